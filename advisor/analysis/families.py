@@ -9,6 +9,7 @@ as Triton's. What fits nothing is `other`; nothing is guessed from the core alon
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import numpy as np
 
@@ -87,6 +88,7 @@ def communicate_inside(types: Texts) -> Array:
     return types.hits(_INSIDE.match(name) is not None for name in types.names)
 
 
+@lru_cache(maxsize=1 << 12)  # every rank of a job runs the same ones
 def family_of(op_type: str) -> str:
     """The family of one operator type."""
     if _LIBRARY.match(op_type):

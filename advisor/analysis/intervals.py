@@ -64,8 +64,12 @@ def union(start: Array, end: Array) -> Spans:
         return Spans.none()
     start, end = _by_start(start, end)
     reach = np.maximum.accumulate(end)
-    first = np.flatnonzero(np.append(True, start[1:] > reach[:-1]))
-    return Spans(start[first], reach[np.append(first[1:], len(reach)) - 1])
+    begins = np.ones(len(start), bool)
+    np.greater(start[1:], reach[:-1], out=begins[1:])
+    first = np.flatnonzero(begins)
+    last = np.full(len(first), len(reach) - 1)
+    last[:-1] = first[1:] - 1
+    return Spans(start[first], reach[last])
 
 
 def _by_start(start: Array, end: Array) -> tuple[Array, Array]:
@@ -115,7 +119,8 @@ def covered_ns(spans: Spans, start: Array, end: Array) -> Array:
     """How much of each query interval lies in the set, ns; 0 for a query that ends before it starts."""
     if not len(spans):
         return np.zeros(len(start), np.int64)
-    before = np.append(0, np.cumsum(spans.lengths))
+    before = np.zeros(len(spans) + 1, np.int64)
+    np.cumsum(spans.lengths, out=before[1:])
     covered = _covered_until(spans, before, end)
     covered -= _covered_until(spans, before, start)
     return np.maximum(covered, 0, out=covered)

@@ -88,14 +88,20 @@ class Vocabulary(Struct, frozen=True):
     """Names that tell something, by what they tell; `prefix` may stand before each of them."""
 
     patterns: tuple[tuple[str, re.Pattern[str]], ...]
+    every: re.Pattern[str]
+    """All of them in one: most names tell nothing."""
 
     @classmethod
     def of(cls, told: tuple[tuple[str, str], ...], prefix: str = "") -> Vocabulary:
-        return cls(tuple((tells, re.compile(f"{prefix}(?:{names})")) for tells, names in told))
+        every = "|".join(names for _, names in told)
+        patterns = tuple((tells, re.compile(f"{prefix}(?:{names})")) for tells, names in told)
+        return cls(patterns, re.compile(f"{prefix}(?:{every})"))
 
-    def told_by(self, name: str) -> Iterator[str]:
+    def told_by(self, name: str) -> tuple[str, ...]:
         """What a name tells."""
-        return (tells for tells, names in self.patterns if names.match(name))
+        if not self.every.match(name):
+            return ()
+        return tuple(tells for tells, names in self.patterns if names.match(name))
 
 
 OPERATORS = Vocabulary.of(_OPERATORS)
@@ -135,7 +141,7 @@ def _signs_of_names(
     ranks: Array, names: Texts, known: Vocabulary, seen_as: str, calls: Array | None = None
 ) -> Iterator[_Sign]:
     """What the names of one column tell, rank by rank."""
-    told = {code: tuple(known.told_by(name)) for code, name in enumerate(names.names)}
+    told = {code: known.told_by(name) for code, name in enumerate(names.names)}
     telling = names.hits(bool(told[code]) for code in range(len(names.names)))
     for rank in np.unique(ranks[telling]).tolist():
         rows = telling & (ranks == rank)

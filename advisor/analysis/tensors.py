@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from math import prod
 
 from msgspec import Struct
@@ -61,6 +61,7 @@ def plain_dtype(name: str) -> str:
     return "FP8" if bare.startswith("FLOAT8") else _SAME.get(bare, bare)
 
 
+@lru_cache(maxsize=1 << 12)  # every rank of a job has the same ones
 def parse_tensors(shapes: str | None, dtypes: str | None = "", formats: str | None = "") -> tuple[Tensor | None, ...]:
     """The tensors that a kernel names in order, None for one that was not given.
 

@@ -17,17 +17,17 @@ class Turns(Struct, frozen=True):
     begin: Array
     """The first item of each stretch that has any, and per item the number of its stretch among these."""
     number: Array
+    end: Array
+    """The last item of each stretch that has any."""
 
     @classmethod
     def of_stretches(cls, stretch: Array) -> Turns:
         """From the stretch of each item; stretches ascend."""
         first = np.append(True, stretch[1:] != stretch[:-1])[: len(stretch)]
-        return cls(stretch, np.flatnonzero(first), np.cumsum(first) - 1)
-
-    @property
-    def end(self) -> Array:
-        """The last item of each stretch that has any."""
-        return np.append(self.begin[1:], len(self.of))[: len(self.begin)] - 1
+        begin = np.flatnonzero(first)
+        end = np.full(len(begin), len(stretch) - 1)
+        end[:-1] = begin[1:] - 1
+        return cls(stretch, begin, np.cumsum(first) - 1, end)
 
 
 def gains_in_turn(limit: Array, slack: Array, turns: Turns) -> Array:
@@ -43,7 +43,9 @@ def gains_in_turn(limit: Array, slack: Array, turns: Turns) -> Array:
     room[begin] = np.minimum(room[begin], 0)
     # the stretches one below another, so that one running minimum does for all
     depth = most - np.minimum(np.minimum.reduceat(limit, begin), 0)
-    lower = np.cumsum(most + np.append(0, depth[:-1]) + 1)[number]
+    above = np.zeros_like(depth)
+    above[1:] = depth[:-1]
+    lower = np.cumsum(most + above + 1)[number]
     room -= lower
     np.minimum.accumulate(room, out=room)
     room += lower

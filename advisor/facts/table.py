@@ -57,20 +57,23 @@ class Texts(Struct, frozen=True):
 
     def hits(self, wanted: Iterable[bool]) -> Array:
         """Per row: whether its distinct text is wanted (one truth per name); missing rows are not."""
-        truths = np.zeros(len(self.names) + 1, bool)  # the last one is what -1, missing, reads
-        truths[:-1] = np.fromiter(wanted, bool, len(self.names))
-        few = np.flatnonzero(truths)
-        if len(few) > _FEW_NAMES:
+        return self._rows_of_codes([code for code, is_wanted in enumerate(wanted) if is_wanted])
+
+    def _rows_of_codes(self, wanted: Sequence[int]) -> Array:
+        """Per row: whether its code is one of these."""
+        if len(wanted) > _FEW_NAMES:
+            truths = np.zeros(len(self.names) + 1, bool)  # the last one is what -1, missing, reads
+            truths[wanted] = True
             return truths[self.codes]
         found = np.zeros(len(self.codes), bool)
-        for code in few.tolist():
+        for code in wanted:
             found |= self.codes == code
         return found
 
     def isin(self, wanted: Iterable[str]) -> Array:
         """Per row: whether its text is among these."""
         chosen = frozenset(wanted)
-        return self.hits(name in chosen for name in self.names)
+        return self._rows_of_codes([code for code, name in enumerate(self.names) if name in chosen])
 
     def take(self, where: Array) -> Texts:
         return Texts(self.codes[where], self.names)
@@ -99,10 +102,16 @@ class Texts(Struct, frozen=True):
     @classmethod
     def concat(cls, parts: Sequence[Texts]) -> Texts:
         """One after another, with one numbering."""
-        index: dict[str, int] = {}
+        first = parts[0].names if parts else ()
+        index = dict(zip(first, range(len(first)), strict=True))
+        if len(index) < len(first):
+            index = {name: code for code, name in enumerate(dict.fromkeys(first))}
+        lookup, looked = np.empty(0, np.int32), None
         codes = []
         for part in parts:
-            lookup = np.array([index.setdefault(name, len(index)) for name in part.names] + [-1], np.int32)
+            if part.names is not looked:
+                looked = part.names
+                lookup = np.array([index.setdefault(name, len(index)) for name in looked] + [-1], np.int32)
             codes.append(lookup[part.codes])
         return cls(np.concatenate(codes) if codes else np.empty(0, np.int32), tuple(index))
 

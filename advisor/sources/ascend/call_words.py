@@ -7,6 +7,7 @@ Names of CANN are those of its interfaces (acl level and, at Level2, runtime lev
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +28,7 @@ ACTIVITIES = (*(activity for activity, _ in _CALLS), "read", "fetch")
 _CODES = {activity: code for code, activity in enumerate(ACTIVITIES)}
 
 
+@lru_cache(maxsize=1 << 12)  # every rank of a job makes the same calls
 def activity_of_call(name: str) -> str:
     """What a call into CANN does; empty where that makes no difference."""
     return next((activity for activity, words in _CALLS if words.match(name)), "")

@@ -13,6 +13,7 @@ import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn
 
@@ -64,6 +65,7 @@ class ColumnHeading:
     spelling: str
 
 
+@lru_cache(maxsize=1024)  # the files of every rank have the same ones
 def parse_heading(text: str) -> ColumnHeading:
     """What a heading says: `Task Start Time(us)` is the name `task start time` in `us`."""
     plain = " ".join(text.replace("\0", "").split()).lower()

@@ -67,7 +67,7 @@ def test_a_split_with_a_part_that_outlasts_its_call_says_nothing():
     0    1    b    dp    allReduce false 100000   50        2          51      0
     0    1    c    dp    allReduce false 200000   50        12         4       34
     """
-    found = collective_calls(Run(), read_table(Collective, calls), None).rows()
+    found = collective_calls(RUN, read_table(Collective, calls), None).rows()
     parts = [tuple(row[name] for name in ("transit_us", "wait_us", "idle_us")) for row in found]
     assert parts == [(None, None, None), (None, None, None), (12, 4, 34)]
 

@@ -11,6 +11,7 @@ from advisor.facts.derived import Overlap, RankTime, StepSpan
 from advisor.facts.observed import Damage, Frequency, Kernel, StepTime
 from advisor.messages.errors import FactMissing, UsageError
 from advisor.model.run import Run
+from advisor.model.run_of_ranks import RunOfRanks
 
 F = TypeVar("F", bound=Fact)
 
@@ -36,7 +37,7 @@ class Canned:
         self.read_order.append("release")
 
 
-def overlaps(kernels: Table[Kernel], run: Run) -> Table[Overlap]:
+def overlaps(kernels: Table[Kernel], run: RunOfRanks) -> Table[Overlap]:
     return Table.build(Overlap, rank=kernels["rank"], compute_us=kernels["duration_us"])
 
 

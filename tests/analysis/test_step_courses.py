@@ -16,6 +16,7 @@ from advisor.facts.observed import Collective, Kernel
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Run
+from advisor.model.run_of_ranks import run_of_ranks
 from advisor.pipeline import open_profile
 
 WORK = st.lists(st.tuples(st.integers(0, 4_000_000), st.integers(0, 900_000)), min_size=1, max_size=12)
@@ -44,7 +45,9 @@ def sums(found: Table[StepCourse]) -> list[float]:
 def test_the_slices_of_a_step_add_up_to_its_split(computed: list[tuple[int, int]], sent: list[tuple[int, int]]) -> None:
     kernels, collectives = kernels_of(computed), collectives_of(sent)
     found = course(kernels, collectives)
-    split = overlaps(Run(), kernels=kernels, collectives=collectives, tasks=None, windows=None, recorded=None)
+    split = overlaps(
+        run_of_ranks(Run()), kernels=kernels, collectives=collectives, tasks=None, windows=None, recorded=None
+    )
     if split["span_us"][0] * 1e3 < SLICES:
         assert not len(found)
         return

@@ -8,10 +8,13 @@ import numpy as np
 from advisor.analysis.grouping import group_by, row_of_key
 from advisor.chips import ChipTable
 from advisor.facts.base import MISSING
-from advisor.facts.derived import ChipLimit, MemoryHolder, MemoryPeak, ModulePeak
+from advisor.facts.derived import ChipLimit, MemoryCourse, MemoryHolder, MemoryPeak, ModulePeak
 from advisor.facts.observed import Device, MemoryUse, ModuleMemory, OperatorMemory
 from advisor.facts.table import Array, Table, values_at
 from advisor.model.run_of_ranks import RunOfRanks
+
+SLICES = 120
+"""A chart beside another shows no more of them apart."""
 
 
 def memory_peaks(
@@ -60,6 +63,60 @@ def _memory_of_ranks(table: Table[Device] | Table[ChipLimit] | None, ranks: Arra
     if table is None:
         return np.full(len(ranks), np.nan)
     return values_at(table["memory_bytes"], row_of_key(table["rank"], ranks), np.nan)
+
+
+def memory_courses(uses: Table[MemoryUse]) -> Table[MemoryCourse]:
+    """`SLICES` rows for each rank that was looked at for so many ns; what was held goes on until it is told anew."""
+    told = np.isfinite(uses["allocated_bytes"]) | np.isfinite(uses["reserved_bytes"])
+    uses = _of_leading_component(uses.take(np.flatnonzero(told & (uses["time_ns"] != MISSING))))
+    uses = uses.take(np.lexsort((uses["time_ns"], uses["rank"])))
+    ranks = group_by(uses["rank"])
+    first = np.searchsorted(ranks.of, np.arange(len(ranks)))
+    begin, end = uses["time_ns"][first], uses["time_ns"][first + ranks.sizes - 1]
+    edge = begin[:, None] + (end - begin)[:, None] * np.arange(SLICES + 1) // SLICES
+    long = np.flatnonzero(end - begin >= SLICES)
+    of = ranks.of
+    at = np.minimum((uses["time_ns"] - begin[of]) * SLICES // np.maximum(end - begin, 1)[of], SLICES - 1)
+    most = [
+        _held_in_slices(of * SLICES + at, uses[name], len(ranks))[long].ravel()
+        for name in ("allocated_bytes", "reserved_bytes")
+    ]
+    return Table.build(
+        MemoryCourse,
+        rank=np.repeat(uses["rank"][first][long], SLICES),
+        component=uses.texts("component").take(np.repeat(first[long], SLICES)),
+        from_us=(edge[long, :-1] - begin[long, None]).ravel() / 1e3,
+        to_us=(edge[long, 1:] - begin[long, None]).ravel() / 1e3,
+        allocated_bytes=most[0],
+        reserved_bytes=most[1],
+    )
+
+
+def _of_leading_component(uses: Table[MemoryUse]) -> Table[MemoryUse]:
+    """Of each rank the rows of the component that reserved most; of those with allocations where there are any."""
+    pairs = group_by(uses["rank"], uses.texts("component"))
+    allocated, reserved = (pairs.largest(uses[name]) for name in ("allocated_bytes", "reserved_bytes"))
+    rank = uses["rank"][pairs.first]
+    order = np.lexsort((-np.nan_to_num(reserved, nan=-1.0), np.isnan(allocated), rank))
+    _, leading = np.unique(rank[order], return_index=True)
+    return uses.take(np.flatnonzero(np.isin(pairs.of, order[leading])))
+
+
+def _held_in_slices(place: Array, held: Array, ranks: int) -> Array:
+    """The most in each slice of each rank, and what it began with: the last that was told before it.
+
+    `place` ascends; the result has a row per rank.
+    """
+    most = np.full(ranks * SLICES, -np.inf)
+    np.fmax.at(most, place, held)
+    known = np.flatnonzero(np.isfinite(held))
+    last = np.full(ranks * SLICES, -1)
+    last[place[known]] = known  # of several in one slice the last
+    told = np.maximum.accumulate(last.reshape(ranks, SLICES), axis=1)
+    before = np.concatenate([np.full((ranks, 1), -1), told[:, :-1]], axis=1)
+    carried = np.where(before >= 0, values_at(held, before.ravel(), np.nan).reshape(before.shape), -np.inf)
+    found: Array = np.maximum(most.reshape(ranks, SLICES), carried)
+    return np.where(np.isneginf(found), np.nan, found)
 
 
 def memory_holders(allocations: Table[OperatorMemory]) -> Table[MemoryHolder]:

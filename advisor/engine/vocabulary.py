@@ -74,6 +74,7 @@ TABLES: Mapping[str, Text] = {
     "links": _t("traffic between ranks", "卡间通信量"),
     "longest_calls": _t("longest collectives", "最长的集合通信"),
     "meetings": _t("collectives with all their ranks", "同一集合通信在各卡上的记录"),
+    "memory_courses": _t("use of device memory over time", "显存随时间的变化"),
     "memory_holders": _t("device memory by operator", "各算子显存"),
     "memory_peaks": _t("peaks of device memory", "显存峰值"),
     "memory_uses": _t("use of device memory", "显存使用"),

@@ -437,6 +437,7 @@ ExhibitKind = Literal[
     "step_course",  # rank, step, from_us, to_us, compute_us, exposed_comm_us, free_us, lead_us
     "idle_causes",  # cause, us
     "launch_latency",  # from_us, to_us, launches
+    "memory_course",  # rank, component, from_us, to_us, allocated_bytes, reserved_bytes, capacity_bytes
     "operators",  # op_type, core, us, calls
     "rooflines",  # rank, chip, op_type, input_shapes, dtype, intensity, tflops, peak_tflops, memory_gbps, us
     "rank_steps",  # rank, step, span_us

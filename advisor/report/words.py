@@ -424,6 +424,7 @@ CHARTS: Mapping[str, Text] = {
     "step_course": _t("A step from beginning to end", "一个 step 的全过程"),
     "idle_causes": _t("Idle time by cause", "空闲时间的成因"),
     "launch_latency": _t("Launch latency", "下发时延分布"),
+    "memory_course": _t("Device memory over the recording", "录制期间的显存"),
     "operators": _t("Operators with most device time", "耗时最多的算子"),
     "rooflines": _t("Operators against what the chip can (roofline)", "算子与芯片能力对比（roofline）"),
     "rank_steps": _t("Step time by rank and step", "各 rank 各 step 耗时"),
@@ -444,6 +445,17 @@ AXES: Mapping[str, Text] = {
     "lane_step": _t("rank {rank}, step {step}", "rank {rank}，step {step}"),
     "lane": _t("rank {rank}", "rank {rank}"),
     "lane_longest": _t("rank {rank}, step {step}, the longest", "rank {rank}，最长的 step {step}"),
+    "allocated": _t("allocated", "已分配"),
+    "reserved": _t("reserved", "已预留"),
+    "gib": _t("GiB", "GiB"),
+    "ms_in_recording": _t("ms from the first moment recorded", "距首个记录点的时间（ms）"),
+    "memory_note": _t(
+        "{lane} ({component}): at most {reserved} reserved", "{lane}（{component}）：最多预留 {reserved}"
+    ),
+    "memory_note_of": _t(
+        "{lane} ({component}): at most {reserved} reserved of {capacity}",
+        "{lane}（{component}）：最多预留 {reserved}，显存共 {capacity}",
+    ),
     "middle_step": _t("step {step}, from the middle of the recording", "step {step}，取自录制中段"),
     "middle_steps": _t("of each rank a step from the middle of its recording", "各 rank 取录制中段的一个 step"),
     "courses_chosen": _t(

@@ -14,6 +14,8 @@ from advisor.facts.derived import (
     IdleCause,
     LaunchLatency,
     LinkUse,
+    MemoryCourse,
+    MemoryPeak,
     OperatorRoofline,
     OperatorShare,
     Overlap,
@@ -160,6 +162,32 @@ def _latency_rows(latencies: Table[LaunchLatency], _: Profile) -> Rows:
     )
 
 
+def _memory_rows(courses: Table[MemoryCourse], profile: Profile) -> Rows:
+    """The course of the rank that reserved most, and what its device holds where that is known."""
+    groups, (ranks,) = _group_rows(courses["rank"])
+    most = np.full(len(ranks), -1.0)
+    np.fmax.at(most, groups, courses.floats("reserved_bytes"))
+    own = courses.take(np.flatnonzero(groups == np.argmax(most))) if len(ranks) else courses
+    peaks = profile.table(MemoryPeak)
+    held = peaks["capacity_bytes"][np.isin(peaks["rank"], own["rank"])]
+    capacity = held[np.isfinite(held)].max(initial=-1.0)
+    numbers = (
+        (("from_us", "us"), own.floats("from_us")),
+        (("to_us", "us"), own.floats("to_us")),
+        (("allocated_bytes", "B"), own.floats("allocated_bytes")),
+        (("reserved_bytes", "B"), own.floats("reserved_bytes")),
+        (("capacity_bytes", "B"), np.full(len(own), capacity if capacity > 0 else np.nan)),
+    )
+    units = (Head(name=name, unit=unit) for (name, unit), _ in numbers)
+    cells = zip(
+        _plain_values(own["rank"]),
+        own.texts("component").values(),
+        *(_plain_values(values) for _, values in numbers),
+        strict=True,
+    )
+    return Rows(columns=(Head(name="rank"), Head(name="component"), *units), rows=tuple(cells), total=len(courses))
+
+
 def _operator_rows(operators: Table[OperatorShare], profile: Profile) -> Rows:
     """The operator types with most device time per step, mean over the ranks."""
     types = operators.texts("op_type")
@@ -257,13 +285,14 @@ EXHIBITS: tuple[tuple[ExhibitKind, type[Fact], MakeRows], ...] = (
     ("step_course", StepCourse, _course_rows),
     ("idle_causes", IdleCause, _idle_rows),
     ("launch_latency", LaunchLatency, _latency_rows),
+    ("memory_course", MemoryCourse, _memory_rows),
     ("operators", OperatorShare, _operator_rows),
     ("rooflines", OperatorRoofline, _roofline_rows),
     ("rank_steps", Overlap, _rank_step_rows),
     ("links", LinkUse, _link_rows),
 )
 
-CHARTED: tuple[type[Fact], ...] = (*(fact for _, fact, _ in EXHIBITS), ChipLimit)
+CHARTED: tuple[type[Fact], ...] = (*(fact for _, fact, _ in EXHIBITS), ChipLimit, MemoryPeak)
 """Every table that charts read: those drawn, and what some are drawn with."""
 
 

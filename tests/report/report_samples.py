@@ -209,6 +209,7 @@ def exhibit(kind: ExhibitKind, rows: Rows) -> Exhibit:
     return Exhibit(kind=kind, rows=rows)
 
 
+MEMORY = "rank component from_us:us to_us:us allocated_bytes:B reserved_bytes:B capacity_bytes:B"
 COURSE = "rank step from_us:us to_us:us compute_us:us exposed_comm_us:us free_us:us lead_us:us"
 ROOFLINES = "rank chip op_type input_shapes dtype peak_tflops intensity tflops memory_gbps:GB/s us:us"
 
@@ -242,6 +243,7 @@ def exhibits(ranks: int = 8, steps: int = 5, names: tuple[str, ...] = HOSTILE) -
         for b in range(ranks)
         if a != b
     ]
+    memory = [(5, names[0], 1e6 * at, 1e6 * (at + 1), 2.0**30 * at, 2.0**33, 2.0**36) for at in range(8)]
     course = [
         (rank, 50, 1e3 * at, 1e3 * (at + 1), 700.0, 200.0 if at % 2 else 0.0, 100.0 if at % 2 else 300.0, 40.0 * at)
         for rank in range(ranks)
@@ -256,6 +258,7 @@ def exhibits(ranks: int = 8, steps: int = 5, names: tuple[str, ...] = HOSTILE) -
         exhibit("rank_steps", table("rank step span_us:us", *cells)),
         exhibit("links", table("source target link bandwidth_gbps:GB/s size_bytes:B", *links)),
         exhibit("step_course", table(COURSE, *course)),
+        exhibit("memory_course", table(MEMORY, *memory)),
     )
 
 

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from report_samples import COURSE, HOSTILE, ROOFLINES, exhibit, exhibits, rich, table
+from report_samples import COURSE, HOSTILE, MEMORY, ROOFLINES, exhibit, exhibits, rich, table
 
 from advisor.messages.text import Language
 from advisor.report import write_report
@@ -38,6 +38,7 @@ def test_every_exhibit_is_drawn(language: Language, renderer: Renderer) -> None:
         "idle_causes",
         "launch_latency",
         "links",
+        "memory_course",
         "operators",
         "rank_steps",
         "rooflines",
@@ -95,6 +96,7 @@ def test_a_mark_says_its_values_where_one_points_at_it(language: Language, rende
         "rooflines": "MatMulV2 · 4096,4096;4096,4096 · BF16 · 60 TFLOP/s · &gt; 100 % of its roof · 900 µs",
         "rank_steps": "rank 3 · step 50 · 114 ms",
         "step_course": "rank 0 · compute 70 %",
+        "memory_course": "allocated · 7 GiB",
         "links": "rank 1 → 0 · HCCS 23 GB/s · 95.4 MiB per step",
     }
     assert sorted(said) == sorted(english)
@@ -364,3 +366,28 @@ def test_slices_that_cannot_be_are_left_out() -> None:
     assert exhibit_charts([exhibit("step_course", table(COURSE, *broken))], "en") == ()
     (lanes,) = course_of((0, None, 0.0, 1.0, 9.0, 5.0, -3.0, None))["parts"]
     assert all(0 <= point["low"] <= point["high"] <= 1 for point in lanes["data"]["values"])
+
+
+def test_memory_is_drawn_over_time_what_is_allocated_inside_of_what_is_reserved() -> None:
+    gib = 2.0**30
+    rows = [(1, "PTA", 1e3 * at, 1e3 * (at + 1), held * gib, 4 * gib, None) for at, held in enumerate((1, 1, 3))]
+    one = chart("memory_course", table(MEMORY, *rows))
+    drawn = [(value["held"], value["ms"], value["gib"]) for value in values(one)]
+    assert drawn == [
+        ("reserved", 0.0, 4.0), ("reserved", 3.0, 4.0),
+        ("allocated", 0.0, 1.0), ("allocated", 2.0, 3.0), ("allocated", 3.0, 3.0),
+    ]  # fmt: skip
+    assert one.note == "rank 1 (PTA): at most 4.00 GiB reserved"
+    assert len(one.spec["layer"]) == 1  # type: ignore[arg-type]
+
+
+def test_what_the_device_holds_is_a_line_where_it_is_known() -> None:
+    one = chart("memory_course", table(MEMORY, (1, "APP", 0.0, 5.0, None, 2.0**33, 2.0**36)))
+    _areas, limit = one.spec["layer"]  # type: ignore[misc]
+    assert limit["encoding"]["y"]["datum"] == 64
+    assert {value["held"] for value in values(one)} == {"reserved"}
+    assert "of 64.0 GiB" in one.note
+
+
+def test_memory_that_nobody_held_is_not_drawn() -> None:
+    assert exhibit_charts([exhibit("memory_course", table(MEMORY, (1, "APP", 0.0, 5.0, None, 0.0, None)))], "en") == ()

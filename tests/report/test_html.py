@@ -89,7 +89,7 @@ def test_only_the_one_script_of_the_page_may_run(renderer: Renderer) -> None:
 
 def test_the_numbers_of_a_chart_also_stand_in_words(renderer: Renderer) -> None:
     text = diagnosis_page(rich(), "en", renderer)
-    assert text.count("<figure") == text.count("<summary>Numbers</summary>") == 8
+    assert text.count("<figure") == text.count("<summary>Numbers</summary>") == 9
     assert "80.0 ms" in text
 
 

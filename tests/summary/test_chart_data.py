@@ -16,6 +16,8 @@ from advisor.facts.derived import (
     Dispatch,
     Gap,
     LinkUse,
+    MemoryCourse,
+    MemoryPeak,
     OperatorRoofline,
     OperatorShare,
     Overlap,
@@ -225,3 +227,13 @@ def test_of_many_ranks_those_from_the_least_to_the_most_waiting_are_drawn() -> N
     assert waits[0] == 0
     assert waits[-1] == 63
     assert found == sorted(found)  # type: ignore[type-var]
+
+
+def test_memory_is_drawn_of_the_rank_that_reserved_most() -> None:
+    course = read_table(
+        MemoryCourse,
+        "rank component from_us to_us allocated_bytes reserved_bytes\n0 PTA 0 1 5 10\n1 PTA 0 1 5 30\n1 PTA 1 2 5 20",
+    )
+    peaks = read_table(MemoryPeak, "rank component capacity_bytes\n0 PTA 64\n1 PTA -\n1 APP 32")
+    rows = drawn("memory_course", course, peaks).rows
+    assert [(row[0], row[5], row[6]) for row in rows] == [(1, 30, 32), (1, 20, 32)]

@@ -30,6 +30,23 @@ class MemoryPeak(Fact):
     time_ns: Annotated[int, Ns("Moment of the peak.")]
 
 
+class MemoryCourse(Fact):
+    """How much device memory was held while a rank was recorded, in slices of time that are equally long.
+
+    Of each rank it is told of the component that reserved most, of those whose allocations are known if there are any.
+    """
+
+    table = "memory_courses"
+    observed = False
+
+    rank: Rank
+    component: Annotated[str, Key("As in `memory_uses`.")]
+    from_us: Annotated[float, Us("Beginning of the slice, from the first moment recorded.")]
+    to_us: Annotated[float, Us("Its end.")]
+    allocated_bytes: Annotated[float, Bytes("Most allocated at any moment in it.")]
+    reserved_bytes: Annotated[float, Bytes("Most reserved at any moment in it.")]
+
+
 class ModulePeak(Fact):
     """The most device memory that one CANN module reserved on one rank."""
 

@@ -47,6 +47,12 @@ _LETTER, _LINE = 8, 15
 _EVERY = (1, 2, 4, 8, 16, 32)
 
 
+def time_axis(title: str | None) -> ChartSpec:
+    """An axis of ms from a beginning."""
+    axis = {"grid": False, "tickCount": 8}
+    return {"field": "ms", "type": "quantitative", "title": title, "axis": axis, "scale": {"nice": False, "zero": True}}
+
+
 def tooltip_text(*parts: str) -> str:
     """What a mark says to who points at it."""
     return " · ".join(parts)

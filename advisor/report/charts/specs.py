@@ -23,6 +23,7 @@ from advisor.report.charts.drawing import (
     tooltip_text,
 )
 from advisor.report.charts.heatmaps import link_speeds, rank_steps
+from advisor.report.charts.memory_course import memory_course
 from advisor.report.charts.rank_map import rank_map
 from advisor.report.charts.rooflines import rooflines
 from advisor.report.charts.step_course import step_course
@@ -329,6 +330,7 @@ _DRAW: Mapping[str, DrawChart] = {
     "step_course": step_course,
     "idle_causes": _idle_causes,
     "launch_latency": _launch_latency,
+    "memory_course": memory_course,
     "operators": _top_operators,
     "rooflines": rooflines,
     "rank_steps": rank_steps,

@@ -19,6 +19,7 @@ from advisor.report.charts.drawing import (
     Row,
     finite_number,
     number_or_zero,
+    time_axis,
     tooltip_text,
 )
 from advisor.report.words import say, say_axis
@@ -147,7 +148,7 @@ def _lanes_spec(courses: Sequence[_Course], lanes: Sequence[str], width: int, la
             "height": LANE,
             "mark": {"type": "area", "aria": True, "interpolate": "step-after"},
             "encoding": {
-                "x": _time_axis(say_axis("ms_in_step", language)),
+                "x": time_axis(say_axis("ms_in_step", language)),
                 "y": {"field": "low", "type": "quantitative", "scale": {"domain": [0, 1]}, "axis": None},
                 "y2": {"field": "high"},
                 "color": {
@@ -160,11 +161,6 @@ def _lanes_spec(courses: Sequence[_Course], lanes: Sequence[str], width: int, la
             },
         },
     }
-
-
-def _time_axis(title: str | None) -> ChartSpec:
-    axis = {"grid": False, "tickCount": 8}
-    return {"field": "ms", "type": "quantitative", "title": title, "axis": axis, "scale": {"nice": False, "zero": True}}
 
 
 def _stacked_areas(course: _Course) -> Mapping[str, Sequence[tuple[float, float, float]]]:
@@ -207,7 +203,7 @@ def _leads_spec(points: Sequence[ChartSpec], width: int, said: str) -> ChartSpec
         "height": LEAD,
         "mark": {"type": "point", "aria": False, "filled": True, "size": 14, "color": "var(--accent)"},
         "encoding": {
-            "x": _time_axis(None),
+            "x": time_axis(None),
             "y": {
                 "field": "us",
                 "type": "quantitative",

@@ -42,6 +42,7 @@ CATEGORY_CHARTS: Mapping[str, tuple[str, ...]] = {
     "compute": ("operators", "rooflines"),
     "ranks": ("rank_map", "time_split", "rank_steps"),
     "pipeline": ("step_course", "time_split"),
+    "memory": ("memory_course",),
     "io": ("step_course", "idle_causes"),
 }
 """The charts worth a look beside a finding of a category."""

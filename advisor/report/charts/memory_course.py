@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much device memory a rank held while it was recorded: what was allocated, inside of what was reserved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from advisor.messages.text import Language
+from advisor.report.charts.drawing import (
+    WIDTH,
+    ChartSpec,
+    Drawing,
+    Row,
+    finite_number,
+    number_or_zero,
+    time_axis,
+    tooltip_text,
+)
+from advisor.report.prose import clean_line
+from advisor.report.words import say_axis
+from advisor.units import show_value
+
+HELD: Mapping[str, tuple[str, str]] = {
+    "reserved": ("reserved_bytes", "idle"),
+    "allocated": ("allocated_bytes", "accent"),
+}
+"""What is drawn, the larger behind the smaller: its column and its colour."""
+MOST_SLICES = 512
+LONGEST_SAID = 40
+_GIB = 2**30
+
+
+def memory_course(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
+    """Two areas over time, and a line at what the device holds where that is known."""
+    slices = sorted(
+        (row for row in rows if 0 <= number_or_zero(row, "from_us") < number_or_zero(row, "to_us")),
+        key=lambda row: number_or_zero(row, "from_us"),
+    )[:MOST_SLICES]
+    most = {
+        name: max((held for row in slices if (held := finite_number(row.get(column))) is not None), default=0.0)
+        for name, (column, _) in HELD.items()
+    }
+    if max(most.values()) <= 0:
+        return None
+    shown = [name for name, held in most.items() if held > 0]
+    values = [
+        {"held": say_axis(name, language), "ms": at, "gib": gib, "low": 0, "said": said}
+        for name in shown
+        for said in [tooltip_text(say_axis(name, language), show_value(most[name], "B"))]
+        for at, gib in _area_points(slices, HELD[name][0])
+    ]
+    capacity = finite_number(slices[0].get("capacity_bytes"))
+    words = [say_axis(name, language) for name in shown]
+    areas: ChartSpec = {
+        "mark": {"type": "area", "aria": True, "interpolate": "step-after"},
+        "encoding": {
+            "x": time_axis(say_axis("ms_in_recording", language)),
+            "y": {"field": "gib", "type": "quantitative", "title": say_axis("gib", language), "axis": {"tickCount": 5}},
+            "y2": {"field": "low"},
+            "color": {
+                "field": "held",
+                "type": "nominal",
+                "scale": {"domain": words, "range": [f"var(--{HELD[name][1]})" for name in shown]},
+                "legend": {"title": None},
+            },
+            "description": {"field": "said"},
+        },
+    }
+    limit: ChartSpec = {
+        "mark": {"type": "rule", "aria": False, "color": "var(--critical)", "strokeDash": [4, 3]},
+        "encoding": {"y": {"datum": (capacity or 0.0) / _GIB, "type": "quantitative"}},
+    }
+    spec: ChartSpec = {
+        "width": WIDTH,
+        "height": 190,
+        "data": {"values": values},
+        "layer": [areas, *([limit] if capacity else [])],
+    }
+    said = {
+        "lane": say_axis("lane", language, rank=int(number_or_zero(slices[0], "rank"))),
+        "component": clean_line(slices[0].get("component"), LONGEST_SAID),
+        "reserved": show_value(most["reserved"] or most["allocated"], "B"),
+    }
+    note = (
+        say_axis("memory_note_of", language, **said, capacity=show_value(capacity, "B"))
+        if capacity
+        else say_axis("memory_note", language, **said)
+    )
+    numbers = [
+        (
+            show_value(number_or_zero(row, "from_us"), "us"),
+            *(show_value(finite_number(row.get(HELD[name][0])), "B") for name in shown),
+        )
+        for row in slices
+    ]
+    return Drawing(spec, note, (say_axis("ms_in_recording", language), *words), numbers)
+
+
+def _area_points(slices: Sequence[Row], column: str) -> list[tuple[float, float]]:
+    """From which moment on, ms, how many GiB are held; the end of the last slice closes the area."""
+    points: list[tuple[float, float]] = []
+    for row in slices:
+        gib = round((finite_number(row.get(column)) or 0.0) / _GIB, 4)
+        if not points or points[-1][1] != gib:
+            points.append((round(number_or_zero(row, "from_us") / 1e3, 4), gib))
+    return [*points, (round(number_or_zero(slices[-1], "to_us") / 1e3, 4), points[-1][1])]

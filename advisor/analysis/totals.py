@@ -20,7 +20,8 @@ def of_totals(totals: Table[OperatorTotal], split: Table[Overlap] | None) -> Tab
     """Totals by rank and operator type, over the whole capture; what belongs to a collective is left out.
 
     Some versions of CANN leave whole cores out of the totals (all AI Core operators, half of the time, in one published
-    case). So a share of the kernel time is one of all totals or, where that is more, of all computing of the steps.
+    case), and files lose rows. So a share of the kernel time is one of all totals, of the whole that the shares of the
+    profiler speak of, or of all computing of the steps, whichever is most.
     """
     totals = totals.take((totals["total_us"] >= 0) & ~drive_collectives(totals.texts("op_type")))
     types = totals.texts("op_type")
@@ -51,9 +52,11 @@ def of_totals(totals: Table[OperatorTotal], split: Table[Overlap] | None) -> Tab
 
 
 def _per_rank(totals: Table[OperatorTotal]) -> Array:
-    """Per row: the time of all totals of its rank."""
+    """Per row: the time of all totals of its rank, with those that are gone, as far as the others' shares tell."""
     ranks = group_by(totals["rank"])
-    return ranks.sums(totals["total_us"])[ranks.of]
+    stated = totals["share"] > 0
+    told, part = (ranks.sums(np.where(stated, totals[name], 0.0)) for name in ("total_us", "share"))
+    return np.fmax(ranks.sums(totals["total_us"]), ratio(told, part))[ranks.of]
 
 
 def _computing_of_ranks(rank: Array, split: Table[Overlap] | None) -> tuple[Array, Array]:

@@ -8,8 +8,9 @@ import pytest
 
 from advisor.analysis.operators import operators
 from advisor.analysis.overlap import overlaps
+from advisor.analysis.totals import of_totals
 from advisor.facts.observed import Kernel, OperatorTotal, StepTime
-from advisor.facts.table import Table
+from advisor.facts.table import Table, read_table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Run
 from advisor.model.run_of_ranks import run_of_ranks
@@ -77,3 +78,20 @@ def test_a_list_that_lacks_rows_gives_way_to_totals_rank_by_rank():
 def test_without_both_there_are_no_operators():
     with pytest.raises(FactMissing):
         operators(None, None, None)
+
+
+def test_the_whole_is_what_the_shares_of_the_profiler_speak_of_where_rows_are_gone() -> None:
+    totals = read_table(
+        OperatorTotal,
+        """
+        rank op_type   core           calls total_us share
+        0    Conv2DV2  AI_CORE        20    862.54   0.22557
+        0    Transpose AI_VECTOR_CORE 40    507.76   0.13279
+        1    Conv2DV2  AI_CORE        20    750      0.75
+        1    Transpose AI_VECTOR_CORE 40    250      0.25
+        2    Conv2DV2  AI_CORE        20    750      -
+        2    Transpose AI_VECTOR_CORE 40    250      -
+        """,
+    )
+    found = of_totals(totals, None)
+    assert found["kernel_share"].tolist() == pytest.approx([0.22557, 0.13279, 0.75, 0.25, 0.75, 0.25], abs=1e-5)

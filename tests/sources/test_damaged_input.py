@@ -142,6 +142,21 @@ def test_unreadable_files_are_named_as_damage_and_as_the_reason(capture: Capture
     assert [(row["file"], row["kind"], row["share"]) for row in damage] == [("op_statistic.csv", "unreadable", 1.0)]
 
 
+def test_totals_whose_shares_do_not_add_up_lost_rows(capture: Capture, tmp_path: Path) -> None:
+    path = one_rank(capture, "text", tmp_path) / "ASCEND_PROFILER_OUTPUT" / "op_statistic.csv"
+    path.write_text(
+        "OP Type,Core Type,Count,Total Time(us),Ratio(%)\n"
+        "MatMulV2,AI_CORE,20,862.54,62.5\nCast,AI_VECTOR_CORE,40,276.01,20.0\n",
+        "utf-8",
+    )
+    _, (source,) = open_input(path.parent.parent)
+    from advisor.facts.observed import OperatorTotal
+
+    assert source.read(OperatorTotal)["share"].tolist() == pytest.approx([0.625, 0.2])
+    damage = [row for row in source.read(Damage).rows() if row["file"] == "op_statistic.csv"]
+    assert [(row["kind"], row["share"]) for row in damage] == [("truncated", pytest.approx(0.175))]
+
+
 def test_a_capture_of_empty_files_is_refused(capture: Capture, tmp_path: Path) -> None:
     for export in EXPORTS:
         folder = one_rank(capture, export, tmp_path)

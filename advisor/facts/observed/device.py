@@ -122,6 +122,10 @@ class OperatorTotal(Fact):
     total_us: Annotated[float, Us("Together.")]
     min_us: Annotated[float, Us("Shortest.")]
     max_us: Annotated[float, Us("Longest.")]
+    share: Annotated[
+        float,
+        Share("Part of the time of all types of the device, as the profiler wrote it; missing where it did not."),
+    ]
 
 
 class RankFlops(Fact):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from advisor.facts.base import MISSING
+from advisor.facts.base import MISSING, Column
 from advisor.facts.observed import ApiTotal, OperatorTotal
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
@@ -15,6 +15,7 @@ from advisor.sources.ascend.call_words import activities_in_totals
 from advisor.sources.ascend.host_calls import API_TYPES
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import distinct_ids, match_keys
+from advisor.sources.files.shares import note_shares_gone
 from advisor.sources.reading import Reading
 
 _AMOUNTS = {
@@ -23,6 +24,7 @@ _AMOUNTS = {
     "min_us": ("Min Time", "Min"),
     "max_us": ("Max Time", "Max"),
 }
+_PERCENT = {"percent": Column("Part of the time of all types, in a hundred.", "float")}
 LAYERS: Mapping[str, str] = {"communication": "hccl"}
 """Names of API layers since CANN 8.3, where ours differ."""
 
@@ -31,9 +33,14 @@ _US_PER_NS = 1e-3
 
 def _operators_from_text(folder: Folder) -> Table[OperatorTotal]:
     headings = {"op_type": ("OP Type",), "core": ("Core Type",), **_AMOUNTS}
-    columns = folder.columns(OperatorTotal, "op_statistic.csv", headings, ("op_type", "total_us"))
-    table = Table.build(OperatorTotal, **columns)
-    return table.having(rank=folder.rank)
+    headings |= {"percent": ("Ratio",)}
+    columns = folder.columns(OperatorTotal, "op_statistic.csv", headings, ("op_type", "total_us"), _PERCENT)
+    percent = columns.pop("percent", None)
+    table = Table.build(OperatorTotal, **columns).having(rank=folder.rank)
+    if not isinstance(percent, np.ndarray):
+        return table
+    note_shares_gone("op_statistic.csv", percent, folder.notes)
+    return table.having(share=np.where(percent >= 0, percent / 100, np.nan))
 
 
 def _operators_from_database(folder: Folder) -> Table[OperatorTotal]:

@@ -17,8 +17,9 @@ from advisor.messages.message import Message
 from advisor.sources.files import jsonfile
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.jsonfile import as_number, value_at
+from advisor.sources.files.shares import note_shares_gone
 from advisor.sources.mindinsight.reading import EXPORT, LegacyRank
-from advisor.sources.mindinsight.rows_gone import note_numbers_gone, note_shares_gone, read_filled_columns
+from advisor.sources.mindinsight.rows_gone import note_numbers_gone, read_filled_columns
 from advisor.sources.mindinsight.steps import counted_steps
 from advisor.sources.reading import Reading
 
@@ -69,7 +70,8 @@ def _core_totals(rank: LegacyRank) -> Table[OperatorTotal]:
     found = read_filled_columns(path, _COLUMNS, _OF_CORES, rank.notes, ("op_type", "total_ms"))
     steps = max(len(counted_steps(rank)), 1)
     types = _texts(found["op_type"])
-    note_shares_gone(path, _numbers(found, "percent", len(types)), rank.notes)
+    percent = _numbers(found, "percent", len(types))
+    note_shares_gone(path.name, percent, rank.notes)
     return Table.build(
         OperatorTotal,
         rank=np.full(len(types), rank.rank),
@@ -77,6 +79,7 @@ def _core_totals(rank: LegacyRank) -> Table[OperatorTotal]:
         core="AI_CORE",
         calls=_numbers(found, "calls", len(types)) * steps,
         total_us=_numbers(found, "total_ms", len(types)) * _US_PER_MS * steps,
+        share=np.where(percent >= 0, percent / 100, np.nan),
     )
 
 

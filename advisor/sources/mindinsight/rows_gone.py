@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows that are gone from a file, by what the others tell: their numbers, their shares, and the averages that end it.
+"""Rows that are gone from a file, by what the others tell: their numbers, and the averages that end it.
 
-The profiler numbers steps, calls and operations without a gap, writes averages behind the steps in every version, and
-with each operator type its share of the time of all. The first step of a recording can be left out.
+The profiler numbers steps, calls and operations without a gap, and writes averages behind the steps in every version.
+The first step of a recording can be left out.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ from advisor.sources.files.damage_notes import Notes
 
 _LATEST_FIRST = 2
 _AVERAGES = ("-", "0")
-_TOLERATED = 0.05
-"""Shares are rounded; of other tables as much may be gone. So little in all is no share of a hundred."""
 
 
 def read_filled_columns(
@@ -68,14 +66,6 @@ def note_operations_gone(path: Path, linked: Mapping[int, tuple[int | None, ...]
     gone = len({number for others in linked.values() for number in others if number is not None} - linked.keys())
     if gone:
         notes.add(path.name, "", Message("numbers_left_out", rows=gone), rows=gone, share=gone / (gone + len(linked)))
-
-
-def note_shares_gone(path: Path, shares: Array, notes: Notes) -> None:
-    """Note that the shares of all operator types, in parts of a hundred, do not add up to the whole."""
-    whole = float(np.nansum(shares)) / 100
-    if _TOLERATED < whole < 1 - _TOLERATED:
-        what = Message("shares_do_not_add_up", share=round(whole * 100))
-        notes.add(path.name, "", what, kind="truncated", share=1 - whole)
 
 
 def note_sizes_gone(path: Path, timed: Collection[int], sized: Collection[int], notes: Notes) -> None:

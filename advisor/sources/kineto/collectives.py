@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collective and Group: the kernels of NCCL and RCCL, and the process groups that the header lists."""
+"""Collective and Group: the kernels of collectives, and the process groups that the header lists."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from advisor.facts.observed import Collective, Group
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
-from advisor.sources.kineto.kernel_names import function_name
+from advisor.sources.kineto.kernel_names import direct_collective, function_name
 from advisor.sources.kineto.kernels import operators_behind
 from advisor.sources.kineto.reading import EXPORT, Trace, pick_texts, place_in, rows_or_missing
 from advisor.sources.kineto.steps import steps_of_work
@@ -58,7 +58,7 @@ def op_of(name: str) -> str:
 
 def _op_of_kernel(name: str) -> str:
     found = _KERNEL.match(function_name(name))
-    return op_of(found[1]) if found else ""
+    return op_of(found[1]) if found else direct_collective(name)
 
 
 def _op_of_operator(name: str) -> str:

@@ -9,6 +9,19 @@ _ANONYMOUS = "(anonymous namespace)::"
 _MARKS = re.compile(r"\[clone [^\]]*\]|\.kd$")
 COMMUNICATION = re.compile(r"(nccl|rccl)\w*Kernel|ncclDev|mscclKernel", re.IGNORECASE)
 """Kernels of NCCL and RCCL, which carry out collectives."""
+_DIRECT = (
+    (
+        "allReduce",
+        re.compile(
+            r"(\w+::)*(cross_device_reduce_[12]stage|allreduce_fusion_kernel_|(one|two)ShotAllReduceKernel"
+            r"|(multimem_|one_shot_|two_shot_)+(all_)?reduce_kernel)"
+        ),
+    ),
+    ("allGather", re.compile(r"(\w+::)*multimem_all_gather_kernel")),
+    ("allToAllV", re.compile(r"deep_ep::int(ra|er)node(_ll)?::(cached_)?(notify_)?(dispatch|combine)")),
+)
+"""Kernels that reach into the memory of other GPUs themselves: custom and fused all-reduces of vLLM, SGLang, AITER,
+FlashInfer and TensorRT-LLM, those on symmetric memory of PyTorch, and the exchanges of experts of DeepEP."""
 
 
 def function_name(name: str) -> str:
@@ -27,4 +40,10 @@ def function_name(name: str) -> str:
 
 def is_communication(name: str) -> bool:
     """Whether a kernel is a collective, by its name."""
-    return COMMUNICATION.match(function_name(name)) is not None
+    return COMMUNICATION.match(function_name(name)) is not None or direct_collective(name) != ""
+
+
+def direct_collective(name: str) -> str:
+    """The kind of collective a kernel carries out without NCCL or RCCL, by its name; empty for all others."""
+    plain = function_name(name)
+    return next((op for op, kernels in _DIRECT if kernels.match(plain)), "")

@@ -32,7 +32,7 @@ from advisor.sources import archive_limits, open_input
 from advisor.sources.files import packed
 from advisor.sources.kineto.collectives import op_of
 from advisor.sources.kineto.host_calls import activity_of_call
-from advisor.sources.kineto.kernel_names import function_name, is_communication
+from advisor.sources.kineto.kernel_names import direct_collective, function_name, is_communication
 from advisor.sources.kineto.kernels import shapes_as_text, types_as_text
 from advisor.sources.kineto.reading import Trace
 from tests.sources.gpu_traces import KERNELS, Event, copied, host, launched, trace, training, write
@@ -435,6 +435,33 @@ def test_kernels_of_collectives_are_told_by_name() -> None:
     assert is_communication("ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*)")
     assert is_communication("ncclDevKernel_SendRecv(x)")
     assert not is_communication("at::native::reduce_kernel")
+
+
+@pytest.mark.parametrize(
+    ("name", "op"),
+    [
+        ("void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(vllm::RankData*, vllm::RankSignals)", "allReduce"),
+        ("void sglang::cross_device_reduce_2stage<__half, 8>(sglang::RankData*)", "allReduce"),
+        ("void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>(c10::BFloat16*)", "allReduce"),
+        ("void (anonymous namespace)::two_shot_all_reduce_kernel_inplace<c10::BFloat16>(x)", "allReduce"),
+        ("void (anonymous namespace)::multimem_one_shot_reduce_kernel<c10::BFloat16>(x)", "allReduce"),
+        ("void (anonymous namespace)::multimem_all_gather_kernel<16>(x)", "allGather"),
+        (
+            "void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport"
+            "<(flashinfer::trtllm_allreduce_fusion::AllReduceFusionPattern)1, __nv_bfloat16, 8>(x)",
+            "allReduce",
+        ),
+        ("void tensorrt_llm::kernels::oneShotAllReduceKernel<__nv_bfloat16, 8>(x)", "allReduce"),
+        ("void deep_ep::intranode::dispatch<(int)2, (int)768, (int)8192>(int4 *)", "allToAllV"),
+        ("void deep_ep::internode_ll::combine<true>(x)", "allToAllV"),
+        ("void deep_ep::layout::get_dispatch_layout<256>(x)", ""),
+        ("void at::native::reduce_kernel<512, 1>(x)", ""),
+        ("void all_reduce_kernel(x)", ""),
+    ],
+)
+def test_kernels_that_communicate_without_a_library_of_collectives_are_collectives(name: str, op: str) -> None:
+    assert direct_collective(name) == op
+    assert is_communication(name) == (op != "")
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def _events_sharing_keys(
     for mine, theirs in wanted.by:
         ours = _stored_column(frame.table, mine, own if frame.index is None else frame.index[own])
         code, other = _as_numbers(ours, _stored_column(table, theirs, row))
-        size, known = int(code.max(initial=0)) + 1, other >= 0
+        size, known = int(max(code.max(initial=0), other.max(initial=0))) + 1, other >= 0
         row, at = row[known], at[known] * size + other[known]
         distinct, key = np.unique(key * size + code, return_inverse=True)
         at = _position_of(distinct, at)

@@ -18,7 +18,7 @@ from advisor.engine.event_places import place_occurrences
 from advisor.engine.merge import merge
 from advisor.engine.worst_events import MOST, with_occurrences, worst_events
 from advisor.facts.base import Fact
-from advisor.facts.derived import Gap, Holdup, HoldupCall, Overlap, RecordedSpan
+from advisor.facts.derived import CollectiveCall, Gap, Holdup, HoldupCall, LongestCall, Overlap, RecordedSpan
 from advisor.facts.observed import Kernel, StepWindow
 from advisor.facts.table import Table, read_table
 from advisor.model.findings import Finding, Occurrence, Place
@@ -139,6 +139,20 @@ def test_columns_of_different_names_are_paired_by_name(tmp_path: Path) -> None:
     spans = read_table(Overlap, SPANS.rsplit("\n", 1)[0])
     (idle,) = found(made(tmp_path, body=body), spans, read_table(Meeting, met))
     assert shown(idle) == [(0, 1, "c", 300, 5.0), (0, 1, "a", 100, 3.0)]
+
+
+def test_names_that_no_row_of_the_rule_has_are_never_taken_for_those_of_another_rank(tmp_path: Path) -> None:
+    """Tables share their lists of names, so that one may hold names that none of its rows has."""
+    body = SLOW.replace("in: kernels", "in: longest_calls").replace("[rank, op_type]", "[rank]")
+    body = body.replace("duration_us", "elapse_us") + "occurrences: {in: collective_calls, by: [rank, name]}\n"
+    rows = "rank step name start_ns elapse_us\n" + "".join(
+        f"{rank} 1 {name} {1000 * rank + place} 20\n" for rank in range(2) for place, name in enumerate("abcd", 1)
+    )
+    calls = read_table(CollectiveCall, rows)
+    longest = read_table(LongestCall, rows)
+    longest = longest.take(longest.texts("name").isin(["a"]))
+    (told,) = found(made(tmp_path, body=body), longest, calls)
+    assert [(rank, name) for rank, _, name, *_ in shown(told)] == [(0, "a"), (1, "a")]
 
 
 def test_a_table_of_events_that_was_not_recorded_costs_the_times_and_not_the_finding(tmp_path: Path) -> None:

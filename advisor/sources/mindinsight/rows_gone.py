@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from advisor.facts.base import Column
-from advisor.facts.table import Array, Values
+from advisor.facts.table import Values
 from advisor.messages.message import Message
 from advisor.sources.files import csvfile
 from advisor.sources.files.damage_notes import Notes

@@ -20,8 +20,7 @@ def diagnosed(folder: Path, *, layers: int) -> Diagnosis:
     """A pipeline of two ranks with six micro-batches per stage; the fewer layers, the more of the step data move."""
     healthy = WORKLOADS["pipeline"]
     workload = replace(healthy.workload, layers=layers)  # type: ignore[call-arg]
-    machine = replace(healthy.machine, link_gbps=12.0)
-    setup = replace(healthy, workload=workload, machine=machine, layout=replace(healthy.layout, dp=1))
+    setup = replace(healthy, workload=workload, layout=replace(healthy.layout, dp=1))
     corpus.write(corpus.job("healthy", setup=setup), folder)
     return advisor.diagnose(folder)
 

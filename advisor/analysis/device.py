@@ -251,9 +251,13 @@ def end_after(start: Array, duration_us: Array) -> Array:
     return start + np.where(known, np.rint(np.where(known, duration_us, 0) * 1e3).astype(np.int64), -1)
 
 
+def believable_moments(moments: Array, timed: Array) -> tuple[Array, int]:
+    """Which of the moments that are `timed` lie within a day of the middle one, and that one; 0 where none is."""
+    middle = int(np.median(moments[timed])) if timed.any() else 0
+    return timed & (moments > middle - DAY_NS) & (moments < middle + DAY_NS), middle
+
+
 def _believable_events(start: Array, end: Array) -> Events:
-    timed = (start != MISSING) & (end != MISSING)
-    middle = int(np.median(start[timed])) if timed.any() else 0
-    near = timed & (start > middle - DAY_NS) & (start < middle + DAY_NS)
+    near, middle = believable_moments(start, (start != MISSING) & (end != MISSING))
     row = np.flatnonzero(near & (end >= start) & (end < middle + 2 * DAY_NS))
     return Events(row, np.full(len(row), -1), start[row], end[row])

@@ -27,6 +27,15 @@ def whole_ns(us: Array) -> Array:
     return found
 
 
+SLICES = 120
+"""A picture across a page shows no more of a stretch of time apart; of two steps a rank sends 28 kB."""
+
+
+def edges_of_slices(begin: Array, length: Array) -> Array:
+    """Per stretch of time, a row: where its `SLICES` equal slices begin, and the last ends, ns."""
+    return begin[:, None] + length[:, None] * np.arange(SLICES + 1) // SLICES
+
+
 class Spans(Struct, frozen=True):
     """A set of time: sorted intervals that neither overlap nor touch, none empty."""
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from advisor.analysis.device import believable_moments
 from advisor.analysis.grouping import group_by, row_of_key
+from advisor.analysis.intervals import SLICES, edges_of_slices
 from advisor.chips import ChipTable
 from advisor.facts.base import MISSING
 from advisor.facts.derived import ChipLimit, MemoryCourse, MemoryHolder, MemoryPeak, ModulePeak
 from advisor.facts.observed import Device, MemoryUse, ModuleMemory, OperatorMemory
 from advisor.facts.table import Array, Table, values_at
 from advisor.model.run_of_ranks import RunOfRanks
-
-SLICES = 120
-"""A chart beside another shows no more of them apart."""
 
 
 def memory_peaks(
@@ -66,14 +65,18 @@ def _memory_of_ranks(table: Table[Device] | Table[ChipLimit] | None, ranks: Arra
 
 
 def memory_courses(uses: Table[MemoryUse]) -> Table[MemoryCourse]:
-    """`SLICES` rows for each rank that was looked at for so many ns; what was held goes on until it is told anew."""
+    """`SLICES` rows for each rank that was looked at for so many ns; what was held goes on until it is told anew.
+
+    Rows without a believable time are left out.
+    """
     told = np.isfinite(uses["allocated_bytes"]) | np.isfinite(uses["reserved_bytes"])
-    uses = _of_leading_component(uses.take(np.flatnonzero(told & (uses["time_ns"] != MISSING))))
+    near, _ = believable_moments(uses["time_ns"], told & (uses["time_ns"] != MISSING))
+    uses = _of_leading_component(uses.take(np.flatnonzero(near)))
     uses = uses.take(np.lexsort((uses["time_ns"], uses["rank"])))
     ranks = group_by(uses["rank"])
     first = np.searchsorted(ranks.of, np.arange(len(ranks)))
     begin, end = uses["time_ns"][first], uses["time_ns"][first + ranks.sizes - 1]
-    edge = begin[:, None] + (end - begin)[:, None] * np.arange(SLICES + 1) // SLICES
+    edge = edges_of_slices(begin, end - begin)
     long = np.flatnonzero(end - begin >= SLICES)
     of = ranks.of
     at = np.minimum((uses["time_ns"] - begin[of]) * SLICES // np.maximum(end - begin, 1)[of], SLICES - 1)

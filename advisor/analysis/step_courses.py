@@ -8,13 +8,10 @@ import numpy as np
 from advisor.analysis.completeness import only_whole
 from advisor.analysis.device import DeviceTimeline, build_timeline
 from advisor.analysis.grouping import group_by
-from advisor.analysis.intervals import covered_ns
+from advisor.analysis.intervals import SLICES, covered_ns, edges_of_slices
 from advisor.facts.derived import Dispatch, Overlap, StepCourse
 from advisor.facts.observed import Collective, DeviceTask, Kernel, StepWindow
 from advisor.facts.table import Array, Table
-
-SLICES = 120
-"""A picture across the page shows no more of them apart; a rank sends 14 kB of them."""
 
 
 def step_courses(
@@ -37,7 +34,7 @@ def step_courses(
     device = build_timeline(kernels, collectives, tasks, windows)
     cell = _middle_and_longest(device, only_whole(device, split) & (device.window.lengths >= SLICES))
     begin, length = device.window.start[cell], device.window.lengths[cell]
-    edge = begin[:, None] + length[:, None] * np.arange(SLICES + 1) // SLICES
+    edge = edges_of_slices(begin, length)
     start, end = edge[:, :-1].ravel(), edge[:, 1:].ravel()
     compute, busy = (covered_ns(spans, start, end) / 1e3 for spans in (device.compute, device.busy))
     rank, step = (np.repeat(of[cell], SLICES) for of in (device.cells.rank, device.cells.step))

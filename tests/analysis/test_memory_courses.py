@@ -75,3 +75,15 @@ def test_of_several_components_the_one_that_reserved_most_is_told_of_those_whose
     found = memory_courses(table)
     named = dict(zip(found["rank"].tolist(), found.texts("component").values(), strict=True))
     assert named == {0: "PTA+GE", 1: "APP"}
+
+
+def test_a_moment_that_cannot_be_is_none_of_the_recording() -> None:
+    table = read_table(
+        MemoryUse,
+        "rank component time_ns allocated_bytes reserved_bytes\n0 PTA 3 1 1\n0 PTA 1700000000000000000 2 10\n"
+        "0 PTA 1700000000000005000 7 20\n0 PTA 1700000000000012000 5 30\n0 PTA 9000000000000000000 900 900",
+    )
+    found = memory_courses(table)
+    assert found["to_us"][-1] == 12
+    assert found["allocated_bytes"].max() == 7
+    assert found["reserved_bytes"].max() == 30

@@ -9,7 +9,7 @@ The latter two only where no step was recorded, and nothing trains.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping
 
 import numpy as np
 from msgspec import Struct
@@ -77,24 +77,39 @@ def find_engine_steps(  # noqa: PLR0917 - the tables it rests on
     tasks: Table[DeviceTask] | None,
     windows: Table[StepWindow] | None,
     signs: Table[JobSign] | None,
-) -> Iterator[tuple[int, FoundSteps | None]]:
+) -> Mapping[int, FoundSteps | None]:
     """Each rank with its steps; None where something keeps a cache and nothing tells where they begin.
 
-    A rank that keeps none, that trains or whose steps were recorded otherwise is left out.
+    A rank that keeps none, that trains or whose steps were recorded otherwise is left out. Several derivations begin
+    with it, so it is worked out once for the same tables.
     """
+    return kernels.once(_steps_by_rank, run, calls, launches, tasks, windows, signs)
+
+
+def _steps_by_rank(  # noqa: PLR0917 - the tables it rests on
+    kernels: Table[Kernel],
+    run: RunOfRanks,
+    calls: Table[HostCall],
+    launches: Table[Launch] | None,
+    tasks: Table[DeviceTask] | None,
+    windows: Table[StepWindow] | None,
+    signs: Table[JobSign] | None,
+) -> Mapping[int, FoundSteps | None]:
+    steps: dict[int, FoundSteps | None] = {}
     marks = outermost_calls(calls, MARK)
     barred = ranks_with_other_steps(run, windows, signs)
     told = run.job.workload != "training" and not run.steps
     for rank in np.unique(np.concatenate([kernels["rank"], marks["rank"]])).tolist():
         mine = marks.take(marks["rank"] == rank)
         if len(mine):
-            yield rank, _steps_of_marks(mine)
+            steps[rank] = _steps_of_marks(mine)
         elif told and rank not in barred:
             own = RankTables.of(rank, kernels, launches, tasks)
             begins = function_begins(calls.take(calls["rank"] == rank))
             found = _steps_of_functions(begins, own) if len(begins) else _steps_that_repeat(own)
             if found is not None or own.keeps_cache:
-                yield rank, found
+                steps[rank] = found
+    return steps
 
 
 def ranks_with_other_steps(

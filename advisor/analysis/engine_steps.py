@@ -65,7 +65,7 @@ def engine_steps(  # noqa: PLR0917 - the tables it rests on
     made = Table.empty(HostCall) if calls is None else calls
     rows: list[tuple[object, ...]] = []
     untold = False
-    for rank, found in find_engine_steps(run, kernels, made, launches, tasks, windows, signs):
+    for rank, found in find_engine_steps(run, kernels, made, launches, tasks, windows, signs).items():
         untold |= found is None
         rows += _by_phase(rank, found, idle.take(idle["rank"] == rank)) if found is not None else ()
     if untold and not rows:

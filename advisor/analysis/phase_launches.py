@@ -160,10 +160,27 @@ def _phased_ranks(  # noqa: PLR0917 - the tables it rests on
     windows: Table[StepWindow] | None,
     signs: Table[JobSign] | None,
 ) -> dict[int, _PhasedRank]:
-    """The ranks whose engine steps are known; none where the user said that all steps do the same."""
+    """The ranks whose engine steps are known; none where the user said that all steps do the same.
+
+    Worked out once for the same tables.
+    """
     if calls is None or links is None or run.job.phase in _TOLD:
         return {}
-    found = dict(find_engine_steps(run, kernels, calls, launches, tasks, windows, signs))
+    return calls.once(_phased_by_rank, run, kernels, launches, links, collectives, tasks, windows, signs)
+
+
+def _phased_by_rank(  # noqa: PLR0917 - the tables it rests on
+    calls: Table[HostCall],
+    run: RunOfRanks,
+    kernels: Table[Kernel],
+    launches: Table[Launch],
+    links: Table[Dispatch],
+    collectives: Table[Collective] | None,
+    tasks: Table[DeviceTask] | None,
+    windows: Table[StepWindow] | None,
+    signs: Table[JobSign] | None,
+) -> dict[int, _PhasedRank]:
+    found = find_engine_steps(run, kernels, calls, launches, tasks, windows, signs)
     known = {rank: steps for rank, steps in found.items() if steps is not None}
     if not known:
         return {}

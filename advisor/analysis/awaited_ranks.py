@@ -57,11 +57,8 @@ class LongestWait(Struct, frozen=True):
 
 def without_waits_for_captured(run: Run, calls: Table[CollectiveCall]) -> Table[CollectiveCall]:
     """The calls with 0 for waits that were for ranks that were captured too: what those did is known."""
-    waited = calls["absent_us"] > 0
-    if not waited.any():
-        return calls
-    absent = waited & ~np.isin(calls["awaited_rank"], run.ranks)
-    return calls.having(absent_us=np.where(waited & ~absent, 0.0, calls["absent_us"]))
+    here = (calls["absent_us"] > 0) & np.isin(calls["awaited_rank"], run.ranks)
+    return calls.having(absent_us=np.where(here, 0.0, calls["absent_us"])) if here.any() else calls
 
 
 def longest_wait_of_calls(calls: Table[Collective], waits: Table[PeerWait] | None) -> LongestWait:

@@ -146,7 +146,7 @@ def _unreadable_files(profile: Behind, run: Run) -> FilesByRank:
         damages = profile.table(Damage)
     except FactMissing:
         return {}
-    whole = damages.take(damages.texts("kind").hits(kind == "unreadable" for kind in damages.texts("kind").names))
+    whole = damages.take(damages.texts("kind").isin(["unreadable"]))
     found = FilesByRank()
     for rank, path in zip(whole["rank"].tolist(), whole.texts("file").values(), strict=True):
         if rank in captures and path:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 
@@ -23,7 +24,7 @@ from advisor.facts.derived import (
 )
 from advisor.facts.derived.device import LATENCY_BINS_PER_DECADE
 from advisor.facts.profile import AnyTable, Profile
-from advisor.facts.table import Array, Table, values_at
+from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
 from advisor.model.findings import Exhibit, ExhibitKind, Head, Rows, Scalar, TimeSplit
 
@@ -133,8 +134,8 @@ def _course_rows(courses: Table[StepCourse], _profile: Profile) -> Rows:
     kept = courses.take(np.concatenate([np.flatnonzero(groups == one) for one in chosen] or [groups]))
     numbers = ("from_us", "to_us", "compute_us", "exposed_comm_us", "free_us", "lead_us")
     heads = (("rank", ""), ("step", ""), *((name, "us") for name in numbers))
-    rows = _rows_of_columns(heads, (kept["rank"], kept["step"], *(kept.floats(name) for name in numbers)), len(kept))
-    return rows.model_copy(update={"total": len(courses)})
+    columns = (kept["rank"], kept["step"], *(kept.floats(name) for name in numbers))
+    return _rows_of_columns(heads, columns, len(kept), len(courses))
 
 
 def _idle_rows(idle: Table[IdleCause], profile: Profile) -> Rows:
@@ -169,23 +170,14 @@ def _memory_rows(courses: Table[MemoryCourse], profile: Profile) -> Rows:
     np.fmax.at(most, groups, courses.floats("reserved_bytes"))
     own = courses.take(np.flatnonzero(groups == np.argmax(most))) if len(ranks) else courses
     peaks = profile.table(MemoryPeak)
-    held = peaks["capacity_bytes"][np.isin(peaks["rank"], own["rank"])]
-    capacity = held[np.isfinite(held)].max(initial=-1.0)
-    numbers = (
-        (("from_us", "us"), own.floats("from_us")),
-        (("to_us", "us"), own.floats("to_us")),
-        (("allocated_bytes", "B"), own.floats("allocated_bytes")),
-        (("reserved_bytes", "B"), own.floats("reserved_bytes")),
-        (("capacity_bytes", "B"), np.full(len(own), capacity if capacity > 0 else np.nan)),
-    )
-    units = (Head(name=name, unit=unit) for (name, unit), _ in numbers)
-    cells = zip(
-        _plain_values(own["rank"]),
-        own.texts("component").values(),
-        *(_plain_values(values) for _, values in numbers),
-        strict=True,
-    )
-    return Rows(columns=(Head(name="rank"), Head(name="component"), *units), rows=tuple(cells), total=len(courses))
+    told = peaks["capacity_bytes"][np.isin(peaks["rank"], own["rank"])]
+    capacity = told[np.isfinite(told)].max(initial=-1.0)
+    numbers = (("from_us", "us"), ("to_us", "us"), ("allocated_bytes", "B"), ("reserved_bytes", "B"))
+    heads = (("rank", ""), ("component", ""), *numbers, ("capacity_bytes", "B"))
+    held = np.full(len(own), capacity if capacity > 0 else np.nan)
+    columns: tuple[Array | Texts, ...]
+    columns = (own["rank"], own.texts("component"), *(own.floats(name) for name, _ in numbers), held)
+    return _rows_of_columns(heads, columns, len(own), len(courses))
 
 
 def _operator_rows(operators: Table[OperatorShare], profile: Profile) -> Rows:
@@ -218,25 +210,17 @@ def _roofline_rows(shapes: Table[OperatorRoofline], profile: Profile) -> Rows:
         (("memory_gbps", "GB/s"), values_at(limits["memory_gbps"], at, np.nan)),
         (("us", "us"), own.floats("total_us")),
     )
-    named = [(name, own.texts(name)) for name in ("op_type", "input_shapes", "dtype")]
-    texts = (("chip", limits.texts("chip").at(at)), *named)
-    units = (Head(name=name, unit=unit) for (name, unit), _ in numbers)
-    heads = (Head(name="rank"), *(Head(name=name) for name, _ in texts), *units)
-    cells = zip(
-        _plain_values(own["rank"]),
-        *(words.values() for _, words in texts),
-        *(_plain_values(values) for _, values in numbers),
-        strict=True,
-    )
-    return Rows(columns=heads, rows=tuple(cells)[:TOP_ROOFLINES], total=len(own))
+    named = ("op_type", "input_shapes", "dtype")
+    heads = (("rank", ""), ("chip", ""), *((name, "") for name in named), *(head for head, _ in numbers))
+    texts = (limits.texts("chip").at(at), *map(own.texts, named))
+    return _rows_of_columns(heads, (own["rank"], *texts, *(values for _, values in numbers)), TOP_ROOFLINES)
 
 
 def _rank_step_rows(overlaps: Table[Overlap], _: Profile) -> Rows:
     ordered = _known_splits(overlaps).sorted_by("rank", "step")
     kept = ordered.take(_longest_cells(ordered["rank"], ordered["step"], ordered.floats("span_us")))
     heads = (("rank", ""), ("step", ""), ("span_us", "us"))
-    rows = _rows_of_columns(heads, (kept["rank"], kept["step"], kept.floats("span_us")), MOST_CELLS)
-    return rows.model_copy(update={"total": len(ordered)})
+    return _rows_of_columns(heads, (kept["rank"], kept["step"], kept.floats("span_us")), MOST_CELLS, len(ordered))
 
 
 def _longest_cells(rank: Array, step: Array, us: Array) -> Array:
@@ -250,18 +234,11 @@ def _longest_cells(rank: Array, step: Array, us: Array) -> Array:
 
 
 def _link_rows(links: Table[LinkUse], _: Profile) -> Rows:
-    names = (("source", ""), ("target", ""), ("link", ""), ("bandwidth_gbps", "GB/s"), ("size_bytes", "B"))
-    heads = tuple(Head(name=name, unit=unit) for name, unit in names)
+    heads = (("source", ""), ("target", ""), ("link", ""), ("bandwidth_gbps", "GB/s"), ("size_bytes", "B"))
     kept = _slowest_links(links)
-    cells = zip(
-        _plain_values(kept["source"]),
-        _plain_values(kept["target"]),
-        kept.texts("link").values(),
-        _plain_values(kept.floats("bandwidth_gbps")),
-        _plain_values(kept.floats("size_bytes")),
-        strict=True,
-    )
-    return Rows(columns=heads, rows=tuple(cells), total=len(links))
+    columns: tuple[Array | Texts, ...]
+    columns = (kept["source"], kept["target"], kept.texts("link"), *map(kept.floats, ("bandwidth_gbps", "size_bytes")))
+    return _rows_of_columns(heads, columns, len(kept), len(links))
 
 
 def _slowest_links(links: Table[LinkUse]) -> Table[LinkUse]:
@@ -324,13 +301,19 @@ def _finite_mean(values: Array) -> float | None:
     return float(there.mean()) if len(there) else None
 
 
-def _plain_values(values: Array) -> list[Scalar]:
+def _plain_values(values: Array | Texts) -> Sequence[Scalar]:
+    if isinstance(values, Texts):
+        return values.values()
     if values.dtype == np.float64:
         return [value if math.isfinite(value) else None for value in values.tolist()]
     return [None if value == MISSING else value for value in values.tolist()]
 
 
-def _rows_of_columns(heads: Iterable[tuple[str, str]], columns: Sequence[Array], limit: int) -> Rows:
-    cells = tuple(zip(*(_plain_values(column[:limit]) for column in columns), strict=True))
-    total = len(columns[0]) if columns else 0
+def _rows_of_columns(
+    heads: Iterable[tuple[str, str]], columns: Sequence[Array | Texts], limit: int, total: int | None = None
+) -> Rows:
+    """The first rows of these columns, of `total` that there are where they are some of them."""
+    cells = tuple(itertools.islice(zip(*map(_plain_values, columns), strict=True), limit))
+    if total is None:
+        total = len(columns[0]) if columns else 0
     return Rows(columns=tuple(Head(name=name, unit=unit) for name, unit in heads), rows=cells, total=total)

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -45,6 +46,31 @@ def ordinal_axis(field: str, title: str, order: Sequence[str], step: float, upri
 _LETTER, _LINE = 8, 15
 """Pixels of a letter and of a line of labels."""
 _EVERY = (1, 2, 4, 8, 16, 32)
+
+
+TIME_LABEL = (
+    "datum.value >= 1e6 ? datum.value / 1e6 + ' s' : datum.value >= 1e3 ? datum.value / 1e3 + ' ms' : "
+    "datum.value + ' µs'"
+)
+"""How an axis of µs over many decades is labelled."""
+PARTS: Mapping[str, str] = {"compute": "compute_us", "comm": "exposed_comm_us", "idle": "free_us"}
+"""What time on the device is made of, from below: the words and colours of each part, and its column."""
+MOST_SLICES = 512
+T = TypeVar("T")
+
+
+def slices_in_turn(rows: Iterable[Row]) -> list[Row]:
+    """The rows that are slices of time, from their `from_us` to their `to_us`, in order; those without a length are
+    none."""
+    slices = [row for row in rows if 0 <= number_or_zero(row, "from_us") < number_or_zero(row, "to_us")]
+    return sorted(slices, key=lambda row: number_or_zero(row, "from_us"))[:MOST_SLICES]
+
+
+def stepped_points(slices: Sequence[Row], values: Sequence[T]) -> list[tuple[float, T]]:
+    """From which moment on, ms, each value holds; slices alike are one, and the end of the last closes the area."""
+    turns = [at for at in range(len(values)) if at == 0 or values[at] != values[at - 1]]
+    begins = [(round(number_or_zero(slices[at], "from_us") / 1e3, 4), values[at]) for at in turns]
+    return [*begins, (round(number_or_zero(slices[-1], "to_us") / 1e3, 4), values[-1])]
 
 
 def time_axis(title: str | None) -> ChartSpec:

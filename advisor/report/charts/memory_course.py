@@ -13,6 +13,8 @@ from advisor.report.charts.drawing import (
     Row,
     finite_number,
     number_or_zero,
+    slices_in_turn,
+    stepped_points,
     time_axis,
     tooltip_text,
 )
@@ -25,17 +27,13 @@ HELD: Mapping[str, tuple[str, str]] = {
     "allocated": ("allocated_bytes", "accent"),
 }
 """What is drawn, the larger behind the smaller: its column and its colour."""
-MOST_SLICES = 512
 LONGEST_SAID = 40
 _GIB = 2**30
 
 
 def memory_course(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
     """Two areas over time, and a line at what the device holds where that is known."""
-    slices = sorted(
-        (row for row in rows if 0 <= number_or_zero(row, "from_us") < number_or_zero(row, "to_us")),
-        key=lambda row: number_or_zero(row, "from_us"),
-    )[:MOST_SLICES]
+    slices = slices_in_turn(rows)
     most = {
         name: max((held for row in slices if (held := finite_number(row.get(column))) is not None), default=0.0)
         for name, (column, _) in HELD.items()
@@ -47,7 +45,7 @@ def memory_course(rows: Sequence[Row], total: int, language: Language) -> Drawin
         {"held": say_axis(name, language), "ms": at, "gib": gib, "low": 0, "said": said}
         for name in shown
         for said in [tooltip_text(say_axis(name, language), show_value(most[name], "B"))]
-        for at, gib in _area_points(slices, HELD[name][0])
+        for at, gib in stepped_points(slices, [round(number_or_zero(row, HELD[name][0]) / _GIB, 4) for row in slices])
     ]
     capacity = finite_number(slices[0].get("capacity_bytes"))
     words = [say_axis(name, language) for name in shown]
@@ -94,13 +92,3 @@ def memory_course(rows: Sequence[Row], total: int, language: Language) -> Drawin
         for row in slices
     ]
     return Drawing(spec, note, (say_axis("ms_in_recording", language), *words), numbers)
-
-
-def _area_points(slices: Sequence[Row], column: str) -> list[tuple[float, float]]:
-    """From which moment on, ms, how many GiB are held; the end of the last slice closes the area."""
-    points: list[tuple[float, float]] = []
-    for row in slices:
-        gib = round((finite_number(row.get(column)) or 0.0) / _GIB, 4)
-        if not points or points[-1][1] != gib:
-            points.append((round(number_or_zero(row, "from_us") / 1e3, 4), gib))
-    return [*points, (round(number_or_zero(slices[-1], "to_us") / 1e3, 4), points[-1][1])]

@@ -12,6 +12,8 @@ from msgspec import Struct
 from advisor.messages.text import Language
 from advisor.model.findings import Exhibit, Scalar
 from advisor.report.charts.drawing import (
+    PARTS,
+    TIME_LABEL,
     WIDE,
     WIDTH,
     ChartSpec,
@@ -116,7 +118,6 @@ _CONFIG: ChartSpec = {
 
 def _time_split(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
     """Stacked columns: where the time of each rank goes. The bar under the verdict says it of a single one."""
-    parts = (("compute", "compute_us"), ("comm", "exposed_comm_us"), ("idle", "free_us"))
     ordered = sorted(
         (row for row in rows if finite_number(row.get("rank")) is not None), key=lambda row: number_or_zero(row, "rank")
     )
@@ -124,15 +125,17 @@ def _time_split(rows: Sequence[Row], total: int, language: Language) -> Drawing 
         return None
     size = math.ceil(len(ordered) / MOST_RANKS)
     groups = [ordered[i : i + size] for i in range(0, len(ordered), size)]
-    means = [(_group_range(group, "rank"), [_group_mean(group, column) for _, column in parts]) for group in groups]
+    means = [
+        (_group_range(group, "rank"), [_group_mean(group, column) for column in PARTS.values()]) for group in groups
+    ]
     values = [
         {"rank": name, "part": say(key, language), "order": order, "ms": round(us / 1e3, 4), "said": said}
         for name, amounts in means
-        for order, ((key, _), us) in enumerate(zip(parts, amounts, strict=True))
+        for order, (key, us) in enumerate(zip(PARTS, amounts, strict=True))
         if us is not None
         for said in [_part_of_rank(name, say(key, language), us, amounts, language)]
     ]
-    names, wide = [say(key, language) for key, _ in parts], len(means) > NARROW_RANKS
+    names, wide = [say(key, language) for key in PARTS], len(means) > NARROW_RANKS
     width = WIDE if wide else WIDTH
     spec: ChartSpec = {
         "width": width,
@@ -151,7 +154,7 @@ def _time_split(rows: Sequence[Row], total: int, language: Language) -> Drawing 
             "color": {
                 "field": "part",
                 "type": "nominal",
-                "scale": {"domain": names, "range": [f"var(--{key})" for key, _ in parts]},
+                "scale": {"domain": names, "range": [f"var(--{key})" for key in PARTS]},
                 "legend": {"title": None},
             },
             "description": {"field": "said"},
@@ -256,12 +259,6 @@ def _bars_drawing(bars: Sequence[Bar], colour: str, note: str, language: Languag
     return Drawing(spec, note, heads, [(short_label(name), show_value(us, "us")) for name, us, _ in ordered])
 
 
-_TIME_LABEL = (
-    "datum.value >= 1e6 ? datum.value / 1e6 + ' s' : datum.value >= 1e3 ? datum.value / 1e3 + ' ms' : "
-    "datum.value + ' µs'"
-)
-
-
 def _launch_latency(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
     """Histogram on a logarithmic axis: how long launches queue before the device begins them."""
     bins = [
@@ -290,7 +287,7 @@ def _launch_latency(rows: Sequence[Row], total: int, language: Language) -> Draw
                 "type": "quantitative",
                 "scale": {"type": "log", "nice": False},
                 "title": say_axis("latency", language),
-                "axis": {"values": decades, "labelExpr": _TIME_LABEL, "grid": False},
+                "axis": {"values": decades, "labelExpr": TIME_LABEL, "grid": False},
             },
             "x2": {"field": "to"},
             "y": {

@@ -8,31 +8,33 @@ Lanes are areas and not bars: a page stays small however many slices there are.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 from msgspec import Struct
 
 from advisor.messages.text import Language
 from advisor.report.charts.drawing import (
+    PARTS,
+    TIME_LABEL,
     WIDE,
     ChartSpec,
     Drawing,
     Row,
     finite_number,
     number_or_zero,
+    slices_in_turn,
+    stepped_points,
     time_axis,
     tooltip_text,
 )
 from advisor.report.words import say, say_axis
 from advisor.units import show_value
 
-PARTS: Mapping[str, str] = {"compute": "compute_us", "comm": "exposed_comm_us", "idle": "free_us"}
-"""What a slice is made of, from below: the words and colours of each, and its column."""
 LANE, LEAD = 46, 64
 """Height of the lane of a rank, and of the line of launches."""
 LETTER, SHORTEST = 8, 8
 """Room for a letter of what stands left of lanes, and so many letters at least: the line of launches has an axis."""
 MOST_LANES = 8
-MOST_SLICES = 512
 
 
 class _Course(Struct, frozen=True):
@@ -85,13 +87,10 @@ def _read_courses(rows: Sequence[Row]) -> list[_Course]:
     found: dict[tuple[int, int | None], list[Row]] = {}
     for row in rows:
         rank, step = finite_number(row.get("rank")), finite_number(row.get("step"))
-        if rank is None or not 0 <= number_or_zero(row, "from_us") < number_or_zero(row, "to_us"):
-            continue
-        lane = found.setdefault((int(rank), None if step is None else int(step)), [])
-        if len(lane) < MOST_SLICES:
-            lane.append(row)
-    ordered = {key: sorted(lane, key=lambda row: number_or_zero(row, "from_us")) for key, lane in found.items()}
-    return [_Course(rank, step, lane) for (rank, step), lane in list(ordered.items())[:MOST_LANES]]
+        if rank is not None:
+            found.setdefault((int(rank), None if step is None else int(step)), []).append(row)
+    courses = (_Course(*key, slices) for key, lane in found.items() if (slices := slices_in_turn(lane)))
+    return list(islice(courses, MOST_LANES))
 
 
 def _lane_names(courses: Sequence[_Course], language: Language) -> list[str]:
@@ -130,7 +129,7 @@ def _lanes_spec(courses: Sequence[_Course], lanes: Sequence[str], width: int, la
         for lane, course in zip(lanes, courses, strict=True)
         for part, points in _stacked_areas(course).items()
         for said in [tooltip_text(lane, f"{words[part]} {show_value(course.spent_us(part) / course.us, 'share')}")]
-        for at, low, high in points
+        for at, (low, high) in points
     ]
     return {
         "data": {"values": values},
@@ -163,21 +162,18 @@ def _lanes_spec(courses: Sequence[_Course], lanes: Sequence[str], width: int, la
     }
 
 
-def _stacked_areas(course: _Course) -> Mapping[str, Sequence[tuple[float, float, float]]]:
-    """Per part: from which moment on, ms, it lies from where to where in its slices; the end of the step closes it.
+def _stacked_areas(course: _Course) -> Mapping[str, Sequence[tuple[float, tuple[float, float]]]]:
+    """Per part: from which moment on, ms, it lies from where to where in its slices.
 
     Stacked here, for the library would add every moment of one lane to all the others.
     """
-    begins = [round(number_or_zero(row, "from_us") / 1e3, 4) for row in course.slices]
-    low = [0.0] * len(begins)
-    areas = {}
+    lengths = [number_or_zero(row, "to_us") - number_or_zero(row, "from_us") for row in course.slices]
+    low, areas = [0.0] * len(lengths), {}
     for part, column in PARTS.items():
-        lengths = [number_or_zero(row, "to_us") - number_or_zero(row, "from_us") for row in course.slices]
         shares = [number_or_zero(row, column) / us for row, us in zip(course.slices, lengths, strict=True)]
         high = [min(max(below + share, below), 1.0) for below, share in zip(low, shares, strict=True)]
         edges = [(round(down, 4), round(up, 4)) for down, up in zip(low, high, strict=True)]
-        turns = [at for at in range(len(edges)) if at == 0 or edges[at] != edges[at - 1]]
-        areas[part] = [*((begins[at], *edges[at]) for at in turns), (round(course.us / 1e3, 4), *edges[-1])]
+        areas[part] = stepped_points(course.slices, edges)
         low = high
     return areas
 
@@ -192,10 +188,6 @@ def _lead_points(course: _Course) -> list[ChartSpec]:
 
 
 def _leads_spec(points: Sequence[ChartSpec], width: int, said: str) -> ChartSpec:
-    label = (
-        "datum.value >= 1e6 ? datum.value / 1e6 + ' s' : datum.value >= 1e3 ? datum.value / 1e3 + ' ms' : "
-        "datum.value + ' µs'"
-    )
     return {
         "data": {"values": list(points)},
         "title": {"text": said, "anchor": "start", "color": "var(--muted)", "fontSize": 12, "fontWeight": "normal"},
@@ -209,7 +201,7 @@ def _leads_spec(points: Sequence[ChartSpec], width: int, said: str) -> ChartSpec
                 "type": "quantitative",
                 "title": None,
                 "scale": {"type": "log", "domainMin": 1},
-                "axis": {"tickCount": 3, "labelExpr": label},
+                "axis": {"tickCount": 3, "labelExpr": TIME_LABEL},
             },
         },
     }

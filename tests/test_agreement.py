@@ -14,7 +14,15 @@ from advisor.facts.observed import DeviceTask
 from advisor.sources import open_input
 from benchmarks.agreement.exports import as_msprof, compare_captures
 from benchmarks.agreement.gpu_traces import figures_of_facts, kernels_of_facts, types_of_facts
-from benchmarks.agreement.raw_trace import Event, device_work, figures_of_work, length_of, merge, read_events
+from benchmarks.agreement.raw_trace import (
+    Event,
+    device_work,
+    figures_of_work,
+    is_collective,
+    length_of,
+    merge,
+    read_events,
+)
 from tests.shared_captures import SharedCaptures
 
 CASES = ("exposed-communication", "host-bound", "aicpu-exposed", "data-loader")
@@ -105,9 +113,9 @@ def test_the_split_of_a_trace_without_steps_is_that_of_its_raw_events(trace: Pat
     work = [
         event for event, (start, _) in zip(work, intervals(work), strict=True) if start + base_ns >= start_of(split)
     ]
-    compute = [event for event in work if event["cat"] == "kernel" and not event["name"].startswith("nccl")]
+    compute = [event for event in work if event["cat"] == "kernel" and not is_collective(event)]
     compute += [event for event in work if event["cat"] == "gpu_memset"]
-    communication = [event for event in work if event["name"].startswith("nccl")]
+    communication = [event for event in work if is_collective(event)]
     busy = [*compute, *communication]
     assert split["compute_us"] == pytest.approx(time_of(compute), rel=1e-6)
     assert split["comm_us"] == pytest.approx(time_of(communication), rel=1e-6)

@@ -157,7 +157,7 @@ def compare_trace(name: str, path: Path, source: Source, theirs: Mapping[str, ob
     """Every figure of one trace."""
     events = read_events(path)
     chosen, ways = work_by_stream(events)
-    selected = figures_of_work(chosen)
+    selected = figures_of_work(chosen, direct=False)
     for figure, ours in figures_of_facts(source).items():
         yield _with_reasons(Compared(name, figure, ours, float(str(theirs[figure]))), selected.values()[figure], ways)
     for kind, us in sorted(_numbers(theirs["types"]).items()):

@@ -23,6 +23,10 @@ Intervals = list[tuple[int, int]]
 
 WORK = frozenset({"kernel", "Kernel", "gpu_memcpy", "Memcpy", "gpu_memset", "Memset"})
 _COLLECTIVE = re.compile(r"^nccl.*Kernel")
+_DIRECT = re.compile(
+    r"multimem_\w*(reduce|gather)|cross_device_reduce|shot_?all_?reduce|allreduce_fusion|deep_ep::", re.I
+)
+"""Collectives of other libraries than NCCL."""
 _MEMORY = re.compile(r"^Memcpy|^Memset|^dma")
 _SYNC = re.compile(r".*Sync")
 _STEP = re.compile(r"ProfilerStep")
@@ -32,6 +36,7 @@ KERNEL_WAIT_US = 30
 HEAD = "stands first in the file"
 WAITS = "waits of streams (`cuda_sync`)"
 HOST_OPERATORS = "host operators that name a stream"
+DIRECT = "collectives without NCCL count as computation"
 LAUNCHED = "only work with a recorded launch, before the end of the last step"
 ROUNDED = "times of a quarter of a µs, and a launch at the head of the file where none was recorded"
 """In which ways HolisticTraceAnalysis counts otherwise."""
@@ -86,6 +91,8 @@ def work_by_stream(events: Iterable[Event]) -> tuple[list[Event], set[str]]:
         ways.add(WAITS)
     if any(event["cat"] not in WORK | {"cuda_sync"} for event in chosen):
         ways.add(HOST_OPERATORS)
+    if any(_DIRECT.search(event["name"]) for event in device_work(chosen)):
+        ways.add(DIRECT)
     if len({event["name"] for event in listed if _STEP.match(event["name"])}) > 1:
         end = max(sum(_time(event)) for event in on_host if _STEP.match(event["name"]))
         launched = {_correlation(event) for event in on_host if _time(event)[0] <= end}
@@ -119,15 +126,18 @@ def pauses_as_told(events: Iterable[Event], work: Iterable[Event]) -> dict[str, 
     return found
 
 
-def figures_of_work(work: Iterable[Event]) -> RawFigures:
-    """How the time from the first of these events to the end of the last one splits."""
+def figures_of_work(work: Iterable[Event], *, direct: bool = True) -> RawFigures:
+    """How the time from the first of these events to the end of the last one splits.
+
+    Collectives without NCCL count as communication where they are `direct`, else as computation.
+    """
     every: Intervals = []
     kernels: dict[str, float] = {}
     of_type: dict[str, Intervals] = {"COMPUTATION": [], "COMMUNICATION": [], "MEMORY": [], "OTHER": []}
     for event in work:
         start, length = _time(event)
         every.append((start, start + length))
-        kind = _type_of_work(event["name"])
+        kind = "COMMUNICATION" if direct and is_collective(event) else _type_of_work(event["name"])
         of_type[kind].append(every[-1])
         if kind == "COMPUTATION":
             kernels[event["name"]] = kernels.get(event["name"], 0.0) + length / 1000
@@ -191,6 +201,11 @@ def _stream(event: Event) -> int:
 
 def _correlation(event: Event) -> object:
     return (event.get("args") or {}).get("correlation", -1)
+
+
+def is_collective(event: Event) -> bool:
+    """Whether work on the device is a collective, of NCCL or not."""
+    return event["cat"] in WORK and bool(_COLLECTIVE.match(event["name"]) or _DIRECT.search(event["name"]))
 
 
 def _type_of_work(name: str) -> str:

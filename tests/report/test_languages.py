@@ -78,7 +78,22 @@ NAMES = {
         "Vector",
         "Scalar",
     ),
-    *("CANN", "torch_npu", "Ascend910B", "Level1", "prof", "JSON", "HCCL", "HCCS", "RDMA", "GB", "MiB", "KiB", "ms"),
+    *(
+        "CANN",
+        "torch_npu",
+        "Ascend910B",
+        "Level1",
+        "prof",
+        "JSON",
+        "HCCL",
+        "HCCS",
+        "RDMA",
+        "GB",
+        "GiB",
+        "MiB",
+        "KiB",
+        "ms",
+    ),
     *("MatMulV2", "TransData", "oddity", "odd"),
 }
 """Names of the field, of products and units, and of what the sample diagnosis holds outside of code."""

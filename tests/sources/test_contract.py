@@ -29,6 +29,7 @@ ONE_EXPORT_ONLY: dict[str, set[str]] = {
     "kernels": {"wait_us", "cube_share", "cube_mhz", "op_state", "hf32"},
     "device_tasks": {"task_type"},
     "operator_calls": {"device_self_us", "device_total_us"},
+    "operator_totals": {"share"},
 }
 """Columns that one of the exports does not hold at all."""
 

@@ -79,6 +79,12 @@ def time_axis(title: str | None) -> ChartSpec:
     return {"field": "ms", "type": "quantitative", "title": title, "axis": axis, "scale": {"nice": False, "zero": True}}
 
 
+def coloured_by(field: str, tones: Mapping[str, str]) -> ChartSpec:
+    """A colour for each word of a column, with a legend: the variable of the page by the word."""
+    scale = {"domain": list(tones), "range": [f"var(--{tone})" for tone in tones.values()]}
+    return {"field": field, "type": "nominal", "scale": scale, "legend": {"title": None}}
+
+
 def tooltip_text(*parts: str) -> str:
     """What a mark says to who points at it."""
     return " · ".join(parts)

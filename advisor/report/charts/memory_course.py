@@ -11,6 +11,7 @@ from advisor.report.charts.drawing import (
     ChartSpec,
     Drawing,
     Row,
+    coloured_by,
     finite_number,
     number_or_zero,
     slices_in_turn,
@@ -55,12 +56,7 @@ def memory_course(rows: Sequence[Row], total: int, language: Language) -> Drawin
             "x": time_axis(say_axis("ms_in_recording", language)),
             "y": {"field": "gib", "type": "quantitative", "title": say_axis("gib", language), "axis": {"tickCount": 5}},
             "y2": {"field": "low"},
-            "color": {
-                "field": "held",
-                "type": "nominal",
-                "scale": {"domain": words, "range": [f"var(--{HELD[name][1]})" for name in shown]},
-                "legend": {"title": None},
-            },
+            "color": coloured_by("held", {word: HELD[name][1] for word, name in zip(words, shown, strict=True)}),
             "description": {"field": "said"},
         },
     }

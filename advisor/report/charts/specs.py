@@ -19,6 +19,7 @@ from advisor.report.charts.drawing import (
     ChartSpec,
     Drawing,
     Row,
+    coloured_by,
     finite_number,
     number_or_zero,
     ordinal_axis,
@@ -151,12 +152,7 @@ def _time_split(rows: Sequence[Row], total: int, language: Language) -> Drawing 
                 "axis": {"tickCount": 5},
             },
             "order": {"field": "order"},
-            "color": {
-                "field": "part",
-                "type": "nominal",
-                "scale": {"domain": names, "range": [f"var(--{key})" for key in PARTS]},
-                "legend": {"title": None},
-            },
+            "color": coloured_by("part", dict(zip(names, PARTS, strict=True))),
             "description": {"field": "said"},
         },
     }

@@ -6,7 +6,7 @@ rule cases their cells, and the report the sentence "record with …".
 
 | declared with | stored as | missing is | in expressions |
 |---|---|---|---|
-| `Key`, `Name` on `str` | int32 codes and a tuple of distinct texts | code -1 | text |
+| `Key`, `Name` on `str` | codes of up to 32 bits and a tuple of distinct texts | code -1 | text |
 | `Volatile`, `Key` on `int` | int64 | `MISSING` | number without unit |
 | `Ns` | int64, ns since the epoch | `MISSING` | number[ns] |
 | `Us`, `Bytes`, `Count`, `Share`, `Rate`, `Mhz`, `Number` | float64 | NaN | number with unit |

@@ -77,11 +77,11 @@ def parents_in_order(lane: Array, start: Array, end: Array) -> Array:
 def _levels(lane: Array, start: Array, end: Array) -> Array:
     """How many intervals of the lane are open when each begins, itself among them; one that ends then is not."""
     count = len(start)
-    opens = np.repeat(np.array([0, 1]), count)
+    opens = np.repeat(np.array([0, 1], np.int8), count)
     times = np.concatenate([np.maximum(end, start + 1), start])
-    order = np.lexsort((np.tile(np.arange(count), 2), opens, times, np.tile(lane, 2)))
+    order = np.lexsort((opens, times, np.tile(lane, 2)))  # equal ones keep their order
     level = np.empty(2 * count, np.int64)
-    level[order] = np.cumsum(np.where(opens[order] == 1, 1, -1))
+    level[order] = np.cumsum(2 * opens[order] - 1, dtype=np.int64)
     return level[count:]
 
 

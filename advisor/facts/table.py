@@ -43,7 +43,7 @@ def values_at(values: Array, at: Array, missing: float = MISSING) -> Array:
 
 
 class Texts(Struct, frozen=True):
-    """A text column: one int32 code per row into the distinct texts; -1 is missing."""
+    """A text column: one code per row, of 32 bits or fewer, into the distinct texts; -1 is missing."""
 
     codes: Array
     names: tuple[str, ...]
@@ -87,6 +87,11 @@ class Texts(Struct, frozen=True):
         used = np.unique(self.codes[self.codes >= 0])
         codes = np.where(self.codes >= 0, np.searchsorted(used, self.codes), -1)
         return Texts(codes.astype(np.int32), tuple(self.names[code] for code in used.tolist()))
+
+    def narrow(self) -> Texts:
+        """The same texts with codes in as few bytes as hold them, for the longest columns; one more than each fits."""
+        kinds = (kind for kind in (np.int8, np.int16) if len(self.names) < np.iinfo(kind).max)
+        return Texts(self.codes.astype(next(kinds, np.int32), copy=False), self.names)
 
     @classmethod
     def of(cls, values: Iterable[str | None]) -> Texts:

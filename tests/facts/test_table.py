@@ -59,6 +59,23 @@ def test_unknown_columns_and_different_lengths_are_refused() -> None:
         Table.build(Dispatch, rank=[1, 2], latency_us=[1.0])
 
 
+@pytest.mark.parametrize(
+    ("count", "kind"), [(126, np.int8), (127, np.int16), (32_766, np.int16), (32_767, np.int32), (0, np.int8)]
+)
+def test_narrow_texts_are_the_same_and_fit_one_more(count: int, kind: type[np.signedinteger]) -> None:
+    texts = Texts.of([*map(str, range(count)), None])
+    few = texts.narrow()
+    assert few.codes.dtype == kind
+    assert few.values() == texts.values()
+    assert (few.codes + 1).tolist() == (texts.codes + 1).tolist()
+    rows = np.array([count, -1, 0])
+    assert few.at(rows).values() == texts.at(rows).values()
+    assert Texts.concat([few, texts]).values() == texts.values() * 2
+    assert few.in_use().values() == texts.in_use().values()
+    tables = [Table.build(Kernel, rank=0, op_name=names) for names in (few, texts)]
+    assert tables[0].to_arrow() == tables[1].to_arrow()
+
+
 @given(words, words)
 def test_texts_survive_concatenation(a: list[str | None], b: list[str | None]) -> None:
     joined = Texts.concat([Texts.of(a), Texts.of(b)])

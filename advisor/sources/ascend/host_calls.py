@@ -127,8 +127,9 @@ def _calls_from_database(folder: Folder) -> Table[HostCall]:
 
 
 def _join_column(parts: Sequence[Values]) -> Values:
-    texts = [part for part in parts if isinstance(part, Texts)]
-    return Texts.concat(texts) if texts else np.concatenate([part for part in parts if isinstance(part, np.ndarray)])
+    if texts := [part for part in parts if isinstance(part, Texts)]:
+        return Texts.concat(texts).narrow()
+    return np.concatenate([part for part in parts if isinstance(part, np.ndarray)])
 
 
 _SPELLINGS = {
@@ -213,8 +214,8 @@ def _columns_of_calls(
         "end_ns": end[good],
         "connection": connection[good],
         "thread": np.where(thread == MISSING, MISSING, thread & _THREAD_BITS),
-        "kind": Texts(kinds.astype(np.int32), KINDS),
-        **_names_and_activities(name, kinds),
+        "kind": Texts(kinds, KINDS),
+        **{name: texts.narrow() for name, texts in _names_and_activities(name, kinds).items()},
     }
 
 

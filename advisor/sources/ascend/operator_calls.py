@@ -67,14 +67,16 @@ def _calls_from_database(folder: Folder) -> Table[OperatorCall]:
         "end": ["endNs"],
         "thread": ["globalTid"],
         "name": ["name"],
-        "shapes": ["inputShapes"],
-        "dtypes": ["inputDtypes"],
-        "stack": ["callchainId"],
     }
-    found = database.integers("PYTORCH_API", wanted, Only("type", (OPERATOR,)))
-    name = database.texts(found["name"])
+    operators = Only("type", (OPERATOR,))
+    found = database.integers("PYTORCH_API", wanted, operators)
+    name = database.texts(found.pop("name"))
     good = (name.codes >= 0) & (found["start"] != MISSING) & (found["end"] >= found["start"])
+    lasted = found["end"] - found["start"]
     self_ns = own_time(found["thread"], found["start"], np.where(good, found["end"], found["start"]))
+    # what else is told is read when no more times are needed: calls are many
+    wanted = {"start": ["startNs"], "shapes": ["inputShapes"], "dtypes": ["inputDtypes"], "stack": ["callchainId"]}
+    found = database.integers("PYTORCH_API", wanted, operators)
     keep = good & ~name.hits(n.startswith(_STEP) for n in name.names)
     table = Table.build(
         OperatorCall,
@@ -83,7 +85,7 @@ def _calls_from_database(folder: Folder) -> Table[OperatorCall]:
         input_shapes=_shapes_or_dtypes(database.texts(found["shapes"]), database.texts(found["dtypes"])),
         call_stack=_call_stacks(database, found["stack"]),
         host_self_us=self_ns / 1000,
-        host_total_us=(found["end"] - found["start"]) / 1000,
+        host_total_us=lasted / 1000,
     )
     return _tidy_table(table.take(keep))
 
@@ -93,11 +95,13 @@ def own_time(thread: Array, start: Array, end: Array) -> Array:
     order = np.lexsort((-end, start, thread))
     thread, start, end = thread[order], start[order], end[order]
     parent = parents_in_order(thread, start, end)
-    own = end - start
+    lasted = end - start
+    del thread, start, end  # calls are many
     inner = np.flatnonzero(parent >= 0)
-    np.subtract.at(own, parent[inner], (end - start)[inner])
+    own = lasted.copy()
+    np.subtract.at(own, parent[inner], lasted[inner])
     result = np.empty_like(own)
-    result[order] = np.maximum(own, 0)
+    result[order] = np.maximum(own, 0, out=own)
     return result
 
 

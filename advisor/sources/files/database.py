@@ -74,6 +74,8 @@ def open_readonly(path: Path, notes: Notes) -> sqlite3.Connection:
         if log and begin != _MAGIC:  # SQLite would take the log for one of an empty database, and delete it
             raise sqlite3.DatabaseError("file is not a database")
         connection = _connect_with_log(path) if log else _connect_file(path, "mode=ro&immutable=1")
+        # else a cell that runs over the end of its page is read on from whatever memory lies behind it
+        connection.execute("PRAGMA cell_size_check=ON")
         connection.text_factory = lambda text: text.decode("utf-8", "replace")
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
         connection.set_authorizer(_only_tables)

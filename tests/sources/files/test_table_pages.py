@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from advisor.facts.base import MISSING
@@ -134,18 +134,29 @@ ROWS = [(10**18 + 7 * row, str(10**18 + row * row), row % 3 or None, row / 3) fo
 TABLE = "CREATE TABLE T(a INT, b TEXT, c INT, d REAL)"
 
 
-@given(st.integers(0, 2**32))
-def test_of_a_damaged_table_the_rows_are_those_that_sqlite_gives_and_so_is_what_is_told(
-    tmp_path_factory: pytest.TempPathFactory, seed: int
-) -> None:
+OVER_THE_END = 8388842
+"""Damage that lets a row begin with the last byte of its page."""
+
+
+def damaged(path: Path, seed: int) -> Path:
+    """A database with some bytes of the table's pages changed."""
     chance = random.Random(seed)  # noqa: S311
-    path = made(tmp_path_factory.mktemp("d") / "x.db", TABLE, ROWS[: chance.choice([300, 600])])
+    made(path, TABLE, ROWS[: chance.choice([300, 600])])
     content = bytearray(path.read_bytes())
     for _ in range(chance.choice([1, 1, 3])):
         page = chance.randrange(1, len(content) // 512) * 512
         at = page + chance.choice([chance.randrange(14), chance.randrange(512)])
         content[at] = chance.choice([0, 255, chance.randrange(256), content[at] ^ 1 << chance.randrange(8)])
     path.write_bytes(content)
+    return path
+
+
+@given(st.integers(0, 2**32))
+@example(OVER_THE_END)
+def test_of_a_damaged_table_the_rows_are_those_that_sqlite_gives_and_so_is_what_is_told(
+    tmp_path_factory: pytest.TempPathFactory, seed: int
+) -> None:
+    path = damaged(tmp_path_factory.mktemp("d") / "x.db", seed)
     values, notes = read(path, ("a", "b", "c", "d"), ["d"], decoded=True)
     expected, told = read(path, ("a", "b", "c", "d"), ["d"], decoded=False)
     both = min(len(values["a"]), len(expected["a"]))
@@ -154,6 +165,14 @@ def test_of_a_damaged_table_the_rows_are_those_that_sqlite_gives_and_so_is_what_
     # sqlite3 looks one row ahead, and loses the one before the damage
     assert abs(len(values["a"]) - len(expected["a"])) <= 1
     assert [note.kind for note in notes if note.kind != "row"] == [note.kind for note in told if note.kind != "row"]
+
+
+def test_a_row_that_begins_at_the_end_of_its_page_is_not_read_from_the_memory_behind_it(tmp_path: Path) -> None:
+    found = []
+    for turn in range(30):
+        path = damaged(tmp_path / f"{turn}.db", OVER_THE_END)
+        found.append(len(read(path, ("a", "b", "c", "d"), ["d"], decoded=False)[0]["a"]))
+    assert set(found) == {229}
 
 
 def test_what_profilers_write_is_decoded_to_the_last_row(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 
 A backward pass or an optimizer is training. Operators that keep keys and values for later tokens, or attend to what is
 kept, run only where text is generated. Names are those of CANN, of ATB and of the kernels that serving engines bring;
-what they do not tell stays unknown.
+what they do not tell stays unknown. Which half of a reinforcement learning is recorded is told by the ranges that the
+profiler of verl sets around the functions of its workers, named as these.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from msgspec import Struct
 
 from advisor.facts.derived import JobSign
 from advisor.facts.derived.job import LAYERS
-from advisor.facts.observed import HostCall, Kernel, OperatorTotal, Setting
+from advisor.facts.observed import HostCall, Kernel, OperatorTotal, ProgramMark, Setting
 from advisor.facts.table import Array, Table, Texts
 
 _VLLM_STEP = r"execute_(\d+_)?context_"
@@ -58,7 +59,13 @@ _OPERATORS = (
     ("vLLM", r"vllm::|_C_cache_ops::|_C_ascend::|_compute_slot_mapping_kernel"),
     ("SGLang", r"sglang::|sgl_kernel::"),
 )
+_MARKS = (
+    ("verl", r"update_(actor|critic)$"),
+    ("rollout", r"generate_sequences$"),
+    ("update", r"update_(actor|critic)$"),
+)
 _CALLS = (
+    *_MARKS,
     ("backward", r"autograd::engine::evaluate_function|torch::autograd::AccumulateGrad|Optimizer\.(step|zero_grad)"),
     *_LAYERS,
     ("cache", r"\w+::_?(npu_)?(reshape_and_cache|unified_attention)"),
@@ -106,6 +113,7 @@ class Vocabulary(Struct, frozen=True):
 
 OPERATORS = Vocabulary.of(_OPERATORS)
 CALLS = Vocabulary.of(_CALLS)
+MARKS = Vocabulary.of(_MARKS)
 LINES = Vocabulary.of(_LINES, prefix=r"(?:.*/)?")
 VARIABLES = Vocabulary.of(_VARIABLES)
 
@@ -118,6 +126,7 @@ def job_signs(
     totals: Table[OperatorTotal] | None,
     calls: Table[HostCall] | None,
     settings: Table[Setting] | None,
+    marks: Table[ProgramMark] | None,
 ) -> Table[JobSign]:
     """One row per rank, thing that is told and way it was seen."""
     signs: list[_Sign] = []
@@ -131,6 +140,8 @@ def job_signs(
         lines = names.hits(map(bool, map(_LINE.match, names.names)))
         for rows, known, seen_as in ((lines, LINES, "line"), (~lines, CALLS, "call")):
             signs += _signs_of_names(calls["rank"][rows], names.take(rows), known, seen_as)
+    if marks is not None:
+        signs += _signs_of_names(marks["rank"], marks.texts("name"), MARKS, "mark")
     if settings is not None:
         given = settings.texts("kind").isin(["env"]) & ~settings.texts("value").isin([""])
         signs += _signs_of_names(settings["rank"][given], settings.texts("name").take(given), VARIABLES, "setting")

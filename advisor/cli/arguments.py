@@ -18,7 +18,7 @@ from advisor.report.output_formats import WRITERS, Writer, list_suffixes
 if TYPE_CHECKING:
     from advisor.messages.errors import Unclear
 
-WORKLOADS = ("training", "inference", "prefill", "decode", "serving", "RL")
+WORKLOADS = ("training", "inference", "prefill", "decode", "serving", "RL", "rollout", "update")
 STACKS = ("verl", "Megatron", "DeepSpeed", "FSDP", "vLLM", "SGLang", "MindIE", "PyTorch", "MindSpore")
 LEVELS = ("info", "low", "medium", "high", "critical")
 SETTINGS_FILE = "advisor.yaml"

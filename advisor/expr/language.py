@@ -282,7 +282,8 @@ RUN_NAMES: tuple[RunName, ...] = (
     RunName(
         "workload",
         _TEXT,
-        "`training`, `inference` or `RL`, as the operators or the user tell; missing where nothing does",
+        "`training`, `inference` or `RL`, as the operators or the user tell; a capture that holds one half of `RL` "
+        "is an `inference` (rollout) or a `training` (update); missing where nothing tells",
         lambda r: r.job.workload or None,
     ),
     RunName(

@@ -13,7 +13,8 @@ from advisor.messages.message import Message
 
 Workload = Literal["", "training", "inference", "RL"]
 Phase = Literal["", "prefill", "decode", "mixed"]
-ToldWorkload = Literal["training", "inference", "prefill", "decode", "serving", "RL"]
+Half = Literal["", "rollout", "update"]
+ToldWorkload = Literal["training", "inference", "prefill", "decode", "serving", "RL", "rollout", "update"]
 Stack = Literal["verl", "Megatron", "DeepSpeed", "FSDP", "vLLM", "SGLang", "MindIE", "PyTorch", "MindSpore"]
 STACKS: tuple[str, ...] = get_args(Stack)
 """Every stack. Where one drives another its own flags count: the first of these that was seen."""
@@ -25,7 +26,7 @@ class JobEvidence(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     about: Literal["workload", "stack"]
-    seen_as: Literal["operator", "call", "line", "setting", "forward", "framework", "layout", "told"]
+    seen_as: Literal["operator", "call", "mark", "line", "setting", "forward", "framework", "layout", "told"]
     """`forward`: steps hold several kinds of layers and no backward pass; `layout`: sizes that the stack wrote."""
     name: str = ""
 
@@ -56,7 +57,10 @@ class JobKind(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     workload: Workload = ""
-    """`RL` trains, and generates with what it trains."""
+    """`RL` trains, and generates with what it trains. Where the capture holds one half of it, that half is what ran: a
+    rollout is an inference, an update a training."""
+    half: Half = ""
+    """Which half of a reinforcement learning the capture holds; empty where it holds both, and of other jobs."""
     phase: Phase = ""
     """What an inference did in the captured time: `mixed` where prompts are read and tokens generated."""
     stack: str = ""
@@ -67,13 +71,15 @@ class JobKind(BaseModel):
     """The steps of a serving engine by what they do; empty where nothing tells where they begin."""
 
 
-TOLD_WORKLOADS: Mapping[str, tuple[Workload, Phase]] = {
-    "training": ("training", ""),
-    "inference": ("inference", ""),
-    "prefill": ("inference", "prefill"),
-    "decode": ("inference", "decode"),
-    "serving": ("inference", "mixed"),
-    "RL": ("RL", ""),
+TOLD_WORKLOADS: Mapping[str, JobKind] = {
+    "training": JobKind(workload="training"),
+    "inference": JobKind(workload="inference"),
+    "prefill": JobKind(workload="inference", phase="prefill"),
+    "decode": JobKind(workload="inference", phase="decode"),
+    "serving": JobKind(workload="inference", phase="mixed"),
+    "RL": JobKind(workload="RL"),
+    "rollout": JobKind(workload="inference", half="rollout"),
+    "update": JobKind(workload="training", half="update"),
 }
 """The words by which people say what ran."""
 
@@ -87,7 +93,7 @@ def told_job(workload: str, stack: str) -> JobKind:
     for wrong, name, known in (("unknown_workload", workload, TOLD_WORKLOADS), ("unknown_stack", stack, STACKS)):
         if name and name not in known:
             raise UsageError(Message(wrong, name=name), Message("known_are", names=", ".join(known)))
-    kind, phase = TOLD_WORKLOADS[workload] if workload else ("", "")
+    kind = TOLD_WORKLOADS[workload] if workload else JobKind()
     said = (("workload", workload), ("stack", stack))
     signs = tuple(JobEvidence(about=about, seen_as="told", name=word) for about, word in said if word)
-    return JobKind(workload=kind, phase=phase, stack=stack, signs=signs)
+    return kind.model_copy(update={"stack": stack, "signs": signs})

@@ -11,7 +11,7 @@ _ENGLISH = """\
 
 # language: en                  # of reports: en or zh; --lang wins
 # chip: Ascend910B3             # where captures do not name it: tells memory, clock, peaks; --chip wins
-# workload: decode              # training, inference, prefill, decode, serving or RL; --workload wins
+# workload: decode              # training, inference, prefill, decode, serving, RL, rollout or update; --workload wins
 # stack: vLLM                   # whose flags the job has, such as Megatron or vLLM; --stack wins
 # cache: .advisor-cache         # where facts are kept, so that what did not change is not read again; --cache wins
 # fail_on: new:high             # what fails a run: a severity, new:SEVERITY, worse:SEVERITY, a list, or none
@@ -53,7 +53,7 @@ _CHINESE = """\
 
 # language: zh                  # 报告语言：en 或 zh；--lang 优先
 # chip: Ascend910B3             # 采集数据未写明芯片型号时填写，用于确定显存、频率与峰值；--chip 优先
-# workload: decode              # training、inference、prefill、decode、serving 或 RL；--workload 优先
+# workload: decode              # training、inference、prefill、decode、serving、RL、rollout 或 update；--workload 优先
 # stack: vLLM                   # 任务使用哪套软件的启动参数，如 Megatron、vLLM；--stack 优先
 # cache: .advisor-cache         # 缓存目录：未改动的采集数据不再重复读取；--cache 优先
 # fail_on: new:high             # 何时判为不通过：严重程度、new:严重程度、worse:严重程度、列表，或 none

@@ -131,7 +131,7 @@ def _say_captured(run: Run, language: Language) -> str:
 def _say_job(run: Run, about: str, language: Language) -> Prose:
     """What ran, or what drove it, and what told."""
     job = run.job
-    kind = say(f"job_{job.phase or job.workload}", language) if job.workload else ""
+    kind = say(f"job_{job.half or job.phase or job.workload}", language) if job.workload else ""
     sign = next((one for one in job.signs if one.about == about), None)
     value = kind if about == "workload" else job.stack
     if sign is None or not value:

@@ -188,9 +188,12 @@ WORDS: Mapping[str, Text] = {
     "job_prefill": _t("inference, reading prompts (prefill)", "推理（prefill）"),
     "job_decode": _t("inference, generating tokens (decode)", "推理（decode）"),
     "job_mixed": _t("inference, prompts and generated tokens (prefill and decode)", "推理（prefill 与 decode 混合）"),
+    "job_rollout": _t("reinforcement learning, rollouts alone (inference)", "强化学习，仅含 rollout（推理）"),
+    "job_update": _t("reinforcement learning, updates alone (training)", "强化学习，仅含更新阶段（训练）"),
     "job_RL": _t("reinforcement learning (rollouts and updates)", "强化学习（rollout 与更新）"),
     "seen_operator": _t("{value}: operator {name}", "{value}；依据：算子 {name}"),
     "seen_call": _t("{value}: call {name}", "{value}；依据：调用 {name}"),
+    "seen_mark": _t("{value}: mark {name}", "{value}；依据：打点 {name}"),
     "seen_line": _t("{value}: line {name}", "{value}；依据：代码 {name}"),
     "seen_setting": _t("{value}: environment variable {name}", "{value}；依据：环境变量 {name}"),
     "seen_forward": _t(

@@ -16,8 +16,9 @@ from advisor.model.job import STACKS, EnginePhase, JobEvidence, JobKind, Phase
 from advisor.model.run import Run
 
 _SERVING = ("vLLM", "SGLang", "MindIE")
+_HALVES = ("rollout", "update")
 _GENERATES = ("decode", "prefill", "cache")
-_WAYS = ("operator", "call", "line", "setting")
+_WAYS = ("operator", "call", "mark", "line", "setting")
 """What shows a thing best stands first."""
 
 
@@ -29,7 +30,7 @@ def infer_job(run: Run, table: Table[JobSign], steps: Table[EngineStep] | None =
     signs = (*(one for one in told.signs if one not in known.signs), *known.signs, *of_stack)
     engine = sum_engine_steps(steps) if steps is not None and known.workload != "training" else ()
     phase = known.phase or (_phase_of_steps(engine) if known.workload == "inference" else "")
-    return JobKind(workload=known.workload, phase=phase, stack=stack, signs=signs, engine=engine)
+    return known.model_copy(update={"phase": phase, "stack": stack, "signs": signs, "engine": engine})
 
 
 def sum_engine_steps(table: Table[EngineStep]) -> tuple[EnginePhase, ...]:
@@ -97,8 +98,9 @@ def _infer_stack(run: Run, seen: _Seen) -> tuple[str, tuple[JobEvidence, ...]]:
 
 def _infer_workload(run: Run, seen: _Seen, stack: str) -> JobKind:
     trains, generates = seen.first("backward"), seen.first(*_GENERATES)
-    if stack == "verl" or (trains and generates):
-        return JobKind(workload="RL", signs=seen.sign("workload", "verl", *_GENERATES))
+    learns = stack == "verl" or seen.first(*_HALVES) or (trains and generates)
+    if learns:
+        return _infer_half(seen) or JobKind(workload="RL", signs=seen.sign("workload", "verl", *_HALVES, *_GENERATES))
     if trains:
         return JobKind(workload="training", signs=seen.sign("workload", "backward"))
     if generates or stack in _SERVING:
@@ -109,6 +111,20 @@ def _infer_workload(run: Run, seen: _Seen, stack: str) -> JobKind:
         sign = JobEvidence(about="workload", seen_as="forward", name=", ".join(layers))
         return JobKind(workload="inference", signs=(sign,))
     return JobKind()
+
+
+def _infer_half(seen: _Seen) -> JobKind | None:
+    """Reinforcement learning of which one half alone was recorded, by what ran on the device or what marks say.
+
+    Lines of a serving engine in a capture that trains may be those that take new weights: the capture may hold both.
+    """
+    rolls, updates = seen.first("rollout", *_GENERATES), seen.first("update", "backward")
+    if rolls and not updates:
+        signs = seen.sign("workload", "rollout", *_GENERATES)
+        return JobKind(workload="inference", half="rollout", phase=_infer_phase(seen), signs=signs)
+    if updates and not rolls and not seen.first(*_SERVING):
+        return JobKind(workload="training", half="update", signs=seen.sign("workload", "update", "backward"))
+    return None
 
 
 def _infer_phase(seen: _Seen) -> Phase:

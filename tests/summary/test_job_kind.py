@@ -13,7 +13,7 @@ from advisor.analysis.job_signs import job_signs
 from advisor.cli import arguments as cli_words
 from advisor.facts import Fact, Table, read_table
 from advisor.facts.derived import EngineStep
-from advisor.facts.observed import HostCall, Kernel, OperatorTotal, Setting
+from advisor.facts.observed import HostCall, Kernel, OperatorTotal, ProgramMark, Setting
 from advisor.messages.errors import UsageError
 from advisor.model import job
 from advisor.model.job import STACKS, TOLD_WORKLOADS, JobKind, Stack, ToldWorkload, told_job
@@ -25,6 +25,7 @@ from tests.shared_captures import SharedCaptures
 def kind_of(run: Run | None = None, **tables: str) -> JobKind:
     """The job that these tables show."""
     facts: dict[str, type[Fact]] = {"kernels": Kernel, "totals": OperatorTotal, "calls": HostCall, "settings": Setting}
+    facts["marks"] = ProgramMark
     given: dict[str, Table[Fact] | None] = {
         name: read_table(fact, tables[name]) if name in tables else None for name, fact in facts.items()
     }
@@ -91,6 +92,39 @@ def test_prompts_and_new_tokens_in_one_capture_are_both() -> None:
 
 def test_generating_and_learning_in_one_capture_is_reinforcement_learning() -> None:
     assert kind_of(kernels=operators("PagedAttentionMaskNdKernel", "FlashAttentionScoreGrad")).workload == "RL"
+
+
+VERL = "verl/workers/fsdp_workers.py(3): run"
+
+
+@pytest.mark.parametrize(
+    ("tables", "workload", "half", "told_by"),
+    [
+        ({"kernels": operators("PagedAttentionMaskNdKernel"), "calls": calls(VERL)}, "inference", "rollout", "Paged"),
+        ({"kernels": operators("FlashAttentionScoreGrad"), "calls": calls(VERL)}, "training", "update", "FlashAtt"),
+        ({"marks": "name\ngenerate_sequences"}, "inference", "rollout", "generate_sequences"),
+        ({"marks": "name\nupdate_actor", "kernels": operators("ReluGrad")}, "training", "update", "update_actor"),
+        ({"calls": calls("update_critic")}, "training", "update", "update_critic"),
+        ({"marks": "name\nupdate_actor\ngenerate_sequences"}, "RL", "", "update_actor"),
+        ({"marks": "name\ngenerate_sequences", "kernels": operators("ReluGrad")}, "RL", "", "generate_sequences"),
+        ({"kernels": operators("ReluGrad"), "calls": calls(VERL, "vllm::unified")}, "RL", "", VERL),
+        ({"calls": calls(VERL)}, "RL", "", VERL),
+    ],
+)
+def test_of_reinforcement_learning_the_half_that_was_recorded_counts(
+    tables: dict[str, str], workload: str, half: str, told_by: str
+) -> None:
+    found = kind_of(**tables)
+    assert (found.workload, found.half) == (workload, half)
+    assert next(sign for sign in found.signs if sign.about == "workload").name.startswith(told_by)
+
+
+def test_what_verl_updates_is_driven_by_verl() -> None:
+    assert kind_of(calls=calls("update_actor", "FullyShardedDataParallel.forward")).stack == "verl"
+
+
+def test_a_mark_that_begins_like_one_of_verl_is_none() -> None:
+    assert kind_of(calls=calls("update_actor_learning_rate", "generate_sequences_of_zeros")) == JobKind()
 
 
 @pytest.mark.parametrize("name", ["FlashAttentionScore", "MatMulV2", "RmsNorm", "matmul_kernel", "InvertPermutation"])
@@ -179,7 +213,8 @@ def test_an_unknown_workload_or_stack_is_named_with_the_known_ones() -> None:
 def test_the_words_for_jobs_stand_alike_wherever_they_are_listed() -> None:
     assert cli_words.STACKS == STACKS == get_args(Stack)
     assert cli_words.WORKLOADS == tuple(TOLD_WORKLOADS) == get_args(ToldWorkload)
-    assert {kind for kind, _ in TOLD_WORKLOADS.values()} == set(get_args(job.Workload)) - {""}
+    assert {kind.workload for kind in TOLD_WORKLOADS.values()} == set(get_args(job.Workload)) - {""}
+    assert {kind.half for kind in TOLD_WORKLOADS.values()} == set(get_args(job.Half))
 
 
 @pytest.mark.parametrize(
@@ -223,7 +258,7 @@ KEEPS = operators("FusedInferAttentionScore", "ReshapeAndCacheNdKernel")
 
 
 def engine_of(rows: str, run: Run | None = None, kernels: str = KEEPS) -> JobKind:
-    signs = job_signs(read_table(Kernel, kernels), None, None, None)
+    signs = job_signs(read_table(Kernel, kernels), None, None, None, None)
     head = "rank engine_phase by steps requests tokens apart_us idle_us"
     return infer_job(run or Run(), signs, read_table(EngineStep, f"{head}\n{rows}"))
 

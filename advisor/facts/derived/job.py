@@ -29,12 +29,16 @@ class JobSign(Fact):
         str,
         Key(
             "`backward` (a backward pass or an optimizer), a kind of layer such as `linear layer`, `cache` (keys and "
-            "values kept for later tokens), `prefill` and `decode` (attention over a prompt, or for one new token); "
-            "else the name of a stack, such as `vLLM`."
+            "values kept for later tokens), `prefill` and `decode` (attention over a prompt, or for one new token), "
+            "`rollout` and `update` (the halves of reinforcement learning); else the name of a stack, such as `vLLM`."
         ),
     ]
     seen_as: Annotated[
-        str, Key("`operator` (of the device), `call` (of the host), `line` (of Python) or `setting` (a variable).")
+        str,
+        Key(
+            "`operator` (of the device), `call` (of the host), `mark` (set by the program), `line` (of Python) or "
+            "`setting` (a variable)."
+        ),
     ]
     name: Annotated[str, Key("What was seen: of everything that tells the same, the most frequent.")]
     calls: Annotated[float, Count("How often; 1 for a setting.")]

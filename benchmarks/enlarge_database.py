@@ -32,6 +32,8 @@ _COUNTED = frozenset(["globalTaskId", "opId", "connectionId"])
 _OF_TASKS = frozenset(["COMPUTE_TASK_INFO", "COMMUNICATION_TASK_INFO", "TASK_PMU_INFO", "CONNECTION_IDS"])
 """Tables without a time of their own whose rows belong to tasks or calls."""
 _KEPT = frozenset({"SESSION_TIME_INFO"})
+_NUMBERING = "number of the row"
+"""SQLite goes on counting where such a column is given nothing."""
 _NONE = 4_294_967_295
 """What the profiler writes where a task has no connection."""
 _EARLIEST = 1_000_000_000
@@ -92,9 +94,17 @@ def _open_quick(path: Path) -> sqlite3.Connection:
 
 
 def _tables(database: sqlite3.Connection) -> Iterator[tuple[str, dict[str, str]]]:
-    """Each table with its columns and their types."""
+    """Each table with its columns and their types; that of a column by which SQLite numbers rows is `_NUMBERING`."""
     for (table,) in database.execute("SELECT name FROM sqlite_master WHERE type='table'").fetchall():
-        yield table, {row[1]: row[2] for row in database.execute(f'PRAGMA table_info("{table}")')}
+        fields = database.execute(f'PRAGMA table_info("{table}")').fetchall()
+        alone = sum(1 for *_, key in fields if key) == 1
+        yield (
+            table,
+            {
+                name: _NUMBERING if key and alone and kind.upper() == "INTEGER" else kind
+                for _, name, kind, _, _, key in fields
+            },
+        )
 
 
 def _strides_of(database: sqlite3.Connection) -> _Strides:
@@ -149,7 +159,9 @@ def _moved(table: str, name: str, kind: str, strides: _Strides) -> str:
         return f'CASE WHEN "{name}" >= 0 AND "{name}" < {_NONE} THEN "{name}" + i * {strides.number} ELSE "{name}" END'
     if name == "id" and table == "CONNECTION_IDS":
         return f'"{name}" + i * {strides.number}'
-    return f'"{name}" + i * {strides.step}' if (table, name) == ("STEP_TIME", "id") else f'"{name}"'
+    if (table, name) == ("STEP_TIME", "id"):
+        return f'"{name}" + i * {strides.step}'
+    return "NULL" if kind == _NUMBERING else f'"{name}"'
 
 
 def _renumber_marks(database: sqlite3.Connection, strides: _Strides, repeats: int) -> None:

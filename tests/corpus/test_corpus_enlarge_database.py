@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +56,20 @@ def _split(capture: Path) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
     """Computing, exposed communication and idle time of each step, µs."""
     rows = open_profile(capture).table(Overlap).rows()
     return np.asarray([[row["compute_us"], row["exposed_comm_us"], row["free_us"]] for row in rows], np.float64)
+
+
+def test_rows_that_a_viewer_numbered_are_numbered_on(captures: tuple[Path, Path], tmp_path: Path) -> None:
+    once, _ = captures
+    shutil.copytree(once, tmp_path / once.name)
+    (path,) = (tmp_path / once.name).rglob("ascend_pytorch_profiler*.db")
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("CREATE TABLE OF_VIEWER (id INTEGER PRIMARY KEY AUTOINCREMENT, startNs INTEGER)")
+        database.executemany("INSERT INTO OF_VIEWER (startNs) VALUES (?)", [(10**18,), (10**18 + 5,)])
+    found = enlarge_database(tmp_path / once.name, tmp_path / "often" / once.name, REPEATS)
+    (path,) = found.rglob("ascend_pytorch_profiler*.db")
+    with closing(sqlite3.connect(path)) as database:
+        rows = database.execute("SELECT id FROM OF_VIEWER ORDER BY startNs").fetchall()
+    assert [number for (number,) in rows] == [1, 2, 3, 4, 5, 6]
 
 
 def test_a_folder_without_a_database_is_refused(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import io
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from advisor.messages.text import Language, Text
@@ -271,3 +273,33 @@ def test_a_finding_that_wins_what_its_cause_wins_is_the_same_time(won: float, fo
     assert folded_under(diagnosis) == ({"host/python": "host/eager"} if folded else {})
     first, second = make_cards(diagnosis, "en")
     assert (second.is_folded, len(first.folds)) == (folded, folded)
+
+
+def test_what_stands_for_itself_is_numbered_on_and_what_is_folded_behind_its_cause() -> None:
+    findings = (
+        _finding("host/eager", 0.3, symptoms=("host/python", "host/late")),
+        _finding("host/python", 0.3, causes=("host/eager",)),
+        _finding("comm/slow", 0.2),
+        _finding("host/late", 0.3, causes=("host/python",)),
+        _finding("io/loader", 0.1),
+    )
+    assert [card.number for card in make_cards(_diagnosis(*findings), "en")] == ["1", "1.1", "2", "1.2", "3"]
+
+
+links = st.lists(st.sets(st.integers(0, 5), max_size=2), min_size=6, max_size=6)
+
+
+@given(links)
+def test_each_finding_has_a_number_of_its_own_and_those_shown_alone_are_counted_without_gaps(
+    causes: list[set[int]],
+) -> None:
+    findings = (
+        _finding(f"a/{at}", 0.2, causes=tuple(f"a/{one}" for one in sorted(of))) for at, of in enumerate(causes)
+    )
+    cards = make_cards(_diagnosis(*findings), "en")
+    assert len({card.number for card in cards}) == len(cards)
+    alone = [card.number for card in cards if not card.is_folded]
+    assert alone == [str(number) for number in range(1, len(alone) + 1)]
+    assert alone
+    folded = sorted(card.number.split(".")[0] for card in cards if card.is_folded)
+    assert folded == sorted(card.number for card in cards for _ in card.folds)

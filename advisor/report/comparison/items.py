@@ -98,14 +98,13 @@ class _Side:
 
     def __init__(self, diagnosis: Diagnosis, language: Language) -> None:
         self.maker = Maker(diagnosis, language)
-        self.numbers = {finding.fingerprint: i for i, finding in enumerate(diagnosis.findings, 1)}
         self.findings = diagnosis.by_fingerprint
         self.times_of = diagnosis.run.times_of
 
     def card(self, fingerprint: str) -> Card | None:
         """The finding as a report of this side would show it; None where it was not found."""
         finding = self.findings.get(fingerprint)
-        return None if finding is None else self.maker.card(self.numbers[fingerprint], finding)
+        return None if finding is None else self.maker.card(finding)
 
     def info(self, rule: str) -> RuleInfo | None:
         return self.maker.rules.get(rule)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from msgspec import Struct
@@ -118,7 +119,8 @@ class CardLink(Struct, frozen=True):
 class Card(Struct, frozen=True):
     """One finding, ready to be written in any format."""
 
-    number: int
+    number: str
+    """Its place among the findings that stand for themselves; behind a point that among what is folded under one."""
     anchor: str
     fingerprint: str
     rule: str
@@ -170,7 +172,19 @@ class Card(Struct, frozen=True):
 def make_cards(diagnosis: Diagnosis, language: Language) -> tuple[Card, ...]:
     """Every finding, in the order of the diagnosis."""
     maker = Maker(diagnosis, language)
-    return tuple(maker.card(number, finding) for number, finding in enumerate(diagnosis.findings, 1))
+    return tuple(map(maker.card, diagnosis.findings))
+
+
+def _numbers_of_findings(diagnosis: Diagnosis, folded: Mapping[str, str]) -> dict[str, str]:
+    """By fingerprint: `2` is the second finding that stands for itself, `2.1` the first that is folded under it."""
+    names = [finding.fingerprint for finding in diagnosis.findings]
+    numbers = {name: str(place) for place, name in enumerate((one for one in names if one not in folded), 1)}
+    below: Counter[str] = Counter()
+    for name in names:
+        if name in folded:
+            below[folded[name]] += 1
+            numbers[name] = f"{numbers[folded[name]]}.{below[folded[name]]}"
+    return numbers
 
 
 def describe_saving(
@@ -235,6 +249,7 @@ class Maker:
         }
         self.findings = diagnosis.by_fingerprint
         self.symptoms, self.folded = symptom_fingerprints(diagnosis), folded_under(diagnosis)
+        self.numbers = _numbers_of_findings(diagnosis, self.folded)
         self.unread = _messages_by_words(diagnosis.unread)
         self.many_ranks = len(diagnosis.run.ranks) > 1
         self.hosts = diagnosis.run.hosts
@@ -242,7 +257,7 @@ class Maker:
         scarce = ((self.rule(finding).scarce, finding) for finding in reversed(diagnosis.findings))
         self.scarce = {what: finding for what, finding in scarce if what}
 
-    def card(self, number: int, finding: Finding) -> Card:
+    def card(self, finding: Finding) -> Card:
         info = self.rule(finding)
         holes = self.holes(finding)
         name, restates = finding.fingerprint, finding.fingerprint in self.symptoms
@@ -253,7 +268,7 @@ class Maker:
         where = join_places(finding.seen)
         measures = tuple(self.measure(item, info) for item in finding.evidence if item.value is not None)
         return Card(
-            number=number,
+            number=self.numbers[name],
             anchor=self.anchors[name],
             fingerprint=name,
             rule=clean_line(finding.rule),

@@ -334,4 +334,4 @@ def _ranking_row(card: Card) -> tuple[Prose, ...]:
     place = card.places[0].place + more if card.places else "–"
     title = (TextPiece("↳ "), *card.title) if card.is_folded else card.title
     said = map(plain_prose, (card.confidence_word, amount, place))
-    return (plain_prose(str(card.number)), title, (severity_piece(card),), *said)
+    return (plain_prose(card.number), title, (severity_piece(card),), *said)

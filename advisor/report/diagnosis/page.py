@@ -235,7 +235,7 @@ class _PageBlocks(DiagnosisBlocks):
         place = [plain_prose(card.places[0].place + (" …" if len(card.places) > 1 else ""))] if card.places else []
         about = FactLine(((severity_piece(card),), plain_prose(card.category_word), *place))
         what = Section((Paragraph((*same, *strong(card.title))), about), "what")
-        number = Paragraph((TextPiece(str(card.number), tone="quiet"),))
+        number = Paragraph((TextPiece(card.number, tone="quiet"),))
         return Section(
             (number, what, Section(tuple(_saving_blocks(card)), "saving")),
             "folded" if card.is_folded else "",

@@ -32,9 +32,18 @@ def folded_under(diagnosis: Diagnosis) -> Mapping[str, str]:
             and (finding.fingerprint in restating or _win_the_same(finding, diagnosis.findings[place[name]]))
         )
         if causes:
-            highest = causes[0][1]
-            folded[finding.fingerprint] = folded.get(highest, highest)
-    return folded
+            folded[finding.fingerprint] = causes[0][1]
+    return {name: root for name in folded if (root := _root_of(name, folded, place)) != name}
+
+
+def _root_of(name: str, folded: Mapping[str, str], place: Mapping[str, int]) -> str:
+    """The cause that is folded under none; the highest of those that are said to explain each other."""
+    way = [name]
+    while (cause := folded.get(way[-1])) is not None:
+        if cause in way:
+            return min(way[way.index(cause) :], key=place.__getitem__)
+        way.append(cause)
+    return way[-1]
 
 
 def _win_the_same(finding: Finding, cause: Finding) -> bool:

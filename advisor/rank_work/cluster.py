@@ -50,6 +50,8 @@ ANSWER_S = 30.0
 much."""
 PATIENCE_S = 60.0
 """Without any worker the work waits so long: one that died is started again within seconds."""
+LOOK_AGAIN_S = 2.0
+"""Without any worker the scheduler is asked so often who is there."""
 _TICK_S = 0.5
 _SENTINELS = 4
 """So many files of the capture a worker has to see before it is given a rank."""
@@ -162,7 +164,8 @@ class _Spread:
         self._idle: list[str] = []
         self._news: SimpleQueue[tuple[str, Any]] = SimpleQueue()
         self._finished = 0
-        self._started = self._alone_since = time.monotonic()
+        self._refused: set[str] = set()
+        self._started = self._alone_since = self._looked = time.monotonic()
         self._begun = False
 
     def facts_in_order(self) -> Iterator[RankFacts]:
@@ -186,8 +189,14 @@ class _Spread:
 
     def _look_for_workers(self) -> None:
         self._client.subscribe_topic("all", self._hear_event)
+        self._greet_those_there()
+
+    def _greet_those_there(self) -> None:
+        """Greets who is there and not known: one that comes before news is sent is not told of."""
+        self._looked = time.monotonic()
         for worker in self._workers_there():
-            self._news.put(("joined", worker))
+            if worker not in self._refused:
+                self._news.put(("joined", worker))
 
     def _hear_event(self, event: tuple[float, dict[str, Any]]) -> None:
         """Called by the client, in its thread, of whatever happens at the scheduler."""
@@ -253,6 +262,7 @@ class _Spread:
 
     def _miss(self, worker: str) -> None:
         """A worker is gone; its rank is done elsewhere."""
+        self._refused.discard(worker)
         if worker in self._idle:
             self._idle.remove(worker)
         if worker in self._attempts:
@@ -341,6 +351,7 @@ class _Spread:
         """
         if not self._begun:
             raise refused
+        self._refused.add(worker)
         logging.getLogger("advisor").warning("%s", refused)
 
     def _check_time(self) -> None:
@@ -358,6 +369,8 @@ class _Spread:
             self._alone_since = now
         elif now - self._alone_since > self._cluster.patience_s:
             raise self._without_workers()
+        elif now - self._looked > LOOK_AGAIN_S:
+            self._greet_those_there()
 
     def _without_workers(self) -> ClusterLost | UsageError:
         if self._begun:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
@@ -236,6 +237,21 @@ def test_a_lost_scheduler_is_told_with_how_much_was_done(tmp_path: Path) -> None
     assert str(lost.value).startswith(f"the scheduler {own.address} is gone")
     assert "1 of 2 ranks were done" in str(lost.value)
     assert "2 个 rank 中已完成 1 个" in lost.value.say("zh")
+
+
+def test_a_worker_whose_coming_was_not_heard_of_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where it comes between the question who is there and the wish to hear who comes."""
+    monkeypatch.setattr("distributed.Client.subscribe_topic", lambda *_: None)
+    own = Loopback(tmp_path)
+    try:
+        own.start_scheduler()
+        cluster = DaskCluster(own.address, silent, patience_s=40)
+        starts = Timer(2, own.start_workers, ["--no-nanny"])
+        starts.start()
+        assert numbers(facts_of(cluster, NumberOf(tmp_path / "log"), [BareRank(0), BareRank(1)])) == [0, 1]
+        starts.join()
+    finally:
+        own.end()
 
 
 def test_nobody_who_answers_is_told_with_what_to_start(monkeypatch: pytest.MonkeyPatch) -> None:

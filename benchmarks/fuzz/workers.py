@@ -159,7 +159,7 @@ class _Process:
         return batch
 
     def _wait(self, pid: int) -> tuple[int, bool]:
-        """Its status, and whether it was ended for taking too long."""
+        """Its status, and whether it was ended for taking too long; not if it ended by itself just before."""
         limit = SECONDS[self.target]
         while True:
             done, status = os.waitpid(pid, os.WNOHANG)
@@ -170,7 +170,8 @@ class _Process:
                 os.kill(pid, signal.SIGUSR1)  # tells where it is
                 time.sleep(0.5)
                 os.kill(pid, signal.SIGKILL)
-                return os.waitpid(pid, 0)[1], True
+                status = os.waitpid(pid, 0)[1]
+                return status, os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGUSR1, signal.SIGKILL)
             time.sleep(0.05)
 
     def _batch(self) -> Batch:
@@ -255,6 +256,7 @@ def _limit_memory() -> None:
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     most = pages * resource.getpagesize() + MEMORY
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # an image of a process takes seconds to write and nobody reads it
 
 
 def _processor_seconds(pid: int) -> float:

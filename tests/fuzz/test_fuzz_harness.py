@@ -26,8 +26,8 @@ Doing = Callable[[], object]
 
 
 def outcome(monkeypatch: pytest.MonkeyPatch, does: Doing) -> Batch:
-    """What is told of three inputs of which the second does this."""
-    monkeypatch.setattr(workers, "SECONDS", {"load": 1.0})
+    """What is told of three inputs of which the second does this; little time only to who takes all there is."""
+    monkeypatch.setattr(workers, "SECONDS", {"load": 1.0 if does in (work_for_ever, wait_for_ever) else 20.0})
     monkeypatch.setattr(workers, "learn_facts", lambda folder: None)
     monkeypatch.setattr(workers, "RUNS", {"load": lambda plan, files, folder: does() if plan.way == "odd" else None})
     total = Batch("load", 0)
@@ -71,6 +71,16 @@ def take_all_memory() -> int:
 def test_what_one_input_does_is_told_and_ends_no_other(does: Doing, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = outcome(monkeypatch, does)
     assert (batch.inputs, [(one.number, one.kind) for one in batch.failures]) == (3, [(1, kind)])
+
+
+def test_who_ends_while_it_is_looked_at_was_not_ended_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    def processor_seconds_of_the_dead(pid: int) -> float:
+        while Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
+            time.sleep(0.01)
+        return 99.0
+
+    monkeypatch.setattr(workers, "_processor_seconds", processor_seconds_of_the_dead)
+    assert [one.kind for one in outcome(monkeypatch, os.abort).failures] == ["crash"]
 
 
 def test_who_waits_for_nothing_is_ended_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import re
 
-_WORKER = re.compile(r"(?P<host>.*[^\W_].*?)_\d{2,10}$", re.DOTALL)
-"""`{host name}_{process id}`: what torch, torch_npu and MindSpore call a process that is given no name of its own."""
+_PROCESS = re.compile(r"\d{2,10}")
 _NO_HOST = re.compile(
     r"(local_?host(\.local_?domain)?|local|(global|local)?[-_]?rank|worker|process|node|host|device|npu|gpu|card|dp|tp|pp)$",
     re.IGNORECASE,
@@ -15,9 +14,12 @@ _NO_HOST = re.compile(
 
 
 def host_of_worker(worker: str) -> str:
-    """The host in the name of a process; empty where it names none."""
-    found = _WORKER.match(worker)
-    return named_host(found["host"]) if found else ""
+    """The host in the name of a process, `{host name}_{process id}`; empty where it names none.
+
+    That is what torch, torch_npu and MindSpore call a process that is given no name of its own.
+    """
+    host, _, process = worker.rpartition("_")
+    return named_host(host) if _PROCESS.fullmatch(process) and any(map(str.isalnum, host)) else ""
 
 
 def named_host(name: str) -> str:

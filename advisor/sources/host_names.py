@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-_PROCESS = re.compile(r"\d{2,10}")
+_PROCESS_ID = re.compile(r"\d{2,10}")
 _NO_HOST = re.compile(
     r"(local_?host(\.local_?domain)?|local|(global|local)?[-_]?rank|worker|process|node|host|device|npu|gpu|card|dp|tp|pp)$",
     re.IGNORECASE,
@@ -19,7 +19,7 @@ def host_of_worker(worker: str) -> str:
     That is what torch, torch_npu and MindSpore call a process that is given no name of its own.
     """
     host, _, process = worker.rpartition("_")
-    return named_host(host) if _PROCESS.fullmatch(process) and any(map(str.isalnum, host)) else ""
+    return named_host(host) if _PROCESS_ID.fullmatch(process) and any(map(str.isalnum, host)) else ""
 
 
 def named_host(name: str) -> str:

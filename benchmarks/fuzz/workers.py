@@ -210,7 +210,7 @@ class _Process:
         unpack_here(self.folder / "unpacked")
         if self.target == "load":
             learn_facts(self.folder / "prof")
-        _limit_memory()
+        _limit_process()
         kinds: Counter[str] = Counter()
         failures: list[Failure] = []
         for number in self.numbers:
@@ -252,7 +252,7 @@ def unpack_here(folder: Path) -> None:
     archive_limits.FREE_BYTES = UNPACKED
 
 
-def _limit_memory() -> None:
+def _limit_process() -> None:
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     most = pages * resource.getpagesize() + MEMORY
     resource.setrlimit(resource.RLIMIT_AS, (most, most))

@@ -75,8 +75,7 @@ def test_what_one_input_does_is_told_and_ends_no_other(does: Doing, kind: str, m
 
 def test_who_ends_while_it_is_looked_at_was_not_ended_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     def processor_seconds_of_the_dead(pid: int) -> float:
-        while Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
-            time.sleep(0.01)
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
         return 99.0
 
     monkeypatch.setattr(workers, "_processor_seconds", processor_seconds_of_the_dead)

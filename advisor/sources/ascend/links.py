@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec import Struct
 
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Link
-from advisor.facts.table import Table
+from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.communication import (
+    BYTES_PER_MB,
     CommunicationEntry,
     communication_entries,
     op_of,
@@ -25,10 +26,11 @@ from advisor.sources.ascend.communication import (
 )
 from advisor.sources.ascend.groups import communicator_hash
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.ascend.sqltable import Origin, read_records
+from advisor.sources.ascend.sqltable import Origin, distinct_cells, read_record_columns
 from advisor.sources.family import GroupMembers
 from advisor.sources.files.jsonfile import as_text, value_at
 from advisor.sources.files.names import bounded_name
+from advisor.sources.files.table_blocks import decimal_numbers
 from advisor.sources.reading import Reading
 
 ON_CHIP = frozenset({"LOCAL"})
@@ -36,7 +38,7 @@ _PAIR = re.compile(r"^(\d{1,9})-(\d{1,9})$")
 _REPRESENTATIVE = re.compile(r"^(.*)-(top1|middle|bottom1|bottom2|bottom3|total)$")
 
 
-class LinkTransfer(Struct, frozen=True):
+class LinkTransfer(NamedTuple):
     """What one operator, or all of one kind, moved between two ranks."""
 
     rank: int
@@ -50,21 +52,52 @@ class LinkTransfer(Struct, frozen=True):
     transit_us: float
     is_total: bool = False
 
-    @property
-    def pair(self) -> tuple[int, int, str, str, int, int, str]:
-        """What is added up to one row."""
-        return self.rank, self.step, self.op, self.group, self.source, self.target, self.link
 
-    @property
-    def kind(self) -> tuple[int, int, str, str]:
-        """What one `total` speaks for."""
-        return self.rank, self.step, self.op, self.group
+class LinkTransfers(Struct, frozen=True):
+    """Many of them, column by column."""
+
+    rank: Array
+    step: Array
+    op: Texts
+    group: Texts
+    source: Array
+    target: Array
+    link: Texts
+    size_bytes: Array
+    transit_us: Array
+    is_total: Array
+
+    @classmethod
+    def of(cls, cells: Iterable[LinkTransfer]) -> LinkTransfers:
+        """From single ones."""
+        found = list(zip(*cells, strict=True)) or [()] * len(LinkTransfer._fields)
+        rank, step, op, group, source, target, link, size, time, total = found
+        return cls(
+            rank=np.array(rank, np.int64),
+            step=np.array(step, np.int64),
+            op=Texts.of(op),
+            group=Texts.of(group),
+            source=np.array(source, np.int64),
+            target=np.array(target, np.int64),
+            link=Texts.of(link),
+            size_bytes=np.array(size, np.float64),
+            transit_us=np.array(time, np.float64),
+            is_total=np.array(total, bool),
+        )
+
+    def take(self, rows: Array) -> LinkTransfers:
+        """Those of these rows."""
+        columns: dict[str, Any] = {name: getattr(self, name) for name in self.__struct_fields__}
+        return LinkTransfers(
+            **{n: one.take(rows) if isinstance(one, Texts) else one[rows] for n, one in columns.items()}
+        )
 
 
 def _links_from_text(folder: Folder) -> Table[Link]:
     folder.need(Link, "communication_matrix.json")
     found = communication_entries(folder, "communication_matrix.json")
-    return link_table((cell for entry in found for cell in of_entry(entry, folder.rank)), folder.groups)
+    cells = LinkTransfers.of(cell for entry in found for cell in of_entry(entry, folder.rank))
+    return link_table(cells, folder.groups)
 
 
 def of_entry(entry: CommunicationEntry, rank: int | None) -> Iterator[LinkTransfer]:
@@ -94,54 +127,66 @@ def _op_and_total(name: str) -> tuple[str, bool]:
     return (found[1].lower(), found[2] == "total") if found else (op_of(name).lower(), False)
 
 
-def link_table(cells: Iterable[LinkTransfer], groups: Mapping[str, GroupMembers]) -> Table[Link]:
+def link_table(moved: LinkTransfers, groups: Mapping[str, GroupMembers]) -> Table[Link]:
     """One row per kind of operator, pair of ranks and link: the `total` where there is one, else all added up."""
-    found = list(cells)
-    summed = {cell.kind for cell in found if cell.is_total}
-    sums: dict[tuple[int, int, str, str, int, int, str], tuple[float, float]] = {}
-    for cell in found:
-        if cell.is_total or cell.kind not in summed:
-            size, time = sums.get(cell.pair, (0.0, 0.0))
-            sums[cell.pair] = (size + cell.size_bytes, time + cell.transit_us)
-    return _table_of_sums({_with_global_ranks(pair, groups): moved for pair, moved in sums.items()})
-
-
-def _with_global_ranks(
-    pair: tuple[int, int, str, str, int, int, str], groups: Mapping[str, GroupMembers]
-) -> tuple[int, int, str, str, int, int, str]:
-    """With global ranks: the files number ranks inside their group, where 2023 ones and summaries do not."""
-    rank, step, op, group, source, target, link = pair
-    ranks = groups[group].ranks if group in groups else ()
-    if max(source, target) < len(ranks):
-        source, target = ranks[source], ranks[target]
-    return rank, step, op, group, source, target, link
-
-
-def _table_of_sums(sums: Mapping[tuple[int, int, str, str, int, int, str], tuple[float, float]]) -> Table[Link]:
-    keys = sorted(sums)
-    sizes = np.array([sums[key][0] for key in keys], np.float64)
-    times = np.array([sums[key][1] for key in keys], np.float64)
+    of_kind = _number_rows([moved.rank, moved.step, moved.op.codes, moved.group.codes])
+    summed = np.zeros(len(of_kind), bool)
+    summed[of_kind[moved.is_total]] = True
+    moved = moved.take(np.flatnonzero(moved.is_total | ~summed[of_kind]))
+    source, target = _global_ranks(moved, groups)
+    words = [_places_in_order(one) for one in (moved.op, moved.group, moved.link)]
+    of = _number_rows([moved.rank, moved.step, *words[:2], source, target, words[2]])
+    first = np.unique(of, return_index=True)[1]
+    size, time = (np.bincount(of, cells, len(first)) for cells in (moved.size_bytes, moved.transit_us))
     with np.errstate(over="ignore"):  # a time far below any that is measured gives no bandwidth
-        bandwidth = np.divide(sizes, times * 1e3, out=np.full(len(keys), math.nan), where=times > 0)
+        bandwidth = np.divide(size, time * 1e3, out=np.full(len(first), math.nan), where=time > 0)
     bandwidth[np.isinf(bandwidth)] = math.nan
-    rank, step, op, group, source, target, link = zip(*keys, strict=True) if keys else ((),) * 7
     return Table.build(
         Link,
-        rank=np.array(rank, np.int64),
-        step=np.array(step, np.int64),
-        op=op,
-        group=[name or None for name in group],
-        source=np.array(source, np.int64),
-        target=np.array(target, np.int64),
-        link=link,
-        size_bytes=sizes,
-        transit_us=times,
+        rank=moved.rank[first],
+        step=moved.step[first],
+        op=moved.op.take(first).values(),
+        group=[name or None for name in moved.group.take(first).values()],
+        source=source[first],
+        target=target[first],
+        link=moved.link.take(first).values(),
+        size_bytes=size,
+        transit_us=time,
         bandwidth_gbps=bandwidth,
     )
 
 
+def _number_rows(columns: Sequence[Array]) -> Array:
+    """Per row the number of its values among the distinct ones, in their order by the first column, then the second."""
+    order = np.lexsort(columns[::-1])
+    new = np.zeros(len(order), bool)
+    for column in columns:
+        new[1:] |= np.diff(column[order]) != 0
+    numbers = np.empty(len(order), np.intp)
+    numbers[order] = np.cumsum(new)
+    return numbers
+
+
+def _places_in_order(texts: Texts) -> Array:
+    """Per row the place of its text among all in order."""
+    places = np.empty(len(texts.names), np.intp)
+    places[sorted(range(len(texts.names)), key=texts.names.__getitem__)] = np.arange(len(texts.names))
+    return places[texts.codes]
+
+
+def _global_ranks(moved: LinkTransfers, groups: Mapping[str, GroupMembers]) -> tuple[Array, Array]:
+    """Sources and targets as global ranks: files number ranks inside their group, where 2023 ones and summaries do
+    not."""
+    source, target = moved.source.copy(), moved.target.copy()
+    for code, name in enumerate(moved.group.names):
+        ranks = np.array(groups[name].ranks if name in groups else (), np.int64)
+        rows = np.flatnonzero((moved.group.codes == code) & (np.maximum(source, target) < len(ranks)))
+        source[rows], target[rows] = ranks[source[rows]], ranks[target[rows]]
+    return source, target
+
+
 def _links_from_database(folder: Folder) -> Table[Link]:
-    found = read_records(
+    found = read_record_columns(
         folder,
         Origin("analysis", "CommAnalyzerMatrix"),
         (
@@ -157,38 +202,43 @@ def _links_from_database(folder: Folder) -> Table[Link]:
     )
     if found is None:
         raise FactMissing([Link.table])
-    return link_table(_cells_of_records(folder.rank, found), folder.groups)
+    return link_table(_transfers_of_records(folder.rank, found), folder.groups)
 
 
-def _cells_of_records(rank: int, records: Iterable[tuple[object, ...]]) -> Iterator[LinkTransfer]:
-    """A row of the database is one pair of one entry of the file; its words stand in many rows and are read once."""
-    once = lru_cache(None, typed=True)
-    step_of, group_of = once(_step_of_cell), once(_group_of_cell)
-    op_of_name, pair_of = once(_op_of_cell), once(_pair_of_cells)
-    for step, name, group, source, target, link, size, time in records:
-        pair = pair_of(source, target)
-        if pair and isinstance(link, str) and link and link not in ON_CHIP:
-            op, is_total = op_of_name(name)
-            moved = size_bytes(size), time_us({"ms": time}, "ms")
-            yield LinkTransfer(rank, step_of(step), op, group_of(group), *pair, link, *moved, is_total)
+def _transfers_of_records(rank: int, records: Sequence[Sequence[object]]) -> LinkTransfers:
+    """A row of the database is one pair of one entry of the file."""
+    step, name, group, source, target, link, size, time = records
+    of_step, steps = distinct_cells(step)
+    of_name, names = distinct_cells(name)
+    of_pair, pairs = distinct_cells([f"{one}-{other}" for one, other in zip(source, target, strict=True)])
+    known = [_PAIR.match(pair) for pair in pairs]
+    ops = [_op_and_total(bounded_name(str(cell).partition("@")[0])) for cell in names]
+    links = _read_texts(link, lambda cell: cell if isinstance(cell, str) and cell not in {"", *ON_CHIP} else None)
+    megabytes, milliseconds = (decimal_numbers(tuple(cells))[0] for cells in (size, time))
+    whole = np.array([pair is not None for pair in known], bool)[of_pair] & (links.codes >= 0)
+    return LinkTransfers(
+        rank=np.full(len(step), rank),
+        step=np.array([_step_of_cell(cell) for cell in steps], np.int64)[of_step],
+        op=Texts.of(op for op, _ in ops).take(of_name),
+        group=_read_texts(group, lambda cell: communicator_hash(bounded_name(str(cell or "")))),
+        source=np.array([int(pair[1]) if pair else MISSING for pair in known], np.int64)[of_pair],
+        target=np.array([int(pair[2]) if pair else MISSING for pair in known], np.int64)[of_pair],
+        link=links,
+        size_bytes=np.where(megabytes >= 0, np.rint(megabytes * BYTES_PER_MB), math.nan),
+        transit_us=np.where(milliseconds >= 0, milliseconds * 1e3, math.nan),
+        is_total=np.array([is_total for _, is_total in ops], bool)[of_name],
+    ).take(np.flatnonzero(whole))
+
+
+def _read_texts(cells: Sequence[object], read: Callable[[object], str | None]) -> Texts:
+    """What each cell says as a text."""
+    of, distinct = distinct_cells(cells)
+    return Texts.of(map(read, distinct)).take(of)
 
 
 def _step_of_cell(step: object) -> int:
     number = step_number(str(step or ""))
     return MISSING if number is None else number
-
-
-def _op_of_cell(name: object) -> tuple[str, bool]:
-    return _op_and_total(bounded_name(str(name).partition("@")[0]))
-
-
-def _group_of_cell(group: object) -> str:
-    return communicator_hash(bounded_name(str(group or "")))
-
-
-def _pair_of_cells(source: object, target: object) -> tuple[int, int] | None:
-    pair = _PAIR.match(f"{source}-{target}")
-    return (int(pair[1]), int(pair[2])) if pair else None
 
 
 LINKS = Reading(Link, {"text": _links_from_text, "database": _links_from_database})

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -217,8 +218,9 @@ def query_rows(folder: Folder, which: str, query: str) -> list[tuple[object, ...
         return []
 
 
-def read_records(folder: Folder, origin: Origin, columns: Sequence[str]) -> list[tuple[object, ...]] | None:
-    """The cells of some columns, row by row; None when the table is not there, or lacks one of them, which is noted.
+def read_record_columns(folder: Folder, origin: Origin, columns: Sequence[str]) -> list[list[object]] | None:
+    """The cells of some columns, column by column; None when the table is not there, or lacks one of them, which is
+    noted.
 
     Raises:
         FactMissing: There is no such database.
@@ -228,6 +230,23 @@ def read_records(folder: Folder, origin: Origin, columns: Sequence[str]) -> list
     absent = [name for name in columns if name.lower() not in there]
     if there and absent:
         _note_absent_column(folder, origin, absent[0])
-    if absent:
-        return None
-    return list(zip(*_fetch_columns(folder, origin, columns), strict=True))
+    return None if absent else _fetch_columns(folder, origin, columns)
+
+
+def read_records(folder: Folder, origin: Origin, columns: Sequence[str]) -> list[tuple[object, ...]] | None:
+    """The same row by row.
+
+    Raises:
+        FactMissing: There is no such database.
+        Unreadable: It is no database.
+    """
+    found = read_record_columns(folder, origin, columns)
+    return None if found is None else list(zip(*found, strict=True))
+
+
+def distinct_cells(cells: Sequence[object]) -> tuple[Array, list[Any]]:
+    """Per cell the number of its value among the distinct ones, and these, in order of appearance: words that stand in
+    many rows are read once. Values of different types are never the same."""
+    typed = list(zip(map(type, cells), cells, strict=True))
+    index = dict(zip(dict.fromkeys(typed), itertools.count(), strict=False))
+    return np.fromiter(map(index.__getitem__, typed), np.intp, len(typed)), [value for _, value in index]

@@ -237,7 +237,8 @@ class ClusterSummary:
 
     def _link_table(self) -> Table[Link]:
         found = self._needed_entries("cluster_communication_matrix.json")
-        return links.link_table((cell for _, entry in found for cell in links.of_entry(entry, None)), {})
+        cells = (cell for _, entry in found for cell in links.of_entry(entry, None))
+        return links.link_table(links.LinkTransfers.of(cells), {})
 
     def _group_table(self) -> Table[Group]:
         if not self.groups:

@@ -87,10 +87,9 @@ class LinkTransfers(Struct, frozen=True):
 
     def take(self, rows: Array) -> LinkTransfers:
         """Those of these rows."""
-        columns: dict[str, Any] = {name: getattr(self, name) for name in self.__struct_fields__}
-        return LinkTransfers(
-            **{n: one.take(rows) if isinstance(one, Texts) else one[rows] for n, one in columns.items()}
-        )
+        columns = {name: getattr(self, name) for name in self.__struct_fields__}
+        taken: dict[str, Any] = {n: c.take(rows) if isinstance(c, Texts) else c[rows] for n, c in columns.items()}
+        return LinkTransfers(**taken)
 
 
 def _links_from_text(folder: Folder) -> Table[Link]:

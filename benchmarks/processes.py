@@ -30,6 +30,8 @@ class Measured:
     output: str
     cpu_seconds: float = 0.0
     """Of the processor, by the command and all it started and waited for."""
+    largest_bytes: int = 0
+    """The most that one process of the tree had at any moment, where the tree is watched."""
 
 
 def measure(command: Sequence[str], *, watch: bool = True, folder: Path | None = None) -> Measured:
@@ -41,10 +43,12 @@ def measure(command: Sequence[str], *, watch: bool = True, folder: Path | None =
     process = subprocess.Popen(command, stdout=write, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=folder)
     os.close(write)
     os.set_blocking(read, False)
-    output, peak, ended, usage = b"", 0, 0, None
+    output, peak, largest, ended, usage = b"", 0, 0, 0, None
     while not ended:
         output += _drain(read)
-        peak = max(peak, _tree_bytes(process.pid)) if watch else peak
+        if watch:
+            tree = _tree(process.pid)
+            peak, largest = max(peak, sum(map(_own_bytes, tree))), max(largest, *map(peak_of_process, tree))
         time.sleep(_EVERY_S if watch else _EVERY_S / 20)
         ended, status, usage = os.wait4(process.pid, os.WNOHANG)
     seconds = time.perf_counter() - began
@@ -54,7 +58,7 @@ def measure(command: Sequence[str], *, watch: bool = True, folder: Path | None =
     # the kernel counts the starting process into the largest size, so that stands in only where nothing was seen
     peak = peak or usage.ru_maxrss * 1024
     cpu = usage.ru_utime + usage.ru_stime
-    return Measured(seconds, peak, process.returncode, output.decode(errors="replace"), cpu)
+    return Measured(seconds, peak, process.returncode, output.decode(errors="replace"), cpu, largest)
 
 
 def best(command: Sequence[str], runs: int, *, watch: bool = True, folder: Path | None = None) -> Measured:
@@ -62,7 +66,12 @@ def best(command: Sequence[str], runs: int, *, watch: bool = True, folder: Path 
     every = [measure(command, watch=False, folder=folder) for _ in range(runs)]
     fastest = min(every, key=lambda one: one.seconds)
     watched = [measure(command, folder=folder)] if watch else []
-    return replace(fastest, peak_bytes=max(one.peak_bytes for one in (*every, *watched)))
+    every += watched
+    return replace(
+        fastest,
+        peak_bytes=max(one.peak_bytes for one in every),
+        largest_bytes=max(one.largest_bytes for one in every),
+    )
 
 
 def _drain(read: int) -> bytes:
@@ -73,17 +82,16 @@ def _drain(read: int) -> bytes:
     return found
 
 
-def _tree_bytes(root: int) -> int:
+def _tree(root: int) -> list[int]:
+    """A process and all below it."""
     children: dict[int, list[int]] = {}
     for entry in _PROC.iterdir():
         if entry.name.isdigit():
             children.setdefault(_parent(entry), []).append(int(entry.name))
-    total, waiting = 0, [root]
-    while waiting:
-        pid = waiting.pop()
-        total += _own_bytes(pid)
-        waiting += children.get(pid, [])
-    return total
+    found = [root]
+    for pid in found:
+        found += children.get(pid, [])
+    return found
 
 
 def _parent(entry: Path) -> int:
@@ -95,9 +103,18 @@ def _parent(entry: Path) -> int:
 
 
 def _own_bytes(pid: int) -> int:
+    return _bytes_told(pid, "smaps_rollup", "Pss:")
+
+
+def peak_of_process(pid: int) -> int:
+    """The most memory that a process had so far, with what it shares; 0 when it has ended."""
+    return _bytes_told(pid, "status", "VmHWM:")
+
+
+def _bytes_told(pid: int, file: str, name: str) -> int:
     with suppress(OSError):
-        for line in (_PROC / str(pid) / "smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
+        for line in (_PROC / str(pid) / file).read_text().splitlines():
+            if line.startswith(name):
                 return int(line.split()[1]) * 1024
     return 0
 

@@ -55,13 +55,19 @@ def main() -> int:
     return int(kept > _TARGET)
 
 
+def repeated_job(folder: Path, ranks: int, size: int) -> Path:
+    """A job in which the timeline of each of so many ranks has at least this size, in `folder`."""
+    usual = setup_of("python-busy", "light")
+    setup = replace(usual, workload=replace(usual.workload, micro_batches=16), layout=Layout(dp=ranks))
+    small = corpus.write(corpus.job("python-busy", setup=setup), folder / "small")
+    whole = enlarge(small, folder / "large", repeats_for(small, size * ranks))
+    shutil.rmtree(small)
+    return whole
+
+
 def _jobs(folder: Path, ranks: Sequence[int], size: int) -> Iterator[Path]:
     """The same job with so many of its ranks, each as large."""
-    usual = setup_of("python-busy", "light")
-    setup = replace(usual, workload=replace(usual.workload, micro_batches=16), layout=Layout(dp=max(ranks)))
-    small = corpus.write(corpus.job("python-busy", setup=setup), folder / "small")
-    repeats = repeats_for(small, size * max(ranks))
-    whole = enlarge(small, folder / "large", repeats)
+    whole = repeated_job(folder, max(ranks), size)
     for count in ranks:
         some = folder / f"{count} ranks"
         some.mkdir()

@@ -342,9 +342,10 @@ class FactsWanted:
             self._side_by_side(source, inputs, found)
         for asked, unneeded in zip(self.order, self.let_go, strict=True):
             self._collect_table(asked, inputs, found, source)
-            for fact in unneeded:
-                found.pop(fact, None)
-        return {asked: found[asked] for asked in self.wanted}
+            _let_go(found, unneeded)
+        given = {asked: found[asked] for asked in self.wanted}
+        _let_go(found, found.keys() - given.keys())
+        return given
 
     def _collect_table(self, asked: WantedFact, inputs: _RunInputs, found: RankFacts, source: Source) -> None:
         if asked in found:
@@ -402,11 +403,18 @@ class FactsWanted:
                 asked += _direct_needs(fact, self.makers)
             needed.add(fact)
         unneeded = found.keys() - needed - {*self.wanted}
-        for one in unneeded:
-            del found[one]
+        _let_go(found, unneeded)
         if any(fact_of_wanted(one).heavy for one in unneeded):
             give_back_now()
         return {fact for fact in needed if fact not in found}
+
+
+def _let_go(found: RankFacts, unneeded: Collection[WantedFact]) -> None:
+    """Lets go of tables, and of what was made of them."""
+    for asked in unneeded:
+        table = found.pop(asked, None)
+        if isinstance(table, Table):
+            table.forget()
 
 
 def _select_rows(asked: Selection, table: ReadTable) -> ReadTable:

@@ -228,6 +228,10 @@ class Table(Generic[F]):
             found: T = made.value
         return found
 
+    def forget(self) -> None:
+        """Lets go of what was made once: what holds this table too would keep it until garbage is looked for."""
+        self._made.clear()
+
     def floats(self, name: str) -> Array:
         """A column as float64 with NaN for missing. Subtract absolute times first: 2**53 ns are 104 days."""
         values = self[name]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from advisor.facts.profile import RankFacts, Source
+from advisor.facts.table import Table
 
 SourceWork = Callable[[Source], RankFacts]
 
@@ -30,7 +31,11 @@ class SentRanks:
         if source is None:
             self._work, self._sources = _unpack(self._packed)
             source = self._sources.pop(number)
-        return self._work(source)
+        facts = self._work(source)
+        for table in facts.values():
+            if isinstance(table, Table):
+                table.forget()
+        return facts
 
 
 def _unpack(packed: bytes) -> tuple[SourceWork, dict[int, Source]]:

@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -32,56 +29,11 @@ from advisor.rank_work.cluster import DaskCluster
 from advisor.rank_work.lost_rank import FactsOfLostRank
 from advisor.release import VERSION
 from advisor.sources import open_input
+from benchmarks.loopback import ROOT, Loopback, end_session
 from tests.rank_work.ill_ranks import BareRank, InPlaceOf, Killer, NumberOf, Sleeper
 from tests.shared_captures import SharedCaptures
 
 pytest.importorskip("distributed")
-ROOT = Path(__file__).parents[2]
-
-
-@dataclass
-class Loopback:
-    """A scheduler and its workers, as processes of this machine."""
-
-    folder: Path
-    address: str = ""
-    started: list[subprocess.Popen[bytes]] = field(default_factory=list)
-
-    def start(self, what: str, *options: str, path: str = str(ROOT)) -> subprocess.Popen[bytes]:
-        """Starts `dask scheduler` or `dask worker` in a session of its own."""
-        command = [sys.executable, "-m", f"distributed.cli.dask_{what}", *options]
-        environment = {**os.environ, "PYTHONPATH": path, "DASK_TEMPORARY_DIRECTORY": str(self.folder)}
-        log = (self.folder / f"{what}-{len(self.started)}.log").open("wb")
-        process = subprocess.Popen(
-            command, cwd=self.folder, env=environment, stdout=log, stderr=log, start_new_session=True
-        )
-        self.started.append(process)
-        return process
-
-    def start_scheduler(self) -> subprocess.Popen[bytes]:
-        file = self.folder / "scheduler.json"
-        process = self.start(
-            "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)
-        )
-        end = time.monotonic() + 60
-        while not self.address and time.monotonic() < end:
-            time.sleep(0.05)
-            if file.exists():
-                self.address = json.loads(file.read_text())["address"]
-        return process
-
-    def start_workers(self, *options: str, path: str = str(ROOT)) -> subprocess.Popen[bytes]:
-        return self.start("worker", self.address, "--nthreads", "1", "--no-dashboard", *options, path=path)
-
-    def end(self) -> None:
-        for process in self.started:
-            _end_session(process)
-
-
-def _end_session(process: subprocess.Popen[bytes]) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 @pytest.fixture(scope="module")
@@ -184,7 +136,7 @@ def test_a_worker_with_another_version_is_refused_in_a_sentence(loopback: Loopba
         with pytest.raises(UsageError) as refused:
             facts_of(DaskCluster(loopback.address, silent), NumberOf(tmp_path / "log"), [BareRank(0)])
     finally:
-        _end_session(process)
+        end_session(process)
     assert f"has advisor 0.0.9, and here it is {VERSION}" in str(refused.value)
 
 
@@ -229,7 +181,7 @@ def test_a_lost_scheduler_is_told_with_how_much_was_done(tmp_path: Path) -> None
         own.start_workers("--no-nanny")
         parts = DaskCluster(own.address, silent)(NumberOf(tmp_path / "log"), [BareRank(0), Sleeper(1)])
         next(iter(parts))
-        _end_session(scheduler)
+        end_session(scheduler)
         with pytest.raises(ClusterLost) as lost:
             list(parts)
     finally:

@@ -66,6 +66,11 @@ class Shelf:
             self._owner.release()
         self._owner = folder
 
+    def leave(self, folder: Folder) -> None:
+        """What a folder kept is let go: it is held here no longer."""
+        if self._owner is folder:
+            self._owner = None
+
     def __getstate__(self) -> dict[str, object]:
         return {"_owner": None}
 
@@ -323,6 +328,7 @@ class Folder(Description):
             if connection is not None:
                 connection.close()
         self._kept.decoded.clear()
+        self.shelf.leave(self)
 
     def read(self, fact: type[F]) -> Table[F]:
         """The rows of a fact, from the database where it holds them, else from the text files.

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a job of large ranks spreads over workers, on one machine and on a Dask cluster, and what a cache spares.
+
+    python benchmarks/workers.py --ours .venv/bin/advisor --ranks 16 --size 200M --output docs/workers.md
+
+The job is written by the corpus with steps as long as those of real jobs and repeated to the size. Measured are one
+worker and two; for more than this machine has cores for, the measured times of ranks are handed out again in a
+simulation. Prints a page, and ends with 1 when two workers do less than 0.9 of what they could.
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import itertools
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from benchmarks.enlarge import size_of
+from benchmarks.loopback import Loopback
+from benchmarks.processes import Measured, best, measure, measured_alone, peak_of_process
+from benchmarks.ranks import repeated_job
+
+_MB = 1e6
+_EFFICIENCY = 0.9
+"""Least part of twice the work that two workers do in the time of one."""
+_FIXED_MB, _PER_BYTE = 60.0, 0.35
+"""What a worker may have at most: so much, and this part of its rank."""
+_SIMULATED_RANKS = 1024
+_SIMULATED_WORKERS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """One way to share the work: how long it takes with one worker and with two, and what the largest worker has."""
+
+    name: str
+    one: Measured
+    two: Measured
+    worker_bytes: int
+
+    @property
+    def efficiency(self) -> float:
+        return self.one.seconds / self.two.seconds / 2
+
+
+def main() -> int:
+    """Measure a job, and simulate a larger one."""
+    parser = argparse.ArgumentParser(description="Measures how ranks spread over workers")
+    parser.add_argument("--ours", default="advisor", help="the advisor command")
+    parser.add_argument("--ranks", type=int, default=16)
+    parser.add_argument("--size", default="200M", help="of the timeline of each")
+    parser.add_argument("--runs", type=int, default=2, help="of each, of which the best counts")
+    parser.add_argument("--captures", type=Path, help="a folder that keeps the job for the next time")
+    parser.add_argument("--output", type=Path, help="a markdown file to write")
+    parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.measure:
+        print(json.dumps(_times_of_ranks(options.measure)))
+        return 0
+    with tempfile.TemporaryDirectory() as temporary:
+        work = options.captures or Path(temporary)
+        work.mkdir(exist_ok=True)
+        job = work / "large"
+        if not job.exists():
+            repeated_job(work, options.ranks, size_of(options.size))
+        found = [_on_this_machine(options, job), _on_dask(options, job, Path(temporary))]
+        cached = [measure(_command(options, job, "--cache", f"{temporary}/kept")) for _ in range(2)]
+        page = _page(_sizes(job), found, cached, measured_alone(__file__, job))
+    print(page)
+    if options.output:
+        options.output.write_text(page, encoding="utf-8")
+    return int(any(one.efficiency < _EFFICIENCY for one in found))
+
+
+def _command(options: argparse.Namespace, job: Path, *words: str) -> list[str]:
+    return [options.ours, "diagnose", str(job), "-o", "json:/dev/null", "-q", *words]
+
+
+def _on_this_machine(options: argparse.Namespace, job: Path) -> Spread:
+    one, two = (best(_command(options, job, "--jobs", str(jobs)), options.runs) for jobs in (1, 2))
+    return Spread("processes of one machine", one, two, max(one.largest_bytes, two.largest_bytes))
+
+
+def _on_dask(options: argparse.Namespace, job: Path, folder: Path) -> Spread:
+    found, largest = [], 0
+    for workers in (1, 2):
+        with _cluster(folder / f"dask-{workers}", workers) as (address, pids):
+            command = _command(options, job, "--on", address)
+            measure(command, watch=False)  # workers load their modules once in their lives
+            found.append(best(command, options.runs, watch=False))
+            largest = max(largest, *map(peak_of_process, pids))
+    return Spread("Dask on this machine", *found, largest)
+
+
+@contextmanager
+def _cluster(folder: Path, workers: int) -> Iterator[tuple[str, list[int]]]:
+    """The address of a scheduler with so many workers, and the numbers of their processes."""
+    folder.mkdir()
+    own = Loopback(folder)
+    try:
+        own.start_scheduler()
+        pids = [own.start_workers("--no-nanny", "--memory-limit", "0").pid for _ in range(workers)]
+        _wait_for_workers(own.address, workers)
+        yield own.address, pids
+    finally:
+        own.end()
+
+
+def _wait_for_workers(address: str, workers: int) -> None:
+    from distributed import Client
+
+    with closing(Client(address, set_as_default=False)) as client:
+        client.wait_for_workers(workers, timeout=60)
+
+
+def _times_of_ranks(job: Path) -> dict[str, Any]:
+    """Seconds that opening, each rank, and putting the ranks together take, in one process."""
+    import advisor
+    from advisor.pipeline import diagnose, open_profile
+
+    rules = advisor.load_rules()
+    began = time.perf_counter()
+    profile = open_profile(job, jobs=1)
+    opened = time.perf_counter()
+    times: list[float] = []
+    spread = profile._gather
+
+    def timed(work: Any, sources: Any) -> Iterable[Any]:
+        before = time.perf_counter()
+        for part in spread(work, sources):
+            times.append(time.perf_counter() - before)
+            yield part
+            before = time.perf_counter()
+
+    profile._gather = timed
+    diagnose(profile, rules)
+    together = time.perf_counter() - opened - sum(times)
+    return {"opening": opened - began, "ranks": times, "together": together}
+
+
+def simulated_seconds(times: Sequence[float], workers: int, alone: float) -> float:
+    """How long ranks take that are handed out in order, each to the worker that is free first, and what is done alone.
+
+    A simulation of how ranks are handed out, and of nothing else: storage and network are taken to keep up.
+    """
+    free = [0.0] * workers
+    for seconds in times:
+        heapq.heappush(free, heapq.heappop(free) + seconds)
+    return max(free) + alone
+
+
+def _simulated(measured: dict[str, Any]) -> list[tuple[int, float, float]]:
+    """Workers, seconds and efficiency for many ranks like those that were measured."""
+    times = list(itertools.islice(itertools.cycle(measured["ranks"]), _SIMULATED_RANKS))
+    alone = (measured["opening"] + measured["together"]) / len(measured["ranks"]) * _SIMULATED_RANKS
+    seconds = {workers: simulated_seconds(times, workers, alone) for workers in _SIMULATED_WORKERS}
+    return [(workers, took, seconds[1] / took / workers) for workers, took in seconds.items()]
+
+
+def _sizes(job: Path) -> list[int]:
+    """Bytes of each rank."""
+    return [sum(path.stat().st_size for path in rank.rglob("*") if path.is_file()) for rank in sorted(job.iterdir())]
+
+
+def _page(sizes: Sequence[int], found: Sequence[Spread], cached: Sequence[Measured], times: dict[str, Any]) -> str:
+    allowed = _FIXED_MB + _PER_BYTE * max(sizes) / _MB
+    rows = "\n".join(
+        f"| {one.name} | {one.one.seconds:.1f} s | {one.two.seconds:.1f} s | {one.efficiency:.2f} "
+        f"| {one.worker_bytes / _MB:.0f} MB |"
+        for one in found
+    )
+    simulated = "\n".join(
+        f"| {workers} | {seconds:.0f} s | {efficiency:.2f} |" for workers, seconds, efficiency in _simulated(times)
+    )
+    first, second = cached
+    alone = times["opening"] + times["together"]
+    return f"""# How work spreads over workers
+
+Written by `benchmarks/workers.py`: a generated job of {len(sizes)} ranks with {max(sizes) / _MB:.0f} MB each, the whole
+command to a JSON diagnosis, best of its runs. *Efficiency* is the part of what two workers could do that they do
+(target {_EFFICIENCY}); the *largest worker* is the most memory that one of them had, with the libraries it shares with
+others (target {allowed:.0f} MB: {_FIXED_MB:.0f} MB and {_PER_BYTE} of the rank).
+
+| workers | one | two | efficiency | largest worker |
+|---|---|---|---|---|
+{rows}
+
+With [`--cache`](cache.md) the first diagnosis takes {first.seconds:.1f} s ({first.cpu_seconds:.1f} s of the processor),
+and the second {second.seconds:.1f} s ({second.cpu_seconds:.1f} s).
+
+## More workers: a simulation
+
+What more workers than this machine has cores would take is simulated: the times that the ranks above took
+({min(times["ranks"]):.1f} to {max(times["ranks"]):.1f} s each), repeated for {_SIMULATED_RANKS} ranks, are handed out
+in order, each rank to the worker that is free first, and what one process does alone, {alone:.1f} s for {len(sizes)}
+ranks, is taken to grow with the ranks. Storage and network are taken to keep up, which the simulation does not know.
+
+| workers | {_SIMULATED_RANKS} ranks | efficiency |
+|---|---|---|
+{simulated}
+"""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -26,6 +26,8 @@ from advisor.model.run import Run
 from advisor.model.run_of_ranks import RunOfRanks, run_of_ranks
 
 F = TypeVar("F", bound=Fact)
+GIVE_BACK_BYTES = 16 << 20
+"""Of a rank from here on, memory returns to the system when its work is done: the next one would scatter over it."""
 BESIDE_WORTH_BYTES = 64 << 20
 """From this much input on, what is derived from one rank is derived in threads."""
 AnyTable = Table[Any]
@@ -345,6 +347,8 @@ class FactsWanted:
             _let_go(found, unneeded)
         given = {asked: found[asked] for asked in self.wanted}
         _let_go(found, found.keys() - given.keys())
+        if source.size_bytes > GIVE_BACK_BYTES:
+            give_back_now()
         return given
 
     def _collect_table(self, asked: WantedFact, inputs: _RunInputs, found: RankFacts, source: Source) -> None:

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a diagnosis of many ranks takes and how large its reports are.
 
-    python benchmarks/many_ranks.py --ranks 64 256 1024 --output docs/many-ranks.md
+    python benchmarks/many_ranks.py --ranks 64 256 1024 --theirs msprof-analyze --output docs/many-ranks.md
 
 The jobs are written by the corpus: eight ranks on a host, of which one host computes slower. Prints a page, and ends
 with 1 when what puts the ranks together grows by a power above 1.1, a page has more than 1.5 MB, or a process 1 GB.
+With `--theirs`, both tools are asked about jobs of `--both` ranks: msprof-analyze by its command for clusters and its
+advisor.
 """
 
 from __future__ import annotations
@@ -14,16 +16,18 @@ import itertools
 import json
 import math
 import resource
+import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import corpus
-from benchmarks.processes import measured_alone
+from benchmarks.other_reader import located, printed_rows
+from benchmarks.processes import Measured, measure, measured_alone
 from corpus.cases import setup_of
 from corpus.events import Layout
 
@@ -31,12 +35,19 @@ _MB = 1e6
 _ON_HOST = 8
 _EXPONENT, _PAGE_MB, _PEAK_MB = 1.1, 1.5, 1000.0
 _SLOWER = 1.25
+_TITLES = 3
+"""Findings of ours that are quoted."""
+_OF_RANKS = ("slow rank", "slow link")
+"""Their rows about ranks and links."""
 
 
 def main() -> int:
     """Measure jobs of several numbers of ranks."""
     parser = argparse.ArgumentParser(description="Measures diagnoses of many ranks")
     parser.add_argument("--ranks", type=int, nargs="+", default=[64, 256, 1024], help="how many, ascending")
+    parser.add_argument("--ours", default="advisor", help="the advisor command")
+    parser.add_argument("--theirs", default="", help="the msprof-analyze command; nothing leaves it out")
+    parser.add_argument("--both", type=int, nargs="+", default=[16, 64, 256], help="ranks of what both are asked about")
     parser.add_argument("--captures", type=Path, help="a folder that keeps the jobs for the next time")
     parser.add_argument("--output", type=Path, help="a markdown file to write")
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
@@ -47,11 +58,78 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         jobs = [_job(options.captures or Path(folder), ranks) for ranks in options.ranks]
         found = [measured_alone(__file__, job) for job in jobs]
-    page = _page(found)
+        small = [_job(options.captures or Path(folder), ranks) for ranks in options.both if options.theirs]
+        beside = [_both_asked(options, job, Path(folder) / "asked") for job in small]
+    page = _page(found) + _beside(beside)
     print(page)
     if options.output:
         options.output.write_text(page, encoding="utf-8")
     return int(not _is_good(found))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What one job takes both tools, and what they conclude."""
+
+    ranks: int
+    ours: Measured
+    titles: tuple[str, ...]
+    """Of its first findings."""
+    cluster: Measured
+    advisor: Measured
+    verdicts: tuple[str, ...]
+    """The rows of their table about slow ranks and links."""
+
+
+def _both_asked(options: argparse.Namespace, job: Path, out: Path) -> Asked:
+    out.mkdir()
+    program, listed = located(options.theirs), out / "findings.jsonl"
+    page = ["-o", str(out / "report.html"), "-o", str(listed)]
+    ours = measure([options.ours, "diagnose", str(job), *page, "--lang", "en", "-q"])
+    _, *findings = map(json.loads, listed.read_text("utf-8").splitlines())
+    words = ["-d", str(job), "-o", str(out / "theirs")]
+    cluster = measure([program, "cluster", "-m", "all", *words], folder=out)
+    advised = measure([program, "advisor", "all", "-l", "en", *words], folder=out)
+    told = [" ".join(text.split()) for kind, text in printed_rows(advised.output) if kind in _OF_RANKS]
+    shutil.rmtree(out)
+    titles = tuple(one["title"] for one in findings[:_TITLES])
+    return Asked(len(list(job.iterdir())), ours, titles, cluster, advised, tuple(told))
+
+
+def _beside(found: Sequence[Asked]) -> str:
+    """The section about both, empty where only one was asked."""
+    if not found:
+        return ""
+    rows = "\n".join(
+        f"| {one.ranks} | {one.ours.seconds:.1f} s, {one.ours.peak_bytes / _MB:.0f} MB "
+        f"| {one.cluster.seconds:.1f} s, {one.cluster.peak_bytes / _MB:.0f} MB "
+        f"| {one.advisor.seconds:.1f} s, {one.advisor.peak_bytes / _MB:.0f} MB |"
+        for one in found
+    )
+    concluded = "\n".join(
+        f"- {one.ranks} ranks\n  - advisor: {_quoted(one.titles)}\n  - msprof-analyze: {_quoted(one.verdicts)}"
+        for one in found
+    )
+    return f"""
+## Beside msprof-analyze
+
+The same jobs, whole commands from capture to report; memory is the peak of all processes. `cluster -m all` adds up the
+tables of steps and communication and reads no timeline; `advisor all` compares ranks by those, and looks at the
+timeline of one rank.
+
+| ranks | advisor | msprof-analyze cluster | msprof-analyze advisor |
+|---|---|---|---|
+{rows}
+
+What they say first of the job, of which one host computes {_SLOWER - 1:.0%} slower; of msprof-analyze, its rows about
+ranks and links:
+
+{concluded}
+"""
+
+
+def _quoted(texts: Sequence[str]) -> str:
+    return "; ".join(f"“{text}”" for text in texts) or "nothing"
 
 
 def _job(folder: Path, ranks: int) -> Path:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 
@@ -23,3 +23,19 @@ def printed(command: Sequence[str], seconds: float = 600) -> str:
     except subprocess.TimeoutExpired:
         return ""
     return run.stdout + run.stderr
+
+
+def printed_rows(text: str) -> Iterator[tuple[str, str]]:
+    """Category and description of each numbered row; a description runs over several lines."""
+    category, texts = "", list[str]()
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        if len(cells) < len(("", "No.", "Category", "Description")) or cells[0]:
+            continue
+        if cells[1].isdigit():
+            if category:
+                yield category, " ".join(texts)
+            category, texts = cells[2], []
+        texts.append(cells[3])
+    if category:
+        yield category, " ".join(texts)

@@ -23,7 +23,7 @@ import corpus
 from benchmarks.accuracy.mark import Cause, Claim, Mark, mark
 from benchmarks.accuracy.plan import Case
 from benchmarks.accuracy.run import causes, made
-from benchmarks.other_reader import printed
+from benchmarks.other_reader import printed, printed_rows
 
 _SLOW_COMPUTE = ("slow rank: Computing", "Kernel compare", "cluster slow_rank")
 _SLOW_HOST = ("slow rank: Free", "Api compare", "cluster slow_rank")
@@ -162,7 +162,7 @@ def _advised(command: str, capture: Path, out: Path) -> tuple[list[Problem], boo
 def problems(text: str, page: str) -> list[Problem]:
     """The problems in the text the command printed, with the priorities and details of its page."""
     colours = dict(_coloured(page))
-    found = [_problem(category, description, page, colours) for category, description in _rows(text)]
+    found = [_problem(category, description, page, colours) for category, description in printed_rows(text)]
     if _UNREADABLE.search(text):
         found.append(Problem(("its log: a file cannot be read",), verdict=False))
     return [problem for problem in found if problem.names]
@@ -171,22 +171,6 @@ def problems(text: str, page: str) -> list[Problem]:
 def _coloured(page: str) -> Iterator[tuple[str, str]]:
     for colour, title in re.findall(r'<h2[^>]*background-color:\s*([^;"]*);?">\s*(.*?)\s*</h2>', page, re.S):
         yield title.casefold(), colour
-
-
-def _rows(text: str) -> Iterator[tuple[str, str]]:
-    """Category and description of each numbered row; a description runs over several lines."""
-    category, texts = "", list[str]()
-    for line in text.splitlines():
-        cells = [cell.strip() for cell in line.split("|")]
-        if len(cells) < len(("", "No.", "Category", "Description")) or cells[0]:
-            continue
-        if cells[1].isdigit():
-            if category:
-                yield category, " ".join(texts)
-            category, texts = cells[2], []
-        texts.append(cells[3])
-    if category:
-        yield category, " ".join(texts)
 
 
 def _problem(category: str, text: str, page: str, colours: Mapping[str, str]) -> Problem:

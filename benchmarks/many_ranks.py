@@ -93,7 +93,7 @@ def _both_asked(options: argparse.Namespace, job: Path, out: Path) -> Asked:
     told = [" ".join(text.split()) for kind, text in printed_rows(advised.output) if kind in _OF_RANKS]
     shutil.rmtree(out)
     titles = tuple(one["title"] for one in findings[:_TITLES])
-    return Asked(len(list(job.iterdir())), ours, titles, cluster, advised, tuple(told))
+    return Asked(len(list(job.glob("*_ascend_pt"))), ours, titles, cluster, advised, tuple(told))
 
 
 def _beside(found: Sequence[Asked]) -> str:

@@ -15,6 +15,7 @@ import argparse
 import itertools
 import json
 import math
+import os
 import resource
 import shutil
 import sys
@@ -27,7 +28,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import corpus
 from benchmarks.other_reader import located, printed_rows
-from benchmarks.processes import Measured, measure, measured_alone
+from benchmarks.processes import Measured, measure, measured_alone, peak_of_process
 from corpus.cases import setup_of
 from corpus.events import Layout
 
@@ -170,7 +171,7 @@ def _measured(job: Path) -> dict[str, Any]:
         "opening": opened - began,
         "reading": _cpu(resource.RUSAGE_CHILDREN),
         "together": judged - opened,
-        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "peak": peak_of_process(os.getpid()),
         "page": len(page.encode("utf-8", "backslashreplace")),
         "comment": len(document_text(diagnosis_overview(diagnosis, "en", 10))),
         "markdown": len(document_text(diagnosis_document(diagnosis, "en"))),

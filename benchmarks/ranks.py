@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import pickle
 import shutil
 import sys
@@ -25,7 +26,7 @@ import itertools
 
 import corpus
 from benchmarks.enlarge import enlarge, repeats_for, size_of
-from benchmarks.processes import measured_alone
+from benchmarks.processes import measured_alone, peak_of_process
 from corpus.cases import setup_of
 from corpus.events import Layout
 
@@ -83,7 +84,7 @@ def _measured(job: Path) -> dict[str, Any]:
     from advisor.pipeline import diagnose, open_profile
 
     profile, rules = open_profile(job), advisor.load_rules()
-    before, handed, spread = _peak(), dict.fromkeys(profile.run.ranks, 0), profile._gather
+    before, handed, spread = peak_of_process(os.getpid()), dict.fromkeys(profile.run.ranks, 0), profile._gather
 
     def counted(work: Any, sources: Any) -> Iterable[Any]:
         for rank, part in zip(handed, spread(work, sources), strict=True):
@@ -94,13 +95,7 @@ def _measured(job: Path) -> dict[str, Any]:
     findings = len(diagnose(profile, rules).findings)
     sizes = [capture.size_bytes for capture in profile.run.captures]
     return {"ranks": len(sizes), "bytes": sum(sizes), "handed": sum(handed.values()), "findings": findings,
-            "grown": _peak() - before}  # fmt: skip
-
-
-def _peak() -> int:
-    """The most memory this process had, in bytes (Linux): the kernel's own counter, which begins with the program."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    return 1024 * int(status.partition("VmHWM:")[2].split()[0])
+            "grown": peak_of_process(os.getpid()) - before}  # fmt: skip
 
 
 def _page(found: Sequence[dict[str, Any]]) -> tuple[str, float]:

@@ -26,7 +26,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.enlarge import size_of
 from benchmarks.loopback import Loopback
-from benchmarks.processes import Measured, best, measure, measured_alone, peak_of_process
+from benchmarks.processes import Measured, measure, measured_alone, peak_of_process
 from benchmarks.ranks import repeated_job
 
 _MB = 1e6
@@ -34,6 +34,8 @@ _EFFICIENCY = 0.9
 """Least part of twice the work that two workers do in the time of one."""
 _FIXED_MB, _PER_BYTE = 60.0, 0.35
 """What a worker may have at most: so much, and this part of its rank."""
+_FEW = 4
+"""Ranks of which it is measured too what one process does alone, to tell how that grows."""
 _SIMULATED_RANKS = 1024
 _SIMULATED_WORKERS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
@@ -58,7 +60,9 @@ def main() -> int:
     parser.add_argument("--ours", default="advisor", help="the advisor command")
     parser.add_argument("--ranks", type=int, default=16)
     parser.add_argument("--size", default="200M", help="of the timeline of each")
-    parser.add_argument("--runs", type=int, default=2, help="of each, of which the best counts")
+    parser.add_argument(
+        "--runs", type=int, default=2, help="of one worker and of two in turn, of which the best counts"
+    )
     parser.add_argument("--captures", type=Path, help="a folder that keeps the job for the next time")
     parser.add_argument("--output", type=Path, help="a markdown file to write")
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
@@ -74,7 +78,11 @@ def main() -> int:
             repeated_job(work, options.ranks, size_of(options.size))
         found = [_on_this_machine(options, job), _on_dask(options, job, Path(temporary))]
         cached = [measure(_command(options, job, "--cache", f"{temporary}/kept")) for _ in range(2)]
-        page = _page(_sizes(job), found, cached, measured_alone(__file__, job))
+        few = Path(temporary) / "few"
+        few.mkdir()
+        for rank in sorted(job.iterdir())[:_FEW]:
+            (few / rank.name).symlink_to(rank.resolve(), target_is_directory=True)
+        page = _page(_sizes(job), found, cached, [measured_alone(__file__, folder) for folder in (few, job)])
     print(page)
     if options.output:
         options.output.write_text(page, encoding="utf-8")
@@ -86,19 +94,20 @@ def _command(options: argparse.Namespace, job: Path, *words: str) -> list[str]:
 
 
 def _on_this_machine(options: argparse.Namespace, job: Path) -> Spread:
-    one, two = (best(_command(options, job, "--jobs", str(jobs)), options.runs) for jobs in (1, 2))
-    return Spread("processes of one machine", one, two, max(one.largest_bytes, two.largest_bytes))
+    one, two = _in_turn(options.runs, *(_command(options, job, "--jobs", str(jobs)) for jobs in (1, 2)))
+    return Spread("processes of one machine", one, two, measure(_command(options, job, "--jobs", "2")).largest_bytes)
 
 
 def _on_dask(options: argparse.Namespace, job: Path, folder: Path) -> Spread:
-    found, largest = [], 0
-    for workers in (1, 2):
-        with _cluster(folder / f"dask-{workers}", workers) as (address, pids):
-            command = _command(options, job, "--on", address)
-            measure(command, watch=False)  # workers load their modules once in their lives
-            found.append(best(command, options.runs, watch=False))
-            largest = max(largest, *map(peak_of_process, pids))
-    return Spread("Dask on this machine", *found, largest)
+    with _cluster(folder / "dask-1", 1) as alone, _cluster(folder / "dask-2", 2) as pair:
+        one, two = _in_turn(options.runs, *(_command(options, job, "--on", address) for address, _ in (alone, pair)))
+        return Spread("Dask on this machine", one, two, max(map(peak_of_process, pair[1])))
+
+
+def _in_turn(runs: int, *commands: Sequence[str]) -> list[Measured]:
+    """The fastest run of each, run one after the other: what else the machine does strikes them alike."""
+    every = [[measure(command, watch=False) for command in commands] for _ in range(runs)]
+    return [min(of_one, key=lambda one: one.seconds) for of_one in zip(*every, strict=True)]
 
 
 @contextmanager
@@ -158,12 +167,18 @@ def simulated_seconds(times: Sequence[float], workers: int, alone: float) -> flo
     return max(free) + alone
 
 
-def _simulated(measured: dict[str, Any]) -> list[tuple[int, float, float]]:
+def _simulated(few: dict[str, Any], all_ranks: dict[str, Any]) -> list[tuple[int, float, float]]:
     """Workers, seconds and efficiency for many ranks like those that were measured."""
-    times = list(itertools.islice(itertools.cycle(measured["ranks"]), _SIMULATED_RANKS))
-    alone = (measured["opening"] + measured["together"]) / len(measured["ranks"]) * _SIMULATED_RANKS
+    times = list(itertools.islice(itertools.cycle(all_ranks["ranks"]), _SIMULATED_RANKS))
+    slope = (_seconds_alone(all_ranks) - _seconds_alone(few)) / (len(all_ranks["ranks"]) - len(few["ranks"]))
+    alone = _seconds_alone(few) + max(slope, 0.0) * (_SIMULATED_RANKS - len(few["ranks"]))
     seconds = {workers: simulated_seconds(times, workers, alone) for workers in _SIMULATED_WORKERS}
     return [(workers, took, seconds[1] / took / workers) for workers, took in seconds.items()]
+
+
+def _seconds_alone(measured: dict[str, Any]) -> float:
+    """What one process does before and after the ranks are read."""
+    return float(measured["opening"] + measured["together"])
 
 
 def _sizes(job: Path) -> list[int]:
@@ -171,18 +186,20 @@ def _sizes(job: Path) -> list[int]:
     return [sum(path.stat().st_size for path in rank.rglob("*") if path.is_file()) for rank in sorted(job.iterdir())]
 
 
-def _page(sizes: Sequence[int], found: Sequence[Spread], cached: Sequence[Measured], times: dict[str, Any]) -> str:
+def _page(
+    sizes: Sequence[int], found: Sequence[Spread], cached: Sequence[Measured], alone: list[dict[str, Any]]
+) -> str:
     allowed = _FIXED_MB + _PER_BYTE * max(sizes) / _MB
     rows = "\n".join(
         f"| {one.name} | {one.one.seconds:.1f} s | {one.two.seconds:.1f} s | {one.efficiency:.2f} "
         f"| {one.worker_bytes / _MB:.0f} MB |"
         for one in found
     )
+    few, times = alone
     simulated = "\n".join(
-        f"| {workers} | {seconds:.0f} s | {efficiency:.2f} |" for workers, seconds, efficiency in _simulated(times)
+        f"| {workers} | {seconds:.0f} s | {efficiency:.2f} |" for workers, seconds, efficiency in _simulated(few, times)
     )
     first, second = cached
-    alone = times["opening"] + times["together"]
     return f"""# How work spreads over workers
 
 Written by `benchmarks/workers.py`: a generated job of {len(sizes)} ranks with {max(sizes) / _MB:.0f} MB each, the whole
@@ -201,8 +218,9 @@ and the second {second.seconds:.1f} s ({second.cpu_seconds:.1f} s).
 
 What more workers than this machine has cores would take is simulated: the times that the ranks above took
 ({min(times["ranks"]):.1f} to {max(times["ranks"]):.1f} s each), repeated for {_SIMULATED_RANKS} ranks, are handed out
-in order, each rank to the worker that is free first, and what one process does alone, {alone:.1f} s for {len(sizes)}
-ranks, is taken to grow with the ranks. Storage and network are taken to keep up, which the simulation does not know.
+in order, each rank to the worker that is free first. What one process does alone, {_seconds_alone(few):.2f} s for
+{_FEW} ranks and {_seconds_alone(times):.2f} s for {len(sizes)}, grows on along that line. Storage and network are taken
+to keep up, which the simulation does not know.
 
 | workers | {_SIMULATED_RANKS} ranks | efficiency |
 |---|---|---|

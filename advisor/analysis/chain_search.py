@@ -182,7 +182,8 @@ def _match_orders(lanes: Lanes, orders: tuple[ChainOrder, ...]) -> tuple[Array, 
     """Per chain: the number of its order, and the positions of its first and last kernel."""
     found: list[tuple[Array, Array, Array]] = [(np.empty(0, np.intp),) * 3]
     taken = np.zeros(len(lanes.member), bool)
-    tried = {number: one for number, order in enumerate(orders) if len((one := _accepted(lanes, order)).at)}
+    possible = {number: order for number, order in enumerate(orders) if order.is_possible(frozenset(lanes.names))}
+    tried = {number: one for number, order in possible.items() if len((one := _accepted(lanes, order)).at)}
     forms = [(number, form, place) for number in tried for form, place in orders[number].forms]
     for number, form, place in sorted(forms, key=lambda one: -len(one[1])):
         begin = _begins_of_form(lanes, tried[number], form, place, taken)

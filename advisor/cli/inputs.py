@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from advisor.model.findings import Diagnosis
     from advisor.policy.settings import Settings
     from advisor.rank_work.cluster_asked import ClusterAsked
+    from advisor.report.progress_bar import ProgressBar
 
 __all__ = ["cluster_asked", "diagnose_capture", "given_diagnosis", "is_saved", "read_saved", "saved_diagnosis"]
 
@@ -59,8 +60,8 @@ def warn_of_chip(profile: Profile, arguments: argparse.Namespace) -> None:
     print(f"advisor: {said.say(language_of(arguments.lang))}", file=sys.stderr)
 
 
-def cluster_asked(arguments: argparse.Namespace) -> ClusterAsked | None:
-    """The cluster that the ranks are to be read on, if any.
+def cluster_asked(arguments: argparse.Namespace, bar: ProgressBar) -> ClusterAsked | None:
+    """The cluster that the ranks are to be read on, if any; the bar shows what its workers do.
 
     Raises:
         UsageError: Its address is none, or the package that speaks to clusters is not installed.
@@ -69,7 +70,7 @@ def cluster_asked(arguments: argparse.Namespace) -> ClusterAsked | None:
         return None
     from advisor.rank_work.cluster_asked import ClusterAsked
 
-    return ClusterAsked(arguments.on, arguments.rank_limit)
+    return ClusterAsked(arguments.on, arguments.rank_limit, bar.show_workers)
 
 
 def diagnose_capture(path: Path, arguments: argparse.Namespace, settings: Settings | None) -> tuple[Diagnosis, Profile]:
@@ -82,7 +83,12 @@ def diagnose_capture(path: Path, arguments: argparse.Namespace, settings: Settin
     from advisor.report.progress_bar import ProgressBar
 
     with ProgressBar(language_of(arguments.lang)) as bar:
-        told = {"chip": arguments.chip, "job": arguments.job, "cache": arguments.cache, "on": cluster_asked(arguments)}
+        told = {
+            "chip": arguments.chip,
+            "job": arguments.job,
+            "cache": arguments.cache,
+            "on": cluster_asked(arguments, bar),
+        }
         profile = open_profile(path, jobs=arguments.jobs, progress=bar, **told)
         warn_of_chip(profile, arguments)
         return diagnose_if_needed(profile, catalog_of(arguments.rules, settings), bar), profile

@@ -45,6 +45,10 @@ class ChainOrder(Struct, frozen=True, dict=True):
         """The types of the members that are kept."""
         return frozenset[str]().union(*(one.types for one in self.members if one.kept))
 
+    def is_possible(self, types: frozenset[str]) -> bool:
+        """Whether each member that has to be there has one of these types."""
+        return all(one.optional or not one.types.isdisjoint(types) for one in self.members)
+
     @cached_property
     def forms(self) -> tuple[tuple[Form, int], ...]:
         """Every choice of its optional members, longest first, each with the place of its anchor."""

@@ -14,7 +14,7 @@ import os
 import pkgutil
 import time
 import zlib
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
@@ -30,11 +30,11 @@ from advisor.facts.profile import RankFacts, Source
 from advisor.messages.errors import ClusterLost, UsageError, reason_of_error
 from advisor.messages.message import Message
 from advisor.own_process import is_own_process
-from advisor.progress import Progress
+from advisor.progress import Progress, WorkerState, WorkersTold, silent_about_workers
 from advisor.rank_work.lost_rank import LOST_WORKERS, LostRanks
 from advisor.rank_work.sent_ranks import SentRanks, SourceWork, pack_ranks
 from advisor.release import VERSION
-from advisor.sources.family import paths_of_source
+from advisor.sources.family import paths_of_source, place_of_source
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -70,6 +70,7 @@ class DaskCluster(Struct, frozen=True):
     rank_limit_s: float | None = None
     """Seconds that a rank may take; None for what its size allows."""
     patience_s: float = PATIENCE_S
+    workers_told: WorkersTold = silent_about_workers
     lost: LostRanks = field(default_factory=LostRanks)
 
     def __call__(self, work: SourceWork, sources: Sequence[Source]) -> Iterator[RankFacts]:
@@ -145,6 +146,7 @@ class _Attempt(Struct, eq=False):
     future: Future
     until: float
     number: int = -1
+    since: float = field(default_factory=time.monotonic)
 
 
 class _Spread:
@@ -164,6 +166,7 @@ class _Spread:
         self._idle: list[str] = []
         self._news: SimpleQueue[tuple[str, Any]] = SimpleQueue()
         self._finished = 0
+        self._done_by: Counter[str] = Counter()
         self._refused: set[str] = set()
         self._started = self._alone_since = self._looked = time.monotonic()
         self._begun = False
@@ -180,12 +183,24 @@ class _Spread:
             for number in range(len(self._sources)):
                 while number not in self._done:
                     self._hand_out()
+                    self._tell_of_workers()
                     self._hear_news()
                     self._check_time()
                 yield self._done.pop(number)
+            self._tell_of_workers()
         finally:
             for attempt in self._attempts.values():
                 attempt.future.release()
+
+    def _tell_of_workers(self) -> None:
+        now = time.monotonic()
+        reading = {one.worker: one for one in self._attempts.values() if one.asked == "facts"}
+        states = [
+            WorkerState(worker, self._done_by[worker], place_of_source(self._sources[one.number])[0], now - one.since)
+            for worker, one in reading.items()
+        ]
+        states += [WorkerState(worker, self._done_by[worker]) for worker in self._idle]
+        self._cluster.workers_told(states)
 
     def _look_for_workers(self) -> None:
         self._client.subscribe_topic("all", self._hear_event)
@@ -340,6 +355,7 @@ class _Spread:
             self._prepare(attempt.worker)
             return
         self._idle.append(attempt.worker)
+        self._done_by[attempt.worker] += 1
         assert isinstance(facts, dict)  # noqa: S101 - the same version made it
         self._keep(attempt.number, facts)
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
-from advisor.progress import Progress
+from advisor.progress import Progress, WorkersTold, silent_about_workers
 
 if TYPE_CHECKING:
     from advisor.rank_work.cluster import DaskCluster
@@ -19,10 +19,12 @@ _ADDRESS = re.compile(r"[a-z]+://\S+:\d{1,5}/?")
 
 
 class ClusterAsked(Struct, frozen=True):
-    """The address of its scheduler, and how many seconds a rank may take; None for what its size allows."""
+    """The address of its scheduler, how many seconds a rank may take (None for what its size allows), and who is told
+    where its workers stand."""
 
     address: str
     rank_limit_s: float | None = None
+    workers_told: WorkersTold = silent_about_workers
 
     def __post_init__(self) -> None:
         """Refuses what cannot be one.
@@ -41,4 +43,4 @@ class ClusterAsked(Struct, frozen=True):
         """Who spreads the work over the workers of the cluster."""
         from advisor.rank_work.cluster import DaskCluster
 
-        return DaskCluster(self.address, progress, self.rank_limit_s)
+        return DaskCluster(self.address, progress, self.rank_limit_s, workers_told=self.workers_told)

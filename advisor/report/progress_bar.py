@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -16,9 +17,12 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from advisor.messages.text import Language
+    from advisor.progress import WorkerState
 
 PATIENCE_S = 1.0
 RANKS = "ranks"
+MOST_WORKERS = 8
+"""Lines for workers: those that have been at their rank longest, for one of them may hang."""
 _ENOUGH = 2
 """Ranks that have to be done before it is told how long the others will take."""
 
@@ -35,6 +39,7 @@ class ProgressBar:
         self._begun: dict[str, tuple[int, int]] = {}
         self._ranks_since = self._since, sys.maxsize
         """When reading ranks began, which it may do again for more of them, and how many were done then."""
+        self._workers: Sequence[WorkerState] = ()
 
     def __call__(self, what: str, done: int, total: int) -> None:
         if not self._wanted:
@@ -64,14 +69,30 @@ class ProgressBar:
         words = {"done": f"{done:,}", "total": f"{total:,}", "rate": f"{rate:.3g}", "left": left}
         return say("ranks_rate", self._language, **words)
 
+    def show_workers(self, workers: Sequence[WorkerState]) -> None:
+        """Where the workers of a cluster stand, below the bar; shown with it."""
+        self._workers = workers
+
+    def _lines_of_workers(self) -> Iterator[str]:
+        """A line for each worker, and one for those that there is no room for."""
+        longest = sorted(self._workers, key=lambda one: (-one.seconds, one.address))
+        for one in longest[:MOST_WORKERS]:
+            kind = "worker_is_idle" if one.rank is None else "worker_reads"
+            words = {"rank": str(one.rank), "taken": show_value(one.seconds * 1e6, "us"), "done": f"{one.done:,}"}
+            yield say(kind, self._language, address=one.address.rpartition("//")[2], **words)
+        if len(longest) > MOST_WORKERS:
+            yield say("more_workers", self._language, count=f"{len(longest) - MOST_WORKERS:,}")
+
     def _show_bar(self) -> RichProgress:
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
         from advisor.report.console import terminal_console
+        from advisor.report.worker_lines import ProgressWithLines
 
         words, amount = TextColumn("{task.description}"), TextColumn("{task.fields[amount]}")
         columns = (words, BarColumn(), TaskProgressColumn(), amount, TimeElapsedColumn())
-        self._shown = Progress(*columns, console=terminal_console(sys.stderr), transient=True)
+        console = terminal_console(sys.stderr)
+        self._shown = ProgressWithLines(self._lines_of_workers, *columns, console=console, transient=True)
         self._shown.start()
         for what, (done, total) in self._begun.items():
             if done < total:

@@ -217,6 +217,12 @@ WORDS: Mapping[str, Text] = {
     "doing_ranks": _t("reading and analysing ranks", "读取并分析各 rank"),
     "doing_rules": _t("applying rules", "执行规则"),
     "ranks_done": _t("{done} of {total}", "{done}/{total}"),
+    "worker_reads": _t(
+        "{address}: at rank {rank} for {taken}, {done} done",
+        "{address}：正在读 rank {rank}，已用 {taken}；已完成 {done} 个",
+    ),
+    "worker_is_idle": _t("{address}: nothing to do, {done} done", "{address}：空闲；已完成 {done} 个"),
+    "more_workers": _t("and {count} more workers", "另有 {count} 个 worker"),
     "ranks_rate": _t(
         "{done} of {total}, {rate} a second, about {left} left", "{done}/{total}，每秒 {rate} 个，约剩 {left}"
     ),

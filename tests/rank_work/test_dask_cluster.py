@@ -23,7 +23,7 @@ from advisor.facts.observed import Damage
 from advisor.facts.profile import Profile, RankFacts
 from advisor.facts.table import Table
 from advisor.messages.errors import ClusterLost, FactMissing, UsageError
-from advisor.progress import silent
+from advisor.progress import WorkerState, silent
 from advisor.rank_work import cluster as cluster_work
 from advisor.rank_work.cluster import DaskCluster
 from advisor.rank_work.lost_rank import FactsOfLostRank
@@ -172,6 +172,17 @@ def test_ctrl_c_ends_the_command_and_leaves_no_process(loopback: Loopback, share
     assert b"Traceback" not in said
     with pytest.raises(ProcessLookupError):
         os.killpg(command.pid, 0)
+
+
+def test_it_is_told_which_worker_reads_which_rank(loopback: Loopback, tmp_path: Path) -> None:
+    told: list[Sequence[WorkerState]] = []
+    cluster = DaskCluster(loopback.address, silent, workers_told=told.append)
+    facts_of(cluster, NumberOf(tmp_path / "log"), [BareRank(number) for number in range(20, 26)])
+    seen = [state for states in told for state in states]
+    assert {state.rank for state in seen if state.rank is not None} == set(range(20, 26))
+    assert sum(state.done for state in told[-1]) == 6
+    assert {len(states) for states in told} <= {0, 1, 2}
+    assert all(state.seconds >= 0 for state in seen)
 
 
 def test_a_lost_scheduler_is_told_with_how_much_was_done(tmp_path: Path) -> None:

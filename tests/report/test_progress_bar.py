@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from advisor.messages.text import LANGUAGES, Language
+from advisor.progress import WorkerState
 from advisor.report import progress_bar as bar
 
 
@@ -92,3 +93,47 @@ def test_ranks_that_are_read_again_for_more_are_counted_anew(monkeypatch: pytest
             now[0] = moment
             shown("ranks", done, 100)
     assert "50 of 100, 5 a second, about 10.0 s left" in terminal.getvalue()
+
+
+def states(count: int) -> list[WorkerState]:
+    """Workers of which the later ones have been at their rank longer."""
+    return [
+        WorkerState(f"tcp://10.0.0.{number}:40001", 2, 100 + number, float(number)) for number in range(1, count + 1)
+    ]
+
+
+def drawn_with(workers: list[WorkerState], language: Language, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setattr(bar, "PATIENCE_S", 0.0)
+    with bar.ProgressBar(language) as shown:
+        shown.show_workers(workers)
+        shown("ranks", 1, 100)
+    return terminal.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("language", "reads", "idle"),
+    [
+        ("en", "10.0.0.1:40001: at rank 101 for 1.00 s, 2 done", "10.0.0.9:1: nothing to do, 5 done"),
+        ("zh", "10.0.0.1:40001：正在读 rank 101，已用 1.00 s；已完成 2 个", "10.0.0.9:1：空闲；已完成 5 个"),
+    ],
+)
+def test_of_each_worker_it_is_told_what_it_reads_and_how_long(
+    language: Language, reads: str, idle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = drawn_with([*states(1), WorkerState("tls://10.0.0.9:1", 5)], language, monkeypatch)
+    assert reads in told
+    assert idle in told
+    assert "tcp" not in told
+
+
+def test_of_many_workers_those_are_shown_that_may_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = drawn_with(states(bar.MOST_WORKERS + 3), "en", monkeypatch)
+    assert "10.0.0.11:40001" in told
+    assert "10.0.0.3:40001" not in told
+    assert "and 3 more workers" in told
+
+
+def test_without_a_cluster_nothing_is_said_of_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "worker" not in drawn_with([], "en", monkeypatch)

@@ -127,7 +127,7 @@ def _open_side(
     from advisor.pipeline import open_given
     from advisor.report import outside_captures
 
-    told = {"chip": arguments.chip, "job": arguments.job, "cache": arguments.cache, "on": cluster_asked(arguments)}
+    told = {"chip": arguments.chip, "job": arguments.job, "cache": arguments.cache, "on": cluster_asked(arguments, bar)}
     given = open_given(path, jobs=arguments.jobs, progress=bar, tables=True, **told)
     if isinstance(given, Profile):
         warn_of_chip(given, arguments)

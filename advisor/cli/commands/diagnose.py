@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
                 "chip": arguments.chip,
                 "job": arguments.job,
                 "cache": arguments.cache,
-                "on": cluster_asked(arguments),
+                "on": cluster_asked(arguments, bar),
             }
             profile = open_profile(arguments.path, jobs=arguments.jobs, progress=told, **words)
             warn_of_chip(profile, arguments)

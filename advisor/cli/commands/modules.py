@@ -38,7 +38,12 @@ def run(arguments: argparse.Namespace) -> int:
     settings_of(arguments)
     language = language_of(arguments.lang)
     with ProgressBar(language) as bar:
-        words = {"chip": arguments.chip, "job": arguments.job, "cache": arguments.cache, "on": cluster_asked(arguments)}
+        words = {
+            "chip": arguments.chip,
+            "job": arguments.job,
+            "cache": arguments.cache,
+            "on": cluster_asked(arguments, bar),
+        }
         profile = open_profile(arguments.path, jobs=arguments.jobs, progress=bar, **words)
         warn_of_chip(profile, arguments)
         outside_captures(outputs, arguments.path, tuple(capture.path for capture in profile.run.captures))

@@ -85,7 +85,12 @@ def run(arguments: argparse.Namespace) -> int:
     settings_of(arguments)
     language = language_of(arguments.lang)
     with ProgressBar(language) as bar:
-        told = {"chip": arguments.chip, "job": arguments.job, "cache": arguments.cache, "on": cluster_asked(arguments)}
+        told = {
+            "chip": arguments.chip,
+            "job": arguments.job,
+            "cache": arguments.cache,
+            "on": cluster_asked(arguments, bar),
+        }
         profile = open_to_count(arguments.path, jobs=arguments.jobs, progress=bar, **told)
         outside_captures(outputs, arguments.path, tuple(capture.path for capture in profile.run.captures))
         found = count_profile(profile, arguments.of, arguments.by, per_rank=arguments.per_rank)

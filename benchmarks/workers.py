@@ -204,8 +204,10 @@ def _page(
 
 Written by `benchmarks/workers.py`: a generated job of {len(sizes)} ranks with {max(sizes) / _MB:.0f} MB each, the whole
 command to a JSON diagnosis, best of its runs. *Efficiency* is the part of what two workers could do that they do
-(target {_EFFICIENCY}); the *largest worker* is the most memory that one of them had, with the libraries it shares with
-others (target {allowed:.0f} MB: {_FIXED_MB:.0f} MB and {_PER_BYTE} of the rank).
+(target {_EFFICIENCY}; a little above 1 is the noise of the machine); the *largest worker* is the most memory that one
+of the two had, with the libraries that it shares with the other (target {allowed:.0f} MB: {_FIXED_MB:.0f} MB and
+{_PER_BYTE} of the rank). It does not grow with the ranks that a
+worker reads one after another.
 
 | workers | one | two | efficiency | largest worker |
 |---|---|---|---|---|

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
-from benchmarks.processes import best, measure
+from benchmarks.processes import best, measure, peak_of_process
 
 MIB = 2**20
 PARENT = """
@@ -24,6 +25,13 @@ def test_memory_of_children_counts() -> None:
     measured = measure([sys.executable, "-c", PARENT])
     assert 80 * MIB < measured.peak_bytes < 200 * MIB
     assert measured.seconds >= 0.6
+
+
+def test_the_largest_process_is_told_apart_from_all_together() -> None:
+    measured = measure([sys.executable, "-c", PARENT])
+    assert 80 * MIB < measured.largest_bytes < 200 * MIB
+    assert peak_of_process(os.getpid()) > 10 * MIB
+    assert peak_of_process(2**30) == 0
 
 
 def test_the_exit_code_and_the_output_are_kept() -> None:

@@ -82,7 +82,9 @@ def main() -> int:
         few.mkdir()
         for rank in sorted(job.iterdir())[:_FEW]:
             (few / rank.name).symlink_to(rank.resolve(), target_is_directory=True)
-        page = _page(_sizes(job), found, cached, [measured_alone(__file__, folder) for folder in (few, job)])
+        few_bytes = measure(_command(options, few, "--jobs", "2")).largest_bytes
+        alone = [measured_alone(__file__, folder) for folder in (few, job)]
+        page = _page(_sizes(job), found, few_bytes, cached, alone)
     print(page)
     if options.output:
         options.output.write_text(page, encoding="utf-8")
@@ -187,7 +189,11 @@ def _sizes(job: Path) -> list[int]:
 
 
 def _page(
-    sizes: Sequence[int], found: Sequence[Spread], cached: Sequence[Measured], alone: list[dict[str, Any]]
+    sizes: Sequence[int],
+    found: Sequence[Spread],
+    few_bytes: int,
+    cached: Sequence[Measured],
+    alone: Sequence[dict[str, Any]],
 ) -> str:
     allowed = _FIXED_MB + _PER_BYTE * max(sizes) / _MB
     rows = "\n".join(
@@ -206,8 +212,8 @@ Written by `benchmarks/workers.py`: a generated job of {len(sizes)} ranks with {
 command to a JSON diagnosis, best of its runs. *Efficiency* is the part of what two workers could do that they do
 (target {_EFFICIENCY}; a little above 1 is the noise of the machine); the *largest worker* is the most memory that one
 of the two had, with the libraries that it shares with the other (target {allowed:.0f} MB: {_FIXED_MB:.0f} MB and
-{_PER_BYTE} of the rank). It does not grow with the ranks that a
-worker reads one after another.
+{_PER_BYTE} of the rank). Of {_FEW} ranks instead of {len(sizes)}, read by processes of one machine, it had
+{few_bytes / _MB:.0f} MB.
 
 | workers | one | two | efficiency | largest worker |
 |---|---|---|---|---|

@@ -344,9 +344,9 @@ class FactsWanted:
             self._side_by_side(source, inputs, found)
         for asked, unneeded in zip(self.order, self.let_go, strict=True):
             self._collect_table(asked, inputs, found, source)
-            _let_go(found, unneeded)
+            self._let_go(found, unneeded)
         given = {asked: found[asked] for asked in self.wanted}
-        _let_go(found, found.keys() - given.keys())
+        self._let_go(found, found.keys() - given.keys())
         if source.size_bytes > GIVE_BACK_BYTES:
             give_back_now()
         return given
@@ -398,6 +398,13 @@ class FactsWanted:
         ready = [fact for fact in left if needs[fact] <= found.keys()]
         return sorted(ready, key=lambda fact: (min((users[need] for need in needs[fact]), default=0), fact.table))
 
+    def _let_go(self, found: RankFacts, unneeded: Collection[WantedFact]) -> None:
+        """Lets go of tables, and of what was made of those that nobody else has."""
+        for asked in unneeded:
+            table = found.pop(asked, None)
+            if isinstance(table, Table) and asked not in self.known:
+                table.forget()
+
     def _let_go_unneeded(self, found: RankFacts) -> set[type[Fact]]:
         """Lets go of tables that nothing is made of any more; gives what is still to be made."""
         asked, needed = [fact_of_wanted(one) for one in self.wanted if one not in found], set[type[Fact]]()
@@ -407,18 +414,10 @@ class FactsWanted:
                 asked += _direct_needs(fact, self.makers)
             needed.add(fact)
         unneeded = found.keys() - needed - {*self.wanted}
-        _let_go(found, unneeded)
+        self._let_go(found, unneeded)
         if any(fact_of_wanted(one).heavy for one in unneeded):
             give_back_now()
         return {fact for fact in needed if fact not in found}
-
-
-def _let_go(found: RankFacts, unneeded: Collection[WantedFact]) -> None:
-    """Lets go of tables, and of what was made of them."""
-    for asked in unneeded:
-        table = found.pop(asked, None)
-        if isinstance(table, Table):
-            table.forget()
 
 
 def _select_rows(asked: Selection, table: ReadTable) -> ReadTable:

@@ -126,6 +126,19 @@ def test_without_modules_it_says_what_to_record_and_ends_with_3(
     assert "mstx" not in said  # of a GPU
 
 
+@pytest.mark.parametrize(("language", "told"), [("en", "tells no modules of its model"), ("zh", "没有模块信息")])
+def test_quiet_it_says_in_one_sentence_why_it_ends_with_3(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], language: str, told: str
+) -> None:
+    folder, page = capture(tmp_path / "prof", marked=False), tmp_path / "modules.html"
+    assert main(["modules", str(folder), "--lang", language, "-q", "-o", str(page)]) == 3
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert told in said.err
+    assert str(folder) in said.err
+    assert page.exists()
+
+
 def test_on_an_npu_the_code_that_marks_modules_is_shown(shared: object, capsys: pytest.CaptureFixture[str]) -> None:
     folder = shared.written("healthy")  # type: ignore[attr-defined]
     assert main(["modules", str(folder), "--lang", "en"]) == 3

@@ -10,6 +10,8 @@ from advisor.cli.exit_codes import FINE, UNREADABLE
 from advisor.cli.inputs import cluster_asked, refuse_saved, warn_of_chip
 from advisor.cli.outputs import console_beside, write_outputs
 from advisor.cli.settings_in_force import language_of, settings_of
+from advisor.messages.errors import InputError
+from advisor.messages.message import Message
 from advisor.report.output_formats import MODULE_WRITERS
 
 if TYPE_CHECKING:
@@ -52,4 +54,6 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.quiet:
         files = tuple(output.path for output in outputs if not output.is_stdout)
         print_document(modules_summary(report, language), console_beside(outputs), files)
+    elif not report.ranks:
+        raise InputError(Message("no_modules_told", path=arguments.path), Message("without_quiet_how_to_record"))
     return FINE if report.ranks else UNREADABLE

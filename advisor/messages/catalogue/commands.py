@@ -106,6 +106,8 @@ TEXTS: Mapping[str, Text] = {
     "install_cluster": Text(
         "install it: pip install 'ascend-advisor[cluster]'", "请安装：pip install 'ascend-advisor[cluster]'"
     ),
+    "no_modules_told": Text("{path} tells no modules of its model", "{path} 中没有模块信息"),
+    "without_quiet_how_to_record": Text("without -q it is shown how to record them", "去掉 -q 可查看采集方法"),
     "no_cluster_address": Text(
         "`{given}` is no address of a Dask scheduler: give one such as dask://host:8786",
         "`{given}` 不是 Dask 调度器地址：请写成 dask://host:8786 的形式",

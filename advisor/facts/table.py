@@ -82,6 +82,13 @@ class Texts(Struct, frozen=True):
         """The texts of these rows; missing for row -1."""
         return Texts(values_at(self.codes, rows, -1), self.names)
 
+    def places_in_order(self) -> Array:
+        """Per row the place of its text among all names in order; missing comes after all."""
+        order = sorted(range(len(self.names)), key=self.names.__getitem__)
+        places = np.full(len(self.names) + 1, len(self.names))  # the last one is what -1, missing, reads
+        places[order] = np.arange(len(order))
+        return places[self.codes]
+
     def in_use(self) -> Texts:
         """The same texts without names that no row has."""
         used = np.unique(self.codes[self.codes >= 0])

@@ -145,11 +145,7 @@ class _Answer:
 
 def _sorted_positions(value: Value) -> Array:
     if isinstance(value, Texts):
-        names = sorted(range(len(value.names)), key=value.names.__getitem__)
-        places = np.empty(len(names) + 1, np.int64)
-        places[names] = np.arange(len(names))
-        places[-1] = len(names)
-        return np.argsort(places[value.codes], kind="stable")
+        return np.argsort(value.places_in_order(), kind="stable")
     unknown = is_missing(value)
     last = np.lexsort((np.where(unknown, value.dtype.type(0), value), unknown))
     return np.asarray(last)

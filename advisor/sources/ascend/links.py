@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,21 +16,25 @@ from advisor.facts.observed import Link
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.communication import (
-    BYTES_PER_MB,
     CommunicationEntry,
     communication_entries,
     op_of,
     size_bytes,
-    step_number,
     time_us,
 )
-from advisor.sources.ascend.groups import communicator_hash
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.ascend.sqltable import Origin, distinct_cells, read_record_columns
+from advisor.sources.ascend.record_cells import (
+    bytes_of_cells,
+    distinct_cells,
+    groups_of_cells,
+    steps_of_cells,
+    texts_of_cells,
+    us_of_cells,
+)
+from advisor.sources.ascend.sqltable import Origin, read_record_columns
 from advisor.sources.family import GroupMembers
 from advisor.sources.files.jsonfile import as_text, value_at
 from advisor.sources.files.names import bounded_name
-from advisor.sources.files.table_blocks import decimal_numbers
 from advisor.sources.reading import Reading
 
 ON_CHIP = frozenset({"LOCAL"})
@@ -133,7 +137,7 @@ def link_table(moved: LinkTransfers, groups: Mapping[str, GroupMembers]) -> Tabl
     summed[of_kind[moved.is_total]] = True
     moved = moved.take(np.flatnonzero(moved.is_total | ~summed[of_kind]))
     source, target = _global_ranks(moved, groups)
-    words = [_places_in_order(one) for one in (moved.op, moved.group, moved.link)]
+    words = [one.places_in_order() for one in (moved.op, moved.group, moved.link)]
     of = _number_rows([moved.rank, moved.step, *words[:2], source, target, words[2]])
     first = np.unique(of, return_index=True)[1]
     size, time = (np.bincount(of, cells, len(first)) for cells in (moved.size_bytes, moved.transit_us))
@@ -164,13 +168,6 @@ def _number_rows(columns: Sequence[Array]) -> Array:
     numbers = np.empty(len(order), np.intp)
     numbers[order] = np.cumsum(new)
     return numbers
-
-
-def _places_in_order(texts: Texts) -> Array:
-    """Per row the place of its text among all in order."""
-    places = np.empty(len(texts.names), np.intp)
-    places[sorted(range(len(texts.names)), key=texts.names.__getitem__)] = np.arange(len(texts.names))
-    return places[texts.codes]
 
 
 def _global_ranks(moved: LinkTransfers, groups: Mapping[str, GroupMembers]) -> tuple[Array, Array]:
@@ -207,37 +204,24 @@ def _links_from_database(folder: Folder) -> Table[Link]:
 def _transfers_of_records(rank: int, records: Sequence[Sequence[object]]) -> LinkTransfers:
     """A row of the database is one pair of one entry of the file."""
     step, name, group, source, target, link, size, time = records
-    of_step, steps = distinct_cells(step)
     of_name, names = distinct_cells(name)
     of_pair, pairs = distinct_cells([f"{one}-{other}" for one, other in zip(source, target, strict=True)])
     known = [_PAIR.match(pair) for pair in pairs]
     ops = [_op_and_total(bounded_name(str(cell).partition("@")[0])) for cell in names]
-    links = _read_texts(link, lambda cell: cell if isinstance(cell, str) and cell not in {"", *ON_CHIP} else None)
-    megabytes, milliseconds = (decimal_numbers(tuple(cells))[0] for cells in (size, time))
+    links = texts_of_cells(link, lambda cell: cell if isinstance(cell, str) and cell not in {"", *ON_CHIP} else None)
     whole = np.array([pair is not None for pair in known], bool)[of_pair] & (links.codes >= 0)
     return LinkTransfers(
         rank=np.full(len(step), rank),
-        step=np.array([_step_of_cell(cell) for cell in steps], np.int64)[of_step],
+        step=steps_of_cells(step),
         op=Texts.of(op for op, _ in ops).take(of_name),
-        group=_read_texts(group, lambda cell: communicator_hash(bounded_name(str(cell or "")))),
+        group=groups_of_cells(group),
         source=np.array([int(pair[1]) if pair else MISSING for pair in known], np.int64)[of_pair],
         target=np.array([int(pair[2]) if pair else MISSING for pair in known], np.int64)[of_pair],
         link=links,
-        size_bytes=np.where(megabytes >= 0, np.rint(megabytes * BYTES_PER_MB), math.nan),
-        transit_us=np.where(milliseconds >= 0, milliseconds * 1e3, math.nan),
+        size_bytes=bytes_of_cells(size),
+        transit_us=us_of_cells(time),
         is_total=np.array([is_total for _, is_total in ops], bool)[of_name],
     ).take(np.flatnonzero(whole))
-
-
-def _read_texts(cells: Sequence[object], read: Callable[[object], str | None]) -> Texts:
-    """What each cell says as a text."""
-    of, distinct = distinct_cells(cells)
-    return Texts.of(map(read, distinct)).take(of)
-
-
-def _step_of_cell(step: object) -> int:
-    number = step_number(str(step or ""))
-    return MISSING if number is None else number
 
 
 LINKS = Reading(Link, {"text": _links_from_text, "database": _links_from_database})

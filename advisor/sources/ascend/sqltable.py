@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -242,11 +241,3 @@ def read_records(folder: Folder, origin: Origin, columns: Sequence[str]) -> list
     """
     found = read_record_columns(folder, origin, columns)
     return None if found is None else list(zip(*found, strict=True))
-
-
-def distinct_cells(cells: Sequence[object]) -> tuple[Array, list[Any]]:
-    """Per cell the number of its value among the distinct ones, and these, in order of appearance: words that stand in
-    many rows are read once. Values of different types are never the same."""
-    typed = list(zip(map(type, cells), cells, strict=True))
-    index = dict(zip(dict.fromkeys(typed), itertools.count(), strict=False))
-    return np.fromiter(map(index.__getitem__, typed), np.intp, len(typed)), [value for _, value in index]

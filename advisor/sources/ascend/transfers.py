@@ -3,29 +3,35 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
 
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Transfer
-from advisor.facts.table import Table
+from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.communication import (
     CommunicationEntry,
     communication_entries,
     op_of,
     size_bytes,
-    step_number,
     time_us,
 )
-from advisor.sources.ascend.groups import communicator_hash
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.ascend.sqltable import Origin, read_records
+from advisor.sources.ascend.record_cells import (
+    bytes_of_cells,
+    groups_of_cells,
+    steps_of_cells,
+    texts_of_cells,
+    us_of_cells,
+)
+from advisor.sources.ascend.sqltable import Origin, read_record_columns
 from advisor.sources.files.jsonfile import as_mapping, as_number, value_at
 from advisor.sources.files.names import bounded_name
+from advisor.sources.files.table_blocks import decimal_numbers
 from advisor.sources.reading import Reading
 
 BANDWIDTHS = "Communication Bandwidth Info"
@@ -33,7 +39,7 @@ SUMS = frozenset({"SDMA"})
 """Link names that only add others up."""
 
 
-class MovedPackets(Struct, frozen=True, order=True):
+class MovedPackets(NamedTuple):
     """Packets of one size that one operator moved over one kind of link."""
 
     rank: int
@@ -46,10 +52,38 @@ class MovedPackets(Struct, frozen=True, order=True):
     transit_us: float
 
 
+class PacketMoves(Struct, frozen=True):
+    """Many of them, column by column."""
+
+    rank: Array
+    step: Array
+    name: Texts
+    group: Texts
+    link: Texts
+    packet_bytes: Array
+    packets: Array
+    transit_us: Array
+
+    @classmethod
+    def of(cls, rows: Iterable[MovedPackets]) -> PacketMoves:
+        """From single ones."""
+        rank, step, name, group, link, size, packets, time = list(zip(*rows, strict=True)) or [()] * 8
+        return cls(
+            rank=np.array(rank, np.int64),
+            step=np.array(step, np.int64),
+            name=Texts.of(name),
+            group=Texts.of(group),
+            link=Texts.of(link),
+            packet_bytes=np.array(size, np.float64),
+            packets=np.array(packets, np.float64),
+            transit_us=np.array(time, np.float64),
+        )
+
+
 def _transfers_from_text(folder: Folder) -> Table[Transfer]:
     folder.need(Transfer, "communication.json")
     found = communication_entries(folder, "communication.json")
-    return transfer_table(row for entry in found for row in of_entry(entry, folder.rank, entry.content))
+    return transfer_table(PacketMoves.of(row for entry in found for row in of_entry(entry, folder.rank, entry.content)))
 
 
 def of_entry(entry: CommunicationEntry, rank: int, content: Mapping[str, object]) -> Iterator[MovedPackets]:
@@ -66,53 +100,57 @@ def of_entry(entry: CommunicationEntry, rank: int, content: Mapping[str, object]
                 yield MovedPackets(rank, step, entry.name, entry.group, link, size_bytes(size), packets, moved)
 
 
-def transfer_table(rows: Iterable[MovedPackets]) -> Table[Transfer]:
+def transfer_table(moved: PacketMoves) -> Table[Transfer]:
     """The rows in order of step, operator, link and packet size."""
-    found = sorted(
-        rows,
-        key=lambda r: (r.rank, r.step, r.name, r.group, r.link, -1 if math.isnan(r.packet_bytes) else r.packet_bytes),
-    )
+    size = np.where(np.isnan(moved.packet_bytes), -1, moved.packet_bytes)
+    words = (one.places_in_order() for one in (moved.link, moved.group, moved.name))
+    order = np.lexsort((size, *words, moved.step, moved.rank))
+    name = moved.name.take(order)
+    op = Texts.of(map(op_of, name.names)).take(name.codes)
     return Table.build(
         Transfer,
-        rank=np.array([row.rank for row in found], np.int64),
-        step=np.array([row.step for row in found], np.int64),
-        name=[row.name for row in found],
-        op=[op_of(row.name) for row in found],
-        group=[row.group or None for row in found],
-        link=[row.link for row in found],
-        packet_bytes=np.array([row.packet_bytes for row in found], np.float64),
-        packets=np.array([row.packets for row in found], np.float64),
-        transit_us=np.array([row.transit_us for row in found], np.float64),
+        rank=moved.rank[order],
+        step=moved.step[order],
+        name=name.values(),
+        op=op.values(),
+        group=[group or None for group in moved.group.take(order).values()],
+        link=moved.link.take(order).values(),
+        packet_bytes=moved.packet_bytes[order],
+        packets=moved.packets[order],
+        transit_us=moved.transit_us[order],
     )
 
 
 def _transfers_from_database(folder: Folder) -> Table[Transfer]:
-    found = read_records(
+    found = read_record_columns(
         folder,
         Origin("analysis", "CommAnalyzerBandwidth"),
         ("step", "hccl_op_name", "group_name", "transport_type", "package_size", "count", "total_duration"),
     )
     if found is None:
         raise FactMissing([Transfer.table])
-    return transfer_table(row for record in found for row in _rows_of_record(folder.rank, record))
+    return transfer_table(_moves_of_records(folder.rank, found))
 
 
-def _rows_of_record(rank: int, record: tuple[object, ...]) -> Iterator[MovedPackets]:
-    step, name, group, link, size, count, time = record
-    packets = as_number(count)
-    if isinstance(name, str) and isinstance(link, str) and link not in SUMS and packets > 0:
-        plain, _, _ = name.partition("@")
-        number_of_step = step_number(str(step or ""))
-        yield MovedPackets(
-            rank,
-            MISSING if number_of_step is None else number_of_step,
-            bounded_name(plain),
-            communicator_hash(bounded_name(str(group or ""))),
-            bounded_name(link),
-            size_bytes(size),
-            packets,
-            time_us({"ms": time}, "ms"),
-        )
+def _moves_of_records(rank: int, records: Sequence[Sequence[object]]) -> PacketMoves:
+    """A row of the database is one packet size of one link of one operator."""
+    step, name, group, link, size, count, time = records
+    names = texts_of_cells(name, lambda cell: bounded_name(cell.partition("@")[0]) if isinstance(cell, str) else None)
+    links = texts_of_cells(
+        link, lambda cell: bounded_name(cell) if isinstance(cell, str) and cell not in SUMS else None
+    )
+    packets = decimal_numbers(tuple(count))[0]
+    rows = np.flatnonzero((names.codes >= 0) & (links.codes >= 0) & (packets > 0))
+    return PacketMoves(
+        rank=np.full(len(rows), rank),
+        step=steps_of_cells(step)[rows],
+        name=names.take(rows),
+        group=groups_of_cells(group).take(rows),
+        link=links.take(rows),
+        packet_bytes=bytes_of_cells(size)[rows],
+        packets=packets[rows],
+        transit_us=us_of_cells(time)[rows],
+    )
 
 
 TRANSFERS = Reading(Transfer, {"text": _transfers_from_text, "database": _transfers_from_database})

@@ -231,9 +231,8 @@ class ClusterSummary:
     def _transfer_table(self) -> Table[Transfer]:
         operators = self._needed_entries("cluster_communication.json")
         found = ((rank, entry, info) for _, entry in operators for rank, info in _by_rank(entry))
-        return transfers.transfer_table(
-            row for rank, entry, info in found for row in transfers.of_entry(entry, rank, info)
-        )
+        moved = (row for rank, entry, info in found for row in transfers.of_entry(entry, rank, info))
+        return transfers.transfer_table(transfers.PacketMoves.of(moved))
 
     def _link_table(self) -> Table[Link]:
         found = self._needed_entries("cluster_communication_matrix.json")

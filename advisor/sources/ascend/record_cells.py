@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cells of analysis.db, whole columns at once: words that stand in many rows are read once. It says what the files
+communication.json and communication_matrix.json say (`communication`)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from advisor.facts.base import MISSING
+from advisor.facts.table import Array, Texts
+from advisor.sources.ascend.communication import BYTES_PER_MB, step_number
+from advisor.sources.ascend.groups import communicator_hash
+from advisor.sources.files.names import bounded_name
+from advisor.sources.files.table_blocks import decimal_numbers
+
+Cells = Sequence[object]
+
+
+def distinct_cells(cells: Cells) -> tuple[Array, list[Any]]:
+    """Per cell the number of its value among the distinct ones, and these, in order of appearance. Values of different
+    types are never the same."""
+    typed = list(zip(map(type, cells), cells, strict=True))
+    index = dict(zip(dict.fromkeys(typed), itertools.count(), strict=False))
+    return np.fromiter(map(index.__getitem__, typed), np.intp, len(typed)), [value for _, value in index]
+
+
+def texts_of_cells(cells: Cells, read: Callable[[object], str | None]) -> Texts:
+    """What each cell says as a text."""
+    of, distinct = distinct_cells(cells)
+    return Texts.of(map(read, distinct)).take(of)
+
+
+def steps_of_cells(cells: Cells) -> Array:
+    """The number in `step13`; missing where there is none."""
+    of, distinct = distinct_cells(cells)
+    numbers = [step_number(str(cell or "")) for cell in distinct]
+    return np.array([MISSING if number is None else number for number in numbers], np.int64)[of]
+
+
+def groups_of_cells(cells: Cells) -> Texts:
+    """The communicators by their hashes."""
+    return texts_of_cells(cells, lambda cell: communicator_hash(bounded_name(str(cell or ""))))
+
+
+def bytes_of_cells(megabytes: Cells) -> Array:
+    """Sizes in MB of 1e6 bytes as whole bytes; NaN where there is no number, or one below zero."""
+    found = decimal_numbers(tuple(megabytes))[0]
+    return np.where(found >= 0, np.rint(found * BYTES_PER_MB), math.nan)
+
+
+def us_of_cells(milliseconds: Cells) -> Array:
+    """Times in ms as µs; NaN where there is no number, or one below zero."""
+    found = decimal_numbers(tuple(milliseconds))[0]
+    return np.where(found >= 0, found * 1e3, math.nan)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from advisor.cli.settings_in_force import catalog_of, language_of
 from advisor.model.saved import is_saved, read_saved, saved_diagnosis, written_by_advisor
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from advisor.rank_work.cluster_asked import ClusterAsked
     from advisor.report.progress_bar import ProgressBar
 
-__all__ = ["cluster_asked", "diagnose_capture", "given_diagnosis", "is_saved", "read_saved", "saved_diagnosis"]
+__all__ = ["diagnose_capture", "given_diagnosis", "is_saved", "read_saved", "saved_diagnosis"]
 
 
 def given_diagnosis(path: Path, arguments: argparse.Namespace, settings: Settings | None) -> Diagnosis:
@@ -60,7 +60,23 @@ def warn_of_chip(profile: Profile, arguments: argparse.Namespace) -> None:
     print(f"advisor: {said.say(language_of(arguments.lang))}", file=sys.stderr)
 
 
-def cluster_asked(arguments: argparse.Namespace, bar: ProgressBar) -> ClusterAsked | None:
+def ways_to_read(arguments: argparse.Namespace, bar: ProgressBar) -> dict[str, Any]:
+    """What `reading_options` say of how a capture is read, in the words of `pipeline.open_profile`; progress is shown.
+
+    Raises:
+        UsageError: The cluster has no address that can be one, or the package that speaks to it is not installed.
+    """
+    return {
+        "jobs": arguments.jobs,
+        "chip": arguments.chip,
+        "job": arguments.job,
+        "cache": arguments.cache,
+        "on": _cluster_asked(arguments, bar),
+        "progress": bar,
+    }
+
+
+def _cluster_asked(arguments: argparse.Namespace, bar: ProgressBar) -> ClusterAsked | None:
     """The cluster that the ranks are to be read on, if any; the bar shows what its workers do.
 
     Raises:
@@ -83,12 +99,6 @@ def diagnose_capture(path: Path, arguments: argparse.Namespace, settings: Settin
     from advisor.report.progress_bar import ProgressBar
 
     with ProgressBar(language_of(arguments.lang)) as bar:
-        told = {
-            "chip": arguments.chip,
-            "job": arguments.job,
-            "cache": arguments.cache,
-            "on": cluster_asked(arguments, bar),
-        }
-        profile = open_profile(path, jobs=arguments.jobs, progress=bar, **told)
+        profile = open_profile(path, **ways_to_read(arguments, bar))
         warn_of_chip(profile, arguments)
         return diagnose_if_needed(profile, catalog_of(arguments.rules, settings), bar), profile

@@ -19,7 +19,7 @@ from advisor.cli.arguments import (
     source_options,
 )
 from advisor.cli.exit_codes import FINE
-from advisor.cli.inputs import cluster_asked, warn_of_chip
+from advisor.cli.inputs import warn_of_chip, ways_to_read
 from advisor.cli.outputs import chart_renderer, console_beside, sources_of, write_outputs
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
 from advisor.report.output_formats import COMPARED_WRITERS, Reported
@@ -127,8 +127,7 @@ def _open_side(
     from advisor.pipeline import open_given
     from advisor.report import outside_captures
 
-    told = {"chip": arguments.chip, "job": arguments.job, "cache": arguments.cache, "on": cluster_asked(arguments, bar)}
-    given = open_given(path, jobs=arguments.jobs, progress=bar, tables=True, **told)
+    given = open_given(path, tables=True, **ways_to_read(arguments, bar))
     if isinstance(given, Profile):
         warn_of_chip(given, arguments)
         outside_captures(outputs, path, tuple(capture.path for capture in given.run.captures))

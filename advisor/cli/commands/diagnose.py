@@ -15,7 +15,7 @@ from advisor.cli.arguments import (
     rule_options,
     source_options,
 )
-from advisor.cli.inputs import cluster_asked, refuse_saved, warn_of_chip
+from advisor.cli.inputs import refuse_saved, warn_of_chip, ways_to_read
 from advisor.cli.outputs import chart_renderer, hand_out
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
 from advisor.freed_memory import give_back_memory
@@ -76,13 +76,8 @@ def run(arguments: argparse.Namespace) -> int:
                 if done >= total and what in READ:
                     charts.wake()
 
-            words = {
-                "chip": arguments.chip,
-                "job": arguments.job,
-                "cache": arguments.cache,
-                "on": cluster_asked(arguments, bar),
-            }
-            profile = open_profile(arguments.path, jobs=arguments.jobs, progress=told, **words)
+            words = {**ways_to_read(arguments, bar), "progress": told}
+            profile = open_profile(arguments.path, **words)
             warn_of_chip(profile, arguments)
             outside_captures(outputs, arguments.path, tuple(c.path for c in profile.run.captures))
             small = profile.size_bytes <= LARGE_BYTES

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.cli.arguments import language_option, named_path, output_options, reading_options
 from advisor.cli.exit_codes import FINE, UNREADABLE
-from advisor.cli.inputs import cluster_asked, refuse_saved, warn_of_chip
+from advisor.cli.inputs import refuse_saved, warn_of_chip, ways_to_read
 from advisor.cli.outputs import console_beside, write_outputs
 from advisor.cli.settings_in_force import language_of, settings_of
 from advisor.messages.errors import InputError
@@ -40,13 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     settings_of(arguments)
     language = language_of(arguments.lang)
     with ProgressBar(language) as bar:
-        words = {
-            "chip": arguments.chip,
-            "job": arguments.job,
-            "cache": arguments.cache,
-            "on": cluster_asked(arguments, bar),
-        }
-        profile = open_profile(arguments.path, jobs=arguments.jobs, progress=bar, **words)
+        profile = open_profile(arguments.path, **ways_to_read(arguments, bar))
         warn_of_chip(profile, arguments)
         outside_captures(outputs, arguments.path, tuple(capture.path for capture in profile.run.captures))
         report = modules(profile)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.cli.arguments import language_option, named_path, output_options, positive_number, reading_options
 from advisor.cli.exit_codes import FINE
-from advisor.cli.inputs import cluster_asked, refuse_saved
+from advisor.cli.inputs import refuse_saved, ways_to_read
 from advisor.cli.outputs import console_beside, write_outputs
 from advisor.cli.settings_in_force import language_of, settings_of
 from advisor.report.output_formats import STATISTICS_WRITERS, CountedTables
@@ -85,13 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     settings_of(arguments)
     language = language_of(arguments.lang)
     with ProgressBar(language) as bar:
-        told = {
-            "chip": arguments.chip,
-            "job": arguments.job,
-            "cache": arguments.cache,
-            "on": cluster_asked(arguments, bar),
-        }
-        profile = open_to_count(arguments.path, jobs=arguments.jobs, progress=bar, **told)
+        profile = open_to_count(arguments.path, **ways_to_read(arguments, bar))
         outside_captures(outputs, arguments.path, tuple(capture.path for capture in profile.run.captures))
         found = count_profile(profile, arguments.of, arguments.by, per_rank=arguments.per_rank)
     _refuse_nothing(found, arguments)

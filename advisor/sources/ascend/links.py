@@ -173,11 +173,14 @@ def _number_rows(columns: Sequence[Array]) -> Array:
 def _global_ranks(moved: LinkTransfers, groups: Mapping[str, GroupMembers]) -> tuple[Array, Array]:
     """Sources and targets as global ranks: files number ranks inside their group, where 2023 ones and summaries do
     not."""
+    ranks = [groups[name].ranks if name in groups else () for name in moved.group.names]
+    lengths = np.array([*map(len, ranks), 0])  # the last one is what -1, no group, reads
+    begins = np.cumsum(lengths) - lengths
+    every = np.array([rank for of_group in ranks for rank in of_group], np.int64)
+    inside = np.maximum(moved.source, moved.target) < lengths[moved.group.codes]
+    begin = begins[moved.group.codes[inside]]
     source, target = moved.source.copy(), moved.target.copy()
-    for code, name in enumerate(moved.group.names):
-        ranks = np.array(groups[name].ranks if name in groups else (), np.int64)
-        rows = np.flatnonzero((moved.group.codes == code) & (np.maximum(source, target) < len(ranks)))
-        source[rows], target[rows] = ranks[source[rows]], ranks[target[rows]]
+    source[inside], target[inside] = every[begin + source[inside]], every[begin + target[inside]]
     return source, target
 
 

@@ -18,10 +18,8 @@ from advisor.sources.ascend.groups import communicator_hash
 from advisor.sources.files.names import bounded_name
 from advisor.sources.files.table_blocks import decimal_numbers
 
-Cells = Sequence[object]
 
-
-def distinct_cells(cells: Cells) -> tuple[Array, list[Any]]:
+def distinct_cells(cells: Sequence[object]) -> tuple[Array, list[Any]]:
     """Per cell the number of its value among the distinct ones, and these, in order of appearance. Values of different
     types are never the same."""
     typed = list(zip(map(type, cells), cells, strict=True))
@@ -29,31 +27,31 @@ def distinct_cells(cells: Cells) -> tuple[Array, list[Any]]:
     return np.fromiter(map(index.__getitem__, typed), np.intp, len(typed)), [value for _, value in index]
 
 
-def texts_of_cells(cells: Cells, read: Callable[[object], str | None]) -> Texts:
+def texts_of_cells(cells: Sequence[object], read: Callable[[object], str | None]) -> Texts:
     """What each cell says as a text."""
     of, distinct = distinct_cells(cells)
     return Texts.of(map(read, distinct)).take(of)
 
 
-def steps_of_cells(cells: Cells) -> Array:
+def steps_of_cells(cells: Sequence[object]) -> Array:
     """The number in `step13`; missing where there is none."""
     of, distinct = distinct_cells(cells)
     numbers = [step_number(str(cell or "")) for cell in distinct]
     return np.array([MISSING if number is None else number for number in numbers], np.int64)[of]
 
 
-def groups_of_cells(cells: Cells) -> Texts:
+def groups_of_cells(cells: Sequence[object]) -> Texts:
     """The communicators by their hashes."""
     return texts_of_cells(cells, lambda cell: communicator_hash(bounded_name(str(cell or ""))))
 
 
-def bytes_of_cells(megabytes: Cells) -> Array:
+def bytes_of_cells(megabytes: Sequence[object]) -> Array:
     """Sizes in MB of 1e6 bytes as whole bytes; NaN where there is no number, or one below zero."""
     found = decimal_numbers(tuple(megabytes))[0]
     return np.where(found >= 0, np.rint(found * BYTES_PER_MB), math.nan)
 
 
-def us_of_cells(milliseconds: Cells) -> Array:
+def us_of_cells(milliseconds: Sequence[object]) -> Array:
     """Times in ms as µs; NaN where there is no number, or one below zero."""
     found = decimal_numbers(tuple(milliseconds))[0]
     return np.where(found >= 0, found * 1e3, math.nan)

@@ -107,7 +107,10 @@ def _own_bytes(pid: int) -> int:
 
 
 def peak_of_process(pid: int) -> int:
-    """The most memory that a process had so far, with what it shares; 0 when it has ended."""
+    """The most memory that a process had so far, with what it shares; 0 when it has ended.
+
+    The kernel's own counter, which begins with the program: `ru_maxrss` begins with what started it.
+    """
     return _bytes_told(pid, "status", "VmHWM:")
 
 

@@ -57,7 +57,7 @@ class LinkTransfer(NamedTuple):
     is_total: bool = False
 
 
-class LinkTransfers(Struct, frozen=True):
+class LinkTransferColumns(Struct, frozen=True):
     """Many of them, column by column."""
 
     rank: Array
@@ -72,7 +72,7 @@ class LinkTransfers(Struct, frozen=True):
     is_total: Array
 
     @classmethod
-    def of(cls, cells: Iterable[LinkTransfer]) -> LinkTransfers:
+    def of(cls, cells: Iterable[LinkTransfer]) -> LinkTransferColumns:
         """From single ones."""
         found = list(zip(*cells, strict=True)) or [()] * len(LinkTransfer._fields)
         rank, step, op, group, source, target, link, size, time, total = found
@@ -89,17 +89,17 @@ class LinkTransfers(Struct, frozen=True):
             is_total=np.array(total, bool),
         )
 
-    def take(self, rows: Array) -> LinkTransfers:
+    def take(self, rows: Array) -> LinkTransferColumns:
         """Those of these rows."""
         columns = {name: getattr(self, name) for name in self.__struct_fields__}
         taken: dict[str, Any] = {n: c.take(rows) if isinstance(c, Texts) else c[rows] for n, c in columns.items()}
-        return LinkTransfers(**taken)
+        return LinkTransferColumns(**taken)
 
 
 def _links_from_text(folder: Folder) -> Table[Link]:
     folder.need(Link, "communication_matrix.json")
     found = communication_entries(folder, "communication_matrix.json")
-    cells = LinkTransfers.of(cell for entry in found for cell in of_entry(entry, folder.rank))
+    cells = LinkTransferColumns.of(cell for entry in found for cell in of_entry(entry, folder.rank))
     return link_table(cells, folder.groups)
 
 
@@ -130,7 +130,7 @@ def _op_and_total(name: str) -> tuple[str, bool]:
     return (found[1].lower(), found[2] == "total") if found else (op_of(name).lower(), False)
 
 
-def link_table(moved: LinkTransfers, groups: Mapping[str, GroupMembers]) -> Table[Link]:
+def link_table(moved: LinkTransferColumns, groups: Mapping[str, GroupMembers]) -> Table[Link]:
     """One row per kind of operator, pair of ranks and link: the `total` where there is one, else all added up."""
     of_kind = _number_rows([moved.rank, moved.step, moved.op.codes, moved.group.codes])
     summed = np.zeros(len(of_kind), bool)
@@ -170,7 +170,7 @@ def _number_rows(columns: Sequence[Array]) -> Array:
     return numbers
 
 
-def _global_ranks(moved: LinkTransfers, groups: Mapping[str, GroupMembers]) -> tuple[Array, Array]:
+def _global_ranks(moved: LinkTransferColumns, groups: Mapping[str, GroupMembers]) -> tuple[Array, Array]:
     """Sources and targets as global ranks: files number ranks inside their group, where 2023 ones and summaries do
     not."""
     ranks = [groups[name].ranks if name in groups else () for name in moved.group.names]
@@ -204,7 +204,7 @@ def _links_from_database(folder: Folder) -> Table[Link]:
     return link_table(_transfers_of_records(folder.rank, found), folder.groups)
 
 
-def _transfers_of_records(rank: int, records: Sequence[Sequence[object]]) -> LinkTransfers:
+def _transfers_of_records(rank: int, records: Sequence[Sequence[object]]) -> LinkTransferColumns:
     """A row of the database is one pair of one entry of the file."""
     step, name, group, source, target, link, size, time = records
     of_name, names = distinct_cells(name)
@@ -213,7 +213,7 @@ def _transfers_of_records(rank: int, records: Sequence[Sequence[object]]) -> Lin
     ops = [_op_and_total(bounded_name(str(cell).partition("@")[0])) for cell in names]
     links = texts_of_cells(link, lambda cell: cell if isinstance(cell, str) and cell not in {"", *ON_CHIP} else None)
     whole = np.array([pair is not None for pair in known], bool)[of_pair] & (links.codes >= 0)
-    return LinkTransfers(
+    return LinkTransferColumns(
         rank=np.full(len(step), rank),
         step=steps_of_cells(step),
         op=Texts.of(op for op, _ in ops).take(of_name),

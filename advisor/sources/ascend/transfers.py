@@ -52,7 +52,7 @@ class MovedPackets(NamedTuple):
     transit_us: float
 
 
-class PacketMoves(Struct, frozen=True):
+class MovedPacketColumns(Struct, frozen=True):
     """Many of them, column by column."""
 
     rank: Array
@@ -65,7 +65,7 @@ class PacketMoves(Struct, frozen=True):
     transit_us: Array
 
     @classmethod
-    def of(cls, rows: Iterable[MovedPackets]) -> PacketMoves:
+    def of(cls, rows: Iterable[MovedPackets]) -> MovedPacketColumns:
         """From single ones."""
         rank, step, name, group, link, size, packets, time = list(zip(*rows, strict=True)) or [()] * 8
         return cls(
@@ -83,7 +83,9 @@ class PacketMoves(Struct, frozen=True):
 def _transfers_from_text(folder: Folder) -> Table[Transfer]:
     folder.need(Transfer, "communication.json")
     found = communication_entries(folder, "communication.json")
-    return transfer_table(PacketMoves.of(row for entry in found for row in of_entry(entry, folder.rank, entry.content)))
+    return transfer_table(
+        MovedPacketColumns.of(row for entry in found for row in of_entry(entry, folder.rank, entry.content))
+    )
 
 
 def of_entry(entry: CommunicationEntry, rank: int, content: Mapping[str, object]) -> Iterator[MovedPackets]:
@@ -100,7 +102,7 @@ def of_entry(entry: CommunicationEntry, rank: int, content: Mapping[str, object]
                 yield MovedPackets(rank, step, entry.name, entry.group, link, size_bytes(size), packets, moved)
 
 
-def transfer_table(moved: PacketMoves) -> Table[Transfer]:
+def transfer_table(moved: MovedPacketColumns) -> Table[Transfer]:
     """The rows in order of step, operator, link and packet size."""
     size = np.where(np.isnan(moved.packet_bytes), -1, moved.packet_bytes)
     words = (one.places_in_order() for one in (moved.link, moved.group, moved.name))
@@ -129,10 +131,10 @@ def _transfers_from_database(folder: Folder) -> Table[Transfer]:
     )
     if found is None:
         raise FactMissing([Transfer.table])
-    return transfer_table(_moves_of_records(folder.rank, found))
+    return transfer_table(_packets_of_records(folder.rank, found))
 
 
-def _moves_of_records(rank: int, records: Sequence[Sequence[object]]) -> PacketMoves:
+def _packets_of_records(rank: int, records: Sequence[Sequence[object]]) -> MovedPacketColumns:
     """A row of the database is one packet size of one link of one operator."""
     step, name, group, link, size, count, time = records
     names = texts_of_cells(name, lambda cell: bounded_name(cell.partition("@")[0]) if isinstance(cell, str) else None)
@@ -141,7 +143,7 @@ def _moves_of_records(rank: int, records: Sequence[Sequence[object]]) -> PacketM
     )
     packets = decimal_numbers(tuple(count))[0]
     rows = np.flatnonzero((names.codes >= 0) & (links.codes >= 0) & (packets > 0))
-    return PacketMoves(
+    return MovedPacketColumns(
         rank=np.full(len(rows), rank),
         step=steps_of_cells(step)[rows],
         name=names.take(rows),

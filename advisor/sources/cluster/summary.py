@@ -232,12 +232,12 @@ class ClusterSummary:
         operators = self._needed_entries("cluster_communication.json")
         found = ((rank, entry, info) for _, entry in operators for rank, info in _by_rank(entry))
         moved = (row for rank, entry, info in found for row in transfers.of_entry(entry, rank, info))
-        return transfers.transfer_table(transfers.PacketMoves.of(moved))
+        return transfers.transfer_table(transfers.MovedPacketColumns.of(moved))
 
     def _link_table(self) -> Table[Link]:
         found = self._needed_entries("cluster_communication_matrix.json")
         cells = (cell for _, entry in found for cell in links.of_entry(entry, None))
-        return links.link_table(links.LinkTransfers.of(cells), {})
+        return links.link_table(links.LinkTransferColumns.of(cells), {})
 
     def _group_table(self) -> Table[Group]:
         if not self.groups:

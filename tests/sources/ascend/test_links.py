@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import advisor
 from advisor.facts.base import MISSING
-from advisor.sources.ascend.links import LinkTransfer, LinkTransfers, link_table
+from advisor.sources.ascend.links import LinkTransfer, LinkTransferColumns, link_table
 from advisor.sources.family import GroupMembers
 from tests.shared_captures import SharedCaptures
 
@@ -26,13 +26,13 @@ def moved(source: int, target: int, size: float, time: float) -> LinkTransfer:
 
 
 def test_the_bandwidth_of_a_link_is_what_it_moved_in_the_time_it_took() -> None:
-    (row,) = link_table(LinkTransfers.of([moved(0, 1, 4e6, 300.0), moved(0, 1, 2e6, 300.0)]), {}).rows()
+    (row,) = link_table(LinkTransferColumns.of([moved(0, 1, 4e6, 300.0), moved(0, 1, 2e6, 300.0)]), {}).rows()
     assert (row["size_bytes"], row["transit_us"], row["bandwidth_gbps"]) == (6e6, 600.0, 10.0)
 
 
 def test_a_time_that_nothing_takes_gives_no_bandwidth_and_warns_nobody() -> None:
     cells = [moved(0, 1, 1e29, 1e-300), moved(0, 2, 1e6, 0.0), moved(0, 3, 1e6, math.nan)]
-    assert [row["bandwidth_gbps"] for row in link_table(LinkTransfers.of(cells), {}).rows()] == [None, None, None]
+    assert [row["bandwidth_gbps"] for row in link_table(LinkTransferColumns.of(cells), {}).rows()] == [None, None, None]
 
 
 def added_one_by_one(cells: Sequence[LinkTransfer], groups: Mapping[str, GroupMembers]) -> Sums:
@@ -72,7 +72,7 @@ some_cells = st.lists(
 def test_rows_are_the_sums_of_a_plain_loop_in_order_with_global_ranks(cells: list[LinkTransfer]) -> None:
     groups = {"55": GroupMembers("tp", (7, 4, 9))}
     wanted = added_one_by_one(cells, groups)
-    table = link_table(LinkTransfers.of(cells), groups)
+    table = link_table(LinkTransferColumns.of(cells), groups)
     rows = [
         (
             r["rank"],

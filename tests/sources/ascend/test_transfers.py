@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import advisor
 from advisor.facts.base import MISSING
-from advisor.sources.ascend.transfers import MovedPackets, PacketMoves, transfer_table
+from advisor.sources.ascend.transfers import MovedPacketColumns, MovedPackets, transfer_table
 from tests.shared_captures import SharedCaptures
 
 some_moves = st.lists(
@@ -36,7 +36,7 @@ some_moves = st.lists(
 @settings(max_examples=200)
 def test_rows_stand_in_order_of_step_operator_link_and_size_and_say_what_they_said(moves: list[MovedPackets]) -> None:
     ordered = sorted(moves, key=lambda row: (*row[:5], -1 if math.isnan(row.packet_bytes) else row.packet_bytes))
-    found = transfer_table(PacketMoves.of(moves)).rows()
+    found = transfer_table(MovedPacketColumns.of(moves)).rows()
     plain = [
         {**row._asdict(), "step": None if row.step == MISSING else row.step, "group": row.group or None}
         for row in ordered

@@ -10,6 +10,7 @@ import pytest
 
 import advisor
 from advisor.cli.main import main
+from advisor.engine.rank import TOLD_APART
 from advisor.messages.errors import InputError
 from advisor.model.findings import Confidence, Diagnosis, Severity
 from advisor.report.diagnosis.headline import first_findings
@@ -117,7 +118,7 @@ def test_sixteen_ranks_show_exposed_communication_and_the_bubble_by_stage(
         "gpu_hta/df_index_resolver",
     ],
 )
-def test_of_a_job_that_launches_too_slowly_the_first_line_the_first_finding_and_the_largest_saving_are_one(
+def test_of_a_job_that_launches_too_slowly_the_first_line_is_the_first_finding_and_no_other_wins_far_more(
     real_data: Path, shared: SharedCaptures, name: str
 ) -> None:
     if not (real_data / name).is_dir():
@@ -125,7 +126,7 @@ def test_of_a_job_that_launches_too_slowly_the_first_line_the_first_finding_and_
     found = shared.diagnosis(real_data / name)
     _, (lead, *_) = first_findings(found)
     assert lead is found.findings[0]
-    assert lead.saving.us == max(one.saving.us for one in found.findings if not one.is_symptom)
+    assert lead.saving.us * TOLD_APART >= max(one.saving.us for one in found.findings if not one.is_symptom)
 
 
 @pytest.mark.parametrize("name", ["h100_qwen1.5-0.5b", "mi300_qwen1.5-0.5b"])
@@ -153,6 +154,7 @@ def test_a_loader_without_workers_is_told_apart_from_python_and_is_gone_with_fou
     if not folder.is_dir():
         pytest.skip("these traces are not in the folder of real data")
     without, with_four = (shared.diagnosis(folder / f"resnet50_num_workers_{count}") for count in (0, 4))
+    assert "num_workers" in without.rule("io/data-loader").remedy(without.findings[0])[0].code
     found = {finding.rule: finding for finding in without.findings}
     assert 35e3 < found["io/data-loader"].saving.us < 60e3
     assert "io/data-loader" not in ids(with_four)

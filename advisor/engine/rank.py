@@ -6,6 +6,7 @@
 2. Findings that can be acted on follow by saving. A cause stands above other such findings that it explains, and as
    high as the largest of them would. A cause without an estimate may be worth what no other cause explains of its
    symptoms, and stands where that puts it.
+   Two savings that are close are not told apart: then what can be copied stands above what has yet to be worked out.
    A cause that rests on a file of which so much is lost that it may show it by chance comes after the others.
 3. Symptoms, findings of rules that say where time goes and not why, are such findings only while nothing explains
    them. Explained, they come after everything that can be acted on: their time is the same time.
@@ -20,7 +21,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from advisor.model.findings import Finding, Severity, seen_by_chance, unexplained_part
+from advisor.model.findings import Finding, RemedyStep, Severity, seen_by_chance, steps_for, unexplained_part
 
 Weight = tuple[int, float, float]
 CauseLinks = Mapping[int, Sequence[int]]
@@ -35,6 +36,8 @@ class Explaining(Protocol):
     def explains(self) -> tuple[str, ...]: ...
     @property
     def formerly(self) -> tuple[str, ...]: ...
+    @property
+    def fix(self) -> tuple[RemedyStep, ...]: ...
 
 
 class Rules(Protocol):
@@ -48,7 +51,7 @@ def rank_findings(findings: Iterable[Finding], catalog: Rules) -> tuple[Finding,
     """The findings in the order of a report, causes and symptoms linked by fingerprint."""
     ordered = sorted(findings, key=_order_alone)
     symptoms, causes = _link_findings(ordered, catalog)
-    lineup = _Lineup(ordered, symptoms, causes, seen_by_chance(ordered))
+    lineup = _Lineup(ordered, symptoms, causes, seen_by_chance(ordered), _find_ready(ordered, catalog))
     return tuple(
         ordered[number].model_copy(
             update={
@@ -59,6 +62,9 @@ def rank_findings(findings: Iterable[Finding], catalog: Rules) -> tuple[Finding,
         for number in _topological_order(lineup.standings(), symptoms, causes)
     )
 
+
+TOLD_APART = 1.25
+"""The ratio from which two savings are told apart: an estimate counts as right within a quarter of the truth."""
 
 _DOUBT, _ACT, _CHANCE, _EXPLAINED, _REMARK = 4, 3, 2, 1, 0
 """Tiers: nothing else can be trusted; to be acted on; a cause in what is left of a file; the same time seen again; a
@@ -162,6 +168,8 @@ class _Lineup(Struct, frozen=True):
     causes: CauseLinks
     chance: frozenset[str] = frozenset()
     """Fingerprints of causes that what is left of a file may show by chance."""
+    ready: frozenset[str] = frozenset()
+    """Fingerprints of causes whose first remedy is there to be copied."""
 
     def standings(self) -> list[Standing]:
         """Where each finding stands: the largest weight of what it brings about, then its own, then its position."""
@@ -175,7 +183,8 @@ class _Lineup(Struct, frozen=True):
         if finding.is_symptom:
             return (_EXPLAINED if self.causes[number] else tier), share, us
         if us > 0 or tier not in (_ACT, _CHANCE):
-            return tier, share, us
+            ahead = TOLD_APART if finding.fingerprint in self.ready else 1.0
+            return tier, share * ahead, us * ahead
         left = [self._unexplained_at(other) for other in self.symptoms[number] if self.findings[other].is_symptom]
         return (tier, *max(left, default=(share, us)))
 
@@ -193,6 +202,13 @@ class _Lineup(Struct, frozen=True):
                     todo.append(other)
         heaviest, own = max(weights[member] for member in reached), weights[number]
         return -heaviest[0], -heaviest[1], -heaviest[2], -own[0], -own[1], -own[2], number
+
+
+def _find_ready(findings: Sequence[Finding], catalog: Rules) -> frozenset[str]:
+    """Fingerprints of findings whose first remedy is a command or code, not work that has yet to be thought out."""
+    steps = {rule.id: rule.fix for rule in catalog.rules}
+    first = ((finding.fingerprint, steps_for((finding,), steps.get(finding.rule, ()))[:1]) for finding in findings)
+    return frozenset(fingerprint for fingerprint, said in first if any(step.run or step.code for step in said))
 
 
 def _topological_order(places: Sequence[Standing], symptoms: CauseLinks, causes: CauseLinks) -> list[int]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import Annotated, Any, Literal
 
@@ -313,6 +313,12 @@ _READERS: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = {
 """Where people read about one family of devices, or one framework, and nothing else; by what is known of a run."""
 
 
+def steps_for(findings: Iterable[Finding], steps: Sequence[RemedyStep]) -> tuple[RemedyStep, ...]:
+    """Those steps of a rule that apply to any of its findings."""
+    said = tuple(one.fix for one in findings)
+    return tuple(step for number, step in enumerate(steps) if any(fix is None or number in fix for fix in said))
+
+
 class Reference(_Model):
     """Where to read more."""
 
@@ -373,7 +379,7 @@ class RuleInfo(_Model):
 
     def remedy(self, *findings: Finding) -> tuple[RemedyStep, ...]:
         """The steps that apply to any of these findings."""
-        return tuple(s for n, s in enumerate(self.fix) if any(f.fix is None or n in f.fix for f in findings))
+        return steps_for(findings, self.fix)
 
     @property
     def category(self) -> str:

@@ -12,7 +12,10 @@ def _t(en: str, zh: str) -> Text:
     return Text(en, zh)
 
 
-_NO_SUM = _t("Savings are estimates and do not add up.", "收益为估计值，不可相加。")
+_NO_SUM = _t(
+    "Savings are estimates and do not add up; of two that are close, the one with a remedy to copy comes first.",
+    "收益为估计值，不可相加；两项接近时，有现成命令或代码的排在前面。",
+)
 
 WORDS: Mapping[str, Text] = {
     # the verdict

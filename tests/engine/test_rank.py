@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.engine.rank import rank_findings
-from advisor.model.findings import Confidence, Finding, Place, Saving, Severity, fingerprint
+from advisor.messages.text import Text
+from advisor.model.findings import Confidence, Finding, Place, RemedyStep, Saving, Severity, fingerprint
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,7 @@ class Rule:
     id: str
     explains: tuple[str, ...] = ()
     formerly: tuple[str, ...] = ()
+    fix: tuple[RemedyStep, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,29 @@ def order(findings: list[Finding], **explains: tuple[str, ...]) -> list[str]:
 
 def test_the_larger_saving_leads() -> None:
     assert order([finding("host/a", 0.1), finding("host/b", 0.4), finding("host/c", 0.2)]) == ["b", "c", "a"]
+
+
+TO_COPY = RemedyStep(do=Text(en="Load ahead", zh="预取"), code="DataLoader(dataset, num_workers=8)")
+TO_WORK_OUT = RemedyStep(do=Text(en="Call fewer operators", zh="减少算子调用"))
+
+
+@pytest.mark.parametrize(
+    ("share", "steps", "said", "wanted"),
+    [
+        (0.41, (TO_COPY,), None, ["b", "a"]),
+        (0.39, (TO_COPY,), None, ["a", "b"]),
+        (0.41, (TO_WORK_OUT, TO_COPY), None, ["a", "b"]),
+        (0.41, (TO_WORK_OUT, TO_COPY), (1,), ["b", "a"]),
+        (0.41, (TO_WORK_OUT, TO_COPY), (), ["a", "b"]),
+        (0.41, (), None, ["a", "b"]),
+    ],
+)
+def test_of_two_savings_that_are_close_the_one_with_a_remedy_to_copy_stands_first(
+    share: float, steps: tuple[RemedyStep, ...], said: tuple[int, ...] | None, wanted: list[str]
+) -> None:
+    rules = Rules((Rule("host/a", fix=(TO_WORK_OUT,)), Rule("io/b", fix=steps)))
+    found = [finding("host/a", 0.5), finding("io/b", share).model_copy(update={"fix": said})]
+    assert [one.rule[-1] for one in rank_findings(found, rules)] == wanted
 
 
 @pytest.mark.parametrize(

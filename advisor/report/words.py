@@ -60,6 +60,11 @@ WORDS: Mapping[str, Text] = {
         "Nothing needs fixing in what was recorded. Looked at and in order: {looked}; could not look: {blind}.",
         "在已采集的内容中无需处理。检查通过的规则：{looked}；另有 {blind} 条未能检查。",
     ),
+    "nothing_found_in_little": _t(
+        "Too little was recorded to say whether anything needs fixing: {blind} rules could not look. Looked at and in "
+        "order: {looked}.",
+        "采集内容太少，不足以判断是否有问题需要处理：{blind} 条规则未能检查。检查通过的规则：{looked}。",
+    ),
     "nothing_checked": _t(
         "Nothing could be checked: this capture lacks what the rules need. This is no sign of health.",
         "无法做任何检查：采集数据缺少规则所需的内容。这不代表没有问题。",

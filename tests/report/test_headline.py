@@ -157,6 +157,23 @@ def test_remarks_on_the_capture_and_trifles_do_not_lead() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("blind", "steps", "begins"),
+    [
+        (2, False, "Nothing needs fixing in what was"),
+        (3, False, "Too little was recorded"),
+        (3, True, "Nothing needs fixing in what was"),
+    ],
+)
+def test_where_no_step_is_known_and_most_rules_could_not_look_a_job_is_not_called_healthy(
+    blind: int, steps: bool, begins: str
+) -> None:
+    quiet = (Outcome(rule="host/a", outcome="quiet"), Outcome(rule="compute/b", outcome="quiet"))
+    skipped = tuple(Outcome(rule=f"comm/{number}", outcome="skipped") for number in range(blind))
+    found = _diagnosis(outcomes=quiet + skipped)
+    assert _said(found if steps else found.model_copy(update={"split": None})).says.startswith(begins)
+
+
 def test_where_no_step_is_known_a_finding_without_an_estimate_leads_by_its_severity() -> None:
     totals = _diagnosis(_finding("compute/layout"), _finding("compute/top", severity=Severity.info))
     assert _said(totals.model_copy(update={"split": None})).kind == "fix"

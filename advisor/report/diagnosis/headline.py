@@ -153,13 +153,17 @@ def _say_unexplained(diagnosis: Diagnosis, lead: Finding, cards: Sequence[Card],
 
 
 def nothing_to_fix(diagnosis: Diagnosis, language: Language) -> str:
-    """That nothing needs fixing, and what was looked at: how many rules of each category found all in order."""
+    """That nothing needs fixing, and what was looked at: how many rules of each category found all in order.
+
+    Where no time of a step is known and more rules could not look than did, a job is not called healthy.
+    """
+    quiet = _quiet_by_category(diagnosis)
     looked = [
-        f"{word_for(CATEGORIES, name, language) or clean_line(name)} {count}"
-        for name, count in _quiet_by_category(diagnosis).most_common()
+        f"{word_for(CATEGORIES, name, language) or clean_line(name)} {count}" for name, count in quiet.most_common()
     ]
     blind = sum(outcome.outcome in ("skipped", "failed") for outcome in diagnosis.outcomes)
-    name = "nothing_found_but" if blind else "nothing_found"
+    little = diagnosis.split is None and blind > quiet.total()
+    name = "nothing_found_in_little" if little else "nothing_found_but" if blind else "nothing_found"
     return say(name, language, looked=say("comma", language).join(looked), blind=blind)
 
 

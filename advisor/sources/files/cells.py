@@ -28,6 +28,11 @@ _EXACT = r"^[0-9]{1,15}(\.[0-9]{0,3})?$|^[0-8][0-9]{15}(\.[0-9]{0,3})?$"
 pc: Any = compute
 _LATEST = int(np.iinfo(np.int64).max)
 _DIGITS = 19
+_LONGEST_INTEGER = 18
+_ABSENT = "N/A"
+"""What most of the cells say that hold no number."""
+_OF_INTEGERS, _OF_TIMES, _OF_NUMBERS = b"-0123456789", b"-.0123456789", b"+-.eE0123456789"
+"""The signs of what casts take and mean by it what we do; hexadecimal numbers and `inf` have others."""
 
 
 def trim_cells(cells: CellArray) -> CellArray:
@@ -43,6 +48,33 @@ def has_value(plain: CellArray) -> Array:
 def bool_array(values: CellArray) -> Array:
     bits = np.frombuffer(values.buffers()[1] or b"", np.uint8)
     return np.unpackbits(bits, bitorder="little", count=values.offset + len(values))[values.offset :].astype(bool)
+
+
+def _cast_collected(plain: CellArray, kind: pa.DataType, signs: bytes) -> tuple[CellArray, Array] | None:
+    """The cells that were collected as numbers, and which they are. None where one of them holds another sign than
+    these or is no number: a cast that fails takes thirty times as long as one that does not."""
+    letters, ends = _letters_of(plain)
+    there = np.diff(ends) > 0
+    if not letters.translate(None, signs):
+        cells = plain if there.all() else plain.filter(pc.not_equal(plain, ""))
+    elif _ABSENT[0].encode() in letters:
+        mask = pc.and_(pc.not_equal(plain, _ABSENT), pc.not_equal(plain, ""))
+        cells, there = plain.filter(mask), bool_array(mask)
+        if _letters_of(cells)[0].translate(None, signs):
+            return None
+    else:
+        return None
+    try:
+        return cells.cast(kind), there
+    except pa.ArrowInvalid:
+        return None
+
+
+def _letters_of(cells: CellArray) -> tuple[bytes, Array]:
+    """All bytes of the cells, and where each begins in what holds them; the last number is where the last one ends."""
+    _, places, letters = cells.buffers()
+    ends = np.frombuffer(places or bytes(4), np.int32)[cells.offset : cells.offset + len(cells) + 1]
+    return memoryview(letters or b"")[ends[0] : ends[-1]].tobytes(), ends
 
 
 def _matching_cells(plain: CellArray, pattern: str) -> tuple[CellArray, Array]:
@@ -68,23 +100,23 @@ def copy_numbers(values: CellArray, dtype: type[np.generic]) -> Array:
 
 def parse_floats(plain: CellArray, factor: float = 1.0, *, signed: bool = True) -> tuple[Array, Array]:
     """Numbers times a factor, and which cells hold one of a size that can be; unless signed, none below zero."""
-    try:
-        values = copy_numbers(plain.cast(pa.float64()), np.float64)
-        good = np.ones(len(values), bool)
-    except pa.ArrowInvalid:  # some cell is no number: tell them apart, which takes three times as long
-        cells, good = _matching_cells(plain, _NUMBER)
-        values = _scatter_values(copy_numbers(cells.cast(pa.float64()), np.float64), good)
+    cells, good = _cast_collected(plain, pa.float64(), _OF_NUMBERS) or _cast_matching(plain, pa.float64(), _NUMBER)
+    values = _scatter_values(copy_numbers(cells, np.float64), good)
     with np.errstate(over="ignore"):  # what has no room in a float is too large as well
         values *= factor
-    good &= np.abs(values) < LARGEST
+    good = good & (np.abs(values) < LARGEST)
     return values, good if signed else good & (values >= 0)
 
 
 def parse_integers(plain: CellArray) -> tuple[Array, Array]:
     """Whole numbers of up to 18 digits (`50.0` too: tables rewritten by others hold them so), and where they are."""
-    cells, good = _matching_cells(plain, _INTEGER)
-    whole = pc.replace_substring_regex(pc.utf8_ltrim(cells, "+"), r"\.0*$", "")
-    return _scatter_values(copy_numbers(whole.cast(pa.int64()), np.int64), good), good
+    short = np.diff(_letters_of(plain)[1]).max(initial=0) <= _LONGEST_INTEGER
+    found = _cast_collected(plain, pa.int64(), _OF_INTEGERS) if short else None
+    if found is None:
+        cells, good = _matching_cells(plain, _INTEGER)
+        whole = pc.replace_substring_regex(pc.utf8_ltrim(cells, "+"), r"\.0*$", "")
+        found = whole.cast(pa.int64()), good
+    return _scatter_values(copy_numbers(found[0], np.int64), found[1]), found[1]
 
 
 def parse_times(plain: CellArray, factor: float = 1.0) -> tuple[Array, Array]:
@@ -92,18 +124,26 @@ def parse_times(plain: CellArray, factor: float = 1.0) -> tuple[Array, Array]:
 
     Exact: the text never goes through a float, which would be wrong by up to 128 ns today.
     """
-    try:
-        if factor == 1.0:
-            return _whole_thousandths(plain.cast(pa.decimal128(22, 3)))
-    except pa.ArrowInvalid:  # some cell is no such number: tell them apart
-        pass
-    cells, good = _matching_cells(plain, _EXACT if factor == 1.0 else _NEVER)
-    values = _scatter_values(_whole_thousandths(cells.cast(pa.decimal128(22, 3)))[0], good)
+    decimal = pa.decimal128(22, 3)
+    found = _cast_collected(plain, decimal, _OF_TIMES) if factor == 1.0 else None
+    if found is not None:
+        values, fitting = _whole_thousandths(found[0])
+        values, good = _scatter_values(values, found[1]), found[1].copy()
+        good[good] = fitting
+        return values, good
+    cells, good = _cast_matching(plain, decimal, _EXACT if factor == 1.0 else _NEVER)
+    values = _scatter_values(_whole_thousandths(cells)[0], good)
     for row in np.flatnonzero(~good).tolist():
         exact = exact_ns(plain[row].as_buffer().to_pybytes().decode("ascii", "replace"), factor)
         if exact is not None:
             values[row], good[row] = exact, True
     return values, good
+
+
+def _cast_matching(plain: CellArray, kind: pa.DataType, pattern: str) -> tuple[CellArray, Array]:
+    """The cells that match as numbers, and which they are."""
+    cells, good = _matching_cells(plain, pattern)
+    return cells.cast(kind), good
 
 
 def _whole_thousandths(decimals: CellArray) -> tuple[Array, Array]:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import TYPE_CHECKING, BinaryIO, Literal, NoReturn
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from advisor.facts.base import Column
 from advisor.facts.table import Array, Texts, Values
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
-from advisor.regular_files import open_regular
+from advisor.regular_files import open_regular, read_regular
 from advisor.sources.files.damage_notes import Notes, Unreadable
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ BLOCK_BYTES = 1 << 20
 _LONGER = 16
 _SMALLEST_BLOCK = 1 << 12
 _LONGEST_HEADING = 1 << 18
+_USUAL_HEADING = 1 << 12
 _UTF16_SHARE = 4
 """Every other byte of UTF-16 is 0 where headings and numbers stand; a quarter is more than damage leaves."""
 
@@ -92,6 +93,32 @@ class _Wanted:
     @property
     def factor(self) -> float:
         return FACTORS.get(self.column.unit, {}).get(self.heading.unit, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _TextFile:
+    """A file and how it begins; one that is not longer is read once, however often it is opened."""
+
+    path: Path
+    start: bytes
+    whole: bool
+
+    @classmethod
+    def at(cls, path: Path) -> _TextFile:
+        """The file of this path.
+
+        Raises:
+            OSError: It cannot be opened, or is no regular file.
+        """
+        start = read_regular(path, BLOCK_BYTES + 1)
+        return cls(path, start, len(start) <= BLOCK_BYTES)
+
+    def open(self) -> BinaryIO:
+        """The file from its beginning."""
+        return io.BytesIO(self.start) if self.whole else open_regular(self.path)
+
+    def length(self) -> int:
+        return len(self.start) if self.whole else self.path.stat().st_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +183,14 @@ def read_columns(
     Raises:
         Unreadable: The file cannot be opened, is empty, or lacks a required column.
     """
-    found, lines = _read_headings(path, notes)
+    file = _open_text(path, notes)
+    found, lines = _read_headings(file, notes)
     wanted = _match_headings(found, columns, headings, frozenset(required))
     lacking = [headings[name][0] for name in required if name not in {w.name for w in wanted}]
     if lacking:
         refuse_file(path, notes, Message("lacks_column", column=lacking[0]))
-    progress = _read_rows(path, _Layout(lines, len(found), tuple(w.place for w in wanted)), wanted, notes)
-    _note_damage(path, progress, notes)
+    progress = _read_rows(file, _Layout(lines, len(found), tuple(w.place for w in wanted)), wanted, notes)
+    _note_damage(file, progress, notes)
     return {w.name: _join_parts(w, progress) for w in wanted}
 
 
@@ -222,27 +250,48 @@ def headings_of(path: Path, notes: Notes) -> frozenset[str]:
     Raises:
         Unreadable: The file cannot be opened, or is empty.
     """
-    return frozenset(heading.name for heading in _read_headings(path, notes)[0])
+    return frozenset(heading.name for heading in _read_headings(_open_text(path, notes), notes)[0])
 
 
-def _read_headings(path: Path, notes: Notes) -> tuple[list[ColumnHeading], int]:
-    """The headings of a file, and how many lines they fill."""
+def _open_text(path: Path, notes: Notes) -> _TextFile:
+    """The file of this path.
+
+    Raises:
+        Unreadable: It cannot be opened.
+    """
     try:
-        with io.TextIOWrapper(open_regular(path), newline="", encoding="utf-8-sig", errors="replace") as file:
-            start = file.read(_LONGEST_HEADING)
-        rows = csv.reader(io.StringIO(start, newline=""))
-        cells = next(rows, [])
-        count = rows.line_num
-    except (OSError, csv.Error) as error:
+        return _TextFile.at(path)
+    except OSError as error:
+        refuse_file(path, notes, Message("file_unreadable", why=reason_of_error(error)))
+
+
+def _read_headings(file: _TextFile, notes: Notes) -> tuple[list[ColumnHeading], int]:
+    """The headings of a file, and how many lines they fill."""
+    path, start = file.path, file.start[:_LONGEST_HEADING]
+    try:
+        cells, count = _first_row(start[:_USUAL_HEADING]) or _first_row(start, whole=True) or ([], 0)
+    except csv.Error as error:
         refuse_file(path, notes, Message("file_unreadable", why=reason_of_error(error)))
     if not cells:
         refuse_file(path, notes, Message("holds_nothing"))
-    if start.count("\0") * _UTF16_SHARE > len(start):
+    if start.count(b"\0") * _UTF16_SHARE > len(start):
         refuse_file(path, notes, Message("is_utf16"))
     other = next((mark for mark in _OTHER_MARKS if len(cells) == 1 and mark in cells[0].strip()), None)
     if other is not None:
         refuse_file(path, notes, Message("columns_separated_by", mark=_OTHER_MARKS[other]))
     return [parse_heading(cell) for cell in cells], count
+
+
+def _first_row(start: bytes, *, whole: bool = False) -> tuple[list[str], int] | None:
+    """The cells of the first row and how many lines it fills; None where it may go on behind what is given.
+
+    Raises:
+        csv.Error: It is no row.
+    """
+    lines = io.StringIO(start.decode("utf-8-sig", "replace"), newline="")
+    rows = csv.reader(lines)
+    cells = next(rows, [])
+    return (cells, rows.line_num) if whole or lines.read(1) else None
 
 
 def _match_headings(
@@ -263,37 +312,37 @@ def _match_headings(
     return matched
 
 
-def _read_rows(path: Path, layout: _Layout, wanted: Sequence[_Wanted], notes: Notes) -> _Progress:
+def _read_rows(file: _TextFile, layout: _Layout, wanted: Sequence[_Wanted], notes: Notes) -> _Progress:
     """All rows of a file. Read again byte by byte when a row is uneven: pyarrow stumbles over those with odd bytes."""
     import pyarrow as pa
 
     progress = _Progress.of(wanted)
     try:
-        if not _has_rows(path, layout.lines):
+        if not _has_rows(file, layout.lines):
             return progress
         try:
-            _scan_blocks(path, layout, wanted, progress)
+            _scan_blocks(file, layout, wanted, progress)
         except pa.ArrowInvalid:
             progress = _Progress.of(wanted, bytewise=True)
-            _scan_blocks(path, layout, wanted, progress)
+            _scan_blocks(file, layout, wanted, progress)
     except (OSError, pa.ArrowInvalid) as error:
         what = Message("cannot_be_read_further", why=reason_of_error(error))
-        notes.add(path.name, Message("after_row", n=progress.rows + 1), what, kind="truncated")
+        notes.add(file.path.name, Message("after_row", n=progress.rows + 1), what, kind="truncated")
     finally:
         pa.default_memory_pool().release_unused()
     return progress
 
 
-def _has_rows(path: Path, lines: int) -> bool:
+def _has_rows(file: _TextFile, lines: int) -> bool:
     """Whether anything follows the headings; pyarrow takes a heading without a line end for an error."""
-    with open_regular(path) as file:
+    with file.open() as opened:
         for _ in range(lines):
-            if not file.readline().endswith(b"\n"):
+            if not opened.readline().endswith(b"\n"):
                 return False
-        return bool(file.read(1))
+        return bool(opened.read(1))
 
 
-def _scan_blocks(path: Path, layout: _Layout, wanted: Sequence[_Wanted], progress: _Progress) -> None:
+def _scan_blocks(file: _TextFile, layout: _Layout, wanted: Sequence[_Wanted], progress: _Progress) -> None:
     """Take in a file block by block, every cell as bytes, columns named by their place.
 
     Raises:
@@ -309,14 +358,14 @@ def _scan_blocks(path: Path, layout: _Layout, wanted: Sequence[_Wanted], progres
     chosen = sorted({str(place) for place in layout.places})
     names = [str(place) for place in range(layout.width)]
     longest = BLOCK_BYTES * _LONGER if progress.bytewise else BLOCK_BYTES
-    with open_regular(path) as file:  # not its name: pyarrow takes only names in UTF-8
+    with pa.BufferReader(file.start) if file.whole else file.open() as opened:  # no name: pyarrow wants UTF-8 in it
         blocks = arrow.open_csv(
-            file,
+            opened,
             arrow.ReadOptions(
                 column_names=names,
                 skip_rows=layout.lines,
                 use_threads=False,
-                block_size=min(longest, max(path.stat().st_size, _SMALLEST_BLOCK)),
+                block_size=min(longest, max(file.length(), _SMALLEST_BLOCK)),
                 encoding="latin1" if progress.bytewise else "utf8",
             ),
             arrow.ParseOptions(newlines_in_values=True, invalid_row_handler=uneven if progress.bytewise else None),
@@ -364,10 +413,10 @@ def _convert_cells(raw: object, wanted: _Wanted, progress: _Progress) -> Array:
     return values
 
 
-def _note_damage(path: Path, progress: _Progress, notes: Notes) -> None:
+def _note_damage(file: _TextFile, progress: _Progress, notes: Notes) -> None:
     """Note the damage of a file that was read to its end."""
-    total = max(progress.rows + len(progress.uneven), 1)
-    if _ends_in_quotes(path):
+    path, total = file.path, max(progress.rows + len(progress.uneven), 1)
+    if _ends_in_quotes(file):
         notes.add(path.name, Message("at_row", n=progress.rows + 1), Message("ends_in_quotes"), kind="truncated")
     for wrong in progress.wrong.values():
         place = Message("at_row", n=_row_of_position(wrong.first, progress.uneven))
@@ -378,11 +427,11 @@ def _note_damage(path: Path, progress: _Progress, notes: Notes) -> None:
         notes.add(path.name, place, Message("uneven_rows"), rows=count, share=count / total)
 
 
-def _ends_in_quotes(path: Path) -> bool:
+def _ends_in_quotes(file: _TextFile) -> bool:
     """Whether a quoted cell is never closed, so that the rest of the file fell into it."""
     quotes = 0
-    with open_regular(path) as file:
-        while block := file.read(BLOCK_BYTES):
+    with file.open() as opened:
+        while block := opened.read(BLOCK_BYTES):
             quotes += block.count(b'"')
     return quotes % 2 == 1
 

@@ -5,22 +5,24 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import subprocess
 import sys
 from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.facts.base import MISSING
+from advisor.facts.base import LARGEST, MISSING
 from advisor.facts.observed import OperatorMemory
 from advisor.facts.table import Values
 from advisor.messages.message import Message
 from advisor.sources.files import csvfile
-from advisor.sources.files.cells import exact_ns
+from advisor.sources.files.cells import exact_ns, parse_floats, parse_integers, parse_times, trim_cells
 from advisor.sources.files.damage_notes import Note, Notes, Unreadable
 
 HEADINGS = {
@@ -275,3 +277,38 @@ def test_reading_does_not_import_pandas(file: Path) -> None:
         "assert 'pandas' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+some_cells = st.lists(
+    st.builds(
+        lambda before, cell, after: before + cell + after,
+        st.sampled_from(["", " ", "\t", "\r "]),
+        st.one_of(
+            st.from_regex(r"[+-]?[0-9]{1,20}(\.0{0,2})?", fullmatch=True),
+            st.floats(allow_nan=False, allow_infinity=False).map(str),
+            st.sampled_from(["", "N/A", "nan", "0x1F", "-0x2", "0X9", "1_0", "1 2", "٣", "1e3", "--1", "5.5", "inf"]),
+        ),
+        st.sampled_from(["", " ", "\t"]),
+    ),
+    max_size=6,
+)
+WHOLE = re.compile(r"[+-]?[0-9]{1,18}(\.0*)?", re.ASCII)
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
+
+
+@given(some_cells)
+def test_cells_are_read_as_one_by_one_however_many_are_right_at_once(cells: list[str]) -> None:
+    text = trim_cells(pa.array([cell.encode() for cell in cells], pa.binary()))
+    plain = [cell.strip() for cell in cells]
+    whole = [int(cell.split(".")[0]) if WHOLE.fullmatch(cell) else None for cell in plain]
+    number = [float(cell) if NUMBER.fullmatch(cell) and abs(float(cell)) < LARGEST else None for cell in plain]
+    for parse, wanted in ((parse_integers, whole), (parse_floats, number)):
+        values, good = parse(text)
+        assert [value if right else None for value, right in zip(values.tolist(), good, strict=True)] == wanted
+
+
+@pytest.mark.parametrize("length", [3, 4_060, 4_100, 100_000])
+def test_headings_of_any_length_are_found_whole(file: Path, length: int) -> None:
+    columns, notes = read(file, f'Name,"a {"b" * length}\n c",Size(KB)\nx,,2\n')
+    assert columns["size_bytes"].tolist() == [2048]  # type: ignore[union-attr]
+    assert not notes

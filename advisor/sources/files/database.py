@@ -26,7 +26,7 @@ from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.names import bounded_name
 from advisor.sources.files.narrow import NarrowColumn
 from advisor.sources.files.rows_read import RowsRead
-from advisor.sources.files.statements import all_rows, bound_steps, count_rows
+from advisor.sources.files.statements import all_rows, bound_steps, spanned_rows
 from advisor.sources.files.table_blocks import (
     GrowingColumn,
     decimal_numbers,
@@ -286,14 +286,12 @@ class Database(Struct, frozen=True):
 
 
 def rows_there(connection: sqlite3.Connection, tables: Iterable[str]) -> dict[str, int]:
-    """How many rows tables have: SQLite counts pages, in less than a hundredth of the time to read them.
-
-    Those that cannot be counted are left out.
-    """
+    """About how many rows tables have. Those of which it cannot be told at once are left out."""
     found: dict[str, int] = {}
     for table in tables:
         with contextlib.suppress(*FAILURES):  # said when the table is read
-            found[table] = count_rows(connection, quote_name(table))
+            rows = spanned_rows(connection, quote_name(table))
+            found |= {table: rows} if rows is not None else {}
     return found
 
 

@@ -269,7 +269,7 @@ def test_no_bytes_raise_anything_but_unreadable(tmp_path_factory: pytest.TempPat
 
 
 def test_reading_does_not_import_pandas(file: Path) -> None:
-    file.write_text("Name,Size(KB),Allocation Time(us)\nx,1,2\n")
+    file.write_text("Name,Size(KB),Allocation Time(us)\nx,1,2\nx,N/A,\nx,,N/A\nx,y,3.1234\n")
     code = (
         "import sys; from pathlib import Path; from advisor.sources.files import csvfile\n"
         "from advisor.sources.files.damage_notes import Notes; from advisor.facts.observed import OperatorMemory\n"

@@ -13,7 +13,7 @@ import numpy as np
 from advisor.analysis.at_once import AT_ONCE_NS
 from advisor.analysis.completeness import only_whole
 from advisor.analysis.device import COMM, COPY, KERNEL, DeviceTimeline, build_timeline
-from advisor.analysis.grouping import group_by, row_of_key
+from advisor.analysis.grouping import row_at_or_near, row_of_key
 from advisor.analysis.intervals import axis_of_cells, union
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch, Overlap
@@ -118,21 +118,13 @@ def _host_start(
     if tasks is not None:
         stream[work.kind == COPY] = tasks["stream"][work.row[work.kind == COPY]]
     timed = launches.take((launches["host_start_ns"] != MISSING) & (launches["device_start_ns"] != MISSING))
-    exact = _match_launches(
-        timed, [timed["rank"], timed["device_start_ns"], timed["stream"]], [rank, work.start, stream]
-    )
-    loose = _match_launches(timed, [timed["rank"], timed["device_start_ns"]], [rank, work.start])
+    launch = row_at_or_near(timed["rank"], timed["device_start_ns"], timed["stream"], rank, work.start, stream)
     begun, ended = timed["host_start_ns"], timed["host_end_ns"]
     known = (ended != MISSING) & (ended > begun)
     run = timed["device_start_ns"]
     slow = known & (ended <= run + AT_ONCE_NS) & (np.where(known, ended - begun, 0) > SLOW_START_NS)
     launched = np.where(slow, np.minimum(ended, run), begun)
-    return values_at(launched, np.where(exact < 0, loose, exact), MISSING)
-
-
-def _match_launches(launches: Table[Launch], keys: list[Array], wanted: list[Array]) -> Array:
-    both = group_by(*(np.concatenate(pair) for pair in zip(keys, wanted, strict=True))).of
-    return row_of_key(both[: len(launches)], both[len(launches) :])
+    return values_at(launched, launch, MISSING)
 
 
 def names_of(device: DeviceTimeline, kernels: Table[Kernel], collectives: Table[Collective] | None) -> Texts:

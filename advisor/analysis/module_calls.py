@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from msgspec import Struct
 
-from advisor.analysis.grouping import group_by, row_at, row_of_key
+from advisor.analysis.grouping import group_by, row_at, row_at_or_near
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.nesting import Nest, depths_of, nest_intervals
 from advisor.facts.observed import Collective, GradientLink, HostCall, Kernel, Launch, ModuleRange, OperatorLink
@@ -218,7 +218,7 @@ def linked_operators(operators: Table[HostCall], gradients: Table[GradientLink] 
     if gradients is None:
         return np.empty(0, np.intp), np.empty(0, np.intp)
     forward, backward = (
-        _row_at(operators["rank"], operators["start_ns"], gradients["rank"], gradients[column])
+        row_at(operators["rank"], operators["start_ns"], gradients["rank"], gradients[column])
         for column in ("forward_start_ns", "backward_start_ns")
     )
     known = (forward >= 0) & (backward >= 0) & (gradients["forward_start_ns"] < gradients["backward_start_ns"])
@@ -237,20 +237,12 @@ def _engine_calls(operators: Table[HostCall], lane: Array, backward: Array) -> A
     return np.where(around >= 0, values_at(engine, around, -1), backward)
 
 
-def _row_at(rank: Array, moment: Array, wanted_rank: Array, wanted: Array) -> Array:
-    """Per wanted rank and moment: a row that has both (the first), or -1. Quicker where all are of one rank."""
-    both = np.append(rank, wanted_rank)
-    return row_at(rank, moment, wanted_rank, wanted) if np.any(both != both[:1]) else row_of_key(moment, wanted)
-
-
 def _launch_of_work(launches: Table[Launch], rank: Array, start: Array, stream: Array) -> Array:
     """Per piece of work: the row of its launch, by rank, start and, where both know it, stream; -1 without one."""
     if not len(launches):
         return np.full(len(rank), -1)
     own = launches["rank"], launches["device_start_ns"], launches["stream"]
-    keys = group_by(*(np.append(one, other) for one, other in zip(own, (rank, start, stream), strict=True))).of
-    exact = row_of_key(keys[: len(launches)], keys[len(launches) :])
-    found = np.where(exact >= 0, exact, _row_at(own[0], own[1], rank, start))
+    found = row_at_or_near(*own, rank, start, stream)
     return np.where(start == MISSING, -1, found)
 
 
@@ -261,8 +253,8 @@ def _operator_of_work(
     if links is None:
         return np.full(len(rank), -1)
     links = links.take((links["device_start_ns"] != MISSING) & (links["operator_start_ns"] != MISSING))
-    link = _row_at(links["rank"], links["device_start_ns"], rank, start)
-    found = _row_at(operators["rank"], operators["start_ns"], rank, values_at(links["operator_start_ns"], link))
+    link = row_at(links["rank"], links["device_start_ns"], rank, start)
+    found = row_at(operators["rank"], operators["start_ns"], rank, values_at(links["operator_start_ns"], link))
     return np.where(link >= 0, found, -1)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from advisor.analysis.counted import distinct_ranks
 from advisor.analysis.device import end_after
 from advisor.analysis.grouping import group_by
 from advisor.facts.base import MISSING
@@ -46,7 +47,11 @@ def recorded_spans(
 def _timed_bounds_by_rank(rank: Array, start: Array, end: Array) -> tuple[Array, Array, Array]:
     """First start and last end of the rows of each rank that have both."""
     timed = (start != MISSING) & (end != MISSING)
-    return _bounds_by_rank(rank[timed], start[timed], end[timed])
+    ranks = distinct_ranks(rank, timed)
+    if len(ranks) > 1:
+        return _bounds_by_rank(rank[timed], start[timed], end[timed])
+    first, last = start.min(where=timed, initial=_EVER.max), end.max(where=timed, initial=_EVER.min)
+    return ranks, np.full(len(ranks), first), np.full(len(ranks), last)
 
 
 def _bounds_by_rank(rank: Array, start: Array, end: Array) -> tuple[Array, Array, Array]:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from advisor.engine.hit import Hit, worst_first
 from advisor.engine.profile_like import ProfileLike
 from advisor.expr.compile import Compiled, compile_for_columns
-from advisor.expr.frame import TRUE, UNKNOWN, Frame, Value, group_rows, repeated
+from advisor.expr.frame import TRUE, UNKNOWN, Frame, Value, number_rows, repeated
 from advisor.expr.language import MOMENT
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.selection import Selected
@@ -46,7 +46,7 @@ class TopRows(Struct, frozen=True):
         assert rows is not None  # noqa: S101 - keep() numbers the rows
         order = value_per_row(compile_for_columns(self.order, self.fact), frame).astype(np.float64)
         columns = [frame.column(name) for name in self.columns]
-        codes, _ = group_rows(frame, self.keys)
+        codes, _ = number_rows(frame, self.keys)
         by_group = np.argsort(codes, kind="stable")
         edges = np.searchsorted(codes[by_group], np.arange(int(codes.max(initial=-1)) + 2))
         tops = [
@@ -62,7 +62,7 @@ class TopRows(Struct, frozen=True):
 
 def _first_rows_by_key(frame: Frame, order: Array, keys: tuple[str, ...]) -> Array:
     """The first row by `order` of each combination of keys."""
-    cells, _ = group_rows(frame, keys)
+    cells, _ = number_rows(frame, keys)
     first = np.lexsort((np.nan_to_num(order, nan=np.inf), cells))
     found: Array = first[np.append(True, np.diff(cells[first]) != 0)[: len(first)]]
     return found

@@ -20,7 +20,7 @@ from advisor.engine.excerpt import value_per_row, worst_hits
 from advisor.engine.hit import Hit
 from advisor.engine.profile_like import ProfileLike
 from advisor.expr.compile import compile_for_columns
-from advisor.expr.frame import TRUE, Frame, group_rows
+from advisor.expr.frame import TRUE, Frame, number_rows
 from advisor.facts.base import MISSING, Fact, Moment
 from advisor.facts.selection import Selected
 from advisor.facts.table import Array, Table, Texts
@@ -206,7 +206,7 @@ class WorstEvents(Struct, frozen=True):
         if self.order is not None:
             order = value_per_row(compile_for_columns(self.order, self.fact), frame).astype(np.float64)
         order = np.nan_to_num(order, nan=np.inf)
-        cells, _ = group_rows(frame, self.by)
+        cells, _ = number_rows(frame, self.by)
         worst = np.lexsort((table[moment.start][rows], table[moment.rank][rows], -lasted[rows], order, cells))
         within = np.arange(len(rows)) - np.searchsorted(cells[worst], cells[worst], "left")
         chosen = np.sort(rows[worst[within < MOST]])

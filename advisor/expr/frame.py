@@ -133,16 +133,20 @@ def group_rows(frame: Frame, keys: tuple[str, ...]) -> tuple[Array, dict[str, li
     """
     if not keys or frame.table is None:
         return np.zeros(frame.length, np.intp), {}
+    codes, present = number_rows(frame, keys)
+    first = np.zeros(present, np.intp)
+    first[codes[::-1]] = np.arange(frame.length)[::-1]
+    rows = frame.table.only(keys).take(first if frame.index is None else frame.index[first])
+    return codes, {key: _plain_column(rows, key) for key in keys}
+
+
+def number_rows(frame: Frame, keys: tuple[str, ...]) -> tuple[Array, int]:
+    """The group of each row, rows with equal keys being one, and how many groups there are."""
     codes, present = np.zeros(frame.length, np.int64), 1
     for key in keys:
         inner, size = _key_codes(frame, key)
         codes, present = _dense_codes(codes * size + inner, present * size)
-    first = np.zeros(present, np.intp)
-    first[codes[::-1]] = np.arange(frame.length)[::-1]
-    rows = (
-        frame.table.take(first if frame.index is None else frame.index[first]) if present else frame.table.take(first)
-    )
-    return codes, {key: _plain_column(rows, key) for key in keys}
+    return codes, present
 
 
 def _key_codes(frame: Frame, key: str) -> tuple[Array, int]:

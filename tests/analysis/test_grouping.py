@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.analysis.grouping import group_by, row_of_key
+from advisor.analysis.grouping import group_by, row_at_or_near, row_of_key
 from advisor.facts.base import MISSING
 from advisor.facts.table import Texts, values_at
 
@@ -77,3 +77,18 @@ def test_a_value_is_looked_up_where_there_is_one(values: list[int], data: st.Dat
     at = data.draw(st.lists(st.integers(-1, len(values)), max_size=8))
     found = values_at(np.array(values, np.int64), np.array(at, np.intp), -9)
     assert found.tolist() == [values[one] if 0 <= one < len(values) else -9 for one in at]
+
+
+PLACES = st.lists(st.tuples(*(st.sampled_from([MISSING, 0, 1, 2]) for _ in range(3))), max_size=10)
+
+
+@given(PLACES, PLACES)
+def test_what_began_on_the_same_lane_is_found_before_what_began_beside_it(rows, wanted):
+    columns = [np.array([row[at] for row in some], np.int64) for some in (rows, wanted) for at in range(3)]
+    expected = [
+        next((n for n, row in enumerate(rows) if row == one), None)
+        if one in rows
+        else next((n for n, row in enumerate(rows) if row[:2] == one[:2]), -1)
+        for one in wanted
+    ]
+    assert row_at_or_near(*columns).tolist() == expected

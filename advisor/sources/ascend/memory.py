@@ -13,6 +13,7 @@ from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import Origin, select_columns
+from advisor.sources.files.database import distinct_ids
 from advisor.sources.reading import Reading
 
 F = TypeVar("F", MemoryUse, ModuleMemory, OperatorMemory, L2Cache)
@@ -90,7 +91,7 @@ def _modules_from_database(folder: Folder) -> Table[ModuleMemory]:
 
 def _names_of_ids(ids: Array, names: dict[int, str]) -> Texts:
     """Numbers of an enumeration as texts; a number without a name is shown as it is."""
-    distinct, codes = np.unique(ids, return_inverse=True)
+    distinct, codes = distinct_ids(ids)
     texts = tuple(names.get(i, str(i)) for i in distinct.tolist())
     return Texts(np.where(ids == MISSING, -1, codes).astype(np.int32), texts)
 

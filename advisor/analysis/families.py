@@ -15,6 +15,8 @@ import numpy as np
 
 from advisor.facts.table import Array, Texts
 
+AI_CPU_CORE = "AI_CPU"
+"""The core of kernels that run on the AI CPU; whatever their type, they are a family of their own:"""
 AI_CPU = "ai_cpu"
 OTHER = "other"
 
@@ -101,5 +103,5 @@ def families_of(types: Texts, cores: Texts) -> Texts:
     """Per row: the family of its operator; whatever runs on the AI CPU is one of its own, missing types have none."""
     number = {family: code for code, family in enumerate(FAMILIES)}
     codes = np.array([*(number[family_of(name)] for name in types.names), -1], np.int32)[types.codes]
-    aside = cores.isin(["AI_CPU"]) & (types.codes >= 0)
+    aside = cores.isin([AI_CPU_CORE]) & (types.codes >= 0)
     return Texts(np.where(aside, number[AI_CPU], codes).astype(np.int32), FAMILIES)

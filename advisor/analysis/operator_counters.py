@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from advisor.analysis.families import AI_CPU_CORE
 from advisor.analysis.grouping import Groups, group_by, ratio, row_of_key
 from advisor.facts.derived import OperatorCounters, OperatorShare
 from advisor.facts.observed import Kernel, KernelCounters, L2Cache
@@ -35,7 +36,7 @@ def operator_counters(
         types = counted.texts("op_type")
         groups = group_by(counted["rank"], types)
         _fill(found, operators, (counted["rank"], types), groups, _counted_by_group(counted, groups))
-    known = ~np.isnan(np.fmax.reduce(list(found.values())))
+    known = ~np.isnan(np.fmax.reduce(list(found.values()))) & ~operators.texts("core").isin([AI_CPU_CORE])
     if not known.any():
         raise FactMissing([KernelCounters.table])
     columns = {name: operators[name] for name in ("rank", "calls", "total_us", "step_share")}

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.device import KERNEL, DeviceTimeline, build_timeline
-from advisor.analysis.families import communicate_inside, families_of
+from advisor.analysis.families import AI_CPU_CORE, communicate_inside, families_of
 from advisor.analysis.grouping import Groups, group_by, ratio, row_at, row_of_key
 from advisor.analysis.kernel_costs import Beside, all_work_beside, decisive_work_beside, undisturbed_ns
 from advisor.analysis.lookups import gathers_along_last
@@ -63,7 +63,8 @@ def operators(
     without: Table[Removal] | None = None,
     chained: Table[ChainedOperator] | None = None,
 ) -> Table[OperatorShare]:
-    """Kernels by rank and operator type; those whose type is unknown count in the whole but have no row.
+    """Kernels by rank and operator type, those on the AI CPU apart; those whose type is unknown count in the whole but
+    have no row.
 
     Steps whose list of kernels lacks rows are left out. Where all of a rank do, or it has no list, the profiler's
     totals stand in; without them what is listed counts, as a part of the step as the profiler summed it up, and what
@@ -96,7 +97,7 @@ def _in_chains(listed: Table[OperatorShare], chained: Table[ChainedOperator] | N
     both = Texts.concat([chained.texts("op_type"), listed.texts("op_type")])
     keys = group_by(np.concatenate([chained["rank"], listed["rank"]]), both).of
     row = row_of_key(keys[: len(chained)], keys[len(chained) :])
-    return {name: values_at(chained[name], row, 0.0) for name in columns}
+    return {name: np.minimum(values_at(chained[name], row, 0.0), listed["total_us"]) for name in columns}
 
 
 def _of_kernels(
@@ -114,7 +115,7 @@ def _of_kernels(
     chosen = every.take(typed)
     table, duration = chosen.table, chosen.duration_us
     types = table.texts("op_type")
-    groups = group_by(table["rank"], types)
+    groups = group_by(table["rank"], types, table.texts("core").isin([AI_CPU_CORE]).astype(np.int8))
     first = groups.first
     per_step = groups.sums(duration) / chosen.steps[first]
     names = types.take(first)

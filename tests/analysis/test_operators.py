@@ -55,6 +55,21 @@ def test_totals_are_per_step_and_the_core_is_the_one_with_most_time():
     assert matmul["step_share"] == pytest.approx(20 / ((60 + 30) / 2))
 
 
+def test_what_fell_back_to_the_ai_cpu_is_told_apart_from_the_rest_of_its_type():
+    casts = """
+step start_ns duration_us op_type core
+1    0        150         Cast    AI_CPU
+1    200000   3           Cast    -
+1    300000   4           Cast    AI_VECTOR_CORE
+"""
+    rows = {row["core"]: row for row in operators(read_table(Kernel, casts), None, None).rows()}
+    assert {core: (row["calls"], row["total_us"]) for core, row in rows.items()} == {
+        "AI_CPU": (1, 150),
+        "AI_VECTOR_CORE": (2, 7),
+    }
+    assert rows["AI_CPU"]["family"] == "ai_cpu"
+
+
 def test_kernels_that_may_use_hf32_are_told_by_their_time_and_those_that_do_not_say_do_not_count():
     said = """
 step start_ns duration_us op_type core    input_shapes hf32

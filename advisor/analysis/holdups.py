@@ -16,7 +16,14 @@ from advisor.analysis.device import DeviceTimeline, build_timeline
 from advisor.analysis.grouping import group_by
 from advisor.analysis.handovers import with_queue
 from advisor.analysis.intervals import Spans, covered_ns, span_at, union_of_sets
-from advisor.analysis.replayed_rank import PAUSE_NS, WAITING, ReplayedRank, per_cell, replayed_rank
+from advisor.analysis.replayed_rank import (
+    PAUSE_NS,
+    WAITING,
+    ReplayedRank,
+    per_cell,
+    replayed_rank,
+    until_last_task,
+)
 from advisor.facts.derived import Dispatch, Holdup, Overlap
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts, values_at
@@ -142,6 +149,7 @@ def _equal_spans(one: Spans, other: Spans) -> bool:
 def _other_holdups(seen: ReplayedRank, reliefs: dict[str, tuple[replay.Relief, Spans]]) -> Table[Holdup]:
     """What is lost to all other work of the host: what remains when the kinds are gone, and it only kept up."""
     gain, kinds = _gains_of_prompt_host(seen, reliefs)
+    gain = until_last_task(gain)
     return _late_tasks_by_call(seen, np.diff(np.append(0, gain)), per_cell(seen, gain) / 1e3, kinds=kinds)
 
 

@@ -23,7 +23,7 @@ from advisor.analysis.device import build_timeline
 from advisor.analysis.grouping import Groups, group_by, ratio
 from advisor.analysis.intervals import Spans, covered_ns, subtract, union
 from advisor.analysis.operators import StepKernels, group_like_kernels, in_steps, slower_than_usual
-from advisor.analysis.replayed_rank import PAUSE_NS, ReplayedRank, per_cell, replayed_rank
+from advisor.analysis.replayed_rank import PAUSE_NS, ReplayedRank, per_cell, replayed_rank, until_last_task
 from advisor.facts.chain_patterns import ChainPatterns
 from advisor.facts.derived import Dispatch, Overlap, Removal
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
@@ -187,8 +187,7 @@ def _gain_with_relief(seen: ReplayedRank, relief: replay.Relief, whole: Array) -
 
 def _gain_of_whole_steps(seen: ReplayedRank, gain: Array, whole: Array) -> float:
     """How much sooner the whole steps end, ns together; the last one with its last task, as its time is counted."""
-    gain = np.append(gain[:-1], gain[-2] if len(gain) > 1 else 0)
-    return float(per_cell(seen, gain)[whole[seen.own]].sum())
+    return float(per_cell(seen, until_last_task(gain))[whole[seen.own]].sum())
 
 
 def time_alone(work: replay.ReplayedWork, taken: Array) -> Array:

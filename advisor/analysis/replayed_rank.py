@@ -127,6 +127,12 @@ def _replayed_rank_of(
     )
 
 
+def until_last_task(gain: Array) -> Array:
+    """The gains of a replay that ends with its last task: as the time of the last step is counted, not to where the host
+    ended it, which may be long after (it writes the profile, or waits for others)."""
+    return np.append(gain[:-1], gain[-2] if len(gain) > 1 else 0)
+
+
 def per_cell(seen: ReplayedRank, gain: Array) -> Array:
     """By how much each own cell is shorter, from how much earlier each task ends."""
     return np.diff(np.append(0, values_at(gain, seen.last, 0)))

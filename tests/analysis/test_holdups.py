@@ -181,6 +181,16 @@ def test_pauses_too_short_to_be_waits_are_lost_all_the_same_but_blamed_on_no_cal
     assert (second["calls"], second["lost_us"]) == (2.0, 196.0)
 
 
+@pytest.mark.parametrize("end", [820_000, 5_000_000])
+def test_what_a_late_host_does_after_the_last_task_is_no_part_of_any_step(end: int) -> None:
+    windows = f"step start_ns end_ns\n1 0 650000\n2 650000 {end}"
+    found = holdups(
+        read_table(Kernel, LATE_KERNELS), host_calls("thread kind name start_ns end_ns\n1 operator aten::mul 0 1000"),
+        links=read_table(Dispatch, LATE_LINKS), collectives=None, tasks=None, windows=read_table(StepWindow, windows),
+    )  # fmt: skip
+    assert [row["lost_us"] for row in found.rows() if row["cause"] == "host"] == [60.0, 140.0]
+
+
 def test_without_launches_a_kind_loses_the_idle_time_beside_it():
     calls = "thread kind name start_ns end_ns\n1 gc gc 30000 90000"
     assert lost(calls, links=None) == [(1, "gc", 50.0)]

@@ -21,16 +21,25 @@ from advisor.regular_files import read_regular
 from advisor.rules.source import MAX_BYTES, RuleDocument, read_text
 
 TABLE = ("tool", "advisor")
-_STARTS = re.compile(r"^\s*\[+\s*tool\s*\.\s*advisor\b|^\s*tool\s*\.\s*advisor\b|^\s*advisor\s*[=.]", re.MULTILINE)
+_HEADING = r"^\s*\[+\s*tool\s*\.\s*advisor\b|^\s*tool\s*\.\s*advisor\b"
+_HEADINGS = re.compile(_HEADING, re.MULTILINE)
+_STARTS = re.compile(rf"{_HEADING}|^\s*advisor\s*[=.]")
 
 
 def has_settings(path: Path) -> bool:
-    """Whether a pyproject.toml speaks of advisor at all; what is wrong in it otherwise is not looked at."""
+    """Whether a pyproject.toml holds the table, or would if it were TOML; what else is wrong in it is not looked at."""
     try:
         raw = read_regular(path, MAX_BYTES + 1)
-        return len(raw) <= MAX_BYTES and bool(_STARTS.search(raw.decode("utf-8", "replace")))
     except OSError:
         return False
+    text = raw.decode("utf-8", "replace")
+    if len(raw) > MAX_BYTES or "advisor" not in text:
+        return False
+    try:
+        tool = tomllib.loads(text).get(TABLE[0])
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return bool(_HEADINGS.search(text))
+    return isinstance(tool, dict) and TABLE[1] in tool
 
 
 def read_document(path: Path) -> RuleDocument:

@@ -84,6 +84,22 @@ def test_a_file_that_lies_elsewhere_is_named_and_one_in_this_folder_is_not(
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("[tool]\nadvisor = {}\n", True),
+        ("tool.advisor.chip = 'x'\n", True),
+        ("[tool.advisor\n", True),  # no TOML: the mistake is told
+        ("[project.scripts]\nadvisor = 'x:main'\n", False),
+        ("[tool.poetry.dependencies]\nadvisor = '*'\n", False),
+        ("x = \"\"\"\n[tool.advisor]\n\"\"\"\n", False),
+    ],
+)
+def test_only_its_own_table_in_pyproject_counts_as_settings(tmp_path: Path, text: str, counts: bool) -> None:
+    (tmp_path / "pyproject.toml").write_text(text, "utf-8")
+    assert (found_settings(tmp_path) is not None) is counts
+
+
 def test_settings_in_pyproject_say_the_same_as_in_yaml(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(PYPROJECT, "utf-8")
     found = Settings.read(tmp_path / "pyproject.toml")

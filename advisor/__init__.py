@@ -71,7 +71,7 @@ __all__ = [
 
 def diagnose(
     path: AnyPath | Profile,
-    rules: Iterable[AnyPath] = (),
+    rules: AnyPath | Iterable[AnyPath] = (),
     settings: AnyPath | Settings | None = None,
     *,
     chip: str = "",
@@ -113,7 +113,7 @@ def diagnose(
 def compare(
     before: AnyPath | Diagnosis,
     after: AnyPath | Diagnosis,
-    rules: Iterable[AnyPath] = (),
+    rules: AnyPath | Iterable[AnyPath] = (),
     settings: AnyPath | Settings | None = None,
     *,
     tables: bool = False,
@@ -156,7 +156,7 @@ def verify(comparison: Comparison, finding: Finding | str | None = None) -> Veri
 
 
 def explain(
-    diagnosis: Diagnosis, finding: Finding | str, profile: Profile | None = None, rules: Iterable[AnyPath] = ()
+    diagnosis: Diagnosis, finding: Finding | str, profile: Profile | None = None, rules: AnyPath | Iterable[AnyPath] = ()
 ) -> Explanation:
     """Why a rule spoke or did not: of a finding, a fingerprint or its beginning, or everything a rule said by its id.
 
@@ -174,7 +174,7 @@ def explain(
 
 def inspect(
     path: AnyPath,
-    rules: Iterable[AnyPath] = (),
+    rules: AnyPath | Iterable[AnyPath] = (),
     settings: AnyPath | Settings | None = None,
     *,
     chip: str = "",
@@ -280,18 +280,20 @@ def load_diagnosis(path: AnyPath) -> Diagnosis:
     return saved_diagnosis(Path(path))
 
 
-def load_rules(rules: Iterable[AnyPath] = (), settings: AnyPath | Settings | None = None) -> Catalog:
-    """The shipped rules and those in these folders, as the settings leave them.
+def load_rules(rules: AnyPath | Iterable[AnyPath] = (), settings: AnyPath | Settings | None = None) -> Catalog:
+    """The shipped rules and those in these folders, or in this one, as the settings leave them.
 
     Raises:
         RuleError: Something in them is wrong; the message lists every mistake.
     """
+    import os
     from pathlib import Path
 
     from advisor.rules.catalog import Catalog
     from advisor.shipped_files import shipped_folder
 
-    return Catalog.load([shipped_folder("rules"), *map(Path, rules)], _as_settings(settings))
+    own = [rules] if isinstance(rules, str | os.PathLike) else rules
+    return Catalog.load([shipped_folder("rules"), *map(Path, own)], _as_settings(settings))
 
 
 def _open_side(given: AnyPath | Diagnosis, settings: Settings | None, tables: bool) -> Diagnosis | Profile:

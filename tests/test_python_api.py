@@ -122,6 +122,13 @@ def test_what_goes_wrong_is_said_by_name(diagnosis: Diagnosis, tmp_path: Path) -
         advisor.diagnose(CASE, settings=tmp_path / "nothing.yaml")
     with pytest.raises(UsageError):
         advisor.explain(diagnosis, "host/fre-time")
+    with pytest.raises(UsageError, match="host/free-time"):
+        diagnosis.rule("host/fre-time")
+
+
+def test_one_folder_of_rules_may_stand_for_a_list_of_them(tmp_path: Path) -> None:
+    with pytest.raises(RuleError, match="no such directory"):
+        advisor.load_rules(str(tmp_path / "rules"))
 
 
 def test_importing_costs_nothing_until_something_is_asked() -> None:

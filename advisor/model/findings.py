@@ -7,12 +7,15 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from enum import IntEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, WithJsonSchema
 
 from advisor.json_text import json_text
+from advisor.messages.errors import UsageError
+from advisor.messages.message import Message, did_you_mean
 from advisor.messages.text import Text
 from advisor.model.run import Run
 from advisor.model.unread import Unread
@@ -492,8 +495,16 @@ class Diagnosis(_Model):
         return {finding.fingerprint: finding for finding in self.findings}
 
     def rule(self, rule_id: str) -> RuleInfo:
-        """What is known of a rule that was evaluated."""
-        return next(info for info in self.rules if info.id == rule_id)
+        """What is known of a rule that was evaluated.
+
+        Raises:
+            UsageError: None of this id was.
+        """
+        found = next((info for info in self.rules if info.id == rule_id), None)
+        if found is None:
+            near = get_close_matches(rule_id, [info.id for info in self.rules], 1)
+            raise UsageError(Message("no_rule", name=rule_id), did_you_mean(near))
+        return found
 
     def to_json(self) -> str:
         """The published form: two blanks of indent, keys in declared order, a final line break."""

@@ -119,8 +119,8 @@ def test_what_counts_as_a_change_can_be_set(fixed: Path, tmp_path: Path, monkeyp
     assert (made.tolerance.floor, made.tolerance.relative) == (0.8, 0.3)
 
 
-@pytest.mark.parametrize("value", ["-1", "x", "nan", "inf%"])
-def test_a_tolerance_is_a_number_from_zero_on(value: str) -> None:
+@pytest.mark.parametrize("value", ["-1", "x", "nan", "inf%", "2", "101%"])
+def test_a_part_of_the_step_is_a_number_from_zero_to_one(value: str) -> None:
     with pytest.raises(SystemExit, match="2"):
         compare(CASE, CASE, f"--floor={value}")
 

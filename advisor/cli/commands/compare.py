@@ -49,12 +49,12 @@ def words(one: argparse.ArgumentParser) -> None:
         metavar="N",
         help="how many lines of a kind the terminal shows (default: 5)",
     )
-    for name, what in (
-        ("floor", "part of the step below which a difference does not count, such as 0.01 or 1%%"),
-        ("relative", "part of a value below which a difference does not count, such as 0.2 or 20%%"),
-        ("spread", "how many times the spread over the steps a difference must exceed, such as 2"),
+    for name, kind, what in (
+        ("floor", part_of_whole, "part of the step below which a difference does not count, such as 0.01 or 1%%"),
+        ("relative", part_or_multiple, "part of a value below which a difference does not count, such as 0.2 or 20%%"),
+        ("spread", part_or_multiple, "how many times the spread over the steps a difference must exceed, such as 2"),
     ):
-        one.add_argument(f"--{name}", type=part_or_multiple, metavar="X", help=what)
+        one.add_argument(f"--{name}", type=kind, metavar="X", help=what)
     rule_options(one)
     reading_options(one)
     one.set_defaults(run=run)
@@ -138,6 +138,18 @@ def _captures_needed() -> Text:
     from advisor.report.comparison.words import WORDS
 
     return WORDS["captures_needed"]
+
+
+def part_of_whole(words: str) -> float:
+    """A part, at most the whole; per cent are understood."""
+    value = part_or_multiple(words)
+    if value > 1:
+        from advisor.messages.errors import Unclear
+        from advisor.messages.message import Message, did_you_mean
+
+        near = [f"{words}%"] if value <= 100 and not words.endswith("%") else []  # noqa: PLR2004 - per cent
+        raise Unclear(Message("more_than_whole", words=words), did_you_mean(near) or Message("share_between"))
+    return value
 
 
 def _tolerance_in_force(arguments: argparse.Namespace, settings: Settings | None) -> Tolerance:

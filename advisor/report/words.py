@@ -45,7 +45,10 @@ WORDS: Mapping[str, Text] = {
         "More than one capture of a rank lies here; this one is of {chosen}.",
         "目录中同一张卡有多份采集，本报告只针对 {chosen}。",
     ),
-    "unexplained": _t("Without a cause so far, {share} of the step: ", "尚无成因，占单步 {share}："),
+    "unexplained": _t(
+        "What was found would win back all but {share} of the step of this: ",
+        "以下现象中仍有占单步 {share} 的部分，已发现的问题即使解决也省不下来：",
+    ),
     "next_gain": _t("The next gain would be: ", "再往下可挖掘的是："),
     "next_gain_wins": _t(" – {saving}.", "——{saving}。"),
     "next_operator": _t(

@@ -143,7 +143,7 @@ def test_a_small_cause_leads_its_large_symptom_and_what_stays_unexplained_is_sai
     assert said.first is not None
     assert said.first.rule == "env/queue"
     assert _flat(said.first.folds[0].title) == "host/idle costs 25 % (rank 0)"
-    assert _flat(said.beyond).startswith("Without a cause so far, 28 % of the step: ")
+    assert _flat(said.beyond).startswith("What was found would win back all but 28 % of the step of this: ")
 
 
 def test_remarks_on_the_capture_and_trifles_do_not_lead() -> None:

@@ -9,59 +9,36 @@ inside of communicators, and nothing says of which.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
-import numpy as np
-
-from advisor.facts.base import MISSING, Column
+from advisor.facts.base import MISSING
 from advisor.facts.observed import Collective
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing, reason_of_error
 from advisor.messages.message import Message
-from advisor.regular_files import open_regular
 from advisor.sources.ascend.communication import is_p2p
-from advisor.sources.files import csvfile, jsonfile
+from advisor.sources.files import jsonfile
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.jsonfile import as_mapping, as_number
 from advisor.sources.files.names import bounded_name
 from advisor.sources.mindinsight.reading import EXPORT, LegacyRank, read_lines
 from advisor.sources.mindinsight.rows_gone import note_steps_gone
-from advisor.sources.mindinsight.steps import US_PER_TICK, counted_steps
+from advisor.sources.mindinsight.spans import CollectiveRow, kind_of, spans_in_trace
+from advisor.sources.mindinsight.steps import counted_steps
 from advisor.sources.reading import Reading
 
-_NS_PER_TICK = 10
-_HEADING_BYTES = 1 << 22
-_MOST_COLUMNS = 1 << 14
-_NAME = re.compile(r"stream_\d+_\d+_(?P<op>[A-Za-z0-9]+?)(?:-op\d+)?")
 _STEP = re.compile(r"\d{1,9}")
 _HCCL_ROW = re.compile(r'(?P<step>[^,"]*),[^,"]*,[^,"]*,(?:"(?:[^"]|"")*"|[^,"]*),"(?P<cost>(?:[^"]|"")*)"')
 """A row: its cells may be longer than readers of csv files allow."""
-_TICKS = Column("Ticks of 10 ns.", "int")
-_TEXT = Column("Text.", "text")
-
-
-class CollectiveRow(NamedTuple):
-    """One collective in one step, as the files have it; what they do not have is NaN."""
-
-    step: int
-    name: str
-    start_ns: int
-    elapse_us: float
-    transit_us: float = float("nan")
-    wait_us: float = float("nan")
-    idle_us: float = float("nan")
 
 
 def _collectives_of_rank(rank: LegacyRank) -> Table[Collective]:
     steps = counted_steps(rank)
     unreadable = list[str]()
     try:
-        spans = {(row.step, row.name): row for row in _spans_in_trace(rank) if row.step in steps}
+        spans = {(row.step, row.name): row for row in spans_in_trace(rank) if row.step in steps}
     except Unreadable as wrong:
         spans, unreadable = {}, [wrong.file]
     try:
@@ -99,57 +76,6 @@ def _table_of_rows(rank: int, rows: list[CollectiveRow]) -> Table[Collective]:
         wait_us=[row.wait_us for row in rows],
         idle_us=[row.idle_us for row in rows],
     ).sorted_by("step", "start_ns")
-
-
-def kind_of(name: str) -> str:
-    """The kind of a collective by its name: `stream_48_0_AllReduce-op663` is `allReduce`; empty where it has none."""
-    found = _NAME.fullmatch(name)
-    return found["op"][:1].lower() + found["op"][1:] if found and found["op"] != "parallel" else "allReduce"
-
-
-def _spans_in_trace(rank: LegacyRank) -> Iterator[CollectiveRow]:
-    """Starts and ends of the collectives, step by step.
-
-    Raises:
-        Unreadable: The file cannot be read.
-    """
-    path = rank.files.get("steps")
-    if path is None:
-        return
-    names = _collectives_in_heading(path, rank.notes)
-    ends = {f"{name}_{end}_point": (f"{name}_{end}_point",) for name in names for end in ("start", "end")}
-    columns = {"step_num": _TEXT, **dict.fromkeys(ends, _TICKS)}
-    found = csvfile.read_columns(path, columns, {"step_num": ("step_num",), **ends}, rank.notes, ("step_num",))
-    numbers = found["step_num"]
-    steps = numbers.values() if isinstance(numbers, Texts) else []
-    rows = [row for row, text in enumerate(steps) if text and _STEP.fullmatch(text) and int(text)]
-    for name in names:
-        start, end = (_ticks(found.get(f"{name}_{which}_point")) for which in ("start", "end"))
-        for row in rows:
-            if 0 < start[row] <= end[row]:
-                us = float(end[row] - start[row]) * US_PER_TICK
-                yield CollectiveRow(int(steps[row] or 0), bounded_name(name), int(start[row]) * _NS_PER_TICK, us)
-
-
-def _ticks(values: Array | Texts | None) -> list[int]:
-    """Ticks that can be made ns, 0 where they are missing or cannot."""
-    assert isinstance(values, np.ndarray)  # noqa: S101 - as it was asked for
-    return np.where((values > 0) & (values < 1 << 58), values, 0).tolist()  # type: ignore[no-any-return]
-
-
-def _collectives_in_heading(path: Path, notes: Notes) -> list[str]:
-    """The collectives that the headings of the file name, each with both ends."""
-    try:
-        with open_regular(path) as file:
-            line = file.readline(_HEADING_BYTES).decode("utf-8-sig", "replace")
-        headings = [cell.strip() for cell in next(csv.reader(io.StringIO(line)), [])]
-    except (OSError, csv.Error) as error:
-        csvfile.refuse_file(path, notes, Message("file_unreadable", why=reason_of_error(error)))
-    there = {heading.lower() for heading in headings}
-    starts = [
-        heading.removesuffix("_start_point") for heading in headings[:_MOST_COLUMNS] if heading.endswith("_start_point")
-    ]
-    return [name for name in dict.fromkeys(starts) if f"{name}_end_point".lower() in there]
 
 
 def _parts_in_hccl(rank: LegacyRank) -> Iterator[CollectiveRow]:

@@ -21,9 +21,9 @@ from advisor.model.run import UNEVEN
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.mindinsight.reading import EXPORT, LegacyRank
 from advisor.sources.mindinsight.rows_gone import note_steps_gone, read_filled_columns
+from advisor.sources.mindinsight.spans import US_PER_TICK, collective_us_by_step
 from advisor.sources.reading import Reading
 
-US_PER_TICK = 0.01
 _US_PER_MS = 1e3
 _LATEST_US = 9e15
 _STEP = re.compile(r"\d{1,9}")
@@ -80,7 +80,21 @@ def _read_marks(rank: LegacyRank) -> StepMarks:
         rank.notes.add(rank.files["cluster"].name, "", Message("rows_for_steps", rows=rows, steps=last), rows=rows)
         cluster = {}
     added = {name: values[marks.numbers - 1] for name, values in cluster.items()}
-    return StepMarks(marks.numbers, marks.times | _believed(rank, marks, added))
+    return StepMarks(marks.numbers, marks.times | _with_sends(rank, marks, _believed(rank, marks, added)))
+
+
+def _with_sends(rank: LegacyRank, marks: StepMarks, added: dict[str, Array]) -> dict[str, Array]:
+    """The same, with what is sent to another stage among what waits for it, as what is received is.
+
+    The summary counts sends as collectives; the trace tells them apart.
+    """
+    if "steps" not in rank.files or not {"pure_comm_us", "collective_us", "receive_us"} <= added.keys():
+        return added
+    running = collective_us_by_step(rank)
+    most = np.array([running.get(step, np.inf) for step in marks.numbers.tolist()])
+    collective = np.minimum(added["collective_us"], most)
+    waited = np.where(np.isfinite(most), added["pure_comm_us"] - collective, added["receive_us"])
+    return added | {"collective_us": collective, "receive_us": waited}
 
 
 def _believed(rank: LegacyRank, marks: StepMarks, added: dict[str, Array]) -> dict[str, Array]:

@@ -132,6 +132,20 @@ def test_the_summary_of_a_pipeline_gives_stages_and_split(pipeline: Path) -> Non
     assert cells(profile, RankFlops, "stage", "mega_flops")[2] == (1, 3e5)
 
 
+def test_what_is_sent_to_another_stage_is_no_collective_inside_of_it(pipeline: Path) -> None:
+    """The summary says 5 ms of collectives: 3 of them are sends, and two AllReduces run at once for 1 of their 2."""
+    spans = {"0_0_Send-op1": (0, 3), "0_1_AllReduce-op2": (4, 5.5), "0_2_AllReduce-op3": (4.5, 6)}
+    path = pipeline / "step_trace_raw_0_detail_time.csv"
+    heading, *rows = path.read_text().splitlines()
+    names = [f"stream_{name}{end}" for name in spans for end in ("", "_start_point", "_end_point")]
+    moments = [cell for begin, end in spans.values() for cell in (0, 1e6 + begin * 1e3, 1e6 + end * 1e3)]
+    ticks = ",".join(str(round(us * 100)) for us in moments)
+    path.write_text("\n".join([f"{heading},{','.join(names)}", *(f"{row},{ticks}" for row in rows), ""]))
+    found = cells(open_profile(pipeline), StepPhase, "rank", "first", "collective_us", "receive_us")
+    assert {row[2:] for row in found if row[:2] == (0, False)} == {(2000, 43000)}
+    assert {row[2:] for row in found if row[:2] == (1, False)} == {(5000, 40000)}
+
+
 def test_collectives_have_their_ends_and_their_parts(pipeline: Path) -> None:
     path = pipeline / "step_trace_raw_0_detail_time.csv"
     names = ("stream_48_0_Receive-op663", "stream_10_1_AllReduce-op7")

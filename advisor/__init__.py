@@ -156,7 +156,10 @@ def verify(comparison: Comparison, finding: Finding | str | None = None) -> Veri
 
 
 def explain(
-    diagnosis: Diagnosis, finding: Finding | str, profile: Profile | None = None, rules: AnyPath | Iterable[AnyPath] = ()
+    diagnosis: Diagnosis,
+    finding: Finding | str,
+    profile: Profile | None = None,
+    rules: AnyPath | Iterable[AnyPath] = (),
 ) -> Explanation:
     """Why a rule spoke or did not: of a finding, a fingerprint or its beginning, or everything a rule said by its id.
 

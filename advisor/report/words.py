@@ -41,6 +41,7 @@ WORDS: Mapping[str, Text] = {
     "lead_record": _t("Record again first", "请先重新采集"),
     "next_step": _t("Next", "下一步"),
     "same_time": _t("The same time, seen as", "同一段时间还表现为"),
+    "part_of": _t("A part of the time seen as", "属于以下现象的一部分时间"),
     "one_of_several": _t(
         "More than one capture of a rank lies here; this one is of {chosen}.",
         "目录中同一张卡有多份采集，本报告只针对 {chosen}。",

@@ -92,7 +92,7 @@ def test_a_file_that_lies_elsewhere_is_named_and_one_in_this_folder_is_not(
         ("[tool.advisor\n", True),  # no TOML: the mistake is told
         ("[project.scripts]\nadvisor = 'x:main'\n", False),
         ("[tool.poetry.dependencies]\nadvisor = '*'\n", False),
-        ("x = \"\"\"\n[tool.advisor]\n\"\"\"\n", False),
+        ('x = """\n[tool.advisor]\n"""\n', False),
     ],
 )
 def test_only_its_own_table_in_pyproject_counts_as_settings(tmp_path: Path, text: str, counts: bool) -> None:

@@ -146,6 +146,15 @@ def test_a_small_cause_leads_its_large_symptom_and_what_stays_unexplained_is_sai
     assert _flat(said.beyond).startswith("What was found would win back all but 28 % of the step of this: ")
 
 
+@pytest.mark.parametrize(("won", "kind"), [(0.02, "partly"), (0.2, "same_time")])
+def test_a_symptom_is_called_the_same_time_only_where_its_causes_explain_most_of_it(won: float, kind: str) -> None:
+    cause = _finding("io/loader", won, symptoms=("host/idle",))
+    said = _said(_diagnosis(cause, _finding("host/idle", 0.25, restated=0.3, causes=("io/loader",))))
+    assert said.first is not None
+    assert [_flat(one.title) for one in getattr(said.first, kind)] == ["host/idle costs 25 % (rank 0)"]
+    assert len(said.first.partly) + len(said.first.same_time) == 1
+
+
 def test_remarks_on_the_capture_and_trifles_do_not_lead() -> None:
     quiet = (Outcome(rule="host/a", outcome="quiet"), Outcome(rule="compute/b", outcome="quiet"))
     remark = _finding("capture/stacks", severity=Severity.low)

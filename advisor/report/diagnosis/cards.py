@@ -18,7 +18,7 @@ from advisor.model.run import UNEVEN
 from advisor.model.unread import SavedMessage, Unread
 from advisor.report.blocks import Blocks, Grid, Paragraph
 from advisor.report.columns import COLUMNS
-from advisor.report.diagnosis.symptoms import folded_under, symptom_fingerprints
+from advisor.report.diagnosis.symptoms import folded_under, partly_explained, symptom_fingerprints
 from advisor.report.occurrence_times import When, worst_events
 from advisor.report.places import join_places, say_whole_hosts
 from advisor.report.prose import (
@@ -153,15 +153,24 @@ class Card(Struct, frozen=True):
     symptoms: tuple[CardLink, ...]
     folds: tuple[CardLink, ...]
     """Symptoms shown here and not as findings of their own: their time is the same time."""
+    partly: tuple[CardLink, ...]
+    """Those of them of which the greater part is not explained."""
     doubts: tuple[CardLink, ...]
     """What makes it less certain: findings about the capture."""
     is_folded: bool
     """Whether it is shown under a cause of it."""
+    is_partly: bool
+    """Whether its causes explain less than half of it."""
     bound: str
     """What a bare time is said to be: an estimate, or the most there is."""
     actions: tuple[CardStep, ...]
     assumes: Prose
     references: tuple[CardReference, ...]
+
+    @property
+    def same_time(self) -> tuple[CardLink, ...]:
+        """Symptoms shown here whose time is this time."""
+        return tuple(link for link in self.folds if link not in self.partly)
 
     @property
     def other_symptoms(self) -> tuple[CardLink, ...]:
@@ -249,6 +258,7 @@ class Maker:
         }
         self.findings = diagnosis.by_fingerprint
         self.symptoms, self.folded = symptom_fingerprints(diagnosis), folded_under(diagnosis)
+        self.partly = partly_explained(diagnosis)
         self.numbers = _numbers_of_findings(diagnosis, self.folded)
         self.unread = _messages_by_words(diagnosis.unread)
         self.many_ranks = len(diagnosis.run.ranks) > 1
@@ -267,6 +277,7 @@ class Maker:
         )
         where = join_places(finding.seen)
         measures = tuple(self.measure(item, info) for item in finding.evidence if item.value is not None)
+        below = tuple(symptom for symptom, cause in self.folded.items() if cause == name)
         return Card(
             number=self.numbers[name],
             anchor=self.anchors[name],
@@ -297,9 +308,11 @@ class Maker:
             moments=worst_events(finding, self.language),
             causes=self.links(finding.causes),
             symptoms=self.links(finding.symptoms),
-            folds=self.links(tuple(symptom for symptom, cause in self.folded.items() if cause == name)),
+            folds=self.links(below),
+            partly=self.links(tuple(symptom for symptom in below if symptom in self.partly)),
             doubts=self.links(finding.doubted_by),
             is_folded=name in self.folded,
+            is_partly=name in self.partly,
             bound=say("at_most" if bounded else "about", self.language),
             actions=tuple(self.action(step, finding, holes) for step in info.remedy(finding)),
             assumes=rule_sentence(info.assumes.say(self.language, of=self.times_of), holes)

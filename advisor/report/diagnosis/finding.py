@@ -109,7 +109,8 @@ class FindingBlocks:
         """What it has to do with other findings, a line for each kind."""
         for name, links in (
             ("caused_by", card.causes),
-            ("same_time", card.folds),
+            ("same_time", card.same_time),
+            ("part_of", card.partly),
             ("explains", card.other_symptoms),
             ("doubted_by", card.doubts),
         ):
@@ -160,7 +161,11 @@ class FindingBlocks:
         )
         if place := worst_place(card, self.language):
             yield quiet_line(plain_prose(place))
-        for name, links in (("same_time", card.folds), ("doubted_by", card.doubts)):
+        for name, links in (
+            ("same_time", card.same_time),
+            ("part_of", card.partly),
+            ("doubted_by", card.doubts),
+        ):
             if links:
                 yield quiet_line((*self.label(name), *self.titles(links)))
         for line in self.called_from(card):

@@ -231,7 +231,8 @@ class _PageBlocks(DiagnosisBlocks):
 
     def ranked(self, card: Card) -> Section:
         """A finding in the ranking: a line that leads to it, with what it wins drawn beside it."""
-        same = (TextPiece(say("same_time", self.language) + self.colon, tone="quiet"),) if card.is_folded else ()
+        seen_as = say("part_of" if card.is_partly else "same_time", self.language)
+        same = (TextPiece(seen_as + self.colon, tone="quiet"),) if card.is_folded else ()
         place = [plain_prose(card.places[0].place + (" …" if len(card.places) > 1 else ""))] if card.places else []
         about = FactLine(((severity_piece(card),), plain_prose(card.category_word), *place))
         what = Section((Paragraph((*same, *strong(card.title))), about), "what")

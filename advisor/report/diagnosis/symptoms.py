@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.model.findings import Diagnosis, Finding
+from advisor.model.findings import Diagnosis, Finding, unexplained_part
 
 _ALIKE = 0.005
 """Times that differ by less are told with the same three digits."""
@@ -34,6 +34,21 @@ def folded_under(diagnosis: Diagnosis) -> Mapping[str, str]:
         if causes:
             folded[finding.fingerprint] = causes[0][1]
     return {name: root for name in folded if (root := _root_of(name, folded, place)) != name}
+
+
+def partly_explained(diagnosis: Diagnosis) -> frozenset[str]:
+    """Fingerprints of explained symptoms of which less than half is what their causes win, where all say what they do.
+
+    Causes that are symptoms themselves only say the same time again.
+    """
+    by_name = {finding.fingerprint: finding for finding in diagnosis.findings if not finding.is_symptom}
+    found = set()
+    for symptom in diagnosis.findings:
+        causes = [by_name[name] for name in symptom.causes if name in by_name] if symptom.is_symptom else []
+        told = bool(causes) and all(cause.worth.us > 0 for cause in causes)
+        if told and unexplained_part(symptom, causes).us > symptom.worth.us / 2:
+            found.add(symptom.fingerprint)
+    return frozenset(found)
 
 
 def _root_of(name: str, folded: Mapping[str, str], place: Mapping[str, int]) -> str:

@@ -118,7 +118,7 @@ def _host_start(
     if tasks is not None:
         stream[work.kind == COPY] = tasks["stream"][work.row[work.kind == COPY]]
     timed = launches.take((launches["host_start_ns"] != MISSING) & (launches["device_start_ns"] != MISSING))
-    launch = row_at_or_near(timed["rank"], timed["device_start_ns"], timed["stream"], rank, work.start, stream)
+    launch = row_at_or_near((timed["rank"], timed["device_start_ns"], timed["stream"]), (rank, work.start, stream))
     begun, ended = timed["host_start_ns"], timed["host_end_ns"]
     known = (ended != MISSING) & (ended > begun)
     run = timed["device_start_ns"]

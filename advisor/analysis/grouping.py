@@ -180,21 +180,23 @@ def row_at(rank: Array, moment: Array, wanted_rank: Array, wanted: Array) -> Arr
     return row_of_key(keys[: len(rank)], keys[len(rank) :])
 
 
-def row_at_or_near(
-    rank: Array, moment: Array, lane: Array, wanted_rank: Array, wanted: Array, wanted_lane: Array
-) -> Array:
+Place = tuple[Array, Array, Array]
+"""Rank, moment and lane of some rows."""
+
+
+def row_at_or_near(there: Place, asked: Place) -> Array:
     """Per wanted rank, moment and lane: a row that has all three, else one that has rank and moment, or -1.
 
-    Of several rows the first counts. That two things begin at once on one rank is rare: lanes are compared for these alone.
+    Of several rows the first counts. Two things seldom begin at once on one rank: lanes are compared for these alone.
     """
+    (rank, moment, lane), (wanted_rank, wanted, wanted_lane) = there, asked
     near = row_at(rank, moment, wanted_rank, wanted)
     ordered = np.sort(moment)
     twice = ordered[1:][ordered[1:] == ordered[:-1]]
     other = np.flatnonzero((near >= 0) & (lane[near] != wanted_lane)) if len(twice) else twice
     other = other[np.isin(wanted[other], twice)]
     if len(other):
-        keys = (rank, wanted_rank), (moment, wanted), (lane, wanted_lane)
-        both = group_by(*(np.append(have, want[other]) for have, want in keys)).of
+        both = group_by(*(np.append(have, want[other]) for have, want in zip(there, asked, strict=True))).of
         exact = row_of_key(both[: len(rank)], both[len(rank) :])
         near[other] = np.where(exact >= 0, exact, near[other])
     return near

@@ -242,7 +242,7 @@ def _launch_of_work(launches: Table[Launch], rank: Array, start: Array, stream: 
     if not len(launches):
         return np.full(len(rank), -1)
     own = launches["rank"], launches["device_start_ns"], launches["stream"]
-    found = row_at_or_near(*own, rank, start, stream)
+    found = row_at_or_near(own, (rank, start, stream))
     return np.where(start == MISSING, -1, found)
 
 

@@ -128,8 +128,10 @@ def _replayed_rank_of(
 
 
 def until_last_task(gain: Array) -> Array:
-    """The gains of a replay that ends with its last task: as the time of the last step is counted, not to where the host
-    ended it, which may be long after (it writes the profile, or waits for others)."""
+    """The gains of a replay that ends with its last task, as the time of the last step does.
+
+    The host may end that step long after: it writes the profile, or waits for others.
+    """
     return np.append(gain[:-1], gain[-2] if len(gain) > 1 else 0)
 
 

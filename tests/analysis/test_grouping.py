@@ -84,11 +84,11 @@ PLACES = st.lists(st.tuples(*(st.sampled_from([MISSING, 0, 1, 2]) for _ in range
 
 @given(PLACES, PLACES)
 def test_what_began_on_the_same_lane_is_found_before_what_began_beside_it(rows, wanted):
-    columns = [np.array([row[at] for row in some], np.int64) for some in (rows, wanted) for at in range(3)]
+    there, asked = (tuple(np.array([row[at] for row in some], np.int64) for at in range(3)) for some in (rows, wanted))
     expected = [
         next((n for n, row in enumerate(rows) if row == one), None)
         if one in rows
         else next((n for n, row in enumerate(rows) if row[:2] == one[:2]), -1)
         for one in wanted
     ]
-    assert row_at_or_near(*columns).tolist() == expected
+    assert row_at_or_near(there, asked).tolist() == expected

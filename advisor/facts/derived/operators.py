@@ -28,9 +28,7 @@ class OperatorShare(Fact):
     op_type: Annotated[str, Key("Operator type.")]
     core: Annotated[
         str,
-        Key(
-            "Core type; the one with most time where a type ran on several. What ran on the AI CPU has a row of its own."
-        ),
+        Key("Core type; the one with most time where a type ran on several. What ran on the AI CPU has its own row."),
     ]
     family: Annotated[str, Key(FAMILY)]
     conversion: Annotated[bool, Flag("Changes only type or layout: Cast, TransData, Transpose, TensorMove.")]

@@ -39,7 +39,7 @@ class RankPhase(Fact):
     device_empty_share: Annotated[float, Share("Part of these in which it was empty.")]
     fetch_us: Annotated[float, Us("One GetNext on average; missing where none was recorded.")]
     late_fetch_us: Annotated[float, Us("Per step: GetNext within iteration intervals, which it should run ahead of.")]
-    busy_cpu_share: Annotated[float, Share("Processors of the host that were not idle.")]
+    busy_cpu_share: Annotated[float, Share("Processors of the host that were neither idle nor waiting for files.")]
 
 
 class DatasetStage(Fact):
@@ -62,7 +62,7 @@ class DatasetStage(Fact):
     host_empty_share: Annotated[float, Share("Part of the looks in which the queue behind the dataset was empty.")]
     device_empty_share: Annotated[float, Share("The same of the queue on the device; missing where it is unknown.")]
     interval_us: Annotated[float, Us("Iteration interval of the rank.")]
-    busy_cpu_share: Annotated[float, Share("Processors of the host that were not idle.")]
+    busy_cpu_share: Annotated[float, Share("Processors of the host that were neither idle nor waiting for files.")]
 
 
 class StageFlops(Fact):

@@ -70,5 +70,5 @@ class HostCpu(Fact):
 
     rank: Rank
     cores: Annotated[float, Count("Logical processors.")]
-    busy_share: Annotated[float, Share("Not idle, mean over the samples and processors.")]
+    busy_share: Annotated[float, Share("Neither idle nor waiting for files, mean over the samples and processors.")]
     waiting_share: Annotated[float, Share("Waiting for files, likewise.")]

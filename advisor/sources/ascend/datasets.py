@@ -109,7 +109,8 @@ def _processors_of_msprof(folder: Folder) -> Table[HostCpu]:
         raise FactMissing([HostCpu.table])
     waited = waiting[usable & (waiting >= 0) & (waiting <= 1)] if isinstance(waiting, np.ndarray) else idle[:0]
     mean = waited.mean() if len(waited) else None
-    return Table.build(HostCpu, rank=[folder.rank], busy_share=[1 - idle[usable].mean()], waiting_share=[mean])
+    busy = max(1 - idle[usable].mean() - (mean or 0), 0)
+    return Table.build(HostCpu, rank=[folder.rank], busy_share=[busy], waiting_share=[mean])
 
 
 def _processors_of_timeline(folder: Folder) -> Table[HostCpu]:

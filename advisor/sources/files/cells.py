@@ -66,7 +66,7 @@ def _cast_collected(plain: CellArray, kind: pa.DataType, signs: bytes) -> tuple[
 def _are_absent(letters: bytes, ends: Array) -> Array:
     """Which cells are empty or say `N/A`, as most do that hold no number."""
     lengths = np.diff(ends)
-    absent = lengths == 0
+    absent: Array = lengths == 0
     if _ABSENT[:1] in letters:
         short = np.flatnonzero(lengths == len(_ABSENT))
         read = np.frombuffer(letters, np.uint8)[ends[short, None] - ends[0] + np.arange(len(_ABSENT))]

@@ -180,7 +180,8 @@ def host_cpu_table(rank: int, path: Path, notes: Notes) -> Table[HostCpu]:
     if math.isnan(idle):
         raise FactMissing([HostCpu.table])
     cores = _count(value_at(content, "cpu_processor_num"))
-    return Table.build(HostCpu, rank=[rank], cores=[cores], busy_share=[1 - idle], waiting_share=[waiting])
+    busy = max(1 - idle - (0 if math.isnan(waiting) else waiting), 0)
+    return Table.build(HostCpu, rank=[rank], cores=[cores], busy_share=[busy], waiting_share=[waiting])
 
 
 def _mean_share(listed: object) -> float:

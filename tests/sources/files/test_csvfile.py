@@ -22,7 +22,7 @@ from advisor.facts.observed import OperatorMemory
 from advisor.facts.table import Values
 from advisor.messages.message import Message
 from advisor.sources.files import csvfile
-from advisor.sources.files.cells import exact_ns, parse_floats, parse_integers, parse_times, trim_cells
+from advisor.sources.files.cells import exact_ns, parse_floats, parse_integers, trim_cells
 from advisor.sources.files.damage_notes import Note, Notes, Unreadable
 
 HEADINGS = {

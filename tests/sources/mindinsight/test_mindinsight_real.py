@@ -33,8 +33,8 @@ def test_a_job_short_of_data_is_told_by_its_queues(real_data: Path) -> None:
     assert first.saving.us / found.run.step_us == pytest.approx(0.68, abs=0.01)
     assert shown(found, "io/dataset-pipeline")["host_empty"] == 1
     assert shown(found, "io/iteration-interval")["interval_share"] == pytest.approx(0.69, abs=0.01)
-    slow = next(one for one in found.findings if one.rule == "io/slow-dataset-operation")
-    assert slow.subject == {"operation": "TFReader"}
+    # the queues behind its readers are short of rows and yet never empty: nothing waited for them
+    assert "io/slow-dataset-operation" not in {one.rule for one in found.findings}
 
 
 def test_the_raw_data_beside_it_is_said_to_be_left_aside(real_data: Path) -> None:

@@ -21,7 +21,7 @@ from advisor.regular_files import read_regular
 from advisor.rules.source import MAX_BYTES, RuleDocument, read_text
 
 TABLE = ("tool", "advisor")
-_STARTS = re.compile(r"^\s*\[+\s*tool\s*\.\s*advisor\b|^\s*tool\s*\.\s*advisor\b|^\s*advisor\s*[=.]", re.MULTILINE)
+_STARTS = re.compile(r"^[^\S\n]*(?:(?:\[+\s*)?tool\s*\.\s*advisor\b|advisor\s*[=.])", re.MULTILINE)
 
 
 def has_settings(path: Path) -> bool:

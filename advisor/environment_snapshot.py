@@ -61,7 +61,7 @@ _PART = re.compile(r"\d{0,9}(\.\d{1,9})?[A-Za-z]{0,3}|[A-Za-z_]{1,12}\d{0,2}|" +
 _LIBRARY = re.compile(r"lib[\w+-]{1,30}\.so[\d.]{0,10}")
 _SECRET = re.compile(r"(?i)key|token|secret|passw|credential|auth|://|@")
 _CHIP_ROW = re.compile(r"^\|\s*\d+\s+([A-Za-z0-9_-]+)\s*\|\s*(OK|Warning|Alarm|Critical)\b", re.M)
-_SMI_VERSION = re.compile(r"npu-smi[^\n]*?Version:\s*([\w.]+)")
+_SMI_VERSION = re.compile(r"npu-smi(?:(?!npu-smi)[^\n])*?Version:\s*([\w.]+)")
 
 
 def plain_value(name: str, value: str) -> str | None:

@@ -35,18 +35,19 @@ from advisor.facts.table import Array, Table, values_at
 from advisor.model.run_of_ranks import RunOfRanks
 
 MARK = re.compile(ENGINE_STEP)
-_VLLM = re.compile(r"execute_(?:\d+_)?context_(\d+)(?:\((?:sq)?(\d*).*?\))?_generation_(\d+)(?:\((?:sq)?(\d*).*?\))?")
+_VLLM = re.compile(r"execute_(?:\d+_)?context_(\d+)(?:\((?:sq)?(\d*+).*?\))?_generation_(\d+)(?:\((?:sq)?(\d*+).*?\))?")
 """Requests whose prompts are read and tokens of these, then the same of those for which tokens are generated."""
 _SGLANG = re.compile(r"step\[(\w+) bs=(\d+)(?: toks=(\d+))?")
 _SGLANG_PHASES = {"EXTEND": PREFILL, "DECODE": DECODE, "MIXED": MIXED}
 FUNCTION = re.compile(
     r"prepare input$|gpu_model_runner: preprocess$"
-    r"|(?:.*/)?vllm(_\w+)?/\S*model_runner\w*\.py\(\d+\): execute_model$"
+    r"|(?>(?:.*/)?vllm(?:_\w+)?/)(?>\S*model_runner)\w*\.py\(\d+\): execute_model$"
     r"|(?:.*/)?sglang/srt/model_executor/model_runner\.py\(\d+\): forward$"
     r"|(?:.*/)?mindie_llm/text_generator/generator\.py\(\d+\): generate_token$"
 )
 """What an engine calls once in each step: the first of its own ranges (vLLM with VLLM_CUSTOM_SCOPES_FOR_PROFILING, of
-vLLM-Ascend and of vLLM), or the function of Python that runs a step."""
+vLLM-Ascend and of vLLM), or the function of Python that runs a step. Of several folders `vllm` in a path only the last
+is looked at: no earlier one fits where it does not."""
 
 
 class FoundSteps(Struct, frozen=True):

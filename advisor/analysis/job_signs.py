@@ -49,7 +49,7 @@ _OPERATORS = (
     ),
     (
         "prefill",
-        r"PromptFlashAttention|UnpadFlashAttention|.*(mha_batch_prefill|BatchPrefillWith(Paged|Ragged)KV)|fmhaSm\w*PagedKv\w*Context\b",
+        r"PromptFlashAttention|UnpadFlashAttention|.*(mha_batch_prefill|BatchPrefillWith(Paged|Ragged)KV)|fmhaSm(?=\w*Context\b)\w*PagedKv",
     ),
     (
         "cache",

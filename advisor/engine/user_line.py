@@ -30,8 +30,8 @@ and not per call, and of one that works elsewhere too the line with most time ma
 
 _SPENT = ("host_total_us", "device_self_us")
 """What the calls under one stack took."""
-_FRAME = re.compile(r"(?P<file>[^\n;]+?\.pyw?)\((?P<line>\d{1,9})\)(?:: (?P<function>.*))?")
-"""As torch writes frames: `path/train.py(88): train_step`."""
+_FRAME = re.compile(r"(?!.*\n)(?P<file>[^;]+?\.pyw?)\((?P<line>\d{1,9})\)(?:: (?P<function>.*))?")
+"""As torch writes frames, in one line: `path/train.py(88): train_step`."""
 _LIBRARY = re.compile(
     r"""
     (?:^|[/\\]) (?: site-packages | dist-packages | lib(?:64)?[/\\]python\d(?:\.\d+)? ) [/\\]

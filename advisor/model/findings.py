@@ -307,7 +307,8 @@ _READERS: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = {
         (
             "PyTorch",
             re.compile(
-                r"https?://(?:[\w.-]+\.)?(?:pytorch\.org|nvidia\.com/megatron|\S*/pytorch|\S*mindspeed)|\S+ .*torch",
+                r"https?://(?:(?:[\w.-]+\.)?(?:pytorch\.org|nvidia\.com/megatron)|\S*(?:/pytorch|mindspeed))"
+                r"|\S+ .*torch",
                 re.I,
             ),
         ),

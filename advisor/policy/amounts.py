@@ -38,7 +38,7 @@ MEMORY = AmountKind(
     ("`60GiB`",),
 )
 
-_AMOUNT = re.compile(r"([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?)\s*([^\W\d_]*|%)")
+_AMOUNT = re.compile(r"([-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?)\s*([^\W\d_]*|%)")
 
 
 def parse_amount(words: str, *measures: AmountKind) -> tuple[float, str]:

@@ -21,9 +21,8 @@ from advisor.regular_files import read_regular
 from advisor.rules.source import MAX_BYTES, RuleDocument, read_text
 
 TABLE = ("tool", "advisor")
-_HEADING = r"^\s*\[+\s*tool\s*\.\s*advisor\b|^\s*tool\s*\.\s*advisor\b"
-_HEADINGS = re.compile(_HEADING, re.MULTILINE)
-_STARTS = re.compile(rf"{_HEADING}|^\s*advisor\s*[=.]")
+_HEADINGS = re.compile(r"^[^\S\n]*(?:\[+\s*)?tool\s*\.\s*advisor\b", re.MULTILINE)
+_STARTS = re.compile(r"^[^\S\n]*(?:(?:\[+\s*)?tool\s*\.\s*advisor\b|advisor\s*[=.])", re.MULTILINE)
 
 
 def has_settings(path: Path) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -58,8 +59,8 @@ class HangingText:
                 before = blank
 
 
-_PART = re.compile(r".*?(?:[_/.:;,]+(?=\w)|$)")
-"""A part of a name, up to the mark behind it."""
+_PART_ENDS = re.compile(r"(?<=[_/.:;,])(?=[^\W_]|_[/.:;,]*(?![\w/.:;,]))")
+"""Where a part of a name ends: behind the marks before its next word, before the last `_` of those before none."""
 
 
 def _pieces_of_text(text: str, width: int | None) -> Iterator[tuple[int, str]]:
@@ -68,9 +69,10 @@ def _pieces_of_text(text: str, width: int | None) -> Iterator[tuple[int, str]]:
         if width is None or cell_len(piece[0].rstrip()) <= width:
             yield piece.start(), piece[0]
         else:
-            for part in _PART.finditer(piece[0]):
-                for at in range(part.start(), part.end(), max(width, 1)):
-                    yield piece.start() + at, piece[0][at : min(at + max(width, 1), part.end())]
+            ends = (found.start() for found in _PART_ENDS.finditer(piece[0]))
+            for begin, end in pairwise([0, *ends, len(piece[0])]):
+                for at in range(begin, end, max(width, 1)):
+                    yield piece.start() + at, piece[0][at : min(at + max(width, 1), end)]
 
 
 def break_lines(text: Text, width: int, *, inside: bool = False) -> Text:

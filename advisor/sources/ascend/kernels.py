@@ -100,7 +100,7 @@ def type_of_name(name: str) -> str:
     parts = [part for part in name.split("_") if part and not part.isdigit()]
     if not parts:
         return name
-    return parts[-1] if len(parts) > 1 or "_" in name else re.sub(r"\d+$", "", name) or name
+    return parts[-1] if len(parts) > 1 or "_" in name else re.sub(r"(?<!\d)\d+$", "", name) or name
 
 
 def kernel_details(folder: Folder) -> dict[str, Values]:

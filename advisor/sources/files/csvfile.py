@@ -54,7 +54,7 @@ FACTORS: Mapping[str, Mapping[str, float]] = {
 
 _NEVER_NEGATIVE = ("us", "B", "count")
 _KNOWN_UNITS = frozenset(unit for units in FACTORS.values() for unit in units if unit)
-_UNIT = re.compile(r"^(.*?)\s*\(([^()]*)\)$")
+_UNIT = re.compile(r"^(.*?) ?\(([^()]*)\)$")
 
 
 @dataclass(frozen=True, slots=True)

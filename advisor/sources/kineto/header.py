@@ -34,7 +34,7 @@ _MARKS = {
 """What a trace holds that recorded such an activity: any of these tells."""
 FOREIGN_DEVICES = frozenset(("MTIA", "HPU"))
 """Activities of devices whose work is not read."""
-_LAST_KEY = re.compile(rb',?\s*"%s"\s*:\s*\[\s*$' % KEY.encode())
+_LAST_KEY = re.compile(rb'"%s"\s*:\s*\[\s*$' % KEY.encode())
 _LATEST_BASE = 1 << 62
 MOST_RANKS = 1 << 20
 """A job of more is none."""
@@ -141,7 +141,7 @@ def _values_before_events(file: BufferedReader) -> Mapping[str, object]:
     except chunks.NoEvents:
         return {}
     file.seek(0)
-    return _parse_object(_LAST_KEY.sub(b"", file.read(layout.start)) + b"}")
+    return _parse_object(_LAST_KEY.sub(b"", file.read(layout.start)).rstrip().removesuffix(b",") + b"}")
 
 
 def _values_after_events(file: BufferedReader) -> Mapping[str, object]:

@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 
 _ANONYMOUS = "(anonymous namespace)::"
-_MARKS = re.compile(r"\[clone [^\]]*\]|\.kd$")
+_CLONE = re.compile(r"\[clone [^\]]*(?P<end>\]|\Z)")
+_DESCRIPTOR = re.compile(r"\.kd$")
 COMMUNICATION = re.compile(r"(nccl|rccl)\w*Kernel|ncclDev|mscclKernel", re.IGNORECASE)
 """Kernels of NCCL and RCCL, which carry out collectives."""
 _DIRECT = (
@@ -26,7 +27,7 @@ FlashInfer and TensorRT-LLM, those on symmetric memory of PyTorch, and the excha
 
 def function_name(name: str) -> str:
     """A function without return type, parameters and template arguments: `at::native::gather_kernel`."""
-    plain = _MARKS.sub("", name).replace(_ANONYMOUS, "").strip()
+    plain = _without_marks(name).replace(_ANONYMOUS, "").strip()
     kept, depth = [], 0
     for letter in plain:
         if letter == "(" and not depth:
@@ -36,6 +37,11 @@ def function_name(name: str) -> str:
             kept.append(letter)
     found = "".join(kept).strip()
     return found.rpartition(" ")[2] or plain
+
+
+def _without_marks(name: str) -> str:
+    """The name without what compilers add to it; `[clone` that no bracket closes stays."""
+    return _CLONE.sub(lambda clone: "" if clone["end"] else clone[0], _DESCRIPTOR.sub("", name))
 
 
 def is_communication(name: str) -> bool:

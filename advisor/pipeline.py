@@ -575,6 +575,8 @@ def measured_run(profile: Profile) -> Run:
     exposed = split.exposed_comm_us / split.step_us if split is not None and known else None
     job = infer_job(run, profile.table(JobSign), profile.table_if_recorded(EngineStep))
     measured = {"step_us": us, "idle_share": idle, "exposed_share": exposed, "sides": sides, "job": job}
+    if not run.framework and job.stack == "MindSpore":  # msprof does not record it; names of its graphs tell
+        measured["framework"] = job.stack
     return run.model_copy(update={**measured, "steps": _steps_with_work(run, overlaps)})
 
 

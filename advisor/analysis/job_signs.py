@@ -40,7 +40,7 @@ _OPERATORS = (
     (
         "backward",
         r"(?-i:\w+Grad(V\d+|D|Ext)?\b|\w+Grad(?=[A-Z])|.*Backprop(Input|Filter)|Apply(Ada|RMS|Rms|Momentum|Lamb|FusedEma))"
-        r"|.*(_backward\b|_backward_|fused_adam|multi_tensor_apply|[_:]([dw]grad|bwd)_|[_:](dgrad|wgrad)\b)",
+        r"|Gradients/Default/|.*(_backward\b|_backward_|fused_adam|multi_tensor_apply|[_:]([dw]grad|bwd)_|[_:](dgrad|wgrad)\b)",
     ),
     (
         "decode",
@@ -56,6 +56,7 @@ _OPERATORS = (
         r"FusedInferAttentionScore|ReshapeAndCache|ScatterPaKvCache|KvRmsNormRopeCache|MlaProlog|MlaPreprocess|mla_preprocess"
         r"|.*(reshape_and_cache|store_kv_?cache|store_cache|unified_attention|append_paged_kv_cache|concat_and_cache_mla)",
     ),
+    ("MindSpore", r"(?:Gradients/|Recompute\w*/)?Default/\S*-op\d"),
     ("vLLM", r"vllm::|_C_cache_ops::|_C_ascend::|_compute_slot_mapping_kernel"),
     ("SGLang", r"sglang::|sgl_kernel::"),
 )

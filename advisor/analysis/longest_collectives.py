@@ -45,6 +45,7 @@ def longest_calls(run: Run, calls: Table[CollectiveCall]) -> Table[LongestCall]:
         others_us=like.medians_of_others(elapse)[longest],
         others_bytes=like.medians_of_others(calls["size_bytes"][timed])[longest],
         seen_on=parts.sizes[parts.of[longest]].astype(np.float64),
+        steps_us=_medians_of_other_steps(calls, row),
         shortest_us=parts.smallest(elapse)[parts.of[longest]],
         opening=opening[row],
         exposed_part=exposed_part,
@@ -58,6 +59,12 @@ def longest_calls(run: Run, calls: Table[CollectiveCall]) -> Table[LongestCall]:
 
 
 _KIND = ("op", "group")
+
+
+def _medians_of_other_steps(calls: Table[CollectiveCall], row: Array) -> Array:
+    """Per call of a step: the median of those of its kind in the other steps of its rank."""
+    kinds = group_by(calls["rank"][row], *(calls.texts(key).take(row) for key in _KIND))
+    return kinds.medians_of_others(calls["elapse_us"][row])
 
 
 def _is_opening_call(calls: Table[CollectiveCall]) -> Array:

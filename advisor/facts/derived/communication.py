@@ -116,6 +116,10 @@ class LongestCall(Fact):
     others_us: Annotated[float, Us("Their median elapse; missing where there are none.")]
     others_bytes: Annotated[float, Bytes("Their median payload.")]
     seen_on: Annotated[float, Count("Captured ranks that took part in it, this one included.")]
+    steps_us: Annotated[
+        float,
+        Us("Median of the longest of its kind and communicator in the other steps of its rank; missing without any."),
+    ]
     shortest_us: Annotated[float, Us("Elapse of the same call on the one of those where it was shortest.")]
     opening: Annotated[bool, Flag("No earlier call of its communicator was recorded on this rank.")]
     exposed_part: Annotated[float, Share("Its part of all exposed collective time of this rank and step.")]

@@ -110,7 +110,7 @@ def _say_sources(run: Run, language: Language) -> str:
 
 def _say_steps(run: Run, language: Language) -> str:
     if not run.steps:
-        return say("no_steps", language)
+        return say("no_steps_of_msprof" if run.recorder == "msprof" else "no_steps", language)
     count, numbers = len(run.steps), number_ranges(run.steps, language)
     name = "step" if count == 1 else "steps"
     return say(

@@ -308,6 +308,7 @@ COLUMNS: Mapping[str, Text] = {
     "serves": _t("Serves alone", "仅适用于"),
     "shapes": _t("Distinct shapes", "形状数"),
     "share": _t("Share", "占比"),
+    "steps_us": _t("Usual in other steps", "其他 step 中的常见值"),
     "shortest_us": _t("Shortest", "最短"),
     "size_bytes": _t("Size", "大小"),
     "slowdown": _t("Slower by", "变慢倍数"),

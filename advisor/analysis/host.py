@@ -189,6 +189,29 @@ def is_synchronising(table: Table[HostCall]) -> Array:
     return table.texts("activity").isin(["synchronise"])
 
 
+def are_waiting_reads(table: Table[HostCall]) -> Array:
+    """Per call: whether it reads a value that may have to come from the device.
+
+    Where waits for the device were recorded on a rank, a read without one inside reads what the host has already.
+    """
+    reads = table.texts("activity").isin(["read"])
+    waits = is_synchronising(table) | table.texts("activity").isin(["blocking_copy"])
+    timed = table["start_ns"] != MISSING
+    telling = np.unique(table["rank"][is_synchronising(table) & table.texts("kind").isin(["api"]) & timed])
+    doubted = np.flatnonzero(reads & timed & np.isin(table["rank"], telling))
+    rows = np.append(doubted, np.flatnonzero(waits & timed))
+    threads = group_by(table["rank"][rows], table["thread"][rows]).of
+    for thread in np.unique(threads[: len(doubted)]).tolist():
+        own, inside = (
+            doubted[threads[: len(doubted)] == thread],
+            rows[len(doubted) :][threads[len(doubted) :] == thread],
+        )
+        begun = np.append(np.sort(table["start_ns"][inside]), np.iinfo(np.int64).max)
+        first = begun[np.searchsorted(begun, table["start_ns"][own])]
+        reads[own] = first <= table["end_ns"][own]
+    return reads
+
+
 def blocking_copies(table: Table[HostCall]) -> Array:
     """Rows of copy calls in which the host waits: the call blocks, or the next one of its thread synchronises."""
     api = np.flatnonzero(table.texts("kind").isin(["api"]) & (table["start_ns"] != MISSING))

@@ -37,9 +37,10 @@ def _find_costs(calls: Table[HostCall]) -> host.RowMarks:
 
 def _masks_of_costs(calls: Table[HostCall]) -> Iterator[tuple[str, Array]]:
     does, kinds = calls.texts("activity"), host.calls_by_activity(calls)
+    reads = host.are_waiting_reads(calls)
     for name, mask in kinds.items():
-        yield name, mask | does.isin(["read"]) if name == "synchronise" else mask
-    yield "read", does.isin(["read"])
+        yield name, mask | reads if name == "synchronise" else mask
+    yield "read", reads
     yield "allocate", does.isin(["allocate"]) & ~kinds["start_up"]
 
 

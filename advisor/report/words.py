@@ -253,7 +253,9 @@ WORDS: Mapping[str, Text] = {
     "engine_by_calls": _t("its function that runs a step", "引擎执行 step 的函数"),
     "engine_by_repetition": _t("an estimate: what repeats on the device", "估计：设备上的重复规律"),
     "no_steps": _t("none marked (prof.step() was not called)", "未标记（未调用 prof.step()）"),
-    "no_steps_of_msprof": _t("none marked (msprof marks those of whole graphs)", "未标记（msprof 仅标记整图执行的 step）"),
+    "no_steps_of_msprof": _t(
+        "none marked (msprof marks those of whole graphs)", "未标记（msprof 仅标记整图执行的 step）"
+    ),
     "parallel": _t("Parallel sizes", "并行规模"),
     "source": _t("Read from", "数据来源"),
     "activities": _t("Activities", "采集项"),

@@ -13,8 +13,10 @@ from rich.console import Console
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, RemedyStep
 from advisor.report import write_report
+from advisor.report.blocks import Document, Grid
 from advisor.report.diagnosis.document import diagnosis_summary
 from advisor.report.explanation.rule_document import rule_document
+from advisor.report.prose import plain_prose
 from advisor.report.renderers.terminal import print_document
 
 
@@ -156,3 +158,18 @@ def test_the_first_place_that_cannot_be_read_is_named_and_the_others_counted(lan
     assert ("1 more in the report" if language == "en" else "另有 1 处") in text
     one = rich().model_copy(update={"unread": rich().unread[:1]})
     assert ("1 more in the report" if language == "en" else "另有 1 处") not in printed(one, language, 200)
+
+
+@pytest.mark.parametrize("width", [24, 40, 80, 120])
+def test_numbers_of_a_table_are_never_broken_however_narrow_the_terminal(width: int) -> None:
+    heads = ("Kind", "Calls", "Total time", "Mean", "Median", "Longest", "Payload")
+    cells = ("allReduce", "6", "45.4 ms", "7.56 ms", "7.53 ms", "9.34 ms", "552 MiB")
+    grid = Grid(
+        tuple(plain_prose(head) for head in heads),
+        (tuple(plain_prose(cell) for cell in cells),),
+        (False, *[True] * 6),
+    )
+    out = io.StringIO()
+    print_document(Document("en", (grid,)), Console(file=out, width=width))
+    assert all(cell in out.getvalue() for cell in cells[1:])
+    assert max(map(cell_len, out.getvalue().splitlines())) <= width

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
@@ -35,6 +36,8 @@ from advisor.report.time_split import TimePart
 from advisor.report.words import say
 
 WIDEST = 100
+_LEAST_TEXT = 12
+"""Cells of the room that a column of words has at least, where its words are as long."""
 LONGEST_PATH = 4096
 
 
@@ -126,7 +129,7 @@ def block_renderables(blocks: Blocks, indent: int = 0) -> Iterator[RenderableTyp
             case Code():
                 yield code_lines(block.text, indent + 2)
             case Grid():
-                table = grid_table(block) if block.subject is None else _entries_table(block, block.subject)
+                table = FittedGrid(block) if block.subject is None else _entries_table(block, block.subject)
                 yield _set_back(table, indent)
             case Quote():
                 yield from block_renderables(block.blocks, indent + 2)
@@ -187,12 +190,39 @@ class SplitBar:
         return Text("\n").join(lines)
 
 
+class FittedGrid:
+    """A table whose numbers are never broken: where the line has no room for its columns, those stand below each other."""
+
+    def __init__(self, grid: Grid) -> None:
+        self._grid = grid
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        first = next((at for at, right in enumerate(self._grid.right) if right), len(self._grid.right))
+        fits = sum(_least_widths(self._grid)) <= options.max_width
+        yield (
+            grid_table(self._grid)
+            if fits or not 0 < first < len(self._grid.right)
+            else _entries_table(self._grid, first - 1)
+        )
+
+
+def _least_widths(grid: Grid) -> Iterator[int]:
+    """How much room each column needs with the space behind it: numbers whole, words broken where they are long."""
+    for at, (head, right) in enumerate(zip(grid.titles, grid.right, strict=True)):
+        words = max((cell_len(word) for word in flat_text(head).split()), default=0)
+        longest = max((cell_len(flat_text(row[at])) for row in grid.rows), default=0)
+        yield max(words, longest) + 2 if right else min(max(words, longest), _LEAST_TEXT) + 2
+
+
 def grid_table(grid: Grid) -> Table:
     """A table whose columns stand apart, without lines."""
     titled = any(map(flat_text, grid.titles))
     table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim", show_header=titled)
-    for head, right in zip(grid.titles, grid.right, strict=True):
-        table.add_column(styled_prose(head), justify="right" if right else "left")
+    for at, (head, right) in enumerate(zip(grid.titles, grid.right, strict=True)):
+        title, longest = styled_prose(head), max((cell_len(flat_text(row[at])) for row in grid.rows), default=0)
+        if right and title.cell_len > longest:
+            title = Text("\n").join(title.split(" "))
+        table.add_column(title, justify="right" if right else "left", no_wrap=right)
     for row in grid.rows:
         table.add_row(*(Flow(styled_prose(cell)) for cell in row))
     return table

@@ -575,9 +575,9 @@ def measured_run(profile: Profile) -> Run:
     exposed = split.exposed_comm_us / split.step_us if split is not None and known else None
     job = infer_job(run, profile.table(JobSign), profile.table_if_recorded(EngineStep))
     measured = {"step_us": us, "idle_share": idle, "exposed_share": exposed, "sides": sides, "job": job}
-    if not run.framework and job.stack == "MindSpore":  # msprof does not record it; names of its graphs tell
-        measured["framework"] = job.stack
-    return run.model_copy(update={**measured, "steps": _steps_with_work(run, overlaps)})
+    # msprof does not record the framework; the names that MindSpore gives to what its graphs hold tell it
+    framework = run.framework or (job.stack if job.stack == "MindSpore" else "")
+    return run.model_copy(update={**measured, "framework": framework, "steps": _steps_with_work(run, overlaps)})
 
 
 def _steps_with_work(run: Run, overlaps: Table[Overlap] | None) -> tuple[int, ...]:

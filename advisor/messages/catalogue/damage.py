@@ -23,6 +23,7 @@ TEXTS: Mapping[str, Text] = {
     "table_cannot_be_read_further": Text(
         "{table} cannot be read further ({why})", "{table} 的后续内容无法读取（{why}）"
     ),
+    "is_no_json": Text("is no JSON", "不是 JSON"),
     "no_complete_json": Text("is no complete JSON ({why})", "不是完整的 JSON（{why}）"),
     "no_json_container": Text("it is no JSON array or object", "不是 JSON 数组或对象"),
     "lacks_key": Text("it has no {key}", "缺少 {key}"),

@@ -191,7 +191,7 @@ class SplitBar:
 
 
 class FittedGrid:
-    """A table whose numbers are never broken: where the line has no room for its columns, those stand below each other."""
+    """A table whose numbers are never broken: columns for which a line has no room stand below each other."""
 
     def __init__(self, grid: Grid) -> None:
         self._grid = grid

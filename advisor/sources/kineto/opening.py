@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from io import BufferedReader
 from itertools import pairwise
 from pathlib import Path
 
@@ -26,6 +27,8 @@ from advisor.sources.kineto.readings import READINGS
 from advisor.sources.listing import show_name, show_relative
 
 _GPU = "GPU"
+_EDGE = 4096
+"""Bytes at either end of a file that tell whether it is one whole JSON."""
 _STAMP = re.compile(r"\.(\d{10,19})(?=\.|$)")
 _RANK = re.compile(r"rank[-_]?(\d{1,7})", re.IGNORECASE)
 _ENDING = re.compile(r"(\.pt)?(\.trace)?\.json(\.gz)?$", re.IGNORECASE)
@@ -114,11 +117,28 @@ def _look_at(file: Path, *, keep: bool) -> _Seen:
     try:
         with trace.open() as opened:
             header = read_header(opened)
+            wrong_text = None if header.activities else _find_wrong_text(opened)
+        if wrong_text is not None:
+            notes.add(file.name, "", wrong_text, kind="unreadable")
         kept = keep and _GPU in header.activities
         return _Seen(file, header, notes, trace if kept else None)
     finally:
         if not kept:
             trace.close()
+
+
+def _find_wrong_text(file: BufferedReader) -> Message | None:
+    """What keeps a file from being a trace by how it begins and ends; None where it may be one."""
+    size = file.seek(0, 2)
+    file.seek(0)
+    begin = file.read(_EDGE).lstrip(b"\xef\xbb\xbf \t\r\n")
+    file.seek(max(size - _EDGE, 0))
+    end = file.read(_EDGE).rstrip(b" \t\r\n\0")
+    if not begin:
+        return Message("holds_nothing")
+    if not begin.startswith((b"{", b"[")):
+        return Message("is_no_json")
+    return None if end.endswith((b"}", b"]")) else Message("ends_early")
 
 
 def _lost_traces(seen: Sequence[_Seen], chosen: Mapping[int, _Seen], path: Path) -> Iterator[LeftAside]:
@@ -263,7 +283,8 @@ def _no_device_error(path: Path, seen: Sequence[_Seen]) -> InputError:
         what = Message("trace_of_foreign_device", path=show_name(path), device=foreign[0])
         return InputError(what, Message("give", what=WANTED))
     notes = [note for one in seen for note in one.notes.all()]
-    if notes and any(one.header.activities for one in seen):
+    cut = any(note.what == Message("ends_early") for note in notes)
+    if notes and (cut or any(one.header.activities for one in seen)):
         what = Message("trace_unreadable", path=show_name(path), why=notes[0].what)
         return InputError(what, Message("record_or_copy_again"))
     if notes:

@@ -374,6 +374,23 @@ def test_what_is_no_trace_inside_is_a_sentence(tmp_path: Path, content: bytes) -
     assert caught.value.hint is not None
 
 
+@pytest.mark.parametrize(
+    ("content", "why", "hint"),
+    [
+        (b" \n", "is empty", "give traces"),
+        (b"hello", "is no JSON", "give traces"),
+        (b'{"traceEvents":[{"ph":"X"', "ends early", "copy"),
+    ],
+)
+def test_of_a_file_that_holds_no_event_it_is_said_what_is_wrong_with_it(
+    tmp_path: Path, content: bytes, why: str, hint: str
+) -> None:
+    (tmp_path / NAME).write_bytes(content)
+    with pytest.raises(InputError, match=why) as caught:
+        open_input(tmp_path)
+    assert hint in str(caught.value.hint)
+
+
 def test_a_trace_of_the_host_alone_says_what_to_record(tmp_path: Path) -> None:
     write(tmp_path / NAME, trace([host("aten::mm", 1, 2)]))
     with pytest.raises(InputError, match="without anything that ran on a device") as caught:

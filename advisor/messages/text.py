@@ -17,6 +17,7 @@ CJK = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u3000-\u303f"
 _BETWEEN_CJK = re.compile(f"(?<=[{CJK}]) +(?=[{CJK}])")
 HOLE = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
 """A name in braces, to be filled in."""
+_OPEN = re.compile(r"(?<!\{)\{(\w++)(?!\})")
 _WRITTEN = re.compile(r"\{\{(\w+)\}\}")
 """A name in two pairs of braces: means itself in one pair. All other braces, such as `{}`, stand for themselves."""
 
@@ -74,6 +75,11 @@ class Text:
 def hole_names(*texts: str) -> tuple[str, ...]:
     """The names in braces, in order of appearance."""
     return tuple(dict.fromkeys(name for text in texts for name in HOLE.findall(text) if name not in STEP_WORDS))
+
+
+def open_hole_names(words: str) -> tuple[str, ...]:
+    """The names behind braces that nothing closes."""
+    return tuple(dict.fromkeys(_OPEN.findall(words)))
 
 
 def unescape_braces(words: str) -> str:

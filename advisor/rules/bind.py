@@ -16,7 +16,7 @@ from advisor.facts.base import Fact
 from advisor.facts.names import FACTS
 from advisor.messages.errors import ExprError, Mistake
 from advisor.messages.message import Message
-from advisor.messages.text import Text, hole_names
+from advisor.messages.text import Text, hole_names, open_hole_names
 from advisor.model.findings import Confidence, Param, Reference, Severity
 from advisor.rules.occurrences import bound_occurrences
 from advisor.rules.rule import EvidenceSpec, ExcerptSpec, Rule, SavingSpec
@@ -320,3 +320,6 @@ class _Binder:
         for name in hole_names(words):
             if name not in known:
                 self.wrong(path, Message("hole_is_unknown", hole=f"{{{name}}}"), suggest_known(name, known))
+        for name in open_hole_names(words):
+            if name in known:
+                self.wrong(path, Message("hole_is_open", name=name), Message("close_the_hole"))

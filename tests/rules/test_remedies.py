@@ -175,6 +175,7 @@ def test_cases_of_a_rule_say_which_steps_are_shown(tmp_path: Path) -> None:
         ('when: setting("MODE")', "fix.0.when: expected a condition, found text"),
         ("when: free_us > idle_us", "fix.0.when: one value per group is needed, and this has one per row"),
         ("run: export N={stages}", "`{stages}` is neither evidence nor a key of `for_each`"),
+        ("run: export N={rank x", "the brace before `rank` is not closed"),
     ],
 )
 def test_slips_in_a_step_are_told_when_the_rule_is_loaded(tmp_path: Path, step: str, what: str) -> None:

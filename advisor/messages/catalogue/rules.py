@@ -88,6 +88,8 @@ TEXTS: Mapping[str, Text] = {
     ),
     "has_value_per_row": Text("`{name}` has one value per row", "`{name}` 每行一个值"),
     "name_an_aggregate": Text("name an aggregate with `let`", "请在 `let` 中为聚合命名"),
+    "hole_is_open": Text("the brace before `{name}` is not closed", "`{name}` 前的花括号没有闭合"),
+    "close_the_hole": Text("put the closing brace behind the name", "请在名称后补上右花括号"),
     "hole_is_unknown": Text(
         "`{hole}` is neither evidence nor a key of `for_each`", "`{hole}` 既不是 evidence，也不是 `for_each` 的键"
     ),

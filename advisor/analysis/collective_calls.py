@@ -252,10 +252,10 @@ def met_in(calls: Table[CollectiveCall]) -> Meetings:
 
 def same_operation(calls: Table[CollectiveCall], rows: Array) -> Groups:
     """These calls, those of different ranks that are one operation in one group."""
-    names = _shared_names(calls.texts("name").take(rows))
+    what = [_shared_names(calls.texts(column).take(rows)) for column in ("name", "op")]  # NCCL names kernels, not calls
     step, group = calls["step"][rows], calls.texts("group").take(rows)
-    once = group_by(calls["rank"][rows], step, group, names)
-    return group_by(step, group, names, once.turns(calls["start_ns"][rows]))
+    once = group_by(calls["rank"][rows], step, group, *what)
+    return group_by(step, group, *what, once.turns(calls["start_ns"][rows]))
 
 
 def _shared_names(names: Texts) -> Texts:

@@ -7,11 +7,12 @@ import re
 
 import numpy as np
 
+from advisor.facts.nesting import nest_intervals
 from advisor.facts.observed import Collective, Group
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
 from advisor.sources.kineto.kernel_names import direct_collective, function_name
-from advisor.sources.kineto.kernels import operators_behind
+from advisor.sources.kineto.kernels import OPERATORS, operators_behind
 from advisor.sources.kineto.reading import EXPORT, Trace, pick_texts, place_in, rows_or_missing
 from advisor.sources.kineto.steps import steps_of_work
 from advisor.sources.reading import Reading
@@ -30,6 +31,7 @@ OPS = (
     ("gather", re.compile(r"gather")),
 )
 """Kinds of collectives, by how PyTorch, NCCL and operators spell them in small letters; the first that fits."""
+_HOST = (*OPERATORS, "user_annotation", "cpu_user_annotation")
 _P2P = ("send", "receive", "batchSendRecv")
 _KERNEL = re.compile(r"(?:nccl|rccl)(?:Dev)?Kernel_?([A-Za-z]+)")
 _OPERATOR = re.compile(r"(?:c10d|nccl|record_param_comms)[:_]*(\w*)")
@@ -92,7 +94,8 @@ def _collectives_of_trace(trace: Trace) -> Table[Collective]:
 
 
 def _ops_of_calls(trace: Trace, rows: Array, told: Texts) -> tuple[Texts, Array]:
-    """What each call is: as its arguments say, else the operator that asked for it, else the kernel's name.
+    """What each call is: as its arguments say, else the operator that asked for it, else what ran around its launch,
+    else the kernel's name.
 
     And whether anything but the kernel says so: NCCL sends and receives in one kernel for an all-to-all too.
     """
@@ -108,7 +111,26 @@ def _ops_of_calls(trace: Trace, rows: Array, told: Texts) -> tuple[Texts, Array]
         )
     )
     named = np.where(told_codes >= 0, told_codes, asked_codes)
+    unnamed = np.flatnonzero(named < 0)
+    around = pick_texts(name, _named_around_launch(trace, rows[unnamed])).in_use()
+    named[unnamed] = np.array([*(number.get(_op_of_operator(one), -1) for one in around.names), -1])[around.codes]
     return Texts(np.where(named >= 0, named, kernel_codes), tuple(number)), named >= 0
+
+
+def _named_around_launch(trace: Trace, rows: Array) -> Array:
+    """For each of these kernels the innermost slice around its launch whose name tells a collective, -1 without one.
+
+    Old traces link a kernel to no operator; PyTorch marks a range such as `nccl:all_reduce` around each launch.
+    """
+    slices = trace.content().slices
+    call = trace.launching_calls(rows)
+    telling = slices.name.hits(bool(_op_of_operator(one)) for one in slices.name.names)
+    own = np.flatnonzero(telling & slices.category.isin(_HOST))
+    if not len(own) or not len(rows):
+        return np.full(len(rows), -1)
+    nest = nest_intervals(slices.track[own], slices.start_ns[own], slices.end_ns[own])
+    track, start, end = (values_at(of, call, -1) for of in (slices.track, slices.start_ns, slices.end_ns))
+    return values_at(own, np.where(call >= 0, nest.around(track, start, end), -1), -1)
 
 
 def _kinds_of_groups(trace: Trace, group: Texts) -> Texts:

@@ -375,6 +375,19 @@ def test_what_is_no_trace_inside_is_a_sentence(tmp_path: Path, content: bytes) -
 
 
 @pytest.mark.parametrize(
+    ("around", "op"),
+    [("nccl:all_to_all", "allToAllV"), ("c10d::allreduce_", "allReduce"), ("## backward ##", "batchSendRecv")],
+)
+def test_a_kernel_of_nccl_is_what_the_range_around_its_launch_says(tmp_path: Path, around: str, op: str) -> None:
+    outer = host("DistributedDataParallel.forward", 4000, 2000, "user_annotation")
+    events = [outer, host(around, 4990, 40, "user_annotation")]
+    events += launched(1, 5000, 10, 80, name="ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm*)")
+    write(tmp_path / NAME, trace(events, world=2))
+    _, (source,) = open_input(tmp_path)
+    assert [row["op"] for row in source.read(Collective).rows()] == [op]
+
+
+@pytest.mark.parametrize(
     ("content", "why", "hint"),
     [
         (b" \n", "is empty", "give traces"),

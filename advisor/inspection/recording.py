@@ -45,6 +45,10 @@ _AT_FIRST: tuple[Switch, ...] = (*ALWAYS_ON, "level1", "pipes", "shapes", "memor
 """What to begin with where nothing is recorded: what most rules read."""
 
 
+_HALF_KNOWN: tuple[Switch, ...] = ("pipes",)
+"""Switches that are on at a level unless they were turned off, which is not recorded."""
+
+
 def switches_of_hint(hint: Text) -> tuple[Switch, ...]:
     """The switches that do what a hint says; nothing where it is about something else."""
     own = next((switches for fact, switches in _OF_FACT.items() if fact.record_with == hint), ())
@@ -61,7 +65,7 @@ def merged_recording(run: Run, results: Iterable[RuleResult]) -> Recording | Non
             for switch in switches_of_hint(hint):
                 asking.setdefault(switch, []).append(result.outcome.rule)
     on = {*ALWAYS_ON, *switched_on(run)}
-    adds = [switch for switch in options if switch in asking]
+    adds = [switch for switch in options if switch in asking and (switch not in on or switch in _HALF_KNOWN)]
     if not adds:
         return None
     level2 = bool(run.captures) and all(capture.level == "Level2" for capture in run.captures)

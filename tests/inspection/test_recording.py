@@ -73,11 +73,16 @@ def test_what_several_rules_ask_for_is_switched_on_once_with_all_their_names() -
     assert made.code.count("Level1") == 1
 
 
+def test_nothing_is_to_be_recorded_anew_where_all_that_is_asked_for_was_on() -> None:
+    assert merged_recording(run_with(level="Level1"), [lacking("a/one", reason.LEVEL1)]) is None
+
+
 @given(st.booleans(), st.booleans(), st.sampled_from(["Level0", "Level1", "Level2"]))
 def test_what_was_on_stays_on(memory: bool, stack: bool, level: str) -> None:
     run = run_with(level=level, profile_memory=memory, with_stack=stack)
-    made = merged_recording(run, [lacking("a/one", reason.LEVEL1)])
+    made = merged_recording(run, [lacking("a/one", reason.LEVEL1), lacking("a/two", reason.PIPES_ON)])
     assert made is not None
+    assert ("profiler_level=Level1" in [one.option for one in made.adds]) == (level == "Level0")
     assert ("profile_memory=True" in made.code) == memory
     assert ("with_stack=True" in made.code) == stack
     assert ("ProfilerLevel.Level2" in made.code) == (level == "Level2")

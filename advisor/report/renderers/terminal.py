@@ -197,30 +197,36 @@ class FittedGrid:
         self._grid = grid
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        first = next((at for at, right in enumerate(self._grid.right) if right), len(self._grid.right))
-        fits = sum(_least_widths(self._grid)) <= options.max_width
-        yield (
-            grid_table(self._grid)
-            if fits or not 0 < first < len(self._grid.right)
-            else _entries_table(self._grid, first - 1)
-        )
+        grid = self._grid
+        first = next((at for at, right in enumerate(grid.right) if right), len(grid.right))
+        fits = sum(_least_widths(grid)) <= options.max_width or not 0 < first < len(grid.right)
+        whole = sum(_least_widths(grid, whole=True)) <= options.max_width
+        yield grid_table(grid, broken=not whole) if fits else _entries_table(grid, first - 1)
 
 
-def _least_widths(grid: Grid) -> Iterator[int]:
-    """How much room each column needs with the space behind it: numbers whole, words broken where they are long."""
+def _least_widths(grid: Grid, *, whole: bool = False) -> Iterator[int]:
+    """How much room each column needs with the space behind it: numbers whole, words broken where they are long.
+
+    With `whole` the heads of numbers stay in one line.
+    """
     for at, (head, right) in enumerate(zip(grid.titles, grid.right, strict=True)):
-        words = max((cell_len(word) for word in flat_text(head).split()), default=0)
-        longest = max((cell_len(flat_text(row[at])) for row in grid.rows), default=0)
+        title = flat_text(head)
+        words = max(map(cell_len, [title] if whole and right else title.split()), default=0)
+        longest = _longest_cell(grid, at)
         yield max(words, longest) + 2 if right else min(max(words, longest), _LEAST_TEXT) + 2
 
 
-def grid_table(grid: Grid) -> Table:
-    """A table whose columns stand apart, without lines."""
+def _longest_cell(grid: Grid, at: int) -> int:
+    return max((cell_len(flat_text(row[at])) for row in grid.rows), default=0)
+
+
+def grid_table(grid: Grid, *, broken: bool = False) -> Table:
+    """A table whose columns stand apart, without lines; `broken` heads of numbers have a line for each word."""
     titled = any(map(flat_text, grid.titles))
     table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim", show_header=titled)
     for at, (head, right) in enumerate(zip(grid.titles, grid.right, strict=True)):
-        title, longest = styled_prose(head), max((cell_len(flat_text(row[at])) for row in grid.rows), default=0)
-        if right and title.cell_len > longest:
+        title = styled_prose(head)
+        if broken and right and title.cell_len > _longest_cell(grid, at):
             title = Text("\n").join(title.split(" "))
         table.add_column(title, justify="right" if right else "left", no_wrap=right)
     for row in grid.rows:

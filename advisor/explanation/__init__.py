@@ -12,6 +12,7 @@ from advisor.messages.text import Text
 from advisor.model.explanation import Case, Explanation
 from advisor.model.findings import Diagnosis, RuleInfo
 from advisor.policy.settings import Settings
+from advisor.release import VERSION
 from advisor.rules.bind import Rule
 
 __all__ = ["explain", "meaning_of_table"]
@@ -46,7 +47,7 @@ def explain(
         near = tuple(measure for measure in measures if fingerprint in ("", measure.fingerprint))
         cases = (*made.of_findings(findings), *made.of_measures(near))
     return Explanation(
-        version=diagnosis.version if diagnosis is not None else "",
+        version=diagnosis.version if diagnosis is not None else VERSION,
         rule=info,
         logic=logic_of_rule(rule) if rule is not None else None,
         thresholds=thresholds_in_force(info, rule, settings),

@@ -13,6 +13,7 @@ from advisor.cli.main import main
 from advisor.comparison import compare
 from advisor.comparison.verification import Verification, Verifications, finding_named, verify_all, verify_finding
 from advisor.messages.errors import UsageError
+from advisor.messages.text import Text
 from advisor.model.findings import Diagnosis
 
 IDLE = "host/idle"
@@ -202,3 +203,20 @@ def test_what_programs_read_is_not_mixed_with_what_people_read(
     said = capsysbinary.readouterr()
     assert json.loads(said.out)["result"] == "kept"
     assert b"the promise was kept" in said.err
+
+
+@pytest.mark.parametrize("name", [None, IDLE])
+def test_a_finding_has_the_numbers_that_it_was_found_with(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str | None
+) -> None:
+    sides = [tmp_path / "before.json", tmp_path / "after.json"]
+    for side, share in zip(sides, (0.3, 0.5), strict=True):
+        made = diagnosis(finding(share=share))
+        titled = [
+            info.model_copy(update={"title": Text(en="Idle for {share}", zh="空闲 {share}")}) for info in made.rules
+        ]
+        side.write_text(made.model_copy(update={"rules": tuple(titled)}).to_json(), "utf-8")
+    main(["verify", *map(str, sides), "--lang", "en", *(["--finding", name] if name else [])])
+    said = capsys.readouterr().out
+    assert "Idle for 30 %" in said
+    assert "Idle for 50 %" not in said

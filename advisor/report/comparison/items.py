@@ -138,6 +138,11 @@ class Items:
             card=card,
         )
 
+    def title_before(self, change: Change) -> Prose:
+        """What the finding was called before, with the numbers of then."""
+        card = self.before.card(change.fingerprint)
+        return card.title if card is not None else self.item(change).title
+
     def info(self, rule: str) -> RuleInfo:
         """What is known of the rule; a saved diagnosis may lack it, and then its id has to do."""
         blank = Text(en=f"`{rule or '?'}`", zh=f"`{rule or '?'}`")

@@ -38,7 +38,7 @@ def _finding_blocks(verification: Verification, items: Items) -> Iterator[Block]
     own = items.item(change) if change is not None else None
     says = say("got_worse" if result == "worse" else result, language)
     yield Heading((TextPiece(says, tone=_RESULTS.get(result, "")),), 1)
-    yield Paragraph(_title_with_rule(own.title if own else (), verification))
+    yield Paragraph(_title_with_rule(items.title_before(change) if change is not None else (), verification))
     yield Grid(((), plain_prose(say("per_step", language)), ()), tuple(_amount_rows(verification, language)))
     if own is not None and own.values:
         yield Heading(plain_prose(say("watched", language)))
@@ -69,7 +69,7 @@ def _all_blocks(found: Verifications, items: Items) -> Iterator[Block]:
 
 def _finding_row(one: Verification, items: Items) -> tuple[Prose, ...]:
     language, change = items.language, items.comparison.change(one.fingerprint)
-    title = items.item(change).title if change is not None else ()
+    title = items.title_before(change) if change is not None else ()
     reason = change.reason if change is not None else None
     why = plain_prose(f" ({clean_line(reason.say(language), 500)})") if reason is not None else ()
     return (

@@ -401,3 +401,14 @@ def test_pipes_are_not_opened(tmp_path: Path) -> None:
     os.mkfifo(folder / "profiler_metadata.json")
     assert open_input(folder)[0].ranks == (0,)
     assert "neither a folder nor a file" in refusal(folder / "profiler_metadata.json").what.en
+
+
+@pytest.mark.parametrize("name", ["node0_1_20250109084754000_ascend_pt", "node0_1_20250109084754000_ascend_ms"])
+def test_a_capture_whose_output_was_not_copied_is_told_as_one(tmp_path: Path, name: str) -> None:
+    capture = tmp_path / name
+    capture.mkdir()
+    (capture / "profiler_info_0.json").write_text("{}", "utf-8")
+    wrong = refusal(capture)
+    assert "is a capture without its ASCEND_PROFILER_OUTPUT" in wrong.what.en
+    assert wrong.hint is not None
+    assert "copy the capture again" in wrong.hint.en

@@ -48,6 +48,10 @@ TEXTS: Mapping[str, Text] = {
     "run_on_cann": Text("on a machine with CANN run: {command}", "请在安装了 CANN 的机器上执行：{command}"),
     "timeline_packed": Text("{path} is a timeline packed with gzip", "{path} 是用 gzip 压缩的时间线"),
     "unpack_first": Text("unpack it first: {command}", "请先解压：{command}"),
+    "capture_without_output": Text(
+        "{path} is a capture without its ASCEND_PROFILER_OUTPUT; it holds {names}",
+        "{path} 是采集目录，但缺少 ASCEND_PROFILER_OUTPUT，只有 {names}",
+    ),
     "output_without_results": Text(
         "{path} holds an ASCEND_PROFILER_OUTPUT without any file of results; it holds {names}",
         "{path} 的 ASCEND_PROFILER_OUTPUT 中没有任何结果文件，只有 {names}",

@@ -111,6 +111,8 @@ def detect(listing: Listing) -> Iterator[Candidate]:
     elif OUTPUT not in listing.folders and any(msprof.FOLDER.match(name) for name in listing.folders):
         if _is_of_framework(listing):
             yield from _without_output(listing)
+    elif OUTPUT not in listing.folders and folder.name.endswith(_SUFFIXES) and files:
+        yield Candidate(folder, kind="hollow")
     else:
         yield from _of_msprof(listing)
 

@@ -10,7 +10,7 @@ from shlex import quote
 from advisor.messages.errors import InputError
 from advisor.messages.message import Message
 from advisor.messages.text import Text
-from advisor.sources.ascend.detect import NAME, RawData, is_ascend_trace
+from advisor.sources.ascend.detect import NAME, OUTPUT, RawData, is_ascend_trace
 from advisor.sources.family import Inventory
 from advisor.sources.files.damage_notes import Note
 from advisor.sources.files.heads import file_head, is_packed
@@ -63,9 +63,9 @@ def _packed_error(path: Path) -> InputError:
 
 
 def _hollow_output_error(path: Path, output: Path) -> InputError:
-    holds = first_names(output)
+    name = "output_without_results" if output.name == OUTPUT else "capture_without_output"
     return InputError(
-        Message("output_without_results", path=show_name(path), names=holds),
+        Message(name, path=show_name(path), names=first_names(output)),
         Message("copy_or_parse_again"),
     )
 

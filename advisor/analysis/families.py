@@ -16,7 +16,7 @@ import numpy as np
 from advisor.facts.table import Array, Texts
 
 AI_CPU_CORE = "AI_CPU"
-"""The core of kernels that run on the AI CPU; whatever their type, they are a family of their own:"""
+"""The core of kernels that run on the AI CPU; whatever their type, they are a family of their own."""
 AI_CPU = "ai_cpu"
 OTHER = "other"
 

@@ -180,11 +180,11 @@ def row_at(rank: Array, moment: Array, wanted_rank: Array, wanted: Array) -> Arr
     return row_of_key(keys[: len(rank)], keys[len(rank) :])
 
 
-Place = tuple[Array, Array, Array]
+LaneMoments = tuple[Array, Array, Array]
 """Rank, moment and lane of some rows."""
 
 
-def row_at_or_near(there: Place, asked: Place) -> Array:
+def row_at_or_near(there: LaneMoments, asked: LaneMoments) -> Array:
     """Per wanted rank, moment and lane: a row that has all three, else one that has rank and moment, or -1.
 
     Of several rows the first counts. Two things seldom begin at once on one rank: lanes are compared for these alone.

@@ -160,7 +160,7 @@ def late_ns_by_task(seen: ReplayedRank) -> Array:
     """
     seen = _with_drain(seen)
     gain, _ = _gains_of_prompt_host(seen, {name: _relief_of_kind(seen, name) for name in seen.kinds})
-    return np.diff(np.append(0, gain))
+    return np.diff(np.append(0, until_last_task(gain)))
 
 
 def _with_drain(seen: ReplayedRank) -> ReplayedRank:

@@ -19,7 +19,7 @@ OPERATOR = "op_type"
 """The key of a subject and the column of rows that name a type of operator, in every fact."""
 PATTERN = "pattern"
 """The same of what names a pattern of chains."""
-_ONE_NAME = re.compile(r'(op_type|pattern) == "([^"]+)"')
+_ONE_NAME = re.compile(r'(op_type|pattern) == "([^"]+)"(?: and (?!.* or ).*)?')
 MOST_NAMED = 3
 LEAST_SHARE = 0.1
 """Modules with less of the time of an operator are not named: all else of it runs elsewhere."""
@@ -48,7 +48,7 @@ class ReadingRows(Protocol):
 
 
 def names_of_rules(rules: Iterable[ReadingRows]) -> Mapping[str, Named]:
-    """By rule: the one type or pattern whose rows it reads, for rules that read one alone (`op_type == "Cast"`)."""
+    """By rule: the type or pattern it reads, for rules that read rows of one alone (`op_type == "Cast"`)."""
     found = {rule.id: _ONE_NAME.fullmatch(rule.where.source.strip()) for rule in rules if rule.where is not None}
     return {name: Named(match[1], match[2]) for name, match in found.items() if match is not None}
 

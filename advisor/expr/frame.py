@@ -136,7 +136,7 @@ def group_rows(frame: Frame, keys: tuple[str, ...]) -> tuple[Array, dict[str, li
     codes, present = number_rows(frame, keys)
     first = np.zeros(present, np.intp)
     first[codes[::-1]] = np.arange(frame.length)[::-1]
-    rows = frame.table.only(keys).take(first if frame.index is None else frame.index[first])
+    rows = frame.table.take(first if frame.index is None else frame.index[first])
     return codes, {key: _plain_column(rows, key) for key in keys}
 
 

@@ -18,6 +18,7 @@ _BETWEEN_CJK = re.compile(f"(?<=[{CJK}]) +(?=[{CJK}])")
 HOLE = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
 """A name in braces, to be filled in."""
 _OPEN = re.compile(r"(?<!\{)\{(\w++)(?!\})")
+"""A brace before a name that no brace closes: a hole that nothing would fill."""
 _WRITTEN = re.compile(r"\{\{(\w+)\}\}")
 """A name in two pairs of braces: means itself in one pair. All other braces, such as `{}`, stand for themselves."""
 

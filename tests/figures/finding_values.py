@@ -162,7 +162,7 @@ def overlong_collective(job: Job, finding: Finding) -> Values:
         "times_longer": length(longest) / usual,
         "common_us": min(length(call) for _, call in elsewhere),
     }
-    return values if longest.idle is None else values | {"idling_us": longest.idle}
+    return values if longest.idle is None else values | ({"untold_us": longest.idle} if longest.wait is None else {})
 
 
 def idle_collectives(job: Job, finding: Finding) -> Values:

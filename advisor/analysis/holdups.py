@@ -16,14 +16,7 @@ from advisor.analysis.device import DeviceTimeline, build_timeline
 from advisor.analysis.grouping import group_by
 from advisor.analysis.handovers import with_queue
 from advisor.analysis.intervals import Spans, covered_ns, span_at, union_of_sets
-from advisor.analysis.replayed_rank import (
-    PAUSE_NS,
-    WAITING,
-    ReplayedRank,
-    per_cell,
-    replayed_rank,
-    until_last_task,
-)
+from advisor.analysis.replayed_rank import PAUSE_NS, WAITING, ReplayedRank, per_cell, replayed_rank, until_last_task
 from advisor.facts.derived import Dispatch, Holdup, Overlap
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts, values_at
@@ -149,7 +142,6 @@ def _equal_spans(one: Spans, other: Spans) -> bool:
 def _other_holdups(seen: ReplayedRank, reliefs: dict[str, tuple[replay.Relief, Spans]]) -> Table[Holdup]:
     """What is lost to all other work of the host: what remains when the kinds are gone, and it only kept up."""
     gain, kinds = _gains_of_prompt_host(seen, reliefs)
-    gain = until_last_task(gain)
     return _late_tasks_by_call(seen, np.diff(np.append(0, gain)), per_cell(seen, gain) / 1e3, kinds=kinds)
 
 
@@ -160,7 +152,7 @@ def late_ns_by_task(seen: ReplayedRank) -> Array:
     """
     seen = _with_drain(seen)
     gain, _ = _gains_of_prompt_host(seen, {name: _relief_of_kind(seen, name) for name in seen.kinds})
-    return np.diff(np.append(0, until_last_task(gain)))
+    return np.diff(np.append(0, gain))
 
 
 def _with_drain(seen: ReplayedRank) -> ReplayedRank:
@@ -178,7 +170,7 @@ def _gains_of_prompt_host(seen: ReplayedRank, reliefs: dict[str, tuple[replay.Re
     waits = Spans(waits.start[left], waits.end[left])
     gone = replay.gains_by_task(seen.replayed, replay.Relief(main, queue), waits=waits)
     kept = replay.gains_by_task(seen.replayed, replay.Relief(main, queue, keeps_up=True), waits=waits)
-    return kept - gone, union_of_sets([main, queue])
+    return until_last_task(kept - gone), union_of_sets([main, queue])
 
 
 def _late_tasks_by_call(seen: ReplayedRank, gained: Array, lost: Array, *, kinds: Spans) -> Table[Holdup]:

@@ -199,13 +199,12 @@ def are_waiting_reads(table: Table[HostCall]) -> Array:
     timed = table["start_ns"] != MISSING
     telling = np.unique(table["rank"][is_synchronising(table) & table.texts("kind").isin(["api"]) & timed])
     doubted = np.flatnonzero(reads & timed & np.isin(table["rank"], telling))
-    rows = np.append(doubted, np.flatnonzero(waits & timed))
+    waiting = np.flatnonzero(waits & timed)
+    rows = np.append(doubted, waiting)
     threads = group_by(table["rank"][rows], table["thread"][rows]).of
-    for thread in np.unique(threads[: len(doubted)]).tolist():
-        own, inside = (
-            doubted[threads[: len(doubted)] == thread],
-            rows[len(doubted) :][threads[len(doubted) :] == thread],
-        )
+    of_read, of_wait = np.split(threads, [len(doubted)])
+    for thread in np.unique(of_read).tolist():
+        own, inside = doubted[of_read == thread], waiting[of_wait == thread]
         begun = np.append(np.sort(table["start_ns"][inside]), np.iinfo(np.int64).max)
         first = begun[np.searchsorted(begun, table["start_ns"][own])]
         reads[own] = first <= table["end_ns"][own]

@@ -15,7 +15,7 @@ from advisor.messages.text import Language
 from advisor.model.comparison import Comparison, Moved, Shift, Status
 from advisor.model.findings import Confidence, Diagnosis
 from advisor.model.verdict import Verdict
-from advisor.report.diagnosis.headline import first_findings, time_sentence
+from advisor.report.diagnosis.headline import first_findings, say_doubts, time_sentence
 from advisor.report.diagnosis.headline import make_headline as answer_of
 from advisor.report.diagnosis.outcomes import first_unread
 from advisor.report.prose import TextPiece, clean_line, code_prose, parse_prose, plain_prose
@@ -95,6 +95,10 @@ def _verdict_lines(
         yield ""
     for sentence in _nothing_first_lines(diagnosis, comparison, language):
         yield sentence
+        yield ""
+    doubts = say_doubts(diagnosis, next(iter(first_findings(diagnosis)[1]), None), language)
+    if doubts:
+        yield safe_markdown(doubts)
         yield ""
 
 

@@ -70,12 +70,17 @@ def _saving_of_hits(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -
 
 
 def _restated_of_hits(hits: list[Hit]) -> Saving | None:
-    """The time a symptom says again, on the rank where it is most; None of a cause."""
+    """The time a symptom says again; None of a cause.
+
+    Where all ranks show it, the mean over them, as in the split of the step: what causes save is saved of that step.
+    Where some do not, that of the rank which shows it most, as one rank holds up all.
+    """
     run, rule = hits[0].run, hits[0].rule
     if rule.symptom is None:
         return None
     us = _by_rank([(hit, hit.restated_us) for hit in hits], _count_steps(run, rule))
-    return saving_with_share(max(us.values()), run.step_us)
+    on_all = None not in us and us.keys() >= set(run.ranks)
+    return saving_with_share(sum(us.values()) / len(us) if on_all else max(us.values()), run.step_us)
 
 
 def _count_steps(run: Run, rule: Rule) -> int:

@@ -162,7 +162,8 @@ class Finding(_Model):
     at_most: bool = False
     """Whether the saving is an upper bound here, because rows that bound it were lost."""
     restated: Saving | None = None
-    """Of a symptom: the time it says again without a reason, on the rank where it is most. None of a cause."""
+    """Of a symptom: the time it says again without a reason, as the mean of all ranks where all show it, else that of
+    the rank which shows it most. None of a cause."""
     subject: dict[str, Scalar] = {}
     """Stable keys only, such as `{"op_type": "TransData"}`; empty for the run as a whole."""
     seen: tuple[Place, ...] = ()

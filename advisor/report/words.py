@@ -47,9 +47,10 @@ WORDS: Mapping[str, Text] = {
         "目录中同一张卡有多份采集，本报告只针对 {chosen}。",
     ),
     "unexplained": _t(
-        "What was found would win back all but {share} of the step of this: ",
-        "以下现象中仍有占单步 {share} 的部分，已发现的问题即使解决也省不下来：",
+        "What was found leaves {share} of the step unexplained, seen as: ",
+        "另有占单步 {share} 的时间，已发现的问题解释不了，表现为：",
     ),
+    "read_with_care": _t("Read the numbers with care: ", "数字仅供参考："),
     "next_gain": _t("The next gain would be: ", "再往下可挖掘的是："),
     "next_gain_wins": _t(" – {saving}.", "——{saving}。"),
     "next_operator": _t(

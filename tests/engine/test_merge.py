@@ -63,6 +63,18 @@ def test_a_symptom_is_worst_where_most_of_its_time_is_not_where_most_can_be_won(
     assert idle.evidence[0].value == 0.7
 
 
+@pytest.mark.parametrize(("ranks", "us"), [(2, 600.0), (3, 700.0)])
+def test_the_time_of_a_symptom_is_the_mean_where_all_ranks_show_it_else_that_of_the_worst(
+    tmp_path: Path, ranks: int, us: float
+) -> None:
+    rows = "rank span_us free_us\n0 1000 500\n1 1000 700"
+    rule = made(tmp_path, body=IDLE + "symptom: idle_us\n")
+    found = evaluate(rule, TablesAlone({Overlap: read_table(Overlap, rows)}), run_of(f"rank_count={ranks}"))
+    (idle,) = merge(found)
+    assert idle.restated is not None
+    assert idle.restated.us == us
+
+
 @pytest.mark.parametrize(
     ("across", "words", "us"),
     [

@@ -143,7 +143,7 @@ def test_a_small_cause_leads_its_large_symptom_and_what_stays_unexplained_is_sai
     assert said.first is not None
     assert said.first.rule == "env/queue"
     assert _flat(said.first.folds[0].title) == "host/idle costs 25 % (rank 0)"
-    assert _flat(said.beyond).startswith("What was found would win back all but 28 % of the step of this: ")
+    assert _flat(said.beyond).startswith("What was found leaves 28 % of the step unexplained, seen as: ")
 
 
 @pytest.mark.parametrize(("won", "kind"), [(0.02, "partly"), (0.2, "same_time")])
@@ -191,6 +191,16 @@ def test_where_no_step_is_known_a_finding_without_an_estimate_leads_by_its_sever
 def test_a_grave_doubt_about_the_capture_asks_to_record_again() -> None:
     said = _said(_diagnosis(_finding("capture/contradicted", severity=Severity.high), _finding("host/python", 0.2)))
     assert (said.kind, said.label) == ("record", "Record again first")
+
+
+@pytest.mark.parametrize(
+    ("severity", "said"),
+    [(Severity.medium, "Read the numbers with care: capture/lost (rank 0)."), (Severity.low, "")],
+    ids=["half of a file is gone", "a row is gone"],
+)
+def test_under_the_first_line_stands_what_makes_the_numbers_doubtful(severity: Severity, said: str) -> None:
+    damage = _finding("capture/lost", severity=severity)
+    assert _flat(_said(_diagnosis(_finding("host/python", 0.2), damage)).doubts).replace(" costs 0 %", "") == said
 
 
 def test_beside_a_capture_to_record_again_nothing_is_said_to_be_without_a_cause() -> None:

@@ -192,6 +192,7 @@ class DiagnosisBlocks:
         else:
             yield Paragraph(plain_prose(said.says))
         yield from paragraph_of(*said.beyond)
+        yield from paragraph_of(*said.doubts)
         yield from paragraph_of(*captures_chosen(self.diagnosis.run, self.language))
 
     def won_by(self, said: Headline) -> Prose:
@@ -208,8 +209,7 @@ class DiagnosisBlocks:
         second = plain_prose(said.says) if said.says else self.leading_sentence(said)
         first = (TextPiece(said.time, strong=True),) if said.time else ()
         yield Paragraph(self.in_a_row(first, second))
-        if said.beyond:
-            yield quiet_line(said.beyond)
+        yield from map(quiet_line, filter(None, (said.beyond, said.doubts)))
         chosen = captures_chosen(self.diagnosis.run, self.language)
         if chosen:
             yield quiet_line(chosen)

@@ -23,7 +23,7 @@ from advisor.model.findings import (
 from advisor.model.run import UNEVEN
 from advisor.report.diagnosis.cards import Card, Maker, describe_saving
 from advisor.report.diagnosis.symptoms import folded_under, symptom_fingerprints
-from advisor.report.prose import Prose, TextPiece, clean_line, parse_prose
+from advisor.report.prose import Prose, TextPiece, clean_line, join_prose, parse_prose
 from advisor.report.time_split import TimePart
 from advisor.report.words import CATEGORIES, say, word_for
 from advisor.units import show_value
@@ -57,6 +57,8 @@ class Headline(Struct, frozen=True):
     beyond: Prose = ()
     """Beside a cause: what stays unexplained; beside a capture that cannot be trusted nothing. Where nothing needs
     fixing: where the next per cent would be."""
+    doubts: Prose = ()
+    """What of the capture makes the numbers doubtful, where that does not lead itself."""
 
 
 def make_headline(
@@ -70,10 +72,13 @@ def make_headline(
         first = next(card for card in cards if card.fingerprint == lead.fingerprint)
         beyond = () if kind == "record" else _say_unexplained(diagnosis, lead, cards, language)
         won = first.saving if kind == "fix" and first.saving_time else ""
-        return Headline(kind, time, say(f"lead_{kind}", language), first, "", won, beyond)
+        doubts = say_doubts(diagnosis, lead, language)
+        return Headline(kind, time, say(f"lead_{kind}", language), first, "", won, beyond, doubts)
+    doubts = say_doubts(diagnosis, None, language)
     if kind == "blind":
-        return Headline("blind", time, "", None, say("nothing_checked", language))
-    return Headline("fine", time, "", None, nothing_to_fix(diagnosis, language), beyond=_next_gain(diagnosis, language))
+        return Headline("blind", time, "", None, say("nothing_checked", language), doubts=doubts)
+    gain = _next_gain(diagnosis, language)
+    return Headline("fine", time, "", None, nothing_to_fix(diagnosis, language), beyond=gain, doubts=doubts)
 
 
 def time_sentence(diagnosis: Diagnosis, parts: Sequence[TimePart], language: Language) -> str:
@@ -150,6 +155,16 @@ def _say_unexplained(diagnosis: Diagnosis, lead: Finding, cards: Sequence[Card],
         return ()
     said = say("unexplained", language, share=show_value(share, "share"))
     return (TextPiece(said), *card.title, TextPiece(say("full_stop", language)))
+
+
+def say_doubts(diagnosis: Diagnosis, lead: Finding | None, language: Language) -> Prose:
+    """What is wrong with the capture that makes its numbers doubtful, apart from what leads."""
+    maker = Maker(diagnosis, language)
+    titles = [maker.title(one) for one in diagnosis.findings if is_grave_doubt(one) and one is not lead]
+    if not titles:
+        return ()
+    said = join_prose(say("semicolon", language), titles)
+    return (TextPiece(say("read_with_care", language)), *said, TextPiece(say("full_stop", language)))
 
 
 def nothing_to_fix(diagnosis: Diagnosis, language: Language) -> str:

@@ -162,7 +162,8 @@ def operator_shapes(
     without: Table[Removal] | None = None,
 ) -> Table[OperatorShape]:
     """Kernels by rank, type, core and inputs. What Level0 does not record stays missing and makes no difference."""
-    chosen = in_steps(build_timeline(kernels, collectives, None, windows), kernels, split)
+    device = build_timeline(kernels, collectives, None, windows)
+    chosen = in_steps(device, kernels, split)
     chosen = chosen.take(np.flatnonzero(chosen.table.texts("op_type").codes >= 0))
     table, duration = chosen.table, chosen.duration_us
     groups = group_like_kernels(table)
@@ -173,7 +174,7 @@ def operator_shapes(
     gone = sooner_by_name(without, "operator", table["rank"][first], table.texts("op_type").take(first))
     slower = groups.sums(slower_than_usual(groups, duration)) / chosen.steps[first]
     slower_of_type = types.sums(slower)[types.of]
-    apart = groups.means((duration - mean[groups.of]) ** 2)
+    apart = _variances_of_calls(groups, duration, device.work.cell[chosen.row], table["start_ns"])
     shares = {share: groups.means(table[share], duration) for share in PIPES}
     return Table.build(
         OperatorShape,
@@ -196,6 +197,25 @@ def operator_shapes(
         blocks=groups.smallest(table["blocks"]),
         step_share=ratio(total, chosen.step_us[first]) * chosen.once[first],
     )
+
+
+def _variances_of_calls(groups: Groups, duration: Array, step: Array, start: Array) -> Array:
+    """Per group of like kernels: the variance of their durations; `step` numbers the step of each.
+
+    Where every step has as many of them, calls at the same place of each step are held against each other: layers of
+    one shape may well differ for good, as sliding windows do from full attention, and that is no instability.
+    """
+    alone = groups.means((duration - groups.means(duration)[groups.of]) ** 2)
+    in_step = group_by(groups.of, step)
+    of_group = Groups(groups.of[in_step.first], groups.first)
+    calls, steps = in_step.sizes.astype(float), of_group.sizes
+    evenly = (of_group.smallest(calls) == of_group.largest(calls)) & (steps > 1)
+    compared = np.flatnonzero(evenly[groups.of])
+    of, took = groups.of[compared], duration[compared]
+    places = group_by(of, Groups(in_step.of[compared], in_step.first).turns(start[compared]))
+    apart = np.bincount(of, weights=(took - places.means(took)[places.of]) ** 2, minlength=len(groups))
+    of_steps = ratio(apart, groups.sizes * (1 - 1 / np.maximum(steps, 1)))
+    return np.where(evenly, np.minimum(of_steps, alone), alone)
 
 
 def group_like_kernels(kernels: Table[Kernel]) -> Groups:

@@ -183,3 +183,32 @@ def test_a_kernel_beside_the_main_stream_costs_nothing_unless_that_stream_awaits
         "Unique2": 0.0,
         "MatMul": 200.0,
     }
+
+
+def _attention(step: int, *durations: float) -> str:
+    return "".join(f"{step} {step * 10**6 + at * 10**3} {us} FlashAttention 2,2\n" for at, us in enumerate(durations))
+
+
+def _spread(*steps: str) -> float:
+    said = "step start_ns duration_us op_type input_shapes\n" + "".join(steps)
+    (shape,) = operator_shapes(read_table(Kernel, said), None, None).rows()
+    spread = shape["spread"]
+    assert isinstance(spread, float)
+    return spread
+
+
+def test_layers_that_differ_alike_in_every_step_are_not_unstable():
+    assert _spread(*(_attention(step, 10, 50, 10, 50) for step in (1, 2, 3))) == 0.0
+
+
+def test_what_differs_from_step_to_step_is_unstable_wherever_it_lies():
+    mean = 30.0
+    swapped = _spread(_attention(1, 10, 50), _attention(2, 50, 10))
+    assert swapped == pytest.approx(20 / mean)  # never more than the spread of all calls
+    third = _spread(*(_attention(step, 100, 20 + 30 * (step == 3)) for step in (1, 2, 3)))
+    at_place = statistics.variance([20, 20, 50]) / 2  # one place of two
+    assert third == pytest.approx(at_place**0.5 / 65)
+
+
+def test_where_steps_do_not_call_it_equally_often_all_calls_are_held_against_each_other():
+    assert _spread(_attention(1, 10, 50), _attention(2, 10)) == pytest.approx(statistics.pstdev([10, 50, 10]) * 3 / 70)

@@ -109,7 +109,13 @@ class OperatorShape(Fact):
         ),
     ]
     mean_us: Annotated[float, Us("Mean duration.")]
-    spread: Annotated[float, Times("Standard deviation of the duration over its mean.")]
+    spread: Annotated[
+        float,
+        Times(
+            "Standard deviation of the duration over its mean; where every step has as many calls, from the mean of "
+            "those at the same place of a step."
+        ),
+    ]
     mac_share: Annotated[float, Share("Cube busy, weighted by time.")]
     vector_share: Annotated[float, Share("Vector unit busy, weighted by time.")]
     scalar_share: Annotated[float, Share("Scalar unit busy, weighted by time.")]

@@ -33,11 +33,14 @@ from advisor.facts.observed import Damage
 from advisor.facts.profile import AnyTable, RankFacts, ReadTable, fact_of_wanted
 from advisor.facts.selection import Selected
 from advisor.facts.table import Table
-from advisor.messages.errors import FactMissing
+from advisor.messages.errors import FactMissing, UsageError
+from advisor.messages.message import Message
 from advisor.model.run import Run
 from advisor.release import VERSION
 
 VIEWS = "views.sql"
+_PART = ".part"
+"""Ends the name of what is not written to its end."""
 
 
 class StoredEvents(Struct, frozen=True):
@@ -47,11 +50,23 @@ class StoredEvents(Struct, frozen=True):
     folder: str
 
     def select(self, table: Table[Any]) -> Selected:
-        """Writes the rows, where there are any, and gives the first of them, which stands for all."""
+        """Writes the rows, where there are any, and gives the first of them, which stands for all.
+
+        Beside the place where they will lie: a worker that is killed leaves nothing half written there, and one that
+        was given up and goes on writing does not meet the one that does its rank again.
+
+        Raises:
+            UsageError: The process, a worker on another machine, does not see the store.
+        """
         first = table.take(np.arange(min(len(table), 1)))
         if len(first):
-            with contextlib.closing(ParquetFile(Path(self.folder) / file_of_events(first), self.fact)) as file:
+            if not os.path.isdir(self.folder):
+                raise UsageError(Message("worker_sees_no_store", path=self.folder), Message("share_the_store"))
+            target = Path(self.folder) / file_of_events(first)
+            part = target.with_name(f"{target.name}.{secrets.token_hex(4)}{_PART}")
+            with contextlib.closing(ParquetFile(part, self.fact)) as file:
                 file.add_events(table)
+            os.replace(part, target)
         return Selected(first.only(first.fact.columns()), np.full(len(first), len(table), np.int64))
 
 
@@ -70,7 +85,7 @@ class StoreWriter:
             OSError: Nothing can be written there.
         """
         self._target = target
-        self.folder = target.with_name(f".{target.name}-{secrets.token_hex(4)}.part")
+        self.folder = target.with_name(f".{target.name}-{secrets.token_hex(4)}{_PART}").absolute()
         self.folder.mkdir()
         self._files: dict[str, ParquetFile] = {}
         self._sources: list[StoredSource] = []
@@ -114,6 +129,8 @@ class StoreWriter:
             OSError: It cannot be written.
         """
         self._close_files()
+        for left in self.folder.glob(f"*/*{_PART}"):
+            left.unlink()
         names = sorted(name for name in self.rows if name != FURTHER_DAMAGE)
         (self.folder / VIEWS).write_text("".join(map(_view, names)), "utf-8")
         text = msgspec.Raw(run.model_dump_json().encode())

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -13,13 +14,16 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
+import numpy as np
 import pytest
 
 import advisor
 from advisor import pipeline
 from advisor.analysis import DERIVATIONS
+from advisor.cli.main import main
+from advisor.fact_store.writing import StoredEvents
 from advisor.facts.derived import Overlap
-from advisor.facts.observed import Damage
+from advisor.facts.observed import Damage, Kernel
 from advisor.facts.profile import Profile, RankFacts
 from advisor.facts.table import Table
 from advisor.messages.errors import ClusterLost, FactMissing, UsageError
@@ -71,6 +75,28 @@ def test_a_diagnosis_on_a_cluster_is_that_of_one_machine_to_the_byte(
     here = advisor.diagnose(capture.name)
     there = advisor.diagnose(capture.name, on=loopback.address.replace("tcp://", "dask://"))
     assert there.to_json() == here.to_json()
+
+
+def test_facts_that_a_cluster_writes_are_those_of_one_machine_to_the_byte(
+    loopback: Loopback, shared: SharedCaptures, tmp_path: Path
+) -> None:
+    capture = shared.written("slow-link", export="text")
+    for name, ways in (("here", []), ("there", ["--on", loopback.address.replace("tcp://", "dask://")])):
+        assert main(["facts", str(capture), "-o", str(tmp_path / name), "-q", *ways]) == 0
+    here, there = (
+        {path.relative_to(store): path.read_bytes() for path in store.rglob("*") if path.is_file()}
+        for store in (tmp_path / "here", tmp_path / "there")
+    )
+    assert there == here
+    assert any(path.parent.name == "kernels" for path in here)
+
+
+def test_a_worker_that_does_not_see_where_facts_are_written_says_so(tmp_path: Path) -> None:
+    rows = Table.build(Kernel, rank=np.zeros(1), start_ns=np.zeros(1), duration_us=np.ones(1))
+    with pytest.raises(UsageError) as refused:
+        StoredEvents(Kernel, str(tmp_path / "elsewhere")).select(rows)
+    assert f"does not see {tmp_path / 'elsewhere'}" in str(pickle.loads(pickle.dumps(refused.value)))  # noqa: S301
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_the_rank_of_a_worker_that_died_is_done_elsewhere_and_nothing_is_done_twice(

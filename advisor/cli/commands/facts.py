@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from advisor.cli.arguments import language_option, named_path, reading_options
 from advisor.cli.exit_codes import FINE
-from advisor.cli.inputs import refuse_saved, warn_of_chip
+from advisor.cli.inputs import refuse_saved, warn_of_chip, ways_to_read
 from advisor.cli.settings_in_force import language_of, settings_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def words(one: argparse.ArgumentParser) -> None:
     )
     one.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
     language_option(one)
-    reading_options(one, on_cluster=False, cached=False)
+    reading_options(one, cached=False)
     one.set_defaults(run=run)
 
 
@@ -50,8 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     settings_of(arguments)
     language = language_of(arguments.lang)
     with ProgressBar(language) as bar:
-        told = {"chip": arguments.chip, "job": arguments.job}
-        profile = open_profile(arguments.path, jobs=arguments.jobs, progress=bar, **told)
+        events_are_written = {"cache": None}  # where their rank is read, so every rank is
+        profile = open_profile(arguments.path, **ways_to_read(arguments, bar) | events_are_written)
         warn_of_chip(profile, arguments)
         captures = tuple(capture.path for capture in profile.run.captures)
         paths_outside_captures([target], arguments.path, captures)

@@ -139,6 +139,13 @@ TEXTS: Mapping[str, Text] = {
     "worker_sees_no_capture": Text(
         "the worker {who} does not see {path} as it is here", "worker {who} 看不到 {path}，或其内容与本机不同"
     ),
+    "worker_sees_no_store": Text(
+        "a worker does not see {path}, where the facts are written", "有 worker 看不到写入 facts 的目录 {path}"
+    ),
+    "share_the_store": Text(
+        "write the facts to a folder that all workers share under the same path",
+        "请将 facts 写到所有 worker 以相同路径共享的目录中",
+    ),
     "share_the_folder": Text(
         "give the capture unpacked, on a folder that all workers share under the same path",
         "请把采集数据解压后放在所有 worker 以相同路径共享的目录中",

@@ -191,8 +191,7 @@ class DiagnosisBlocks:
                 yield Paragraph((*step, *first_paragraph(said.first.actions[0].do)))
         else:
             yield Paragraph(plain_prose(said.says))
-        yield from paragraph_of(*said.beyond)
-        yield from paragraph_of(*said.doubts)
+        yield from map(Paragraph, said.remarks)
         yield from paragraph_of(*captures_chosen(self.diagnosis.run, self.language))
 
     def won_by(self, said: Headline) -> Prose:
@@ -209,7 +208,7 @@ class DiagnosisBlocks:
         second = plain_prose(said.says) if said.says else self.leading_sentence(said)
         first = (TextPiece(said.time, strong=True),) if said.time else ()
         yield Paragraph(self.in_a_row(first, second))
-        yield from map(quiet_line, filter(None, (said.beyond, said.doubts)))
+        yield from map(quiet_line, said.remarks)
         chosen = captures_chosen(self.diagnosis.run, self.language)
         if chosen:
             yield quiet_line(chosen)

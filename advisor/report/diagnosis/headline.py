@@ -60,6 +60,11 @@ class Headline(Struct, frozen=True):
     doubts: Prose = ()
     """What of the capture makes the numbers doubtful, where that does not lead itself."""
 
+    @property
+    def remarks(self) -> tuple[Prose, ...]:
+        """What stands under the answer, a sentence each."""
+        return tuple(filter(None, (self.beyond, self.doubts)))
+
 
 def make_headline(
     diagnosis: Diagnosis, cards: Sequence[Card], parts: Sequence[TimePart], language: Language

@@ -186,8 +186,7 @@ class _PageBlocks(DiagnosisBlocks):
             yield from self.first_step(said.first)
         elif said.time:
             yield Section((Paragraph(plain_prose(said.says)),), "lead")
-        if said.beyond:
-            yield Paragraph(toned(said.beyond, "quiet"))
+        yield from (Paragraph(toned(remark, "quiet")) for remark in said.remarks)
         yield from paragraph_of(*toned(captures_chosen(self.diagnosis.run, self.language), "quiet"))
         yield from self.split()
         if not self.parts and self.diagnosis.outcomes:

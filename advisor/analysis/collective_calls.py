@@ -20,6 +20,7 @@ from advisor.analysis.grouping import Groups, group_by, ratio, row_at
 from advisor.analysis.intervals import covered_ns, union
 from advisor.analysis.overlap import stages_of
 from advisor.analysis.transit import split_times
+from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall, Meeting, Overlap
 from advisor.facts.observed import Collective, Kernel, Link, PeerWait, Transfer
 from advisor.facts.profile import completed_by
@@ -45,9 +46,11 @@ def collective_calls(
 ) -> Table[CollectiveCall]:
     """Every communication operator with its exposed part and the usual length of its like.
 
-    What is exposed is missing in steps whose list of kernels lacks rows; of transit, wait and idle what was not
+    Those outside of the steps of a rank that numbers its steps, as it warms up, are none of a step and left out. What is
+    exposed is missing in steps whose list of kernels lacks rows; of transit, wait and idle what was not
     measured (see `transit`).
     """
+    collectives = collectives.take(~lie_outside_steps(collectives["rank"], collectives["step"]))
     lacking = lacks_kernel_rows(split, collectives["rank"], collectives["step"])
     alike = group_by(
         collectives["rank"],
@@ -88,6 +91,11 @@ def collective_calls(
         awaited_all_us=awaited.all_us,
         sole=_has_sole_group(collectives),
     )
+
+
+def lie_outside_steps(rank: Array, step: Array) -> Array:
+    """Per event: whether it carries no step while others of its rank do."""
+    return (step == MISSING) & np.isin(rank, np.unique(rank[step != MISSING]))
 
 
 def _size_class(size_bytes: Array) -> Array:

@@ -57,14 +57,18 @@ def _finding_of_hits(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) 
 def _saving_of_hits(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> Saving:
     """The savings of many places as one: steps of a rank are averaged, then ranks joined as the rule says.
 
-    A step or rank of the run that is not among the hits saves nothing there.
+    A step or rank of the run that is not among the hits saves nothing there; where the rank that saves least decides, one
+    that only just keeps the rule quiet saves what the same remedy wins there.
     """
     run, rule = hits[0].run, hits[0].rule
     steps = _count_steps(run, rule)
     us = _by_rank(_saving_by_place(hits), steps)
     across = rule.saving.across if rule.saving is not None else "worst"
-    if across == "critical" and slack and None not in us:
-        return saving_with_share(_of_last(_by_rank(_saving_by_place([*hits, *elsewhere]), steps), slack), run.step_us)
+    if None not in us and (across == "least" or (across == "critical" and slack)):
+        everywhere = _by_rank(_saving_by_place([*hits, *elsewhere]), steps)
+        if across == "critical":
+            return saving_with_share(_of_last(everywhere, slack), run.step_us)
+        us = {rank: one for rank, one in everywhere.items() if math.isfinite(one)}
     every = None if None in us else len({*run.ranks, *us})
     return saving_with_share(_join_across_ranks(across, list(us.values()), every), run.step_us)
 

@@ -176,6 +176,8 @@ class Fact:
     of_pauses: ClassVar[bool] = False
     """Says what the device waited for: nothing of a whole program without a marked step, whose pauses are those of
     starting, loading and compiling too."""
+    of_all_steps: ClassVar[bool] = False
+    """Says what was recorded, of steps that do not count too (see `LeftOutStep`)."""
     moment: ClassVar[Moment | None] = None
     """Where a row is one event: the columns that say when. A finding lists the worst of them."""
     record_with: ClassVar[Text | None] = None

@@ -12,9 +12,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cache
 from typing import Any, Protocol, TypeGuard, TypeVar, cast, get_args, get_type_hints, overload, runtime_checkable
 
+import numpy as np
+
 from advisor.chips import ChipTable
-from advisor.facts.base import Fact
+from advisor.facts.base import MISSING, Fact
 from advisor.facts.chain_patterns import ChainPatterns
+from advisor.facts.derived import LeftOutStep
 from advisor.facts.names import FACTS
 from advisor.facts.observed import Damage, StepWindow
 from advisor.facts.selection import Selected, Selection
@@ -313,8 +316,9 @@ class FactsWanted:
     ) -> None:
         self.inputs, self.makers, self.wanted, self.known, self.threads = inputs, makers, wanted, known, threads
         needed = {asked: _observed_roots(fact_of_wanted(asked), makers) for asked in wanted}
-        roots = frozenset[type[Fact]]().union(*needed.values())
-        self.events = sorted((root for root in roots if _of_events(root)), key=lambda root: root.table)
+        self.roots = frozenset[type[Fact]]().union(*needed.values())
+        """The observed facts behind all of them."""
+        self.events = sorted((root for root in self.roots if _of_events(root)), key=lambda root: root.table)
         self.order = sorted(wanted, key=lambda asked: (asked is Damage, not any(root.heavy for root in needed[asked])))
         behind = [_facts_behind(fact_of_wanted(asked), makers) for asked in self.order]
         ends = range(1, len(wanted) + 1)
@@ -336,6 +340,9 @@ class FactsWanted:
     def __call__(self, source: Source) -> RankFacts:
         found: RankFacts = dict(self.known)
         inputs = self.inputs_of(source)
+        left_out = self._left_out_steps(inputs, found, source)
+        if len(left_out):
+            inputs = _inputs_without_steps(inputs, left_out)
         for fact in self.events:
             _resolve_fact(fact, inputs, self.makers, found, source.read)
         source.release()
@@ -350,6 +357,14 @@ class FactsWanted:
         if source.size_bytes > GIVE_BACK_BYTES:
             give_back_now()
         return given
+
+    def _left_out_steps(self, inputs: _RunInputs, found: RankFacts, source: Source) -> Table[LeftOutStep]:
+        """The steps that do not count: told before anything is read or derived that has steps."""
+        if LeftOutStep in self.makers and any(has_steps(root) for root in self.roots):
+            table = _resolve_fact(LeftOutStep, inputs, self.makers, found, source.read)
+            if isinstance(table, Table):
+                return table
+        return Table.empty(LeftOutStep)
 
     def _collect_table(self, asked: WantedFact, inputs: _RunInputs, found: RankFacts, source: Source) -> None:
         if asked in found:
@@ -418,6 +433,33 @@ class FactsWanted:
         if any(fact_of_wanted(one).heavy for one in unneeded):
             give_back_now()
         return {fact for fact in needed if fact not in found}
+
+
+def has_steps(fact: type[Fact]) -> bool:
+    """Whether rows of a fact belong to steps."""
+    return "step" in fact.columns()
+
+
+def _inputs_without_steps(inputs: _RunInputs, left_out: Table[LeftOutStep]) -> _RunInputs:
+    run = inputs[RunOfRanks]
+    assert isinstance(run, RunOfRanks)  # noqa: S101 - it is kept by its type
+    return {**inputs, RunOfRanks: run.without_steps(frozenset(left_out["step"].tolist())), LeftOutStep: left_out}
+
+
+def _as_it_counts(table: AnyTable, inputs: _RunInputs) -> AnyTable:
+    """A table as all is derived from it: without steps that do not count."""
+    left_out = inputs.get(LeftOutStep)
+    counts = left_out is None or not table.fact.observed or not has_steps(table.fact)
+    return table if counts else table.once(_without_steps, left_out)
+
+
+def _without_steps(table: AnyTable, left_out: Table[LeftOutStep]) -> AnyTable:
+    """The rows that do not belong to these steps; kernels and collectives lie outside of all steps instead, as those
+    before the first one do."""
+    inside = np.isin(table["step"], left_out["step"])
+    if _of_events(table.fact) and table.fact is not StepWindow:
+        return table.having(step=np.where(inside, MISSING, table["step"]))
+    return table.take(~inside)
 
 
 def _select_rows(asked: Selection, table: ReadTable) -> ReadTable:
@@ -496,6 +538,8 @@ def _derive_fact(
             arguments[name] = inputs[need]
             continue
         table = _resolve_fact(need, inputs, makers, found, read)
+        if isinstance(table, Table) and not fact.of_all_steps:
+            table = _as_it_counts(table, inputs)
         if isinstance(table, FactMissing) and not optional:
             missing.append(table)
         arguments[name] = None if isinstance(table, FactMissing) else table

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from advisor.model.job import JobKind
 from advisor.model.run import Capture, Run
@@ -38,7 +39,11 @@ class RunOfRanks(Struct, frozen=True):
         """The same of one of the ranks."""
         captures = {rank: self.captures[rank]} if rank in self.captures else {}
         stages = {rank: self.stages[rank]} if rank in self.stages else {}
-        return RunOfRanks(self.framework, self.chip, self.job, self.steps, self.times_of, captures, stages)
+        return replace(self, captures=captures, stages=stages)
+
+    def without_steps(self, left_out: Collection[int]) -> RunOfRanks:
+        """The same where these steps do not count."""
+        return replace(self, steps=tuple(step for step in self.steps if step not in left_out))
 
 
 def run_of_ranks(run: Run) -> RunOfRanks:

@@ -14,7 +14,7 @@ from advisor.units import show_value
 MOST_SHOWN = 5
 _NAMELESS = {
     "gaps": "idle",
-    **dict.fromkeys(("overlaps", "step_windows", "step_phases"), "step_word"),
+    **dict.fromkeys(("overlaps", "step_windows", "step_phases", "left_out_steps"), "step_word"),
     "frequencies": "clock_word",
 }
 """What an event without a name is called, by its table."""

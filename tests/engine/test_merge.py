@@ -92,6 +92,14 @@ def test_steps_are_averaged_before_ranks_are_joined(tmp_path: Path, across: str,
     assert finding.saving.share == us / 1000
 
 
+@pytest.mark.parametrize(("idle", "us"), [(5, 5.0), ("-", 0.0)])
+def test_what_every_rank_saves_is_no_less_for_a_rank_that_only_just_keeps_the_rule_quiet(
+    tmp_path: Path, idle: object, us: float
+) -> None:
+    rows = f"rank step span_us free_us\n0 1 1000 400\n1 1 1000 250\n2 1 1000 {idle}"
+    assert merged(tmp_path, "step_us=1000 rank_count=3", "least", rows).saving.us == us
+
+
 LATE = """
 rank step span_us free_us
 0    1    1000    400

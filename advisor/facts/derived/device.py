@@ -66,6 +66,7 @@ class Witness(Fact):
 
     table = "witnesses"
     observed = False
+    of_all_steps = True
 
     rank: Rank
     witness: Annotated[
@@ -92,6 +93,7 @@ class RankCoverage(Fact):
 
     table = "rank_coverage"
     observed = False
+    of_all_steps = True
 
     rank: Rank
     step: Step
@@ -179,6 +181,21 @@ class StepSpan(Fact):
     span_us: Annotated[float, Us("Device span of the step.")]
     typical_us: Annotated[float, Us("Median span of the other steps; missing when there is no other.")]
     edge: Annotated[bool, Flag("First or last recorded step.")]
+
+
+class LeftOutStep(Fact):
+    """The first recorded step of a rank, where it took much longer than any other: no other table counts it."""
+
+    table = "left_out_steps"
+    observed = False
+    of_all_steps = True
+    moment = Moment(lasts="span_us", name=())
+
+    rank: Rank
+    step: Step
+    start_ns: Annotated[int, Ns("Host start of the step; missing where only its times were summed up.")]
+    span_us: Annotated[float, Us("How long it took, by the profiler's sums or else from start to end on the host.")]
+    longest_us: Annotated[float, Us("The longest of the other steps, told in the same way.")]
 
 
 class StartUp(Fact):
@@ -370,6 +387,7 @@ class RecordedSpan(Fact):
 
     table = "recorded_spans"
     observed = False
+    of_all_steps = True
 
     rank: Rank
     start_ns: Annotated[int, Ns("Start of the first.")]

@@ -381,7 +381,9 @@ class TestRecorded:
             np.testing.assert_allclose(calls["transit_us"] + calls["wait_us"] + calls["idle_us"], calls["elapse_us"])
         found = diagnose(tmp_path)
         split = found.split
-        assert split is not None and split.exposed_comm_us / split.step_us == pytest.approx(0.69, abs=0.01)
+        assert split is not None and split.exposed_comm_us / split.step_us == pytest.approx(0.62, abs=0.01)
+        [start_up] = [one for one in found.findings if one.rule == "capture/start-up-step"]
+        assert {(place.rank, place.step) for place in start_up.seen} == {(0, None), (1, None)}
         assert found.findings[0].rule.startswith("comm/")
 
     def test_the_step_is_what_the_lane_of_its_own_analysis_sums_up(self, real_data: Path):

@@ -46,9 +46,9 @@ def collective_calls(
 ) -> Table[CollectiveCall]:
     """Every communication operator with its exposed part and the usual length of its like.
 
-    Those outside of the steps of a rank that numbers its steps, as it warms up, are none of a step and left out. What is
-    exposed is missing in steps whose list of kernels lacks rows; of transit, wait and idle what was not
-    measured (see `transit`).
+    Those outside of the steps of a rank that numbers its steps, as it warms up, are none of a step and left out. What
+    is exposed is missing in steps whose list of kernels lacks rows; of transit, wait and idle what was not measured
+    (see `transit`).
     """
     collectives = collectives.take(~lie_outside_steps(collectives["rank"], collectives["step"]))
     lacking = lacks_kernel_rows(split, collectives["rank"], collectives["step"])
@@ -95,7 +95,8 @@ def collective_calls(
 
 def lie_outside_steps(rank: Array, step: Array) -> Array:
     """Per event: whether it carries no step while others of its rank do."""
-    return (step == MISSING) & np.isin(rank, np.unique(rank[step != MISSING]))
+    outside: Array = (step == MISSING) & np.isin(rank, np.unique(rank[step != MISSING]))
+    return outside
 
 
 def _size_class(size_bytes: Array) -> Array:

@@ -57,8 +57,8 @@ def _finding_of_hits(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) 
 def _saving_of_hits(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> Saving:
     """The savings of many places as one: steps of a rank are averaged, then ranks joined as the rule says.
 
-    A step or rank of the run that is not among the hits saves nothing there; where the rank that saves least decides, one
-    that only just keeps the rule quiet saves what the same remedy wins there.
+    A step or rank of the run that is not among the hits saves nothing there; where the rank that saves least decides,
+    one that only just keeps the rule quiet saves what the same remedy wins there.
     """
     run, rule = hits[0].run, hits[0].rule
     steps = _count_steps(run, rule)

@@ -21,7 +21,15 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from advisor.model.findings import Finding, RemedyStep, Severity, seen_by_chance, steps_for, unexplained_part
+from advisor.model.findings import (
+    TOLD_APART,
+    Finding,
+    RemedyStep,
+    Severity,
+    seen_by_chance,
+    steps_for,
+    unexplained_part,
+)
 
 Weight = tuple[int, float, float]
 CauseLinks = Mapping[int, Sequence[int]]
@@ -62,9 +70,6 @@ def rank_findings(findings: Iterable[Finding], catalog: Rules) -> tuple[Finding,
         for number in _topological_order(lineup.standings(), symptoms, causes)
     )
 
-
-TOLD_APART = 1.25
-"""The ratio from which two savings are told apart: an estimate counts as right within a quarter of the truth."""
 
 _DOUBT, _ACT, _CHANCE, _EXPLAINED, _REMARK = 4, 3, 2, 1, 0
 """Tiers: nothing else can be trusted; to be acted on; a cause in what is left of a file; the same time seen again; a

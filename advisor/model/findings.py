@@ -119,6 +119,10 @@ class CodeLine(_Model):
     function: str = ""
 
 
+TOLD_APART = 1.25
+"""The ratio from which two savings are told apart: an estimate counts as right within a quarter of the truth."""
+
+
 class ModulePlace(_Model):
     """A module of the model to which a part of the time of an operator, or of chains of operators, belongs."""
 

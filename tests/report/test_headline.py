@@ -301,12 +301,18 @@ def test_a_report_on_one_of_several_captures_says_at_the_top_which(language: Lan
     assert not any("r0_ascend_pt" in top for top in _tops(diagnosis, language))
 
 
-@pytest.mark.parametrize(("won", "folded"), [(0.2, True), (0.2005, True), (0.203, False), (0.0, False)])
-def test_a_finding_that_wins_what_its_cause_wins_is_the_same_time(won: float, folded: bool) -> None:
-    cause = _finding("host/eager", 0.2, symptoms=("host/python",))
-    effect = _finding("host/python", won, causes=("host/eager",))
+@pytest.mark.parametrize(
+    ("rule", "won", "folded"),
+    [
+        *(("host/python", won, folded) for won, folded in ((0.2, True), (0.2005, True), (0.203, False), (0.0, False))),
+        *(("ranks/late", won, folded) for won, folded in ((0.24, True), (0.26, False), (0.17, True), (0.15, False))),
+    ],
+)
+def test_a_finding_that_wins_what_its_cause_wins_is_the_same_time(rule: str, won: float, folded: bool) -> None:
+    cause = _finding("host/eager", 0.2, symptoms=(rule,))
+    effect = _finding(rule, won, causes=("host/eager",))
     diagnosis = _diagnosis(cause, effect)
-    assert folded_under(diagnosis) == ({"host/python": "host/eager"} if folded else {})
+    assert folded_under(diagnosis) == ({rule: "host/eager"} if folded else {})
     first, second = make_cards(diagnosis, "en")
     assert (second.is_folded, len(first.folds)) == (folded, folded)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.model.findings import Diagnosis, Finding, unexplained_part
+from advisor.model.findings import TOLD_APART, Diagnosis, Finding, unexplained_part
 
-_ALIKE = 0.005
+_ALIKE = 1.005
 """Times that differ by less are told with the same three digits."""
+_OF_RANKS = "ranks/"
+"""What one rank costs the others is estimated from their waits: it is what that rank loses by whatever makes it late."""
 
 
 def symptom_fingerprints(diagnosis: Diagnosis) -> frozenset[str]:
@@ -62,5 +64,7 @@ def _root_of(name: str, folded: Mapping[str, str], place: Mapping[str, int]) -> 
 
 
 def _win_the_same(finding: Finding, cause: Finding) -> bool:
-    """Whether what both could win is shown as the same time."""
-    return finding.saving.us > 0 and abs(finding.saving.us - cause.saving.us) <= _ALIKE * cause.saving.us
+    """Whether what both could win is the same time, as far as estimates tell."""
+    won, wins = finding.saving.us, cause.saving.us
+    apart = TOLD_APART if any(one.rule.startswith(_OF_RANKS) for one in (finding, cause)) else _ALIKE
+    return won > 0 and wins <= won * apart and won <= wins * apart

@@ -170,7 +170,7 @@ def _blame_copies(
 ) -> None:
     """Charges copies in which the host waits to the host."""
     blocking = host.blocking_copies(calls)
-    blocking = blocking[calls["connection"][blocking] != MISSING]
+    blocking = blocking[calls.at("connection", blocking) != MISSING]
     copied = np.flatnonzero(pieces.kind == _COPIED)
     if tasks is None or not len(blocking) or not len(copied):
         return
@@ -180,7 +180,9 @@ def _blame_copies(
     copies = copies[np.argsort(keys, kind="stable")]
     begun = np.searchsorted(np.sort(keys), device.axis.shift[pieces.cell[copied]] + pieces.start[copied], "right") - 1
     task = work.row[copies[np.maximum(begun, 0)]]
-    row = row_at(calls["rank"][blocking], calls["connection"][blocking], tasks["rank"][task], tasks["connection"][task])
+    row = row_at(
+        calls["rank"][blocking], calls.at("connection", blocking), tasks["rank"][task], tasks["connection"][task]
+    )
     held = (begun >= 0) & (row >= 0)
     cause[copied[held]] = _CODE["blocking_copy"]
     call[copied[held]] = blocking[row[held]]

@@ -100,7 +100,7 @@ def _relief_of_kind(seen: ReplayedRank, name: str) -> tuple[replay.Relief, Spans
     waiting = name in (*WAITING, "drain")
     if waiting:
         calls = calls.take(span_at(_last_of_steps(seen), calls.end - 1) < 0)
-    on_queue = np.isin(seen.table["thread"][calls.row], seen.queue_threads)
+    on_queue = np.isin(seen.table.at("thread", calls.row), seen.queue_threads)
     main, queue = calls.take(~on_queue).spans, calls.take(on_queue).spans
     if waiting:
         gone = span_at(main, waits.end - 1) >= 0

@@ -10,7 +10,15 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.grouping import group_by, row_of_key
-from advisor.analysis.intervals import Spans, covered_ns, holding_a_middle, innermost_covering, touching_any, union
+from advisor.analysis.intervals import (
+    Spans,
+    covered_ns,
+    holding_a_middle,
+    innermost_covering,
+    row_ranges,
+    touching_any,
+    union,
+)
 from advisor.facts.base import MISSING
 from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table, values_at
@@ -51,6 +59,7 @@ class Calls(Struct, frozen=True):
     """The host calls of one rank that last at all, in order of start."""
 
     row: Array
+    """Of the table; in 32 bits where they hold it, for calls are many."""
     start: Array
     end: Array
 
@@ -73,7 +82,10 @@ class Calls(Struct, frozen=True):
     def moments_in(self, moments: Array) -> Array:
         """Per call: how many of these moments lie in it, its end included."""
         moments = np.sort(moments)
-        return np.searchsorted(moments, self.end, "right") - np.searchsorted(moments, self.start)
+        found = np.searchsorted(moments, self.end, "right")
+        for part in row_ranges(len(found)):
+            found[part] -= np.searchsorted(moments, self.start[part])
+        return found
 
 
 def calls_of(table: Table[HostCall], rank: int) -> Calls:
@@ -83,8 +95,13 @@ def calls_of(table: Table[HostCall], rank: int) -> Calls:
 
 def _find_calls(table: Table[HostCall], rank: int) -> Calls:
     start, end = table["start_ns"], table["end_ns"]
-    row = np.flatnonzero((table["rank"] == rank) & (start != MISSING) & (end > start))
-    if len(row) < len(start):
+    lasting = (table["rank"] == rank) & (start != MISSING) & (end > start)
+    count = int(np.count_nonzero(lasting))
+    kind = np.int32 if len(start) <= np.iinfo(np.int32).max else np.int64
+    if lasting[:count].all():  # as they are read: others lie behind them
+        row, start, end = np.arange(count, dtype=kind), start[:count], end[:count]
+    else:
+        row = np.flatnonzero(lasting).astype(kind)
         start, end = start[row], end[row]
     if (start[1:] >= start[:-1]).all():
         return Calls(row, start, end)
@@ -145,7 +162,7 @@ def is_compiling(table: Table[HostCall]) -> Array:
     start, end = table["start_ns"][rows], table["end_ns"][rows]
     found = np.zeros(len(outer), bool)
     found[rows] = end - start >= LONG_BUILD_NS
-    threads = group_by(table["rank"][rows], table["thread"][rows])
+    threads = group_by(table["rank"][rows], table.at("thread", rows))
     for thread in range(len(threads)):
         own = threads.of == thread
         builds, calls = own & inner[rows], own & outer[rows]
@@ -160,15 +177,17 @@ def is_starting_up(table: Table[HostCall]) -> Array:
     or, where none is marked, after many of its name.
     """
     kinds, does, names = (table.texts(name) for name in ("kind", "activity", "name"))
-    start, length = table["start_ns"], table["end_ns"] - table["start_ns"]
-    rows = np.flatnonzero(kinds.isin(DEVICE_SOFTWARE) & ~does.isin(_NO_START) & (start != MISSING) & (length > 0))
-    long = rows[length[rows] >= LONG_FIRST_NS]
+    start, end = table["start_ns"], table["end_ns"]
+    rows = np.flatnonzero(kinds.isin(DEVICE_SOFTWARE) & ~does.isin(_NO_START) & (start != MISSING) & (end > start))
+    length = end[rows] - start[rows]
+    long = rows[length >= LONG_FIRST_NS]
     found = np.zeros(len(kinds), bool)
     if not len(long):
         return found
-    rows = rows[np.isin(names.codes[rows], names.codes[long])]
+    known = np.isin(names.codes[rows], names.codes[long])
+    rows, length = rows[known], length[known]
     same = group_by(table["rank"][rows], names.take(rows))
-    lasted, number = length[rows].astype(np.float64), same.turns(start[rows])
+    lasted, number = length.astype(np.float64), same.turns(start[rows])
     warm = _ends_of_first_steps(table, table["rank"][rows])
     early = np.where(warm == MISSING, number < FIRST_CALLS, start[rows] < warm)
     others = np.fmax(same.medians_of_others(lasted), same.largest(np.where(early, np.nan, lasted))[same.of])
@@ -201,7 +220,7 @@ def are_waiting_reads(table: Table[HostCall]) -> Array:
     doubted = np.flatnonzero(reads & timed & np.isin(table["rank"], telling))
     waiting = np.flatnonzero(waits & timed)
     rows = np.append(doubted, waiting)
-    threads = group_by(table["rank"][rows], table["thread"][rows]).of
+    threads = group_by(table["rank"][rows], table.at("thread", rows)).of
     of_read, of_wait = np.split(threads, [len(doubted)])
     for thread in np.unique(of_read).tolist():
         own, inside = doubted[of_read == thread], waiting[of_wait == thread]
@@ -214,9 +233,9 @@ def are_waiting_reads(table: Table[HostCall]) -> Array:
 def blocking_copies(table: Table[HostCall]) -> Array:
     """Rows of copy calls in which the host waits: the call blocks, or the next one of its thread synchronises."""
     api = np.flatnonzero(table.texts("kind").isin(["api"]) & (table["start_ns"] != MISSING))
-    api = api[np.lexsort((table["start_ns"][api], table["thread"][api], table["rank"][api]))]
+    api = api[np.lexsort((table["start_ns"][api], table.at("thread", api), table["rank"][api]))]
     does = table.texts("activity").take(api)
-    same = np.append((np.diff(table["thread"][api]) == 0) & (np.diff(table["rank"][api]) == 0), False)[: len(api)]
+    same = np.append((np.diff(table.at("thread", api)) == 0) & (np.diff(table["rank"][api]) == 0), False)[: len(api)]
     followed = same & np.append(does.isin(["synchronise"]), False)[1:][: len(api)]
     found: Array = api[does.isin(["blocking_copy"]) | (does.isin(["copy"]) & followed)]
     return found
@@ -232,7 +251,7 @@ def covering_on_any(table: Table[HostCall], calls: Calls, start: Array, end: Arr
     """The same over all threads: the shortest of those found on each."""
     found, length = np.full(len(start), -1), np.full(len(start), np.iinfo(np.int64).max)
     calls = calls.take(holding_a_middle(calls.start, calls.end, start, end))
-    threads = table["thread"][calls.row]
+    threads = table.at("thread", calls.row)
     for thread in np.unique(threads).tolist():
         row = covering_on_thread(calls.take(threads == thread), start, end)
         lasts = np.where(row >= 0, table["end_ns"][row] - table["start_ns"][row], np.iinfo(np.int64).max)
@@ -258,6 +277,7 @@ def running_at(calls: Calls, moment: Array, slack: Array) -> Array:
 
 def enqueue_of_dequeue(table: Table[HostCall], dequeued: Array) -> Array:
     """Per row of a dequeue: the row of the enqueue it answers, by correlation id, or -1."""
-    enqueues = np.flatnonzero(table.texts("kind").isin(["enqueue"]) & (table["connection"] != MISSING))
-    at = row_of_key(table["connection"][enqueues], table["connection"][dequeued])
+    enqueues = np.flatnonzero(table.texts("kind").isin(["enqueue"]))
+    enqueues = enqueues[table.at("connection", enqueues) != MISSING]
+    at = row_of_key(table.at("connection", enqueues), table.at("connection", dequeued))
     return values_at(enqueues, at, -1)

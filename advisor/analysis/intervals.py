@@ -7,7 +7,7 @@ Everything is one sort and a few passes, never pairwise, so that ten million int
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -15,7 +15,8 @@ from msgspec import Struct
 from advisor.facts.table import Array
 
 _A, _B = 1, 2
-
+_ROWS = 1 << 18
+"""2 MiB of a column, which a cache holds."""
 
 _LONGEST_US = 1e15
 """Thirty years."""
@@ -34,6 +35,11 @@ SLICES = 120
 def edges_of_slices(begin: Array, length: Array) -> Array:
     """Per stretch of time, a row: where its `SLICES` equal slices begin, and the last ends, ns."""
     return begin[:, None] + length[:, None] * np.arange(SLICES + 1) // SLICES
+
+
+def row_ranges(rows: int) -> Iterator[slice]:
+    """All rows, some at a time: what is made of columns on the way to a result is then never as long as they are."""
+    return (slice(begin, begin + _ROWS) for begin in range(0, rows, _ROWS))
 
 
 class Spans(Struct, frozen=True):
@@ -172,13 +178,18 @@ def nesting_depths(start: Array, end: Array) -> Array:
 def holding_a_middle(start: Array, end: Array, query_start: Array, query_end: Array) -> Array:
     """Which intervals hold the middle of any query: no other one covers more than half of it."""
     asked = np.sort(query_start + (query_end - query_start) // 2)
-    held: Array = np.searchsorted(asked, end) > np.searchsorted(asked, start)
+    held = np.empty(len(start), bool)
+    for part in row_ranges(len(start)):
+        held[part] = np.searchsorted(asked, end[part]) > np.searchsorted(asked, start[part])
     return held
 
 
 def touching_any(start: Array, end: Array, query_start: Array, query_end: Array) -> Array:
     """Which intervals share time with any query; none of them may be empty."""
-    touched: Array = np.searchsorted(np.sort(query_start), end) > np.searchsorted(np.sort(query_end), start, "right")
+    begun, ended = np.sort(query_start), np.sort(query_end)
+    touched = np.empty(len(start), bool)
+    for part in row_ranges(len(start)):
+        touched[part] = np.searchsorted(begun, end[part]) > np.searchsorted(ended, start[part], "right")
     return touched
 
 

@@ -183,7 +183,7 @@ def _task_queue(table: Table[HostCall], calls: host.Calls) -> tuple[replay.Queue
     known = put >= 0
     moment = np.where(known, table["end_ns"][put], MISSING)
     moment = np.where((moment == MISSING) | (moment > taken.start), taken.start, moment)
-    return replay.Queue(taken.start, taken.end, moment), np.unique(table["thread"][taken.row])
+    return replay.Queue(taken.start, taken.end, moment), np.unique(table.at("thread", taken.row))
 
 
 # The device

@@ -165,6 +165,8 @@ class Fact:
 
     Shipped rules, charts and what sets ranks beside each other read few rows made of it, or select some (`selection`).
     """
+    longest: ClassVar[bool] = False
+    """Has more rows than all others of a rank: read after them, when most of what they are read from is let go."""
     among_events: ClassVar[bool] = False
     """Kept in the files of heavy facts: read together with them, before those files are let go."""
     never_empty: ClassVar[bool] = False

@@ -31,6 +31,9 @@ from advisor.model.run_of_ranks import RunOfRanks, run_of_ranks
 F = TypeVar("F", bound=Fact)
 GIVE_BACK_BYTES = 16 << 20
 """Of a rank from here on, memory returns to the system when its work is done: the next one would scatter over it."""
+APART = 3
+"""What is made of a table of events and, with it, of no more than so many of them is made before the others are read:
+then it is let go. Memory over time is such a table, and so are calls with their stacks."""
 BESIDE_WORTH_BYTES = 64 << 20
 """From this much input on, what is derived from one rank is derived in threads."""
 AnyTable = Table[Any]
@@ -302,8 +305,8 @@ def _join_ranks(asked: WantedFact, parts: Sequence[ReadTable]) -> ReadTable:
 class FactsWanted:
     """The facts wanted of one source. A class, not a closure, so that a process pool can take it along.
 
-    Events are read first, together, so that the files that hold them can be let go; then their tables are let go as
-    soon as nothing that is still wanted needs them.
+    Events are read first, together, so that the files that hold them can be let go; their tables are let go as soon as
+    nothing that is still wanted needs them, those that stand by themselves (`APART`) before the others are read.
     """
 
     def __init__(
@@ -318,7 +321,14 @@ class FactsWanted:
         needed = {asked: _observed_roots(fact_of_wanted(asked), makers) for asked in wanted}
         self.roots = frozenset[type[Fact]]().union(*needed.values())
         """The observed facts behind all of them."""
-        self.events = sorted((root for root in self.roots if _of_events(root)), key=lambda root: root.table)
+        together = _read_together(needed.values())
+        self.events = sorted(together, key=lambda root: (len(together[root]) > APART, root.longest, root.table))
+        self.apart: dict[type[Fact], tuple[Collection[type[Fact]], Sequence[WantedFact]]] = {
+            root: (others, [asked for asked in wanted if root in needed[asked]])
+            for root, others in together.items()
+            if root.heavy and len(others) <= APART
+        }
+        """Tables of events that are used up and let go before the next is read: with which others, and for what."""
         self.order = sorted(wanted, key=lambda asked: (asked is Damage, not any(root.heavy for root in needed[asked])))
         behind = [_facts_behind(fact_of_wanted(asked), makers) for asked in self.order]
         ends = range(1, len(wanted) + 1)
@@ -343,8 +353,7 @@ class FactsWanted:
         left_out = self._left_out_steps(inputs, found, source)
         if len(left_out):
             inputs = _inputs_without_steps(inputs, left_out)
-        for fact in self.events:
-            _resolve_fact(fact, inputs, self.makers, found, source.read)
+        self._read_events(source, inputs, found)
         source.release()
         if self.threads > 1:
             give_back_now()
@@ -366,6 +375,19 @@ class FactsWanted:
                 return table
         return Table.empty(LeftOutStep)
 
+    def _read_events(self, source: Source, inputs: _RunInputs, found: RankFacts) -> None:
+        """Reads the facts of events, each once; what stands by itself is made, and let go, on the way."""
+        left = dict.fromkeys(self.events)
+        for fact in self.events:
+            others, made = self.apart.get(fact, (frozenset([fact]), ()))
+            for one in [one for one in left if one in others]:
+                del left[one]
+                _resolve_fact(one, inputs, self.makers, found, source.read)
+            for asked in made:
+                self._collect_table(asked, inputs, found, source)
+            if made:
+                self._let_go_unneeded(found)
+
     def _collect_table(self, asked: WantedFact, inputs: _RunInputs, found: RankFacts, source: Source) -> None:
         if asked in found:
             return
@@ -384,7 +406,8 @@ class FactsWanted:
         derived = {fact for fact in map(fact_of_wanted, self.wanted) if not fact.observed}
         heavy = [fact for fact in derived if any(root.heavy for root in _observed_roots(fact, self.makers))]
         beside = {fact for asked in heavy for fact in _facts_behind(asked, self.makers)}
-        for fact in sorted((fact for fact in beside if fact.observed), key=lambda fact: fact.table):
+        unread = (fact for fact in self._let_go_unneeded(found) & beside if fact.observed)
+        for fact in sorted(unread, key=lambda fact: fact.table):
             _resolve_fact(fact, inputs, self.makers, found, source.read)
         for asked in self.wanted:
             if fact_of_wanted(asked).heavy and fact_of_wanted(asked).observed:
@@ -462,6 +485,15 @@ def _without_steps(table: AnyTable, left_out: Table[LeftOutStep]) -> AnyTable:
     return table.take(~inside)
 
 
+def _read_together(needed: Iterable[frozenset[type[Fact]]]) -> Mapping[type[Fact], frozenset[type[Fact]]]:
+    """Per fact of events: those that lie with it behind anything that is wanted, itself among them."""
+    found: dict[type[Fact], frozenset[type[Fact]]] = {}
+    for roots in needed:
+        events = frozenset(root for root in roots if _of_events(root))
+        found |= {root: events | found.get(root, frozenset()) for root in events}
+    return found
+
+
 def _select_rows(asked: Selection, table: ReadTable) -> ReadTable:
     return asked.select(table) if isinstance(table, Table) else table
 
@@ -514,7 +546,8 @@ def _resolve_fact(
     if fact in found:
         return found[fact]
     try:
-        found[fact] = read(fact) if fact.observed else _derive_fact(fact, inputs, makers, found, read)
+        table = read(fact) if fact.observed else _derive_fact(fact, inputs, makers, found, read)
+        found[fact] = table.narrow() if fact.heavy else table
     except FactMissing as missing:
         # what is kept would else keep every table of the frames it passed through
         found[fact] = missing.with_traceback(None)

@@ -19,6 +19,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from advisor.facts.base import LARGEST, MISSING, Column, Fact
+from advisor.facts.narrow import NarrowColumn
 from advisor.messages.errors import Unclear
 from advisor.messages.message import Message
 
@@ -129,6 +130,7 @@ class Texts(Struct, frozen=True):
 
 
 Values = Array | Texts
+_Stored = Values | NarrowColumn
 _NOT_YET = object()
 
 
@@ -153,21 +155,21 @@ class Table(Generic[F]):
 
     __slots__ = ("_data", "_length", "_made", "fact")
 
-    def __init__(self, fact: type[F], data: Mapping[str, Values]) -> None:
+    def __init__(self, fact: type[F], data: Mapping[str, _Stored]) -> None:
         """Use `Table.build`; this trusts what it is given."""
         self.fact = fact
-        self._data = dict(data)
+        self._data: dict[str, _Stored] = dict(data)
         self._length = len(next(iter(data.values()))) if data else 0
         self._made: dict[tuple[object, ...], _Made] = {}
 
-    def __reduce__(self) -> tuple[type[Table[F]], tuple[type[F], Mapping[str, Values]]]:
+    def __reduce__(self) -> tuple[type[Table[F]], tuple[type[F], Mapping[str, _Stored]]]:
         return Table, (self.fact, self._data)
 
     @classmethod
     def build(cls, fact: type[F], **columns: Any) -> Table[F]:
         """A table from arrays, sequences or one value for all rows; columns left out are missing in every row.
 
-        Text columns take `Texts` or an iterable of `str | None`; numbers anything numpy can convert.
+        Text columns take `Texts` or an iterable of `str | None`; numbers anything numpy can convert, or what is narrow.
 
         Raises:
             ValueError: A name is not a column of the fact, or lengths differ.
@@ -194,7 +196,7 @@ class Table(Generic[F]):
             return cls.empty(fact)
         if len(parts) == 1:
             return parts[0]
-        data: dict[str, Values] = {}
+        data: dict[str, _Stored] = {}
         for name in parts[0]._data:
             if fact.columns()[name].store == "text":
                 data[name] = Texts.concat([part.texts(name) for part in parts])
@@ -206,15 +208,23 @@ class Table(Generic[F]):
         return self._length
 
     def __getitem__(self, name: str) -> Array:
-        """A column that is not text, as stored (see `facts.base` for what stands for missing)."""
+        """A column that is not text (see `facts.base` for how it is stored, and what stands for missing).
+
+        Of a table that is kept narrow, whole numbers are made anew each time.
+        """
         found = self._data[name]
         if isinstance(found, Texts):
             raise TypeError(f"{self.fact.table}.{name} is text; use texts()")
-        return found
+        return found.at(slice(None)) if isinstance(found, NarrowColumn) else found
+
+    def at(self, name: str, rows: Array) -> Array:
+        """A column that is not text, in these rows alone."""
+        found = self._data[name]
+        return found.at(rows) if isinstance(found, NarrowColumn) else self[name][rows]
 
     def columns(self) -> Iterable[tuple[str, Values]]:
         """The columns that are there, with their names."""
-        return self._data.items()
+        return ((name, found if isinstance(found, Texts) else self[name]) for name, found in self._data.items())
 
     def texts(self, name: str) -> Texts:
         """A text column."""
@@ -254,8 +264,14 @@ class Table(Generic[F]):
         rows = int(np.count_nonzero(where)) if where.dtype == bool else len(where)
         if rows == len(self) and (where.dtype == bool or _is_every_row(where)):
             return self
-        data = {n: v.take(where) if isinstance(v, Texts) else _taken(v, where, rows) for n, v in self._data.items()}
-        return Table(self.fact, data)
+        return Table(self.fact, {name: _taken(values, where, rows) for name, values in self._data.items()})
+
+    def narrow(self) -> Table[F]:
+        """The same rows in fewer bytes, for the longest tables: whole numbers that are no times, and codes of texts, in
+        as few as hold them, and a column that is the same all over in none.
+        """
+        declared = self.fact.columns()
+        return Table(self.fact, {name: _narrowed(values, declared[name]) for name, values in self._data.items()})
 
     def only(self, names: Collection[str]) -> Table[F]:
         """The same rows with these columns alone, holding nothing else; other columns cannot be asked for."""
@@ -283,9 +299,10 @@ class Table(Generic[F]):
         return zip(*(self._plain_values(name) for name in names), strict=True)
 
     def _plain_values(self, name: str) -> list[object]:
-        column, found = self.fact.columns()[name], self._data[name]
-        if isinstance(found, Texts):
-            return list(found.values())
+        column = self.fact.columns()[name]
+        if column.store == "text":
+            return list(self.texts(name).values())
+        found = self[name]
         if column.store == "float":
             return [None if math.isnan(value) else value for value in found.tolist()]
         if column.store == "flag":
@@ -297,8 +314,9 @@ class Table(Generic[F]):
         import pandas as pd  # costs 260 ms, wanted only in notebooks
 
         series: dict[str, Any] = {}
+        columns = dict(self.columns())
         for name, column in self.fact.columns().items():
-            found = self._data[name]
+            found = columns[name]
             if isinstance(found, Texts):
                 texts = _escape_texts(found)
                 series[name] = pd.Categorical.from_codes(texts.codes, categories=pd.Index(texts.names))
@@ -334,11 +352,11 @@ class Table(Generic[F]):
         return cls.build(fact, **read)
 
     def _arrow_array(self, name: str, pa: Any) -> Any:
-        found = self._data[name]
-        if isinstance(found, Texts):
-            texts = _escape_texts(found)
+        if self.fact.columns()[name].store == "text":
+            texts = _escape_texts(self.texts(name))
             codes = pa.array(texts.codes, pa.int32(), mask=texts.codes < 0)
             return pa.DictionaryArray.from_arrays(codes, pa.array(texts.names, pa.string()))
+        found = self[name]
         if found.dtype == np.float64:
             return pa.array(found, mask=np.isnan(found))
         if found.dtype == np.int8:
@@ -393,11 +411,13 @@ def _texts_of_arrow(column: Column, found: pa.ChunkedArray) -> Texts:
     return Texts(whole.indices.fill_null(-1).cast(pa.int32()).to_numpy(zero_copy_only=False), names)
 
 
-def _column_values(column: Column, value: Any, length: int) -> Values:
+def _column_values(column: Column, value: Any, length: int) -> _Stored:
     if column.store == "text":
         if value is None or isinstance(value, str):
             return Texts.constant(value, length)
         return value if isinstance(value, Texts) else Texts.of(value)
+    if isinstance(value, NarrowColumn):
+        return value
     if value is None or isinstance(value, int | float):
         return _constant(np.array(column.missing if value is None else value, column.dtype), length)
     if isinstance(value, np.ndarray):
@@ -419,8 +439,24 @@ def _is_constant(values: Array) -> bool:
     return values.strides == (0,) and len(values) > 0
 
 
-def _taken(values: Array, where: Array, rows: int) -> Array:
+def _taken(values: _Stored, where: Array, rows: int) -> _Stored:
+    if isinstance(values, Texts | NarrowColumn):
+        return values.take(where)
     return _constant(values[0], rows) if _is_constant(values) else values[where]
+
+
+def _narrowed(values: _Stored, column: Column) -> _Stored:
+    """A column in fewer bytes. Times stay as they are: they span more than 32 bits, and are asked for most."""
+    if isinstance(values, Texts):
+        return values.narrow()
+    if isinstance(values, NarrowColumn) or not len(values):
+        return values
+    if (values == values[0]).all() or (column.store == "float" and np.isnan(values).all()):
+        return _constant(values[0], len(values))
+    if column.store != "int" or column.unit == "ns":
+        return values
+    found = NarrowColumn.of(values)
+    return values if found.cells is values else found
 
 
 def _joined(parts: Sequence[Array]) -> Array:

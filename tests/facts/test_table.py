@@ -38,6 +38,21 @@ def test_a_table_as_people_write_it() -> None:
     assert [(row["rank"], row["step"]) for row in table.rows()] == [(0, 1)] * 3
 
 
+def test_a_narrow_table_gives_what_it_gave_before() -> None:
+    launches = Table.build(
+        Launch, rank=3, thread=[7, None, 9], host_start_ns=[1, 2, 3], host_end_ns=None, device_start_ns=[5, 5, 5]
+    )
+    narrow = launches.narrow()
+    assert narrow.rows() == launches.rows()
+    assert narrow["thread"].dtype == np.int64
+    assert narrow.at("thread", np.array([2, 1])).tolist() == [9, MISSING]
+    assert narrow["device_start_ns"].strides == (0,)
+    assert narrow.take(np.array([2, 0])).rows() == [launches.rows()[2], launches.rows()[0]]
+    assert Table.concat(Launch, [narrow, launches]).rows() == launches.rows() * 2
+    assert pickle.loads(pickle.dumps(narrow)).rows() == launches.rows()  # noqa: S301 - what was just written
+    assert dict(narrow.columns()).keys() == dict(launches.columns()).keys()
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -15,6 +15,7 @@ class HostCall(Fact):
 
     table = "host_calls"
     heavy = True
+    longest = True
     moment = Moment(end="end_ns")
     record_with = BOTH
 

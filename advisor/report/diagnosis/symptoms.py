@@ -10,7 +10,7 @@ from advisor.model.findings import TOLD_APART, Diagnosis, Finding, unexplained_p
 _ALIKE = 1.005
 """Times that differ by less are told with the same three digits."""
 _OF_RANKS = "ranks/"
-"""What one rank costs the others is estimated from their waits: it is what that rank loses by whatever makes it late."""
+"""What one rank costs the others is estimated from their waits: it is what it loses by whatever makes it late."""
 
 
 def symptom_fingerprints(diagnosis: Diagnosis) -> frozenset[str]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from advisor.facts.base import MISSING
+from advisor.facts.narrow import NarrowColumn
 from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table, Texts, Values
 from advisor.messages.errors import FactMissing
@@ -68,6 +69,7 @@ def _calls_from_text(folder: Folder) -> Table[HostCall]:
     rows = np.flatnonzero(kinds >= 0)
     if not len(rows):
         raise FactMissing([HostCall.table])
+    rows = rows[_order_of_calls(slices.start_ns[rows], slices.end_ns[rows])]
     kinds, names = kinds[rows].astype(np.int32), slices.name.take(rows)
     layered = np.isin(kinds, [_KIND_CODES[kind] for kind in (*BY_LAYER.values(), *_QUEUES.values())])
     return Table.build(
@@ -121,15 +123,27 @@ def _calls_from_database(folder: Folder) -> Table[HostCall]:
     parts = [read(database) for table, read in tables.items() if database.fields(table)]
     if not any(len(part["start_ns"]) for part in parts):
         raise FactMissing([HostCall.table])
+    order = _order_of_calls(*(_join_numbers([part[name] for part in parts]) for name in ("start_ns", "end_ns")))
     # each part of a column is let go as the column is made: these are the longest there are
-    whole = {name: _join_column([part.pop(name) for part in parts]) for name in list(parts[0])}
+    whole = {name: _join_column([part.pop(name) for part in parts], order) for name in list(parts[0])}
     return Table.build(HostCall, rank=folder.rank, **whole)
 
 
-def _join_column(parts: Sequence[Values]) -> Values:
+def _join_column(parts: Sequence[Values | NarrowColumn], order: Array) -> Values | NarrowColumn:
     if texts := [part for part in parts if isinstance(part, Texts)]:
-        return Texts.concat(texts).narrow()
-    return np.concatenate([part for part in parts if isinstance(part, np.ndarray)])
+        return Texts.concat(texts).narrow().take(order)
+    found = _join_numbers(parts)[order]
+    return NarrowColumn.of(found) if any(isinstance(part, NarrowColumn) for part in parts) else found
+
+
+def _join_numbers(parts: Sequence[Values | NarrowColumn]) -> Array:
+    whole = (part.at(slice(None)) if isinstance(part, NarrowColumn) else part for part in parts)
+    return np.concatenate([part for part in whole if isinstance(part, np.ndarray)])
+
+
+def _order_of_calls(start: Array, end: Array) -> Array:
+    """Calls by their start, those that take no time behind all others: so most work needs no further copy of them."""
+    return np.lexsort((start, end <= start))
 
 
 _SPELLINGS = {
@@ -149,12 +163,13 @@ def _columns_in_turn(database: Database, table: str) -> Callable[[str], Array]:
 
     def column(name: str) -> Array:
         # one that is there tells how long those are that are not
-        return database.integers(table, {one: _SPELLINGS[one] for one in (*some, name)})[name]
+        asked = (name,) if _SPELLINGS[name][0].lower() in there else (*some, name)
+        return database.integers(table, {one: _SPELLINGS[one] for one in asked})[name]
 
     return column
 
 
-def _framework_calls(database: Database) -> dict[str, Values]:
+def _framework_calls(database: Database) -> dict[str, Values | NarrowColumn]:
     column = _columns_in_turn(database, "PYTORCH_API")
     name, types = database.texts(column("name")), column("type")
     operator, queue = (
@@ -183,7 +198,7 @@ def _correlations_of_ids(database: Database, ids: Array) -> Array:
     return np.where((known[place] == ids) & (ids != MISSING), numbers[place], MISSING)
 
 
-def _cann_calls(database: Database) -> dict[str, Values]:
+def _cann_calls(database: Database) -> dict[str, Values | NarrowColumn]:
     column = _columns_in_turn(database, "CANN_API")
     given = column("type")
     types = {**API_TYPES, **database.names("ENUM_API_TYPE")}
@@ -194,7 +209,7 @@ def _cann_calls(database: Database) -> dict[str, Values]:
     return _columns_of_calls(column, kinds, database.texts(column("name")), column("connection"))
 
 
-def _garbage_collections(database: Database) -> dict[str, Values]:
+def _garbage_collections(database: Database) -> dict[str, Values | NarrowColumn]:
     found = database.integers("GC_RECORD", _SPELLINGS)
     kinds = np.full(len(found["start"]), _KIND_CODES["gc"], np.int8)
     return _columns_of_calls(found.__getitem__, kinds, Texts.constant("GC", len(kinds)), found["connection"])
@@ -202,7 +217,7 @@ def _garbage_collections(database: Database) -> dict[str, Values]:
 
 def _columns_of_calls(
     column: Callable[[str], Array], kinds: Array, name: Texts, connection: Array
-) -> dict[str, Values]:
+) -> dict[str, Values | NarrowColumn]:
     """The columns of the fact but the rank, of the calls that have a kind, a name, a begin and an end."""
     start, end = column("start"), column("end")
     good: Array | slice = (kinds >= 0) & (name.codes >= 0) & (start != MISSING) & (end >= start)
@@ -212,8 +227,8 @@ def _columns_of_calls(
     return {
         "start_ns": start[good],
         "end_ns": end[good],
-        "connection": connection[good],
-        "thread": np.where(thread == MISSING, MISSING, thread & _THREAD_BITS),
+        "connection": NarrowColumn.of(connection[good]),
+        "thread": NarrowColumn.of(np.where(thread == MISSING, MISSING, thread & _THREAD_BITS)),
         "kind": Texts(kinds, KINDS),
         **{name: texts.narrow() for name, texts in _names_and_activities(name, kinds).items()},
     }

@@ -12,7 +12,20 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from advisor.environment_snapshot import FILE_NAME
 from advisor.facts.base import Column, Fact
-from advisor.facts.observed import Damage
+from advisor.facts.observed import (
+    ApiTotal,
+    Damage,
+    DeviceTask,
+    GradientLink,
+    HostCall,
+    Kernel,
+    Launch,
+    ModuleRange,
+    OperatorCall,
+    OperatorLink,
+    OperatorTotal,
+    PeerWait,
+)
 from advisor.facts.table import Table, Texts, Values
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
@@ -190,6 +203,16 @@ SHARED: Mapping[str, Sequence[str]] = {
 }
 """Columns of the profiler database that more than one fact among the events is made of."""
 
+_READERS: Mapping[str, frozenset[type[Fact]]] = {
+    "TASK": frozenset([DeviceTask, Kernel, Launch, OperatorLink, OperatorTotal, PeerWait]),
+    "COMPUTE_TASK_INFO": frozenset([DeviceTask, Kernel, Launch, OperatorLink, OperatorTotal]),
+    "CANN_API": frozenset([ApiTotal, HostCall, Kernel, Launch]),
+    "PYTORCH_API": frozenset([GradientLink, HostCall, Kernel, ModuleRange, OperatorCall, OperatorLink]),
+    "CONNECTION_IDS": frozenset([GradientLink, HostCall, Kernel, OperatorLink]),
+}
+"""Per table the facts that are made of those columns, of most captures. When all were read the columns are let go;
+what is asked for after that is read anew."""
+
 
 @dataclass
 class Kept:
@@ -198,6 +221,8 @@ class Kept:
     decoded: dict[str, Any] = field(default_factory=dict)
     small: dict[type[Fact], Table[Any]] = field(default_factory=dict)
     """Small tables read before: opening the input asks for some that rules ask for again."""
+    facts: set[type[Fact]] = field(default_factory=set)
+    """Those that were read, or looked for."""
     rows_read: RowsRead | None = None
     """Counts for `progress` what is read of the databases."""
 
@@ -297,7 +322,8 @@ class Folder(Description):
             FactMissing: There is none.
             Unreadable: There is one, and it is no database.
         """
-        shared = Shared(SHARED, self.once(f"columns {which}", dict))
+        last = [table for table, readers in _READERS.items() if len(readers - self._kept.facts) == 0]
+        shared = Shared(SHARED, self.once(f"columns {which}", dict), frozenset(last))
         connection, file = self.connection(which), self.databases[which].name
         return Database(connection, file, self.notes, self.rows_told(), self.device, shared)
 
@@ -328,6 +354,7 @@ class Folder(Description):
             if connection is not None:
                 connection.close()
         self._kept.decoded.clear()
+        self._kept.facts.clear()
         self.shelf.leave(self)
 
     def read(self, fact: type[F]) -> Table[F]:
@@ -338,10 +365,21 @@ class Folder(Description):
         """
         if fact in self._kept.small:
             return self._kept.small[fact]
-        table = read_best(self.readings, fact, self, EXPORTS if self.databases else EXPORTS[1:])
+        self._kept.facts.add(fact)
+        try:
+            table = read_best(self.readings, fact, self, EXPORTS if self.databases else EXPORTS[1:])
+        finally:
+            self._let_go_columns()
         if len(table) <= SMALL_ROWS and fact is not Damage:
             self._kept.small[fact] = table
         return table
+
+    def _let_go_columns(self) -> None:
+        """Lets go of columns of the database of which all was made that is made of them."""
+        kept = self._kept.decoded.get("columns profiler", {})
+        for table, column in list(kept):
+            if _READERS[table] <= self._kept.facts:
+                del kept[table, column]
 
     def __getstate__(self) -> dict[str, object]:
         kept = Kept(small=self._kept.small)

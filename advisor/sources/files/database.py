@@ -17,6 +17,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.facts.base import MISSING
+from advisor.facts.narrow import GrowingNarrowColumn, NarrowColumn
 from advisor.facts.table import Array, Texts
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
@@ -24,7 +25,6 @@ from advisor.progress import silent
 from advisor.regular_files import open_regular
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.names import bounded_name
-from advisor.sources.files.narrow import NarrowColumn
 from advisor.sources.files.rows_read import RowsRead
 from advisor.sources.files.statements import all_rows, bound_steps, spanned_rows
 from advisor.sources.files.table_blocks import (
@@ -120,6 +120,8 @@ class Shared(Struct, frozen=True):
     columns: Mapping[str, Sequence[str]]
     """Per table the columns."""
     kept: dict[tuple[str, str], NarrowColumn]
+    handed_over: frozenset[str] = frozenset()
+    """Tables that nothing else will be made of: a column is kept until it is asked for."""
 
 
 NOTHING_SHARED = Shared({}, {})
@@ -229,11 +231,16 @@ class Database(Struct, frozen=True):
     def _shared_columns(self, table: str, kinds: Mapping[str, Kind], only: Only | None) -> list[Array]:
         """The columns; what others need too is kept, and the rest is read for these rows alone."""
         shared = frozenset(self.shared.columns[table]).intersection(self.fields(table))
+        if handed_over := table in self.shared.handed_over:
+            shared &= kinds.keys()
         kept = self._keep_columns(table, dict.fromkeys([*([only.column] if only else []), *sorted(shared)]))
         keep = np.flatnonzero(np.isin(kept[only.column].at(slice(None)), list(only.values))) if only else slice(None)
         own = {field: kind for field, kind in kinds.items() if field not in kept}
         found = dict(zip(own, self._read_columns(table, own, only), strict=True)) if own else {}
         found |= {field: kept[field].at(keep) for field in kinds if field in kept}
+        if handed_over:
+            for field in kinds:
+                self.shared.kept.pop((table, field), None)
         if len({len(column) for column in found.values()}) > 1:  # damage that lies in some columns only
             return self._read_columns(table, kinds, only)
         return [found[field] for field in kinds]
@@ -241,13 +248,25 @@ class Database(Struct, frozen=True):
     def _keep_columns(self, table: str, fields: Iterable[str]) -> dict[str, NarrowColumn]:
         kept = self.shared.kept
         left = [field for field in fields if (table, field) not in kept]
-        found = self._read_columns(table, dict.fromkeys(left, "integer"), None) if left else []
-        for field in reversed(left):
-            kept[table, field] = NarrowColumn.of(found.pop())
+        if left:
+            found = [GrowingNarrowColumn() for _ in left]
+            self._fill_columns(table, dict.fromkeys(left, "integer"), None, found)
+            for field in reversed(left):
+                kept[table, field] = found.pop().whole()
         return {field: kept[table, field] for field in fields}
 
     def _read_columns(self, table: str, kinds: Mapping[str, Kind], only: Only | None) -> list[Array]:
         found = [GrowingColumn(np.float64 if kind == "float" else np.int64) for kind in kinds.values()]
+        self._fill_columns(table, kinds, only, found)
+        return [column.whole() for column in found]
+
+    def _fill_columns(
+        self,
+        table: str,
+        kinds: Mapping[str, Kind],
+        only: Only | None,
+        found: Sequence[GrowingColumn | GrowingNarrowColumn],
+    ) -> None:
         some = False
         try:
             for columns in self._converted_blocks(table, kinds, only):
@@ -257,7 +276,6 @@ class Database(Struct, frozen=True):
         except FAILURES as wrong:
             self._note_broken(table, wrong, some)
         self.told.through(table)
-        return [column.whole() for column in found]
 
     def _converted_blocks(self, table: str, kinds: Mapping[str, Kind], only: Only | None) -> Iterator[list[Array]]:
         """The columns block by block, in the rows that are wanted."""

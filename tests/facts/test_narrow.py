@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from advisor.facts.base import MISSING
-from advisor.sources.files.narrow import NarrowColumn
+from advisor.facts.narrow import GrowingNarrowColumn, NarrowColumn
 
 NUMBERS = st.lists(st.integers(MISSING, 2**63 - 1)) | st.lists(st.integers(-3, 300) | st.just(MISSING))
 
@@ -26,6 +26,27 @@ def test_numbers_come_back_as_they_were(numbers: list[int]) -> None:
     assert kept.at(slice(None)).dtype == np.int64
     assert kept.at(slice(None)).tolist() == numbers
     assert kept.at(np.arange(len(numbers))[::-2]).tolist() == numbers[::-2]
+
+
+@given(st.lists(NUMBERS))
+@example([])
+@example([[], [MISSING]])
+@example([[7], [7 + 2**32 - 2, MISSING]])
+@example([[7], [7 + 2**32 - 1, MISSING]])
+@example([[0, 2**40], [5, MISSING]])
+def test_a_column_filled_by_blocks_is_what_it_would_be_at_once(blocks: list[list[int]]) -> None:
+    column, numbers = GrowingNarrowColumn(), [number for block in blocks for number in block]
+    for block in blocks:
+        column.add(np.array(block, np.int64))
+    whole, at_once = column.whole(), NarrowColumn.of(np.array(numbers, np.int64))
+    assert whole.at(slice(None)).tolist() == numbers
+    assert (whole.cells.dtype, whole.below) == (at_once.cells.dtype, at_once.below)
+
+
+def test_rows_are_taken_as_narrow_as_they_are() -> None:
+    taken = NarrowColumn.of(np.array([5, MISSING, 9])).take(np.array([2, 1]))
+    assert taken.cells.dtype == np.uint8
+    assert taken.at(slice(None)).tolist() == [9, MISSING]
 
 
 def test_numbers_that_lie_close_take_few_bytes() -> None:

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole numbers kept in as few bytes as they span."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from advisor.facts.base import MISSING
+
+Array = NDArray[Any]
+
+
+class NarrowColumn(Struct, frozen=True):
+    """A column of whole numbers, from the least of them on: ids, types and threads span a half of 64 bits or less."""
+
+    cells: Array
+    """int64, or unsigned: 0 where missing, else how far above `below`."""
+    below: int
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    @property
+    def bounds(self) -> tuple[int, int] | None:
+        """The least and the largest of the numbers; None where there is none."""
+        none = MISSING if self.cells.dtype == np.int64 else 0
+        known = self.cells if len(self.cells) and self.cells.min() != none else self.cells[self.cells != none]
+        return (int(known.min()) + self.below, int(known.max()) + self.below) if len(known) else None
+
+    @classmethod
+    def of(cls, values: Array) -> NarrowColumn:
+        """From int64, of which nothing is lost."""
+        below, kind = _fitting(cls(values, 0).bounds)
+        if kind == np.int64:
+            return cls(values, 0)
+        return cls(_narrowed(values, below, np.zeros(len(values), kind)), below)
+
+    def at(self, rows: Array | slice) -> Array:
+        """The numbers of these rows, as int64."""
+        cells: Array = self.cells[rows]
+        if cells.dtype == np.int64:
+            return cells
+        found = cells.astype(np.int64)
+        found += self.below
+        found[cells == 0] = MISSING
+        return found
+
+    def take(self, rows: Array) -> NarrowColumn:
+        """These rows alone, as narrow."""
+        return NarrowColumn(self.cells[rows], self.below)
+
+
+class GrowingNarrowColumn:
+    """A column that is filled block by block, and kept narrow from the start."""
+
+    def __init__(self) -> None:
+        self._parts: deque[NarrowColumn] = deque()
+
+    def add(self, values: Array) -> None:
+        """More numbers, int64."""
+        self._parts.append(NarrowColumn.of(values))
+
+    def whole(self) -> NarrowColumn:
+        """The column, to which nothing can be added any more. Each block is let go as it is taken over."""
+        bounds = [bounds for part in self._parts if (bounds := part.bounds) is not None]
+        least, largest = (least for least, _ in bounds), (largest for _, largest in bounds)
+        below, kind = _fitting((min(least), max(largest)) if bounds else None)
+        cells: Array = np.zeros(sum(map(len, self._parts)), kind)
+        begin = 0
+        while self._parts:
+            values = self._parts.popleft().at(slice(None))
+            part = cells[begin : begin + len(values)]
+            begin += len(values)
+            if kind == np.int64:
+                part[:] = values
+            else:
+                _narrowed(values, below, part)
+        return NarrowColumn(cells, below)
+
+
+def _fitting(bounds: tuple[int, int] | None) -> tuple[int, np.dtype[Any]]:
+    """What lies just below these numbers, and the type that holds how far each is above it; 0 and int64 where none is
+    smaller than that."""
+    least, largest = bounds or (1, 0)
+    fitting = (kind for kind in (np.uint8, np.uint16, np.uint32) if largest - least + 1 <= np.iinfo(kind).max)
+    kind = next(fitting, None)
+    return (0, np.dtype(np.int64)) if kind is None else (least - 1, np.dtype(kind))
+
+
+def _narrowed(values: Array, below: int, cells: Array) -> Array:
+    """Fills cells, all 0, with how far the numbers lie above; those that are missing stay 0."""
+    np.subtract(values, below, out=cells, where=values != MISSING, casting="unsafe")
+    return cells

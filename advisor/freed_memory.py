@@ -6,20 +6,20 @@ from __future__ import annotations
 import contextlib
 import sys
 
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-"""M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc's mallopt(3)."""
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
+"""M_TRIM_THRESHOLD, M_MMAP_THRESHOLD and M_ARENA_MAX of glibc's mallopt(3)."""
 
 
 def give_back_memory(column: int = 1 << 20, free: int = 128 << 10) -> None:
     """Lets freed columns of so many bytes return to the system, and what lies free beyond so much at the end.
 
-    By itself glibc keeps blocks of up to 32 MiB for later use.
+    By itself glibc keeps blocks of up to 32 MiB for later use, and what one thread let go from the others.
     """
     if sys.platform == "linux":
         import ctypes
 
         with contextlib.suppress(AttributeError, OSError):  # another C library has no such switch
-            for what, least in ((_MMAP_THRESHOLD, column), (_TRIM_THRESHOLD, free)):
+            for what, least in ((_MMAP_THRESHOLD, column), (_TRIM_THRESHOLD, free), (_ARENA_MAX, 1)):
                 ctypes.CDLL(None).mallopt(what, least)
 
 

@@ -113,15 +113,15 @@ class RowMarks(Mapping[str, Array]):
     """Per mark: whether each row bears it. Rows are many, so a mark takes a bit of each and not a byte."""
 
     def __init__(self, rows: int, masks: Iterable[tuple[str, Array]]) -> None:
-        """Up to 16 marks, of which one at a time is there as a mask."""
+        """Up to 8 marks, of which one at a time is there as a mask."""
         self._bits: dict[str, int] = {}
-        self._of_row: Array = np.zeros(rows, np.uint16)
+        self._of_row: Array = np.zeros(rows, np.uint8)
         for mark, mask in masks:
             self._bits[mark] = 1 << len(self._bits)
-            self._of_row[mask] |= np.uint16(self._bits[mark])
+            self._of_row[mask] |= np.uint8(self._bits[mark])
 
     def __getitem__(self, mark: str) -> Array:
-        found: Array = self._of_row & np.uint16(self._bits[mark]) != 0
+        found: Array = self._of_row & np.uint8(self._bits[mark]) != 0
         return found
 
     def __iter__(self) -> Iterator[str]:
@@ -217,7 +217,8 @@ def are_waiting_reads(table: Table[HostCall]) -> Array:
     waits = is_synchronising(table) | table.texts("activity").isin(["blocking_copy"])
     timed = table["start_ns"] != MISSING
     telling = np.unique(table["rank"][is_synchronising(table) & table.texts("kind").isin(["api"]) & timed])
-    doubted = np.flatnonzero(reads & timed & np.isin(table["rank"], telling))
+    doubted = np.flatnonzero(reads & timed)
+    doubted = doubted[np.isin(table["rank"][doubted], telling)]
     waiting = np.flatnonzero(waits & timed)
     rows = np.append(doubted, waiting)
     threads = group_by(table["rank"][rows], table.at("thread", rows)).of

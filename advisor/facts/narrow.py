@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,14 @@ class NarrowColumn(Struct, frozen=True):
 
     def __len__(self) -> int:
         return len(self.cells)
+
+    @classmethod
+    def spread(cls, values: Array, rows: Array, length: int) -> NarrowColumn:
+        """Of so many rows, these numbers, int64, in these; missing in all others."""
+        found = cls.of(values)
+        cells: Array = np.full(length, MISSING if found.cells.dtype == np.int64 else 0, found.cells.dtype)
+        cells[rows] = found.cells
+        return cls(cells, found.below)
 
     @property
     def bounds(self) -> tuple[int, int] | None:
@@ -50,7 +59,15 @@ class NarrowColumn(Struct, frozen=True):
         found[cells == 0] = MISSING
         return found
 
-    def take(self, rows: Array) -> NarrowColumn:
+    def isin(self, values: Collection[int]) -> Array:
+        """Which rows hold one of these numbers."""
+        if self.cells.dtype == np.int64:
+            return np.isin(self.cells, list(values))
+        above = (value - self.below for value in values)
+        most = np.iinfo(self.cells.dtype).max
+        return np.isin(self.cells, np.array([one for one in above if 0 < one <= most], self.cells.dtype))
+
+    def take(self, rows: Array | slice) -> NarrowColumn:
         """These rows alone, as narrow."""
         return NarrowColumn(self.cells[rows], self.below)
 

@@ -430,11 +430,22 @@ class FactsWanted:
         return {fact: table, **{asked: _select_rows(asked, table) for asked in chosen}}
 
     def _in_order(self, left: Collection[type[Fact]], found: RankFacts) -> list[type[Fact]]:
-        """What can be made of what is there; first what needs a table that few others need."""
+        """What can be made of what is there; first what the longest table is kept for, then what few others need."""
         needs = {fact: _direct_needs(fact, self.makers) for fact in left}
         users = Counter(need for of_fact in needs.values() for need in of_fact)
+        longest: Counter[type[Fact]] = Counter()
+        for asked in left:
+            chain = [asked]
+            for fact in chain:
+                chain += [need for need in needs[fact] if need in needs and need not in chain]
+            rows = max(_length_of(found.get(need)) for fact in chain for need in needs[fact])
+            for fact in chain:
+                longest[fact] = max(longest[fact], rows)
         ready = [fact for fact in left if needs[fact] <= found.keys()]
-        return sorted(ready, key=lambda fact: (min((users[need] for need in needs[fact]), default=0), fact.table))
+        return sorted(
+            ready,
+            key=lambda fact: (-longest[fact], min((users[need] for need in needs[fact]), default=0), fact.table),
+        )
 
     def _let_go(self, found: RankFacts, unneeded: Collection[WantedFact]) -> None:
         """Lets go of tables, and of what was made of those that nobody else has."""
@@ -492,6 +503,10 @@ def _read_together(needed: Iterable[frozenset[type[Fact]]]) -> Mapping[type[Fact
         events = frozenset(root for root in roots if _of_events(root))
         found |= {root: events | found.get(root, frozenset()) for root in events}
     return found
+
+
+def _length_of(table: ReadTable | None) -> int:
+    return len(table) if isinstance(table, Table) else 0
 
 
 def _select_rows(asked: Selection, table: ReadTable) -> ReadTable:

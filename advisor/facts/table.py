@@ -43,6 +43,12 @@ def values_at(values: Array, at: Array, missing: float = MISSING) -> Array:
     return np.where(none, missing, found) if none.any() else found
 
 
+def code_type(names: int) -> type[np.signedinteger[Any]]:
+    """The narrowest type of codes for so many names; one more than each fits."""
+    fitting = (kind for kind in (np.int8, np.int16) if names < np.iinfo(kind).max)
+    return next(fitting, np.int32)
+
+
 class Texts(Struct, frozen=True):
     """A text column: one code per row, of 32 bits or fewer, into the distinct texts; -1 is missing."""
 
@@ -98,8 +104,7 @@ class Texts(Struct, frozen=True):
 
     def narrow(self) -> Texts:
         """The same texts with codes in as few bytes as hold them, for the longest columns; one more than each fits."""
-        kinds = (kind for kind in (np.int8, np.int16) if len(self.names) < np.iinfo(kind).max)
-        return Texts(self.codes.astype(next(kinds, np.int32), copy=False), self.names)
+        return Texts(self.codes.astype(code_type(len(self.names)), copy=False), self.names)
 
     @classmethod
     def of(cls, values: Iterable[str | None]) -> Texts:

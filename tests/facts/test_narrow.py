@@ -43,6 +43,22 @@ def test_a_column_filled_by_blocks_is_what_it_would_be_at_once(blocks: list[list
     assert (whole.cells.dtype, whole.below) == (at_once.cells.dtype, at_once.below)
 
 
+@given(NUMBERS, st.lists(st.integers(-3, 300) | st.integers(MISSING + 1, 2**63 - 1)))
+@example([7, MISSING, 9], [9, 6, 263, 2**40])
+def test_rows_are_found_by_their_numbers(numbers: list[int], wanted: list[int]) -> None:
+    kept = NarrowColumn.of(np.array(numbers, np.int64))
+    assert kept.isin(wanted).tolist() == [number in wanted for number in numbers]
+
+
+@given(NUMBERS)
+@example([])
+def test_numbers_are_spread_over_rows(numbers: list[int]) -> None:
+    rows = np.arange(len(numbers)) * 2 + 1
+    spread = NarrowColumn.spread(np.array(numbers, np.int64), rows, 2 * len(numbers) + 1)
+    assert spread.at(rows).tolist() == numbers
+    assert (spread.at(rows - 1) == MISSING).all()
+
+
 def test_rows_are_taken_as_narrow_as_they_are() -> None:
     taken = NarrowColumn.of(np.array([5, MISSING, 9])).take(np.array([2, 1]))
     assert taken.cells.dtype == np.uint8

@@ -37,10 +37,10 @@ def activity_of_call(name: str) -> str:
 def activities_of_calls(name: Texts, into_cann: ArrayLike, operator: ArrayLike) -> Texts:
     """What each call does, of which it is known whether it goes into CANN or is an operator of the framework."""
     calls, operators = (
-        np.array([*(_CODES.get(told(one), -1) for one in name.names), -1], np.int32)[name.codes]
+        np.array([*(_CODES.get(told(one), -1) for one in name.names), -1], np.int8)[name.codes]
         for told in (activity_of_call, lambda one: OPERATOR_ACTIVITIES.get(one, ""))
     )
-    return Texts(np.where(into_cann, calls, np.where(operator, operators, -1)).astype(np.int32), ACTIVITIES)
+    return Texts(np.where(into_cann, calls, np.where(operator, operators, np.int8(-1))), ACTIVITIES)
 
 
 def activities_in_totals(name: Texts) -> Texts:

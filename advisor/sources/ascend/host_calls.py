@@ -10,7 +10,7 @@ import numpy as np
 from advisor.facts.base import MISSING
 from advisor.facts.narrow import NarrowColumn
 from advisor.facts.observed import HostCall
-from advisor.facts.table import Array, Table, Texts, Values
+from advisor.facts.table import Array, Table, Texts, Values, code_type
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.call_words import activities_of_calls
 from advisor.sources.ascend.reading import Folder
@@ -69,7 +69,7 @@ def _calls_from_text(folder: Folder) -> Table[HostCall]:
     rows = np.flatnonzero(kinds >= 0)
     if not len(rows):
         raise FactMissing([HostCall.table])
-    rows = rows[_order_of_calls(slices.start_ns[rows], slices.end_ns[rows])]
+    rows = rows[_order_of_calls(slices.start_ns[rows], slices.end_ns[rows] > slices.start_ns[rows])]
     kinds, names = kinds[rows].astype(np.int32), slices.name.take(rows)
     layered = np.isin(kinds, [_KIND_CODES[kind] for kind in (*BY_LAYER.values(), *_QUEUES.values())])
     return Table.build(
@@ -109,11 +109,13 @@ def _layer_of_name(name: str) -> str:
 def _shorten_names(name: Texts, kinds: Array, layered: Array) -> Texts:
     """Names without their layer where they have one; collections of garbage are all called GC."""
     index: dict[str, int] = {}
-    whole = np.array([*(index.setdefault(n, len(index)) for n in name.names), -1], np.int32)
-    inner = [n.partition("@")[2] or n for n in name.names]
-    short = np.array([*(index.setdefault(n, len(index)) for n in inner), -1], np.int32)
-    codes = np.where(layered, short[name.codes], whole[name.codes])
-    codes[kinds == _KIND_CODES["gc"]] = index.setdefault("GC", len(index))
+    whole = [*(index.setdefault(n, len(index)) for n in name.names), -1]
+    short = [*(index.setdefault(n.partition("@")[2] or n, len(index)) for n in name.names), -1]
+    collected = index.setdefault("GC", len(index))
+    kind = code_type(len(index))
+    codes = np.array(whole, kind)[name.codes]
+    codes[layered] = np.array(short, kind)[name.codes[layered]]
+    codes[kinds == _KIND_CODES["gc"]] = collected
     return Texts(codes, tuple(index))
 
 
@@ -123,7 +125,8 @@ def _calls_from_database(folder: Folder) -> Table[HostCall]:
     parts = [read(database) for table, read in tables.items() if database.fields(table)]
     if not any(len(part["start_ns"]) for part in parts):
         raise FactMissing([HostCall.table])
-    order = _order_of_calls(*(_join_numbers([part[name] for part in parts]) for name in ("start_ns", "end_ns")))
+    lasting = np.concatenate([_numbers(part["end_ns"]) > _numbers(part["start_ns"]) for part in parts])
+    order = _order_of_calls(_join_numbers([part["start_ns"] for part in parts]), lasting)
     # each part of a column is let go as the column is made: these are the longest there are
     whole = {name: _join_column([part.pop(name) for part in parts], order) for name in list(parts[0])}
     return Table.build(HostCall, rank=folder.rank, **whole)
@@ -132,18 +135,24 @@ def _calls_from_database(folder: Folder) -> Table[HostCall]:
 def _join_column(parts: Sequence[Values | NarrowColumn], order: Array) -> Values | NarrowColumn:
     if texts := [part for part in parts if isinstance(part, Texts)]:
         return Texts.concat(texts).narrow().take(order)
-    found = _join_numbers(parts)[order]
-    return NarrowColumn.of(found) if any(isinstance(part, NarrowColumn) for part in parts) else found
+    whole = _join_numbers(parts)
+    return NarrowColumn.of(whole).take(order) if isinstance(parts[0], NarrowColumn) else whole[order]
 
 
 def _join_numbers(parts: Sequence[Values | NarrowColumn]) -> Array:
-    whole = (part.at(slice(None)) if isinstance(part, NarrowColumn) else part for part in parts)
-    return np.concatenate([part for part in whole if isinstance(part, np.ndarray)])
+    return np.concatenate([*map(_numbers, parts)])
 
 
-def _order_of_calls(start: Array, end: Array) -> Array:
+def _numbers(values: Values | NarrowColumn) -> Array:
+    """A column that is not text, as int64."""
+    assert not isinstance(values, Texts)  # noqa: S101 - its name tells
+    return values.at(slice(None)) if isinstance(values, NarrowColumn) else values
+
+
+def _order_of_calls(start: Array, lasting: Array) -> Array:
     """Calls by their start, those that take no time behind all others: so most work needs no further copy of them."""
-    return np.lexsort((start, end <= start))
+    order = np.argsort(start, kind="stable")
+    return order if lasting.all() else order[np.argsort(~lasting[order], kind="stable")]
 
 
 _SPELLINGS = {
@@ -171,20 +180,19 @@ def _columns_in_turn(database: Database, table: str) -> Callable[[str], Array]:
 
 def _framework_calls(database: Database) -> dict[str, Values | NarrowColumn]:
     column = _columns_in_turn(database, "PYTORCH_API")
-    name, types = database.texts(column("name")), column("type")
+    name, types = database.texts(column("name")).narrow(), column("type")
+    queued, by_name, by_type = types == QUEUE, types == OPERATOR, types == TRACE
+    del types  # each column of millions of rows is let go as soon as it may
     operator, queue = (
         np.array([*(_KIND_CODES.get(kind_of(n), -1) for n in name.names), -1], np.int8)[name.codes]
         for kind_of in (operator_kind, lambda n: _QUEUES.get(n.partition("@")[0], ""))
     )
-    kinds = np.select(
-        [types == OPERATOR, types == QUEUE, types == TRACE],
-        [operator, queue, np.int8(_KIND_CODES["python"])],
-        default=np.int8(-1),
-    )
-    queued = types == QUEUE
-    connection = np.full(len(types), MISSING)
-    connection[queued] = _correlations_of_ids(database, column("connection")[queued])
-    return _columns_of_calls(column, kinds, _shorten_names(name, kinds, queued), connection)
+    python, none = np.int8(_KIND_CODES["python"]), np.int8(-1)
+    kinds = np.select([by_name, queued, by_type], [operator, queue, python], default=none)
+    name = _shorten_names(name, kinds, queued)
+    rows = np.flatnonzero(queued)
+    numbers = _correlations_of_ids(database, column("connection")[rows])
+    return _columns_of_calls(column, kinds, name, NarrowColumn.spread(numbers, rows, len(kinds)))
 
 
 def _correlations_of_ids(database: Database, ids: Array) -> Array:
@@ -202,33 +210,37 @@ def _cann_calls(database: Database) -> dict[str, Values | NarrowColumn]:
     column = _columns_in_turn(database, "CANN_API")
     given = column("type")
     types = {**API_TYPES, **database.names("ENUM_API_TYPE")}
+    connection = NarrowColumn.of(column("connection"))
     kinds = np.full(len(given), -1, np.int8)
     for number, name in types.items():
         if name in BY_TYPE:
             kinds[given == number] = _KIND_CODES[BY_TYPE[name]]
-    return _columns_of_calls(column, kinds, database.texts(column("name")), column("connection"))
+    return _columns_of_calls(column, kinds, database.texts(column("name")).narrow(), connection)
 
 
 def _garbage_collections(database: Database) -> dict[str, Values | NarrowColumn]:
     found = database.integers("GC_RECORD", _SPELLINGS)
     kinds = np.full(len(found["start"]), _KIND_CODES["gc"], np.int8)
-    return _columns_of_calls(found.__getitem__, kinds, Texts.constant("GC", len(kinds)), found["connection"])
+    connection = NarrowColumn.of(found["connection"])
+    return _columns_of_calls(found.__getitem__, kinds, Texts.constant("GC", len(kinds)), connection)
 
 
 def _columns_of_calls(
-    column: Callable[[str], Array], kinds: Array, name: Texts, connection: Array
+    column: Callable[[str], Array], kinds: Array, name: Texts, connection: NarrowColumn
 ) -> dict[str, Values | NarrowColumn]:
     """The columns of the fact but the rank, of the calls that have a kind, a name, a begin and an end."""
     start, end = column("start"), column("end")
     good: Array | slice = (kinds >= 0) & (name.codes >= 0) & (start != MISSING) & (end >= start)
     good = slice(None) if isinstance(good, np.ndarray) and good.all() else good
-    thread = column("thread")[good]
+    number = column("thread")[good]
+    thread = NarrowColumn.of(np.where(number == MISSING, MISSING, number & _THREAD_BITS))
+    del number
     kinds, name = kinds[good], Texts(name.codes[good], name.names)
     return {
         "start_ns": start[good],
         "end_ns": end[good],
-        "connection": NarrowColumn.of(connection[good]),
-        "thread": NarrowColumn.of(np.where(thread == MISSING, MISSING, thread & _THREAD_BITS)),
+        "connection": connection.take(good),
+        "thread": thread,
         "kind": Texts(kinds, KINDS),
         **{name: texts.narrow() for name, texts in _names_and_activities(name, kinds).items()},
     }

@@ -107,7 +107,7 @@ def _sum_by_keys(first: Array, second: Array, start: Array, end: Array) -> tuple
     good = (start != MISSING) & (end >= start)
     lasted = (end - start)[good]
     (firsts, of_first), (seconds, of_second) = distinct_ids(first[good]), distinct_ids(second[good])
-    pair = of_first * len(seconds) + of_second
+    pair = of_first.astype(np.int64) * len(seconds) + of_second
     pairs, calls = np.unique(pair, return_counts=True)
     begins = np.cumsum(calls) - calls
     ordered = lasted[np.argsort(pair, kind="stable")]

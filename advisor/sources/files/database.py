@@ -234,7 +234,7 @@ class Database(Struct, frozen=True):
         if handed_over := table in self.shared.handed_over:
             shared &= kinds.keys()
         kept = self._keep_columns(table, dict.fromkeys([*([only.column] if only else []), *sorted(shared)]))
-        keep = np.flatnonzero(np.isin(kept[only.column].at(slice(None)), list(only.values))) if only else slice(None)
+        keep = np.flatnonzero(kept[only.column].isin(only.values)) if only else slice(None)
         own = {field: kind for field, kind in kinds.items() if field not in kept}
         found = dict(zip(own, self._read_columns(table, own, only), strict=True)) if own else {}
         found |= {field: kept[field].at(keep) for field in kinds if field in kept}
@@ -329,17 +329,18 @@ def distinct_ids(ids: Array) -> tuple[Array, Array]:
     """The distinct ids, and per row the place of its id among them."""
     if not len(ids):
         return ids, np.empty(0, np.int64)
-    given = ids[ids != MISSING]
+    gone = ids == MISSING
+    given = ids[~gone] if gone.any() else ids
     if not len(given) or int(given.max()) - int(given.min()) >= _DENSE:
         distinct = np.unique(ids)
         return distinct, np.searchsorted(distinct, ids)
     low = int(given.min())
     present = np.zeros(int(given.max()) - low + 2, bool)
-    # the place after the last id stands for missing
-    places = np.where(ids == MISSING, len(present) - 1, ids - low)
+    places = ids - low
+    places[gone] = len(present) - 1  # the place after the last id stands for missing
     present[places] = True
     distinct = np.flatnonzero(present)
-    order = np.cumsum(present) - 1
+    order = np.cumsum(present, dtype=np.int32) - np.int32(1)
     return np.where(distinct == len(present) - 1, MISSING, distinct + low), order[places]
 
 

@@ -32,7 +32,8 @@ def memory_peaks(
     uses = uses.take(~np.isnan(held) & (uses["time_ns"] != MISSING))
     held = np.where(np.isnan(uses["reserved_bytes"]), uses["allocated_bytes"], uses["reserved_bytes"])
     groups = group_by(uses["rank"], uses.texts("component"))
-    order = np.lexsort((uses["time_ns"], -held, groups.of))
+    order = np.flatnonzero(held == groups.largest(held)[groups.of])
+    order = order[np.lexsort((uses["time_ns"][order], groups.of[order]))]
     _, begin = np.unique(groups.of[order], return_index=True)
     peak = order[begin]
     rank = uses["rank"][peak]

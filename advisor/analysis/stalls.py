@@ -58,6 +58,7 @@ def _after_waits(idle: Table[Gap], calls: Table[HostCall]) -> Table[Gap]:
     framework = calls.texts("kind").isin(host.FRAMEWORK) & ~waits
     count = len(idle)
     cause, call = np.arange(count), np.arange(count)  # places in the texts below
+    found = np.full(count, -1)
     for rank in np.unique(idle["rank"][waited]).tolist():
         here = waited[idle["rank"][waited] == rank]
         start, end = idle["start_ns"][here], idle["start_ns"][here] + whole_ns(idle["duration_us"][here])
@@ -65,9 +66,9 @@ def _after_waits(idle: Table[Gap], calls: Table[HostCall]) -> Table[Gap]:
         after = ~host.is_mostly_covered(every.take(waits[every.row]).spans, start, end)
         row = host.covering_on_any(calls, every.take(framework[every.row]), start[after], end[after])
         cause[here[after]] = np.where(row >= 0, count, count + 1)
-        call[here[after]] = np.where(row >= 0, count + 1 + row, count)
+        call[here[after]], found[here[after]] = count + here[after], row
     causes = Texts.concat([idle.texts("cause"), Texts.of(["python", "host_late"])])
-    names = Texts.concat([idle.texts("call"), Texts.constant(None, 1), calls.texts("name")])
+    names = Texts.concat([idle.texts("call"), calls.texts("name").at(found)])
     return idle.having(cause=causes.take(cause), call=names.take(call))
 
 

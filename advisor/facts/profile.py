@@ -322,7 +322,7 @@ class FactsWanted:
         self.roots = frozenset[type[Fact]]().union(*needed.values())
         """The observed facts behind all of them."""
         together = _read_together(needed.values())
-        self.events = sorted(together, key=lambda root: (len(together[root]) > APART, root.longest, root.table))
+        self.events = sorted(together, key=lambda root: (min(len(together[root]), APART + 1), root.longest, root.table))
         self.apart: dict[type[Fact], tuple[Collection[type[Fact]], Sequence[WantedFact]]] = {
             root: (others, [asked for asked in wanted if root in needed[asked]])
             for root, others in together.items()

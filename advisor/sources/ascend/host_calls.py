@@ -152,7 +152,11 @@ def _numbers(values: Values | NarrowColumn) -> Array:
 def _order_of_calls(start: Array, lasting: Array) -> Array:
     """Calls by their start, those that take no time behind all others: so most work needs no further copy of them."""
     order = np.argsort(start, kind="stable")
-    return order if lasting.all() else order[np.argsort(~lasting[order], kind="stable")]
+    del start
+    last = lasting[order]
+    lasts, others = order[last], order[~last]
+    order[: len(lasts)], order[len(lasts) :] = lasts, others
+    return order
 
 
 _SPELLINGS = {

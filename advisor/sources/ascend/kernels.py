@@ -252,6 +252,7 @@ def _kernels_from_database(folder: Folder) -> Table[Kernel]:
     start = task["start"][place]
     blocks = np.where(info["blocks"] == MISSING, 0, info["blocks"]).astype(np.float64)
     counted = counters_of_tasks(database, info["task"], {**COUNTERS, **_CUBE})
+    del info  # to find the steps takes columns of all calls of the host
     table = Table.build(
         Kernel,
         rank=folder.rank,

@@ -31,19 +31,19 @@ def _links_from_database(folder: Folder) -> Table[OperatorLink]:
     database = folder.database()
     if not all(map(database.has_rows, ("CONNECTION_IDS", "TASK", "COMPUTE_TASK_INFO"))):
         raise FactMissing([OperatorLink.table])
-    calls = database.integers("PYTORCH_API", {"start": ["startNs"], "id": ["connectionId"], "type": ["type"]})
     pairs = database.integers("CONNECTION_IDS", {"id": ["id"], "connection": ["connectionId"]})
     tasks = launched_tasks(database, folder.rank)
     pair, device = _tasks_of_pairs(pairs["connection"], tasks["connection"], tasks["start"])
-    call = match_keys(calls["id"], pairs["id"])[pair]
-    operator = values_at(calls["type"], call) == OPERATOR
+    # calls are many: a column of them is made when it is asked, and let go
+    call = match_keys(database.integers("PYTORCH_API", {"id": ["connectionId"]})["id"], pairs["id"])[pair]
+    operator = values_at(database.integers("PYTORCH_API", {"type": ["type"]})["type"], call) == OPERATOR
     kept = np.flatnonzero((call < 0) | (operator & (device >= 0)))
     if not len(kept):
         raise FactMissing([OperatorLink.table])
     table = Table.build(
         OperatorLink,
         rank=folder.rank,
-        operator_start_ns=values_at(calls["start"], call[kept]),
+        operator_start_ns=values_at(database.integers("PYTORCH_API", {"start": ["startNs"]})["start"], call[kept]),
         device_start_ns=device[kept],
     )
     return table.sorted_by("device_start_ns", "operator_start_ns")

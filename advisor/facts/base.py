@@ -11,6 +11,8 @@ rule cases their cells, and the report the sentence "record with …".
 | `Ns` | int64, ns since the epoch | `MISSING` | number[ns] |
 | `Us`, `Bytes`, `Count`, `Share`, `Rate`, `Mhz`, `Number` | float64 | NaN | number with unit |
 | `Flag` | int8 0/1 | -1 | bool |
+
+Tables of events hold whole numbers in fewer bytes, and give them as they are declared (`Table.narrow`).
 """
 
 from __future__ import annotations

@@ -2,13 +2,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
 from advisor.facts import Fact, Profile, Table
-from advisor.facts.derived import Overlap, RankTime, StepSpan
-from advisor.facts.observed import Damage, Frequency, Kernel, StepTime
+from advisor.facts.derived import MemoryPeak, Overlap, RankTime, StepSpan
+from advisor.facts.observed import Damage, DeviceTask, Frequency, HostCall, Kernel, Launch, MemoryUse
 from advisor.messages.errors import FactMissing, UsageError
 from advisor.model.run import Run
 from advisor.model.run_of_ranks import RunOfRanks
@@ -21,8 +21,8 @@ class Canned:
 
     size_bytes = 1
 
-    def __init__(self, *tables: Table[Kernel] | Table[StepTime] | Table[Frequency]) -> None:
-        self.tables = {table.fact: table for table in tables}
+    def __init__(self, *tables: Table[Any]) -> None:
+        self.tables: dict[type[Fact], Table[Any]] = {table.fact: table for table in tables}
         self.read_order: list[str] = []
 
     def read(self, fact: type[F]) -> Table[F]:
@@ -31,7 +31,7 @@ class Canned:
             return Table.empty(fact)
         if fact not in self.tables:
             raise FactMissing([fact.table], ["broken.csv"] if fact is Frequency else [])
-        return self.tables[fact]  # type: ignore[return-value]
+        return self.tables[fact]
 
     def release(self) -> None:
         self.read_order.append("release")
@@ -71,6 +71,31 @@ def test_each_fact_is_read_once_from_each_capture_and_damage_last() -> None:
     assert Counter(source.read_order) == {"kernels": 1, "frequencies": 1, "damages": 1, "release": 1}
     assert source.read_order.index("release") > source.read_order.index("kernels")
     assert source.read_order[-1] == "damages"
+
+
+def test_what_is_made_of_few_tables_is_made_before_the_others_are_read_and_the_longest_comes_last() -> None:
+    source = Canned(
+        Table.build(MemoryUse, rank=[0], reserved_bytes=[7.0]),
+        kernels(0),
+        Table.build(DeviceTask, rank=[0]),
+        Table.build(Launch, rank=[0]),
+        Table.build(HostCall, rank=[0]),
+    )
+
+    def peaks(uses: Table[MemoryUse]) -> Table[MemoryPeak]:
+        source.read_order.append("memory_peaks made")
+        return Table.build(MemoryPeak, rank=uses["rank"])
+
+    def windows(
+        kernels: Table[Kernel], tasks: Table[DeviceTask], launches: Table[Launch], calls: Table[HostCall]
+    ) -> Table[Overlap]:
+        return Table.build(Overlap, rank=kernels["rank"])
+
+    Profile(Run(), [source], (peaks, windows)).prepare([Overlap, MemoryPeak])
+    assert source.read_order == [
+        *("memory_uses", "memory_peaks made"),
+        *("device_tasks", "kernels", "launches", "host_calls", "release"),
+    ]
 
 
 def test_a_missing_fact_names_what_was_not_recorded_and_what_cannot_be_read() -> None:

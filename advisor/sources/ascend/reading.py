@@ -203,7 +203,7 @@ SHARED: Mapping[str, Sequence[str]] = {
 }
 """Columns of the profiler database that more than one fact among the events is made of."""
 
-_READERS: Mapping[str, frozenset[type[Fact]]] = {
+READERS: Mapping[str, frozenset[type[Fact]]] = {
     "TASK": frozenset([DeviceTask, Kernel, Launch, OperatorLink, OperatorTotal, PeerWait]),
     "COMPUTE_TASK_INFO": frozenset([DeviceTask, Kernel, Launch, OperatorLink, OperatorTotal]),
     "CANN_API": frozenset([ApiTotal, HostCall, Kernel, Launch]),
@@ -322,7 +322,7 @@ class Folder(Description):
             FactMissing: There is none.
             Unreadable: There is one, and it is no database.
         """
-        last = [table for table, readers in _READERS.items() if len(readers - self._kept.facts) == 0]
+        last = [table for table, readers in READERS.items() if len(readers - self._kept.facts) == 0]
         shared = Shared(SHARED, self.once(f"columns {which}", dict), frozenset(last))
         connection, file = self.connection(which), self.databases[which].name
         return Database(connection, file, self.notes, self.rows_told(), self.device, shared)
@@ -378,7 +378,7 @@ class Folder(Description):
         """Lets go of columns of the database of which all was made that is made of them."""
         kept = self._kept.decoded.get("columns profiler", {})
         for table, column in list(kept):
-            if _READERS[table] <= self._kept.facts:
+            if READERS[table] <= self._kept.facts:
                 del kept[table, column]
 
     def __getstate__(self) -> dict[str, object]:

@@ -56,6 +56,16 @@ def test_both_ends_of_the_task_queue_share_a_connection(tmp_path: Path) -> None:
     assert [row["connection"] for row in rows] == [8230, 8230]
 
 
+def test_calls_come_by_their_start_and_those_that_take_no_time_last(tmp_path: Path) -> None:
+    trace = [
+        event("AscendCL@late", "3.000"),
+        event("AscendCL@nothing", "1.000", dur=0),
+        event("AscendCL@early", "2.000"),
+    ]
+    rows = of(HOST_CALLS.ways["text"], captured(tmp_path, trace))
+    assert [row["name"] for row in rows] == ["early", "late", "nothing"]
+
+
 def test_what_has_no_connection_shares_none_even_with_what_has_none_either(tmp_path: Path) -> None:
     path = tmp_path / "ascend_pytorch_profiler_3.db"
     with closing(sqlite3.connect(path)) as connection:

@@ -12,6 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from advisor.facts.base import MISSING
+from advisor.facts.narrow import NarrowColumn
 from advisor.sources.files import table_blocks
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.database import Database, Only, Shared, match_keys, open_readonly
@@ -254,6 +255,18 @@ def test_columns_that_several_facts_need_are_read_once(tmp_path: Path) -> None:
     assert len(read) == 1
     assert found.integers("T", {"x": ["x"], "y": ["y"]}, Only("kind", (2,)))["y"].tolist() == [MISSING]
     assert len(read) == 2
+
+
+def test_columns_that_nothing_else_needs_are_let_go_as_they_are_asked_for(tmp_path: Path) -> None:
+    script = "CREATE TABLE T(kind INT, x INT, y INT); INSERT INTO T VALUES (1, 10, 5), (2, 20, NULL);"
+    plain, kept = opened(made(tmp_path / "x.db", script)), dict[tuple[str, str], NarrowColumn]()
+    columns = {"T": ("kind", "x", "y")}
+    Database(plain.connection, "x.db", plain.notes, shared=Shared(columns, kept)).integers("T", {"x": ["x"]})
+    found = Database(plain.connection, "x.db", plain.notes, shared=Shared(columns, kept, frozenset("T")))
+    assert found.integers("T", {"x": ["x"]}, Only("kind", (2,)))["x"].tolist() == [20]
+    assert kept.keys() == {("T", "kind"), ("T", "y")}
+    assert found.integers("T", {"kind": ["kind"], "x": ["x"]})["x"].tolist() == [10, 20]
+    assert kept.keys() == {("T", "y")}
 
 
 def test_damage_in_one_column_alone_leaves_columns_of_one_length(

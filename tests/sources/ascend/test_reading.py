@@ -13,7 +13,7 @@ from advisor.facts.observed import Damage, Kernel, L2Cache, OperatorTotal, RankC
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
 from advisor.sources import open_input
-from advisor.sources.ascend.reading import Folder, Shelf
+from advisor.sources.ascend.reading import READERS, SHARED, Folder, Shelf
 from advisor.sources.files.damage_notes import Notes
 
 Capture = Callable[..., Path]
@@ -81,6 +81,10 @@ def test_only_one_folder_of_a_run_keeps_things_open(tmp_path: Path) -> None:
     second.once("x", lambda: made.append("second"))
     first.once("x", lambda: made.append("first again"))
     assert made == ["first", "second", "first again"]
+
+
+def test_of_all_columns_that_are_kept_it_is_known_until_when() -> None:
+    assert SHARED.keys() == READERS.keys()
 
 
 def test_damage_said_twice_counts_once_and_of_one_kind_together() -> None:

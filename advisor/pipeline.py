@@ -36,7 +36,6 @@ from advisor.facts.selection import FirstRow
 from advisor.facts.table import Table
 from advisor.input_folders import paths_outside_captures
 from advisor.messages.errors import FactMissing, InputError
-from advisor.model.comparison import Comparison, Tolerance
 from advisor.model.findings import Account, Diagnosis, Exhibit, Finding, Outcome
 from advisor.model.job import JobKind
 from advisor.model.run import Run, Sides
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
     from advisor.engine.module_places import Named
     from advisor.fact_store.cache_folder import CacheFolder
     from advisor.inspection import Ranks
+    from advisor.model.comparison import Comparison, Tolerance
     from advisor.model.explanation import Explanation
     from advisor.model.inspection import Inspection
     from advisor.model.modules import ModuleReport
@@ -264,6 +264,7 @@ def compare(
 ) -> Comparison:
     """What changed beyond the noise that is said here, else by the settings, else what is usual."""
     from advisor.comparison import compare as compare_diagnoses
+    from advisor.model.comparison import Tolerance
 
     return compare_diagnoses(before, after, tolerance or (settings.tolerance if settings else Tolerance()))
 

@@ -13,13 +13,17 @@ rule cases their cells, and the report the sentence "record with …".
 | `Flag` | int8 0/1 | -1 | bool |
 
 Tables of events hold whole numbers in fewer bytes, and give them as they are declared (`Table.narrow`).
+
+Modules that declare facts do without `from __future__ import annotations`: every annotation is read, and from texts
+that takes 20 ms longer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, ClassVar, Literal, get_type_hints
+from inspect import get_annotations
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from msgspec import Struct
@@ -191,12 +195,12 @@ class Fact:
     @cache
     def columns(cls) -> Mapping[str, Column]:
         """The declared columns, in order."""
-        hints = get_type_hints(cls, include_extras=True)
         found = {}
-        for name, hint in hints.items():
-            mark = next((m for m in getattr(hint, "__metadata__", ()) if isinstance(m, Column)), None)
-            if mark is not None:
-                found[name] = Column(mark.doc, mark.store, mark.unit, mark.volatile, name)
+        for one in reversed(cls.__mro__[: cls.__mro__.index(Fact)]):
+            for name, hint in get_annotations(one, eval_str=True).items():
+                mark = next((m for m in getattr(hint, "__metadata__", ()) if isinstance(m, Column)), None)
+                if mark is not None:
+                    found[name] = Column(mark.doc, mark.store, mark.unit, mark.volatile, name)
         return found
 
     @classmethod

@@ -10,7 +10,9 @@ import types
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, Protocol, TypeGuard, TypeVar, cast, get_args, get_type_hints, overload, runtime_checkable
+from inspect import get_annotations
+from itertools import accumulate
+from typing import Any, Protocol, TypeGuard, TypeVar, cast, get_args, overload, runtime_checkable
 
 import numpy as np
 
@@ -105,6 +107,31 @@ Gather = Callable[[Callable[["Source"], RankFacts], Sequence["Source"]], Iterabl
 """How the work over sources is spread: like `map`, and `map` by default; a process pool for many or large ranks."""
 
 
+class Makers(dict[type[Fact], Derivation]):
+    """The function that makes each derived fact, and what facts rest on: worked out once, for hundreds ask."""
+
+    def __init__(self, derivations: Iterable[Derivation]) -> None:
+        super().__init__((fact_of_derivation(one), one) for one in derivations)
+        self._behind: dict[type[Fact], frozenset[type[Fact]]] = {}
+        self._observed: dict[type[Fact], frozenset[type[Fact]]] = {}
+
+    def needs(self, fact: type[Fact]) -> frozenset[type[Fact]]:
+        """What an observed fact (nothing) or a derived one is made from."""
+        return frozenset() if fact.observed else _facts_needed(self[fact])
+
+    def behind(self, fact: type[Fact]) -> frozenset[type[Fact]]:
+        """A fact and everything it rests on."""
+        if fact not in self._behind:
+            self._behind[fact] = frozenset([fact]).union(*map(self.behind, self.needs(fact)))
+        return self._behind[fact]
+
+    def observed_behind(self, fact: type[Fact]) -> frozenset[type[Fact]]:
+        """The observed facts that a fact rests on; itself when it is observed."""
+        if fact not in self._observed:
+            self._observed[fact] = frozenset(root for root in self.behind(fact) if root.observed)
+        return self._observed[fact]
+
+
 class Profile:
     """All facts of one run."""
 
@@ -127,13 +154,12 @@ class Profile:
         self._patterns: ChainPatterns | None = None
         self._usual_patterns = usual_patterns
         self._sources = tuple(sources)
-        self._makers = {fact_of_derivation(derivation): derivation for derivation in derivations}
+        self._makers = Makers(derivations)
         self._completions = {
             fact: _COMPLETIONS[derivation] for fact, derivation in self._makers.items() if derivation in _COMPLETIONS
         }
         self._gather = gather
         self._found: RankFacts = {}
-        self._roots: dict[type[Fact], frozenset[type[Fact]]] = {}
 
     def look_for(self, patterns: ChainPatterns) -> None:
         """Looks for these chains of kernels from now on; what was found by other patterns is forgotten."""
@@ -210,9 +236,7 @@ class Profile:
 
     def observed_behind(self, fact: type[Fact]) -> frozenset[type[Fact]]:
         """The observed facts that a fact rests on; itself when it is observed."""
-        if fact not in self._roots:
-            self._roots[fact] = _observed_roots(fact, self._makers)
-        return self._roots[fact]
+        return self._makers.observed_behind(fact)
 
     def __repr__(self) -> str:
         ranks, steps = len(self.run.ranks), len(self.run.steps)
@@ -266,7 +290,7 @@ class Profile:
         """
         also = frozenset(also)
         made = [fact for fact in self._makers if fact in also or not fact.on_request]
-        behind = {fact: _observed_roots(fact, self._makers) for fact in made}
+        behind = {fact: self._makers.observed_behind(fact) for fact in made}
         resting = [fact for fact, roots in behind.items() if any(_of_events(root) for root in roots)]
         roots = (root for fact in resting for root in behind[fact] if _of_events(root))
         self.prepare([*resting, *roots, *(fact for fact in also if fact.observed)])
@@ -312,13 +336,13 @@ class FactsWanted:
     def __init__(
         self,
         inputs: _RunInputs,
-        makers: Mapping[type[Fact], Derivation],
+        makers: Makers,
         wanted: tuple[WantedFact, ...],
         known: Mapping[WantedFact, ReadTable],
         threads: int,
     ) -> None:
         self.inputs, self.makers, self.wanted, self.known, self.threads = inputs, makers, wanted, known, threads
-        needed = {asked: _observed_roots(fact_of_wanted(asked), makers) for asked in wanted}
+        needed = {asked: makers.observed_behind(fact_of_wanted(asked)) for asked in wanted}
         self.roots = frozenset[type[Fact]]().union(*needed.values())
         """The observed facts behind all of them."""
         together = _read_together(needed.values())
@@ -330,10 +354,9 @@ class FactsWanted:
         }
         """Tables of events that are used up and let go before the next is read: with which others, and for what."""
         self.order = sorted(wanted, key=lambda asked: (asked is Damage, not any(root.heavy for root in needed[asked])))
-        behind = [_facts_behind(fact_of_wanted(asked), makers) for asked in self.order]
-        ends = range(1, len(wanted) + 1)
-        later = [frozenset[type[Fact]]().union(*behind[end:]) for end in ends]
-        self.let_go = [frozenset[type[Fact]]().union(*behind) - left - {*wanted} for left in later]
+        behind = (makers.behind(fact_of_wanted(asked)) for asked in reversed(self.order))
+        *later, every = accumulate(behind, frozenset.union, initial=frozenset[type[Fact]]())
+        self.let_go = [every - left - {*wanted} for left in reversed(later)]
         """By place in the order: what nobody needs any more."""
 
     def without_known(self, also: Iterable[WantedFact]) -> FactsWanted:
@@ -404,8 +427,8 @@ class FactsWanted:
         from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
         derived = {fact for fact in map(fact_of_wanted, self.wanted) if not fact.observed}
-        heavy = [fact for fact in derived if any(root.heavy for root in _observed_roots(fact, self.makers))]
-        beside = {fact for asked in heavy for fact in _facts_behind(asked, self.makers)}
+        heavy = [fact for fact in derived if any(root.heavy for root in self.makers.observed_behind(fact))]
+        beside = {fact for asked in heavy for fact in self.makers.behind(asked)}
         unread = (fact for fact in self._let_go_unneeded(found) & beside if fact.observed)
         for fact in sorted(unread, key=lambda fact: fact.table):
             _resolve_fact(fact, inputs, self.makers, found, source.read)
@@ -431,7 +454,7 @@ class FactsWanted:
 
     def _in_order(self, left: Collection[type[Fact]], found: RankFacts) -> list[type[Fact]]:
         """What can be made of what is there; first what the longest table is kept for, then what few others need."""
-        needs = {fact: _direct_needs(fact, self.makers) for fact in left}
+        needs = {fact: self.makers.needs(fact) for fact in left}
         users = Counter(need for of_fact in needs.values() for need in of_fact)
         longest: Counter[type[Fact]] = Counter()
         for asked in left:
@@ -460,7 +483,7 @@ class FactsWanted:
         while asked:
             fact = asked.pop()
             if fact not in needed and fact not in found:
-                asked += _direct_needs(fact, self.makers)
+                asked += self.makers.needs(fact)
             needed.add(fact)
         unneeded = found.keys() - needed - {*self.wanted}
         self._let_go(found, unneeded)
@@ -517,11 +540,6 @@ def _of_events(fact: type[Fact]) -> bool:
     return fact.heavy or fact.among_events
 
 
-def _direct_needs(fact: type[Fact], makers: Mapping[type[Fact], Derivation]) -> frozenset[type[Fact]]:
-    """What an observed fact (nothing) or a derived one is made from."""
-    return frozenset() if fact.observed else _facts_needed(makers[fact])
-
-
 @cache
 def _facts_needed(derivation: Derivation) -> frozenset[type[Fact]]:
     return frozenset(need for need, _ in needs_of_derivation(derivation).values() if _is_fact(need))
@@ -531,19 +549,9 @@ def _is_fact(need: type) -> TypeGuard[type[Fact]]:
     return issubclass(need, Fact)
 
 
-def _rests_on_patterns(fact: type[Fact], makers: Mapping[type[Fact], Derivation]) -> bool:
-    derived = (one for one in _facts_behind(fact, makers) if not one.observed)
+def _rests_on_patterns(fact: type[Fact], makers: Makers) -> bool:
+    derived = (one for one in makers.behind(fact) if not one.observed)
     return any(need is ChainPatterns for one in derived for need, _ in needs_of_derivation(makers[one]).values())
-
-
-def _facts_behind(fact: type[Fact], makers: Mapping[type[Fact], Derivation]) -> frozenset[type[Fact]]:
-    """A fact and everything it rests on."""
-    return frozenset([fact]).union(*(_facts_behind(need, makers) for need in _direct_needs(fact, makers)))
-
-
-def _observed_roots(fact: type[Fact], makers: Mapping[type[Fact], Derivation]) -> frozenset[type[Fact]]:
-    """The observed facts behind a fact; itself when it is observed."""
-    return frozenset(root for root in _facts_behind(fact, makers) if root.observed)
 
 
 def _cannot_read(fact: type[Fact]) -> AnyTable:
@@ -614,7 +622,7 @@ def fact_of_name(name: str) -> type[Fact]:
 def needs_of_derivation(derivation: Derivation) -> Mapping[str, tuple[type, bool]]:
     """Per parameter: the fact it takes, or what it takes beside facts, and whether it is optional."""
     found: dict[str, tuple[type, bool]] = {}
-    for name, hint in get_type_hints(derivation).items():
+    for name, hint in _hints_of(derivation).items():
         if name == "return":
             continue
         optional = isinstance(hint, types.UnionType) or hint.__class__.__name__ == "_UnionGenericAlias"
@@ -628,4 +636,9 @@ def needs_of_derivation(derivation: Derivation) -> Mapping[str, tuple[type, bool
 @cache
 def fact_of_derivation(derivation: Derivation) -> type[Fact]:
     """The fact a derivation makes."""
-    return cast("type[Fact]", get_args(get_type_hints(derivation)["return"])[0])
+    return cast("type[Fact]", get_args(_hints_of(derivation)["return"])[0])
+
+
+@cache
+def _hints_of(derivation: Derivation) -> Mapping[str, Any]:
+    return get_annotations(derivation, eval_str=True)

@@ -53,7 +53,8 @@ class Text:
 
     def unfolded(self) -> Text:
         """The words as meant: folded YAML joins lines with a blank, which is wrong between two Chinese characters."""
-        return Text(*(_BETWEEN_CJK.sub("", words.strip()) for words in (self.en, self.zh)))
+        en, zh = self.en.strip(), self.zh.strip()
+        return Text(en if en.isascii() else _BETWEEN_CJK.sub("", en), _BETWEEN_CJK.sub("", zh))
 
     def say(self, language: str, *, of: TimesOf = "step") -> str:
         """The words in one language, `{each_step}` and its like as they are called in the run."""

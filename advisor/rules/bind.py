@@ -257,10 +257,9 @@ class _Binder:
 
     def coverage(self) -> dict[str, float]:
         """How much of which observed table the rule needs."""
-        observed = {name for name, fact in FACTS.items() if fact.observed}
         for name in self.written.coverage:
-            if name not in observed:
-                hint = suggest_known(name, observed)
+            if name not in FACTS or not FACTS[name].observed:
+                hint = suggest_known(name, [known for known, fact in FACTS.items() if fact.observed])
                 self.wrong(("coverage", name), Message("unknown_table", name=name), hint, key=True)
         return dict(self.written.coverage)
 
@@ -316,6 +315,8 @@ class _Binder:
 
     def known(self, path: Path_, words: str) -> None:
         """Refuses holes that nothing can fill."""
+        if "{" not in words:
+            return
         known = {shown.show for shown in self.written.evidence} | set(self.written.for_each)
         for name in hole_names(words):
             if name not in known:

@@ -313,6 +313,8 @@ class _Reader:
             return None
         if text in ("true", "false"):
             return text == "true"
+        if text[0] not in "+-.0123456789":
+            return text
         if _INT.match(text):
             return int(text)
         return float(text) if _FLOAT.match(text) else text

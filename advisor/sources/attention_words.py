@@ -47,6 +47,7 @@ def table_of_marks(  # noqa: PLR0917 - the columns of the table
     Raises:
         FactMissing: There is none.
     """
+    message = message.in_use()  # it may share the names of a whole timeline
     said = [None if text is None else _read_mark(text) for text in message.names]
     known = np.array([one is not None for one in said] + [False])[message.codes]
     if lost := int((~known).sum()):

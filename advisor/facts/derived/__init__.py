@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What analysis adds: one class per derivation. Most rules read these tables."""
 
-from __future__ import annotations
-
 from advisor.facts.base import Fact, facts_in
 from advisor.facts.derived.chip import *
 from advisor.facts.derived.communication import *

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the chip was used: its memory, its clock."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from advisor.facts.base import Bytes, Count, Fact, Key, Mhz, Moment, Ns, Rank, Rate, Share, Us

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What ranks exchange: one call on one rank, what it moved, and where calls of several ranks meet."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from advisor.facts.base import (

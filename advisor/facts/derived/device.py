@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where device time goes, and what it waits for."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from advisor.facts.base import Count, Fact, Flag, Key, Moment, Ns, Rank, Share, Stage, Step, Us

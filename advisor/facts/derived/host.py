@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the host does, and what that costs."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from advisor.facts.base import Count, Fact, Key, Moment, Ns, Number, Rank, Step, Us

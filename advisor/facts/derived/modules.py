@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where in the model time goes: modules, and the operators they call."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from advisor.facts.base import Count, Fact, Index, Key, Name, Ns, Number, Rank, Share, Us

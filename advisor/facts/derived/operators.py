@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels taken together: by type, by shape, in chains that could be one."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from advisor.facts.base import Bytes, Count, Fact, Flag, Key, Moment, Ns, Rank, Rate, Share, Step, Times, Us

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The phases of MindSpore's steps, what the queues before them held, and which operation of a dataset is slow."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from advisor.facts.base import Count, Fact, Flag, Index, Key, Number, Rank, Share, Stage, Us, Volatile

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ranks and pipeline stages set beside each other."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from advisor.facts.base import Count, Fact, Flag, Index, Mhz, Number, Rank, Share, Stage, Step, Times, Us

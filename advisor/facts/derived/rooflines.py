@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the chip can do, and how near the operators come to it."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from advisor.facts.base import Bytes, Count, Fact, Flag, Key, Mhz, Number, Rank, Rate, Share, Us

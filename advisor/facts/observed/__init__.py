@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What sources hold: one class per fact, the same whether it came from the text or the database export."""
 
-from __future__ import annotations
-
 from advisor.facts.base import Fact, facts_in
 from advisor.facts.observed.capture import *
 from advisor.facts.observed.communication import *

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The captures themselves: their settings, and what of them could not be read."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from advisor.facts.base import Bytes, Count, Fact, Flag, Key, Mhz, Name, Number, Rank, Share

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Collectives, and what they moved between ranks."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from advisor.facts.base import Bytes, Count, Fact, Flag, Index, Key, Moment, Name, Ns, Rank, Rate, Step, Us, Volatile

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the hardware counted: within kernels, beside how busy their pipes were, and at the ports of the network."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from advisor.facts.base import Bytes, Count, Fact, Key, Name, Ns, Number, Rank, Rate, Share, Us, Volatile

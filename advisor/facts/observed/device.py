@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What ran on the device."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from advisor.facts.base import (

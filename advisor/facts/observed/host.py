@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What ran on the host, and what it launched."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from advisor.facts.base import Bytes, Count, Fact, Key, Moment, Name, Ns, Rank, Rate, Share, Us, Volatile

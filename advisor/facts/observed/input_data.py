@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How batches reach the device: the operations that make them, and the queues between these and the network."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from advisor.facts.base import Count, Fact, Flag, Key, Moment, Ns, Rank, Share, Step, Us, Volatile

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Device memory over time: by component, by module, by operator."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from advisor.facts.base import Bytes, Fact, Key, Moment, Ns, Rank

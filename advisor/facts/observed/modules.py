@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where in the model the host was, and which backward operator belongs to which forward one."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from advisor.facts.base import Count, Fact, Index, Key, Moment, Name, Ns, Rank, Volatile

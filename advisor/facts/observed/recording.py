@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What to switch on in the profiler."""
 
-from __future__ import annotations
-
 from advisor.messages.text import Text
 
 NPU = Text(

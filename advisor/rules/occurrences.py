@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from advisor.expr.compile import Compiled, Scope
 from advisor.expr.frame import column_scope
@@ -18,8 +19,7 @@ from advisor.units import Type, ValueKind
 Facts = Mapping[str, type[Fact]]
 
 
-@dataclass(frozen=True, slots=True)
-class Occurrences:
+class Occurrences(Struct, frozen=True):
     """Which events stand behind a finding, and which of them are the worst."""
 
     fact: type[Fact]

@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from msgspec import Struct
+
 from advisor.expr.compile import Compiled
 from advisor.expr.settings import asked_variables
 from advisor.facts.base import Fact
@@ -34,8 +36,7 @@ from advisor.units import Type
 Across = Literal["worst", "mean", "least", "critical"]
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceSpec:
+class EvidenceSpec(Struct, frozen=True):
     """One value to show: its name, unit, labels and the param it is held against."""
 
     name: str
@@ -45,8 +46,7 @@ class EvidenceSpec:
     threshold: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ExcerptSpec:
+class ExcerptSpec(Struct, frozen=True):
     """Which rows of a group to show."""
 
     columns: tuple[tuple[str, Type], ...]
@@ -64,8 +64,7 @@ class ExcerptSpec:
         return self.where.names | self.order.names <= self.fact.columns().keys()
 
 
-@dataclass(frozen=True, slots=True)
-class SavingSpec:
+class SavingSpec(Struct, frozen=True):
     """What fixing could win, and how the savings of many ranks become one."""
 
     us: Compiled

@@ -13,6 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
+import msgspec
+from msgspec import Struct
+
 from advisor.facts.profile import Source
 from advisor.messages.errors import InputError
 from advisor.messages.message import Message
@@ -77,37 +80,33 @@ class Candidate:
     kind: FolderKind = field(default="capture", kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class GroupMembers:
+class GroupMembers(Struct, frozen=True):
     """One communication group: what it is for (tp, pp, dp …; empty when unknown) and its global ranks in order."""
 
     kind: str
     ranks: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """What a summary beside the captures tells of the whole job."""
 
     ranks: tuple[int, ...] = ()
-    groups: Mapping[str, GroupMembers] = field(default_factory=dict)
+    groups: Mapping[str, GroupMembers] = msgspec.field(default_factory=dict)
     stages: tuple[tuple[int, ...], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class LeftAside:
+class LeftAside(Struct, frozen=True):
     """Something that may belong to the profile and was not looked into: its name relative to the input, and why."""
 
     name: str
     what: Message
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(Struct, frozen=True):
     """What is opened: the path as it was given, and what is known and wanted of all that lies there."""
 
     path: Path
-    job: Job = field(default_factory=Job)
+    job: Job = msgspec.field(default_factory=Job)
     jobs: int | None = None
     """Processes that may decode a single capture; None for as many as there are cores."""
     progress: Progress = silent
@@ -115,19 +114,18 @@ class Input:
     """To be told as damage."""
 
 
-@dataclass
-class Inventory:
+class Inventory(Struct):
     """Everything of interest below a path."""
 
-    candidates: dict[str, list[Candidate]] = field(default_factory=dict)
+    candidates: dict[str, list[Candidate]] = msgspec.field(default_factory=dict)
     """What each family recognised, by the name of the family."""
-    json: list[Path] = field(default_factory=list)
+    json: list[Path] = msgspec.field(default_factory=list)
     """Files that may be traces of somebody else."""
-    unreadable: dict[Path, Message] = field(default_factory=dict)
+    unreadable: dict[Path, Message] = msgspec.field(default_factory=dict)
     """Folders that cannot be listed, and why."""
-    packed: list[Path] = field(default_factory=list)
+    packed: list[Path] = msgspec.field(default_factory=list)
     """Archives, and files that are read once they are unpacked."""
-    aside: list[LeftAside] = field(default_factory=list)
+    aside: list[LeftAside] = msgspec.field(default_factory=list)
     """What bears a name that a family reads, and is no file and no folder."""
     files: int = 0
 
@@ -140,8 +138,7 @@ class Inventory:
         return sum(len(self.of(family, kind)) for family in self.candidates)
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(Struct, frozen=True):
     """What one profiler writes: three functions and what to ask people for.
 
     `detect` says what a listed folder, or the one file that was given of it, holds of this family. `open` makes of

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
+
+from msgspec import Struct
 
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
@@ -21,8 +22,7 @@ class TooManyNames(Exception):
     """A folder, or what was given together, holds more names than are listed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """One folder: the names of the folders and of the files in it, each in order."""
 
     folder: Path

@@ -9,8 +9,9 @@ been noted). Nothing else may leave it, whatever the files hold.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
 
 from advisor.facts.base import Fact
 from advisor.facts.table import Table
@@ -21,8 +22,7 @@ C = TypeVar("C")
 F = TypeVar("F", bound=Fact)
 
 
-@dataclass(frozen=True)
-class Reading(Generic[C, F]):
+class Reading(Struct, Generic[C, F], frozen=True):
     """One fact, and how each export gives it: any number of exports, by name."""
 
     fact: type[F]

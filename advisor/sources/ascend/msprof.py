@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from advisor.sources.listing import Listing, TooManyNames, list_folder
 
@@ -73,8 +74,7 @@ class NamedFile(NamedTuple):
     """When it was written; empty in old versions."""
 
 
-@dataclass(frozen=True)
-class Results:
+class Results(Struct, frozen=True):
     """What msprof wrote of one device: files by the names of other exports, parts of one in their order."""
 
     files: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)

@@ -12,12 +12,12 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, NoReturn
 
 import numpy as np
+from msgspec import Struct, field
 
 from advisor.facts.base import Column
 from advisor.facts.table import Array, Texts, Values
@@ -57,8 +57,7 @@ _KNOWN_UNITS = frozenset(unit for units in FACTORS.values() for unit in units if
 _UNIT = re.compile(r"^(.*?) ?\(([^()]*)\)$")
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnHeading:
+class ColumnHeading(Struct, frozen=True):
     """A heading of a file: its canonical name, its unit (empty when it has none) and its spelling."""
 
     name: str
@@ -80,8 +79,7 @@ _OTHER_MARKS = {";": ";", "\t": "TAB", "|": "|"}
 """What spreadsheets put between columns where a comma belongs to numbers, and how it is called."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Wanted(Struct, frozen=True):
     """One column to fill, and the column of the file that fills it."""
 
     name: str
@@ -95,8 +93,7 @@ class _Wanted:
         return FACTORS.get(self.column.unit, {}).get(self.heading.unit, 1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class _TextFile:
+class _TextFile(Struct, frozen=True):
     """A file and how it begins; one that is not longer is read once, however often it is opened."""
 
     path: Path
@@ -121,8 +118,7 @@ class _TextFile:
         return len(self.start) if self.whole else self.path.stat().st_size
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
+class _Layout(Struct, frozen=True):
     """The shape of a file: lines of headings, columns, and the places of those wanted."""
 
     lines: int
@@ -130,8 +126,7 @@ class _Layout:
     places: tuple[int, ...]
 
 
-@dataclass
-class _Wrong:
+class _Wrong(Struct):
     """Cells or rows of one kind that could not be used."""
 
     what: Message
@@ -143,8 +138,7 @@ class _Wrong:
         self.rows += rows
 
 
-@dataclass
-class _Progress:
+class _Progress(Struct):
     """What has been read so far."""
 
     parts: dict[str, list[Array]] = field(default_factory=dict)

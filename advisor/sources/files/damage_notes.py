@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from advisor.facts.observed import Damage
 from advisor.facts.table import Table
@@ -35,8 +36,7 @@ class Odd(SpokenError, ValueError):
         super().__init__(what)
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """One kind of damage in one file: where it was met first, and how much is affected."""
 
     file: str

@@ -12,6 +12,8 @@ from io import BufferedReader
 from itertools import pairwise
 from pathlib import Path
 
+from msgspec import structs
+
 from advisor.facts.profile import Source
 from advisor.messages.errors import InputError, reason_of_error
 from advisor.messages.message import Message
@@ -93,7 +95,7 @@ def open_traces(candidates: Sequence[Candidate], given: Input) -> tuple[Run, lis
     _refuse_unnamed_among_ranks(usable, given.path)
     chosen, others = _one_per_rank(usable)
     _refuse_several_jobs([*chosen.values()], given.path)
-    given = replace(given, aside=(*given.aside, *_lost_traces(seen, chosen, given.path)))
+    given = structs.replace(given, aside=(*given.aside, *_lost_traces(seen, chosen, given.path)))
     groups = next((found for one in chosen.values() if (found := one.header.groups())), {})
     sources = [
         _open_trace_of_rank(rank, one, given, groups, first=place == 0, rivals=others[rank])

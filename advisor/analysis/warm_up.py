@@ -12,7 +12,7 @@ import numpy as np
 from advisor.analysis.intervals import union
 from advisor.facts.table import Array
 
-ONCE = 10
+ONCE = 2
 """A pause so many times as long as any later one happens once, and is none that comes back with each step."""
 LITTLE = 0.01
 """Before the work begins the device has done at most this part of all it does."""

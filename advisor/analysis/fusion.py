@@ -17,6 +17,7 @@ from advisor.analysis.grouping import Groups, group_by, ratio
 from advisor.analysis.kernel_costs import Beside, decisive_work_beside, undisturbed_ns
 from advisor.analysis.operator_work import TOLD_BY, work_of_kernel
 from advisor.analysis.operators import StepKernels, in_steps, sooner_by_name
+from advisor.analysis.roles import roles_of_kernels
 from advisor.facts.chain_patterns import ChainPatterns
 from advisor.facts.derived import ChainedOperator, FusibleChain, Overlap, Removal
 from advisor.facts.observed import Collective, Kernel, StepWindow
@@ -55,19 +56,21 @@ def chained_operators(
     *,
     patterns: ChainPatterns,
 ) -> Table[ChainedOperator]:
-    """One row per rank and operator type that stands in chains."""
+    """One row per rank, operator type and role that stands in chains."""
     every = in_steps(build_timeline(kernels, collectives, None, windows), kernels, split)
     found = chains_in_steps(kernels, collectives, windows, split, patterns)
     typed = every.table.texts("op_type").codes[found.row] >= 0
     row, serves = found.row[typed], np.array([one.workload == "inference" for one in patterns.of_orders], bool)
     serving = serves[found.order][found.chain[typed]]
     types, rank = every.table.texts("op_type").take(row), every.table["rank"][row]
-    groups = group_by(rank, types)
+    roles = roles_of_kernels(every.table).take(row)
+    groups = group_by(rank, types, roles)
     steps = every.steps[row[groups.first]]
     return Table.build(
         ChainedOperator,
         rank=rank[groups.first],
         op_type=types.take(groups.first),
+        role=roles.take(groups.first),
         chained_us=groups.sums(every.duration_us[row] * ~serving) / steps,
         chained_serving_us=groups.sums(every.duration_us[row] * serving) / steps,
     )

@@ -12,6 +12,7 @@ from advisor.analysis.families import AI_CPU_CORE, communicate_inside, families_
 from advisor.analysis.grouping import Groups, group_by, ratio, row_at, row_of_key
 from advisor.analysis.kernel_costs import Beside, all_work_beside, decisive_work_beside, undisturbed_ns
 from advisor.analysis.lookups import gathers_along_last
+from advisor.analysis.roles import roles_of_kernels
 from advisor.analysis.totals import CONVERSIONS, of_totals
 from advisor.facts.derived import ChainedOperator, OperatorShape, OperatorShare, Overlap, Removal
 from advisor.facts.observed import Collective, Kernel, OperatorTotal, StepWindow
@@ -63,8 +64,8 @@ def operators(
     without: Table[Removal] | None = None,
     chained: Table[ChainedOperator] | None = None,
 ) -> Table[OperatorShare]:
-    """Kernels by rank and operator type, those on the AI CPU apart; those whose type is unknown count in the whole but
-    have no row.
+    """Kernels by rank, operator type and role, those on the AI CPU apart; those whose type is unknown count in the
+    whole but have no row.
 
     Steps whose list of kernels lacks rows are left out. Where all of a rank do, or it has no list, the profiler's
     totals stand in; without them what is listed counts, as a part of the step as the profiler summed it up, and what
@@ -94,8 +95,8 @@ def _in_chains(listed: Table[OperatorShare], chained: Table[ChainedOperator] | N
     columns = ("chained_us", "chained_serving_us")
     if chained is None:
         return {name: np.full(len(listed), np.nan) for name in columns}
-    both = Texts.concat([chained.texts("op_type"), listed.texts("op_type")])
-    keys = group_by(np.concatenate([chained["rank"], listed["rank"]]), both).of
+    both = (Texts.concat([chained.texts(key), listed.texts(key)]) for key in ("op_type", "role"))
+    keys = group_by(np.concatenate([chained["rank"], listed["rank"]]), *both).of
     row = row_of_key(keys[: len(chained)], keys[len(chained) :])
     return {name: np.minimum(values_at(chained[name], row, 0.0), listed["total_us"]) for name in columns}
 
@@ -115,7 +116,8 @@ def _of_kernels(
     chosen = every.take(typed)
     table, duration = chosen.table, chosen.duration_us
     types = table.texts("op_type")
-    groups = group_by(table["rank"], types, table.texts("core").isin([AI_CPU_CORE]).astype(np.int8))
+    roles, aside = roles_of_kernels(every.table).take(typed), table.texts("core").isin([AI_CPU_CORE]).astype(np.int8)
+    groups = group_by(table["rank"], types, aside, roles)
     first = groups.first
     per_step = groups.sums(duration) / chosen.steps[first]
     names = types.take(first)
@@ -129,20 +131,22 @@ def _of_kernels(
 
     rank, unshared = table["rank"][first], not_beside(decisive_work_beside(device, kernels, collectives))
     gone = sooner_by_name(without, "operator", rank, names)
+    part = _parts_of_types(group_by(rank, names, aside[first]), unshared)
     return Table.build(
         OperatorShare,
         rank=rank,
         op_type=names,
         core=core,
         family=families_of(names, core),
+        role=roles.take(first),
         conversion=names.isin(CONVERSIONS).astype(np.int8),
         source="kernels",
         calls=groups.sizes / chosen.steps[first],
         total_us=per_step,
         alone_us=not_beside(all_work_beside(device)),
         unshared_us=unshared,
-        instant_us=np.minimum(unshared, gone.instant_us),
-        removed_us=np.minimum(unshared, gone.removed_us),
+        instant_us=np.minimum(unshared, gone.instant_us * part),
+        removed_us=np.minimum(unshared, gone.removed_us * part),
         median_us=groups.medians(duration),
         mean_us=groups.means(duration),
         longest_us=groups.largest(duration),
@@ -151,6 +155,12 @@ def _of_kernels(
         dynamic_share=_share_of_word(groups, table.texts("op_state"), "dynamic", duration),
         shapes=_distinct_shapes(groups, table.texts("input_shapes")),
     )
+
+
+def _parts_of_types(types: Groups, unshared: Array) -> Array:
+    """Per row: its part of the time that all rows of its type ran unshared; 1 where there is no such time."""
+    part = ratio(unshared, types.sums(unshared)[types.of])
+    return np.where(part > 0, part, 1.0)
 
 
 def operator_shapes(

@@ -8,6 +8,7 @@ import numpy as np
 from advisor.analysis.device import drive_collectives
 from advisor.analysis.families import families_of
 from advisor.analysis.grouping import group_by, ratio, row_of_key
+from advisor.analysis.roles import roles_of_types
 from advisor.facts.derived import OperatorShare, Overlap
 from advisor.facts.observed import OperatorTotal
 from advisor.facts.table import Array, Table
@@ -40,6 +41,7 @@ def of_totals(totals: Table[OperatorTotal], split: Table[Overlap] | None) -> Tab
         op_type=names,
         core=core,
         family=families_of(names, core),
+        role=roles_of_types(names),
         conversion=names.isin(CONVERSIONS).astype(np.int8),
         source="totals",
         calls=calls,

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from advisor.analysis.chain_search import BETWEEN
 from advisor.analysis.fusion import chained_operators, fusible_chains
+from advisor.analysis.operators import operators
 from advisor.facts.chain_patterns import ChainOrder
 from advisor.facts.derived import Removal
 from advisor.facts.observed import Kernel
@@ -104,6 +105,16 @@ def test_what_stands_in_chains_for_inference_alone_is_told_apart():
     rows = chained_operators(kernels, None, None, patterns=PATTERNS).rows()
     told = {row["op_type"]: (row["chained_us"], row["chained_serving_us"]) for row in rows}
     assert told["Cast"] == (3.0, 0.0) and told["TransData"] == (0.0, 7.0) and told["BatchNorm"] == (0.0, 5.0)
+
+
+def test_of_an_operator_that_casts_and_moves_only_what_stands_in_chains_is_told_to():
+    types = [f"aten::{name}" for name in ["pow", "mean", "add", "rsqrt", "mul", "copy_", "mul", "mm", "copy_"]]
+    inputs = [*[None] * 5, "DT_BF16;FLOAT", None, None, "FLOAT;FLOAT"]
+    kernels = ran("Mul " * len(types)).having(op_type=types, input_dtypes=inputs)
+    chained = chained_operators(kernels, None, None, patterns=PATTERNS)
+    rows = operators(kernels, None, None, chained=chained).rows()
+    told = {row["role"]: row["chained_us"] for row in rows if row["op_type"] == "aten::copy_"}
+    assert told == {"cast": 10.0, "move": 0.0}
 
 
 @pytest.mark.parametrize(

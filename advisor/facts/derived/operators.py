@@ -11,6 +11,11 @@ FAMILY = (
     "Triton kernels) or `other`."
 )
 
+ROLE = (
+    "What they do to data where they compute nothing: `cast`, `move` (copy, transpose, cut, join) or `fill`; else "
+    "`other`. An operator that does several has a row for each."
+)
+
 
 class OperatorShare(Fact):
     """All kernels of one type on one rank, per step.
@@ -29,6 +34,7 @@ class OperatorShare(Fact):
         Key("Core type; the one with most time where a type ran on several. What ran on the AI CPU has its own row."),
     ]
     family: Annotated[str, Key(FAMILY)]
+    role: Annotated[str, Key(ROLE)]
     conversion: Annotated[bool, Flag("Changes only type or layout: Cast, TransData, Transpose, TensorMove.")]
     source: Annotated[
         str, Key("`kernels`, or `totals` (of the profiler): then calls and time are those of the whole capture.")
@@ -356,6 +362,7 @@ class ChainedOperator(Fact):
 
     rank: Rank
     op_type: Annotated[str, Key("Operator type.")]
+    role: Annotated[str, Key("Role, as in `operators`.")]
     chained_us: Annotated[
         float, Us("Device time per step in `fusible_chains`, but for patterns that serve inference alone.")
     ]

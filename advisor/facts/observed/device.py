@@ -41,6 +41,12 @@ class Kernel(Fact):
         Key("Operator type, as CANN names it; at Level0 the last part of the name; on GPUs the framework's operator."),
     ]
     function: Annotated[str, Key("What ran, where an operator may run several functions: traces of GPUs name it.")]
+    caller: Annotated[
+        str,
+        Key(
+            "The framework's operator that called the one in `op_type`, such as `aten::_to_copy`; traces of GPUs alone."
+        ),
+    ]
     core: Annotated[str, Key("AI_CORE, AI_VECTOR_CORE, MIX_AIC, MIX_AIV, AI_CPU, DSA_SQE …")]
     op_state: Annotated[str, Key("`dynamic` or `static`; missing when not recorded.")]
     start_ns: Annotated[int, Ns("Device start.")]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from advisor.facts.base import MISSING
+from advisor.facts.nesting import nest_intervals
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.sources.files.database import match_keys
@@ -15,6 +16,7 @@ from advisor.sources.files.jsonfile import parse_json
 from advisor.sources.kineto.kernel_names import function_name
 from advisor.sources.kineto.reading import EXPORT, Trace, pick_texts, place_in, rows_or_missing
 from advisor.sources.kineto.steps import steps_of_work
+from advisor.sources.pytorch_words import operator_kind
 from advisor.sources.reading import Reading
 
 COMPUTE = ("kernel", "Kernel", "gpu_memset", "Memset")
@@ -50,6 +52,7 @@ def _kernels_of_trace(trace: Trace) -> Table[Kernel]:
         op_name=function,
         function=function,
         op_type=_types_of_kernels(trace, rows, operator, function),
+        caller=_callers_of_operators(trace, operator),
         start_ns=start,
         duration_us=(slices.end_ns[rows] - start) / 1000,
         blocks=_of_work(trace, rows, content.work.blocks),
@@ -69,6 +72,18 @@ def operators_behind(trace: Trace, rows: Array) -> Array:
     external = np.where(external == MISSING, through_call, external)
     operators = slices.of(*OPERATORS)
     return values_at(operators, match_keys(slices.external[operators], external), -1)
+
+
+def _callers_of_operators(trace: Trace, operator: Array) -> Texts:
+    """The operator directly around each of these slices; missing where a step, a range or nothing is."""
+    slices = trace.content().slices
+    every = slices.of(*OPERATORS)
+    name = slices.name.take(every).in_use()
+    every = every[name.hits(operator_kind(one) == "operator" for one in name.names)]
+    around = nest_intervals(slices.track[every], slices.start_ns[every], slices.end_ns[every]).parent_rows
+    parent = np.full(len(slices.track), -1)
+    parent[every] = values_at(every, around, -1)
+    return pick_texts(slices.name, values_at(parent, operator, -1)).in_use()
 
 
 def streams_of_work(trace: Trace, rows: Array) -> Array:

@@ -64,6 +64,31 @@ def test_kernels_have_the_operator_that_asked_for_them_its_inputs_and_the_step_o
     assert (first["start_ns"], first["duration_us"]) == (5040_250, 80)
 
 
+def test_a_kernel_knows_the_operator_that_called_its_own_and_no_range_or_step(tmp_path: Path) -> None:
+    events = [
+        host("ProfilerStep#3", 0, 900, "user_annotation"),
+        host("my range", 5, 890, "user_annotation"),
+        host("aten::to", 8, 50),
+        host("aten::_to_copy", 9, 48),
+        *launched(1, 10, 20, 10, operator="aten::copy_"),
+        host("aten::contiguous", 108, 50),
+        host("aten::clone", 109, 48),
+        *launched(2, 110, 20, 10, operator="aten::copy_"),
+        *launched(3, 210, 20, 10),
+    ]
+    kernels = opened(write(tmp_path / NAME, trace(events))).read(Kernel)
+    assert kernels.texts("op_type").values() == ["aten::copy_", "aten::copy_", "aten::mm"]
+    assert kernels.texts("caller").values() == ["aten::_to_copy", "aten::clone", None]
+
+
+def test_steps_that_old_traces_write_as_operators_call_none(tmp_path: Path) -> None:
+    old = {"cpu_op": "Operator", "cuda_runtime": "Runtime", "kernel": "Kernel"}
+    events = [host("ProfilerStep#3", 0, 900, "Operator"), *launched(1, 10, 20, 10)]
+    events = [{**event, "cat": old.get(event["cat"], event["cat"])} for event in events]
+    kernels = opened(write(tmp_path / NAME, trace(events))).read(Kernel)
+    assert (kernels.texts("op_type").values(), kernels.texts("caller").values()) == (["aten::mm"], [None])
+
+
 def test_launches_are_the_calls_of_the_same_correlation(small: Trace) -> None:
     launches = small.read(Launch)
     assert len(launches) == 2 * (KERNELS + 2)

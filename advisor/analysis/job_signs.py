@@ -24,18 +24,21 @@ _VLLM_STEP = r"execute_(\d+_)?context_"
 ENGINE_STEP = _VLLM_STEP + r"|step\[(DECODE|EXTEND|MIXED) "
 """How the mark begins that an engine sets around each of its steps. vLLM names the requests whose prompts it reads, and
 behind `_generation_` those for which it generates; SGLang says which of both it does."""
-_LAYERS = zip(
-    LAYERS,
-    (
-        r"\w+::linear$",
-        r"\w+::conv[123]d$",
-        r"\w+::(scaled_dot_product_attention|(npu_)?(prompt_flash|fused_infer)_attention\w*)$",
-        r"\w+::(native_(layer|batch|group)_norm|(npu_)?(add_|fused_)?rms_norm)$",
-        r"\w+::embedding$",
-        r"\w+::(adaptive_)?(avg|max)_pool[123]d$",
-    ),
-    strict=True,
+LAYER_CALLS = tuple(
+    zip(
+        LAYERS,
+        (
+            r"\w+::linear$",
+            r"\w+::conv[123]d$",
+            r"\w+::(scaled_dot_product_attention|(npu_)?(prompt_flash|fused_infer)_attention\w*)$",
+            r"\w+::(native_(layer|batch|group)_norm|(npu_)?(add_|fused_)?rms_norm)$",
+            r"\w+::embedding$",
+            r"\w+::(adaptive_)?(avg|max)_pool[123]d$",
+        ),
+        strict=True,
+    )
 )
+"""Operators of the forward pass by the kind of layer that calls them; no backward pass does."""
 _OPERATORS = (
     (
         "backward",
@@ -68,7 +71,7 @@ _MARKS = (
 _CALLS = (
     *_MARKS,
     ("backward", r"autograd::engine::evaluate_function|torch::autograd::AccumulateGrad|Optimizer\.(step|zero_grad)"),
-    *_LAYERS,
+    *LAYER_CALLS,
     ("cache", r"\w+::_?(npu_)?(reshape_and_cache|unified_attention)"),
     ("prefill", _VLLM_STEP + r"[1-9]|step\[(EXTEND|MIXED) "),
     ("decode", _VLLM_STEP + r"\d+(\(.*?\))?_generation_[1-9]|step\[(DECODE|MIXED) "),

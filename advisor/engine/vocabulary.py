@@ -112,6 +112,7 @@ TABLES: Mapping[str, Text] = {
     "rank_flops": _t("floating-point operations of ranks", "各卡的浮点计算量"),
     "rank_phases": _t("phases of steps", "迭代各阶段的时间"),
     "rank_times": _t("times of all ranks side by side", "各卡时间对比"),
+    "recomputations": _t("what is computed again", "重计算"),
     "recorded_spans": _t("recorded intervals", "采集区间"),
     "removals": _t("what a step lasts without some kernels", "去掉部分算子后的单步时间"),
     "settings": _t("environment variables and profiler switches", "环境变量与 profiler 开关"),

@@ -3,7 +3,7 @@
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Index, Key, Name, Ns, Number, Rank, Share, Us
+from advisor.facts.base import Count, Fact, Index, Key, Moment, Name, Ns, Number, Rank, Share, Us
 
 
 class ModuleShare(Fact):
@@ -154,6 +154,34 @@ class ModuleOperator(Fact):
         Share("Part of the peak of the chip that its products, convolutions and attention use while they run."),
     ]
     first_start_ns: Annotated[int, Ns("When it ran first, on the host.")]
+
+
+class Recomputation(Fact):
+    """What one rank computes again inside the backward pass, because its activations were not kept, per step."""
+
+    table = "recomputations"
+    observed = False
+    moment = Moment("worst_start_ns", lasts="worst_us", name=("worst",))
+
+    rank: Rank
+    seen_as: Annotated[
+        str,
+        Key(
+            "How most of it shows: `checkpoint` (inside a call of checkpointing), `module` (modules called inside of "
+            "backward operators), `name` (MindSpore names the copies), or `layers` (layers of several kinds run again "
+            "among backward operators; then what follows the last of them is not counted)."
+        ),
+    ]
+    kernels: Annotated[float, Count("Kernels that are launched again.")]
+    total_us: Annotated[float, Us("Their time.")]
+    unshared_us: Annotated[float, Us("The part in which no other kernel ran, as in `operators`.")]
+    kernel_share: Annotated[float, Share("Part of the kernel time.")]
+    taken_share: Annotated[
+        float, Share("Part of the device's memory that is taken at the peak; missing where that was not recorded.")
+    ]
+    worst: Annotated[str, Name("The kernel among them that lasted longest.")]
+    worst_start_ns: Annotated[int, Ns("When that one started.")]
+    worst_us: Annotated[float, Us("How long it lasted.")]
 
 
 class AttentionCall(Fact):

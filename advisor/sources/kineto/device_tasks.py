@@ -10,10 +10,9 @@ import numpy as np
 from advisor.facts.observed import DeviceTask
 from advisor.facts.table import Table, Texts
 from advisor.sources.kineto.kernels import sizes_of_work, streams_of_work
-from advisor.sources.kineto.reading import EXPORT, WORK, Trace, rows_or_missing
+from advisor.sources.kineto.reading import COPIES, EXPORT, WORK, Trace, rows_or_missing
 from advisor.sources.reading import Reading
 
-_COPIES = ("gpu_memcpy", "Memcpy")
 _KINDS = ("kernel", "copy", "comm")
 _DIRECTION = re.compile(r"Memcpy (HtoD|DtoH|DtoD|PtoP)")
 _DIRECTIONS = ("h2d", "d2h", "d2d")
@@ -24,7 +23,7 @@ def _tasks_of_trace(trace: Trace) -> Table[DeviceTask]:
     slices = trace.content().slices
     rows = rows_or_missing(slices.of(*WORK), DeviceTask)
     inner = trace.work_of_collectives()[rows]
-    copy = slices.category.isin(_COPIES)[rows]
+    copy = slices.category.isin(COPIES)[rows]
     directions = [_CODES.get(found[1], -1) if (found := _DIRECTION.match(n)) else -1 for n in slices.name.names]
     direction = np.array([*directions, -1], np.int32)[slices.name.codes[rows]]
     return Table.build(

@@ -7,9 +7,10 @@ import re
 
 import numpy as np
 
+from advisor.facts.base import MISSING
 from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table, Texts
-from advisor.sources.kineto.reading import CALLS, EXPORT, Trace, rows_or_missing
+from advisor.sources.kineto.reading import CALLS, COPIES, EXPORT, Trace, rows_or_missing
 from advisor.sources.pytorch_words import OPERATOR_ACTIVITIES, operator_kind, without_addresses
 from advisor.sources.reading import Reading
 
@@ -50,7 +51,7 @@ def _calls_of_trace(trace: Trace) -> Table[HostCall]:
         thread=content.tracks.number[slices.track[rows]],
         kind=Texts(kinds, KINDS),
         name=name,
-        activity=_activities_of_calls(name, kinds),
+        activity=_activities_of_calls(name, kinds, _copies_pageable_memory(trace, rows)),
         start_ns=slices.start_ns[rows],
         end_ns=slices.end_ns[rows],
         connection=slices.correlation[rows],
@@ -67,7 +68,17 @@ def _kinds_of_slices(category: Texts, name: Texts) -> Array:
     return np.where((kinds == _CODES["api"]) & graph, _CODES["graph"], kinds).astype(np.int32)
 
 
-def _activities_of_calls(name: Texts, kinds: Array) -> Texts:
+def _copies_pageable_memory(trace: Trace, rows: Array) -> Array:
+    """Per slice: whether what it asked for is a copy from or to memory of the host that is not pinned."""
+    slices = trace.content().slices
+    copies = slices.of(*COPIES)
+    name = slices.name.take(copies)
+    pageable = slices.correlation[copies[name.hits("Pageable" in one for one in name.names)]]
+    return np.isin(slices.correlation[rows], pageable[pageable != MISSING])
+
+
+def _activities_of_calls(name: Texts, kinds: Array, pageable: Array) -> Texts:
+    """What each call does. A copy of pageable memory goes through a buffer of the driver, which the host waits for."""
     number = {activity: code for code, activity in enumerate(ACTIVITIES)}
     calls, operators = (
         np.array([*(number.get(told(one), -1) for one in name.names), -1], np.int32)[name.codes]
@@ -75,6 +86,7 @@ def _activities_of_calls(name: Texts, kinds: Array) -> Texts:
     )
     if not any(_CAPTURE.match(one) for one in name.in_use().names):
         calls = np.where(name.hits(_LAUNCH.match(one) is not None for one in name.names), number["launch"], calls)
+    calls = np.where((calls == number["copy"]) & pageable, number["blocking_copy"], calls)
     into_device = np.isin(kinds, [_CODES["api"], _CODES["graph"]])
     codes = np.where(into_device, calls, np.where(kinds == _CODES["operator"], operators, -1))
     return Texts(codes.astype(np.int32), ACTIVITIES)

@@ -35,6 +35,8 @@ EXPORT = "trace"
 """The one export there is."""
 WORK = ("kernel", "Kernel", "gpu_memcpy", "Memcpy", "gpu_memset", "Memset")
 """Categories of what runs on the device, new and old."""
+COPIES = ("gpu_memcpy", "Memcpy")
+"""Those of them that are copies."""
 KERNELS = ("kernel", "Kernel")
 """Those of them that are functions, of the model or of collectives."""
 CALLS = ("cuda_runtime", "cuda_driver", "Runtime")

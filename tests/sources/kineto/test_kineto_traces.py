@@ -153,6 +153,25 @@ def test_calls_on_the_host_have_the_neutral_kinds(tmp_path: Path) -> None:
     assert found["aten::item"] == ("operator", "read")
 
 
+@pytest.mark.parametrize(
+    ("name", "activity"),
+    [
+        ("Memcpy HtoD (Pageable -> Device)", "blocking_copy"),
+        ("Memcpy DtoH (Device -> Pageable)", "blocking_copy"),
+        ("Memcpy HtoD (Pinned -> Device)", "copy"),
+        ("Memcpy DtoD (Device -> Device)", "copy"),
+    ],
+)
+def test_the_host_waits_for_copies_of_memory_that_is_not_pinned(name: str, activity: str, tmp_path: Path) -> None:
+    events = [*launched(1, 10, 20, 10), *copied(2, 100, name, 4096)]
+    calls = opened(write(tmp_path / NAME, trace(events))).read(HostCall)
+    assert dict(zip(calls.texts("name").values(), calls.texts("activity").values(), strict=True)) == {
+        "aten::mm": None,
+        "cudaLaunchKernel": "launch",
+        "cudaMemcpyAsync": activity,
+    }
+
+
 def test_what_the_file_says_of_itself(small: Trace) -> None:
     assert small.read(Device).rows()[0]["chip"] == "NVIDIA H100 80GB HBM3"
     assert small.read(Device)["memory_bytes"].tolist() == [80 << 30]

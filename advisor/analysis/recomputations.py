@@ -41,14 +41,14 @@ SEEN_AS = ("checkpoint", "module", "name", "layers")
 _CHECKPOINT, _MODULE, _NAME, _LAYERS = range(4)
 
 _CHECKPOINTS = re.compile(
-    r"\w*Checkpoint\w*Backward\d*$"
-    r"|(.*/)?(torch/utils/checkpoint|tensor_parallel/random|activation_checkpointing/checkpointing)\.py\(\d+\): "
+    r"(Lookahead)?Checkpoint\w*Backward\d*$"
+    r"|(?:.*/)?(torch/utils/checkpoint|tensor_parallel/random|activation_checkpointing/checkpointing)\.py\(\d+\): "
     r"(unpack_hook|recompute_fn|backward|recompute|_recompute)$"
 )
 """Calls in which something is computed again: of PyTorch, reentrant or not, Megatron, MindSpeed and DeepSpeed."""
 _LAYERS_CALLED = tuple(re.compile(names) for _, names in LAYER_CALLS)
 _BACKWARD = re.compile(r"autograd::engine::evaluate_function: |\w+Backward\d*$")
-_NAMED = re.compile(r"(\w+/)?recompute\w*/", re.IGNORECASE)
+_NAMED = re.compile(r"(Gradients/)?recompute\w*/", re.IGNORECASE)
 """How MindSpore begins the name of an operator that runs again."""
 _MARKED = ("step", "optimizer", "data_loader")
 """Kinds of calls of the thread that runs the forward pass."""

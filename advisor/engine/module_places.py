@@ -48,7 +48,7 @@ class ReadingRows(Protocol):
 
 
 def names_of_rules(rules: Iterable[ReadingRows]) -> Mapping[str, Named]:
-    """By rule: the type or pattern it reads, for rules that read rows of one alone (`op_type == "Cast"`)."""
+    """By rule: the type or pattern it reads, for rules that read rows of one alone (`op_type == "TransData"`)."""
     found = {rule.id: _ONE_NAME.fullmatch(rule.where.source.strip()) for rule in rules if rule.where is not None}
     return {name: Named(match[1], match[2]) for name, match in found.items() if match is not None}
 

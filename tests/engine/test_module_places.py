@@ -89,7 +89,7 @@ def test_a_report_of_a_real_model_names_layers(real_data: Path) -> None:
 
 def test_a_rule_that_reads_one_type_alone_is_about_it() -> None:
     of_rules = names_of_rules(advisor.load_rules().rules)
-    assert of_rules["compute/cast-excess"] == Named("op_type", "Cast")
+    assert of_rules["compute/transdata-excess"] == Named("op_type", "TransData")
     assert of_rules["compute/unfused-norm"] == Named("pattern", "norm")
     assert "compute/top-operators" not in of_rules
     (found,) = with_modules([finding(rule="compute/x")], TYPES, {"compute/x": Named("op_type", "Add")})

@@ -13,6 +13,7 @@ from advisor.analysis.grouping import Groups, group_by, ratio, row_at, row_of_ke
 from advisor.analysis.kernel_costs import Beside, all_work_beside, decisive_work_beside, undisturbed_ns
 from advisor.analysis.lookups import gathers_along_last
 from advisor.analysis.roles import roles_of_kernels
+from advisor.analysis.step_levels import EqualWork, equal_work, two_levels
 from advisor.analysis.totals import CONVERSIONS, of_totals
 from advisor.facts.derived import ChainedOperator, OperatorShape, OperatorShare, Overlap, Removal
 from advisor.facts.observed import Collective, Kernel, OperatorTotal, StepWindow
@@ -113,7 +114,7 @@ def _of_kernels(
     device = build_timeline(kernels, collectives, None, windows)
     every = in_steps(device, kernels, split)
     typed = np.flatnonzero(every.table.texts("op_type").codes >= 0)
-    chosen = every.take(typed)
+    chosen = typed_in_steps(device, kernels, split)
     table, duration = chosen.table, chosen.duration_us
     types = table.texts("op_type")
     roles, aside = roles_of_kernels(every.table).take(typed), table.texts("core").isin([AI_CPU_CORE]).astype(np.int8)
@@ -173,8 +174,7 @@ def operator_shapes(
 ) -> Table[OperatorShape]:
     """Kernels by rank, type, core and inputs. What Level0 does not record stays missing and makes no difference."""
     device = build_timeline(kernels, collectives, None, windows)
-    chosen = in_steps(device, kernels, split)
-    chosen = chosen.take(np.flatnonzero(chosen.table.texts("op_type").codes >= 0))
+    chosen = typed_in_steps(device, kernels, split)
     table, duration = chosen.table, chosen.duration_us
     groups = group_like_kernels(table)
     first = groups.first
@@ -186,6 +186,7 @@ def operator_shapes(
     slower_of_type = types.sums(slower)[types.of]
     apart = _variances_of_calls(groups, duration, device.work.cell[chosen.row], table["start_ns"])
     shares = {share: groups.means(table[share], duration) for share in PIPES}
+    communicate = communicate_inside(table.texts("op_type").take(first))
     return Table.build(
         OperatorShape,
         rank=table["rank"][first],
@@ -197,13 +198,14 @@ def operator_shapes(
         steady_us=slower * ratio(np.minimum(gone.steady_us, slower_of_type), slower_of_type),
         mean_us=mean,
         spread=ratio(np.sqrt(apart), mean),
+        **_levels_of_steps(equal_work_in_steps(device, chosen), chosen, groups, communicate, device.cells.begin),
         **{share: shares[share] for share in OperatorShape.columns().keys() & shares.keys()},
         busiest_share=_busiest_pipe_share(shares),
         hf32_share=_share_of_word(groups, table.texts("hf32"), "YES", duration),
         picks_last=gathers_along_last(
             *(table.texts(key).take(first) for key in ("op_type", "input_shapes", "output_shapes"))
         ),
-        communicates=communicate_inside(table.texts("op_type").take(first)).astype(np.int8),
+        communicates=communicate.astype(np.int8),
         blocks=groups.smallest(table["blocks"]),
         step_share=ratio(total, chosen.step_us[first]) * chosen.once[first],
     )
@@ -226,6 +228,32 @@ def _variances_of_calls(groups: Groups, duration: Array, step: Array, start: Arr
     apart = np.bincount(of, weights=(took - places.means(took)[places.of]) ** 2, minlength=len(groups))
     of_steps = ratio(apart, groups.sizes * (1 - 1 / np.maximum(steps, 1)))
     return np.where(evenly, np.minimum(of_steps, alone), alone)
+
+
+def _levels_of_steps(
+    work: EqualWork, every: StepKernels, groups: Groups, communicate: Array, begin: Array
+) -> dict[str, Array]:
+    """Per group: in how many steps it is slow, by how much and how clearly, and what all others do then, by column."""
+    of = group_by(work.group)
+    levels = two_levels(of, work.us, begin[work.cell])
+    own = np.where(communicate[work.group], 0.0, work.us)
+    others = np.bincount(work.cell, own, len(begin))[work.cell] - own
+    slow, quick = (of.means(np.where(chosen, others, np.nan)) for chosen in (levels.is_slow, ~levels.is_slow))
+    group = work.group[of.first]
+    count = of.sums(levels.is_slow.astype(float))
+    usual = of.means(np.where(levels.is_slow, np.nan, work.us))
+    beyond = of.sums(np.where(levels.is_slow, work.us, 0.0)) - count * usual
+    found = {
+        "slow_steps": count,
+        "slowdown": levels.slowdown,
+        "excess_us": beyond / every.steps[groups.first[group]],
+        "contrast": levels.contrast,
+        "others_slowdown": ratio(slow, quick),
+    }
+    columns = {name: np.full(len(groups), np.nan) for name in found}
+    for name, values in found.items():
+        columns[name][group] = np.where(levels.are_told, values, np.nan)
+    return columns
 
 
 def group_like_kernels(kernels: Table[Kernel]) -> Groups:
@@ -277,6 +305,27 @@ def sooner_by_name(without: Table[Removal] | None, kind: str, rank: Array, names
 def in_steps(device: DeviceTimeline, kernels: Table[Kernel], split: Table[Overlap] | None) -> StepKernels:
     """The kernels of steps that are whole; of ranks without such a step those of all. Worked out once for all."""
     return kernels.once(_find_in_steps, device, split)
+
+
+def typed_in_steps(device: DeviceTimeline, kernels: Table[Kernel], split: Table[Overlap] | None) -> StepKernels:
+    """Those of them whose type is known. Worked out once for all."""
+    return kernels.once(_find_typed_in_steps, device, split)
+
+
+def _find_typed_in_steps(kernels: Table[Kernel], device: DeviceTimeline, split: Table[Overlap] | None) -> StepKernels:
+    every = in_steps(device, kernels, split)
+    typed = every.table.texts("op_type").codes >= 0
+    return every if typed.all() else every.take(np.flatnonzero(typed))
+
+
+def equal_work_in_steps(device: DeviceTimeline, every: StepKernels) -> EqualWork:
+    """What of kernels, grouped as by `group_like_kernels`, may be held against other steps. Worked out once for all."""
+    return every.table.once(_find_equal_work, every, device)
+
+
+def _find_equal_work(table: Table[Kernel], every: StepKernels, device: DeviceTimeline) -> EqualWork:
+    cell = device.work.cell[every.row]
+    return equal_work(device.cells, group_like_kernels(table), cell, every.duration_us, table["blocks"])
 
 
 def _find_in_steps(kernels: Table[Kernel], device: DeviceTimeline, split: Table[Overlap] | None) -> StepKernels:

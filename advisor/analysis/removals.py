@@ -3,7 +3,8 @@
 
 A kernel that goes away lets what follows begin earlier only as far as the host has launched it by then. So the rank is
 replayed, once with kernels that take no time but are launched as before, once without their launches too, and once with
-kernels that take no longer than the fastest quarter of their like; chains once more with one fused kernel each.
+kernels that take no longer than the fastest quarter of their like; chains once more with one fused kernel each. Where
+kernels are slow in some steps, once with all of them as quick as in the others.
 """
 
 from __future__ import annotations
@@ -19,10 +20,17 @@ from advisor.analysis.chain_search import (
     pattern_of_chains,
 )
 from advisor.analysis.completeness import lacks_kernel_rows
-from advisor.analysis.device import build_timeline
+from advisor.analysis.device import DeviceTimeline, build_timeline
 from advisor.analysis.grouping import Groups, group_by, ratio
 from advisor.analysis.intervals import Spans, covered_ns, subtract, union
-from advisor.analysis.operators import StepKernels, group_like_kernels, in_steps, slower_than_usual
+from advisor.analysis.operator_paces import slow_steps
+from advisor.analysis.operators import (
+    StepKernels,
+    group_like_kernels,
+    in_steps,
+    slower_than_usual,
+    typed_in_steps,
+)
 from advisor.analysis.replayed_rank import PAUSE_NS, ReplayedRank, per_cell, replayed_rank, until_last_task
 from advisor.facts.chain_patterns import ChainPatterns
 from advisor.facts.derived import Dispatch, Overlap, Removal
@@ -55,7 +63,8 @@ class _Sets(Struct, frozen=True):
     """Rows of `DeviceTimeline.work`, and the set each belongs to."""
     of: Array
     slower_ns: Array
-    """Per such row: how much longer it took than the fastest quarter of its like; missing for chains."""
+    """Per such row: how much longer it took than the fastest quarter of its like, or than in a quick step; missing for
+    chains."""
     steps: Array
     """How many whole steps the rank of each has; 0 where none is."""
     fused: _Fused | None = None
@@ -73,12 +82,14 @@ def removals(
     split: Table[Overlap] | None = None,
     patterns: ChainPatterns,
 ) -> Table[Removal]:
-    """One row per rank and operator type that takes time worth a word, and one per rank and kind of fusible chain."""
+    """One row per rank and operator type that takes time worth a word, one per rank and kind of fusible chain, and one
+    per rank with slow steps."""
     device = build_timeline(kernels, collectives, tasks, windows)
     calls = Table.empty(HostCall) if calls is None else calls
     every = in_steps(device, kernels, split)
     chains = chains_in_steps(kernels, collectives, windows, split, patterns)
-    sets = [_of_types(every), _of_chains(every, chains, patterns)]
+    slow = _of_slow_steps(device, typed_in_steps(device, kernels, split))
+    sets = [_of_types(every), _of_chains(every, chains, patterns), slow]
     whole = ~lacks_kernel_rows(split, device.cells.rank, device.cells.step)
     found = []
     for rank in np.unique(links["rank"]).tolist():
@@ -108,6 +119,16 @@ def _of_chains(every: StepKernels, chains: FoundChains, patterns: ChainPatterns)
     kept = share >= LEAST_SHARE
     sets = _sets_of_kernels("chain", names, every, members, kept)
     return structs.replace(sets, fused=_fused_kernels(every, chains, patterns).take(kept[groups.of]))
+
+
+def _of_slow_steps(device: DeviceTimeline, every: StepKernels) -> _Sets:
+    """The kernels of each rank that take longer in its slow steps, where that makes enough of a step."""
+    found = slow_steps(device, every)
+    row, excess = found.row[found.excess_us > 0], found.excess_us[found.excess_us > 0]
+    groups = group_by(every.table["rank"][row])
+    share = groups.sums(excess) / (every.steps * every.step_us)[row[groups.first]]
+    none = Texts.constant(None, len(row))
+    return _sets_of_kernels("pace", none, every, (groups, row, excess * 1e3), share >= LEAST_SHARE)
 
 
 def _fused_kernels(every: StepKernels, chains: FoundChains, patterns: ChainPatterns) -> _Fused:

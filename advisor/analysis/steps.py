@@ -17,12 +17,15 @@ def step_spans(split: Table[Overlap]) -> Table[StepSpan]:
     changes = np.diff(split["rank"]) != 0
     first = np.append(True, changes)[: len(split)]
     last = np.append(changes, True)[: len(split)]
+    span = split["span_us"]
+    neighbour = np.where(first, np.append(span[1:], np.nan), np.append(np.nan, span[:-1]))[: len(split)]
     return Table.build(
         StepSpan,
         rank=split["rank"],
         step=split["step"],
         steps=ranks.sizes[ranks.of].astype(np.float64),
-        span_us=split["span_us"],
-        typical_us=ranks.medians_of_others(split["span_us"]),
+        span_us=span,
+        typical_us=ranks.medians_of_others(span),
         edge=(first | last).astype(np.int8),
+        neighbour_us=np.where(first & last, np.nan, neighbour),
     )

@@ -91,6 +91,7 @@ TABLES: Mapping[str, Text] = {
     "operator_links": _t("links from framework operators to tasks", "框架算子到 device 任务的关联"),
     "operator_memory": _t("device memory by operator", "各算子显存"),
     "operator_rooflines": _t("operators beside what the chip can", "算子与芯片能力的对比"),
+    "operator_paces": _t("operators in slow and quick steps", "快慢 step 中的算子耗时"),
     "operator_shapes": _t("operators by shape", "按 shape 统计的算子"),
     "operator_stacks": _t("where operators of the framework are called", "框架算子的调用位置"),
     "operator_totals": _t("sums over operator types", "算子类型汇总"),

@@ -179,6 +179,9 @@ class StepSpan(Fact):
     span_us: Annotated[float, Us("Device span of the step.")]
     typical_us: Annotated[float, Us("Median span of the other steps; missing when there is no other.")]
     edge: Annotated[bool, Flag("First or last recorded step.")]
+    neighbour_us: Annotated[
+        float, Us("Span of the step beside it, of the one before where there are two; missing when there is no other.")
+    ]
 
 
 class LeftOutStep(Fact):

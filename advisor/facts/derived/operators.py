@@ -120,6 +120,28 @@ class OperatorShape(Fact):
             "those at the same place of a step."
         ),
     ]
+    slow_steps: Annotated[
+        float,
+        Count(
+            "Steps in which they take longer than in the others, parted where their times lie furthest apart; missing "
+            "where not every step has as many of them, where fewer than two steps are slow or quick, and where the "
+            "slow ones came first. The first step is left out."
+        ),
+    ]
+    slowdown: Annotated[float, Times("Their mean time in slow steps over that in quick ones; missing as above.")]
+    excess_us: Annotated[
+        float, Us("What they take in slow steps beyond a quick one, spread over all steps; missing as above.")
+    ]
+    contrast: Annotated[
+        float,
+        Share(
+            "How clearly both levels lie apart: the gap between them as a part of the gap and the larger spread on one "
+            "of them; 1 where there is no spread."
+        ),
+    ]
+    others_slowdown: Annotated[
+        float, Times("The time of all other kernels of the rank in these slow steps over that in the quick ones.")
+    ]
     mac_share: Annotated[float, Share("Cube busy, weighted by time.")]
     vector_share: Annotated[float, Share("Vector unit busy, weighted by time.")]
     scalar_share: Annotated[float, Share("Scalar unit busy, weighted by time.")]
@@ -173,6 +195,43 @@ class OverlapSlowdown(Fact):
     extra_us: Annotated[float, Us("How much longer they take than that, all together; 0 where they are shorter.")]
     apart: Annotated[
         bool, Flag("The quickest quarter beside communication takes longer than the slowest quarter without.")
+    ]
+
+
+class OperatorPace(Fact):
+    """All kernels of one type on a rank in its slow steps, beside its quick ones.
+
+    Only kernels of which every step has as many with equal inputs; the steps of a rank are parted where the times of
+    all of them together lie furthest apart. A rank has no row where fewer than two steps are slow or quick, or where
+    the slow ones came first. The first step is left out.
+    """
+
+    table = "operator_paces"
+    observed = False
+
+    rank: Rank
+    op_type: Annotated[str, Key("Operator type.")]
+    family: Annotated[str, Key(FAMILY)]
+    quick_us: Annotated[float, Us("Their time in a quick step, on average.")]
+    slow_us: Annotated[float, Us("Their time in a slow step, on average.")]
+    slowdown: Annotated[float, Times("The latter over the former.")]
+    extra_us: Annotated[float, Us("What they take beyond a quick step, spread over all steps.")]
+    more_beside: Annotated[
+        float, Share("How much more of their time lay beside communication in slow steps than in quick ones.")
+    ]
+    input_known: Annotated[bool, Flag("Shapes of their inputs, or the blocks they were split into, were recorded.")]
+    compared_steps: Annotated[float, Count("Steps of the rank that were compared.")]
+    slow_steps: Annotated[float, Count("Those of them in which the kernels of the rank are slow.")]
+    first_slow_step: Annotated[float, Count("Number of the first slow step.")]
+    lasting: Annotated[bool, Flag("All steps from the first slow one on are slow.")]
+    contrast: Annotated[float, Share("How clearly slow and quick steps lie apart, as in `operator_shapes`.")]
+    compared_share: Annotated[float, Share("Part of all kernel time of these steps that was compared.")]
+    sooner_us: Annotated[
+        float,
+        Us(
+            "How much sooner a step of the rank would end, on average, if all its kernels were as quick in every step; "
+            "their whole excess where the rank could not be replayed."
+        ),
     ]
 
 
@@ -398,8 +457,8 @@ class Removal(Fact):
     observed = False
 
     rank: Rank
-    kind: Annotated[str, Key("`operator` (all kernels of one type) or `chain`.")]
-    name: Annotated[str, Key("Operator type, or pattern as in `fusible_chains`.")]
+    kind: Annotated[str, Key("`operator` (all kernels of one type), `chain`, or `pace` (kernels of slow steps).")]
+    name: Annotated[str, Key("Operator type, or pattern as in `fusible_chains`; missing for `pace`.")]
     instant_us: Annotated[
         float,
         Us(
@@ -415,7 +474,8 @@ class Removal(Fact):
         float,
         Us(
             "How much sooner a step would end if each kernel of the type took no longer than the fastest quarter of "
-            "those with equal inputs; missing for chains."
+            "those with equal inputs; missing for chains. Of kernels of slow steps: if they were as quick as in the "
+            "others, as in `operator_paces`."
         ),
     ]
     fused_us: Annotated[

@@ -42,7 +42,7 @@ def holdups(
     """
     device = build_timeline(kernels, collectives, tasks, windows)
     parts = [_of_rank(rank, device, links, calls, windows=windows) for rank in np.unique(device.cells.rank).tolist()]
-    found = _within_steps(Table.concat(Holdup, parts), device)
+    found = _beside_other_steps(_within_steps(Table.concat(Holdup, parts), device))
     unknown = lacks_kernel_rows(split, found["rank"], found["step"])
     return found.having(**{name: np.where(unknown, np.nan, found[name]) for name in ("idle_us", "lost_us")})
 
@@ -60,6 +60,15 @@ def _within_steps(found: Table[Holdup], device: DeviceTimeline) -> Table[Holdup]
     room, lost = room_of_rank[np.searchsorted(ranks, found["rank"][kinds.first])], kinds.sums(found["lost_us"])
     part = np.where(lost > room, room / np.where(lost > 0, lost, 1.0), 1.0)
     return found.having(lost_us=found["lost_us"] * part[kinds.of])
+
+
+def _beside_other_steps(found: Table[Holdup]) -> Table[Holdup]:
+    """With the longest of the same kind in the middle one of the other steps."""
+    steps = group_by(found["rank"], found.texts("cause"), found["step"])
+    first = found.take(steps.first)
+    longest = np.nan_to_num(steps.largest(found["longest_us"]))
+    usual = group_by(first["rank"], first.texts("cause")).medians_of_others(longest)
+    return found.having(usual_longest_us=usual[steps.of])
 
 
 def _of_rank(

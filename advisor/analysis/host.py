@@ -28,6 +28,7 @@ DEVICE_SOFTWARE = ("api", "launch", "graph", "communicate", "runtime")
 LAUNCHING = (*DEVICE_SOFTWARE, "dequeue")
 """Kinds of calls that launch, or stand below one that does."""
 FRAMEWORK = ("operator", "optimizer", "python", "enqueue")
+_RANGES, _FRAME = ("optimizer", "python"), ".py("
 _REPLAY = re.compile(r"aclmdlRIExecute(Async)?$")
 """A call that replays a captured graph, where its kind does not say so."""
 
@@ -257,6 +258,29 @@ def covering_on_any(table: Table[HostCall], calls: Calls, start: Array, end: Arr
         row = covering_on_thread(calls.take(threads == thread), start, end)
         lasts = np.where(row >= 0, table["end_ns"][row] - table["start_ns"][row], np.iinfo(np.int64).max)
         found, length = np.where(lasts < length, row, found), np.minimum(lasts, length)
+    return found
+
+
+def are_ranges(table: Table[HostCall], rank: int) -> Array:
+    """Per call of a rank, as `calls_of` gives them: whether it is a range of a program or of an optimizer.
+
+    Other calls of its thread begin in it. Frames of call stacks are none, for their own lines run.
+    """
+    return table.once(_find_ranges, rank)
+
+
+def _find_ranges(table: Table[HostCall], rank: int) -> Array:
+    calls, names = calls_of(table, rank), table.texts("name")
+    thread = table["thread"][calls.row]
+    named = table.texts("kind").isin(_RANGES)[calls.row]
+    codes = np.unique(names.codes[calls.row[named]]).tolist()
+    frames = [code for code in codes if code >= 0 and _FRAME in (names.names[code] or "")]
+    named &= ~np.isin(names.codes[calls.row], frames)
+    found = np.zeros(len(calls), bool)
+    for one in np.unique(thread[named]).tolist():
+        begun, own = np.sort(calls.start[thread == one]), np.flatnonzero(named & (thread == one))
+        within = np.searchsorted(begun, calls.end[own]) - np.searchsorted(begun, calls.start[own])
+        found[own] = within > 1  # itself
     return found
 
 

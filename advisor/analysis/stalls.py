@@ -73,7 +73,10 @@ def _after_waits(idle: Table[Gap], calls: Table[HostCall]) -> Table[Gap]:
 
 
 def _busy_share(idle: Table[Gap], calls: Table[HostCall] | None) -> Array:
-    """Per interval: the part in which a recorded call ran on any thread; missing where none was recorded."""
+    """Per interval: the part in which a recorded call ran on any thread; missing where none was recorded.
+
+    Ranges that hold other calls, such as `Optimizer.step`, tell where a pause lies and not what ran in it.
+    """
     share = np.full(len(idle), np.nan)
     if calls is None:
         return share
@@ -81,7 +84,8 @@ def _busy_share(idle: Table[Gap], calls: Table[HostCall] | None) -> Array:
     start, lasted = idle["start_ns"], whole_ns(idle["duration_us"])
     for rank in np.intersect1d(distinct_ranks(idle["rank"]), distinct_ranks(calls["rank"], real)).tolist():
         here = idle["rank"] == rank
-        every = host.calls_of(calls, rank).touching(start[here], (start + lasted)[here])
+        every = host.calls_of(calls, rank).take(~host.are_ranges(calls, rank))
+        every = every.touching(start[here], (start + lasted)[here])
         busy = covered_ns(every.take(real[every.row]).spans, start[here], (start + lasted)[here])
         share[here] = busy / np.maximum(lasted[here], 1)
     return share

@@ -131,6 +131,7 @@ TABLES: Mapping[str, Text] = {
     "step_spans": _t("lengths of steps", "step 时长"),
     "step_times": _t("the profiler's step times", "profiler 的 step 时间统计"),
     "step_work": _t("work of the kernels of each step", "每个 step 的算子工作量"),
+    "step_variations": _t("what makes steps longer than others", "各 step 变长的原因"),
     "step_windows": _t("marks of steps", "step 标记"),
     "transfers": _t("transfers by link and size", "按链路与大小统计的传输"),
     "type_operators": _t("framework operators behind operator types", "各类算子对应的框架算子"),

@@ -275,3 +275,16 @@ def test_python_after_a_wait_is_held_against_the_host():
     host = [row for row in found if row["cause"] == "host"]
     assert 700 < sum(row["lost_us"] for row in host) <= 1040
     assert {row["call"] for row in host if row["longest_us"] >= 490} == {"train.py(7):_log", "train.py(9):_log"}
+
+
+def test_the_longest_pause_stands_beside_that_of_the_other_steps():
+    found = holdups(
+        read_table(Kernel, KERNELS),
+        host_calls("thread kind name start_ns end_ns\n1 gc gc 30000 90000\n1 gc gc 210000 220000"),
+        links=read_table(Dispatch, LINKS),
+        collectives=None,
+        tasks=None,
+        windows=read_table(StepWindow, WINDOWS),
+    )
+    rows = [row for row in found.rows() if row["cause"] == "gc"]
+    assert [(row["longest_us"], row["usual_longest_us"]) for row in rows] == [(60, 10), (10, 60)]

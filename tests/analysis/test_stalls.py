@@ -61,3 +61,23 @@ def test_the_first_call_of_all_may_be_what_came_after_a_wait():
         "1 api aclrtSynchronizeStream 900000 1150000"
     )
     assert [(row["cause"], row["call"]) for row in found(gaps, calls)] == [("python", "save_checkpoint")]
+
+
+def test_a_range_that_holds_other_calls_fills_no_pause():
+    calls = (
+        "thread kind name start_ns end_ns\n1 optimizer Optimizer.step 1050000 1600000\n"
+        "1 operator aten::add 1060000 1080000\n1 operator aten::mul 1550000 1560000"
+    )
+    assert found(calls=calls)[0]["busy_share"] == 0
+    alone = "\n".join(calls.split("\n")[:2])
+    assert found(calls=alone)[0]["busy_share"] == 1
+    elsewhere = alone + "\n2 operator aten::add 1060000 1080000"
+    assert found(calls=elsewhere)[0]["busy_share"] == 1
+
+
+def test_a_frame_of_a_call_stack_runs_its_own_lines():
+    calls = (
+        "thread kind name start_ns end_ns\n1 python train.py(3):step 1050000 1600000\n"
+        "1 operator aten::add 1060000 1080000"
+    )
+    assert found(calls=calls)[0]["busy_share"] == 1

@@ -199,6 +199,27 @@ class LeftOutStep(Fact):
     longest_us: Annotated[float, Us("The longest of the other steps, told in the same way.")]
 
 
+class StepVariation(Fact):
+    """By how much one step is longer than the others of its rank, and what of it is known."""
+
+    table = "step_variations"
+    observed = False
+
+    rank: Rank
+    step: Step
+    edge: Annotated[bool, Flag("First or last recorded step.")]
+    span_us: Annotated[float, Us("Device span of the step.")]
+    slowed_us: Annotated[
+        float,
+        Us("What its kernels take beyond their like in quick steps, as in `operator_paces`, where the step is longer."),
+    ]
+    paused_us: Annotated[
+        float,
+        Us("What its longest pause of the host has beyond those of other steps, as in `stalls`, where it is longer."),
+    ]
+    left_us: Annotated[float, Us("The span without both.")]
+
+
 class StartUp(Fact):
     """What a rank without steps did before its work began: one long pause, with hardly any work before it."""
 
@@ -355,7 +376,11 @@ class Stall(Fact):
     ]
     call: Annotated[str, Key("The host call that covers most of the interval, where one does.")]
     busy_share: Annotated[
-        float, Share("Part of it in which any recorded call ran on the host; missing where none was recorded.")
+        float,
+        Share(
+            "Part of it in which any recorded call ran on the host, ranges that hold other calls aside; missing where "
+            "none was recorded."
+        ),
     ]
     span_us: Annotated[float, Us("Device span of its step.")]
     typical_us: Annotated[float, Us("Median span of the other steps of the rank; missing when there is no other.")]

@@ -171,6 +171,9 @@ class Holdup(Fact):
             "The longest. For `host`: the longest pause before one of those tasks, without what other kinds fill of it."
         ),
     ]
+    usual_longest_us: Annotated[
+        float, Us("The longest of its kind in the middle one of the other steps of the rank; missing without others.")
+    ]
     idle_us: Annotated[float, Us("The part during which the device was free. For `host`: those pauses together.")]
     lost_us: Annotated[
         float,

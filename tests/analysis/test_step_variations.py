@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Slow kernels and a single long pause are taken out of what makes a step longer, and never more than that."""
+
+from __future__ import annotations
+
+import pytest
+
+from advisor.analysis.step_variations import step_variations
+from advisor.facts.derived import Stall, StepSpan
+from advisor.facts.observed import Kernel
+from advisor.facts.table import Table, read_table
+
+SPANS = """step span_us edge
+0 1000 true
+1 1000 false
+2 1000 false
+3 1600 false
+4 1600 false
+5 1000 true"""
+
+
+def found(paused: str | None = None, kernels: Table[Kernel] | None = None) -> dict[int, dict[str, object]]:
+    stalls = None if paused is None else read_table(Stall, paused)
+    spans = read_table(StepSpan, SPANS)
+    made = step_variations(spans, paused=stalls, kernels=kernels, collectives=None, windows=None, split=None)
+    return {row["step"]: row for row in made.rows()}
+
+
+def slow_in_two(us: float) -> Table[Kernel]:
+    took = [100.0, 100.0, 100.0, us, us, 100.0]
+    return Table.build(
+        Kernel,
+        rank=0,
+        step=list(range(6)),
+        start_ns=[number * 10**6 for number in range(6)],
+        op_type="MatMulV3",
+        input_shapes="4,4",
+        duration_us=took,
+    )
+
+
+def test_where_nothing_is_known_all_is_left() -> None:
+    assert [row["left_us"] for row in found().values()] == [1000, 1000, 1000, 1600, 1600, 1000]
+
+
+def test_a_pause_beyond_those_of_other_steps_is_taken_out() -> None:
+    rows = found("step duration_us usual_us\n3 450 50\n3 60 50\n1 40 50")
+    assert (rows[3]["paused_us"], rows[3]["left_us"]) == (400, 1200)
+    assert (rows[1]["paused_us"], rows[1]["left_us"]) == (0, 1000)
+
+
+def test_no_more_is_taken_out_than_makes_the_step_longer() -> None:
+    rows = found("step duration_us usual_us\n3 5000 50\n2 300 50")
+    assert (rows[3]["paused_us"], rows[3]["left_us"]) == (600, 1000)
+    assert rows[2]["left_us"] == 1000
+
+
+def test_what_slow_kernels_take_is_taken_out() -> None:
+    rows = found(kernels=slow_in_two(500.0))
+    assert (rows[3]["slowed_us"], rows[4]["left_us"]) == pytest.approx((400, 1200))
+    assert found(kernels=slow_in_two(5000.0))[3]["left_us"] == 1000
+
+
+def test_both_are_taken_out() -> None:
+    rows = found("step duration_us usual_us\n4 200 50", slow_in_two(400.0))
+    assert rows[4]["left_us"] == pytest.approx(1600 - 300 - 150)

@@ -16,7 +16,7 @@ from advisor.analysis.families import communicate_inside, families_of
 from advisor.analysis.grouping import Groups, group_by, ratio
 from advisor.analysis.intervals import covered_ns
 from advisor.analysis.operators import StepKernels, equal_work_in_steps, group_like_kernels, typed_in_steps
-from advisor.analysis.step_levels import EqualWork, Levels, two_levels
+from advisor.analysis.step_levels import EqualWork, StepLevels, two_levels
 from advisor.facts.base import MISSING
 from advisor.facts.derived import OperatorPace, Overlap, Removal
 from advisor.facts.observed import Collective, Kernel, StepWindow
@@ -37,7 +37,7 @@ class SlowSteps(Struct, frozen=True):
     ranks: Groups
     """The compared steps of the ranks: `rank_cell` says which cells they are."""
     rank_cell: Array
-    levels: Levels
+    levels: StepLevels
     compared_us: Array
     """Per cell: the time of the kernels that were compared."""
     every_us: Array

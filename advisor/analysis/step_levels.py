@@ -21,7 +21,7 @@ FEW = 2
 """A level of fewer steps may be chance: there is no spread to hold it against."""
 
 
-class Levels(Struct, frozen=True):
+class StepLevels(Struct, frozen=True):
     """Values of some groups, those of each parted into two levels."""
 
     is_slow: Array
@@ -35,7 +35,7 @@ class Levels(Struct, frozen=True):
     """Per group: whether both levels have enough values, and the upper ones are not just those that came first."""
 
 
-def two_levels(groups: Groups, values: Array, moment: Array) -> Levels:
+def two_levels(groups: Groups, values: Array, moment: Array) -> StepLevels:
     """Positive values, each group parted at the largest ratio of two neighbours in order of size."""
     order = np.lexsort((values, groups.of))
     of, held = groups.of[order], np.log(values[order])
@@ -51,7 +51,7 @@ def two_levels(groups: Groups, values: Array, moment: Array) -> Levels:
     spread = np.fmax(*(np.log(ratio(groups.largest(level), groups.smallest(level))) for level in (slow, quick)))
     count = groups.sums(is_slow.astype(float))
     came_first = groups.largest(np.where(is_slow, moment, -np.inf)) < groups.smallest(np.where(is_slow, np.inf, moment))
-    return Levels(
+    return StepLevels(
         is_slow,
         ratio(groups.means(slow), groups.means(quick)),
         ratio(widest, widest + spread),

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.analysis.grouping import group_by
-from advisor.analysis.step_levels import Levels, two_levels
+from advisor.analysis.step_levels import StepLevels, two_levels
 
 
-def levels(*values: float) -> Levels:
+def levels(*values: float) -> StepLevels:
     of = group_by(np.zeros(len(values), int))
     return two_levels(of, np.array(values), np.arange(len(values)))
 

@@ -64,7 +64,6 @@ COLUMNS: Mapping[str, Text] = {
     "by": _t("Told by", "依据"),
     "call": _t("Host call", "host 调用"),
     "call_kind": _t("Kind of that call", "该调用的类别"),
-    "caller": _t("Called by", "调用者"),
     "calls": _t("Calls", "次数"),
     "capacity_bytes": _t("Capacity", "容量"),
     "cause": _t("Cause", "成因"),

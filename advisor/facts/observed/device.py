@@ -24,6 +24,10 @@ from advisor.facts.observed.recording import LEVEL1, NPU, PHASES
 from advisor.messages.text import Text
 
 
+ROLES = ("cast", "move", "fill", "other")
+"""What a kernel does to data where it computes nothing; most compute, look up or communicate, and are `other`."""
+
+
 class Kernel(Fact):
     """One compute task of the device (communication is in `collectives`, copies in `device_tasks`)."""
 
@@ -41,11 +45,8 @@ class Kernel(Fact):
         Key("Operator type, as CANN names it; at Level0 the last part of the name; on GPUs the framework's operator."),
     ]
     function: Annotated[str, Key("What ran, where an operator may run several functions: traces of GPUs name it.")]
-    caller: Annotated[
-        str,
-        Key(
-            "The framework's operator that called the one in `op_type`, such as `aten::_to_copy`; traces of GPUs alone."
-        ),
+    role: Annotated[
+        str, Key("What it does to data, one of `cast`, `move`, `fill`, `other`; missing where its type alone tells.")
     ]
     core: Annotated[str, Key("AI_CORE, AI_VECTOR_CORE, MIX_AIC, MIX_AIV, AI_CPU, DSA_SQE …")]
     op_state: Annotated[str, Key("`dynamic` or `static`; missing when not recorded.")]

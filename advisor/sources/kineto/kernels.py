@@ -15,6 +15,7 @@ from advisor.sources.files.database import match_keys
 from advisor.sources.files.jsonfile import parse_json
 from advisor.sources.kineto.kernel_names import function_name
 from advisor.sources.kineto.reading import EXPORT, Trace, pick_texts, place_in, rows_or_missing
+from advisor.sources.kineto.roles import roles_of_operators
 from advisor.sources.kineto.steps import steps_of_work
 from advisor.sources.pytorch_words import operator_kind
 from advisor.sources.reading import Reading
@@ -44,6 +45,8 @@ def _kernels_of_trace(trace: Trace) -> Table[Kernel]:
     operator = operators_behind(trace, rows)
     shape = place_in(content.shapes.row, operator)
     start, function = slices.start_ns[rows], _renamed(slices.name.take(rows), function_name)
+    types = _types_of_kernels(trace, rows, operator, function)
+    dtypes = _renamed(pick_texts(content.shapes.types, shape), types_as_text)
     return Table.build(
         Kernel,
         rank=trace.rank,
@@ -51,13 +54,13 @@ def _kernels_of_trace(trace: Trace) -> Table[Kernel]:
         stream=streams_of_work(trace, rows),
         op_name=function,
         function=function,
-        op_type=_types_of_kernels(trace, rows, operator, function),
-        caller=_callers_of_operators(trace, operator),
+        op_type=types,
+        role=roles_of_operators(types, dtypes, _callers_of_operators(trace, operator)),
         start_ns=start,
         duration_us=(slices.end_ns[rows] - start) / 1000,
         blocks=_of_work(trace, rows, content.work.blocks),
         input_shapes=_renamed(pick_texts(content.shapes.dims, shape), shapes_as_text),
-        input_dtypes=_renamed(pick_texts(content.shapes.types, shape), types_as_text),
+        input_dtypes=dtypes,
     ).sorted_by("start_ns", "stream")
 
 

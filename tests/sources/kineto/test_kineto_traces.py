@@ -64,7 +64,7 @@ def test_kernels_have_the_operator_that_asked_for_them_its_inputs_and_the_step_o
     assert (first["start_ns"], first["duration_us"]) == (5040_250, 80)
 
 
-def test_a_kernel_knows_the_operator_that_called_its_own_and_no_range_or_step(tmp_path: Path) -> None:
+def test_a_copy_without_types_casts_where_a_conversion_called_it_whatever_ranges_stand_around(tmp_path: Path) -> None:
     events = [
         host("ProfilerStep#3", 0, 900, "user_annotation"),
         host("my range", 5, 890, "user_annotation"),
@@ -78,7 +78,7 @@ def test_a_kernel_knows_the_operator_that_called_its_own_and_no_range_or_step(tm
     ]
     kernels = opened(write(tmp_path / NAME, trace(events))).read(Kernel)
     assert kernels.texts("op_type").values() == ["aten::copy_", "aten::copy_", "aten::mm"]
-    assert kernels.texts("caller").values() == ["aten::_to_copy", "aten::clone", None]
+    assert kernels.texts("role").values() == ["cast", "move", "other"]
 
 
 def test_steps_that_old_traces_write_as_operators_call_none(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_steps_that_old_traces_write_as_operators_call_none(tmp_path: Path) -> N
     events = [host("ProfilerStep#3", 0, 900, "Operator"), *launched(1, 10, 20, 10)]
     events = [{**event, "cat": old.get(event["cat"], event["cat"])} for event in events]
     kernels = opened(write(tmp_path / NAME, trace(events))).read(Kernel)
-    assert (kernels.texts("op_type").values(), kernels.texts("caller").values()) == (["aten::mm"], [None])
+    assert (kernels.texts("op_type").values(), kernels.texts("role").values()) == (["aten::mm"], ["other"])
 
 
 def test_launches_are_the_calls_of_the_same_correlation(small: Trace) -> None:

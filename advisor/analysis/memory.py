@@ -46,7 +46,7 @@ def memory_peaks(
         component=uses.texts("component").take(peak),
         reserved_bytes=uses["reserved_bytes"][peak],
         allocated_bytes=uses["allocated_bytes"][peak],
-        largest_allocated_bytes=groups.largest(uses["allocated_bytes"]),
+        largest_allocated_bytes=groups.largest(uses["allocated_bytes"])[groups.of[peak]],
         capacity_bytes=np.where(contradicted, np.nan, capacity),
         time_ns=uses["time_ns"][peak],
     )

@@ -55,7 +55,7 @@ def operator_paces(
     """One row per operator type of each rank that has slow steps and quick ones."""
     device = build_timeline(kernels, collectives, None, windows)
     every = typed_in_steps(device, kernels, split)
-    found = slow_steps(device, every)
+    found = slow_steps(device, kernels, split)
     table = every.table.take(found.row)
     groups = group_by(table["rank"], table.texts("op_type"))
     slow, quick = found.is_slow, ~found.is_slow
@@ -85,15 +85,16 @@ def operator_paces(
     )
 
 
-def slow_steps(device: DeviceTimeline, every: StepKernels) -> SlowSteps:
-    """The kernels that may be compared of the ranks that have slow steps. Worked out once for all."""
-    return every.table.once(_find_slow_steps, every, device)
+def slow_steps(device: DeviceTimeline, kernels: Table[Kernel], split: Table[Overlap] | None) -> SlowSteps:
+    """The kernels of a known type that may be compared, of the ranks that have slow steps. Worked out once for all."""
+    return kernels.once(_find_slow_steps, device, split)
 
 
-def _find_slow_steps(table: Table[Kernel], every: StepKernels, device: DeviceTimeline) -> SlowSteps:
-    work, cells = equal_work_in_steps(device, every), device.cells
-    like = group_like_kernels(table)
-    counts = ~communicate_inside(table.texts("op_type").take(like.first))[work.group]
+def _find_slow_steps(kernels: Table[Kernel], device: DeviceTimeline, split: Table[Overlap] | None) -> SlowSteps:
+    work, cells = equal_work_in_steps(device, kernels, split), device.cells
+    every = typed_in_steps(device, kernels, split)
+    like = group_like_kernels(every.table)
+    counts = ~communicate_inside(every.table.texts("op_type").take(like.first))[work.group]
     compared = np.bincount(work.cell, np.where(counts, work.us, 0.0), len(cells))
     rank_cell = np.flatnonzero(compared > 0)
     ranks = group_by(cells.rank[rank_cell])

@@ -198,7 +198,9 @@ def operator_shapes(
         steady_us=slower * ratio(np.minimum(gone.steady_us, slower_of_type), slower_of_type),
         mean_us=mean,
         spread=ratio(np.sqrt(apart), mean),
-        **_levels_of_steps(equal_work_in_steps(device, chosen), chosen, groups, communicate, device.cells.begin),
+        **_levels_of_steps(
+            equal_work_in_steps(device, kernels, split), chosen, groups, communicate, device.cells.begin
+        ),
         **{share: shares[share] for share in OperatorShape.columns().keys() & shares.keys()},
         busiest_share=_busiest_pipe_share(shares),
         hf32_share=_share_of_word(groups, table.texts("hf32"), "YES", duration),
@@ -318,14 +320,18 @@ def _find_typed_in_steps(kernels: Table[Kernel], device: DeviceTimeline, split: 
     return every if typed.all() else every.take(np.flatnonzero(typed))
 
 
-def equal_work_in_steps(device: DeviceTimeline, every: StepKernels) -> EqualWork:
-    """What of kernels, grouped as by `group_like_kernels`, may be held against other steps. Worked out once for all."""
-    return every.table.once(_find_equal_work, every, device)
+def equal_work_in_steps(device: DeviceTimeline, kernels: Table[Kernel], split: Table[Overlap] | None) -> EqualWork:
+    """What of kernels whose type is known, grouped as by `group_like_kernels`, may be held against other steps.
+
+    Worked out once for all.
+    """
+    return kernels.once(_find_equal_work, device, split)
 
 
-def _find_equal_work(table: Table[Kernel], every: StepKernels, device: DeviceTimeline) -> EqualWork:
+def _find_equal_work(kernels: Table[Kernel], device: DeviceTimeline, split: Table[Overlap] | None) -> EqualWork:
+    every = typed_in_steps(device, kernels, split)
     cell = device.work.cell[every.row]
-    return equal_work(device.cells, group_like_kernels(table), cell, every.duration_us, table["blocks"])
+    return equal_work(device.cells, group_like_kernels(every.table), cell, every.duration_us, every.table["blocks"])
 
 
 def _find_in_steps(kernels: Table[Kernel], device: DeviceTimeline, split: Table[Overlap] | None) -> StepKernels:

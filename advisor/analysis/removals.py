@@ -88,8 +88,7 @@ def removals(
     calls = Table.empty(HostCall) if calls is None else calls
     every = in_steps(device, kernels, split)
     chains = chains_in_steps(kernels, collectives, windows, split, patterns)
-    slow = _of_slow_steps(device, typed_in_steps(device, kernels, split))
-    sets = [_of_types(every), _of_chains(every, chains, patterns), slow]
+    sets = [_of_types(every), _of_chains(every, chains, patterns), _of_slow_steps(device, kernels, split)]
     whole = ~lacks_kernel_rows(split, device.cells.rank, device.cells.step)
     found = []
     for rank in np.unique(links["rank"]).tolist():
@@ -121,9 +120,9 @@ def _of_chains(every: StepKernels, chains: FoundChains, patterns: ChainPatterns)
     return structs.replace(sets, fused=_fused_kernels(every, chains, patterns).take(kept[groups.of]))
 
 
-def _of_slow_steps(device: DeviceTimeline, every: StepKernels) -> _Sets:
+def _of_slow_steps(device: DeviceTimeline, kernels: Table[Kernel], split: Table[Overlap] | None) -> _Sets:
     """The kernels of each rank that take longer in its slow steps, where that makes enough of a step."""
-    found = slow_steps(device, every)
+    every, found = typed_in_steps(device, kernels, split), slow_steps(device, kernels, split)
     row, excess = found.row[found.excess_us > 0], found.excess_us[found.excess_us > 0]
     groups = group_by(every.table["rank"][row])
     share = groups.sums(excess) / (every.steps * every.step_us)[row[groups.first]]

@@ -39,7 +39,7 @@ def roles_of_kernels(kernels: Table[Kernel]) -> Texts:
 
 
 def _find_roles(kernels: Table[Kernel]) -> Texts:
-    told = kernels.texts("role")
+    told = kernels.texts("effect")
     return Texts.concat([told, roles_of_types(kernels.texts("op_type"))]).take(
         np.where(told.codes >= 0, np.arange(len(kernels)), len(kernels) + np.arange(len(kernels)))
     )

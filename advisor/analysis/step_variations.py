@@ -8,7 +8,6 @@ import numpy as np
 from advisor.analysis.device import build_timeline
 from advisor.analysis.grouping import Groups, group_by, row_at
 from advisor.analysis.operator_paces import slow_steps
-from advisor.analysis.operators import typed_in_steps
 from advisor.facts.derived import Overlap, Stall, StepSpan, StepVariation
 from advisor.facts.observed import Collective, Kernel, StepWindow
 from advisor.facts.table import Array, Table
@@ -59,7 +58,7 @@ def _slowed_us(
     split: Table[Overlap] | None,
 ) -> Array:
     device = build_timeline(kernels, collectives, None, windows)
-    found = slow_steps(device, typed_in_steps(device, kernels, split))
+    found = slow_steps(device, kernels, split)
     excess = np.append(np.bincount(found.cell, found.excess_us, len(device.cells)), 0.0)
     return np.asarray(excess[row_at(device.cells.rank, device.cells.step, spans["rank"], spans["step"])])
 

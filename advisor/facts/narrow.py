@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from advisor.facts.base import MISSING
 
-Array = NDArray[Any]
+_Array = NDArray[Any]
 
 
 class NarrowColumn(Struct, frozen=True):
     """A column of whole numbers, from the least of them on: ids, types and threads span a half of 64 bits or less."""
 
-    cells: Array
+    cells: _Array
     """int64, or unsigned: 0 where missing, else how far above `below`."""
     below: int
 
@@ -27,10 +27,10 @@ class NarrowColumn(Struct, frozen=True):
         return len(self.cells)
 
     @classmethod
-    def spread(cls, values: Array, rows: Array, length: int) -> NarrowColumn:
+    def spread(cls, values: _Array, rows: _Array, length: int) -> NarrowColumn:
         """Of so many rows, these numbers, int64, in these; missing in all others."""
         found = cls.of(values)
-        cells: Array = np.full(length, MISSING if found.cells.dtype == np.int64 else 0, found.cells.dtype)
+        cells: _Array = np.full(length, MISSING if found.cells.dtype == np.int64 else 0, found.cells.dtype)
         cells[rows] = found.cells
         return cls(cells, found.below)
 
@@ -42,16 +42,16 @@ class NarrowColumn(Struct, frozen=True):
         return (int(known.min()) + self.below, int(known.max()) + self.below) if len(known) else None
 
     @classmethod
-    def of(cls, values: Array) -> NarrowColumn:
+    def of(cls, values: _Array) -> NarrowColumn:
         """From int64, of which nothing is lost."""
         below, kind = _fitting(cls(values, 0).bounds)
         if kind == np.int64:
             return cls(values, 0)
         return cls(_narrowed(values, below, np.zeros(len(values), kind)), below)
 
-    def at(self, rows: Array | slice) -> Array:
+    def at(self, rows: _Array | slice) -> _Array:
         """The numbers of these rows, as int64."""
-        cells: Array = self.cells[rows]
+        cells: _Array = self.cells[rows]
         if cells.dtype == np.int64:
             return cells
         found = cells.astype(np.int64)
@@ -59,7 +59,7 @@ class NarrowColumn(Struct, frozen=True):
         found[cells == 0] = MISSING
         return found
 
-    def isin(self, values: Collection[int]) -> Array:
+    def isin(self, values: Collection[int]) -> _Array:
         """Which rows hold one of these numbers."""
         if self.cells.dtype == np.int64:
             return np.isin(self.cells, list(values))
@@ -67,7 +67,7 @@ class NarrowColumn(Struct, frozen=True):
         most = np.iinfo(self.cells.dtype).max
         return np.isin(self.cells, np.array([one for one in above if 0 < one <= most], self.cells.dtype))
 
-    def take(self, rows: Array | slice) -> NarrowColumn:
+    def take(self, rows: _Array | slice) -> NarrowColumn:
         """These rows alone, as narrow."""
         return NarrowColumn(self.cells[rows], self.below)
 
@@ -78,7 +78,7 @@ class GrowingNarrowColumn:
     def __init__(self) -> None:
         self._parts: deque[NarrowColumn] = deque()
 
-    def add(self, values: Array) -> None:
+    def add(self, values: _Array) -> None:
         """More numbers, int64."""
         self._parts.append(NarrowColumn.of(values))
 
@@ -87,7 +87,7 @@ class GrowingNarrowColumn:
         bounds = [bounds for part in self._parts if (bounds := part.bounds) is not None]
         least, largest = (least for least, _ in bounds), (largest for _, largest in bounds)
         below, kind = _fitting((min(least), max(largest)) if bounds else None)
-        cells: Array = np.zeros(sum(map(len, self._parts)), kind)
+        cells: _Array = np.zeros(sum(map(len, self._parts)), kind)
         begin = 0
         while self._parts:
             values = self._parts.popleft().at(slice(None))
@@ -109,7 +109,7 @@ def _fitting(bounds: tuple[int, int] | None) -> tuple[int, np.dtype[Any]]:
     return (0, np.dtype(np.int64)) if kind is None else (least - 1, np.dtype(kind))
 
 
-def _narrowed(values: Array, below: int, cells: Array) -> Array:
+def _narrowed(values: _Array, below: int, cells: _Array) -> _Array:
     """Fills cells, all 0, with how far the numbers lie above; those that are missing stay 0."""
     np.subtract(values, below, out=cells, where=values != MISSING, casting="unsafe")
     return cells

@@ -400,16 +400,18 @@ class FactsWanted:
 
     def _read_events(self, source: Source, inputs: _RunInputs, found: RankFacts) -> None:
         """Reads the facts of events, each once; what stands by itself is made, and let go, on the way."""
-        left = dict.fromkeys(self.events)
+        left, needed = dict.fromkeys(self.events), self._still_needed(found)
         for fact in self.events:
             others, made = self.apart.get(fact, (frozenset([fact]), ()))
             for one in [one for one in left if one in others]:
                 del left[one]
-                _resolve_fact(one, inputs, self.makers, found, source.read)
+                if one in needed:
+                    _resolve_fact(one, inputs, self.makers, found, source.read)
             for asked in made:
                 self._collect_table(asked, inputs, found, source)
             if made:
                 self._let_go_unneeded(found)
+                needed = self._still_needed(found)
 
     def _collect_table(self, asked: WantedFact, inputs: _RunInputs, found: RankFacts, source: Source) -> None:
         if asked in found:
@@ -477,14 +479,19 @@ class FactsWanted:
             if isinstance(table, Table) and asked not in self.known:
                 table.forget()
 
-    def _let_go_unneeded(self, found: RankFacts) -> set[type[Fact]]:
-        """Lets go of tables that nothing is made of any more; gives what is still to be made."""
+    def _still_needed(self, found: RankFacts) -> set[type[Fact]]:
+        """What is still to be made, and the tables that it is made of."""
         asked, needed = [fact_of_wanted(one) for one in self.wanted if one not in found], set[type[Fact]]()
         while asked:
             fact = asked.pop()
             if fact not in needed and fact not in found:
                 asked += self.makers.needs(fact)
             needed.add(fact)
+        return needed
+
+    def _let_go_unneeded(self, found: RankFacts) -> set[type[Fact]]:
+        """Lets go of tables that nothing is made of any more; gives what is still to be made."""
+        needed = self._still_needed(found)
         unneeded = found.keys() - needed - {*self.wanted}
         self._let_go(found, unneeded)
         if any(fact_of_wanted(one).heavy for one in unneeded):

@@ -28,12 +28,12 @@ def test_a_missing_type_has_no_role():
 
 
 def test_what_a_source_tells_of_a_kernel_counts_before_its_type():
-    kernels = read_table(Kernel, "op_type role\naten::copy_ cast\nCast -\naten::copy_ -\n- -")
+    kernels = read_table(Kernel, "op_type effect\naten::copy_ cast\nCast -\naten::copy_ -\n- -")
     assert roles_of_kernels(kernels).values() == ["cast", "cast", "other", None]
 
 
 COPIES = """
-step start_ns duration_us op_type     role
+step start_ns duration_us op_type     effect
 1    0        10          aten::copy_ cast
 1    20000    30          aten::copy_ move
 1    60000    50          aten::mm    other

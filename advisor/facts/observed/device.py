@@ -23,7 +23,6 @@ from advisor.facts.base import (
 from advisor.facts.observed.recording import LEVEL1, NPU, PHASES
 from advisor.messages.text import Text
 
-
 ROLES = ("cast", "move", "fill", "other")
 """What a kernel does to data where it computes nothing; most compute, look up or communicate, and are `other`."""
 
@@ -45,8 +44,9 @@ class Kernel(Fact):
         Key("Operator type, as CANN names it; at Level0 the last part of the name; on GPUs the framework's operator."),
     ]
     function: Annotated[str, Key("What ran, where an operator may run several functions: traces of GPUs name it.")]
-    role: Annotated[
-        str, Key("What it does to data, one of `cast`, `move`, `fill`, `other`; missing where its type alone tells.")
+    effect: Annotated[
+        str,
+        Key("Its role: what it does to data (`cast`, `move`, `fill`, `other`); missing where its type alone tells."),
     ]
     core: Annotated[str, Key("AI_CORE, AI_VECTOR_CORE, MIX_AIC, MIX_AIV, AI_CPU, DSA_SQE …")]
     op_state: Annotated[str, Key("`dynamic` or `static`; missing when not recorded.")]

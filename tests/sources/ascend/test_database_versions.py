@@ -123,6 +123,7 @@ def test_a_kernel_is_the_same_in_both_schemas(schema: str, tmp_path: Path) -> No
         "op_name": "aclnnMatmul_MatMulV3Common_MatMulV3",
         "op_type": "BatchMatMulV2",
         "function": None,
+        "effect": None,
         "core": "AI_CORE",
         "op_state": None if schema == "1.0.0" else "static",
         "start_ns": 1000,

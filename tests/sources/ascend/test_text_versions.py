@@ -37,6 +37,7 @@ MATMUL = {
     "op_name": "aclnnMatmul_MatMulV3Common_MatMulV3",
     "op_type": "BatchMatMulV2",
     "function": None,
+    "effect": None,
     "core": "AI_CORE",
     "start_ns": 1764246877079027200,
     "duration_us": 170.4,

@@ -193,7 +193,7 @@ def late_gradient_reduction(job: Job, finding: Finding) -> Values:
         "exposed_part": bare / sum(length(call) - (call.wait or 0) for call in calls),
         "between_us": sum(pauses) / len(steps),
         "computed_before": mean(_computed_before(rank, calls, step) for step in steps),
-        "free_cover_us": mean(steps[call.step].compute - steps[call.step].overlapped for call in calls),
+        "free_cover_us": 0.667 * mean(steps[call.step].compute - steps[call.step].overlapped for call in calls),
     }
 
 

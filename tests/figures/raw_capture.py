@@ -11,6 +11,7 @@ import json
 import re
 import sqlite3
 from bisect import bisect_right
+from collections.abc import Container
 from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
@@ -97,6 +98,17 @@ class Rank(NamedTuple):
     """Intervals in which a stream waited for an event."""
     launched: list[int]
     """Starts of the kernels, collectives and copies that a host call launched; none without a timeline."""
+
+
+def without_steps(ranks: list[Rank], left_out: Container[int | None]) -> list[Rank]:
+    """The same where nothing of these steps counts."""
+    return [
+        rank._replace(
+            kernels=[row for row in rank.kernels if row.step not in left_out],
+            calls=[row for row in rank.calls if row.step not in left_out],
+        )
+        for rank in ranks
+    ]
 
 
 def read_capture(folder: Path) -> list[Rank]:

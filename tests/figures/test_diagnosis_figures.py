@@ -11,7 +11,7 @@ import pytest
 
 from advisor.model.findings import Diagnosis
 from tests.figures.finding_values import RULES, Job
-from tests.figures.raw_capture import read_capture, read_members
+from tests.figures.raw_capture import Rank, read_capture, read_members, without_steps
 from tests.shared_captures import AMONG_FOUR, SharedCaptures
 
 JOBS = (
@@ -37,7 +37,8 @@ DIGITS = 1e-6
 
 def read_job(folder: Path, diagnosis: Diagnosis) -> Job:
     parallel = diagnosis.run.parallel
-    ranks = read_capture(folder)
+    told = [one for one in diagnosis.findings if one.rule == "capture/start-up-step"]
+    ranks = without_steps(read_capture(folder), {event.step for one in told for event in one.occurrences})
     return Job(ranks, read_members(folder), {rank.number: parallel.stage_of(rank.number) for rank in ranks})
 
 
@@ -46,11 +47,11 @@ def near(value: float | str) -> Any:
 
 
 def assert_what_is_said_is_in_the_files(folder: Path, diagnosis: Diagnosis) -> set[str]:
-    job = read_job(folder, diagnosis)
+    job, recorded = read_job(folder, diagnosis), {rank.number: rank for rank in read_capture(folder)}
     assert_split(job, diagnosis)
     assert_steps(job, diagnosis)
     assert_account(job, diagnosis)
-    assert_events(job, diagnosis)
+    assert_events(job, recorded, diagnosis)
     told = {finding.rule for finding in diagnosis.findings} & RULES.keys()
     for finding in diagnosis.findings:
         if finding.rule in RULES:
@@ -107,15 +108,15 @@ def assert_account(job: Job, diagnosis: Diagnosis) -> None:
     assert sum(entry.us for entry in typed.values()) == near(sum(charged.values()))
 
 
-def assert_events(job: Job, diagnosis: Diagnosis) -> None:
+def assert_events(job: Job, recorded: dict[int, Rank], diagnosis: Diagnosis) -> None:
     """Every event that is shown was recorded, with this name, start and length; the longest kernel is the longest."""
     for finding in diagnosis.findings:
         if finding.rule == "compute/top-operators":
             worst = finding.occurrences[0]
-            longest = max(row.end - row.start for row in job.ranks[worst.rank or 0].kernels) / 1000
+            longest = max(row.end - row.start for row in recorded[worst.rank or 0].kernels) / 1000
             assert worst.duration_us == near(longest)
         for event in finding.occurrences:
-            rank = job.ranks[event.rank or 0]
+            rank = recorded[event.rank or 0]
             if event.table in RECORDED:
                 rows = rank.kernels if event.table == "kernels" else rank.calls
                 (row,) = (row for row in rows if row.name == event.name and abs(row.start - event.start_ns) <= 1)

@@ -19,6 +19,7 @@ from advisor.facts.derived import (
     CollectiveCall,
     Gap,
     LaunchWait,
+    LeftOutStep,
     LinkUse,
     LongestCall,
     Meeting,
@@ -43,7 +44,7 @@ from tests.figures.plain_figures import (
     merged,
     split_steps,
 )
-from tests.figures.raw_capture import Call, Rank, read_capture, read_members
+from tests.figures.raw_capture import Call, Rank, read_capture, read_members, without_steps
 from tests.shared_captures import AMONG_FOUR, SharedCaptures
 
 JOBS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -105,7 +106,8 @@ def compare(folder: Path) -> Compared:
             tables[fact] = list(profile.table(fact).rows())
         except FactMissing:
             tables[fact] = []
-    return Compared(read_capture(folder), tables, read_members(folder))
+    left_out = set(profile.table(LeftOutStep)["step"].tolist())
+    return Compared(without_steps(read_capture(folder), left_out), tables, read_members(folder))
 
 
 def near(value: float | None, slack: float = NEAR_US) -> Any:

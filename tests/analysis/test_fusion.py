@@ -109,8 +109,8 @@ def test_what_stands_in_chains_for_inference_alone_is_told_apart():
 
 def test_of_an_operator_that_casts_and_moves_only_what_stands_in_chains_is_told_to():
     types = [f"aten::{name}" for name in ["pow", "mean", "add", "rsqrt", "mul", "copy_", "mul", "mm", "copy_"]]
-    inputs = [*[None] * 5, "DT_BF16;FLOAT", None, None, "FLOAT;FLOAT"]
-    kernels = ran("Mul " * len(types)).having(op_type=types, input_dtypes=inputs)
+    effects = [*["other"] * 5, "cast", "other", "other", "move"]
+    kernels = ran("Mul " * len(types)).having(op_type=types, effect=effects)
     chained = chained_operators(kernels, None, None, patterns=PATTERNS)
     rows = operators(kernels, None, None, chained=chained).rows()
     told = {row["role"]: row["chained_us"] for row in rows if row["op_type"] == "aten::copy_"}

@@ -58,10 +58,10 @@ def operator_paces(
     found = slow_steps(device, kernels, split)
     table = every.table.take(found.row)
     groups = group_by(table["rank"], table.texts("op_type"))
-    slow, quick = found.is_slow, ~found.is_slow
-    count = {name: _steps_of_groups(groups, found.cell[where], where) for name, where in (("s", slow), ("q", quick))}
-    us = found.us
-    slow_us, quick_us = ratio(groups.sums(us * slow), count["s"]), ratio(groups.sums(us * quick), count["q"])
+    slow, quick, us = found.is_slow, ~found.is_slow, found.us
+    slow_us, quick_us = (
+        ratio(groups.sums(us * level), _steps_of_groups(groups, found.cell, level)) for level in (slow, quick)
+    )
     beside = _beside_us(device, every, found)
     more = ratio(groups.sums(beside * slow), groups.sums(us * slow)) - ratio(
         groups.sums(beside * quick), groups.sums(us * quick)
@@ -119,7 +119,7 @@ def _excess_shares(work: EqualWork, is_slow: Array, groups: int) -> Array:
 
 def _steps_of_groups(groups: Groups, cell: Array, where: Array) -> Array:
     """Per group: how many steps there are among these kernels."""
-    pairs = group_by(groups.of[where], cell)
+    pairs = group_by(groups.of[where], cell[where])
     return np.bincount(groups.of[where][pairs.first], minlength=len(groups)).astype(float)
 
 

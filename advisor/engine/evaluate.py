@@ -307,7 +307,7 @@ def _at_most_all(name: str, value: Scalar) -> Scalar:
 
 def _savings_elsewhere(rule: Rule, frame: Frame, run: Run, quiet: Array) -> tuple[Elsewhere, ...]:
     """What the remedy would win in these groups, where that decides what it wins as a whole."""
-    if rule.saving is None or rule.saving.across not in ("critical", "least"):
+    if rule.saving is None or not rule.saving.asks_quiet_ranks:
         return ()
     keys = _keys_of_groups(rule, frame, quiet)
     us = repeated(np.asarray(rule.saving.us.run(frame), np.float64), frame.groups)[quiet]

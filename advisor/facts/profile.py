@@ -513,8 +513,8 @@ def _inputs_without_steps(inputs: _RunInputs, left_out: Table[LeftOutStep]) -> _
 def _as_it_counts(table: AnyTable, inputs: _RunInputs) -> AnyTable:
     """A table as all is derived from it: without steps that do not count."""
     left_out = inputs.get(LeftOutStep)
-    counts = left_out is None or not table.fact.observed or not has_steps(table.fact)
-    return table if counts else table.once(_without_steps, left_out)
+    all_counts = left_out is None or not table.fact.observed or not has_steps(table.fact)
+    return table if all_counts else table.once(_without_steps, left_out)
 
 
 def _without_steps(table: AnyTable, left_out: Table[LeftOutStep]) -> AnyTable:

@@ -73,6 +73,11 @@ class SavingSpec(Struct, frozen=True):
     at_most: bool = False
     """Whether it is an upper bound and no estimate."""
 
+    @property
+    def asks_quiet_ranks(self) -> bool:
+        """Whether what the remedy wins where the rule stays quiet decides what it wins as a whole."""
+        return self.across in {"critical", "least"}
+
 
 Levels = tuple[tuple[Severity, Compiled | None], ...]
 ConfidenceChoice = tuple[tuple[Confidence, Compiled | None], ...]

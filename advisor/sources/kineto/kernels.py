@@ -55,7 +55,7 @@ def _kernels_of_trace(trace: Trace) -> Table[Kernel]:
         op_name=function,
         function=function,
         op_type=types,
-        effect=roles_of_operators(types, dtypes, _callers_of_operators(trace, operator)),
+        effect=roles_of_operators(types, dtypes, lambda of: _callers_of_operators(trace, operator[of])),
         start_ns=start,
         duration_us=(slices.end_ns[rows] - start) / 1000,
         blocks=_of_work(trace, rows, content.work.blocks),

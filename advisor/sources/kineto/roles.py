@@ -8,14 +8,16 @@ shapes were not recorded the operator that called it.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import numpy as np
 
 from advisor.facts.observed.device import ROLES
-from advisor.facts.table import Texts
+from advisor.facts.table import Array, Texts
 
 _COPY = "aten::copy_"
-_CASTING = frozenset({"aten::to", "aten::_to_copy"})
+_CAST = ROLES.index("cast")
+_CASTING = ("aten::to", "aten::_to_copy")
 """Operators that copy on one device only to change the type (or, rarely, the memory format)."""
 _ROLES = tuple(
     (role, re.compile(pattern))
@@ -27,23 +29,30 @@ _ROLES = tuple(
 )
 
 
-def roles_of_operators(types: Texts, dtypes: Texts, callers: Texts) -> Texts:
-    """Per kernel its role, by its type, the data types of its inputs (`;` between them) and who called its operator."""
-    told = np.stack([types.codes, dtypes.codes, callers.codes], 1).astype(np.int64)
-    _, first, of = np.unique(told, axis=0, return_index=True, return_inverse=True)
-    names = [column.take(first).values() for column in (types, dtypes, callers)]
-    roles = [-1 if name is None else ROLES.index(_role(name, *rest)) for name, *rest in zip(*names, strict=True)]
-    return Texts(np.array(roles, np.int32), ROLES).at(of.reshape(-1))
+def roles_of_operators(types: Texts, dtypes: Texts, callers: Callable[[Array], Texts]) -> Texts:
+    """Per kernel its role, by its type and, of copies, the data types of its inputs (`;` between them).
+
+    `callers` gives who called the operators of these rows; it is asked for copies alone whose types are not known.
+    """
+    codes = np.array([*(ROLES.index(_role_of_type(name)) for name in types.names), -1], np.int32)[types.codes]
+    copies = np.flatnonzero(types.isin([_COPY]))
+    told = dtypes.take(copies)
+    codes[copies[told.hits(_casts(name) is True for name in told.names)]] = _CAST
+    untold = copies[(told.codes < 0) | told.hits(_casts(name) is None for name in told.names)]
+    if len(untold):
+        codes[untold[callers(untold).isin(_CASTING)]] = _CAST
+    return Texts(codes, ROLES)
 
 
-def _role(op_type: str, dtypes: str | None, caller: str | None) -> str:
-    if op_type == _COPY and _casts(dtypes, caller):
-        return "cast"
+def _role_of_type(op_type: str) -> str:
     return next((role for role, pattern in _ROLES if pattern.fullmatch(op_type)), "other")
 
 
-def _casts(dtypes: str | None, caller: str | None) -> bool:
-    """Whether a copy changes the type; its first input is where it writes, the second what it reads."""
-    written, _, others = (dtypes or "").partition(";")
+def _casts(dtypes: str) -> bool | None:
+    """Whether a copy with these inputs changes the type: the first is where it writes, the second what it reads.
+
+    None where one of them is not known.
+    """
+    written, _, others = dtypes.partition(";")
     read = others.partition(";")[0]
-    return written != read if written and read else caller in _CASTING
+    return written != read if written and read else None

@@ -19,6 +19,7 @@ from advisor.facts.derived import (
     OperatorShare,
     Overlap,
     RankTime,
+    Removal,
 )
 from advisor.facts.table import Array, Table
 
@@ -34,6 +35,7 @@ def rank_times(
     shapes: Table[OperatorShape] | None = None,
     *,
     operators: Table[OperatorShare] | None = None,
+    without: Table[Removal] | None = None,
 ) -> Table[RankTime]:
     """One row per rank. Meetings across stages and point-to-point ones do not tell a slow rank and are left out."""
     ranks = group_by(split["rank"])
@@ -58,6 +60,7 @@ def rank_times(
         peer_comm_us=peers.medians_of_others(means["comm_us"]),
         peer_free_us=peers.medians_of_others(means["free_us"]),
         least_peer_comm_us=_least_of_others(peers, means["comm_us"]),
+        peer_waiting_us=peers.medians_of_others(_gains_without_communication(rank, without)),
         **_meetings_by_rank(rank, stage, calls, ranks.sizes),
         pace=_pace_by_rank(rank, shapes),
         mhz=mhz,
@@ -78,6 +81,14 @@ def _communicating_us(rank: Array, operators: Table[OperatorShare] | None, compu
     total = np.bincount(of, weights=np.nan_to_num(own["unshared_us"]), minlength=len(rank))
     least: Array = np.minimum(total, np.nan_to_num(compute_us))
     return least
+
+
+def _gains_without_communication(rank: Array, without: Table[Removal] | None) -> Array:
+    """Per rank: how much sooner its step would end if communication took no time; missing without launches."""
+    if without is None:
+        return np.full(len(rank), np.nan)
+    own = without.take(without.texts("kind").isin(["communication"]))
+    return np.append(own["instant_us"], np.nan)[row_of_key(own["rank"], rank)]
 
 
 def _standard_errors(split: Table[Overlap], ranks: Groups, peers: Groups) -> Array:

@@ -20,7 +20,7 @@ from advisor.analysis.chain_search import (
     pattern_of_chains,
 )
 from advisor.analysis.completeness import lacks_kernel_rows
-from advisor.analysis.device import DeviceTimeline, build_timeline
+from advisor.analysis.device import COMM, DeviceTimeline, build_timeline
 from advisor.analysis.grouping import Groups, group_by, ratio
 from advisor.analysis.intervals import Spans, covered_ns, subtract, union
 from advisor.analysis.operator_paces import slow_steps
@@ -95,6 +95,7 @@ def removals(
         seen = replayed_rank(rank, device, links, calls, windows=windows)
         plain = _gain_of_whole_steps(seen, seen.replayed.plain, whole)
         found += [_of_rank(seen, one, whole, plain) for one in sets]
+        found.append(_of_communication(seen, device.work.kind[seen.row] == COMM, whole, plain))
     return Table.concat(Removal, found)
 
 
@@ -185,6 +186,30 @@ def _of_rank(seen: ReplayedRank, sets: _Sets, whole: Array, plain: float) -> Tab
         removed_us=np.maximum(removed, instant) / steps / 1e3,
         steady_us=steady / steps / 1e3,
         fused_us=np.maximum(fused, 0) / steps / 1e3,
+    )
+
+
+def _of_communication(seen: ReplayedRank, collective: Array, whole: Array, plain: float) -> Table[Removal]:
+    """All collectives of a rank, as if none took any time; no row where it has none or no whole step.
+
+    `collective` is per task of the replay but the last.
+    """
+    work, beside = seen.replayed.work, seen.replayed.beside
+    steps = int(whole[seen.own].sum())
+    alone = time_alone(work, np.append(collective, False)), time_alone(beside, np.ones(len(beside.start), bool))
+    if not steps or not any(spared.any() for spared in alone):
+        return Table.empty(Removal)
+    relief = structs.replace(replay.Relief.of_device(alone[0]), beside=alone[1])
+    gain = max(_gain_with_relief(seen, relief, whole) - plain, 0) / steps / 1e3
+    return Table.build(
+        Removal,
+        rank=[seen.rank],
+        kind="communication",
+        name=Texts.constant(None, 1),
+        instant_us=gain,
+        removed_us=gain,
+        steady_us=np.nan,
+        fused_us=np.nan,
     )
 
 

@@ -179,6 +179,8 @@ class Relief(Struct, frozen=True):
     next launch."""
     device: Array | None = None
     """Device time taken away from each task, ns; none of it where this is None."""
+    beside: Array | None = None
+    """The same of each collective beside computation."""
 
     @property
     def leaves_the_host(self) -> bool:
@@ -213,7 +215,7 @@ def gains_by_task(rank: ReplayInput, relief: Relief, *, waits: Spans) -> Array:
     before = _gain_before_stretch(relief, cut, gain)
     bound = limit
     for _ in range(_ROUNDS if len(joins) else 0):
-        other = _gains_beside(rank, gain + before[turns.of], before, beside_limit, cut.beside_turns)
+        other = _gains_beside(rank, gain + before[turns.of], before, (beside_limit, relief.beside), cut.beside_turns)
         awaited = work.awaits[joins]
         held = other[awaited] + np.maximum(work.start[joins] - beside.end[awaited], 0) - before[turns.of[joins]]
         last_bound, bound = bound, limit.copy()
@@ -324,11 +326,17 @@ def _delay_after_wait(rank: ReplayInput, relief: Relief, cut: _Cut) -> Array:
     return np.where(of > 0, np.maximum(spent, 0), 0)
 
 
-def _gains_beside(rank: ReplayInput, gain: Array, before: Array, limit: Array, turns: Turns) -> Array:
-    """Per collective beside computation: its gain, from those of the work in turn and of each stretch's beginning."""
-    slack, earlier = rank.beside_slack, before[turns.of]
+def _gains_beside(
+    rank: ReplayInput, gain: Array, before: Array, own: tuple[Array, Array | None], turns: Turns
+) -> Array:
+    """Per collective beside computation: its gain, from those of the work in turn and of each stretch's beginning.
+
+    `own` is by how much earlier each may begin for all its launch says, and what it is spared itself.
+    """
+    (limit, spared), slack, earlier = own, rank.beside_slack, before[turns.of]
     bound = np.where(slack >= 0, values_at(gain, rank.beside.awaits, 0) + slack - earlier, limit)
-    return gains_in_turn(np.minimum(limit, bound), rank.beside_idle, turns) + earlier
+    idle = rank.beside_idle if spared is None else rank.beside_idle + _of_task_before(spared, turns)
+    return _gains_with_spared(np.minimum(limit, bound), idle, turns, spared) + earlier
 
 
 def _entry_gains(rank: ReplayInput, relief: Relief, cut: _Cut) -> tuple[Array, Array]:

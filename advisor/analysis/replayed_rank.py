@@ -217,7 +217,7 @@ def _work_in_turn(
     turn, other = np.flatnonzero(~aside & ~blocking), np.flatnonzero(aside)
     main, beside = tasks.take(turn), tasks.take(other)
     main = msgspec.structs.replace(main, awaits=_awaited_collective(main, late[turn], beside.end))
-    beside = msgspec.structs.replace(beside, awaits=_task_launched_before(main, beside))
+    beside = msgspec.structs.replace(beside, awaits=_task_awaited(main, beside, np.flatnonzero(kind[turn] == COMM)))
     return main, beside, rows[turn]
 
 
@@ -240,11 +240,22 @@ def _usual_latency(latency: Array, vertical: Array) -> int:
     return max(int(latency.min(initial=replay.UNBOUND)), 0)
 
 
-def _task_launched_before(work: replay.ReplayedWork, beside: replay.ReplayedWork) -> Array:
-    """Per collective beside computation: the last task launched before it."""
+def _task_awaited(work: replay.ReplayedWork, beside: replay.ReplayedWork, collectives: Array) -> Array:
+    """Per collective beside computation: the last task launched before it, or -1.
+
+    Where it began as soon as one of the `collectives` of the work ended, and that later, it is that one: they take
+    turns.
+    """
     order = np.argsort(work.launch, kind="stable")
     at = np.searchsorted(work.launch[order], beside.launch, "left") - 1
-    return np.where(at >= 0, values_at(order, at, -1), -1)
+    launched = np.where(at >= 0, values_at(order, at, -1), -1)
+    order = collectives[np.argsort(work.end[collectives], kind="stable")]
+    at = np.searchsorted(work.end[order], beside.start, "right") - 1
+    before = np.where(at >= 0, values_at(order, at, -1), -1)
+    ended = values_at(work.end, before, -replay.UNBOUND)
+    at_once = (before >= 0) & (beside.start - ended <= AT_ONCE_NS)
+    later = at_once & ((launched < 0) | (ended > values_at(work.end, launched, 0)))
+    return np.where(later, before, launched)
 
 
 def _awaited_collective(work: replay.ReplayedWork, late: Array, ended: Array) -> Array:

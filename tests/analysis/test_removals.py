@@ -14,8 +14,8 @@ import corpus
 from advisor.analysis.intervals import Spans
 from advisor.analysis.removals import removals
 from advisor.analysis.replay import Queue, Relief, ReplayedWork, ReplayInput, gains_by_task
-from advisor.facts.derived import Dispatch, Removal
-from advisor.facts.observed import Kernel, StepWindow
+from advisor.facts.derived import Dispatch, RankTime, Removal
+from advisor.facts.observed import Collective, Kernel, StepWindow
 from advisor.facts.table import read_table
 from advisor.rules.patterns import shipped_patterns
 
@@ -175,6 +175,60 @@ def test_kernels_that_take_no_time_win_what_the_job_wins_in_which_they_take_none
     table = advisor.load_profile(corpus.write(job, tmp_path / "capture", "database")).table(Removal)
     own = table.take(table.texts("name").isin(["IndexPut"]))
     assert own["instant_us"].max() == pytest.approx(job.step_us - quick.step_us, rel=0.1, abs=0.005 * job.step_us)
+
+
+COLLECTIVES = "start_ns elapse_us\n41000 99\n140000 30"
+"""The first runs beside a kernel and the one after it waits for its end; the second runs while nothing else does."""
+BESIDE = "op_type start_ns duration_us\nMul 0 40\nMul 40000 20\nMul 170000 20"
+
+
+def won_without_communication(launched_us: int) -> float:
+    """What the step wins without collectives when the last kernel was launched then."""
+    table = removals(
+        read_table(Kernel, BESIDE),
+        read_table(
+            Dispatch,
+            "start_ns latency_us idle_before_us vertical\n0 20 - -\n40000 50 0 false\n41000 45 0 false\n"
+            f"140000 140 0 false\n170000 {170 - launched_us} 0 false",
+        ),
+        calls=None, collectives=read_table(Collective, COLLECTIVES), tasks=None,
+        windows=read_table(StepWindow, "start_ns end_ns\n-20000 200000"), patterns=shipped_patterns().chains,
+    )  # fmt: skip
+    (row,) = (row for row in table.rows() if row["kind"] == "communication")
+    assert row["removed_us"] == row["instant_us"]
+    return float(row["instant_us"])
+
+
+def test_without_communication_a_rank_whose_host_is_far_ahead_wins_what_was_exposed():
+    assert won_without_communication(20) == 80 + 30
+
+
+def test_without_communication_a_rank_ends_no_sooner_than_its_host_launches():
+    assert won_without_communication(130) == pytest.approx(20, abs=1)  # the usual latency is that of the first kernel
+
+
+def test_a_rank_without_collectives_has_no_row_for_them():
+    table = removals(
+        read_table(Kernel, BESIDE), read_table(Dispatch, "start_ns latency_us idle_before_us vertical\n0 0 - -"),
+        calls=None, collectives=None, tasks=None, windows=None, patterns=shipped_patterns().chains,
+    )  # fmt: skip
+    assert "communication" not in {row["kind"] for row in table.rows()}
+
+
+@pytest.mark.parametrize("case", ["slow-rank-host", "slowest-of-slow-hosts"])
+def test_peers_win_without_communication_what_the_late_rank_costs_and_no_more_than_they_communicate_without_it(
+    case: str, tmp_path: Path
+) -> None:
+    """Also where every host is slow: then most of what they wait is no loss."""
+    job, alike = corpus.job(case, 7), corpus.job(case, 7, without=["slow-rank-host"])
+    times, usual = (
+        advisor.load_profile(corpus.write(one, tmp_path / name, "database")).table(RankTime)
+        for name, one in (("late", job), ("alike", alike))
+    )
+    lost = job.step_us - alike.step_us
+    won = times["peer_waiting_us"][times["free_us"].argmax()]
+    assert lost > 0.03 * job.step_us
+    assert lost - 0.01 * job.step_us <= won <= lost + usual["exposed_comm_us"].max()
 
 
 UNEVEN = """

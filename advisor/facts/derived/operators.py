@@ -450,15 +450,24 @@ class RepeatedSequence(Fact):
 
 
 class Removal(Fact):
-    """Kernels of one type, or of the chains of one pattern, taken out of one rank, which is then replayed."""
+    """Kernels of one type, or of the chains of one pattern, or all collectives, taken out of one rank, which is then
+    replayed."""
 
     table = "removals"
     of_pauses = True
     observed = False
 
     rank: Rank
-    kind: Annotated[str, Key("`operator` (all kernels of one type), `chain`, or `pace` (kernels of slow steps).")]
-    name: Annotated[str, Key("Operator type, or pattern as in `fusible_chains`; missing for `pace`.")]
+    kind: Annotated[
+        str,
+        Key(
+            "`operator` (all kernels of one type), `chain`, `pace` (kernels of slow steps), or `communication` (all "
+            "collectives)."
+        ),
+    ]
+    name: Annotated[
+        str, Key("Operator type, or pattern as in `fusible_chains`; missing for `pace` and `communication`.")
+    ]
     instant_us: Annotated[
         float,
         Us(
@@ -474,14 +483,14 @@ class Removal(Fact):
         float,
         Us(
             "How much sooner a step would end if each kernel of the type took no longer than the fastest quarter of "
-            "those with equal inputs; missing for chains. Of kernels of slow steps: if they were as quick as in the "
-            "others, as in `operator_paces`."
+            "those with equal inputs; missing for chains and collectives. Of kernels of slow steps: if they were as "
+            "quick as in the others, as in `operator_paces`."
         ),
     ]
     fused_us: Annotated[
         float,
         Us(
             "How much sooner a step would end if one kernel took the place of each chain, launched as its first one, "
-            "as long as `fusible_chains` says; missing for operator types."
+            "as long as `fusible_chains` says; missing for all others."
         ),
     ]

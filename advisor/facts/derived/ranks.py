@@ -37,6 +37,14 @@ class RankTime(Fact):
     least_peer_comm_us: Annotated[
         float, Us("Communication of the peer that communicates shortest: the others wait in theirs for the last rank.")
     ]
+    peer_waiting_us: Annotated[
+        float,
+        Us(
+            "How much sooner a step of its peers would end if their communication took no time (`removals`), median: "
+            "the most that a rank can cost them. Where their own hosts keep them busy as long it is less than they "
+            "communicate. Missing where launches were not recorded."
+        ),
+    ]
     meetings: Annotated[float, Count("Collectives it took part in with captured peers.")]
     last_share: Annotated[float, Share("Part of those in which it came last.")]
     made_wait_us: Annotated[

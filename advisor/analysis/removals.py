@@ -227,12 +227,13 @@ def _gain_of_device(seen: ReplayedRank, spared: Array, whole: Array, plain: floa
 
 
 def _gain_with_relief(seen: ReplayedRank, relief: replay.Relief, whole: Array) -> float:
-    return _gain_of_whole_steps(seen, replay.gains_by_task(seen.replayed, relief, waits=seen.replayed.waits), whole)
+    gain = replay.gains_by_task(seen.replayed, relief, waits=seen.replayed.waits)
+    return _gain_of_whole_steps(seen, gain, whole, relief.device)
 
 
-def _gain_of_whole_steps(seen: ReplayedRank, gain: Array, whole: Array) -> float:
+def _gain_of_whole_steps(seen: ReplayedRank, gain: Array, whole: Array, spared: Array | None = None) -> float:
     """How much sooner the whole steps end, ns together; the last one with its last task, as its time is counted."""
-    return float(per_cell(seen, until_last_task(gain))[whole[seen.own]].sum())
+    return float(per_cell(seen, until_last_task(gain), spared=spared)[whole[seen.own]].sum())
 
 
 def time_alone(work: replay.ReplayedWork, taken: Array) -> Array:

@@ -136,9 +136,17 @@ def until_last_task(gain: Array) -> Array:
     return np.append(gain[:-1], gain[-2] if len(gain) > 1 else 0)
 
 
-def per_cell(seen: ReplayedRank, gain: Array) -> Array:
-    """By how much each own cell is shorter, from how much earlier each task ends."""
-    return np.diff(np.append(0, values_at(gain, seen.last, 0)))
+def per_cell(seen: ReplayedRank, gain: Array, *, spared: Array | None = None) -> Array:
+    """By how much each own cell is shorter, from how much earlier each task ends, and what each is spared itself.
+
+    What the host does before the very first task is counted as the pause before that step would be, and as no more than
+    the longest of the others loses: the host may have waited for work of a step that was not recorded.
+    """
+    found = np.diff(np.append(0, values_at(gain, seen.last, 0)))
+    ahead = int(gain[0]) - (0 if spared is None else int(spared[0])) if len(gain) else 0
+    if len(found) > 1:
+        found[0] -= max(ahead - max(int(found[1:].max()), 0), 0)
+    return found
 
 
 def _steps_on_clock(device: DeviceTimeline, own: Array) -> Spans:

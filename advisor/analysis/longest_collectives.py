@@ -7,7 +7,7 @@ import numpy as np
 
 from advisor.analysis.awaited_ranks import follow_waits
 from advisor.analysis.collective_calls import same_operation
-from advisor.analysis.grouping import group_by
+from advisor.analysis.grouping import Groups, group_by
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall, LongestCall
 from advisor.facts.table import Array, Table
@@ -35,6 +35,13 @@ def longest_calls(run: Run, calls: Table[CollectiveCall]) -> Table[LongestCall]:
     explains = awaited_us >= _MOST * calls["elapse_us"][row]
     awaited = follow_waits(calls, timed, parts)
     whom = np.where(explains, awaited.rank[longest], MISSING)
+    absent = np.where(whom == MISSING, -1, ~np.isin(whom, run.ranks)).astype(np.int8)
+    late = np.where(explains, awaited.late[longest], -1).astype(np.int8)
+    again = (awaited.late == 1) & (calls["awaited_us"][timed] >= _MOST * elapse)
+    again &= (awaited.rank == _of_longest(whom, like, longest)) & (_of_longest(absent, like, longest) == 1)
+    again &= _of_longest(late, like, longest) == 1
+    again[longest] = False
+    bare_us = np.fmin(calls["awaited_us"][timed], calls["exposed_us"][timed])
     with np.errstate(invalid="ignore", divide="ignore"):
         exposed_part = calls["exposed_us"][row] / all_bare[row]
     return Table.build(
@@ -53,12 +60,21 @@ def longest_calls(run: Run, calls: Table[CollectiveCall]) -> Table[LongestCall]:
         awaited_rank=whom,
         awaited_place=np.where(explains, awaited.place[longest], MISSING),
         awaited_alike=np.where(explains, calls["awaited_alike"][row], np.nan),
-        awaited_absent=np.where(whom == MISSING, -1, ~np.isin(whom, run.ranks)).astype(np.int8),
-        awaited_late=np.where(explains, awaited.late[longest], -1).astype(np.int8),
+        awaited_absent=absent,
+        awaited_late=late,
+        again=like.sums(again)[like.of[longest]],
+        again_us=like.sums(np.where(again, bare_us, 0.0))[like.of[longest]],
     )
 
 
 _KIND = ("op", "group")
+
+
+def _of_longest(values: Array, like: Groups, longest: Array) -> Array:
+    """Per call: what the longest of its kind has; `longest` has one row per kind."""
+    by_kind = np.empty(len(like), values.dtype)
+    by_kind[like.of[longest]] = values
+    return by_kind[like.of]
 
 
 def _medians_of_other_steps(calls: Table[CollectiveCall], row: Array) -> Array:

@@ -133,6 +133,26 @@ def test_a_place_that_nobody_can_name_is_told_as_a_place():
     assert (row["awaited_rank"], row["awaited_place"], row["awaited_absent"]) == (None, 3, None)
 
 
+def test_other_calls_that_wait_for_the_same_late_rank_are_counted_with_the_longest():
+    """Not those that wait for another rank, for a part of their time, or for one that was held up itself."""
+    calls = read_table(
+        CollectiveCall,
+        """
+        rank step name  op        group p2p   start_ns elapse_us exposed_us awaited_rank awaited_ns awaited_us awaited_late
+        0    1    one   allReduce a     false 0        100       100        5            1000       95         true
+        0    1    two   allReduce a     false 200000   40        30         5            201000     38         true
+        0    1    three allReduce a     false 300000   40        40         5            301000     10         true
+        0    1    four  allReduce a     false 400000   40        40         6            401000     38         true
+        0    1    five  allReduce a     false 500000   40        40         5            501000     38         false
+        0    2    six   allReduce a     false 600000   40        40         5            601000     38         true
+        """,
+    )
+    first, second = longest_calls(Run(ranks=(0,)), calls).rows()
+    assert (first["name"], first["again"], first["again_us"]) == ("one", 1, 30)
+    assert (second["name"], second["again"], second["again_us"]) == ("six", 0, 0)
+    assert longest_calls(Run(ranks=(0, 5)), calls).rows()[0]["again"] == 0  # captured: told by the findings on it
+
+
 RANKS = 6
 
 

@@ -150,7 +150,14 @@ CHIPS = (
     Chip("NVIDIA B200", cube_cores=148, memory_gbps=7700.0, tflops=_B200),
     # https://rocm.docs.amd.com/en/latest/reference/gpu-specs.html, and for the rates
     # https://www.jaredwatkins.com/research/ai-accelerators/amd-instinct/mi300-series/
-    Chip("AMD Instinct MI300X", cube_cores=304, memory_gbps=5300.0, l2_bytes=32 * _MIB, tflops=_MI300X),
+    Chip(
+        "AMD Instinct MI300X",
+        memory_bytes=192 * _GIB,
+        cube_cores=304,
+        memory_gbps=5300.0,
+        l2_bytes=32 * _MIB,
+        tflops=_MI300X,
+    ),
 )
 """All chips with a name that captures or users give."""
 
@@ -168,8 +175,20 @@ MOST_COUNTING_CORES = max(chip.cube_cores for chip in CHIPS if chip.macs == CUBE
 MIXED_UP = {"Ascend910B": ("Ascend910_93",)}
 """Families that captures name for chips of others: those of Atlas A3 share a number with Ascend910B."""
 
+_NEARLY = 0.01
+"""Of the memory of a device some is taken before anybody can ask for its size: 16 MiB of 192 GiB."""
 _MODEL = re.compile(r"\b[A-Z]{1,3}[0-9]{2,4}[A-Z]*\b")
 _NOISE = re.compile(r"[\s_-]+|^(huawei|昇腾|ascend|atlas)+")
+
+
+def nameless_chip(cores: int, memory_bytes: int) -> str:
+    """The one chip with so many cores and so much memory; empty where there is none, or more than one."""
+    alike = [
+        chip.name
+        for chip in CHIPS
+        if chip.cube_cores == cores and abs(chip.memory_bytes - memory_bytes) <= _NEARLY * chip.memory_bytes
+    ]
+    return alike[0] if len(alike) == 1 else ""
 
 
 class ChipTable(Struct, frozen=True):

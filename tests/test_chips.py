@@ -194,7 +194,7 @@ def test_the_table_in_the_documentation_is_the_one_in_force() -> None:
         held = TABLE.known_of(name).memory_bytes / 1024**3
         assert clock == f"{TABLE.known_of(name).nominal_mhz:.0f} MHz"
         assert memory == ("–" if math.isnan(held) else f"{held:.0f} GiB"), name
-    assert {chip.name for chip in CHIPS if not math.isnan(chip.memory_bytes)} <= set(said)
+    assert {chip.name for chip in CHIPS if chip.name.startswith("Ascend") and chip.memory_bytes > 0} <= set(said)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

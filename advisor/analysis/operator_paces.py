@@ -15,7 +15,8 @@ from advisor.analysis.device import DeviceTimeline, build_timeline
 from advisor.analysis.families import communicate_inside, families_of
 from advisor.analysis.grouping import Groups, group_by, ratio
 from advisor.analysis.intervals import covered_ns
-from advisor.analysis.operators import StepKernels, equal_work_in_steps, group_like_kernels, typed_in_steps
+from advisor.analysis.like_kernels import group_like_kernels
+from advisor.analysis.operators import StepKernels, equal_work_in_steps, typed_in_steps
 from advisor.analysis.step_levels import EqualWork, StepLevels, two_levels
 from advisor.facts.base import MISSING
 from advisor.facts.derived import OperatorPace, Overlap, Removal

@@ -11,6 +11,7 @@ from advisor.analysis.device import KERNEL, DeviceTimeline, build_timeline
 from advisor.analysis.families import AI_CPU_CORE, communicate_inside, families_of
 from advisor.analysis.grouping import Groups, group_by, ratio, row_at, row_of_key
 from advisor.analysis.kernel_costs import Beside, all_work_beside, decisive_work_beside, undisturbed_ns
+from advisor.analysis.like_kernels import ALIKE, group_like_kernels, turn_takers
 from advisor.analysis.lookups import gathers_along_last
 from advisor.analysis.roles import roles_of_kernels
 from advisor.analysis.step_levels import EqualWork, equal_work, two_levels
@@ -22,18 +23,6 @@ from advisor.messages.errors import FactMissing
 
 PIPES = ("mac_share", "vector_share", "scalar_share", "mte2_share", "mte3_share", "local_share")
 """How busy each pipe of a core was. What the chip counts apart for its two kinds of core is the larger of both."""
-
-_ALIKE = (
-    "op_type",
-    "function",
-    "core",
-    "input_shapes",
-    "input_dtypes",
-    "input_formats",
-    "output_shapes",
-    "output_dtypes",
-)
-"""What tells kernels of a rank apart that should not take the same time."""
 
 
 class StepKernels(Struct, frozen=True):
@@ -182,22 +171,22 @@ def operator_shapes(
     types = group_by(table["rank"][first], table.texts("op_type").take(first))
     of_type = types.sums(total)[types.of]
     gone = sooner_by_name(without, "operator", table["rank"][first], table.texts("op_type").take(first))
-    slower = groups.sums(slower_than_usual(groups, duration)) / chosen.steps[first]
+    alike = turn_takers(table, duration, device.work.cell[chosen.row])
+    slower = groups.sums(alike.slower_us(duration)) / chosen.steps[first]
     slower_of_type = types.sums(slower)[types.of]
-    apart = _variances_of_calls(groups, duration, device.work.cell[chosen.row], table["start_ns"])
     shares = {share: groups.means(table[share], duration) for share in PIPES}
     communicate = communicate_inside(table.texts("op_type").take(first))
     return Table.build(
         OperatorShape,
         rank=table["rank"][first],
-        **{key: table.texts(key).take(first) for key in _ALIKE},
+        **{key: table.texts(key).take(first) for key in ALIKE},
         family=families_of(table.texts("op_type").take(first), table.texts("core").take(first)),
         calls=groups.sizes / chosen.steps[first],
         total_us=total,
         instant_us=total * ratio(np.minimum(gone.instant_us, of_type), of_type),
         steady_us=slower * ratio(np.minimum(gone.steady_us, slower_of_type), slower_of_type),
         mean_us=mean,
-        spread=ratio(np.sqrt(apart), mean),
+        spread=ratio(np.sqrt(alike.variance), mean),
         **_levels_of_steps(
             equal_work_in_steps(device, kernels, split), chosen, groups, communicate, device.cells.begin
         ),
@@ -211,25 +200,6 @@ def operator_shapes(
         blocks=groups.smallest(table["blocks"]),
         step_share=ratio(total, chosen.step_us[first]) * chosen.once[first],
     )
-
-
-def _variances_of_calls(groups: Groups, duration: Array, step: Array, start: Array) -> Array:
-    """Per group of like kernels: the variance of their durations; `step` numbers the step of each.
-
-    Where every step has as many of them, calls at the same place of each step are held against each other: layers of
-    one shape may well differ for good, as sliding windows do from full attention, and that is no instability.
-    """
-    alone = groups.means((duration - groups.means(duration)[groups.of]) ** 2)
-    in_step = group_by(groups.of, step)
-    of_group = Groups(groups.of[in_step.first], groups.first)
-    calls, steps = in_step.sizes.astype(float), of_group.sizes
-    evenly = (of_group.smallest(calls) == of_group.largest(calls)) & (steps > 1)
-    compared = np.flatnonzero(evenly[groups.of])
-    of, took = groups.of[compared], duration[compared]
-    places = group_by(of, Groups(in_step.of[compared], in_step.first).turns(start[compared]))
-    apart = np.bincount(of, weights=(took - places.means(took)[places.of]) ** 2, minlength=len(groups))
-    of_steps = ratio(apart, groups.sizes * (1 - 1 / np.maximum(steps, 1)))
-    return np.where(evenly, np.minimum(of_steps, alone), alone)
 
 
 def _levels_of_steps(
@@ -256,24 +226,6 @@ def _levels_of_steps(
     for name, values in found.items():
         columns[name][group] = np.where(levels.are_told, values, np.nan)
     return columns
-
-
-def group_like_kernels(kernels: Table[Kernel]) -> Groups:
-    """Kernels of a rank, type and core with equal inputs and outputs. What was not recorded makes no difference.
-
-    Where an operator runs several functions, each is a kernel of its own.
-    """
-    return kernels.once(_find_like_kernels)
-
-
-def _find_like_kernels(kernels: Table[Kernel]) -> Groups:
-    return group_by(kernels["rank"], *(kernels.texts(key) for key in _ALIKE))
-
-
-def slower_than_usual(groups: Groups, duration: Array) -> Array:
-    """Per kernel: how much longer it took than the fastest quarter of its group, in the unit of `duration`."""
-    beyond: Array = duration - groups.quantiles(duration, 0.25)[groups.of]
-    return np.maximum(beyond, 0)
 
 
 def _busiest_pipe_share(shares: dict[str, Array]) -> Array:

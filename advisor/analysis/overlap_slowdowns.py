@@ -14,7 +14,8 @@ from advisor.analysis.device import build_timeline
 from advisor.analysis.families import communicate_inside, families_of
 from advisor.analysis.grouping import ratio
 from advisor.analysis.intervals import covered_ns
-from advisor.analysis.operators import group_like_kernels, in_steps
+from advisor.analysis.like_kernels import group_like_kernels
+from advisor.analysis.operators import in_steps
 from advisor.facts.derived import Overlap, OverlapSlowdown
 from advisor.facts.observed import Collective, Kernel, StepWindow
 from advisor.facts.table import Table

@@ -27,6 +27,10 @@ _ROLES = tuple(
 )
 
 
+_DRAWS = re.compile(r"aclnn(Inplace)?(Normal|Uniform|Random|Randperm|Bernoulli|Multinomial|Exponential|Geometric)")
+"""Operators that draw random numbers: the cast inside of one is a part of it, and no choice of the model."""
+
+
 def roles_of_types(types: Texts) -> Texts:
     """Per row the role that its operator type tells. Missing types have none."""
     known = [-1 if name is None else ROLES.index(_role_of_type(name)) for name in types.names]
@@ -39,10 +43,16 @@ def roles_of_kernels(kernels: Table[Kernel]) -> Texts:
 
 
 def _find_roles(kernels: Table[Kernel]) -> Texts:
-    told = kernels.texts("effect")
-    return Texts.concat([told, roles_of_types(kernels.texts("op_type"))]).take(
-        np.where(told.codes >= 0, np.arange(len(kernels)), len(kernels) + np.arange(len(kernels)))
+    told, every = kernels.texts("effect"), np.arange(len(kernels))
+    found = Texts.concat([told, roles_of_types(kernels.texts("op_type"))]).take(
+        np.where(told.codes >= 0, every, len(kernels) + every)
     )
+    casts = np.flatnonzero(found.isin(["cast"]))
+    names = kernels.texts("op_name").take(casts)
+    codes = np.unique(names.codes[names.codes >= 0])
+    drawing = [code for code in codes.tolist() if _DRAWS.match(names.names[code])]
+    inside = casts[np.isin(names.codes, drawing)]
+    return Texts.concat([found, Texts.constant("other", 1)]).take(np.where(np.isin(every, inside), len(every), every))
 
 
 def _role_of_type(op_type: str) -> str:

@@ -138,13 +138,13 @@ def test_other_calls_that_wait_for_the_same_late_rank_are_counted_with_the_longe
     calls = read_table(
         CollectiveCall,
         """
-        rank step name  op        group p2p   start_ns elapse_us exposed_us awaited_rank awaited_ns awaited_us awaited_late
-        0    1    one   allReduce a     false 0        100       100        5            1000       95         true
-        0    1    two   allReduce a     false 200000   40        30         5            201000     38         true
-        0    1    three allReduce a     false 300000   40        40         5            301000     10         true
-        0    1    four  allReduce a     false 400000   40        40         6            401000     38         true
-        0    1    five  allReduce a     false 500000   40        40         5            501000     38         false
-        0    2    six   allReduce a     false 600000   40        40         5            601000     38         true
+rank step name  op        group p2p   start_ns elapse_us exposed_us awaited_rank awaited_ns awaited_us awaited_late
+0    1    one   allReduce a     false 0        100       100        5            1000       95         true
+0    1    two   allReduce a     false 200000   40        30         5            201000     38         true
+0    1    three allReduce a     false 300000   40        40         5            301000     10         true
+0    1    four  allReduce a     false 400000   40        40         6            401000     38         true
+0    1    five  allReduce a     false 500000   40        40         5            501000     38         false
+0    2    six   allReduce a     false 600000   40        40         5            601000     38         true
         """,
     )
     first, second = longest_calls(Run(ranks=(0,)), calls).rows()

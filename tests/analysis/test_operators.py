@@ -210,5 +210,23 @@ def test_what_differs_from_step_to_step_is_unstable_wherever_it_lies():
     assert third == pytest.approx(at_place**0.5 / 65)
 
 
+def test_layers_that_take_turns_are_not_unstable_where_no_step_is_marked():
+    """As sliding windows and full attention, eight layers in the order of time."""
+    assert _spread(_attention(1, *[10, 50] * 4)) == 0.0
+    assert _spread(_attention(1, *[10, 10, 50] * 4)) == 0.0
+    assert _spread(_attention(1, *[10, 50] * 4), _attention(2, *[10, 50] * 3)) == 0.0
+
+
+def test_three_rounds_are_no_turns():
+    assert _spread(_attention(1, *[10, 50] * 3)) == pytest.approx(20 / 30)
+
+
+def test_a_long_period_explains_nothing_by_chance():
+    durations = [10, 50, 12, 13, 48, 11, 52, 47, 49, 12, 51, 13, 12, 50, 11, 48, 47, 12, 13, 51, 50, 49, 12, 10]
+    assert _spread(_attention(1, *durations)) == pytest.approx(
+        statistics.pstdev(durations) / statistics.fmean(durations)
+    )
+
+
 def test_where_steps_do_not_call_it_equally_often_all_calls_are_held_against_each_other():
     assert _spread(_attention(1, 10, 50), _attention(2, 10)) == pytest.approx(statistics.pstdev([10, 50, 10]) * 3 / 70)

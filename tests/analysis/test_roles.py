@@ -32,6 +32,21 @@ def test_what_a_source_tells_of_a_kernel_counts_before_its_type():
     assert roles_of_kernels(kernels).values() == ["cast", "cast", "other", None]
 
 
+def test_a_cast_inside_of_an_operator_that_draws_random_numbers_is_no_choice_of_the_model():
+    kernels = read_table(
+        Kernel,
+        """
+        op_type op_name
+        Cast    aclnnInplaceNormal_CastAiCore_Cast
+        Cast    aclnnInplaceNormalTensor_CastAiCore_Cast
+        Cast    aclnnBernoulli_CastAiCore_Cast
+        Cast    aclnnCast_CastAiCore_Cast
+        Cast    -
+        """,
+    )
+    assert roles_of_kernels(kernels).values() == ["other", "other", "other", "cast", "cast"]
+
+
 COPIES = """
 step start_ns duration_us op_type     effect
 1    0        10          aten::copy_ cast

@@ -10,6 +10,7 @@ from io import BufferedReader
 
 from msgspec import Struct
 
+from advisor.chips import nameless_chip
 from advisor.sources.family import GroupMembers
 from advisor.sources.files import chunks
 from advisor.sources.files.collected_events import KEY
@@ -73,11 +74,11 @@ class TraceHeader(Struct, frozen=True):
     @property
     def chips(self) -> tuple[str, ...]:
         """The name of each device of the host, in order; empty where one has none."""
-        return tuple(as_text(one.get("name")) for one in self._listed)
+        return tuple(map(_chip_of_device, self._listed))
 
     def chip_of(self, devices: Collection[int]) -> str:
         """The name of these devices of the host; empty where they differ, or it is not said."""
-        names = {as_text(one.get("name")) for one in self._of_devices(devices)} - {""}
+        names = set(map(_chip_of_device, self._of_devices(devices))) - {""}
         return names.pop() if len(names) == 1 else ""
 
     def memory_of(self, devices: Collection[int]) -> int:
@@ -111,6 +112,12 @@ class TraceHeader(Struct, frozen=True):
         words = re.split(r"[^a-z]+", told.lower())
         known = next((kind for kind in ("tp", "pp", "dp", "cp", "ep") if kind in words), "")
         return known or ("world" if len(ranks) == self.world_size or "default" in words else "")
+
+
+def _chip_of_device(told: Mapping[str, object]) -> str:
+    """The name of a device. Where it is empty, as in some versions of ROCm, cores and memory tell it."""
+    name = as_text(told.get("name"))
+    return name or nameless_chip(as_integer(told.get("numSms")) or 0, as_integer(told.get("totalGlobalMem")) or 0)
 
 
 def read_header(file: BufferedReader) -> TraceHeader:

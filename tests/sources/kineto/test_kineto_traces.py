@@ -308,6 +308,13 @@ MIXED_HOST = [
         ((7,), MIXED_HOST[:1], "NVIDIA H200", 141 << 30),
         ((1,), [{**one, "name": ""} for one in MIXED_HOST], None, 16 << 30),
         ((1,), [MIXED_HOST[0], {**MIXED_HOST[1], "id": 0}, "?", {"id": -5, "totalGlobalMem": -1}], None, None),
+        (
+            (0,),
+            [{"id": 0, "name": "", "numSms": 304, "totalGlobalMem": 206141652992}],
+            "AMD Instinct MI300X",
+            206141652992,
+        ),
+        ((0,), [{"id": 0, "name": "", "numSms": 304, "totalGlobalMem": 274877906944}], None, 274877906944),
     ],
 )
 def test_of_a_host_with_several_devices_those_count_that_kernels_ran_on(

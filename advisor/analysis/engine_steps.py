@@ -32,7 +32,7 @@ from advisor.analysis.grouping import group_by
 from advisor.analysis.host import launches_graph
 from advisor.analysis.intervals import Spans, covered_ns, whole_ns
 from advisor.facts.base import MISSING
-from advisor.facts.derived import DecodeSize, EngineStep, Gap, JobSign
+from advisor.facts.derived import DecodeSize, EngineBorder, EngineStep, Gap, JobSign
 from advisor.facts.observed import DeviceTask, HostCall, Kernel, Launch, StepWindow
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
@@ -74,6 +74,26 @@ def engine_steps(  # noqa: PLR0917 - the tables it rests on
     given = dict(zip(_COLUMNS, columns, strict=True))
     return Table.build(
         EngineStep, **{name: Texts.of(v) if name in ("engine_phase", "by") else v for name, v in given.items()}
+    )
+
+
+def engine_borders(  # noqa: PLR0917 - the tables it rests on
+    run: RunOfRanks,
+    kernels: Table[Kernel],
+    calls: Table[HostCall] | None,
+    launches: Table[Launch] | None,
+    tasks: Table[DeviceTask] | None,
+    windows: Table[StepWindow] | None,
+    signs: Table[JobSign] | None,
+) -> Table[EngineBorder]:
+    """One row per rank and step of an engine, in order of time."""
+    made = Table.empty(HostCall) if calls is None else calls
+    found = find_engine_steps(run, kernels, made, launches, tasks, windows, signs)
+    begins = {rank: steps.border_ns for rank, steps in found.items() if steps is not None}
+    return Table.build(
+        EngineBorder,
+        rank=np.repeat(np.array([*begins], np.int64), [len(moments) for moments in begins.values()]),
+        start_ns=np.concatenate([np.empty(0, np.int64), *begins.values()]),
     )
 
 

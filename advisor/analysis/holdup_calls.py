@@ -10,7 +10,8 @@ from advisor.analysis.cells import Cells, cells_of
 from advisor.analysis.device import kernel_times
 from advisor.analysis.intervals import Spans, covered_ns, span_at, union, union_of_sets, whole_ns
 from advisor.analysis.replayed_rank import WAITING, costs_of
-from advisor.facts.derived import Gap, HoldupCall
+from advisor.analysis.step_ends import engine_borders_of, last_waits_of_steps
+from advisor.facts.derived import EngineBorder, Gap, HoldupCall
 from advisor.facts.observed import HostCall, Kernel, StepWindow
 from advisor.facts.table import Array, Table
 
@@ -19,7 +20,12 @@ MOST_CALLS = 20
 
 
 def holdup_calls(
-    kernels: Table[Kernel], calls: Table[HostCall], *, windows: Table[StepWindow] | None, idle: Table[Gap] | None
+    kernels: Table[Kernel],
+    calls: Table[HostCall],
+    *,
+    windows: Table[StepWindow] | None,
+    idle: Table[Gap] | None,
+    borders: Table[EngineBorder] | None = None,
 ) -> Table[HoldupCall]:
     """The calls of each kind and rank that leave the device idle longest; calls outside of every step are left out.
 
@@ -28,13 +34,16 @@ def holdup_calls(
     events = kernel_times(kernels)
     cells = cells_of(kernels["rank"][events.row], kernels["step"][events.row], events.start, events.end, windows)
     ranks = np.unique(cells.rank).tolist()
-    return Table.concat(HoldupCall, [part for rank in ranks for part in _of_rank(rank, calls, cells, idle)])
+    return Table.concat(HoldupCall, [part for rank in ranks for part in _of_rank(rank, calls, cells, idle, borders)])
 
 
-def _of_rank(rank: int, table: Table[HostCall], cells: Cells, idle: Table[Gap] | None) -> list[Table[HoldupCall]]:
+def _of_rank(
+    rank: int, table: Table[HostCall], cells: Cells, idle: Table[Gap] | None, borders: Table[EngineBorder] | None
+) -> list[Table[HoldupCall]]:
     every = host.calls_of(table, rank)
     kinds = {name: every.take(mask[every.row]) for name, mask in costs_of(table).items()}
-    innocent = _last_waits(union_of_sets([kinds[name].spans for name in WAITING]), cells, rank)
+    waits = union_of_sets([kinds[name].spans for name in WAITING])
+    innocent = last_waits_of_steps(waits, rank, cells, engine_borders_of(rank, borders))
     free = None if idle is None else _free_of_rank(idle, rank)
     found = []
     for name, calls in kinds.items():
@@ -68,13 +77,6 @@ def _free_of_rank(idle: Table[Gap], rank: int) -> Spans:
     own = idle["rank"] == rank
     start = idle["start_ns"][own]
     return union(start, start + whole_ns(idle["duration_us"][own]))
-
-
-def _last_waits(waits: Spans, cells: Cells, rank: int) -> Spans:
-    """The last wait of each step: a job reads its loss, or the tokens it made, once per step."""
-    cell = cells.on_host(np.full(len(waits), rank), waits.end - 1)
-    last = np.append(cell[1:] != cell[:-1], True)[: len(cell)]
-    return Spans(waits.start[last], waits.end[last])
 
 
 def _is_outermost(start: Array, end: Array) -> Array:

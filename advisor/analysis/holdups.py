@@ -17,7 +17,8 @@ from advisor.analysis.grouping import group_by
 from advisor.analysis.handovers import with_queue
 from advisor.analysis.intervals import Spans, covered_ns, span_at, union_of_sets
 from advisor.analysis.replayed_rank import PAUSE_NS, WAITING, ReplayedRank, per_cell, replayed_rank, until_last_task
-from advisor.facts.derived import Dispatch, Holdup, Overlap
+from advisor.analysis.step_ends import engine_borders_of, last_waits_of_steps
+from advisor.facts.derived import Dispatch, EngineBorder, Holdup, Overlap
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts, values_at
 
@@ -34,6 +35,7 @@ def holdups(
     tasks: Table[DeviceTask] | None,
     windows: Table[StepWindow] | None,
     split: Table[Overlap] | None = None,
+    borders: Table[EngineBorder] | None = None,
 ) -> Table[Holdup]:
     """One row per rank, step and kind of cost that was seen, and one of kind `host` for all that remains.
 
@@ -41,7 +43,8 @@ def holdups(
     be replayed: a kind then loses the idle time beside it, and there is no row of kind `host`.
     """
     device = build_timeline(kernels, collectives, tasks, windows)
-    parts = [_of_rank(rank, device, links, calls, windows=windows) for rank in np.unique(device.cells.rank).tolist()]
+    ranks = np.unique(device.cells.rank).tolist()
+    parts = [_of_rank(rank, device, links, calls, windows=windows, borders=borders) for rank in ranks]
     found = _beside_other_steps(_within_steps(Table.concat(Holdup, parts), device))
     unknown = lacks_kernel_rows(split, found["rank"], found["step"])
     return found.having(**{name: np.where(unknown, np.nan, found[name]) for name in ("idle_us", "lost_us")})
@@ -78,9 +81,10 @@ def _of_rank(
     table: Table[HostCall],
     *,
     windows: Table[StepWindow] | None,
+    borders: Table[EngineBorder] | None,
 ) -> Table[Holdup]:
     seen = replayed_rank(rank, device, Table.empty(Dispatch) if links is None else links, table, windows=windows)
-    seen = _with_drain(seen)
+    seen = _with_drain(msgspec.structs.replace(seen, engine_ns=engine_borders_of(rank, borders)))
     if links is None or not len(links):
         alone = [_holdups_of_kind(seen, name) for name in seen.kinds]
         return Table.concat(Holdup, [r.having(lost_us=r["idle_us"]).take(r["calls"] > 0) for r in alone])
@@ -109,7 +113,8 @@ def _relief_of_kind(seen: ReplayedRank, name: str) -> tuple[replay.Relief, Spans
     calls, waits = seen.kinds[name], seen.replayed.waits
     waiting = name in (*WAITING, "drain")
     if waiting:
-        calls = calls.take(span_at(_last_of_steps(seen), calls.end - 1) < 0)
+        last = last_waits_of_steps(waits, seen.rank, seen.cells, seen.engine_ns)
+        calls = calls.take(span_at(last, calls.end - 1) < 0)
     on_queue = np.isin(seen.table.at("thread", calls.row), seen.queue_threads)
     main, queue = calls.take(~on_queue).spans, calls.take(on_queue).spans
     if waiting:
@@ -124,17 +129,6 @@ def _drain_calls(seen: ReplayedRank) -> host.Calls:
     fetching = seen.calls.take(seen.table.texts("activity").isin(["read", "fetch"])[seen.calls.row]).spans
     waits = seen.kinds["synchronise"]
     return waits.take(span_at(fetching, waits.start) < 0)
-
-
-def _last_of_steps(seen: ReplayedRank) -> Spans:
-    """The last wait of each step, and those outside of every step.
-
-    A job reads its loss, or the tokens it made, once per step; that is no fault.
-    """
-    waits = seen.replayed.waits
-    cell = seen.cells.on_host(np.full(len(waits), seen.rank), waits.end - 1)
-    last = np.append(cell[1:] != cell[:-1], True)[: len(cell)] | (cell < 0)
-    return Spans(waits.start[last], waits.end[last])
 
 
 def _lost_us_per_cell(seen: ReplayedRank, relief: replay.Relief, waits: Spans, plain: Array) -> Array:

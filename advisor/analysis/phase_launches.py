@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
 import numpy as np
 from msgspec import Struct
 
@@ -196,7 +197,7 @@ def _phased_rank(seen: ReplayedRank, steps: FoundSteps) -> _PhasedRank:
     work = rank.work.take(np.arange(len(rank.work.start) - 1))  # what ends the replay is no task
     launched = np.where(work.queued < replay.UNBOUND, replay.handed_over(rank.queue, work), MISSING)
     step = steps.steps_at(launched, work.start)
-    return _PhasedRank(seen, values_at(steps.sizes.phase, step, -1))
+    return _PhasedRank(msgspec.structs.replace(seen, engine_ns=steps.border_ns), values_at(steps.sizes.phase, step, -1))
 
 
 def _within(rank: replay.ReplayInput, start: Array, end: Array) -> Array:

@@ -16,6 +16,7 @@ from advisor.analysis.cells import Cells
 from advisor.analysis.device import COMM, COPY, DeviceTimeline
 from advisor.analysis.grouping import row_at
 from advisor.analysis.intervals import Spans, span_at, union, union_of_sets
+from advisor.analysis.step_ends import NO_BORDERS
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch
 from advisor.facts.observed import HostCall, StepWindow
@@ -61,6 +62,8 @@ class ReplayedRank(Struct, frozen=True, dict=True):
     kinds: dict[str, host.Calls]
     free: Spans
     queue_threads: Array
+    engine_ns: Array = NO_BORDERS
+    """When steps of a serving engine begin, where no other steps were marked."""
 
     @cached_property
     def launching_operators(self) -> tuple[host.Calls, Array]:

@@ -37,6 +37,7 @@ TABLES: Mapping[str, Text] = {
     "device_tasks": _t("tasks of the device", "device 任务"),
     "devices": _t("clock and cores of the device", "设备的频率与核数"),
     "dispatches": _t("times from launch to kernel", "下发到执行的时间"),
+    "engine_borders": _t("where steps of a serving engine begin", "推理引擎各 step 的开始"),
     "engine_steps": _t("steps of a serving engine", "推理引擎的 step"),
     "expert_loads": _t("tokens of the experts of each rank", "各卡专家的 token 数"),
     "frequencies": _t("AI Core frequency", "AI Core 频率"),

@@ -12,7 +12,7 @@ from timelines import host_calls, meant
 import advisor
 import corpus
 from advisor.analysis.holdups import holdups
-from advisor.facts.derived import Dispatch, Holdup
+from advisor.facts.derived import Dispatch, EngineBorder, Holdup
 from advisor.facts.observed import HostCall, Kernel, StepWindow
 from advisor.facts.table import Table, read_table
 
@@ -49,6 +49,26 @@ def test_of_the_waits_of_a_step_the_last_stays():
     twice = once + "\n1 api aclrtSynchronizeStream 130000 131000"
     assert [us for step, cause, us in lost(once) if cause == "synchronise"] == [0.0]
     assert [us for step, cause, us in lost(twice) if cause == "synchronise"] == [11.0]
+
+
+def test_of_the_waits_of_an_engine_the_last_of_each_of_its_steps_stays_though_no_step_was_marked():
+    calls = host_calls(
+        "thread kind name start_ns end_ns\n1 api aclrtSynchronizeStream 30000 41000\n"
+        "1 api aclrtSynchronizeStream 110000 121000\n1 api aclrtSynchronizeStream 230000 241000"
+    )
+    kernels = read_table(Kernel, KERNELS.replace("2 2", "1 2").replace("2 3", "1 3"))
+
+    def of_waits(borders: str | None) -> float:
+        found = holdups(
+            kernels, calls, links=read_table(Dispatch, LINKS), collectives=None, tasks=None, windows=None,
+            borders=None if borders is None else read_table(EngineBorder, borders),
+        )  # fmt: skip
+        return sum(row["lost_us"] for row in found.rows() if row["cause"] == "synchronise")
+
+    assert of_waits(None) == pytest.approx(22)
+    assert of_waits("start_ns\n-1000\n60000\n200000\n300000") == 0.0
+    assert of_waits("start_ns\n-1000\n200000\n300000") == pytest.approx(11)
+    assert of_waits("rank start_ns\n1 60000\n1 200000") == pytest.approx(22)  # another rank
 
 
 MS_KERNELS = "step start_ns duration_us\n1 0 1000\n1 11000000 1000\n2 20000000 1000\n2 22000000 1000"

@@ -161,7 +161,7 @@ def diagnosed(folder: Path, **changes: Any) -> Diagnosis:
 
 def test_tokens_that_are_launched_one_by_one_are_named_though_prompts_hide_it(tmp_path: Path) -> None:
     """Over the whole capture a slow host loses less than a fifth, for the prompts keep the device busy."""
-    diagnosis = diagnosed(tmp_path, host_us=350.0)
+    diagnosis = diagnosed(tmp_path, host_us=200.0)
     (finding,) = (one for one in diagnosis.findings if one.rule == RULE)
     values = {one.name: cast("float", one.value) for one in finding.evidence}
     assert finding.subject == {"engine_phase": "decode"}

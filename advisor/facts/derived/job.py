@@ -3,7 +3,7 @@
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Key, Rank, Us
+from advisor.facts.base import Count, Fact, Key, Ns, Rank, Us
 from advisor.messages.text import Text
 
 LAYERS = ("linear layer", "convolution layer", "attention layer", "norm layer", "embedding layer", "pooling layer")
@@ -40,6 +40,17 @@ class JobSign(Fact):
     ]
     name: Annotated[str, Key("What was seen: of everything that tells the same, the most frequent.")]
     calls: Annotated[float, Count("How often; 1 for a setting.")]
+
+
+class EngineBorder(Fact):
+    """Where a step of a serving engine begins, on ranks whose steps were not recorded otherwise."""
+
+    table = "engine_borders"
+    record_with = SEVERAL_STEPS
+    observed = False
+
+    rank: Rank
+    start_ns: Annotated[int, Ns("On the host; on the device where what repeats there told it.")]
 
 
 class EngineStep(Fact):

@@ -55,6 +55,8 @@ class DeviceTimeline(Struct, frozen=True, dict=True):
     comm: Spans
     p2p: Spans
     copies: Spans
+    to_host: Spans | None
+    """The copies from the device to the host; None where the direction of none was recorded."""
     waits: Spans
     work: DeviceWork
     earlier: dict[int, int] = {}
@@ -167,7 +169,7 @@ def _laid_out(
         np.concatenate([*(p.end for p in parts), end]),
         len(cells),
     )
-    kinds = tasks.texts("kind")
+    kinds, told = tasks.texts("kind"), tasks.texts("direction")
     copies, waits = (other.take(kinds.isin([kind])[other.row]) for kind in ("copy", "wait"))
 
     def spans(events: Events) -> Spans:
@@ -181,6 +183,7 @@ def _laid_out(
         comm=spans(comm),
         p2p=spans(comm.take(collectives["p2p"][comm.row] == 1)),
         copies=spans(copies),
+        to_host=spans(copies.take(told.isin(["d2h"])[copies.row])) if (told.codes[copies.row] >= 0).any() else None,
         waits=spans(waits),
         work=_join_work((compute, comm, copies)),
     )

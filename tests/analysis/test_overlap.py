@@ -31,7 +31,7 @@ def test_the_split_agrees_with_sets_of_moments(kernels, collectives, tasks):
     for row in found:
         key = (row["rank"], row["step"])
         sets, free = twin.cells[key], twin.free(key)
-        ns = {name: round(value * 1e3) for name, value in row.items() if name.endswith("_us")}
+        ns = {name: round(value * 1e3) for name, value in row.items() if name.endswith("_us") and value is not None}
         assert ns["span_us"] == len(twin.window(key))
         assert ns["compute_us"] == len(sets["compute"])
         assert ns["comm_us"] == len(sets["comm"])
@@ -42,6 +42,16 @@ def test_the_split_agrees_with_sets_of_moments(kernels, collectives, tasks):
         assert ns["event_wait_us"] == len(free & sets["wait"] - sets["copy"])
         assert ns["bubble_us"] == len(sets["p2p"] - sets["compute"])
         assert ns["span_us"] == ns["compute_us"] + ns["exposed_comm_us"] + ns["free_us"]
+
+
+def test_copies_to_the_host_are_told_where_directions_are():
+    kernels = read_table(Kernel, "start_ns duration_us\n0 10\n60000 10")
+    tasks = "kind direction start_ns end_ns\ncopy d2h 20000 30000\ncopy h2d 25000 40000\ncopy d2h 65000 80000"
+    (row,) = split(kernels=kernels, tasks=read_table(DeviceTask, tasks)).rows()
+    assert (row["copy_us"], row["to_host_us"]) == (20, 10)
+    unknown = tasks.replace("d2h", "-").replace("h2d", "-")
+    (row,) = split(kernels=kernels, tasks=read_table(DeviceTask, unknown)).rows()
+    assert (row["copy_us"], row["to_host_us"]) == (20, None)
 
 
 def test_the_pause_between_two_steps_belongs_to_the_first():

@@ -32,6 +32,9 @@ class Overlap(Fact):
     overlapped_us: Annotated[float, Us("Collectives with kernels beside them.")]
     free_us: Annotated[float, Us("Neither kernels nor collectives.")]
     copy_us: Annotated[float, Us("The part of free in which a memory copy runs; missing when only sums were recorded.")]
+    to_host_us: Annotated[
+        float, Us("The part of free in which a copy from the device to the host runs; missing where directions are.")
+    ]
     event_wait_us: Annotated[
         float, Us("The part of free, copies aside, in which a stream waits for an event; missing likewise.")
     ]

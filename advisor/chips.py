@@ -80,6 +80,7 @@ _LINKS_OF_A2 = {"RDMA": 25.0}
 196 GB/s to seven peers too, 28 each, and SIO of Atlas A3 224: public captures of HCCS reach 16 to 19, and none of SIO
 is there to tell, so nothing is held against those.
 """
+_V100 = {"FLOAT16": 125.0, "FLOAT": 15.7}
 _A100 = {"FLOAT16": 312.0, "BF16": 312.0, "FLOAT": 19.5, "INT8": 624.0}
 _H100 = {"FLOAT16": 989.4, "BF16": 989.4, "FLOAT": 66.9, "INT8": 1978.9, "FP8": 1978.9}
 _B200 = {"FLOAT16": 2250.0, "BF16": 2250.0, "FLOAT": 75.0, "INT8": 4500.0, "FP8": 4500.0}
@@ -137,7 +138,14 @@ CHIPS = (
     Chip("Ascend310P3", "Ascend310P", 1060.0, math.nan, 8, l2_bytes=16 * _MIB, macs=_CUBE),
     # 1650 MHz in all its files; cores and memory differ among them. Rates: the smaller of those in msmodeling
     Chip("Ascend950", "", 1650.0, memory_gbps=1400.0, tflops=_A5),
-    # GPUs, by the names that PyTorch records; dense peaks; traces hold how much memory they have. A100:
+    # GPUs, by the names that PyTorch records; dense peaks; traces hold how much memory they have. V100:
+    # https://www.nvidia.com/en-us/data-center/v100/ and
+    # http://www.xenon.com.au/nvidia-tesla-volta-worlds-advanced-data-center-gpu/
+    *(
+        Chip(f"Tesla V100-{name}", cube_cores=80, memory_gbps=900.0, l2_bytes=6 * _MIB, tflops=_V100)
+        for name in ("SXM2-16GB", "SXM2-32GB", "DGXS-32GB")
+    ),
+    # A100:
     # https://glennklockwood.com/garden/processors/A100 and
     # https://www.thundercompute.com/blog/nvidia-a100-specs-full-guide
     Chip("NVIDIA A100-SXM4-40GB", cube_cores=108, memory_gbps=1555.0, l2_bytes=40 * _MIB, tflops=_A100),

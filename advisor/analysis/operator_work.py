@@ -36,6 +36,8 @@ class Work(Struct, frozen=True):
     """One product of two matrices in the precision they are given in."""
     misaligned: bool | None = None
     """Of a product of matrices as they lie: whether a row of an input ends within 512 bytes; None of others."""
+    most_bytes: float = math.nan
+    """Of what is no product: all inputs and outputs, at most what it has to read and write once."""
 
 
 _PRODUCT = re.compile(r"(Batch)?Mat_?[Mm]ul(V\d)?$|(Weight)?Quant(Batch)?Mat[Mm]ul(V\d)?$")
@@ -71,7 +73,8 @@ def work_of_kernel(  # noqa: PLR0917 - what tells shapes apart
     outputs = parse_tensors(output_shapes, output_dtypes)
     flops, moved = _flops(op_type, inputs, outputs), _moved_bytes(op_type, inputs, outputs)
     if flops is None:
-        return Work(dtype=_multiplied_dtype(inputs) if op_type in (FORWARD, BACKWARD) else "", size_bytes=moved)
+        dtype = _multiplied_dtype(inputs) if op_type in (FORWARD, BACKWARD) else ""
+        return Work(dtype=dtype, size_bytes=moved, most_bytes=_all_bytes(inputs, outputs))
     is_product = _PRODUCT.match(op_type) is not None
     return Work(
         float(flops),
@@ -204,6 +207,15 @@ _PICKS = re.compile(r"(Strided)?Slice(D|V2)?$|Gather(V\d|D|V2D)?$")
 """Movement that reads no more than it writes."""
 
 
+_WRITES_NO_MORE = re.compile(
+    r"_?(log_)?softmax|\w*(layer|batch|group|instance|rms)_norm|\w*pool\w*|_?index_(put|add|copy|fill)\w*|scatter\w*|gather$|"
+    r"sort$|topk$|cum(sum|prod|max|min)|(sum|mean|var|std|norm|max|min|amax|amin|argmax|argmin|logsumexp)$|"
+    r"(relu|gelu|silu|sigmoid|tanh|exp|log|pow|sqrt|rsqrt|neg|abs|dropout|threshold)\w*|(add|sub|mul|div|where|clamp|lerp)_?$|"
+    r"addc(mul|div)_?|\w*_(loss|entropy)\w*"
+)
+"""Operators of a framework, of which no outputs are recorded, that write no more than they read."""
+
+
 @lru_cache(maxsize=1 << 12)
 def _traffic(op_type: str) -> str:
     """What of its tensors an operator moves: `whole`, `picks` (as much as it writes, twice); empty where unknown."""
@@ -222,6 +234,11 @@ def _moved_bytes(op_type: str, inputs: _Tensors, outputs: _Tensors) -> float:
     return math.nan if read is None else read + written
 
 
+def _all_bytes(inputs: _Tensors, outputs: _Tensors) -> float:
+    read, written = size_of_all(inputs), size_of_all(outputs)
+    return math.nan if read is None or written is None else float(read + written)
+
+
 def _are_matrices(factors: _Tensors) -> bool:
     return all(tensor is not None and len(tensor.matrix) == 2 for tensor in factors)  # noqa: PLR2004
 
@@ -238,6 +255,9 @@ def _is_misaligned(factors: _Tensors) -> bool | None:
 def _work_of_framework(name: str, function: str | None, inputs: _Tensors) -> Work:
     """A product that a framework asked for, whose output follows from its factors; nothing for what only adds it up."""
     before = _OF_FRAMEWORK.get(name)
+    if before is None and _WRITES_NO_MORE.match(name):
+        read = size_of_all(inputs)
+        return Work() if read is None else Work(most_bytes=2.0 * read)
     if before is None or (function and (not _MULTIPLIES.search(function) or _ADDS_UP.search(function))):
         return Work()
     if len(inputs) < before + 2 or (left := inputs[before]) is None or (right := inputs[before + 1]) is None:

@@ -200,11 +200,14 @@ def operator_rooflines(
 ) -> Table[OperatorRoofline]:
     """One row for each of `operator_shapes`; what its shapes do not tell is missing."""
     works = _works_of_rows(shapes)
-    flops, moved = (np.array([getattr(work, name) for work in works], float) for name in ("flops", "size_bytes"))
+    flops, moved, most = (
+        np.array([getattr(work, name) for work in works], float) for name in ("flops", "size_bytes", "most_bytes")
+    )
     flops = np.where(np.isnan(flops), _marked_flops(shapes, attention), flops)
     at = row_of_key(limits["rank"], shapes["rank"])
     peak = _peaks(shapes, works, limits, at)
-    compute, memory = flops / peak / 1e6, moved / values_at(limits["memory_gbps"], at, np.nan) / 1e3
+    gbps = values_at(limits["memory_gbps"], at, np.nan)
+    compute, memory = flops / peak / 1e6, moved / gbps / 1e3
     expected, mean = np.maximum(compute, memory), shapes["mean_us"]
     reached = ratio(expected, mean)
     table = Table.build(
@@ -222,6 +225,7 @@ def operator_rooflines(
         gbps=ratio(moved, mean) / 1e3,
         compute_us=compute,
         memory_us=memory,
+        most_memory_us=most / gbps / 1e3,
         mfu=ratio(compute, mean),
         bandwidth_share=ratio(memory, mean),
         expected_us=expected,

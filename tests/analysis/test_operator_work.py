@@ -156,6 +156,26 @@ def test_one_product_of_two_matrices_as_they_are_is_dense(op_type: str, inputs: 
     assert work(op_type, inputs, outputs).dense is dense
 
 
+@pytest.mark.parametrize(
+    ("op_type", "inputs", "outputs", "most"),
+    [
+        ("SoftmaxV2", "32,1000", "32,1000", 2 * 64_000),
+        ("GatherV2", "50000,1024;16", "16,1024", 2 * (50_000 * 1024 + 16 + 16 * 1024)),  # the table may be read whole
+        ("IndexPut", "64,64;8", "64,64", 2 * (4096 + 8 + 4096)),
+        ("aten::native_layer_norm", "32,1000", "", 2 * 64_000),  # writes as much as it reads, at most
+        ("aten::scatter_add_", "64,64;8,64;8,64", "", 2 * 2 * (4096 + 1024)),
+        ("aten::embedding", "50000,1024;16", "", math.nan),  # nothing tells what comes out
+        ("aten::repeat", "64,64", "", math.nan),
+        ("MatMulV3", "64,64;64,64", "64,64", math.nan),
+        ("aten::mm", "64,64;64,64", "", math.nan),
+    ],
+)
+def test_what_an_operator_moves_at_most_are_its_inputs_and_outputs(
+    op_type: str, inputs: str, outputs: str, most: float
+) -> None:
+    assert work(op_type, inputs, outputs).most_bytes == pytest.approx(most, nan_ok=True)
+
+
 def test_a_type_of_unknown_size_leaves_the_bytes_missing_and_not_the_operations() -> None:
     found = work("MatMulV3", "16,32;32,64", "16,64", dtypes="DT_BF16;WORD")
     assert found.flops == 2 * 16 * 32 * 64 and math.isnan(found.size_bytes) and found.misaligned is None

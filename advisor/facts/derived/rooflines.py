@@ -95,6 +95,14 @@ class OperatorRoofline(Fact):
     gbps: Annotated[float, Rate("Inputs and outputs per second.")]
     compute_us: Annotated[float, Us("What its operations take at the peak for this data type; missing where unknown.")]
     memory_us: Annotated[float, Us("What its bytes take at the full bandwidth of the device memory.")]
+    most_memory_us: Annotated[
+        float,
+        Us(
+            "What all its inputs and outputs take at that bandwidth, at most what it has to move; where outputs were not "
+            "recorded, twice the inputs of operators that write no more than they read. Missing of operators that use "
+            "the cube unit."
+        ),
+    ]
     mfu: Annotated[float, Share("Part of the peak that it uses (model FLOPs utilisation).")]
     bandwidth_share: Annotated[float, Share("Part of the bandwidth that it uses.")]
     expected_us: Annotated[float, Us("The larger of `compute_us` and `memory_us`; missing unless both are known.")]

@@ -98,9 +98,9 @@ class OperatorRoofline(Fact):
     most_memory_us: Annotated[
         float,
         Us(
-            "What all its inputs and outputs take at that bandwidth, at most what it has to move; where outputs were not "
-            "recorded, twice the inputs of operators that write no more than they read. Missing of operators that use "
-            "the cube unit."
+            "What all its inputs and outputs take at that bandwidth, at most what it has to move; where outputs were "
+            "not recorded, twice the inputs of operators that write no more than they read. Missing of operators that "
+            "use the cube unit."
         ),
     ]
     mfu: Annotated[float, Share("Part of the peak that it uses (model FLOPs utilisation).")]

@@ -20,8 +20,9 @@ from advisor.facts.derived import (
     Overlap,
     RankTime,
     Removal,
+    StepWork,
 )
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, Texts, values_at
 
 _COMPARED = 0.5
 """Share of the kernel time that must have a like on other ranks before a pace is told from it."""
@@ -36,6 +37,7 @@ def rank_times(
     *,
     operators: Table[OperatorShare] | None = None,
     without: Table[Removal] | None = None,
+    work: Table[StepWork] | None = None,
 ) -> Table[RankTime]:
     """One row per rank. Meetings across stages and point-to-point ones do not tell a slow rank and are left out."""
     ranks = group_by(split["rank"])
@@ -63,6 +65,9 @@ def rank_times(
         peer_waiting_us=peers.medians_of_others(_gains_without_communication(rank, without)),
         **_meetings_by_rank(rank, stage, calls, ranks.sizes),
         pace=_pace_by_rank(rank, shapes),
+        **_slower_types(rank, peers, operators),
+        unlike_share=_unlike_shares(rank, peers, shapes),
+        peer_elements_ratio=_elements_beside_peers(rank, peers, work),
         mhz=mhz,
         peer_mhz=peers.medians_of_others(mhz),
         fastest_mhz=np.fmax.reduce(mhz, initial=np.nan),
@@ -132,6 +137,56 @@ def _pace_by_rank(rank: Array, shapes: Table[OperatorShape] | None) -> Array:
     enough = (compared > 0) & (compared >= _COMPARED * total(own))
     pace: Array = np.divide(compared, total(usual), out=np.full(len(rank), np.nan), where=enough)
     return pace
+
+
+def _slower_types(rank: Array, peers: Groups, operators: Table[OperatorShare] | None) -> dict[str, Texts | Array]:
+    """Per rank: the operator type that takes longest beyond what it takes on the peers, and by how much, µs."""
+    unknown = {"slower_type": Texts.constant(None, len(rank)), "slower_us": np.full(len(rank), np.nan)}
+    if operators is None or not len(operators):
+        return unknown
+    own = operators.take(np.isin(operators["rank"], rank) & ~communicate_inside(operators.texts("op_type")))
+    of = row_of_key(rank, own["rank"])
+    types = own.texts("op_type")
+    calls = group_by(of, types)
+    total, of_rank, kind = calls.sums(own["total_us"]), of[calls.first], types.take(calls.first)
+    stage = peers.of[of_rank]
+    alike = group_by(stage, kind)
+    usual = alike.medians_of_others(total)
+    many = alike.sizes[alike.of] > 0.5 * peers.sizes[stage]
+    usual = np.where(np.isnan(usual) | ~many, 0.0, usual)  # most peers have none
+    beyond = np.where(peers.sizes[stage] > 1, total - usual, np.nan)
+    order = np.lexsort((np.nan_to_num(beyond), of_rank))
+    last = order[np.append(of_rank[order][1:] != of_rank[order][:-1], True)] if len(order) else order
+    last = last[beyond[last] > 0]
+    at = np.full(len(rank), -1)
+    at[of_rank[last]] = last
+    return {"slower_type": kind.at(at), "slower_us": values_at(beyond, at, np.nan)}
+
+
+def _unlike_shares(rank: Array, peers: Groups, shapes: Table[OperatorShape] | None) -> Array:
+    """Per rank: the part of its kernel time in shapes that no other rank has, beyond that of its peers (median)."""
+    if shapes is None:
+        return np.full(len(rank), np.nan)
+    shapes = shapes.take((shapes.texts("input_shapes").codes >= 0) & np.isin(shapes["rank"], rank))
+    alike = group_by(*(shapes.texts(key) for key in ("op_type", "input_shapes")))
+    ranks_of_shape = np.bincount(alike.of[group_by(alike.of, shapes["rank"]).first], minlength=len(alike))
+    of = row_of_key(rank, shapes["rank"])
+    total, unlike = (
+        np.bincount(of, weights=shapes["total_us"] * which, minlength=len(rank))
+        for which in (np.ones(len(of)), ranks_of_shape[alike.of] == 1)
+    )
+    own = ratio(unlike, total)
+    return np.asarray(own - peers.medians_of_others(own))
+
+
+def _elements_beside_peers(rank: Array, peers: Groups, work: Table[StepWork] | None) -> Array:
+    """Per rank: elements of the inputs of its kernels, over the median of its peers; missing without shapes."""
+    if work is None:
+        return np.full(len(rank), np.nan)
+    ranks = group_by(work["rank"])
+    means = np.append(ranks.means(work["mega_elements"]), np.nan)
+    own = means[row_of_key(work["rank"][ranks.first], rank)]
+    return ratio(own, peers.medians_of_others(own))
 
 
 def _highest_mhz_by_rank(rank: Array, clocks: Table[FrequencyUse] | None) -> Array:

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from advisor.analysis.collective_calls import collective_calls, meetings
 from advisor.analysis.ranks import rank_times
-from advisor.facts.derived import CollectiveCall, FrequencyUse, IdleCause, OperatorShape, OperatorShare, Overlap
+from advisor.facts.derived import (
+    CollectiveCall,
+    FrequencyUse,
+    IdleCause,
+    OperatorShape,
+    OperatorShare,
+    Overlap,
+    StepWork,
+)
 from advisor.facts.observed import Collective, Kernel
 from advisor.facts.table import Table, read_table
 from advisor.model.run import Parallel, Run
@@ -261,6 +269,45 @@ def test_kernels_that_wait_for_other_ranks_count_as_communication():
     assert [r["compute_us"] for r in rows] == [50, 20, 42, 200]
     assert [r["comm_us"] for r in rows] == [40, 70, 48, 50]
     assert [r["peer_compute_us"] for r in rows][:2] == [31, 46]
+
+
+def test_the_type_that_a_rank_takes_longest_for_beyond_its_peers_is_named():
+    kinds = read_table(
+        OperatorShare,
+        """
+        rank op_type             total_us unshared_us
+        0    MatMulV3            30       30
+        0    MaxPoolGrad         25       25
+        0    MatmulReduceScatter 90       10
+        1    MatMulV3            28       28
+        1    MaxPoolGrad         10       10
+        2    MatMulV3            29       29
+        2    MaxPoolGrad         12       12
+        2    Sort                9        9
+        """,
+    )
+    rows = rank_times(read_table(Overlap, SPLIT), None, None, operators=kinds).rows()
+    assert [(r["slower_type"], r["slower_us"]) for r in rows[:3]] == [("MaxPoolGrad", 14), (None, None), ("Sort", 9)]
+    assert (rows[3]["slower_type"], rows[3]["slower_us"]) == (None, None)  # alone in its stage
+
+
+def test_what_a_rank_does_in_shapes_of_its_own_is_told_beside_its_peers():
+    shapes = read_table(
+        OperatorShape,
+        """
+        rank op_type  input_shapes total_us mean_us
+        0    MatMulV3 40,8         30       30
+        0    MatMulV3 8,8          10       10
+        1    MatMulV3 32,8         20       20
+        1    MatMulV3 8,8          20       20
+        2    MatMulV3 32,8         20       20
+        2    MatMulV3 8,8          20       20
+        """,
+    )
+    work = read_table(StepWork, "rank mega_elements\n0 30\n1 20\n2 20")
+    rows = rank_times(read_table(Overlap, SPLIT), None, None, shapes=shapes, work=work).rows()
+    assert [r["unlike_share"] for r in rows] == [0.75, -0.375, -0.375, None]
+    assert [r["peer_elements_ratio"] for r in rows] == [1.5, 0.8, 0.8, None]
 
 
 def test_the_pace_of_a_rank_is_told_without_kernels_that_wait_for_others():

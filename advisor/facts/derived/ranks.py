@@ -3,7 +3,7 @@
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Flag, Index, Mhz, Number, Rank, Share, Stage, Step, Times, Us
+from advisor.facts.base import Count, Fact, Flag, Index, Key, Mhz, Number, Rank, Share, Stage, Step, Times, Us
 
 
 class RankTime(Fact):
@@ -60,6 +60,21 @@ class RankTime(Fact):
             "How long its kernels take over what kernels of the same type and shapes take on the other captured ranks "
             "(median), by time; missing when fewer than half of its kernel time has a like elsewhere."
         ),
+    ]
+    slower_type: Annotated[
+        str, Key("The operator type that takes longest beyond what it takes on the peers (median), per step.")
+    ]
+    slower_us: Annotated[float, Us("By how much.")]
+    unlike_share: Annotated[
+        float,
+        Share(
+            "Part of its kernel time in shapes that no other captured rank has, beyond that part of its peers "
+            "(median); missing without shapes."
+        ),
+    ]
+    peer_elements_ratio: Annotated[
+        float,
+        Times("Elements of the inputs of its kernels per step, over the median of its peers; missing without shapes."),
     ]
     mhz: Annotated[float, Mhz("Highest AI Core frequency it reached; missing when not recorded.")]
     peer_mhz: Annotated[float, Mhz("Median of the peers.")]

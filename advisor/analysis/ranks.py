@@ -141,7 +141,10 @@ def _pace_by_rank(rank: Array, shapes: Table[OperatorShape] | None) -> Array:
 
 def _slower_types(rank: Array, peers: Groups, operators: Table[OperatorShare] | None) -> dict[str, Texts | Array]:
     """Per rank: the operator type that takes longest beyond what it takes on the peers, and by how much, µs."""
-    unknown = {"slower_type": Texts.constant(None, len(rank)), "slower_us": np.full(len(rank), np.nan)}
+    unknown: dict[str, Texts | Array] = {
+        "slower_type": Texts.constant(None, len(rank)),
+        "slower_us": np.full(len(rank), np.nan),
+    }
     if operators is None or not len(operators):
         return unknown
     own = operators.take(np.isin(operators["rank"], rank) & ~communicate_inside(operators.texts("op_type")))

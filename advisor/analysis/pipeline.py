@@ -13,7 +13,7 @@ from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Run
 
-_AVERAGED = ("span_us", "compute_us", "exposed_comm_us", "bubble_us", "free_us")
+_AVERAGED = ("span_us", "exposed_comm_us", "bubble_us", "free_us")
 _NEARLY = 0.9
 """Stages of a balanced pipeline wait equally long but for noise: the first of them stands for all."""
 
@@ -33,6 +33,7 @@ def stage_times(run: Run, split: Table[Overlap], calls: Table[CollectiveCall] | 
     count = max(len(run.parallel.stages), len(np.unique(split["stage"])))
     of_stage = group_by(split["stage"][first])
     means = {name: groups.means(split[name]) for name in _AVERAGED}
+    means["compute_us"] = groups.medians(split["compute_us"])  # a single slow rank makes no stage heavy
     steps = group_by(split["step"][first])
     unseen = steps.largest(means["span_us"])[steps.of] - means["span_us"]
     compute = of_stage.means(means["compute_us"])

@@ -21,6 +21,22 @@ def stages(text: str) -> list[dict[str, Any]]:
     return stage_times(STAGES, read_table(Overlap, text)).rows()
 
 
+def test_a_single_slow_rank_makes_no_stage_heavy():
+    run = Run(parallel=Parallel(stages=((0, 1, 2), (3, 4, 5))))
+    text = """
+    rank step stage span_us compute_us
+    0    1    0     1000    810
+    1    1    0     1000    800
+    2    1    0     1000    800
+    3    1    1     1000    790
+    4    1    1     1000    790
+    5    1    1     1000    1600
+    """
+    first, second = stage_times(run, read_table(Overlap, text)).rows()
+    assert (first["compute_us"], first["heaviest"]) == (800, True)
+    assert (second["compute_us"], second["slowest_compute_us"], second["heaviest"]) == (790, 1600, False)
+
+
 def test_waiting_that_no_receive_shows_is_what_a_step_lacks_to_the_longest():
     first, second, *later = stages("""
     rank step stage span_us compute_us bubble_us

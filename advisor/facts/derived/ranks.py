@@ -160,7 +160,7 @@ class StageTime(Fact):
     stages: Annotated[float, Count("Stages of the pipeline.")]
     ranks: Annotated[float, Count("Captured ranks of the stage.")]
     span_us: Annotated[float, Us("Step, mean over its ranks.")]
-    compute_us: Annotated[float, Us("Computation, mean over its ranks.")]
+    compute_us: Annotated[float, Us("Computation, of the rank in the middle: a single slow rank makes no stage heavy.")]
     slowest_compute_us: Annotated[float, Us("Computation of its slowest rank.")]
     exposed_comm_us: Annotated[float, Us("Exposed communication, mean over its ranks.")]
     bubble_us: Annotated[float, Us("Time in sends and receives not hidden behind computation, mean over its ranks.")]

@@ -80,7 +80,7 @@ def step_course(rows: Sequence[Row], total: int, language: Language) -> Drawing 
         for lane, course in zip(lanes, courses, strict=True)
     ]
     heads = ("", say_axis("step", language), *(say(part, language) for part in PARTS))
-    return Drawing(spec, say("semicolon", language).join(notes), heads, numbers, wide=True)
+    return Drawing(spec, say("semicolon", language).join(filter(None, notes)), heads, numbers, wide=True)
 
 
 def _read_courses(rows: Sequence[Row]) -> list[_Course]:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -23,6 +25,7 @@ from advisor.sources.reading import Reading
 COMPUTE = ("kernel", "Kernel", "gpu_memset", "Memset")
 OPERATORS = ("cpu_op", "Operator")
 _MEMSET = ("gpu_memset", "Memset")
+_TENSILE_BLOCK = re.compile(r"Cijk_\w*_WG(\d{1,4})_(\d{1,4})_(\d{1,4})(?!\d)")
 _DTYPES = {
     "float": "FLOAT",
     "double": "DOUBLE",
@@ -58,7 +61,7 @@ def _kernels_of_trace(trace: Trace) -> Table[Kernel]:
         effect=roles_of_operators(types, dtypes, lambda of: _callers_of_operators(trace, operator[of])),
         start_ns=start,
         duration_us=(slices.end_ns[rows] - start) / 1000,
-        blocks=_of_work(trace, rows, content.work.blocks),
+        blocks=_of_work(trace, rows, content.work.blocks) / _threads_per_block_counted(function),
         input_shapes=_renamed(pick_texts(content.shapes.dims, shape), shapes_as_text),
         input_dtypes=dtypes,
     ).sorted_by("start_ns", "stream")
@@ -102,6 +105,17 @@ def sizes_of_work(trace: Trace, rows: Array) -> Array:
 
 def _of_work(trace: Trace, rows: Array, values: Array) -> Array:
     return values_at(values, place_in(trace.content().work.row, rows), np.nan)
+
+
+def _threads_per_block_counted(functions: Texts) -> Array:
+    """By how much the grid of each kernel counts more than blocks.
+
+    Products of Tensile are launched by `hipExtModuleLaunchKernel`, which is told all threads; their names say how many
+    make a block.
+    """
+    found = [_TENSILE_BLOCK.match(name) for name in functions.names]
+    threads = [max(math.prod(map(int, one.groups())), 1) if one else 1 for one in found]
+    return np.array([*threads, 1], float)[functions.codes]
 
 
 def _types_of_kernels(trace: Trace, rows: Array, operator: Array, function: Texts) -> Texts:

@@ -47,6 +47,18 @@ def opened(path: Path) -> Trace:
     return source
 
 
+def test_the_grid_of_a_product_of_tensile_counts_threads_which_its_name_puts_in_blocks(tmp_path: Path) -> None:
+    """As `hipExtModuleLaunchKernel` is told it."""
+    names = ("Cijk_Alik_Bljk_BBS_BH_MT256x256x64_WS64_WG16_16_1", "Cijk_Alik_Bljk_BBS_WG0_0_0", "void other_WG16_16_1()")
+    events = [
+        event
+        for number, name in enumerate(names)
+        for event in launched(number, 5000 + 200 * number, 10, 80, name=name, grid=[491520, 1, 1])
+    ]
+    kernels = opened(write(tmp_path / NAME, trace(events))).read(Kernel)
+    assert kernels["blocks"].tolist() == [1920, 491520, 491520]
+
+
 @pytest.fixture
 def small(tmp_path: Path) -> Trace:
     return opened(write(tmp_path / NAME, trace(training())))

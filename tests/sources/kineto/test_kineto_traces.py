@@ -49,7 +49,11 @@ def opened(path: Path) -> Trace:
 
 def test_the_grid_of_a_product_of_tensile_counts_threads_which_its_name_puts_in_blocks(tmp_path: Path) -> None:
     """As `hipExtModuleLaunchKernel` is told it."""
-    names = ("Cijk_Alik_Bljk_BBS_BH_MT256x256x64_WS64_WG16_16_1", "Cijk_Alik_Bljk_BBS_WG0_0_0", "void other_WG16_16_1()")
+    names = (
+        "Cijk_Alik_Bljk_BBS_BH_MT256x256x64_WS64_WG16_16_1",
+        "Cijk_Alik_Bljk_BBS_WG0_0_0",
+        "void other_WG16_16_1()",
+    )
     events = [
         event
         for number, name in enumerate(names)

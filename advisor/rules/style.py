@@ -39,6 +39,7 @@ def check_rule(rule: Rule, directory: Path, known: Collection[str]) -> Iterator[
     yield from _check_units(rule, document)
     yield from _check_languages(rule, document)
     yield from _check_markup((), document.data, document)
+    yield from _check_lost_comments(rule.fix, document)
     if ours:
         yield from _check_translations((), document.data, document)
         yield from _vendor_tools(rule, document)
@@ -56,6 +57,7 @@ def check_pattern(pattern: Pattern, directory: Path) -> Iterator[Mistake]:
     if not any(case.chains for case in pattern.tests):
         yield document.mistake(("tests",), Message("no_case_finds"), key=True)
     yield from _check_markup((), document.data, document)
+    yield from _check_lost_comments(pattern.fix, document)
     if ours:
         if all(case.chains for case in pattern.tests):
             yield document.mistake(("tests",), Message("no_case_finds_none"), key=True)
@@ -127,6 +129,18 @@ def _check_units(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:
         if evidence.unit not in UNITS:
             what = Message("unit_not_shown", name=evidence.name, unit=evidence.unit)
             yield document.mistake(("evidence", number, "show"), what, Message("say_how"))
+
+
+def _check_lost_comments(fix: Sequence[RemedyStep], document: RuleDocument) -> Iterator[Mistake]:
+    """Commands and code with a comment on their line: it belongs to the file, and nobody would read it."""
+    for number, step in enumerate(fix):
+        for key, text in (("run", step.run), ("code", step.code)):
+            path = ("fix", number, key)
+            line = document.line(path)
+            written = document.lines[line - 1] if text and 0 < line <= len(document.lines) else ""
+            _, found, rest = written.partition(text.strip()) if text else ("", "", "")
+            if found and rest.lstrip("\"' ").startswith("#"):
+                yield document.mistake(path, Message("comment_is_lost"), Message("put_in_block", key=key))
 
 
 def _vendor_tools(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:

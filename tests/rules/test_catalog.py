@@ -175,6 +175,21 @@ def test_a_param_nobody_uses_is_told(tmp_path: Path) -> None:
     assert told(tmp_path) == ["param `spare` is not used"]
 
 
+@pytest.mark.parametrize(
+    ("code", "wrong"),
+    [
+        ("code: y = f(x)  # instead of g", ["what follows `#` on this line is a comment of the file"]),
+        ("run: 'ls -l'  # look", ["what follows `#` on this line is a comment of the file"]),
+        ("code: |-\n      y = f(x)  # instead of g", []),
+        ("code: y = f(x)", []),
+    ],
+)
+def test_a_comment_behind_code_that_nobody_would_read_is_told(tmp_path: Path, code: str, wrong: list[str]) -> None:
+    path = rule_texts.write(tmp_path)
+    path.write_text(path.read_text("utf-8").replace(rule_texts.FIX, f"{rule_texts.FIX}    {code}\n"), "utf-8")
+    assert [one.partition(" and not")[0] for one in told(tmp_path)] == wrong
+
+
 def test_what_a_rule_explains_exists_and_is_not_itself(tmp_path: Path) -> None:
     rule_texts.write(tmp_path, "host/idle", "explains: [host/idle, host/none, host/busy]\n" + rule_texts.IDLE)
     rule_texts.write(tmp_path, "host/busy", "explains: [host/idle]\n" + rule_texts.IDLE)

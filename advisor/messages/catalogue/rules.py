@@ -117,6 +117,11 @@ TEXTS: Mapping[str, Text] = {
     "no_case_fires": Text("no case in which the rule fires", "缺少规则触发的用例"),
     "no_case_quiet": Text("no case in which the rule is quiet", "缺少规则不触发的用例"),
     "case_named_twice": Text("two cases have this name", "两个用例同名"),
+    "comment_is_lost": Text(
+        "what follows `#` on this line is a comment of the file and not part of the remedy",
+        "该行 `#` 之后的内容是文件注释，不会成为措施的一部分",
+    ),
+    "put_in_block": Text("put it on a line of its own below `{key}: |-`", "请写成 `{key}: |-`，内容另起一行"),
     "param_not_used": Text("param `{name}` is not used", "参数 `{name}` 未被使用"),
     "number_is_threshold": Text("the number {number} in `when` is a threshold", "`when` 中的数 {number} 是阈值"),
     "name_the_threshold": Text("give it a name and a basis under `params`", "请在 `params` 中命名并写明依据"),

@@ -4,8 +4,9 @@
 1. Findings of the category `capture` with severity high or above come first: nothing else can be trusted.
    Other `capture` findings come last.
 2. Findings that can be acted on follow by saving. A cause stands above other such findings that it explains, and as
-   high as the largest of them would. A cause without an estimate may be worth what no other cause explains of its
-   symptoms, and stands where that puts it.
+   high as the largest of them would; a slight one without an estimate stands behind them, for it is not what to begin
+   with. A cause without an estimate may be worth what no other cause explains of its symptoms, and stands where that
+   puts it.
    Two savings that are close are not told apart: then what can be copied stands above what has yet to be worked out.
    A cause that rests on a file of which so much is lost that it may show it by chance comes after the others.
 3. Symptoms, findings of rules that say where time goes and not why, are such findings only while nothing explains
@@ -60,6 +61,8 @@ def rank_findings(findings: Iterable[Finding], catalog: Rules) -> tuple[Finding,
     ordered = sorted(findings, key=_order_alone)
     symptoms, causes = _link_findings(ordered, catalog)
     lineup = _Lineup(ordered, symptoms, causes, seen_by_chance(ordered), _find_ready(ordered, catalog))
+    first = {number: [other for other in found if lineup.leads(number, other)] for number, found in symptoms.items()}
+    after = {other: [number for number in found if other in first[number]] for other, found in causes.items()}
     return tuple(
         ordered[number].model_copy(
             update={
@@ -67,7 +70,7 @@ def rank_findings(findings: Iterable[Finding], catalog: Rules) -> tuple[Finding,
                 "symptoms": tuple(ordered[other].fingerprint for other in symptoms[number]),
             }
         )
-        for number in _topological_order(lineup.standings(), symptoms, causes)
+        for number in _topological_order(lineup.standings(), first, after)
     )
 
 
@@ -175,6 +178,11 @@ class _Lineup(Struct, frozen=True):
     """Fingerprints of causes that what is left of a file may show by chance."""
     ready: frozenset[str] = frozenset()
     """Fingerprints of causes whose first remedy is there to be copied."""
+
+    def leads(self, cause: int, other: int) -> bool:
+        """Whether a cause stands above what it explains."""
+        slight = self.findings[cause].severity < Severity.medium and self.findings[cause].worth.us <= 0
+        return not slight or self.findings[other].is_symptom or self.findings[other].worth.us <= 0
 
     def standings(self) -> list[Standing]:
         """Where each finding stands: the largest weight of what it brings about, then its own, then its position."""

@@ -118,6 +118,13 @@ def test_a_cause_of_a_cause_stands_as_high_as_what_it_brings_about() -> None:
     assert order(found, root=("host/middle",), middle=("host/end",)) == ["root", "middle", "end", "x"]
 
 
+def test_a_slight_cause_without_an_estimate_stands_behind_what_it_explains() -> None:
+    found = [finding("memory/churn", 0.3), finding("memory/spare", severity=Severity.low), finding("comm/x", 0.2)]
+    assert order(found, spare=("memory/churn",)) == ["churn", "spare", "x"]
+    found[1] = finding("memory/spare", severity=Severity.medium)
+    assert order(found, spare=("memory/churn",)) == ["spare", "churn", "x"]
+
+
 def test_what_makes_all_else_doubtful_leads_and_other_remarks_on_the_capture_come_last() -> None:
     found = [
         finding("capture/short", severity=Severity.low),

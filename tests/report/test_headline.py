@@ -101,6 +101,20 @@ def test_a_cause_leads_and_is_what_to_fix_first() -> None:
     assert _flat(said.first.title) == "host/python costs 20 % (rank 0)"
 
 
+def test_a_cause_without_an_estimate_leads_with_what_it_explains_wins() -> None:
+    full = _finding("memory/full", symptoms=("memory/churn",))
+    said = _said(_diagnosis(full, _finding("memory/churn", 0.3, causes=("memory/full",)), _finding("host/python", 0.2)))
+    assert said.first is not None
+    assert (said.first.rule, said.won) == ("memory/full", "about 300 µs per step (30 %)")
+
+
+def test_a_slight_cause_without_an_estimate_does_not_lead() -> None:
+    spare = _finding("memory/spare", severity=Severity.low, symptoms=("memory/churn",))
+    said = _said(_diagnosis(_finding("memory/churn", 0.3, causes=("memory/spare",)), spare))
+    assert said.first is not None
+    assert (said.first.rule, said.won) == ("memory/churn", "about 300 µs per step (30 %)")
+
+
 @pytest.mark.parametrize(
     ("rank", "said"), [(5.0, "costs 20 %, for rank 5"), (None, "costs 20 %"), (1024.0, "costs 20 %, for rank 1024")]
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from itertools import takewhile
 from typing import Literal
 
 from msgspec import Struct
@@ -76,7 +77,8 @@ def make_headline(
         lead = leading[0]
         first = next(card for card in cards if card.fingerprint == lead.fingerprint)
         beyond = () if kind == "record" else _say_unexplained(diagnosis, lead, cards, language)
-        won = first.saving if kind == "fix" and first.saving_time else ""
+        priced = first if first.saving_time else _largest_explained(lead, diagnosis, cards)
+        won = priced.saving if kind == "fix" and priced is not None else ""
         doubts = say_doubts(diagnosis, lead, language)
         return Headline(kind, time, say(f"lead_{kind}", language), first, "", won, beyond, doubts)
     doubts = say_doubts(diagnosis, None, language)
@@ -84,6 +86,14 @@ def make_headline(
         return Headline("blind", time, "", None, say("nothing_checked", language), doubts=doubts)
     gain = _next_gain(diagnosis, language)
     return Headline("fine", time, "", None, nothing_to_fix(diagnosis, language), beyond=gain, doubts=doubts)
+
+
+def _largest_explained(lead: Finding, diagnosis: Diagnosis, cards: Sequence[Card]) -> Card | None:
+    """Of what a finding without an estimate brings about, and that is no symptom, the card of what wins most."""
+    by_name = diagnosis.by_fingerprint
+    brought = {name: by_name[name].saving.us for name in lead.symptoms if not by_name[name].is_symptom}
+    priced = [card for card in cards if card.saving_time and brought.get(card.fingerprint, 0) > 0]
+    return max(priced, key=lambda card: brought[card.fingerprint], default=None)
 
 
 def time_sentence(diagnosis: Diagnosis, parts: Sequence[TimePart], language: Language) -> str:
@@ -117,7 +127,7 @@ def first_findings(diagnosis: Diagnosis, aside: Collection[str] = ()) -> tuple[L
     chance = seen_by_chance(diagnosis.findings)
     trusted = [one for one in diagnosis.findings if one.fingerprint not in chance]
     worth = [one.fingerprint for one in trusted if _is_worth_acting(one, restating, stepless=diagnosis.split is None)]
-    leading = {name: folded.get(name, name) for name in worth}
+    leading = {name: _unpriced_cause(folded.get(name, name), diagnosis) for name in worth}
     names = dict.fromkeys(name if cause in chance else cause for name, cause in leading.items())
     names = names or dict.fromkeys(one.fingerprint for one in diagnosis.findings if is_grave_doubt(one))
     found = [by_name[name] for name in names if name not in aside]
@@ -125,6 +135,15 @@ def first_findings(diagnosis: Diagnosis, aside: Collection[str] = ()) -> tuple[L
         return "fine" if _quiet_by_category(diagnosis) else "blind", ()
     kind = _headline_kind(found[0])
     return kind, tuple(finding for finding in found if _headline_kind(finding) == kind)
+
+
+def _unpriced_cause(name: str, diagnosis: Diagnosis) -> str:
+    """The cause without an estimate that stands above a finding and explains it: worth what that one wins."""
+    above = {one.fingerprint: one for one in takewhile(lambda one: one.fingerprint != name, diagnosis.findings)}
+    causes = diagnosis.by_fingerprint[name].causes
+    found = (one for one in above.values() if one.fingerprint in causes and one.worth.us <= 0)
+    serious = (one for one in found if one.severity >= Severity.medium and not one.rule.startswith("capture/"))
+    return next((one.fingerprint for one in serious), name)
 
 
 def _is_worth_acting(finding: Finding, restating: frozenset[str], *, stepless: bool) -> bool:

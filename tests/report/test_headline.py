@@ -105,7 +105,14 @@ def test_a_cause_without_an_estimate_leads_with_what_it_explains_wins() -> None:
     full = _finding("memory/full", symptoms=("memory/churn",))
     said = _said(_diagnosis(full, _finding("memory/churn", 0.3, causes=("memory/full",)), _finding("host/python", 0.2)))
     assert said.first is not None
-    assert (said.first.rule, said.won) == ("memory/full", "about 300 µs per step (30 %)")
+    assert (said.first.rule, said.won) == ("memory/full", "at most 300 µs per step (30 %)")
+
+
+def test_nothing_is_unexplained_where_a_cause_has_no_estimate() -> None:
+    uneven = _finding("pipeline/uneven", symptoms=("host/idle",))
+    idle = _finding("host/idle", 0.3, restated=0.3, causes=("pipeline/uneven",))
+    assert not _said(_diagnosis(uneven, idle)).beyond
+    assert _said(_diagnosis(_finding("io/loader", 0.1), _finding("host/idle", 0.3, restated=0.3))).beyond
 
 
 def test_a_slight_cause_without_an_estimate_does_not_lead() -> None:

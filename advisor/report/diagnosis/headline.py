@@ -77,10 +77,11 @@ def make_headline(
         lead = leading[0]
         first = next(card for card in cards if card.fingerprint == lead.fingerprint)
         beyond = () if kind == "record" else _say_unexplained(diagnosis, lead, cards, language)
-        priced = first if first.saving_time else _largest_explained(lead, diagnosis, cards)
-        won = priced.saving if kind == "fix" and priced is not None else ""
+        gain = (
+            (first.saving if first.saving_time else _say_explained(lead, diagnosis, language)) if kind == "fix" else ""
+        )
         doubts = say_doubts(diagnosis, lead, language)
-        return Headline(kind, time, say(f"lead_{kind}", language), first, "", won, beyond, doubts)
+        return Headline(kind, time, say(f"lead_{kind}", language), first, "", gain, beyond, doubts)
     doubts = say_doubts(diagnosis, None, language)
     if kind == "blind":
         return Headline("blind", time, "", None, say("nothing_checked", language), doubts=doubts)
@@ -88,12 +89,14 @@ def make_headline(
     return Headline("fine", time, "", None, nothing_to_fix(diagnosis, language), beyond=gain, doubts=doubts)
 
 
-def _largest_explained(lead: Finding, diagnosis: Diagnosis, cards: Sequence[Card]) -> Card | None:
-    """Of what a finding without an estimate brings about, and that is no symptom, the card of what wins most."""
+def _say_explained(lead: Finding, diagnosis: Diagnosis, language: Language) -> str:
+    """What a finding without an estimate may win: at most the largest of what it brings about, symptoms aside."""
     by_name = diagnosis.by_fingerprint
-    brought = {name: by_name[name].saving.us for name in lead.symptoms if not by_name[name].is_symptom}
-    priced = [card for card in cards if card.saving_time and brought.get(card.fingerprint, 0) > 0]
-    return max(priced, key=lambda card: brought[card.fingerprint], default=None)
+    brought = [by_name[name].saving for name in lead.symptoms if name in by_name and not by_name[name].is_symptom]
+    most = max(brought, key=lambda saving: saving.us, default=None)
+    if most is None or most.us <= 0:
+        return ""
+    return describe_saving(most.us, most.share, diagnosis.run.times_of, language, at_most=True)[0]
 
 
 def time_sentence(diagnosis: Diagnosis, parts: Sequence[TimePart], language: Language) -> str:
@@ -167,12 +170,16 @@ def _headline_kind(lead: Finding) -> LeadKind:
 
 
 def _say_unexplained(diagnosis: Diagnosis, lead: Finding, cards: Sequence[Card], language: Language) -> Prose:
-    """The symptom of which most stays unexplained, where that is much and more than what the first finding wins."""
+    """The symptom of which most stays unexplained, where that is much and more than what the first finding wins.
+
+    What a cause without an estimate explains of a symptom nobody knows: of that nothing is said.
+    """
     by_name = diagnosis.by_fingerprint
+    unpriced = {name for name, one in by_name.items() if one.worth.us <= 0}
     left = [
         (unexplained_part(symptom, (by_name[name] for name in symptom.causes if name in by_name)).share, card)
         for symptom, card in zip(diagnosis.findings, cards, strict=True)
-        if symptom.is_symptom and symptom is not lead
+        if symptom.is_symptom and symptom is not lead and unpriced.isdisjoint(symptom.causes)
     ]
     share, card = max(left, key=lambda entry: entry[0], default=(0.0, None))
     if card is None or share <= max(MUCH, lead.saving.share):

@@ -77,11 +77,10 @@ def make_headline(
         lead = leading[0]
         first = next(card for card in cards if card.fingerprint == lead.fingerprint)
         beyond = () if kind == "record" else _say_unexplained(diagnosis, lead, cards, language)
-        gain = (
-            (first.saving if first.saving_time else _say_explained(lead, diagnosis, language)) if kind == "fix" else ""
-        )
+        wins = first.saving if first.saving_time else _say_explained(lead, diagnosis, language)
+        won = wins if kind == "fix" else ""
         doubts = say_doubts(diagnosis, lead, language)
-        return Headline(kind, time, say(f"lead_{kind}", language), first, "", gain, beyond, doubts)
+        return Headline(kind, time, say(f"lead_{kind}", language), first, "", won, beyond, doubts)
     doubts = say_doubts(diagnosis, None, language)
     if kind == "blind":
         return Headline("blind", time, "", None, say("nothing_checked", language), doubts=doubts)

@@ -232,6 +232,7 @@ COLUMNS: Mapping[str, Text] = {
     "misaligned": _t("Rows not aligned", "行未对齐"),
     "module": _t("Module", "模块"),
     "most_bytes": _t("Most reserved", "预留峰值"),
+    "most_memory_us": _t("One pass over its data", "读写一遍数据所需"),
     "moved_bytes": _t("Payload", "数据量"),
     "mte2_share": _t("MTE2 busy", "MTE2 占用率"),
     "name": _t("Name", "名称"),

@@ -14,6 +14,7 @@ RECORDING = "about how the capture was recorded, not about a moment of the run"
 TOTALS = "totals over the whole capture name no call"
 SAMPLES = "hardware is looked at by the clock, whatever the step"
 AT_NO_MOMENT = {
+    "compute/blocking-prefill": "steps of an engine, taken together by what they do",
     "compute/leading-module": "sums over all calls of a module",
     "capture/contradicted-times": "sums over the whole capture, or over all its steps",
     "capture/damaged-input": "about the files; what could not be read has no time",

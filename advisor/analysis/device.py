@@ -55,8 +55,10 @@ class DeviceTimeline(Struct, frozen=True, dict=True):
     comm: Spans
     p2p: Spans
     copies: Spans
-    to_host: Spans | None
-    """The copies from the device to the host; None where the direction of none was recorded."""
+    to_host: Spans
+    """The copies from the device to the host."""
+    directed: Array
+    """Per cell: whether the direction of every copy of its rank is known, of which there is one."""
     waits: Spans
     work: DeviceWork
     earlier: dict[int, int] = {}
@@ -183,10 +185,17 @@ def _laid_out(
         comm=spans(comm),
         p2p=spans(comm.take(collectives["p2p"][comm.row] == 1)),
         copies=spans(copies),
-        to_host=spans(copies.take(told.isin(["d2h"])[copies.row])) if (told.codes[copies.row] >= 0).any() else None,
+        to_host=spans(copies.take(told.isin(["d2h"])[copies.row])),
+        directed=_ranks_with_directions(cells, copies, told),
         waits=spans(waits),
         work=_join_work((compute, comm, copies)),
     )
+
+
+def _ranks_with_directions(cells: Cells, copies: Events, told: Texts) -> Array:
+    """Per cell: whether its rank has copies, and the direction of each is known."""
+    rank, known = cells.rank[copies.cell], told.codes[copies.row] >= 0
+    return np.isin(cells.rank, np.setdiff1d(rank[known], rank[~known]))
 
 
 def _ends_of_cells(cells: Cells, parts: tuple[Events, Events], anew: Array) -> Array:

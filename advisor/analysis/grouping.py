@@ -60,6 +60,12 @@ class Groups(Struct, frozen=True):
         """Median per group over the values that are not missing; NaN where there are none."""
         return self.quantiles(values, 0.5)
 
+    def lower_medians(self, values: Array) -> Array:
+        """The value in the middle of each group, of two the smaller one; missing values count as the largest."""
+        order = np.lexsort((values, self.of))
+        begin = np.cumsum(self.sizes) - self.sizes
+        return np.asarray(values[order[begin + (self.sizes - 1) // 2]])
+
     def quantiles(self, values: Array, part: float) -> Array:
         """Per group: the value below which this part of its values lies, linear between two; NaN where it has none."""
         held, sizes, begin = self._values_by_group(values)

@@ -57,39 +57,45 @@ class TurnTakers(Struct, frozen=True):
         return np.maximum(beyond, 0)
 
 
-def turn_takers(kernels: Table[Kernel], duration_us: Array, step: Array) -> TurnTakers:
-    """Which like kernels of these should take the same time; `step` numbers the step of each. Worked out once.
+def find_turn_takers(kernels: Table[Kernel], duration: Array, step: Array) -> TurnTakers:
+    """Which like kernels of these should take the same time; `step` numbers the step of each, `duration` is in µs.
 
     Layers of one shape may well differ for good, as sliding windows do from full attention, and that is no instability.
     Where every step has as many calls, those at the same place of each step are held against each other; where steps
     differ, or none was marked, those that take turns, as every second layer.
     """
-    return kernels.once(_find_turn_takers, duration_us, step)
-
-
-def _find_turn_takers(kernels: Table[Kernel], duration: Array, step: Array) -> TurnTakers:
-    groups, start = group_like_kernels(kernels), kernels["start_ns"]
+    groups = group_like_kernels(kernels)
     alone = groups.means((duration - groups.means(duration)[groups.of]) ** 2)
     in_step = group_by(groups.of, step)
     of_like = Groups(groups.of[in_step.first], groups.first)
-    calls, steps = in_step.sizes.astype(float), of_like.sizes
-    evenly = (of_like.smallest(calls) == of_like.largest(calls)) & (steps > 1)
-    varying = ~evenly & (alone > (_VARYING * groups.means(duration)) ** 2) & (groups.sizes >= _ROUNDS * _TURNS[0])
-    compared = np.flatnonzero((evenly | varying)[groups.of])
-    turn = np.zeros(len(duration), np.int64)
-    turn[compared] = Groups(in_step.of[compared], in_step.first).turns(start[compared])
-    of_steps = _variance_by_place(groups, np.flatnonzero(evenly[groups.of]), turn, duration) / np.where(
-        evenly, 1 - 1 / np.maximum(steps, 1), 1
-    )
-    variance = np.where(evenly, np.minimum(of_steps, alone), alone)
-    period = np.where(evenly & (variance < _TOLD * alone), len(duration), 1)
-    members = np.flatnonzero(varying[groups.of])
-    for rounds in _TURNS if len(members) else ():
-        left = np.maximum(groups.sizes - rounds, 1) / groups.sizes  # a long period explains nothing by chance
-        found = _variance_by_place(groups, members, turn % rounds, duration) / left
-        told = varying & (groups.sizes >= _ROUNDS * rounds) & (found < np.minimum(_TOLD * alone, variance))
-        variance, period = np.where(told, found, variance), np.where(told, rounds, period)
-    return TurnTakers(variance, group_by(groups.of, turn % period[groups.of]))
+    calls = in_step.sizes.astype(float)
+    evenly = (of_like.smallest(calls) == of_like.largest(calls)) & (of_like.sizes > 1)
+    uneven = ~evenly & (alone > (_VARYING * groups.means(duration)) ** 2) & (groups.sizes >= _ROUNDS * _TURNS[0])
+    compared = np.flatnonzero((evenly | uneven)[groups.of])
+    place = np.zeros(len(duration), np.int64)
+    place[compared] = Groups(in_step.of[compared], in_step.first).turns(kernels["start_ns"][compared])
+    freedom = np.where(evenly, 1 - 1 / np.maximum(of_like.sizes, 1), 1)
+    by_place = _variance_by_place(groups, np.flatnonzero(evenly[groups.of]), place, duration) / freedom
+    variance = np.where(evenly, np.minimum(by_place, alone), alone)
+    variance, period = _shortest_periods(groups, uneven, place, duration, variance)
+    period = np.where(evenly & (variance < _TOLD * alone), len(duration), period)  # each place by itself
+    return TurnTakers(variance, group_by(groups.of, place % period[groups.of]))
+
+
+def _shortest_periods(groups: Groups, asked: Array, place: Array, duration: Array, alone: Array) -> tuple[Array, Array]:
+    """Per group: the variance that is left, and after how many calls the same turn comes again; 1 where none does.
+
+    Only of the groups that are `asked`. Corrected for the means that are taken away, so that a long period explains
+    nothing by chance.
+    """
+    variance, period = alone, np.ones(len(groups), np.int64)
+    members = np.flatnonzero(asked[groups.of])
+    for turns in _TURNS if len(members) else ():
+        freedom = np.maximum(groups.sizes - turns, 1) / groups.sizes
+        left = _variance_by_place(groups, members, place % turns, duration) / freedom
+        better = asked & (groups.sizes >= _ROUNDS * turns) & (left < np.minimum(_TOLD * alone, variance))
+        variance, period = np.where(better, left, variance), np.where(better, turns, period)
+    return variance, period
 
 
 def _variance_by_place(groups: Groups, members: Array, place: Array, duration: Array) -> Array:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
 
@@ -207,13 +208,42 @@ _PICKS = re.compile(r"(Strided)?Slice(D|V2)?$|Gather(V\d|D|V2D)?$")
 """Movement that reads no more than it writes."""
 
 
-_WRITES_NO_MORE = re.compile(
-    r"_?(log_)?softmax|\w*(layer|batch|group|instance|rms)_norm|\w*pool\w*|_?index_(put|add|copy|fill)\w*|scatter\w*|gather$|"
-    r"sort$|topk$|cum(sum|prod|max|min)|(sum|mean|var|std|norm|max|min|amax|amin|argmax|argmin|logsumexp)$|"
-    r"(relu|gelu|silu|sigmoid|tanh|exp|log|pow|sqrt|rsqrt|neg|abs|dropout|threshold)\w*|(add|sub|mul|div|where|clamp|lerp)_?$|"
-    r"addc(mul|div)_?|\w*_(loss|entropy)\w*"
+_ELEMENTWISE = re.compile(
+    r"(relu|gelu|silu|sigmoid|tanh|elu|leaky_relu|threshold|hardtanh|exp|log|pow|sqrt|rsqrt|neg|abs|erf|reciprocal|"
+    r"native_dropout|dropout|add|sub|mul|div|clamp|lerp|addcmul|addcdiv)(_backward|_)?$"
 )
-"""Operators of a framework, of which no outputs are recorded, that write no more than they read."""
+_WRITES_NO_MORE = re.compile(
+    r"_?(log_)?softmax|_(log_)?softmax_backward_data|\w*(layer|batch|group|instance|rms)_norm(_backward)?$|"
+    r"_?index_(put|put_impl|add|copy|fill)_?$|scatter(_add|_reduce)?_?$|gather$|(sum|mean|var|std|norm|amax|amin|logsumexp)$|"
+    r"\w*_(loss|entropy)(_forward|_backward)?$"
+)
+_WRITES_INDICES = re.compile(
+    r"((adaptive_)?(max|avg)_pool[123]d\w*|sort|topk|cum(sum|prod|max|min)|max|min|argmax|argmin)$"
+)
+"""Operators of a framework, of which no outputs are recorded: what they write follows from what they read."""
+_INDEX_BYTES = 8
+
+
+def _most_of_framework(name: str, inputs: _Tensors) -> float:
+    """What an operator of a framework reads and writes at most; NaN where nothing tells what it writes."""
+    read = size_of_all(inputs)
+    known = [tensor for tensor in inputs if tensor is not None and tensor.sides]
+    if read is None or not known:
+        return math.nan
+    if _ELEMENTWISE.match(name):
+        elements = _broadcast_elements([tensor.sides for tensor in known])
+        return math.nan if elements is None else read + elements * max(SIZES.get(one.dtype, 0) for one in known)
+    if _WRITES_INDICES.match(name):
+        return 2.0 * read + _INDEX_BYTES * max(tensor.elements for tensor in known)
+    return 2.0 * read if _WRITES_NO_MORE.match(name) else math.nan
+
+
+def _broadcast_elements(shapes: Sequence[tuple[int, ...]]) -> int | None:
+    """How many elements tensors have together where each side of 1 stretches; None where they do not fit."""
+    rank = max(map(len, shapes))
+    sides = list(zip(*((1,) * (rank - len(one)) + one for one in shapes), strict=True))
+    fits = all(len({side for side in each if side != 1}) <= 1 for each in sides)
+    return prod(max(each) for each in sides) if fits else None
 
 
 @lru_cache(maxsize=1 << 12)
@@ -255,10 +285,9 @@ def _is_misaligned(factors: _Tensors) -> bool | None:
 def _work_of_framework(name: str, function: str | None, inputs: _Tensors) -> Work:
     """A product that a framework asked for, whose output follows from its factors; nothing for what only adds it up."""
     before = _OF_FRAMEWORK.get(name)
-    if before is None and _WRITES_NO_MORE.match(name):
-        read = size_of_all(inputs)
-        return Work() if read is None else Work(most_bytes=2.0 * read)
-    if before is None or (function and (not _MULTIPLIES.search(function) or _ADDS_UP.search(function))):
+    if before is None:
+        return Work(most_bytes=_most_of_framework(name, inputs))
+    if function and (not _MULTIPLIES.search(function) or _ADDS_UP.search(function)):
         return Work()
     if len(inputs) < before + 2 or (left := inputs[before]) is None or (right := inputs[before + 1]) is None:
         return Work()

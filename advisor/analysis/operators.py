@@ -11,7 +11,7 @@ from advisor.analysis.device import KERNEL, DeviceTimeline, build_timeline
 from advisor.analysis.families import AI_CPU_CORE, communicate_inside, families_of
 from advisor.analysis.grouping import Groups, group_by, ratio, row_at, row_of_key
 from advisor.analysis.kernel_costs import Beside, all_work_beside, decisive_work_beside, undisturbed_ns
-from advisor.analysis.like_kernels import ALIKE, group_like_kernels, turn_takers
+from advisor.analysis.like_kernels import ALIKE, TurnTakers, find_turn_takers, group_like_kernels
 from advisor.analysis.lookups import gathers_along_last
 from advisor.analysis.roles import roles_of_kernels
 from advisor.analysis.step_levels import EqualWork, equal_work, two_levels
@@ -171,7 +171,7 @@ def operator_shapes(
     types = group_by(table["rank"][first], table.texts("op_type").take(first))
     of_type = types.sums(total)[types.of]
     gone = sooner_by_name(without, "operator", table["rank"][first], table.texts("op_type").take(first))
-    alike = turn_takers(table, duration, device.work.cell[chosen.row])
+    alike = turn_takers(device, chosen)
     slower = groups.sums(alike.slower_us(duration)) / chosen.steps[first]
     slower_of_type = types.sums(slower)[types.of]
     shares = {share: groups.means(table[share], duration) for share in PIPES}
@@ -200,6 +200,15 @@ def operator_shapes(
         blocks=groups.smallest(table["blocks"]),
         step_share=ratio(total, chosen.step_us[first]) * chosen.once[first],
     )
+
+
+def turn_takers(device: DeviceTimeline, chosen: StepKernels) -> TurnTakers:
+    """Which like kernels of these should take the same time. Worked out once for the same kernels."""
+    return chosen.table.once(_turn_takers_of, device, chosen)
+
+
+def _turn_takers_of(kernels: Table[Kernel], device: DeviceTimeline, chosen: StepKernels) -> TurnTakers:
+    return find_turn_takers(kernels, chosen.duration_us, device.work.cell[chosen.row])
 
 
 def _levels_of_steps(

@@ -33,7 +33,7 @@ def stage_times(run: Run, split: Table[Overlap], calls: Table[CollectiveCall] | 
     count = max(len(run.parallel.stages), len(np.unique(split["stage"])))
     of_stage = group_by(split["stage"][first])
     means = {name: groups.means(split[name]) for name in _AVERAGED}
-    means["compute_us"] = groups.medians(split["compute_us"])  # a single slow rank makes no stage heavy
+    means["compute_us"] = groups.lower_medians(split["compute_us"])  # a single slow rank makes no stage heavy
     steps = group_by(split["step"][first])
     unseen = steps.largest(means["span_us"])[steps.of] - means["span_us"]
     compute = of_stage.means(means["compute_us"])

@@ -22,7 +22,7 @@ from advisor.facts.derived import (
     Removal,
     StepWork,
 )
-from advisor.facts.table import Array, Table, Texts, values_at
+from advisor.facts.table import Array, Table, Texts
 
 _COMPARED = 0.5
 """Share of the kernel time that must have a like on other ranks before a pace is told from it."""
@@ -140,37 +140,42 @@ def _pace_by_rank(rank: Array, shapes: Table[OperatorShape] | None) -> Array:
 
 
 def _slower_types(rank: Array, peers: Groups, operators: Table[OperatorShare] | None) -> dict[str, Texts | Array]:
-    """Per rank: the operator type that takes longest beyond what it takes on the peers, and by how much, µs."""
-    unknown: dict[str, Texts | Array] = {
-        "slower_type": Texts.constant(None, len(rank)),
-        "slower_us": np.full(len(rank), np.nan),
+    """Per rank: the operator type that takes longest beyond what it takes on the peers, by how much, and what it takes
+    there, µs. A rank of which operators are known, and not this type, takes 0 for it."""
+    unknown = np.full(len(rank), np.nan)
+    nothing = {"slower_type": Texts.constant(None, len(rank)), "slower_us": unknown, "slower_usual_us": unknown}
+    if operators is None:
+        return nothing
+    types = operators.texts("op_type")
+    own = operators.take(np.isin(operators["rank"], rank) & (types.codes >= 0) & ~communicate_inside(types))
+    if not len(own):
+        return nothing
+    names = own.texts("op_type").in_use()
+    of, count = row_of_key(rank, own["rank"]), len(names.names)
+    total = np.bincount(of * count + names.codes, own["total_us"], len(rank) * count).reshape(len(rank), count)
+    total[np.bincount(of, minlength=len(rank)) == 0] = np.nan
+    kinds = group_by(np.repeat(peers.of, count), np.tile(np.arange(count), len(rank)))
+    usual = kinds.medians_of_others(total.ravel()).reshape(total.shape)
+    beyond = np.nan_to_num(total - usual, nan=-np.inf)
+    most = beyond.argmax(axis=1)
+    at = np.arange(len(rank)), most
+    longer = beyond[at] > 0
+    return {
+        "slower_type": Texts(np.where(longer, most, -1).astype(np.int32), names.names),
+        "slower_us": np.where(longer, beyond[at], np.nan),
+        "slower_usual_us": np.where(longer, usual[at], np.nan),
     }
-    if operators is None or not len(operators):
-        return unknown
-    own = operators.take(np.isin(operators["rank"], rank) & ~communicate_inside(operators.texts("op_type")))
-    of = row_of_key(rank, own["rank"])
-    types = own.texts("op_type")
-    calls = group_by(of, types)
-    total, of_rank, kind = calls.sums(own["total_us"]), of[calls.first], types.take(calls.first)
-    stage = peers.of[of_rank]
-    alike = group_by(stage, kind)
-    usual = alike.medians_of_others(total)
-    many = alike.sizes[alike.of] > 0.5 * peers.sizes[stage]
-    usual = np.where(np.isnan(usual) | ~many, 0.0, usual)  # most peers have none
-    beyond = np.where(peers.sizes[stage] > 1, total - usual, np.nan)
-    order = np.lexsort((np.nan_to_num(beyond), of_rank))
-    last = order[np.append(of_rank[order][1:] != of_rank[order][:-1], True)] if len(order) else order
-    last = last[beyond[last] > 0]
-    at = np.full(len(rank), -1)
-    at[of_rank[last]] = last
-    return {"slower_type": kind.at(at), "slower_us": values_at(beyond, at, np.nan)}
 
 
 def _unlike_shares(rank: Array, peers: Groups, shapes: Table[OperatorShape] | None) -> Array:
-    """Per rank: the part of its kernel time in shapes that no other rank has, beyond that of its peers (median)."""
+    """Per rank: the part of its kernel time in shapes that no other rank has, beyond that of its peers (median).
+
+    Kernels that wait for other ranks inside are left out: they take as long as these let them.
+    """
     if shapes is None:
         return np.full(len(rank), np.nan)
-    shapes = shapes.take((shapes.texts("input_shapes").codes >= 0) & np.isin(shapes["rank"], rank))
+    told = (shapes.texts("input_shapes").codes >= 0) & (shapes["communicates"] != 1)
+    shapes = shapes.take(told & np.isin(shapes["rank"], rank))
     alike = group_by(*(shapes.texts(key) for key in ("op_type", "input_shapes")))
     ranks_of_shape = np.bincount(alike.of[group_by(alike.of, shapes["rank"]).first], minlength=len(alike))
     of = row_of_key(rank, shapes["rank"])

@@ -23,11 +23,11 @@ from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.device import COMM, DeviceTimeline, build_timeline
 from advisor.analysis.grouping import Groups, group_by, ratio
 from advisor.analysis.intervals import Spans, covered_ns, subtract, union
-from advisor.analysis.like_kernels import turn_takers
 from advisor.analysis.operator_paces import slow_steps
 from advisor.analysis.operators import (
     StepKernels,
     in_steps,
+    turn_takers,
     typed_in_steps,
 )
 from advisor.analysis.replayed_rank import PAUSE_NS, ReplayedRank, per_cell, replayed_rank, until_last_task
@@ -105,7 +105,7 @@ def _of_types(device: DeviceTimeline, every: StepKernels) -> _Sets:
     first = groups.first
     share = groups.sums(every.duration_us) / every.steps[first] / every.step_us[first]
     large = (share >= LEAST_SHARE) & (types.codes[first] >= 0)
-    slower = turn_takers(every.table, every.duration_us, device.work.cell[every.row]).slower_us(every.duration_us) * 1e3
+    slower = turn_takers(device, every).slower_us(every.duration_us) * 1e3
     return _sets_of_kernels("operator", types, every, (groups, np.arange(len(groups.of)), slower), large)
 
 

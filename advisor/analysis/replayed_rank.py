@@ -147,8 +147,8 @@ def per_cell(seen: ReplayedRank, gain: Array, *, spared: Array | None = None) ->
     """
     found = np.diff(np.append(0, values_at(gain, seen.last, 0)))
     ahead = int(gain[0]) - (0 if spared is None else int(spared[0])) if len(gain) else 0
-    if len(found) > 1:
-        usual = max(int(found[1:].max()), int(found[0]) - ahead, 0)
+    if len(found):
+        usual = max(int(found[1:].max(initial=0)), int(found[0]) - ahead, 0)
         found[0] -= max(ahead - usual, 0)
     return found
 

@@ -337,6 +337,7 @@ COLUMNS: Mapping[str, Text] = {
     "slowed_us": _t("Slow kernels", "算子变慢"),
     "slower_type": _t("Type with most beyond the peers", "比同组多出最多的类型"),
     "slower_us": _t("Beyond the peers", "比同组多出"),
+    "slower_usual_us": _t("The same on the peers", "该类型在同组的耗时"),
     "slowest_compute_us": _t("Compute of its slowest rank", "该 stage 最慢卡的计算"),
     "sole": _t("One communicator alone", "仅一个通信域"),
     "sooner_us": _t("Sooner when all steps are quick", "各 step 都达到快者时提前"),

@@ -35,6 +35,10 @@ def test_a_single_slow_rank_makes_no_stage_heavy():
     first, second = stage_times(run, read_table(Overlap, text)).rows()
     assert (first["compute_us"], first["heaviest"]) == (800, True)
     assert (second["compute_us"], second["slowest_compute_us"], second["heaviest"]) == (790, 1600, False)
+    two = Run(parallel=Parallel(stages=((0, 1), (4, 5))))
+    lines = text.split("\n")
+    rows = stage_times(two, read_table(Overlap, "\n".join(lines[:4] + lines[6:]))).rows()
+    assert [(row["compute_us"], row["heaviest"]) for row in rows] == [(800, True), (790, False)]
 
 
 def test_waiting_that_no_receive_shows_is_what_a_step_lacks_to_the_longest():

@@ -33,7 +33,8 @@ class Overlap(Fact):
     free_us: Annotated[float, Us("Neither kernels nor collectives.")]
     copy_us: Annotated[float, Us("The part of free in which a memory copy runs; missing when only sums were recorded.")]
     to_host_us: Annotated[
-        float, Us("The part of free in which a copy from the device to the host runs; missing where directions are.")
+        float,
+        Us("The part of free in which a copy to the host runs; missing where directions were not recorded."),
     ]
     event_wait_us: Annotated[
         float, Us("The part of free, copies aside, in which a stream waits for an event; missing likewise.")

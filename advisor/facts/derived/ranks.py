@@ -64,12 +64,13 @@ class RankTime(Fact):
     slower_type: Annotated[
         str, Key("The operator type that takes longest beyond what it takes on the peers (median), per step.")
     ]
-    slower_us: Annotated[float, Us("By how much.")]
+    slower_us: Annotated[float, Us("By how much that type takes longer than on the peers.")]
+    slower_usual_us: Annotated[float, Us("What that type takes on the peers, median.")]
     unlike_share: Annotated[
         float,
         Share(
-            "Part of its kernel time in shapes that no other captured rank has, beyond that part of its peers "
-            "(median); missing without shapes."
+            "Part of its kernel time, without kernels that wait for other ranks, in shapes that no other captured rank "
+            "has, beyond that part of its peers (median); missing without shapes."
         ),
     ]
     peer_elements_ratio: Annotated[
@@ -160,7 +161,9 @@ class StageTime(Fact):
     stages: Annotated[float, Count("Stages of the pipeline.")]
     ranks: Annotated[float, Count("Captured ranks of the stage.")]
     span_us: Annotated[float, Us("Step, mean over its ranks.")]
-    compute_us: Annotated[float, Us("Computation, of the rank in the middle: a single slow rank makes no stage heavy.")]
+    compute_us: Annotated[
+        float, Us("Computation, of the rank in the middle, of two the quicker: a slow rank makes no stage heavy.")
+    ]
     slowest_compute_us: Annotated[float, Us("Computation of its slowest rank.")]
     exposed_comm_us: Annotated[float, Us("Exposed communication, mean over its ranks.")]
     bubble_us: Annotated[float, Us("Time in sends and receives not hidden behind computation, mean over its ranks.")]

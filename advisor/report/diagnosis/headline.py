@@ -171,10 +171,10 @@ def _headline_kind(lead: Finding) -> LeadKind:
 def _say_unexplained(diagnosis: Diagnosis, lead: Finding, cards: Sequence[Card], language: Language) -> Prose:
     """The symptom of which most stays unexplained, where that is much and more than what the first finding wins.
 
-    What a cause without an estimate explains of a symptom nobody knows: of that nothing is said.
+    What a cause without an estimate explains of a symptom nobody knows: of that nothing is said, slight ones aside.
     """
     by_name = diagnosis.by_fingerprint
-    unpriced = {name for name, one in by_name.items() if one.worth.us <= 0}
+    unpriced = {name for name, one in by_name.items() if one.worth.us <= 0 and one.severity >= Severity.medium}
     left = [
         (unexplained_part(symptom, (by_name[name] for name in symptom.causes if name in by_name)).share, card)
         for symptom, card in zip(diagnosis.findings, cards, strict=True)

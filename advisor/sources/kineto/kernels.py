@@ -61,7 +61,7 @@ def _kernels_of_trace(trace: Trace) -> Table[Kernel]:
         effect=roles_of_operators(types, dtypes, lambda of: _callers_of_operators(trace, operator[of])),
         start_ns=start,
         duration_us=(slices.end_ns[rows] - start) / 1000,
-        blocks=_of_work(trace, rows, content.work.blocks) / _threads_per_block_counted(function),
+        blocks=_blocks_of_products(_of_work(trace, rows, content.work.blocks), function),
         input_shapes=_renamed(pick_texts(content.shapes.dims, shape), shapes_as_text),
         input_dtypes=dtypes,
     ).sorted_by("start_ns", "stream")
@@ -107,15 +107,16 @@ def _of_work(trace: Trace, rows: Array, values: Array) -> Array:
     return values_at(values, place_in(trace.content().work.row, rows), np.nan)
 
 
-def _threads_per_block_counted(functions: Texts) -> Array:
-    """By how much the grid of each kernel counts more than blocks.
+def _blocks_of_products(grid: Array, functions: Texts) -> Array:
+    """The blocks of each kernel, by what its grid counts.
 
     Products of Tensile are launched by `hipExtModuleLaunchKernel`, which is told all threads; their names say how many
-    make a block.
+    make a block. Where that leaves no whole number, the grid counts blocks.
     """
     found = [_TENSILE_BLOCK.match(name) for name in functions.names]
     threads = [max(math.prod(map(int, one.groups())), 1) if one else 1 for one in found]
-    return np.array([*threads, 1], float)[functions.codes]
+    blocks = grid / np.array([*threads, 1], float)[functions.codes]
+    return np.where(blocks == np.floor(blocks), blocks, grid)
 
 
 def _types_of_kernels(trace: Trace, rows: Array, operator: Array, function: Texts) -> Texts:

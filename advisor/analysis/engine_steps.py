@@ -27,7 +27,7 @@ from advisor.analysis.engine_borders import (
     steps_between,
     steps_of_launches,
 )
-from advisor.analysis.engine_phases import DECODE, PHASES, UNKNOWN, StepSizes, sizes_of_steps
+from advisor.analysis.engine_phases import DECODE, MIXED, PHASES, UNKNOWN, StepSizes, sizes_of_steps
 from advisor.analysis.grouping import group_by
 from advisor.analysis.host import launches_graph
 from advisor.analysis.intervals import Spans, covered_ns, whole_ns
@@ -40,7 +40,7 @@ from advisor.model.run_of_ranks import RunOfRanks
 
 _DECODE = re.compile(r"(?:execute_(?:\d+_)?context_0(?:\(.*?\))?_generation_|step\[DECODE bs=)(\d+)")
 """The mark of a step that reads no prompt, and for how many requests it generates."""
-_COLUMNS = ("rank", "engine_phase", "by", "steps", "requests", "tokens", "apart_us", "idle_us")
+_COLUMNS = ("rank", "engine_phase", "by", "steps", "amid", "requests", "tokens", "apart_us", "idle_us")
 
 
 def engine_steps(  # noqa: PLR0917 - the tables it rests on
@@ -86,7 +86,7 @@ def engine_borders(  # noqa: PLR0917 - the tables it rests on
     windows: Table[StepWindow] | None,
     signs: Table[JobSign] | None,
 ) -> Table[EngineBorder]:
-    """One row per rank and step of an engine, in order of time."""
+    """One row per rank and begin of a step of an engine, in order of time."""
     made = Table.empty(HostCall) if calls is None else calls
     found = find_engine_steps(run, kernels, made, launches, tasks, windows, signs)
     begins = {rank: steps.border_ns for rank, steps in found.items() if steps is not None}
@@ -100,11 +100,14 @@ def engine_borders(  # noqa: PLR0917 - the tables it rests on
 def _by_phase(rank: int, steps: FoundSteps, idle: Table[Gap]) -> Iterator[tuple[object, ...]]:
     """A row per phase, in their order."""
     groups = group_by(steps.sizes.phase)
+    generates = np.append(False, np.isin(steps.sizes.phase, [DECODE, MIXED]))
+    amid = groups.sums((generates[:-1] | (steps.sizes.phase == MIXED)).astype(float))
     apart_us, idle_us = _lengths(steps), _idle_before_steps(steps, idle)
     columns = [groups.medians(v) for v in (steps.sizes.requests, steps.sizes.tokens, apart_us, idle_us)]
     for group, first in enumerate(groups.first.tolist()):
         phase = PHASES[int(steps.sizes.phase[first])]
-        yield (rank, phase, steps.by, float(groups.sizes[group]), *(float(column[group]) for column in columns))
+        counts = float(groups.sizes[group]), float(amid[group])
+        yield (rank, phase, steps.by, *counts, *(float(column[group]) for column in columns))
 
 
 def _lengths(steps: FoundSteps) -> Array:

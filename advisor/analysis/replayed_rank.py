@@ -63,7 +63,7 @@ class ReplayedRank(Struct, frozen=True, dict=True):
     free: Spans
     queue_threads: Array
     engine_ns: Array = NO_BORDERS
-    """When steps of a serving engine begin, where no other steps were marked."""
+    """When steps of a serving engine begin, where any are known."""
 
     @cached_property
     def launching_operators(self) -> tuple[host.Calls, Array]:

@@ -21,7 +21,7 @@ def engine_borders_of(rank: int, borders: Table[EngineBorder] | None) -> Array:
 def last_waits_of_steps(waits: Spans, rank: int, cells: Cells, engine_ns: Array) -> Spans:
     """Of the waits of one rank, in order of time, the last of each step, and those outside of every step.
 
-    Where no step was marked the steps of a serving engine count, which begin at `engine_ns`.
+    Steps of a serving engine, which begin at `engine_ns`, end with a wait as well.
     """
     cell = cells.on_host(np.full(len(waits), rank), waits.end - 1)
     turn = np.searchsorted(engine_ns, waits.end)

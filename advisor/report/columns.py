@@ -25,6 +25,7 @@ COLUMNS: Mapping[str, Text] = {
     "allocations": _t("Allocations", "申请次数"),
     "alone_us": _t("Alone on the device", "独占设备时间"),
     "apart": _t("Clearly slower", "差异明显"),
+    "amid": _t("While requests are answered", "有请求在生成时"),
     "apart_us": _t("From one step to the next", "相邻 step 间隔"),
     "at_bare_us": _t("The same, alone", "单独执行所需"),
     "average_compute_us": _t("Mean computation of the stages", "各 stage 计算均值"),

@@ -288,7 +288,11 @@ def test_the_type_that_a_rank_takes_longest_for_beyond_its_peers_is_named():
     )
     rows = rank_times(read_table(Overlap, SPLIT), None, None, operators=kinds).rows()
     assert [(r["slower_type"], r["slower_us"]) for r in rows[:3]] == [("MaxPoolGrad", 14), (None, None), ("Sort", 9)]
+    assert [r["slower_usual_us"] for r in rows[:3]] == [11, None, 0]
     assert (rows[3]["slower_type"], rows[3]["slower_us"]) == (None, None)  # alone in its stage
+    only = read_table(OperatorShare, "rank op_type total_us unshared_us\n2 Sort 9 9\n2 - 4 4")
+    alone = rank_times(read_table(Overlap, SPLIT), None, None, operators=only).rows()
+    assert {r["slower_type"] for r in alone} == {None}  # of no peer operators are known
 
 
 def test_what_a_rank_does_in_shapes_of_its_own_is_told_beside_its_peers():

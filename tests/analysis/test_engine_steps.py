@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.analysis.engine_steps import engine_steps
+from advisor.analysis.engine_steps import engine_borders, engine_steps
 from advisor.facts import read_table
 from advisor.facts.derived import Gap, JobSign
 from advisor.facts.observed import HostCall, Kernel, Launch, StepWindow
@@ -42,7 +42,7 @@ def steps_of(begins: list[int], gaps: list[tuple[int, float]]) -> Rows:
 def test_a_step_that_begins_on_an_idle_device_waited_for_its_schedule() -> None:
     (row,) = steps_of([0, 10_000, 20_000, 30_000], [(9_000, 3.0), (19_000, 3.0), (25_000, 1.0), (29_500, 2.0)])
     assert row == {
-        "rank": 0, "engine_phase": "decode", "by": "marks", "steps": 4, "requests": 8, "tokens": 8,
+        "rank": 0, "engine_phase": "decode", "by": "marks", "steps": 4, "amid": 3, "requests": 8, "tokens": 8,
         "apart_us": 10, "idle_us": 3,
     }  # fmt: skip
 
@@ -59,6 +59,30 @@ def test_one_pause_without_requests_is_not_what_is_usual() -> None:
 
 def test_without_marks_nothing_is_said() -> None:
     assert steps_of([], [(0, 9.0)]) == []
+
+
+READS, BOTH = '"execute_context_1(888)_generation_0(0)"', '"execute_context_2(600)_generation_30(30)"'
+
+
+@pytest.mark.parametrize(
+    ("marks", "amid"),
+    [
+        ([READS, READS, MARK, MARK], {"prefill": 0, "decode": 1}),  # all prompts before anything is generated
+        ([MARK, READS, MARK, MARK], {"prefill": 1, "decode": 1}),
+        ([BOTH, MARK], {"mixed": 1, "decode": 1}),
+    ],
+)
+def test_steps_amid_requests_that_are_answered_are_counted(marks: list[str], amid: dict[str, int]) -> None:
+    rows = rows_of("aten::mm 5\n" + "\n".join(f"{mark} {10_000 * at}" for at, mark in enumerate(marks)))
+    assert {row["engine_phase"]: row["amid"] for row in rows} == amid
+
+
+def test_where_steps_begin_is_told_rank_by_rank_and_of_none_without_marks() -> None:
+    calls = read_table(HostCall, f"rank name start_ns\n0 {MARK} 7\n1 {MARK} 9\n0 {MARK} 30\n2 aten::mm 5")
+    others = (read_table(Kernel, "rank start_ns duration_us\n2 5 1"), calls, None, None, None, None)
+    rows = engine_borders(run_of_ranks(RUN), *others).rows()
+    assert [(row["rank"], row["start_ns"]) for row in rows] == [(0, 7), (0, 30), (1, 9)]
+    assert engine_borders(run_of_ranks(RUN), others[0], None, None, None, None, None).rows() == []
 
 
 def test_one_step_has_sizes_and_no_length() -> None:

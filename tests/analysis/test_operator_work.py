@@ -162,7 +162,12 @@ def test_one_product_of_two_matrices_as_they_are_is_dense(op_type: str, inputs: 
         ("SoftmaxV2", "32,1000", "32,1000", 2 * 64_000),
         ("GatherV2", "50000,1024;16", "16,1024", 2 * (50_000 * 1024 + 16 + 16 * 1024)),  # the table may be read whole
         ("IndexPut", "64,64;8", "64,64", 2 * (4096 + 8 + 4096)),
-        ("aten::native_layer_norm", "32,1000", "", 2 * 64_000),  # writes as much as it reads, at most
+        ("aten::layer_norm", "32,1000", "", 2 * 64_000),  # writes as much as it reads, at most
+        ("aten::mul", "4096,1;1,4096", "", 2 * (8192 + 4096 * 4096)),  # a side of 1 stretches
+        ("aten::add", "64,64;32,64", "", math.nan),  # which does not fit
+        ("aten::sort", "64,64", "", 2 * 2 * 4096 + 8 * 4096),  # values and indices
+        ("aten::expand_copy", "64,1", "", math.nan),
+        ("aten::where", "64,64;1;1", "", math.nan),
         ("aten::scatter_add_", "64,64;8,64;8,64", "", 2 * 2 * (4096 + 1024)),
         ("aten::embedding", "50000,1024;16", "", math.nan),  # nothing tells what comes out
         ("aten::repeat", "64,64", "", math.nan),

@@ -49,6 +49,10 @@ def test_copies_to_the_host_are_told_where_directions_are():
     tasks = "kind direction start_ns end_ns\ncopy d2h 20000 30000\ncopy h2d 25000 40000\ncopy d2h 65000 80000"
     (row,) = split(kernels=kernels, tasks=read_table(DeviceTask, tasks)).rows()
     assert (row["copy_us"], row["to_host_us"]) == (20, 10)
+    both = "rank " + tasks.replace("\n", "\n0 ") + "\n1 copy - 20000 30000"
+    two = read_table(Kernel, "rank start_ns duration_us\n0 0 10\n0 60000 10\n1 0 10\n1 60000 10")
+    rows = split(kernels=two, tasks=read_table(DeviceTask, both)).rows()
+    assert [(row["copy_us"], row["to_host_us"]) for row in rows] == [(20, 10), (10, None)]
     unknown = tasks.replace("d2h", "-").replace("h2d", "-")
     (row,) = split(kernels=kernels, tasks=read_table(DeviceTask, unknown)).rows()
     assert (row["copy_us"], row["to_host_us"]) == (20, None)

@@ -43,7 +43,10 @@ class JobSign(Fact):
 
 
 class EngineBorder(Fact):
-    """Where a step of a serving engine begins, on ranks whose steps were not recorded otherwise."""
+    """Where a step of a serving engine begins: marks say so, or else what tells `engine_steps` where no step was marked.
+
+    Of steps that were found by what repeats the end of the last is one more.
+    """
 
     table = "engine_borders"
     record_with = SEVERAL_STEPS
@@ -79,6 +82,10 @@ class EngineStep(Fact):
         ),
     ]
     steps: Annotated[float, Count("Steps; of those that were found by repetition only whole ones between two others.")]
+    amid: Annotated[
+        float,
+        Count("Of these, those while requests are being answered: mixed ones, and right after one that generates."),
+    ]
     requests: Annotated[float, Count("For how many requests: the median.")]
     tokens: Annotated[float, Count("Tokens it works on, with those that fill up a batch: the median.")]
     apart_us: Annotated[

@@ -61,6 +61,9 @@ def test_the_grid_of_a_product_of_tensile_counts_threads_which_its_name_puts_in_
     ]
     kernels = opened(write(tmp_path / NAME, trace(events))).read(Kernel)
     assert kernels["blocks"].tolist() == [1920, 491520, 491520]
+    (tmp_path / "few").mkdir()
+    few = launched(1, 5000, 10, 80, name=names[0], grid=[304, 1, 1])
+    assert opened(write(tmp_path / "few" / NAME, trace(few))).read(Kernel)["blocks"].tolist() == [304]
 
 
 @pytest.fixture

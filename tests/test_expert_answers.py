@@ -155,7 +155,7 @@ def test_a_loader_without_workers_is_told_apart_from_python_and_is_gone_with_fou
     without, with_four = (shared.diagnosis(folder / f"resnet50_num_workers_{count}") for count in (0, 4))
     assert "num_workers" in without.rule("io/data-loader").remedy(without.findings[0])[0].code
     found = {finding.rule: finding for finding in without.findings}
-    assert 35e3 < found["io/data-loader"].saving.us < 60e3
+    assert 30e3 < found["io/data-loader"].saving.us < 60e3
     assert "io/data-loader" not in ids(with_four)
     pauses = {one.name: one.value for one in found["host/python-bound"].evidence}
     assert float(pauses["longest_pause_us"] or 0) < 10e3
@@ -172,9 +172,11 @@ def test_one_allreduce_behind_all_computation_of_two_cards_is_late(real_data: Pa
     assert first.rule == "comm/late-gradient-reduction"
     remedies = found.rule(first.rule).fix
     assert "find_unused_parameters" not in "".join(remedies[step].do.en for step in first.fix or ())
-    # nothing but the backward pass can hide it, two thirds of the computation, and nothing else waits
+    # nothing but the backward pass can hide it, two thirds of the computation before it, and nothing else waits
     assert found.split is not None
-    assert first.saving.us == pytest.approx(found.split.compute_us * 2 / 3, rel=0.01)
+    (before,) = (float(one.value or 0) for one in first.evidence if one.name == "computed_before")
+    assert 0.6 < before < 0.8  # 4.27 of 5.94 ms; the optimizer comes after it
+    assert first.saving.us == pytest.approx(found.split.compute_us * 2 / 3 * before, rel=0.01)
 
 
 def test_a_single_broadcast_that_fills_the_window_is_named(real_data: Path, shared: SharedCaptures) -> None:

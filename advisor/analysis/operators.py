@@ -171,7 +171,8 @@ def operator_shapes(
     types = group_by(table["rank"][first], table.texts("op_type").take(first))
     of_type = types.sums(total)[types.of]
     gone = sooner_by_name(without, "operator", table["rank"][first], table.texts("op_type").take(first))
-    alike = turn_takers(device, chosen)
+    typed = chosen is not in_steps(device, kernels, split)
+    alike = turn_takers(device, kernels, split, typed=typed)
     slower = groups.sums(alike.slower_us(duration)) / chosen.steps[first]
     slower_of_type = types.sums(slower)[types.of]
     shares = {share: groups.means(table[share], duration) for share in PIPES}
@@ -202,13 +203,18 @@ def operator_shapes(
     )
 
 
-def turn_takers(device: DeviceTimeline, chosen: StepKernels) -> TurnTakers:
-    """Which like kernels of these should take the same time. Worked out once for the same kernels."""
-    return chosen.table.once(_turn_takers_of, device, chosen)
+def turn_takers(
+    device: DeviceTimeline, kernels: Table[Kernel], split: Table[Overlap] | None, *, typed: bool
+) -> TurnTakers:
+    """Which like kernels of those in steps, or of the typed ones, should take the same time. Worked out once."""
+    return kernels.once(_turn_takers_of, device, split, int(typed))
 
 
-def _turn_takers_of(kernels: Table[Kernel], device: DeviceTimeline, chosen: StepKernels) -> TurnTakers:
-    return find_turn_takers(kernels, chosen.duration_us, device.work.cell[chosen.row])
+def _turn_takers_of(
+    kernels: Table[Kernel], device: DeviceTimeline, split: Table[Overlap] | None, typed: int
+) -> TurnTakers:
+    chosen = (typed_in_steps if typed else in_steps)(device, kernels, split)
+    return find_turn_takers(chosen.table, chosen.duration_us, device.work.cell[chosen.row])
 
 
 def _levels_of_steps(

@@ -143,7 +143,11 @@ def _slower_types(rank: Array, peers: Groups, operators: Table[OperatorShare] | 
     """Per rank: the operator type that takes longest beyond what it takes on the peers, by how much, and what it takes
     there, µs. A rank of which operators are known, and not this type, takes 0 for it."""
     unknown = np.full(len(rank), np.nan)
-    nothing = {"slower_type": Texts.constant(None, len(rank)), "slower_us": unknown, "slower_usual_us": unknown}
+    nothing: dict[str, Texts | Array] = {
+        "slower_type": Texts.constant(None, len(rank)),
+        "slower_us": unknown,
+        "slower_usual_us": unknown,
+    }
     if operators is None:
         return nothing
     types = operators.texts("op_type")

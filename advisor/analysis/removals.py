@@ -23,6 +23,7 @@ from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.device import COMM, DeviceTimeline, build_timeline
 from advisor.analysis.grouping import Groups, group_by, ratio
 from advisor.analysis.intervals import Spans, covered_ns, subtract, union
+from advisor.analysis.like_kernels import TurnTakers
 from advisor.analysis.operator_paces import slow_steps
 from advisor.analysis.operators import (
     StepKernels,
@@ -87,7 +88,8 @@ def removals(
     calls = Table.empty(HostCall) if calls is None else calls
     every = in_steps(device, kernels, split)
     chains = chains_in_steps(kernels, collectives, windows, split, patterns)
-    sets = [_of_types(device, every), _of_chains(every, chains, patterns), _of_slow_steps(device, kernels, split)]
+    alike = turn_takers(device, kernels, split, typed=False)
+    sets = [_of_types(every, alike), _of_chains(every, chains, patterns), _of_slow_steps(device, kernels, split)]
     whole = ~lacks_kernel_rows(split, device.cells.rank, device.cells.step)
     found = []
     for rank in np.unique(links["rank"]).tolist():
@@ -98,14 +100,14 @@ def removals(
     return Table.concat(Removal, found)
 
 
-def _of_types(device: DeviceTimeline, every: StepKernels) -> _Sets:
+def _of_types(every: StepKernels, alike: TurnTakers) -> _Sets:
     """The kernels of each operator type that takes enough of the step."""
     types = every.table.texts("op_type")
     groups = group_by(every.table["rank"], types)
     first = groups.first
     share = groups.sums(every.duration_us) / every.steps[first] / every.step_us[first]
     large = (share >= LEAST_SHARE) & (types.codes[first] >= 0)
-    slower = turn_takers(device, every).slower_us(every.duration_us) * 1e3
+    slower = alike.slower_us(every.duration_us) * 1e3
     return _sets_of_kernels("operator", types, every, (groups, np.arange(len(groups.of)), slower), large)
 
 

@@ -143,12 +143,13 @@ def per_cell(seen: ReplayedRank, gain: Array, *, spared: Array | None = None) ->
     """By how much each own cell is shorter, from how much earlier each task ends, and what each is spared itself.
 
     What the host does before the very first task is counted as the pause before that step would be, and as no more than
-    is lost in the step itself or the longest of the others: the host may have waited for work that was not recorded.
+    is lost in the step itself or the longest of the others: the host may have waited for work that was not recorded. Of
+    a single step nobody can tell.
     """
     found = np.diff(np.append(0, values_at(gain, seen.last, 0)))
     ahead = int(gain[0]) - (0 if spared is None else int(spared[0])) if len(gain) else 0
-    if len(found):
-        usual = max(int(found[1:].max(initial=0)), int(found[0]) - ahead, 0)
+    if len(found) > 1:
+        usual = max(int(found[1:].max()), int(found[0]) - ahead, 0)
         found[0] -= max(ahead - usual, 0)
     return found
 

@@ -129,16 +129,6 @@ def test_what_lies_before_the_first_task_counts_no_more_than_in_the_other_steps(
     assert sum(loading) == pytest.approx(80 + 80)
 
 
-def test_of_a_single_step_what_lies_before_its_first_task_counts_no_more_than_what_is_lost_in_it():
-    calls = "thread kind name start_ns end_ns\n1 data_loader load 0 490000"
-    found = holdups(
-        read_table(Kernel, "step start_ns duration_us\n1 500000 40\n1 600000 20\n1 700000 20"), host_calls(calls),
-        links=read_table(Dispatch, "\n".join(LATE_LINKS.split("\n")[:4])), collectives=None, tasks=None,
-        windows=read_table(StepWindow, "step start_ns end_ns\n1 0 720000"),
-    )  # fmt: skip
-    assert [row["lost_us"] for row in found.rows() if row["cause"] == "data_loader"] == [0.0]
-
-
 @pytest.mark.parametrize(
     ("calls", "named", "kind"),
     [

@@ -108,7 +108,7 @@ def late_rank(job: Job, finding: Finding) -> Values:
     return {
         "compared": len(mine),
         "last_part": len(own) / len(mine),
-        "caused_us": sum(own) / share,
+        "waited_us": sum(own) / share,
         "again_us": (sum(own) - max(own)) / share,
         "caused_share": sum(own) / share / job.mean(rank, "span"),
         "blamed": sum(own) / sum(sum(caused[other]) for other in job.peers(rank)),
@@ -186,14 +186,16 @@ def late_gradient_reduction(job: Job, finding: Finding) -> Values:
     calls = sorted((call for call in rank.calls if call.op == finding.subject["op"]), key=lambda call: call.start)
     bare = sum(max(exposed_us(rank, call) - (call.wait or 0), 0) for call in calls)
     pauses = [max(after.start - before.end, 0) / 1000 for before, after in pairwise(calls) if before.step == after.step]
+    before = mean(_computed_before(rank, calls, step) for step in steps)
+    bare_compute = mean(steps[call.step].compute - steps[call.step].overlapped for call in calls)
     return {
         "calls": len(calls) / len(steps),
         "total_us": sum(map(length, calls)) / len(steps),
         "exposed_us_per_step": bare / len(steps),
         "exposed_part": bare / sum(length(call) - (call.wait or 0) for call in calls),
         "between_us": sum(pauses) / len(steps),
-        "computed_before": mean(_computed_before(rank, calls, step) for step in steps),
-        "free_cover_us": 0.667 * mean(steps[call.step].compute - steps[call.step].overlapped for call in calls),
+        "computed_before": before,
+        "free_cover_us": 0.667 * before * bare_compute,
     }
 
 

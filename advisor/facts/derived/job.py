@@ -43,7 +43,7 @@ class JobSign(Fact):
 
 
 class EngineBorder(Fact):
-    """Where a step of a serving engine begins: marks say so, or else what tells `engine_steps` where no step was marked.
+    """Where a step of a serving engine begins: by its marks, or where no step was marked by what tells `engine_steps`.
 
     Of steps that were found by what repeats the end of the last is one more.
     """

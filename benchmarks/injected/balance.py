@@ -13,6 +13,10 @@ from dataclasses import dataclass
 
 from benchmarks.injected.program import Call, Collective, Job, Rank, Task
 
+_SHAPES = ("Input Shapes", "Output Shapes")
+_PRODUCTS = ("MatMul", "BatchMatMul", "Conv")
+_BATCH = "32"
+"""Images in a batch of the recorded job."""
 _COMPILE = ("aclopCompileAndExecute", "opCompile")
 
 
@@ -97,9 +101,24 @@ def _quicken(task: Task, health: Health, chance: random.Random) -> None:
         longer *= health.conversions if task.op_type == "TransData" else 1.0
         task.end.work = round(task.duration * longer * max(chance.gauss(1.0, health.jitter), 0.5))
         task.end.waits = []
+        if task.kind == "kernel" and task.row is not None:
+            larger = round(longer)
+            shapes = {key: enlarged(str(task.row.get(key, "")), larger, task.op_type) for key in _SHAPES}
+            task.row = {**task.row, **{key: text for key, text in shapes.items() if text}}
     elif task.kind == "wait":
         task.end.work = 20
         task.end.waits = [(other, max(min(lag, health.gap), 0)) for other, lag in task.end.waits]
+
+
+def enlarged(shapes: str, factor: int, op_type: str) -> str:
+    """Shapes with so many times as much in them: of products the batch is larger, of all others the first side."""
+    product = op_type.startswith(_PRODUCTS)
+    tensors = [tensor.split(",") for tensor in shapes.strip('"').split(";")]
+    for sides in tensors:
+        if sides[0].isdigit() and (not product or sides[0] == _BATCH):
+            sides[0] = str(int(sides[0]) * factor)
+    joined = ";".join(map(",".join, tensors))
+    return f'"{joined}"' if shapes.startswith('"') else joined
 
 
 def _unite(meeting: Sequence[Collective]) -> None:

@@ -179,6 +179,31 @@ def _earlier(time: str) -> str:
     return f"{int(whole) - 10}.{rest}"
 
 
+def slow_softmax(run: Run, amount: float) -> None:
+    """A softmax of few values takes as long as one of many."""
+    _insert_slow(run, amount, "SoftmaxV2", "aclnnSoftmax_SoftmaxV2_SoftmaxV2", '"32,1000"', '"32,1000"')
+
+
+def slow_embedding_gradient(run: Run, amount: float) -> None:
+    """The gradient of an embedding adds rows up one after the other."""
+    kind, name = "EmbeddingDenseGradV2", "aclnnEmbeddingDenseBackward_EmbeddingDenseGradV2_EmbeddingDenseGradV2"
+    _insert_slow(run, amount, kind, name, '"2048,256;2048"', '"8000,256"', "FLOAT;INT32")
+
+
+def _insert_slow(  # noqa: PLR0917 - what tells the operator
+    run: Run, amount: float, op_type: str, name: str, inputs: str, outputs: str, dtypes: str = "FLOAT"
+) -> None:
+    """Up to two more kernels per step, which have little to do and take long."""
+    for changes in run.ranks:
+        for operators in kernels_of(changes):
+            like, places = smallest(operators), spread(operators, pieces(run, amount, 2))
+            for place in places:
+                for kernel in changes.repeat(like, place).kernels:
+                    set_task(kernel, round(amount / len(places)), "AI_VECTOR_CORE", Type=op_type, Name=name)
+                    set_task(kernel, kernel.end.work, Input_Shapes=inputs, Output_Shapes=outputs)
+                    set_task(kernel, kernel.end.work, Input_Data_Types=dtypes, Output_Data_Types="FLOAT")
+
+
 FAULTS: Mapping[str, Fault] = {
     "casts": Fault(casts, frozenset({"compute/cast-excess"})),
     "conversions": Fault(conversions, frozenset({"compute/transdata-excess", "compute/layout-operators"})),
@@ -193,6 +218,8 @@ FAULTS: Mapping[str, Fault] = {
         bases=("balanced",),
     ),
     "unstable-operator": Fault(slow_operator, frozenset({"compute/unstable-operator"})),
+    "slow-softmax": Fault(slow_softmax, frozenset({"compute/slow-vector-operator"})),
+    "slow-embedding-gradient": Fault(slow_embedding_gradient, frozenset({"compute/slow-vector-operator"})),
     "transposes": Fault(transposes, frozenset({"compute/layout-operators"})),
     "constant-low-clock": Fault(
         low_clock, frozenset({"compute/frequency-drop", "compute/low-frequency"}), bases=("balanced",)

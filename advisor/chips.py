@@ -189,7 +189,7 @@ _MODEL = re.compile(r"\b[A-Z]{1,3}[0-9]{2,4}[A-Z]*\b")
 _NOISE = re.compile(r"[\s_-]+|^(huawei|昇腾|ascend|atlas)+")
 
 
-def nameless_chip(cores: int, memory_bytes: int) -> str:
+def name_chip_by_size(cores: int, memory_bytes: int) -> str:
     """The one chip with so many cores and so much memory; empty where there is none, or more than one."""
     alike = [
         chip.name

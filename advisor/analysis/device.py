@@ -57,7 +57,7 @@ class DeviceTimeline(Struct, frozen=True, dict=True):
     copies: Spans
     to_host: Spans
     """The copies from the device to the host."""
-    directed: Array
+    knows_directions: Array
     """Per cell: whether the direction of every copy of its rank is known, of which there is one."""
     waits: Spans
     work: DeviceWork
@@ -186,13 +186,13 @@ def _laid_out(
         p2p=spans(comm.take(collectives["p2p"][comm.row] == 1)),
         copies=spans(copies),
         to_host=spans(copies.take(told.isin(["d2h"])[copies.row])),
-        directed=_ranks_with_directions(cells, copies, told),
+        knows_directions=_cells_with_directions(cells, copies, told),
         waits=spans(waits),
         work=_join_work((compute, comm, copies)),
     )
 
 
-def _ranks_with_directions(cells: Cells, copies: Events, told: Texts) -> Array:
+def _cells_with_directions(cells: Cells, copies: Events, told: Texts) -> Array:
     """Per cell: whether its rank has copies, and the direction of each is known."""
     rank, known = cells.rank[copies.cell], told.codes[copies.row] >= 0
     return np.isin(cells.rank, np.setdiff1d(rank[known], rank[~known]))

@@ -73,7 +73,7 @@ class FoundSteps(Struct, frozen=True):
 def find_engine_steps(  # noqa: PLR0917 - the tables it rests on
     run: RunOfRanks,
     kernels: Table[Kernel],
-    calls: Table[HostCall],
+    calls: Table[HostCall] | None,
     launches: Table[Launch] | None,
     tasks: Table[DeviceTask] | None,
     windows: Table[StepWindow] | None,
@@ -90,12 +90,13 @@ def find_engine_steps(  # noqa: PLR0917 - the tables it rests on
 def _steps_by_rank(  # noqa: PLR0917 - the tables it rests on
     kernels: Table[Kernel],
     run: RunOfRanks,
-    calls: Table[HostCall],
+    calls: Table[HostCall] | None,
     launches: Table[Launch] | None,
     tasks: Table[DeviceTask] | None,
     windows: Table[StepWindow] | None,
     signs: Table[JobSign] | None,
 ) -> Mapping[int, FoundSteps | None]:
+    calls = Table.empty(HostCall) if calls is None else calls
     steps: dict[int, FoundSteps | None] = {}
     marks = outermost_calls(calls, MARK)
     barred = ranks_with_other_steps(run, windows, signs)

@@ -62,10 +62,9 @@ def engine_steps(  # noqa: PLR0917 - the tables it rests on
     Raises:
         FactMissing: Something keeps a cache, and on no rank anything tells where steps begin.
     """
-    made = Table.empty(HostCall) if calls is None else calls
     rows: list[tuple[object, ...]] = []
     untold = False
-    for rank, found in find_engine_steps(run, kernels, made, launches, tasks, windows, signs).items():
+    for rank, found in find_engine_steps(run, kernels, calls, launches, tasks, windows, signs).items():
         untold |= found is None
         rows += _by_phase(rank, found, idle.take(idle["rank"] == rank)) if found is not None else ()
     if untold and not rows:
@@ -87,8 +86,7 @@ def engine_borders(  # noqa: PLR0917 - the tables it rests on
     signs: Table[JobSign] | None,
 ) -> Table[EngineBorder]:
     """One row per rank and begin of a step of an engine, in order of time."""
-    made = Table.empty(HostCall) if calls is None else calls
-    found = find_engine_steps(run, kernels, made, launches, tasks, windows, signs)
+    found = find_engine_steps(run, kernels, calls, launches, tasks, windows, signs)
     begins = {rank: steps.border_ns for rank, steps in found.items() if steps is not None}
     return Table.build(
         EngineBorder,

@@ -65,12 +65,13 @@ def find_turn_takers(kernels: Table[Kernel], duration: Array, step: Array) -> Tu
     differ, or none was marked, those that take turns, as every second layer.
     """
     groups = group_like_kernels(kernels)
-    alone = groups.means((duration - groups.means(duration)[groups.of]) ** 2)
+    mean = groups.means(duration)
+    alone = groups.means((duration - mean[groups.of]) ** 2)
     in_step = group_by(groups.of, step)
     of_like = Groups(groups.of[in_step.first], groups.first)
     calls = in_step.sizes.astype(float)
     evenly = (of_like.smallest(calls) == of_like.largest(calls)) & (of_like.sizes > 1)
-    uneven = ~evenly & (alone > (_VARYING * groups.means(duration)) ** 2) & (groups.sizes >= _ROUNDS * _TURNS[0])
+    uneven = ~evenly & (alone > (_VARYING * mean) ** 2) & (groups.sizes >= _ROUNDS * _TURNS[0])
     compared = np.flatnonzero((evenly | uneven)[groups.of])
     place = np.zeros(len(duration), np.int64)
     place[compared] = Groups(in_step.of[compared], in_step.first).turns(kernels["start_ns"][compared])

@@ -68,7 +68,7 @@ def _recompute_split(run: RunOfRanks, device: DeviceTimeline, *, tasks: bool) ->
         overlapped_us=device.per_cell(intersect(device.comm, device.compute)),
         free_us=device.per_cell(free) if paused else unknown,
         copy_us=device.per_cell(intersect(free, device.copies)) if tasks and paused else unknown,
-        to_host_us=np.where(device.directed & paused, device.per_cell(intersect(free, device.to_host)), np.nan),
+        to_host_us=np.where(device.knows_directions & paused, device.per_cell(intersect(free, device.to_host)), np.nan),
         event_wait_us=device.per_cell(intersect(uncopied, device.waits)) if tasks and paused else unknown,
         bubble_us=device.per_cell(subtract(device.p2p, device.compute)),
         listed_us=device.per_cell(device.compute),

@@ -22,7 +22,7 @@ from advisor.facts.derived import (
     Removal,
     StepWork,
 )
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Table, Texts, values_at
 
 _COMPARED = 0.5
 """Share of the kernel time that must have a like on other ranks before a pace is told from it."""
@@ -62,7 +62,7 @@ def rank_times(
         peer_comm_us=peers.medians_of_others(means["comm_us"]),
         peer_free_us=peers.medians_of_others(means["free_us"]),
         least_peer_comm_us=_least_of_others(peers, means["comm_us"]),
-        peer_waiting_us=peers.medians_of_others(_gains_without_communication(rank, without)),
+        peer_gain_without_comm_us=peers.medians_of_others(_gains_without_communication(rank, without)),
         **_meetings_by_rank(rank, stage, calls, ranks.sizes),
         pace=_pace_by_rank(rank, shapes),
         **_slower_types(rank, peers, operators),
@@ -93,7 +93,7 @@ def _gains_without_communication(rank: Array, without: Table[Removal] | None) ->
     if without is None:
         return np.full(len(rank), np.nan)
     own = without.take(without.texts("kind").isin(["communication"]))
-    return np.append(own["instant_us"], np.nan)[row_of_key(own["rank"], rank)]
+    return values_at(own["instant_us"], row_of_key(own["rank"], rank), np.nan)
 
 
 def _standard_errors(split: Table[Overlap], ranks: Groups, peers: Groups) -> Array:
@@ -196,8 +196,7 @@ def _elements_beside_peers(rank: Array, peers: Groups, work: Table[StepWork] | N
     if work is None:
         return np.full(len(rank), np.nan)
     ranks = group_by(work["rank"])
-    means = np.append(ranks.means(work["mega_elements"]), np.nan)
-    own = means[row_of_key(work["rank"][ranks.first], rank)]
+    own = values_at(ranks.means(work["mega_elements"]), row_of_key(work["rank"][ranks.first], rank), np.nan)
     return ratio(own, peers.medians_of_others(own))
 
 

@@ -61,7 +61,9 @@ def rank_findings(findings: Iterable[Finding], catalog: Rules) -> tuple[Finding,
     ordered = sorted(findings, key=_order_alone)
     symptoms, causes = _link_findings(ordered, catalog)
     lineup = _Lineup(ordered, symptoms, causes, seen_by_chance(ordered), _find_ready(ordered, catalog))
-    first = {number: [other for other in found if lineup.leads(number, other)] for number, found in symptoms.items()}
+    first = {
+        number: [other for other in found if lineup.stands_above(number, other)] for number, found in symptoms.items()
+    }
     after = {other: [number for number in found if other in first[number]] for other, found in causes.items()}
     return tuple(
         ordered[number].model_copy(
@@ -179,10 +181,10 @@ class _Lineup(Struct, frozen=True):
     ready: frozenset[str] = frozenset()
     """Fingerprints of causes whose first remedy is there to be copied."""
 
-    def leads(self, cause: int, other: int) -> bool:
+    def stands_above(self, cause: int, other: int) -> bool:
         """Whether a cause stands above what it explains."""
-        slight = self.findings[cause].severity < Severity.medium and self.findings[cause].worth.us <= 0
-        return not slight or self.findings[other].is_symptom or self.findings[other].worth.us <= 0
+        explained = self.findings[other]
+        return not self.findings[cause].is_slight or explained.is_symptom or explained.worth.us <= 0
 
     def standings(self) -> list[Standing]:
         """Where each finding stands: the largest weight of what it brings about, then its own, then its position."""

@@ -203,6 +203,16 @@ class Finding(_Model):
         """What it weighs: of a cause what fixing it wins, of a symptom all the time it says again."""
         return self.restated or self.saving
 
+    @property
+    def is_slight(self) -> bool:
+        """Whether nothing is estimated of it, and it is not grave either."""
+        return self.worth.us <= 0 and self.severity < Severity.medium
+
+    @property
+    def may_weigh_much(self) -> bool:
+        """Whether nothing is estimated of it, though it is grave enough to weigh much."""
+        return self.worth.us <= 0 and self.severity >= Severity.medium
+
     def __repr__(self) -> str:
         about = "".join(f" {key}={str(value)[:60]!r}" for key, value in self.subject.items())
         wins = f", about {show_value(self.saving.us, 'us')}" if self.saving.us > 0 else ""

@@ -283,7 +283,7 @@ COLUMNS: Mapping[str, Text] = {
     "peer_interval_us": _t("Interval of the peers", "对照卡的迭代间隙"),
     "peer_mhz": _t("Clock of the peers", "对照卡频率"),
     "peer_tail_us": _t("Tail of the peers", "对照卡的拖尾"),
-    "peer_waiting_us": _t("Peers sooner without communication", "同组通信不耗时可提前"),
+    "peer_gain_without_comm_us": _t("Peers sooner without communication", "同组通信不耗时可提前"),
     "peers": _t("Peers", "对照卡数"),
     "picks_last": _t("Gathers along the last axis", "沿末轴取数"),
     "place": _t("Place", "位置"),

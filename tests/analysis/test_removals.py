@@ -226,7 +226,7 @@ def test_peers_win_without_communication_what_the_late_rank_costs_and_no_more_th
         for name, one in (("late", job), ("alike", alike))
     )
     lost = job.step_us - alike.step_us
-    won = times["peer_waiting_us"][times["free_us"].argmax()]
+    won = times["peer_gain_without_comm_us"][times["free_us"].argmax()]
     assert lost > 0.03 * job.step_us
     assert lost - 0.01 * job.step_us <= won <= lost + usual["exposed_comm_us"].max()
 

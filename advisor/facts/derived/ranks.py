@@ -37,7 +37,7 @@ class RankTime(Fact):
     least_peer_comm_us: Annotated[
         float, Us("Communication of the peer that communicates shortest: the others wait in theirs for the last rank.")
     ]
-    peer_waiting_us: Annotated[
+    peer_gain_without_comm_us: Annotated[
         float,
         Us(
             "How much sooner a step of its peers would end if their communication took no time (`removals`), median: "

@@ -141,11 +141,10 @@ def first_findings(diagnosis: Diagnosis, aside: Collection[str] = ()) -> tuple[L
 
 def _unpriced_cause(name: str, diagnosis: Diagnosis) -> str:
     """The cause without an estimate that stands above a finding and explains it: worth what that one wins."""
-    above = {one.fingerprint: one for one in takewhile(lambda one: one.fingerprint != name, diagnosis.findings)}
+    above = takewhile(lambda one: one.fingerprint != name, diagnosis.findings)
     causes = diagnosis.by_fingerprint[name].causes
-    found = (one for one in above.values() if one.fingerprint in causes and one.worth.us <= 0)
-    serious = (one for one in found if one.severity >= Severity.medium and not one.rule.startswith("capture/"))
-    return next((one.fingerprint for one in serious), name)
+    found = (one for one in above if one.fingerprint in causes and one.may_weigh_much)
+    return next((one.fingerprint for one in found if not one.rule.startswith("capture/")), name)
 
 
 def _is_worth_acting(finding: Finding, restating: frozenset[str], *, stepless: bool) -> bool:
@@ -174,7 +173,7 @@ def _say_unexplained(diagnosis: Diagnosis, lead: Finding, cards: Sequence[Card],
     What a cause without an estimate explains of a symptom nobody knows: of that nothing is said, slight ones aside.
     """
     by_name = diagnosis.by_fingerprint
-    unpriced = {name for name, one in by_name.items() if one.worth.us <= 0 and one.severity >= Severity.medium}
+    unpriced = {name for name, one in by_name.items() if one.may_weigh_much}
     left = [
         (unexplained_part(symptom, (by_name[name] for name in symptom.causes if name in by_name)).share, card)
         for symptom, card in zip(diagnosis.findings, cards, strict=True)

@@ -10,7 +10,7 @@ from io import BufferedReader
 
 from msgspec import Struct
 
-from advisor.chips import nameless_chip
+from advisor.chips import name_chip_by_size
 from advisor.sources.family import GroupMembers
 from advisor.sources.files import chunks
 from advisor.sources.files.collected_events import KEY
@@ -117,7 +117,7 @@ class TraceHeader(Struct, frozen=True):
 def _chip_of_device(told: Mapping[str, object]) -> str:
     """The name of a device. Where it is empty, as in some versions of ROCm, cores and memory tell it."""
     name = as_text(told.get("name"))
-    return name or nameless_chip(as_integer(told.get("numSms")) or 0, as_integer(told.get("totalGlobalMem")) or 0)
+    return name or name_chip_by_size(as_integer(told.get("numSms")) or 0, as_integer(told.get("totalGlobalMem")) or 0)
 
 
 def read_header(file: BufferedReader) -> TraceHeader:

@@ -85,6 +85,19 @@ _INSIDE = re.compile(r"\w*(AllGather|AllReduce|ReduceScatter|All[Tt]o[Aa]ll)|Moe
 that bring tokens to experts and back (MoeDistributeDispatch and Combine)."""
 
 
+_BY_INDEX = re.compile(
+    r"index(?!er)|gather|scatter|embedding|pool|sort|top_?k|cum(sum|prod|max|min)|scan|unique|nonzero|bincount"
+    r"|masked_?select",
+    re.IGNORECASE,
+)
+"""Operators that read or write where indices say, keep the indices they find, or work along an axis one by one."""
+
+
+def go_by_index(types: Texts) -> Array:
+    """Per row: whether operators of this type go by indices; they come to a small part of the bandwidth."""
+    return types.hits(_BY_INDEX.search(name) is not None for name in types.names)
+
+
 def communicate_inside(types: Texts) -> Array:
     """Per row: whether kernels of this type wait for other ranks inside; their time tells nothing of the device."""
     return types.hits(_INSIDE.match(name) is not None for name in types.names)

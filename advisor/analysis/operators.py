@@ -173,7 +173,8 @@ def operator_shapes(
     gone = sooner_by_name(without, "operator", table["rank"][first], table.texts("op_type").take(first))
     typed = chosen is not in_steps(device, kernels, split)
     alike = turn_takers(device, kernels, split, typed=typed)
-    slower = groups.sums(alike.slower_us(duration)) / chosen.steps[first]
+    slower_of_call = alike.slower_us(duration)
+    slower = groups.sums(slower_of_call) / chosen.steps[first]
     slower_of_type = types.sums(slower)[types.of]
     shares = {share: groups.means(table[share], duration) for share in PIPES}
     communicate = communicate_inside(table.texts("op_type").take(first))
@@ -187,6 +188,7 @@ def operator_shapes(
         instant_us=total * ratio(np.minimum(gone.instant_us, of_type), of_type),
         steady_us=slower * ratio(np.minimum(gone.steady_us, slower_of_type), slower_of_type),
         mean_us=mean,
+        steady_mean_us=groups.means(duration - slower_of_call),
         spread=ratio(np.sqrt(alike.variance), mean),
         **_levels_of_steps(
             equal_work_in_steps(device, kernels, split), chosen, groups, communicate, device.cells.begin

@@ -14,6 +14,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.attention_calls import ALIKE
+from advisor.analysis.families import go_by_index
 from advisor.analysis.grouping import group_by, ratio, row_of_key
 from advisor.analysis.operator_work import TOLD_BY, Work, work_of_kernel
 from advisor.chips import CUBE_OF_A2, MIXED_UP, Chip, ChipTable, peak_of_cores
@@ -215,6 +216,7 @@ def operator_rooflines(
         **{name: shapes[name] for name in _NUMBERS},
         **{name: shapes.texts(name) for name in _TEXTS},
         communicates=shapes["communicates"],
+        goes_by_index=go_by_index(shapes.texts("op_type")).astype(np.int8),
         cube_cores=np.where(shapes.texts("core").isin(_CUBE), values_at(limits["cube_cores"], at, np.nan), np.nan),
         dtype=[work.dtype or None for work in works],
         dense=np.where(shapes.texts("input_shapes").codes < 0, -1, [work.dense for work in works]),
@@ -236,7 +238,7 @@ def operator_rooflines(
 
 
 _CUBE = ("AI_CORE", "MIX_AIC")
-_NUMBERS = ("rank", "calls", "total_us", "instant_us", "mean_us", "blocks", "step_share")
+_NUMBERS = ("rank", "calls", "total_us", "instant_us", "mean_us", "steady_mean_us", "blocks", "step_share")
 _TEXTS = ("op_type", "function", "core", "family", "input_shapes", "input_dtypes", "input_formats", "output_shapes")
 
 

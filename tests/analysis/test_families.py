@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.analysis.families import FAMILIES, communicate_inside, families_of, family_of
+from advisor.analysis.families import FAMILIES, communicate_inside, families_of, family_of, go_by_index
 from advisor.facts.table import Texts
 
 
@@ -41,6 +41,16 @@ def test_kernels_that_exchange_data_inside_are_told_by_their_type():
     others = "MatMulV3 GroupedMatmul MoeTokenPermute ReduceSum GatherV2 ScatterUpdate"
     found = communicate_inside(Texts.of([*inside.split(), *tokens.split(), *others.split(), None]))
     assert found.tolist() == [True] * 8 + [False] * 7
+
+
+def test_operators_that_go_by_indices_are_told_by_their_type():
+    by_index = (
+        "GatherV2 ScatterNdUpdate IndexPutV2 EmbeddingDenseGrad MaxPoolWithArgmaxV1 Sort TopKV2 Cumsum MaskedSelect "
+        "at::native::vectorized_gather_kernel at::native::indexSelectLargeIndex"
+    )
+    others = "ReduceSum LayerNormV3 Cast Transpose Accumulate LightningIndexer Document SoftmaxV2"
+    found = go_by_index(Texts.of([*by_index.split(), *others.split(), None]))
+    assert found.tolist() == [True] * 11 + [False] * 9
 
 
 def test_what_runs_on_the_ai_cpu_is_a_family_of_its_own_and_a_missing_type_has_none():

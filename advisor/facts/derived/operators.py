@@ -113,6 +113,7 @@ class OperatorShape(Fact):
         ),
     ]
     mean_us: Annotated[float, Us("Mean duration.")]
+    steady_mean_us: Annotated[float, Us("Mean duration if each took no longer than the fastest quarter of them.")]
     spread: Annotated[
         float,
         Times(

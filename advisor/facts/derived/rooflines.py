@@ -85,9 +85,19 @@ class OperatorRoofline(Fact):
         Us("The part by which a step would end sooner if all kernels of this type took no time, as in `operators`."),
     ]
     mean_us: Annotated[float, Us("Mean duration.")]
+    steady_mean_us: Annotated[
+        float, Us("Mean duration if each took no longer than the fastest quarter of them, as in `operator_shapes`.")
+    ]
     blocks: Annotated[float, Count("Blocks, the smallest seen.")]
     cube_cores: Annotated[float, Count("Cores with a cube unit, as in `chip_limits`; missing where none is used.")]
     communicates: Annotated[bool, Flag("It waits for other ranks inside, as in `operator_shapes`.")]
+    goes_by_index: Annotated[
+        bool,
+        Flag(
+            "It reads or writes where indices say, as gathering, scattering and embedding do, keeps the indices it "
+            "finds, as pooling and sorting do, or adds up along an axis."
+        ),
+    ]
     step_share: Annotated[float, Share("Part of the step.")]
     mega_flops: Annotated[float, Number("Operations of the cube unit in one, in millions, padding included.")]
     moved_bytes: Annotated[float, Bytes("Inputs and outputs of one: what it must move at least.")]

@@ -7,6 +7,7 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
@@ -73,6 +74,16 @@ _OPTION = Markup('<option value="{}">{}</option>')
 _SELECT = Markup('<select id="by-{0}" aria-label="{1}"><option value="">{1}</option>{2}</select>')
 
 
+class _Tag(NamedTuple):
+    """Begin and end of an element; its name and attributes are words of our own, or escaped."""
+
+    begin: str
+    end: str
+
+    def around(self, inner: Markup) -> Markup:
+        return Markup(f"{self.begin}{escape(inner)}{self.end}")  # noqa: S704
+
+
 class HtmlBlocks:
     """Writes blocks as HTML, in the look of a page.
 
@@ -91,6 +102,8 @@ class HtmlBlocks:
 
     def words(self, pieces: Prose) -> Markup:
         """Pieces of text: words, code, emphasis and links; neighbours meant in one way stand in one element."""
+        if len(pieces) == 1 and pieces[0] == TextPiece(pieces[0].text, pieces[0].code):  # most cells of tables
+            return self._piece_html(pieces[0])
         return join_markup(
             self._with_link(join_markup(self._toned_html(linked)), url)
             for url, linked in groupby(pieces, key=lambda piece: piece.url)
@@ -227,10 +240,9 @@ class HtmlBlocks:
 
     def _grid_html(self, grid: Grid) -> Markup:
         right = [at_right for at, at_right in enumerate(grid.right) if at != grid.below]
-        heads = self._row_html(
-            "th", [head for at, head in enumerate(grid.heads) if at != grid.below], right, {"scope": "col"}
-        )
-        rows = join_markup(self._row_html("td", _shown_cells(grid, row), right) for row in grid.rows)
+        head, cell = ([self._cell_tag(name, at_right) for at_right in right] for name in ("th", "td"))
+        heads = self._row_html(head, [said for at, said in enumerate(grid.heads) if at != grid.below])
+        rows = join_markup(self._row_html(cell, _shown_cells(grid, row)) for row in grid.rows)
         inner = self._element("thead", self._over_html(grid) + heads) if any(grid.heads) else Markup()
         table = self._element("table", inner + self._element("tbody", rows))
         return self._element("div", table, {"class": "scroll"})
@@ -247,19 +259,15 @@ class HtmlBlocks:
             ),
         )
 
-    def _row_html(
-        self, name: str, cells: Iterable[Prose], right: Iterable[bool], attributes: Mapping[str, str] | None = None
-    ) -> Markup:
-        made = (
-            self._element(
-                name,
-                self.words(cell),
-                {**(attributes or {}), **({"class": "n"} if at_right else {})},
-                " right" * at_right,
-            )
-            for cell, at_right in zip(cells, right, strict=False)
+    def _cell_tag(self, name: str, at_right: bool) -> _Tag:
+        """What every cell of a column stands in."""
+        scope = {"scope": "col"} if name == "th" else {}
+        return self._tag(name, {**scope, **({"class": "n"} if at_right else {})}, " right" * at_right)
+
+    def _row_html(self, tags: Iterable[_Tag], cells: Iterable[Prose]) -> Markup:
+        return self._element(
+            "tr", join_markup(tag.around(self.words(cell)) for tag, cell in zip(tags, cells, strict=False))
         )
-        return self._element("tr", join_markup(made))
 
     def _piece_html(self, piece: TextPiece) -> Markup:
         if not piece.code:
@@ -278,13 +286,15 @@ class HtmlBlocks:
             return text
         return Markup('<a href="{}" rel="noopener noreferrer nofollow" target="_blank">{}</a>').format(url, text)
 
-    def _element(self, name: str, inner: Markup, attributes: Mapping[str, str] | None = None, look: str = "") -> Markup:
-        """An element; where there is no style sheet its look stands in place."""
-        known = attributes or {}
+    def _element(self, name: str, inner: Markup, attributes: Mapping[str, str] | None = None) -> Markup:
+        return self._tag(name, attributes or {}).around(inner)
+
+    def _tag(self, name: str, attributes: Mapping[str, str], look: str = "") -> _Tag:
+        """Begin and end of an element; where there is no style sheet its look stands in place."""
         if self._styles is not None:
-            known = {"style": self._styles[name + look]} if name + look in self._styles else {}
-        said = "".join(f' {key}="{escape(value)}"' for key, value in known.items())
-        return Markup(f"<{name}{said}>{escape(inner)}</{name}>")  # noqa: S704 - the names are words of our own
+            attributes = {"style": self._styles[name + look]} if name + look in self._styles else {}
+        said = "".join(f' {key}="{escape(value)}"' for key, value in attributes.items())
+        return _Tag(f"<{name}{said}>", f"</{name}>")
 
 
 def _shown_cells(grid: Grid, row: Sequence[Prose]) -> Sequence[Prose]:

@@ -64,9 +64,9 @@ class Text:
         said = _STEP_WORD.sub(lambda hole: STEP_WORDS[hole[1]]["zh" if language == "zh" else "en"][of], words)
         return said[0].upper() + said[1:] if words[0] == "{" else said
 
-    def fill(self, language: Language, /, **values: object) -> str:
+    def fill(self, language: Language, times_of: TimesOf = "step", /, **values: object) -> str:
         """The words in one language with these holes filled; as they stand where there is nothing to fill in."""
-        said = self.say(language)
+        said = self.say(language, of=times_of)
         return fill_holes(said, values, language) if values else said
 
     def holes(self) -> tuple[str, ...]:

@@ -357,7 +357,7 @@ COLUMNS: Mapping[str, Text] = {
     "steady_mean_us": _t("Slow exceptions aside", "不含偶发慢调用"),
     "steady_us": _t("Sooner when all are quick", "都与快者相当时提前"),
     "step": _t("Step", "Step"),
-    "step_share": _t("Share of the step", "单步占比"),
+    "step_share": _t("Share of {the_step}", "{the_step}占比"),
     "steps": _t("Steps", "step 数"),
     "steps_us": _t("Usual in other steps", "其他 step 中的常见值"),
     "storage_wait_share": _t("Waiting for storage", "等待存储"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text
+from advisor.messages.text import Language, Text, TimesOf
 
 
 def _t(en: str, zh: str) -> Text:
@@ -47,15 +47,15 @@ WORDS: Mapping[str, Text] = {
         "目录中同一张卡有多份采集，本报告只针对 {chosen}。",
     ),
     "unexplained": _t(
-        "What was found leaves {share} of the step unexplained, seen as: ",
-        "另有占单步 {share} 的时间，已发现的问题解释不了，表现为：",
+        "What was found leaves {share} of {the_step} unexplained, seen as: ",
+        "另有占{the_step} {share} 的时间，已发现的问题解释不了，表现为：",
     ),
     "read_with_care": _t("Read the numbers with care: ", "数字仅供参考："),
     "next_gain": _t("The next gain would be: ", "再往下可挖掘的是："),
     "next_gain_wins": _t(" – {saving}.", "——{saving}。"),
     "next_operator": _t(
-        "The next gain would be in {name}, which takes {share} of the step.",
-        "再往下可看 {name}，它占单步的 {share}。",
+        "The next gain would be in {name}, which takes {share} of {the_step}.",
+        "再往下可看 {name}，它占{the_step}的 {share}。",
     ),
     "nothing_found": _t(
         "Nothing needs fixing. Looked at and in order: {looked}.",
@@ -154,11 +154,11 @@ WORDS: Mapping[str, Text] = {
     "step_word": _t("the whole step", "整个 step"),
     "window_word": _t("the whole window", "整个窗口"),
     "clock_word": _t("clock", "频率采样"),
-    "after_step": _t("After the step began", "距 step 开始"),
+    "after_step": _t("After {the_step} began", "距{the_step}开始"),
     "in_timeline": _t("After the first event of the rank", "距该 rank 首个事件"),
     "how_counted": _t(
-        "after the start of the step, how long · after the first event of the rank · start as recorded",
-        "距 step 开始的时间、时长 · 距该 rank 首个事件的时间 · 记录的开始时间",
+        "after the start of {the_step}, how long · after the first event of the rank · start as recorded",
+        "距{the_step}开始的时间、时长 · 距该 rank 首个事件的时间 · 记录的开始时间",
     ),
     "lasts": _t("Lasts", "时长"),
     "recorded_start": _t("Start as recorded, ns", "记录的开始时间（ns）"),
@@ -457,10 +457,10 @@ CHARTS: Mapping[str, Text] = {
 }
 
 AXES: Mapping[str, Text] = {
-    "ms_step": _t("ms per step", "每步 ms"),
+    "ms_step": _t("ms {per_step}", "{per_step} ms"),
     "rank": _t("rank", "rank"),
     "step": _t("step", "step"),
-    "ms_in_step": _t("ms from the beginning of the step", "距 step 开始的时间（ms）"),
+    "ms_in_step": _t("ms from the beginning of {the_step}", "距{the_step}开始的时间（ms）"),
     "lead_of": _t("{lane}: launch to start", "{lane}：下发到执行"),
     "lead_note": _t(
         "below, how long work had been launched before it began: where that falls to a few µs, the device waits for "
@@ -526,7 +526,7 @@ AXES: Mapping[str, Text] = {
     "tflops": _t("TFLOP/s", "TFLOP/s"),
     "operator": _t("operator", "算子"),
     "roof_share": _t("of its roof", "达到上限的比例"),
-    "time_step": _t("per step", "每步"),
+    "time_step": _t("{per_step}", "{per_step}"),
     "of_roof": _t("{share} of its roof", "达到上限的 {share}"),
     "roof_note": _t(
         "rank {rank}; a line is what the chip can with data from memory, a circle one shape: the larger, the more time",
@@ -537,20 +537,20 @@ AXES: Mapping[str, Text] = {
     "between": _t("{low} to {high}", "{low} 至 {high}"),
     "too_little": _t("too few bytes to tell a speed", "数据量过小，看不出带宽"),
     "slowest_of": _t("slowest of {source} → {target}:", "{source} → {target} 中最慢："),
-    "size_step": _t("{size} per step", "每步 {size}"),
-    "moved": _t("moved per step", "每步传输量"),
-    "calls_step": _t("{count} calls per step", "每步 {count} 次"),
+    "size_step": _t("{size} {per_step}", "{per_step} {size}"),
+    "moved": _t("moved {per_step}", "{per_step}传输量"),
+    "calls_step": _t("{count} calls {per_step}", "{per_step} {count} 次"),
     "mean_of": _t("mean of ranks {ranks}", "rank {ranks} 均值"),
     "stronger_slower": _t("the stronger the colour, the slower", "颜色越浓带宽越低"),
     "top_of": _t("{shown} of {total} operator types", "{total} 类算子中的前 {shown} 类"),
     "total_launches": _t("launches: {count}", "共 {count} 次下发"),
-    "total_idle": _t("{time} idle per step", "每步空闲 {time}"),
+    "total_idle": _t("{time} idle {per_step}", "{per_step}空闲 {time}"),
 }
 
 
-def say(name: str, language: Language, /, **values: object) -> str:
-    """One of the fixed words, with its holes filled."""
-    return WORDS[name].fill(language, **values)
+def say(name: str, language: Language, times_of: TimesOf = "step", /, **values: object) -> str:
+    """One of the fixed words, with its holes filled; `times_of` is what the times of the run are of."""
+    return WORDS[name].fill(language, times_of, **values)
 
 
 def say_rule_count(count: int, language: Language) -> str:
@@ -558,11 +558,11 @@ def say_rule_count(count: int, language: Language) -> str:
     return say("rules_one" if count == 1 else "rules_many", language, count=count)
 
 
-def say_axis(name: str, language: Language, /, **values: object) -> str:
-    """A word of a chart, with its holes filled."""
-    return AXES[name].fill(language, **values)
+def say_axis(name: str, language: Language, times_of: TimesOf = "step", /, **values: object) -> str:
+    """A word of a chart, with its holes filled; `times_of` is what the times of the run are of."""
+    return AXES[name].fill(language, times_of, **values)
 
 
-def word_for(table: Mapping[str, Text], key: str, language: Language) -> str | None:
+def word_for(table: Mapping[str, Text], key: str, language: Language, times_of: TimesOf = "step") -> str | None:
     """The word for a value out of a fixed set; None for one that is not in it."""
-    return table[key].say(language) if key in table else None
+    return table[key].say(language, of=times_of) if key in table else None

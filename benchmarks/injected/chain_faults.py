@@ -246,8 +246,8 @@ def _swarm(pattern: str, fused: str, each: str) -> Fault:
 
 
 _ADDED = frozenset({"compute/slow-vector-operator"})
-"""Additions as large as the products of a small network are done in no time: those that last as long as the fault has to
-take much longer than passing over their data does, which is true to say."""
+"""Additions as large as the products of a small network are done in no time: those that last as long as a fault has to
+take many times what passing over their data takes, which is true to say."""
 
 
 def _of_products(

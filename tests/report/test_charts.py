@@ -31,6 +31,14 @@ def values(one: Chart) -> list[dict[str, object]]:
     return [value for part in spec.get("vconcat", [spec]) for value in part["data"]["values"]]
 
 
+def test_where_no_step_is_marked_no_chart_speaks_of_one(language: Language) -> None:
+    """But for those of steps, which are not drawn then."""
+    for one in exhibit_charts(exhibits(), language, times_of="window"):
+        if one.kind not in ("rank_steps", "step_course"):
+            said = f"{json.dumps(one.spec, ensure_ascii=False)} {one.heads} {one.note} {one.numbers}"
+            assert not re.search("per step|of the step|每步|单步", said), one.kind
+
+
 def test_every_exhibit_is_drawn(language: Language, renderer: Renderer) -> None:
     asked = exhibit_charts(exhibits(), language)
     drawn = renderer.render({one.kind: one.spec for one in asked})

@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
             ahead = alone and charts.wanted and settings is None and not arguments.only
             catalog = None if ahead else rules()
             shown = prepare_exhibits(profile, catalog)
-            begin_charts(charts, language, shown, profile.run.hosts)
+            begin_charts(charts, language, shown, profile.run)
             catalog = catalog or rules()
             diagnosis = judge_profile(profile, catalog, shown, bar)
         return hand_out(diagnosis, arguments, outputs, charts)

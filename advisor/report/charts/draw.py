@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from advisor.messages.text import Language
     from advisor.model.findings import Exhibit
-    from advisor.report.places import Hosts
+    from advisor.model.run import Run
 
 TIMEOUT_S = 60.0
 """Longer than any bounded chart takes on a busy machine; after this the charts are given up, not the report."""
@@ -125,12 +125,14 @@ class Renderer:
             process.communicate()
 
 
-def begin_charts(renderer: Renderer, language: Language, exhibits: Sequence[Exhibit], hosts: Hosts) -> None:
+def begin_charts(renderer: Renderer, language: Language, exhibits: Sequence[Exhibit], run: Run) -> None:
     """Has the charts of a report drawn ahead, where it will be an HTML one: the renderer is wanted for it."""
     if renderer.wanted:
         from advisor.report.charts.specs import exhibit_charts
 
-        renderer.begin({chart.kind: chart.spec for chart in exhibit_charts(exhibits, language, hosts)})
+        renderer.begin(
+            {chart.kind: chart.spec for chart in exhibit_charts(exhibits, language, run.hosts, run.times_of)}
+        )
 
 
 def _spec_lines(specs: Mapping[str, object]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from advisor.messages.text import Language
+from advisor.messages.text import Language, TimesOf
 from advisor.report.charts.drawing import (
     HALF,
     MOST_COLUMNS,
@@ -43,7 +43,7 @@ TONES = {"HCCS": "comm", "RDMA": "accent", "SIO": "compute", "PCIE": "medium"}
 OTHER_TONE, UNKNOWN_TONE = "critical", "idle"
 
 
-def rank_steps(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
+def rank_steps(rows: Sequence[Row], total: int, language: Language, times_of: TimesOf = "step") -> Drawing | None:
     """Heat map: how long each rank took for each step. The longer side of the two lies across."""
     cells = [
         (int(rank), int(step), us)
@@ -101,15 +101,15 @@ class LinkSpeed(Struct, frozen=True):
     speed: float
     size_bytes: float | None
 
-    def said(self, language: Language) -> str:
+    def said(self, language: Language, times_of: TimesOf) -> str:
         """Its values in words."""
         per_step = None if self.size_bytes is None else show_value(self.size_bytes, "B")
-        size = [] if per_step is None else [say_axis("size_step", language, size=per_step)]
+        size = [] if per_step is None else [say_axis("size_step", language, times_of, size=per_step)]
         told = show_value(self.speed, "GB/s") if math.isfinite(self.speed) else say_axis("too_little", language)
         return tooltip_text(f"{say_axis('rank', language)} {self.source} → {self.target}", f"{self.kind} {told}", *size)
 
 
-def link_speeds(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
+def link_speeds(rows: Sequence[Row], total: int, language: Language, times_of: TimesOf = "step") -> Drawing | None:
     """Heat map: how fast each pair of ranks exchanges data, in a colour per kind of link, the slower the stronger.
 
     What moved too little to tell a bandwidth is there in a colour of its own, however slow it looks.
@@ -126,7 +126,7 @@ def link_speeds(rows: Sequence[Row], total: int, language: Language) -> Drawing 
     for link in found:
         slowness = _slowness_within(link.speed, bounds[link.kind]) if math.isfinite(link.speed) else -1.0
         cells.setdefault((ranks[link.source], ranks[link.target]), []).append((slowness, link))
-    values = [_link_cell(pair, inside, language) for pair, inside in cells.items()]
+    values = [_link_cell(pair, inside, language, times_of) for pair, inside in cells.items()]
     side = [(name, say_axis(name, language), _distinct_names(ranks)) for name in ("target", "source")]
     spec = draw_heat_map(values, side[0], side[1], _tone_legend(values, language))
     said = [f"{kind} {_range_words(low, high, 'GB/s', language)}" for kind, (low, high) in bounds.items()]
@@ -134,7 +134,13 @@ def link_speeds(rows: Sequence[Row], total: int, language: Language) -> Drawing 
     if len(set(ranks)) > MOST_COLUMNS:
         said.insert(0, say_axis("links_grouped", language, count=len(set(ranks))))
     slowest = sorted(told, key=lambda one: -_slowness_within(one.speed, bounds[one.kind]))
-    heads = (say_axis("source", language), say_axis("target", language), "", "", say_axis("moved", language))
+    heads = (
+        say_axis("source", language),
+        say_axis("target", language),
+        "",
+        "",
+        say_axis("moved", language, times_of),
+    )
     numbers = [
         (str(one.source), str(one.target), one.kind, show_value(one.speed, "GB/s"), show_value(one.size_bytes, "B"))
         for one in slowest
@@ -164,7 +170,9 @@ def _of_few_kinds(found: Sequence[LinkSpeed]) -> list[LinkSpeed]:
     return [link for link in found if link.kind in kinds]
 
 
-def _link_cell(pair: tuple[str, str], inside: Sequence[tuple[float, LinkSpeed]], language: Language) -> ChartSpec:
+def _link_cell(
+    pair: tuple[str, str], inside: Sequence[tuple[float, LinkSpeed]], language: Language, times_of: TimesOf
+) -> ChartSpec:
     """One cell of the map: as strong as the slowest link in it; it says that of each kind."""
     worst: dict[str, tuple[float, LinkSpeed]] = {}
     for one in sorted(inside, key=lambda one: -one[0]):
@@ -178,7 +186,7 @@ def _link_cell(pair: tuple[str, str], inside: Sequence[tuple[float, LinkSpeed]],
         "kind": say_axis("too_little", language) if unknown else slowest.kind,
         "tone": UNKNOWN_TONE if unknown else TONES.get(slowest.kind, OTHER_TONE),
         "opacity": 0.3 if unknown else round(PALEST + (STRONGEST - PALEST) * slowness, 2),
-        "said": block + say("semicolon", language).join(link.said(language) for _, link in worst.values()),
+        "said": block + say("semicolon", language).join(link.said(language, times_of) for _, link in worst.values()),
     }
 
 

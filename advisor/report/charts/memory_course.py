@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from advisor.messages.text import Language
+from advisor.messages.text import Language, TimesOf
 from advisor.report.charts.drawing import (
     WIDTH,
     ChartSpec,
@@ -32,7 +32,7 @@ LONGEST_SAID = 40
 _GIB = 2**30
 
 
-def memory_course(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
+def memory_course(rows: Sequence[Row], total: int, language: Language, times_of: TimesOf = "step") -> Drawing | None:
     """Two areas over time, and a line at what the device holds where that is known."""
     slices = slices_in_turn(rows)
     most = {

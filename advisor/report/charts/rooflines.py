@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from advisor.messages.text import Language
+from advisor.messages.text import Language, TimesOf
 from advisor.report.charts.drawing import WIDTH, ChartSpec, Drawing, Row, finite_number, number_or_zero, tooltip_text
 from advisor.report.prose import clean_line
 from advisor.report.words import say_axis
@@ -28,7 +28,7 @@ _ROOM = 1.6
 _NAME, _SHAPES = 40, 60
 
 
-def rooflines(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
+def rooflines(rows: Sequence[Row], total: int, language: Language, times_of: TimesOf = "step") -> Drawing | None:
     """Points for the operators with most time, and a line for what the chip can in each of their data types."""
     known = [row for row in rows[:MOST_POINTS] if _is_whole(row)]
     if not known:
@@ -74,7 +74,9 @@ def rooflines(rows: Sequence[Row], total: int, language: Language) -> Drawing | 
             },
         ],
     }
-    heads = tuple(say_axis(name, language) for name in ("operator", "intensity", "tflops", "roof_share", "time_step"))
+    heads = tuple(
+        say_axis(name, language, times_of) for name in ("operator", "intensity", "tflops", "roof_share", "time_step")
+    )
     numbers = [
         (
             _name(row),

@@ -9,7 +9,7 @@ from unicodedata import east_asian_width
 
 from msgspec import Struct
 
-from advisor.messages.text import Language
+from advisor.messages.text import Language, TimesOf
 from advisor.model.findings import Exhibit, Scalar
 from advisor.report.charts.drawing import (
     PARTS,
@@ -62,13 +62,15 @@ class Chart(Struct, frozen=True):
     wide: bool = False
 
 
-def exhibit_charts(exhibits: Iterable[Exhibit], language: Language, hosts: Hosts | None = None) -> tuple[Chart, ...]:
+def exhibit_charts(
+    exhibits: Iterable[Exhibit], language: Language, hosts: Hosts | None = None, times_of: TimesOf = "step"
+) -> tuple[Chart, ...]:
     """A chart for each exhibit that has something to show; of many ranks a map of them, by their hosts, beside it."""
     made = []
     for exhibit in exhibits:
         names = [column.name for column in exhibit.rows.columns]
         rows = [dict(zip(names, row, strict=False)) for row in exhibit.rows.rows]
-        drawing = _DRAW[exhibit.kind](rows, max(exhibit.rows.total, len(rows)), language)
+        drawing = _DRAW[exhibit.kind](rows, max(exhibit.rows.total, len(rows)), language, times_of)
         if drawing is not None:
             made.append(chart_of(exhibit.kind, CHARTS[exhibit.kind].say(language), drawing))
         mapped = rank_map(rows, hosts or {}, language) if exhibit.kind == "time_split" else None
@@ -117,7 +119,7 @@ _CONFIG: ChartSpec = {
 }
 
 
-def _time_split(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
+def _time_split(rows: Sequence[Row], total: int, language: Language, times_of: TimesOf = "step") -> Drawing | None:
     """Stacked columns: where the time of each rank goes. The bar under the verdict says it of a single one."""
     ordered = sorted(
         (row for row in rows if finite_number(row.get("rank")) is not None), key=lambda row: number_or_zero(row, "rank")
@@ -148,7 +150,7 @@ def _time_split(rows: Sequence[Row], total: int, language: Language) -> Drawing 
             "y": {
                 "field": "ms",
                 "type": "quantitative",
-                "title": say_axis("ms_step", language),
+                "title": say_axis("ms_step", language, times_of),
                 "axis": {"tickCount": 5},
             },
             "order": {"field": "order"},
@@ -170,32 +172,31 @@ def _part_of_rank(rank: str, part: str, us: float, amounts: Sequence[float | Non
     )
 
 
-def _idle_causes(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
+def _idle_causes(rows: Sequence[Row], total: int, language: Language, times_of: TimesOf = "step") -> Drawing | None:
     """Bars: what the device waits for."""
     bars = [
         (word_for(CAUSES, str(row["cause"]), language) or clean_line(row["cause"], LONGEST_SAID), us, "")
         for row in rows
         if (us := finite_number(row.get("us"))) is not None and us > 0 and row.get("cause") is not None
     ]
-    note = say_axis("total_idle", language, time=show_value(sum(us for _, us, _ in bars), "us"))
-    return _bars_drawing(bars, "idle", note, language)
+    note = say_axis("total_idle", language, times_of, time=show_value(sum(us for _, us, _ in bars), "us"))
+    return _bars_drawing(bars, "idle", note, say_axis("time_step", language, times_of))
 
 
-def _top_operators(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
+def _top_operators(rows: Sequence[Row], total: int, language: Language, times_of: TimesOf = "step") -> Drawing | None:
     """Bars: the operator types with most device time."""
     bars = [
         (
             clean_line(row["op_type"], LONGEST_SAID),
             us,
-            say_axis("calls_step", language, count=show_value(row.get("calls"), "count")),
+            say_axis("calls_step", language, times_of, count=show_value(row.get("calls"), "count")),
         )
         for row in rows
         if (us := finite_number(row.get("us"))) is not None and us > 0 and row.get("op_type") is not None
     ]
     shown = min(len(bars), MOST_BARS)
-    return _bars_drawing(
-        bars, "compute", say_axis("top_of", language, shown=shown, total=total) if total > shown else "", language
-    )
+    note = say_axis("top_of", language, shown=shown, total=total) if total > shown else ""
+    return _bars_drawing(bars, "compute", note, say_axis("time_step", language, times_of))
 
 
 def short_label(name: Scalar) -> str:
@@ -209,7 +210,7 @@ Bar = tuple[str, float, str]
 """A name, its time in µs, and what else is to be said of it."""
 
 
-def _bars_drawing(bars: Sequence[Bar], colour: str, note: str, language: Language) -> Drawing | None:
+def _bars_drawing(bars: Sequence[Bar], colour: str, note: str, head: str) -> Drawing | None:
     if not bars:
         return None
     ordered = sorted(bars, key=lambda bar: (-bar[1], bar[0]))[:MOST_BARS]
@@ -251,11 +252,11 @@ def _bars_drawing(bars: Sequence[Bar], colour: str, note: str, language: Languag
             },
         ],
     }
-    heads = ("", say_axis("ms_step", language).replace("ms", "").strip() or "")
+    heads = ("", head)
     return Drawing(spec, note, heads, [(short_label(name), show_value(us, "us")) for name, us, _ in ordered])
 
 
-def _launch_latency(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
+def _launch_latency(rows: Sequence[Row], total: int, language: Language, times_of: TimesOf = "step") -> Drawing | None:
     """Histogram on a logarithmic axis: how long launches queue before the device begins them."""
     bins = [
         (max(number_or_zero(row, "from_us"), 0.46), number_or_zero(row, "to_us"), number_or_zero(row, "launches"))
@@ -316,7 +317,7 @@ def _group_mean(group: Sequence[Row], name: str) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-DrawChart = Callable[[Sequence[Row], int, Language], Drawing | None]
+DrawChart = Callable[[Sequence[Row], int, Language, TimesOf], Drawing | None]
 
 _DRAW: Mapping[str, DrawChart] = {
     "time_split": _time_split,

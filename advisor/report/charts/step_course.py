@@ -12,7 +12,7 @@ from itertools import islice
 
 from msgspec import Struct
 
-from advisor.messages.text import Language
+from advisor.messages.text import Language, TimesOf
 from advisor.report.charts.drawing import (
     PARTS,
     TIME_LABEL,
@@ -56,7 +56,7 @@ class _Course(Struct, frozen=True):
         return sum(number_or_zero(row, PARTS[part]) for row in self.slices)
 
 
-def step_course(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
+def step_course(rows: Sequence[Row], total: int, language: Language, times_of: TimesOf = "step") -> Drawing | None:
     """Lanes of areas over the time of a step; below them how long what began had been launched, on one of the ranks."""
     courses = _read_courses(rows)
     if not courses:
@@ -65,7 +65,7 @@ def step_course(rows: Sequence[Row], total: int, language: Language) -> Drawing 
     leader = min(range(len(courses)), key=lambda place: courses[place].spent_us("comm"))
     leads = _lead_points(courses[leader])
     width = WIDE - LETTER * max(SHORTEST, *map(len, lanes))
-    parts = [_lanes_spec(courses, lanes, width, language)]
+    parts = [_lanes_spec(courses, lanes, width, language, times_of)]
     notes = [_which_steps(courses, total > len(rows), language)]
     if leads:
         parts.append(_leads_spec(leads, width, say_axis("lead_of", language, lane=lanes[leader])))
@@ -123,7 +123,9 @@ def _which_steps(courses: Sequence[_Course], chosen: bool, language: Language) -
     return say("semicolon", language).join(note for note in (said, picked) if note)
 
 
-def _lanes_spec(courses: Sequence[_Course], lanes: Sequence[str], width: int, language: Language) -> ChartSpec:
+def _lanes_spec(
+    courses: Sequence[_Course], lanes: Sequence[str], width: int, language: Language, times_of: TimesOf
+) -> ChartSpec:
     words = {part: say(part, language) for part in PARTS}
     values = [
         {"lane": lane, "part": words[part], "ms": at, "low": low, "high": high, "said": said}
@@ -148,7 +150,7 @@ def _lanes_spec(courses: Sequence[_Course], lanes: Sequence[str], width: int, la
             "height": LANE,
             "mark": {"type": "area", "aria": True, "interpolate": "step-after"},
             "encoding": {
-                "x": time_axis(say_axis("ms_in_step", language)),
+                "x": time_axis(say_axis("ms_in_step", language, times_of)),
                 "y": {"field": "low", "type": "quantitative", "scale": {"domain": [0, 1]}, "axis": None},
                 "y2": {"field": "high"},
                 "color": coloured_by("part", {word: part for part, word in words.items()}),

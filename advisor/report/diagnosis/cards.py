@@ -161,6 +161,7 @@ class Card(Struct, frozen=True):
     """Whether it is shown under a cause of it."""
     is_partly: bool
     """Whether its causes explain less than half of it."""
+    times_of: TimesOf
     bound: str
     """What a bare time is said to be: an estimate, or the most there is."""
     actions: tuple[CardStep, ...]
@@ -313,6 +314,7 @@ class Maker:
             doubts=self.links(finding.doubted_by),
             is_folded=name in self.folded,
             is_partly=name in self.partly,
+            times_of=self.times_of,
             bound=say("at_most" if bounded else "about", self.language),
             actions=tuple(self.action(step, finding, holes) for step in info.remedy(finding)),
             assumes=rule_sentence(info.assumes.say(self.language, of=self.times_of), holes)
@@ -389,7 +391,7 @@ class Maker:
         own = next((label.label for label in info.labels if label.name == name), None)
         if own is not None:
             return parse_prose(own.say(self.language, of=self.times_of))
-        word = word_for(COLUMNS, name, self.language)
+        word = word_for(COLUMNS, name, self.language, self.times_of)
         return plain_prose(word) if word else code_prose(name)
 
     def measure(self, item: Evidence, info: RuleInfo) -> CardMeasure:

@@ -8,7 +8,7 @@ from typing import cast
 
 from msgspec.structs import replace
 
-from advisor.messages.text import Language
+from advisor.messages.text import Language, TimesOf
 from advisor.report.blocks import (
     Block,
     Blocks,
@@ -121,9 +121,9 @@ class FindingBlocks:
         """What was measured, and what it was held against."""
         return Grid(self.heads("measure", "value", "threshold", "basis"), tuple(map(_measure_row, measures)))
 
-    def heads(self, *names: str) -> tuple[Prose, ...]:
+    def heads(self, *names: str, times_of: TimesOf = "step") -> tuple[Prose, ...]:
         """The heads of a table."""
-        return tuple(plain_prose(say(name, self.language)) for name in names)
+        return tuple(plain_prose(say(name, self.language, times_of)) for name in names)
 
     def places(self, card: Card) -> Iterator[Prose]:
         """Where it was seen, and what it costs there."""

@@ -182,7 +182,7 @@ def _say_unexplained(diagnosis: Diagnosis, lead: Finding, cards: Sequence[Card],
     share, card = max(left, key=lambda entry: entry[0], default=(0.0, None))
     if card is None or share <= max(MUCH, lead.saving.share):
         return ()
-    said = say("unexplained", language, share=show_value(share, "share"))
+    said = say("unexplained", language, diagnosis.run.times_of, share=show_value(share, "share"))
     return (TextPiece(said), *card.title, TextPiece(say("full_stop", language)))
 
 
@@ -235,7 +235,7 @@ def _next_gain(diagnosis: Diagnosis, language: Language) -> Prose:
     largest = max(named, key=lambda entry: entry.us)
     share = show_value(largest.us / diagnosis.split.step_us, "share")
     name = TextPiece(clean_line(largest.name), code=True)
-    return parse_prose(say("next_operator", language, share=share), {"name": name})
+    return parse_prose(say("next_operator", language, diagnosis.run.times_of, share=share), {"name": name})
 
 
 def _small_gains(diagnosis: Diagnosis) -> Iterable[Finding]:

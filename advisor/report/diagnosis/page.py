@@ -52,7 +52,7 @@ _MEASURED = (False, True, True)
 
 def diagnosis_page(diagnosis: Diagnosis, language: Language, renderer: Renderer | None = None) -> str:
     """The report as one HTML document. Charts that cannot be drawn are named as missing."""
-    charts = exhibit_charts(diagnosis.exhibits, language, diagnosis.run.hosts)
+    charts = exhibit_charts(diagnosis.exhibits, language, diagnosis.run.hosts, diagnosis.run.times_of)
     with Renderer(start=False) as own:
         draws = renderer or own
         draws.begin(chart_specs(charts))
@@ -121,7 +121,8 @@ class _FindingArticle(FindingBlocks):
         """The worst events, to look at in a timeline."""
         if not card.moments:
             return
-        heads = self.heads("event_name", "seen_at", "after_step", "lasts", "in_timeline", "recorded_start")
+        names = ("event_name", "seen_at", "after_step", "lasts", "in_timeline", "recorded_start")
+        heads = self.heads(*names, times_of=card.times_of)
         rows = (
             (one.name, *map(plain_prose, (one.place, one.since_step, one.lasts, one.span, one.start_ns)))
             for one in card.moments

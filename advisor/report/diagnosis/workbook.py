@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from advisor.messages.text import Language, Text
+from advisor.messages.text import Language, Text, TimesOf
 from advisor.report.blocks import one_line
 from advisor.report.columns import COLUMNS
 from advisor.report.comparison.words import PARTS
@@ -110,14 +110,14 @@ def _excerpt_rows(card: Card, one: Finding, language: Language) -> Iterator[tupl
     if one.excerpt is None or not one.excerpt.rows:
         return
     yield card.number, flat_text(card.title)
-    yield (None, *(_column_label(head, language) for head in one.excerpt.columns))
+    yield (None, *(_column_label(head, language, card.times_of) for head in one.excerpt.columns))
     for row in one.excerpt.rows:
         yield (None, *(clean_line(cell) if isinstance(cell, str) else cell for cell in row))
     yield ()
 
 
-def _column_label(head: Head, language: Language) -> str:
-    label = COLUMNS[head.name].say(language) if head.name in COLUMNS else clean_line(head.name)
+def _column_label(head: Head, language: Language, times_of: TimesOf) -> str:
+    label = COLUMNS[head.name].say(language, of=times_of) if head.name in COLUMNS else clean_line(head.name)
     return f"{label} ({head.unit})" if head.unit else label
 
 

@@ -295,7 +295,7 @@ class _Maker:
 
     def _moment_blocks(self, finding: Finding) -> Blocks:
         """Its worst events, with where they lie in the timeline."""
-        notes = plain_prose(say("how_counted", self.language))
+        notes = plain_prose(say("how_counted", self.language, self.times_of))
         rows = tuple(
             (*one.line, TextPiece("".join(f" · {said}" for said in (one.span, f"{one.start_ns} ns") if said)))
             for one in worst_events(finding, self.language)

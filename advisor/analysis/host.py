@@ -71,9 +71,12 @@ class Calls(Struct, frozen=True):
         where = np.flatnonzero(where) if where.dtype == bool else where
         return Calls(self.row[where], self.start[where], self.end[where])
 
-    def touching(self, start: Array, end: Array) -> Calls:
-        """Those that share time with any of these intervals, of which none is empty."""
-        return self.take(touching_any(self.start, self.end, start, end))
+    def touching(self, start: Array, end: Array, but: Array | None = None) -> Calls:
+        """Those that share time with any of these intervals, of which none is empty; `but` marks calls to leave out."""
+        touched = touching_any(self.start, self.end, start, end)
+        if but is not None:
+            touched &= ~but
+        return self.take(touched)
 
     @property
     def spans(self) -> Spans:
@@ -271,14 +274,16 @@ def are_ranges(table: Table[HostCall], rank: int) -> Array:
 
 def _find_ranges(table: Table[HostCall], rank: int) -> Array:
     calls, names = calls_of(table, rank), table.texts("name")
-    thread = table["thread"][calls.row]
-    named = table.texts("kind").isin(_RANGES)[calls.row]
-    codes = np.unique(names.codes[calls.row[named]]).tolist()
-    frames = [code for code in codes if code >= 0 and _FRAME in (names.names[code] or "")]
-    named &= ~np.isin(names.codes[calls.row], frames)
     found = np.zeros(len(calls), bool)
-    for one in np.unique(thread[named]).tolist():
-        begun, own = np.sort(calls.start[thread == one]), np.flatnonzero(named & (thread == one))
+    named = np.flatnonzero(table.texts("kind").isin(_RANGES)[calls.row])
+    codes = names.codes[calls.row[named]]
+    frames = [code for code in np.unique(codes).tolist() if code >= 0 and _FRAME in (names.names[code] or "")]
+    named = named[~np.isin(codes, frames)]
+    if not len(named):
+        return found
+    thread, own_thread = table.at("thread", calls.row), table.at("thread", calls.row[named])
+    for one in np.unique(own_thread).tolist():
+        begun, own = calls.start[thread == one], named[own_thread == one]  # in order of start
         within = np.searchsorted(begun, calls.end[own]) - np.searchsorted(begun, calls.start[own])
         found[own] = within > 1  # itself
     return found

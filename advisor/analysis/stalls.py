@@ -84,8 +84,8 @@ def _busy_share(idle: Table[Gap], calls: Table[HostCall] | None) -> Array:
     start, lasted = idle["start_ns"], whole_ns(idle["duration_us"])
     for rank in np.intersect1d(distinct_ranks(idle["rank"]), distinct_ranks(calls["rank"], real)).tolist():
         here = idle["rank"] == rank
-        every = host.calls_of(calls, rank).take(~host.are_ranges(calls, rank))
-        every = every.touching(start[here], (start + lasted)[here])
+        ranges = host.are_ranges(calls, rank)
+        every = host.calls_of(calls, rank).touching(start[here], (start + lasted)[here], but=ranges)
         busy = covered_ns(every.take(real[every.row]).spans, start[here], (start + lasted)[here])
         share[here] = busy / np.maximum(lasted[here], 1)
     return share

@@ -62,6 +62,7 @@ def collective_calls(
     turn, apart = _turns_and_pauses(collectives)
     transit, wait, idle = split_times(collectives, transfers, links)
     exposed = np.where(lacking, np.nan, _exposed_us(collectives, kernels))
+    waited = np.nan_to_num(np.where(np.isnan(wait), elapse - transit, wait))  # what moves nothing may be a wait
     awaited = longest_wait_of_calls(collectives, waits)
     same = ("name", "op", "group", "group_kind")
     return Table.build(
@@ -75,6 +76,8 @@ def collective_calls(
         size_bytes=collectives["size_bytes"],
         stage=stages_of(run, collectives["rank"]),
         exposed_us=exposed,
+        unwaited_us=np.maximum(exposed - waited, 0),
+        working_us=elapse - waited,
         cover_us=_cover_us(split, collectives),
         alike=alike.sizes[alike.of].astype(np.float64),
         typical_us=alike.medians(elapse)[alike.of],

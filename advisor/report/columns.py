@@ -409,6 +409,7 @@ COLUMNS: Mapping[str, Text] = {
     "with_stack": _t("Call stacks", "调用栈"),
     "witness": _t("Source of the sum", "汇总来源"),
     "workers": _t("Workers", "worker 数"),
+    "working_us": _t("Waits aside, elapsed", "耗时（不含等待）"),
     "worst": _t("Longest", "最长者"),
     "worst_start_ns": _t("Longest began", "最长者开始时刻"),
     "worst_us": _t("Longest lasted", "最长者耗时"),

@@ -96,6 +96,23 @@ def test_data_that_move_bare_are_what_is_exposed_beyond_all_time_in_which_none_m
     assert [row["bare_transit_us"] for row in found] == [0, 10, 50]
 
 
+def test_time_without_waits_is_what_the_wait_leaves_or_else_what_moved_data() -> None:
+    collectives = read_table(
+        Collective,
+        """
+        op        start_ns elapse_us transit_us wait_us idle_us
+        allReduce 0        100       30         60      10
+        allReduce 200000   100       -          -       -
+        allReduce 400000   100       30         -       -
+        """,
+    )
+    kernels = read_table(Kernel, "op_type start_ns duration_us\nMatMul 0 50")
+    found = collective_calls(RUN, collectives, kernels)
+    assert found["working_us"].tolist() == [40, 100, 30]
+    assert found["exposed_us"].tolist() == [50, 100, 100]
+    assert found["unwaited_us"].tolist() == [0, 100, 30]
+
+
 def test_computation_that_hides_nothing_yet_is_the_cover_of_every_call_of_a_step():
     calls = read_table(
         Collective, "rank step op        start_ns elapse_us\n0 1 allReduce 1 10\n0 2 allReduce 2 10\n0 3 allReduce 3 10"

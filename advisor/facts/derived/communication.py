@@ -41,6 +41,8 @@ class CollectiveCall(Fact):
     start_ns: Annotated[int, Ns("Start.")]
     elapse_us: Annotated[float, Us("Start to end.")]
     exposed_us: Annotated[float, Us("The part with no kernel beside it.")]
+    unwaited_us: Annotated[float, Us("The part of that in which no rank was waited for, as far as waiting is known.")]
+    working_us: Annotated[float, Us("Start to end without waiting for ranks, as far as that is known.")]
     cover_us: Annotated[
         float, Us("Computation of its rank and step with no communication beside it: what could hide more of it.")
     ]

@@ -281,9 +281,12 @@ def _find_ranges(table: Table[HostCall], rank: int) -> Array:
     named = named[~np.isin(codes, frames)]
     if not len(named):
         return found
-    thread, own_thread = table.at("thread", calls.row), table.at("thread", calls.row[named])
-    for one in np.unique(own_thread).tolist():
-        begun, own = calls.start[thread == one], named[own_thread == one]  # in order of start
+    threads = table.at("thread", calls.row[named])
+    for thread in np.unique(threads).tolist():
+        begun, own = (
+            calls.start[table.isin("thread", [thread])[calls.row]],
+            named[threads == thread],
+        )  # in order of start
         within = np.searchsorted(begun, calls.end[own]) - np.searchsorted(begun, calls.start[own])
         found[own] = within > 1  # itself
     return found

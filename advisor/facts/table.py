@@ -227,6 +227,11 @@ class Table(Generic[F]):
         found = self._data[name]
         return found.at(rows) if isinstance(found, NarrowColumn) else self[name][rows]
 
+    def isin(self, name: str, values: Collection[int]) -> Array:
+        """Per row: whether a column of whole numbers holds one of these."""
+        found = self._data[name]
+        return found.isin(values) if isinstance(found, NarrowColumn) else np.isin(self[name], list(values))
+
     def columns(self) -> Iterable[tuple[str, Values]]:
         """The columns that are there, with their names."""
         return ((name, found if isinstance(found, Texts) else self[name]) for name, found in self._data.items())

@@ -46,6 +46,8 @@ def test_a_narrow_table_gives_what_it_gave_before() -> None:
     assert narrow.rows() == launches.rows()
     assert narrow["thread"].dtype == np.int64
     assert narrow.at("thread", np.array([2, 1])).tolist() == [9, MISSING]
+    for table in (narrow, launches):
+        assert table.isin("thread", [9]).tolist() == (launches["thread"] == 9).tolist()
     assert narrow["device_start_ns"].strides == (0,)
     assert narrow.take(np.array([2, 0])).rows() == [launches.rows()[2], launches.rows()[0]]
     assert Table.concat(Launch, [narrow, launches]).rows() == launches.rows() * 2

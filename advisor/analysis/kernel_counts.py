@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.grouping import group_by
+from advisor.analysis.grouping import group_by, ratio, row_of_key
 from advisor.facts.base import MISSING
-from advisor.facts.derived import KernelLength, ShapeCount
+from advisor.facts.derived import KernelLength, PhaseLaunch, ShapeCount
 from advisor.facts.derived.operators import LONGEST_COUNTED_US
 from advisor.facts.observed import Kernel
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, values_at
 
 
-def kernel_lengths(kernels: Table[Kernel]) -> Table[KernelLength]:
+def kernel_lengths(kernels: Table[Kernel], launched: Table[PhaseLaunch] | None = None) -> Table[KernelLength]:
     """One row per rank and whole µs that any of its kernels lasts."""
     us = kernels["duration_us"]
     ranks = group_by(kernels["rank"])
@@ -27,7 +27,17 @@ def kernel_lengths(kernels: Table[Kernel]) -> Table[KernelLength]:
         kernels=groups.sizes,
         total_us=groups.sums(us),
         middle_us=ranks.medians(us)[ranks.of[groups.first]],
+        calls_per_kernel=_calls_per_kernel(kernels["rank"][groups.first], launched),
     )
+
+
+def _calls_per_kernel(rank: Array, launched: Table[PhaseLaunch] | None) -> Array:
+    """Per rank asked for: calls that launch over what they launch."""
+    if launched is None:
+        return np.full(len(rank), np.nan)
+    whole = launched.take(launched.texts("engine_phase").codes < 0)
+    each = np.minimum(ratio(whole["calls"], whole["kernels"]), 1)
+    return values_at(each, row_of_key(whole["rank"], rank), np.nan)
 
 
 def shape_counts(kernels: Table[Kernel]) -> Table[ShapeCount]:

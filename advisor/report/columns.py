@@ -66,6 +66,7 @@ COLUMNS: Mapping[str, Text] = {
     "busy_share": _t("Recorded calls in it", "其间有调用的占比"),
     "by": _t("Told by", "依据"),
     "call": _t("Host call", "host 调用"),
+    "calls_per_kernel": _t("Calls per kernel", "每个算子的下发次数"),
     "call_kind": _t("Kind of that call", "该调用的类别"),
     "calls": _t("Calls", "次数"),
     "capacity_bytes": _t("Capacity", "容量"),

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.analysis.kernel_counts import kernel_lengths, shape_counts
+from advisor.facts.derived import PhaseLaunch
 from advisor.facts.observed import Kernel
-from advisor.facts.table import Table
+from advisor.facts.table import Table, read_table
 
 RAN = st.tuples(
     st.integers(0, 2),
@@ -44,6 +45,12 @@ def test_lengths_tell_how_many_kernels_are_shorter_than_any_whole_number_of_micr
         assert sum(row["total_us"] for row in mine) == pytest.approx(sum(known))
         (middle,) = {row["middle_us"] for row in mine}
         assert middle == (pytest.approx(median(known)) if known else None)
+
+
+def test_calls_are_told_of_ranks_whose_launches_were_recorded_and_phases_do_not_count_again() -> None:
+    launched = read_table(PhaseLaunch, "rank engine_phase kernels calls\n0 - 400 10\n0 decode 300 3\n1 - 2 4")
+    found = kernel_lengths(ran([(rank, 1, None, 3.0) for rank in (0, 1, 2)]), launched).rows()
+    assert [row["calls_per_kernel"] for row in found] == [0.025, 1.0, None]
 
 
 @given(st.lists(RAN, max_size=40))

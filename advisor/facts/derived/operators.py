@@ -314,6 +314,13 @@ class KernelLength(Fact):
     kernels: Annotated[float, Count("How many, in all steps.")]
     total_us: Annotated[float, Us("Together.")]
     middle_us: Annotated[float, Us("Median duration of all kernels of the rank.")]
+    calls_per_kernel: Annotated[
+        float,
+        Share(
+            "Host calls that launched kernels of the rank over those kernels, at most 1: one that replays a graph "
+            "launches many. Missing where no launch was recorded."
+        ),
+    ]
 
 
 class ShapeCount(Fact):

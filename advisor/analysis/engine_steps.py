@@ -40,7 +40,7 @@ from advisor.model.run_of_ranks import RunOfRanks
 
 _DECODE = re.compile(r"(?:execute_(?:\d+_)?context_0(?:\(.*?\))?_generation_|step\[DECODE bs=)(\d+)")
 """The mark of a step that reads no prompt, and for how many requests it generates."""
-_COLUMNS = ("rank", "engine_phase", "by", "steps", "amid", "requests", "tokens", "apart_us", "idle_us")
+_COLUMNS = ("rank", "engine_phase", "by", "steps", "answering", "requests", "tokens", "apart_us", "idle_us")
 
 
 def engine_steps(  # noqa: PLR0917 - the tables it rests on
@@ -99,12 +99,12 @@ def _by_phase(rank: int, steps: FoundSteps, idle: Table[Gap]) -> Iterator[tuple[
     """A row per phase, in their order."""
     groups = group_by(steps.sizes.phase)
     generates = np.append(False, np.isin(steps.sizes.phase, [DECODE, MIXED]))
-    amid = groups.sums((generates[:-1] | (steps.sizes.phase == MIXED)).astype(float))
+    answering = groups.sums((generates[:-1] | (steps.sizes.phase == MIXED)).astype(float))
     apart_us, idle_us = _lengths(steps), _idle_before_steps(steps, idle)
     columns = [groups.medians(v) for v in (steps.sizes.requests, steps.sizes.tokens, apart_us, idle_us)]
     for group, first in enumerate(groups.first.tolist()):
         phase = PHASES[int(steps.sizes.phase[first])]
-        counts = float(groups.sizes[group]), float(amid[group])
+        counts = float(groups.sizes[group]), float(answering[group])
         yield (rank, phase, steps.by, *counts, *(float(column[group]) for column in columns))
 
 

@@ -95,8 +95,8 @@ def _of_rank(
     lost["synchronise"] = lost["read"] if same else _lost_us_per_cell(seen, *reliefs["synchronise"], plain)
     rows = [_holdups_of_kind(seen, name).having(lost_us=lost[name]) for name in seen.kinds]
     rows += [] if len(seen.replayed.queue.start) else [_unqueued_holdup(seen)]
-    seen_or_lost = (part.take((part["calls"] > 0) | (part["lost_us"] > 0)) for part in rows)
-    return Table.concat(Holdup, [*seen_or_lost, _other_holdups(seen, reliefs)])
+    with_calls_or_losses = (part.take((part["calls"] > 0) | (part["lost_us"] > 0)) for part in rows)
+    return Table.concat(Holdup, [*with_calls_or_losses, _other_holdups(seen, reliefs)])
 
 
 def _unqueued_holdup(seen: ReplayedRank) -> Table[Holdup]:

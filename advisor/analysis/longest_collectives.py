@@ -62,8 +62,8 @@ def longest_calls(run: Run, calls: Table[CollectiveCall]) -> Table[LongestCall]:
         awaited_alike=np.where(explains, calls["awaited_alike"][row], np.nan),
         awaited_absent=absent,
         awaited_late=late,
-        again=like.sums(again)[like.of[longest]],
-        again_us=like.sums(np.where(again, bare_us, 0.0))[like.of[longest]],
+        also_awaiting=like.sums(again)[like.of[longest]],
+        also_awaiting_us=like.sums(np.where(again, bare_us, 0.0))[like.of[longest]],
     )
 
 

@@ -42,7 +42,7 @@ def steps_of(begins: list[int], gaps: list[tuple[int, float]]) -> Rows:
 def test_a_step_that_begins_on_an_idle_device_waited_for_its_schedule() -> None:
     (row,) = steps_of([0, 10_000, 20_000, 30_000], [(9_000, 3.0), (19_000, 3.0), (25_000, 1.0), (29_500, 2.0)])
     assert row == {
-        "rank": 0, "engine_phase": "decode", "by": "marks", "steps": 4, "amid": 3, "requests": 8, "tokens": 8,
+        "rank": 0, "engine_phase": "decode", "by": "marks", "steps": 4, "answering": 3, "requests": 8, "tokens": 8,
         "apart_us": 10, "idle_us": 3,
     }  # fmt: skip
 
@@ -65,16 +65,16 @@ READS, BOTH = '"execute_context_1(888)_generation_0(0)"', '"execute_context_2(60
 
 
 @pytest.mark.parametrize(
-    ("marks", "amid"),
+    ("marks", "answering"),
     [
         ([READS, READS, MARK, MARK], {"prefill": 0, "decode": 1}),  # all prompts before anything is generated
         ([MARK, READS, MARK, MARK], {"prefill": 1, "decode": 1}),
         ([BOTH, MARK], {"mixed": 1, "decode": 1}),
     ],
 )
-def test_steps_amid_requests_that_are_answered_are_counted(marks: list[str], amid: dict[str, int]) -> None:
+def test_steps_amid_requests_that_are_answered_are_counted(marks: list[str], answering: dict[str, int]) -> None:
     rows = rows_of("aten::mm 5\n" + "\n".join(f"{mark} {10_000 * at}" for at, mark in enumerate(marks)))
-    assert {row["engine_phase"]: row["amid"] for row in rows} == amid
+    assert {row["engine_phase"]: row["answering"] for row in rows} == answering
 
 
 def test_where_steps_begin_is_told_rank_by_rank_and_of_none_without_marks() -> None:

@@ -138,14 +138,14 @@ class LongestCall(Fact):
     awaited_late: Annotated[
         bool, Flag("That rank came late itself, and was not held up by another one in this call; missing if not known.")
     ]
-    again: Annotated[
+    also_awaiting: Annotated[
         float,
         Count(
             "Other calls of its kind and communicator in this step that wait for most of their time for the same rank, "
             "which was not captured and came late in each."
         ),
     ]
-    again_us: Annotated[float, Us("Those waits, computation aside.")]
+    also_awaiting_us: Annotated[float, Us("Those waits, computation aside.")]
 
 
 class CollectivePlace(Fact):

@@ -82,7 +82,7 @@ class EngineStep(Fact):
         ),
     ]
     steps: Annotated[float, Count("Steps; of those that were found by repetition only whole ones between two others.")]
-    amid: Annotated[
+    answering: Annotated[
         float,
         Count("Of these, those while requests are being answered: mixed ones, and right after one that generates."),
     ]

@@ -47,7 +47,9 @@ def holdups(
     parts = [_of_rank(rank, device, links, calls, windows=windows, borders=borders) for rank in ranks]
     found = _beside_other_steps(_within_steps(Table.concat(Holdup, parts), device))
     unknown = lacks_kernel_rows(split, found["rank"], found["step"])
-    return found.having(**{name: np.where(unknown, np.nan, found[name]) for name in ("idle_us", "lost_us")})
+    found = found.having(**{name: np.where(unknown, np.nan, found[name]) for name in ("idle_us", "lost_us")})
+    alike = group_by(found["rank"], found.texts("cause"), found.texts("call"))
+    return found.having(call_idle_us=alike.sums(np.nan_to_num(found["idle_us"]))[alike.of])
 
 
 def _within_steps(found: Table[Holdup], device: DeviceTimeline) -> Table[Holdup]:

@@ -13,6 +13,7 @@ from advisor.analysis.grouping import Groups, group_by, ratio, row_at, row_of_ke
 from advisor.analysis.kernel_costs import Beside, all_work_beside, decisive_work_beside, undisturbed_ns
 from advisor.analysis.like_kernels import ALIKE, TurnTakers, find_turn_takers, group_like_kernels
 from advisor.analysis.lookups import gathers_along_last
+from advisor.analysis.precision import multiplied_in_float32
 from advisor.analysis.roles import roles_of_kernels
 from advisor.analysis.step_levels import EqualWork, equal_work, two_levels
 from advisor.analysis.totals import CONVERSIONS, of_totals
@@ -183,6 +184,7 @@ def operator_shapes(
         rank=table["rank"][first],
         **{key: table.texts(key).take(first) for key in ALIKE},
         family=families_of(table.texts("op_type").take(first), table.texts("core").take(first)),
+        in_float32=multiplied_in_float32(*(table.texts(key).take(first) for key in ("input_dtypes", "function"))),
         calls=groups.sizes / chosen.steps[first],
         total_us=total,
         instant_us=total * ratio(np.minimum(gone.instant_us, of_type), of_type),

@@ -150,7 +150,9 @@ rank step name  op        group p2p   start_ns elapse_us exposed_us awaited_rank
     first, second = longest_calls(Run(ranks=(0,)), calls).rows()
     assert (first["name"], first["also_awaiting"], first["also_awaiting_us"]) == ("one", 1, 30)
     assert (second["name"], second["also_awaiting"], second["also_awaiting_us"]) == ("six", 0, 0)
-    assert longest_calls(Run(ranks=(0, 5)), calls).rows()[0]["also_awaiting"] == 0  # captured: told by the findings on it
+    assert (
+        longest_calls(Run(ranks=(0, 5)), calls).rows()[0]["also_awaiting"] == 0
+    )  # captured: told by the findings on it
 
 
 RANKS = 6

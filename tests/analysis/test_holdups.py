@@ -308,3 +308,18 @@ def test_the_longest_pause_stands_beside_that_of_the_other_steps():
     )
     rows = [row for row in found.rows() if row["cause"] == "gc"]
     assert [(row["longest_us"], row["usual_longest_us"]) for row in rows] == [(60, 10), (10, 60)]
+
+
+@settings(max_examples=20)
+@given(CALLS)
+def test_what_a_call_leaves_idle_over_all_steps_is_the_sum_of_its_rows(calls):
+    text = "thread kind name start_ns end_ns\n" + "\n".join(
+        f"1 {kind} {name} {start * 1000} {(start + length) * 1000}" for start, length, (kind, name) in calls
+    )
+    rows = holdups(
+        read_table(Kernel, KERNELS), host_calls(text), links=read_table(Dispatch, LINKS), collectives=None,
+        tasks=None, windows=read_table(StepWindow, WINDOWS),
+    ).rows()  # fmt: skip
+    for row in rows:
+        same = [one["idle_us"] or 0.0 for one in rows if (one["cause"], one["call"]) == (row["cause"], row["call"])]
+        assert row["call_idle_us"] == pytest.approx(sum(same))

@@ -175,6 +175,7 @@ class Holdup(Fact):
         float, Us("The longest of its kind in the middle one of the other steps of the rank; missing without others.")
     ]
     idle_us: Annotated[float, Us("The part during which the device was free. For `host`: those pauses together.")]
+    call_idle_us: Annotated[float, Us("The same of all rows of this rank, kind and call: over all steps.")]
     lost_us: Annotated[
         float,
         Us(

@@ -99,6 +99,13 @@ class OperatorShape(Fact):
     input_formats: Annotated[str, Key("Formats of the inputs.")]
     output_shapes: Annotated[str, Key("Shapes of the outputs.")]
     output_dtypes: Annotated[str, Key("Data types of the outputs.")]
+    in_float32: Annotated[
+        bool,
+        Flag(
+            "Its inputs are float32: by their types, or where none were recorded by the name of the kernel, in which "
+            "libraries for GPUs say it. Missing where neither tells."
+        ),
+    ]
     calls: Annotated[float, Count("How often per step.")]
     total_us: Annotated[float, Us("Device time per step.")]
     instant_us: Annotated[

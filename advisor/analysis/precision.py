@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""In which precision products, convolutions and attention are worked out: by the types of inputs, else by name."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from advisor.facts.table import Array, Texts
+
+_FLOAT32_INPUTS = ("FLOAT;", "GenericList;FLOAT;")
+_SHORTER = re.compile(
+    r"half|b?f(loat)?16|fp(16|8|4)|e[45]m[23]|[hi]gemm|hcudnn|int8|h(884|1688|16816)|tf32|s(1688|16816|161616)"
+    r"|Cijk_[A-Za-z]+_[A-Za-z]+_(H|B|F8|I8)",
+    re.IGNORECASE,
+)
+"""What the libraries of GPUs put into the names of kernels that multiply shorter numbers, or float32 in TF32."""
+_FLOAT32 = re.compile(r"sgemm|scudnn|<float\b|Cijk_[A-Za-z]+_[A-Za-z]+_S_?B_")
+"""And into those of kernels that multiply float32: cuBLAS and cuDNN, templates for one type, Tensile."""
+
+
+def multiplied_in_float32(input_dtypes: Texts, functions: Texts) -> Array:
+    """Per row: 1 where its first inputs are float32, 0 where not, -1 where neither types nor the function tell.
+
+    Shapes and types of inputs are recorded only when asked for; the name of a kernel of a GPU's library tells as well.
+    """
+    by_type = [*(int(name.startswith(_FLOAT32_INPUTS)) for name in input_dtypes.names), -1]
+    by_name = [*map(_float32_by_name, functions.names), -1]
+    found = np.array(by_type, np.int8)[input_dtypes.codes]
+    return np.where(found < 0, np.array(by_name, np.int8)[functions.codes], found)
+
+
+def _float32_by_name(function: str) -> int:
+    if _SHORTER.search(function):
+        return 0
+    return 1 if _FLOAT32.search(function) else -1

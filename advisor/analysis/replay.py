@@ -10,8 +10,10 @@ before it and the collective it waited for let it:
 A task that was launched and the device free, and that still did not begin, was held up by something that is not known
 and holds it up again. Device time taken away from a task is as good as idle time before the next one.
 
-That is a running minimum once the idle times are summed up, so a rank is replayed in a few passes. Where the host waits
-for the device both start afresh: what lies between two such waits is a *stretch* and is replayed by itself.
+The task before it is the one that kept the device busy until then: what begins and ends beside it, on another stream,
+holds nothing up. That is a running minimum once the idle times are summed up, so a rank is replayed in a few passes.
+Where the host waits for the device both start afresh: what lies between two such waits is a *stretch*, replayed by
+itself.
 """
 
 from __future__ import annotations
@@ -154,6 +156,33 @@ class _Launched(Struct, frozen=True):
     """How much later the queue ran empty than that wait began; negative where it did before."""
 
 
+class _Chain(Struct, frozen=True):
+    """Of tasks in order of start those that follow each other: what begins and ends beside another one is left out."""
+
+    row: Array
+    turns: Turns
+    at: Array
+    """Per task: its place among these, or that of the last one before it."""
+
+    @classmethod
+    def of_tasks(cls, work: ReplayedWork, turns: Turns) -> _Chain:
+        """The first task of each stretch, and all that end later than everything before them."""
+        kept = work.end > np.append(-UNBOUND, work.reach)[: len(work.end)]
+        kept[turns.begin] = True
+        row = np.flatnonzero(kept)
+        return cls(row, Turns.of_stretches(turns.of[row]), np.cumsum(kept) - 1)
+
+    def gains(self, limit: Array, slack: Array, spared: Array | None) -> Array:
+        """Per task: `least(limit, gain of the one before it + slack)`, and what it is spared itself."""
+        own = np.zeros(len(self.row), np.int64) if spared is None else spared[self.row]
+        before = np.append(0, own)[: len(own)]
+        before[self.turns.begin] = 0
+        gain = gains_in_turn(limit[self.row], slack[self.row] + before, self.turns) + own
+        beside: Array = np.minimum(limit, gain[self.at])
+        beside[self.row] = gain
+        return beside
+
+
 class _Cut(Struct, frozen=True):
     """A rank cut at some of its waits into stretches, whatever the host is spared."""
 
@@ -162,7 +191,9 @@ class _Cut(Struct, frozen=True):
     work: _Launched
     beside: _Launched
     work_turns: Turns
+    work_chain: _Chain
     beside_turns: Turns
+    beside_chain: _Chain
     entry_turns: Turns
     drained_ns: Array
     """Per stretch that ends with a wait: how much later the device was done with it than the wait began; missing
@@ -208,41 +239,24 @@ def gains_by_task(rank: ReplayInput, relief: Relief, *, waits: Spans) -> Array:
     limit, beside_limit = (
         rank.unrelieved if relief.leaves_the_host and cut is rank.cut else _limits_of(rank, relief, cut)
     )
-    turns = cut.work_turns
-    spared = relief.device
-    slack = rank.slack if spared is None else rank.slack + _of_task_before(spared, turns)
-    gain = _gains_with_spared(limit, slack, turns, spared)
+    turns, chain = cut.work_turns, cut.work_chain
+    gain = chain.gains(limit, rank.slack, relief.device)
     before = _gain_before_stretch(relief, cut, gain)
     bound = limit
     for _ in range(_ROUNDS if len(joins) else 0):
-        other = _gains_beside(rank, gain + before[turns.of], before, (beside_limit, relief.beside), cut.beside_turns)
+        other = _gains_beside(rank, gain + before[turns.of], before, (beside_limit, relief.beside), cut)
         awaited = work.awaits[joins]
         held = other[awaited] + np.maximum(work.start[joins] - beside.end[awaited], 0) - before[turns.of[joins]]
         last_bound, bound = bound, limit.copy()
         bound[joins] = np.minimum(limit[joins], held)
         if np.array_equal(last_bound, bound):
             break
-        last, gain = gain, _gains_with_spared(bound, slack, turns, spared)
+        last, gain = gain, chain.gains(bound, rank.slack, relief.device)
         if np.array_equal(last, gain):
             break
         before = _gain_before_stretch(relief, cut, gain)
     gain += before[turns.of]
     return gain
-
-
-def _gains_with_spared(limit: Array, slack: Array, turns: Turns, spared: Array | None) -> Array:
-    """The gains in turn, and what each task itself is spared."""
-    gain = gains_in_turn(limit, slack, turns)
-    if spared is not None:
-        gain += spared
-    return gain
-
-
-def _of_task_before(spared: Array, turns: Turns) -> Array:
-    """Per task: what the one before it in its stretch is spared."""
-    before = np.append(0, spared)[: len(spared)]
-    before[turns.begin] = 0
-    return before
 
 
 def _cut_at(rank: ReplayInput, waits: Spans) -> _Cut:
@@ -254,7 +268,19 @@ def _cut_at(rank: ReplayInput, waits: Spans) -> _Cut:
     drained = np.full(len(ends), UNBOUND)
     of = turns.of[turns.end]
     drained[of] = np.minimum(rank.work.reach[turns.end], ends[of]) - np.append(waits.start, 0)[of]
-    return _Cut(waits, edges, work, beside, turns, Turns.of_stretches(beside.of), entries, drained[:-1])
+    beside_turns = Turns.of_stretches(beside.of)
+    return _Cut(
+        waits,
+        edges,
+        work,
+        beside,
+        work_turns=turns,
+        work_chain=_Chain.of_tasks(rank.work, turns),
+        beside_turns=beside_turns,
+        beside_chain=_Chain.of_tasks(rank.beside, beside_turns),
+        entry_turns=entries,
+        drained_ns=drained[:-1],
+    )
 
 
 def _launched(rank: ReplayInput, work: ReplayedWork, edges: Array, entries: Turns) -> _Launched:
@@ -326,17 +352,14 @@ def _delay_after_wait(rank: ReplayInput, relief: Relief, cut: _Cut) -> Array:
     return np.where(of > 0, np.maximum(spent, 0), 0)
 
 
-def _gains_beside(
-    rank: ReplayInput, gain: Array, before: Array, own: tuple[Array, Array | None], turns: Turns
-) -> Array:
+def _gains_beside(rank: ReplayInput, gain: Array, before: Array, own: tuple[Array, Array | None], cut: _Cut) -> Array:
     """Per collective beside computation: its gain, from those of the work in turn and of each stretch's beginning.
 
     `own` is by how much earlier each may begin for all its launch says, and what it is spared itself.
     """
-    (limit, spared), slack, earlier = own, rank.beside_slack, before[turns.of]
+    (limit, spared), slack, earlier = own, rank.beside_slack, before[cut.beside_turns.of]
     bound = np.where(slack >= 0, values_at(gain, rank.beside.awaits, 0) + slack - earlier, limit)
-    idle = rank.beside_idle if spared is None else rank.beside_idle + _of_task_before(spared, turns)
-    return _gains_with_spared(np.minimum(limit, bound), idle, turns, spared) + earlier
+    return cut.beside_chain.gains(np.minimum(limit, bound), rank.beside_idle, spared) + earlier
 
 
 def _entry_gains(rank: ReplayInput, relief: Relief, cut: _Cut) -> tuple[Array, Array]:

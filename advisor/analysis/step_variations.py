@@ -26,10 +26,10 @@ def step_variations(
     slowed = np.zeros(len(spans))
     if kernels is not None:
         slowed = _slowed_us(spans, kernels, collectives, windows, split)
-    kept = _clipped(spans, slowed, slowed <= 0, spans["span_us"])
+    kept = part_beyond_usual(spans["rank"], slowed, slowed <= 0, spans["span_us"])
     left = spans["span_us"] - kept
     pauses = np.zeros(len(spans)) if paused is None else _paused_us(spans, paused)
-    taken = _clipped(spans, pauses, pauses <= 0, left)
+    taken = part_beyond_usual(spans["rank"], pauses, pauses <= 0, left)
     return Table.build(
         StepVariation,
         rank=spans["rank"],
@@ -42,9 +42,9 @@ def step_variations(
     )
 
 
-def _clipped(spans: Table[StepSpan], part: Array, without: Array, span: Array) -> Array:
+def part_beyond_usual(rank: Array, part: Array, without: Array, span: Array) -> Array:
     """A part of each step, at most what it is longer than the middle one of those of its rank without such a part."""
-    ranks = group_by(spans["rank"])
+    ranks = group_by(rank)
     usual = ranks.medians(np.where(without, span, np.nan))[ranks.of]
     usual = np.where(np.isnan(usual), ranks.smallest(span)[ranks.of], usual)
     return np.clip(part, 0.0, np.maximum(np.nan_to_num(span - usual), 0.0))

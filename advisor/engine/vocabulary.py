@@ -132,6 +132,7 @@ TABLES: Mapping[str, Text] = {
     "step_spans": _t("lengths of steps", "step 时长"),
     "step_times": _t("the profiler's step times", "profiler 的 step 时间统计"),
     "step_work": _t("work of the kernels of each step", "每个 step 的算子工作量"),
+    "step_jitters": _t("steps longer than others, waits for other ranks aside", "各 step 的时长波动（不含等待其他卡）"),
     "step_variations": _t("what makes steps longer than others", "各 step 变长的原因"),
     "step_windows": _t("marks of steps", "step 标记"),
     "transfers": _t("transfers by link and size", "按链路与大小统计的传输"),

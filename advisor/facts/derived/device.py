@@ -221,7 +221,22 @@ class StepVariation(Fact):
         float,
         Us("What its longest pause of the host has beyond those of other steps, as in `stalls`, where it is longer."),
     ]
-    left_us: Annotated[float, Us("The span without both.")]
+    left_us: Annotated[float, Us("The span without what is known.")]
+
+
+class StepJitter(StepVariation):
+    """By how much one step is longer than the others of its rank, waits for other ranks and known causes aside."""
+
+    table = "step_jitters"
+    across_ranks = True
+
+    waited_us: Annotated[
+        float,
+        Us(
+            "Its exposed communication beyond that of the other steps, as far as another rank has none of it then: the "
+            "wait for that one. 0 where one rank was captured."
+        ),
+    ]
 
 
 class StartUp(Fact):

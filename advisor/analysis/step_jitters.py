@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What makes steps of a rank longer than others and is not the doing of another rank."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.analysis.grouping import group_by, row_at
+from advisor.analysis.step_variations import part_beyond_usual
+from advisor.facts.derived import Overlap, StepJitter, StepVariation
+from advisor.facts.table import Array, Table
+
+
+def step_jitters(variations: Table[StepVariation], split: Table[Overlap] | None) -> Table[StepJitter]:
+    """One row per rank and step.
+
+    A rank that is held up makes its step longer and waits for nobody; the others communicate longer in that step than
+    in others, beyond what the one does that communicates least: that is their wait for it, and told with it.
+    """
+    waited = np.zeros(len(variations)) if split is None else _waited_us(variations, split)
+    taken = part_beyond_usual(variations["rank"], waited, waited <= 0, variations["left_us"])
+    every = {name: variations[name] for name in StepVariation.columns() if name != "left_us"}
+    return Table.build(StepJitter, **every, waited_us=taken, left_us=variations["left_us"] - taken)
+
+
+def _waited_us(variations: Table[StepVariation], split: Table[Overlap]) -> Array:
+    """Per rank and step: exposed communication beyond the usual of the rank, less what every rank has of it."""
+    at = row_at(split["rank"], split["step"], variations["rank"], variations["step"])
+    exposed = np.nan_to_num(np.append(split["exposed_comm_us"], 0.0)[at])
+    beyond = np.maximum(exposed - group_by(variations["rank"]).medians_of_others(exposed), 0.0)
+    beyond = np.nan_to_num(beyond)
+    steps = group_by(variations["step"])
+    return np.asarray(beyond - steps.smallest(beyond)[steps.of])

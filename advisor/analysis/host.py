@@ -46,6 +46,11 @@ ONCE = 10
 """So many times as long as others of its name a call does once what they need no more (as a pause of `warm_up`)."""
 FIRST_CALLS = 100
 """Where no step is marked, a program is warm after so many calls of a name."""
+_WAITS = re.compile(
+    r"^<.*\b(poll|select|acquire|wait|sleep|recv|recv_into|accept|get)\b"
+    r"|\b(threading|queue|queues|selectors|connection|popen_\w+)\.py\(\d+\): _?(wait|get|select|poll|recv|join)\w*$"
+)
+"""Names of calls of Python that wait for another thread or process."""
 _NO_START = ("synchronise", "copy", "blocking_copy", "dispatch", "build", "read", "fetch")
 """Activities that last as long as they wait, move or build."""
 
@@ -253,15 +258,30 @@ def covering_on_thread(calls: Calls, start: Array, end: Array) -> Array:
 
 
 def covering_on_any(table: Table[HostCall], calls: Calls, start: Array, end: Array) -> Array:
-    """The same over all threads: the shortest of those found on each."""
+    """The same over all threads: the shortest of those found on each. A thread that calls no operators and waits for
+    something itself, as one that loads data does for work, is none of them."""
     found, length = np.full(len(start), -1), np.full(len(start), np.iinfo(np.int64).max)
     calls = calls.take(holding_a_middle(calls.start, calls.end, start, end))
-    threads = table.at("thread", calls.row)
+    threads, names = table.at("thread", calls.row), table.texts("name")
+    waiting = names.hits(_WAITS.search(name) is not None for name in names.names)
     for thread in np.unique(threads).tolist():
         row = covering_on_thread(calls.take(threads == thread), start, end)
+        if not _calls_operators(table, thread):
+            row = np.where(waiting[row], -1, row)
         lasts = np.where(row >= 0, table["end_ns"][row] - table["start_ns"][row], np.iinfo(np.int64).max)
         found, length = np.where(lasts < length, row, found), np.minimum(lasts, length)
     return found
+
+
+def _calls_operators(table: Table[HostCall], thread: int) -> bool:
+    return table.once(_find_calling, thread)
+
+
+def _find_calling(table: Table[HostCall], thread: int) -> bool:
+    rows = np.flatnonzero(table.isin("thread", [thread]))
+    kinds = table.texts("kind")
+    operators = [code for code, name in enumerate(kinds.names) if name in ("operator", "enqueue")]
+    return bool(np.isin(kinds.codes[rows], operators).any())
 
 
 def are_ranges(table: Table[HostCall], rank: int) -> Array:

@@ -2,10 +2,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from timelines import host_calls
 
-from advisor.analysis.host import RowMarks
+from advisor.analysis.host import RowMarks, calls_of, covering_on_any
 
 
 @given(st.lists(st.lists(st.booleans(), min_size=5, max_size=5), max_size=16))
@@ -14,3 +16,22 @@ def test_every_row_bears_the_marks_it_was_given(masks: list[list[bool]]) -> None
     marks = RowMarks(5, given_marks.items())
     assert {name: mask.tolist() for name, mask in marks.items()} == {n: m.tolist() for n, m in given_marks.items()}
     assert list(marks) == list(given_marks)
+
+
+def filling(helper: str) -> str | None:
+    """The call that fills a pause of a thread that calls operators, beside a call like this."""
+    calls = host_calls(
+        "thread kind name start_ns end_ns\n1 operator aten::add 0 10\n1 python train.py(7):_step 0 1000\n" + helper
+    )
+    (row,) = covering_on_any(calls, calls_of(calls, 0), np.array([200]), np.array([800])).tolist()
+    return calls.texts("name").values()[row]
+
+
+@pytest.mark.parametrize("name", ["<built-in method poll of select.poll object>", "threading.py(320): wait"])
+def test_a_helper_thread_that_waits_fills_no_pause(name: str) -> None:
+    assert filling(f'2 python "{name}" 100 900') == "train.py(7):_step"
+
+
+def test_a_helper_thread_that_works_does_and_so_does_what_the_main_thread_waits_in() -> None:
+    assert filling('2 python "augment.py(58): _worker" 100 900') == "augment.py(58): _worker"
+    assert filling('1 python "queue.py(9): get" 100 900') == "queue.py(9): get"

@@ -57,6 +57,7 @@ class DeviceTimeline(Struct, frozen=True, dict=True):
     copies: Spans
     to_host: Spans
     """The copies from the device to the host."""
+    to_or_from_host: Spans
     knows_directions: Array
     """Per cell: whether the direction of every copy of its rank is known, of which there is one."""
     waits: Spans
@@ -186,6 +187,7 @@ def _laid_out(
         p2p=spans(comm.take(collectives["p2p"][comm.row] == 1)),
         copies=spans(copies),
         to_host=spans(copies.take(told.isin(["d2h"])[copies.row])),
+        to_or_from_host=spans(copies.take(told.isin(["d2h", "h2d"])[copies.row])),
         knows_directions=_cells_with_directions(cells, copies, told),
         waits=spans(waits),
         work=_join_work((compute, comm, copies)),

@@ -51,6 +51,7 @@ def overlaps(
 def _recompute_split(run: RunOfRanks, device: DeviceTimeline, *, tasks: bool) -> Table[Overlap]:
     free = device.free
     uncopied = subtract(free, device.copies)
+    within = subtract(intersect(free, device.copies), device.to_or_from_host)
     exposed = device.per_cell(subtract(device.comm, device.compute))
     comm = device.per_cell(device.comm)
     unknown = np.full(len(device.cells), np.nan)
@@ -69,6 +70,7 @@ def _recompute_split(run: RunOfRanks, device: DeviceTimeline, *, tasks: bool) ->
         free_us=device.per_cell(free) if paused else unknown,
         copy_us=device.per_cell(intersect(free, device.copies)) if tasks and paused else unknown,
         to_host_us=np.where(device.knows_directions & paused, device.per_cell(intersect(free, device.to_host)), np.nan),
+        device_copy_us=np.where(device.knows_directions & paused, device.per_cell(within), np.nan),
         event_wait_us=device.per_cell(intersect(uncopied, device.waits)) if tasks and paused else unknown,
         bubble_us=device.per_cell(subtract(device.p2p, device.compute)),
         listed_us=device.per_cell(device.compute),

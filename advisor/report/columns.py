@@ -97,6 +97,7 @@ COLUMNS: Mapping[str, Text] = {
     "dense": _t("Plain matrix product", "普通矩阵乘"),
     "depth": _t("Depth", "层级"),
     "deviation": _t("Below the median by (MAD)", "低于中位数（MAD）"),
+    "device_copy_us": _t("Copies within the device", "设备内部拷贝"),
     "device_empty_share": _t("Device queue empty", "device 队列为空占比"),
     "device_looks": _t("Looks at the device queue", "device 队列查看次数"),
     "device_start_us": _t("Begins on the device", "device 开始"),

@@ -58,6 +58,13 @@ def test_copies_to_the_host_are_told_where_directions_are():
     assert (row["copy_us"], row["to_host_us"]) == (20, None)
 
 
+def test_copies_within_the_device_are_told_apart_from_those_beside_one_to_the_host() -> None:
+    kernels = read_table(Kernel, "start_ns duration_us\n0 10\n60000 10")
+    tasks = "kind direction start_ns end_ns\ncopy d2d 20000 30000\ncopy h2d 25000 40000"
+    (row,) = split(kernels=kernels, tasks=read_table(DeviceTask, tasks)).rows()
+    assert (row["copy_us"], row["to_host_us"], row["device_copy_us"]) == (20, 0, 5)
+
+
 def test_the_pause_between_two_steps_belongs_to_the_first():
     kernels = read_table(
         Kernel,

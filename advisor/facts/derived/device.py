@@ -36,6 +36,10 @@ class Overlap(Fact):
         float,
         Us("The part of free in which a copy to the host runs; missing where directions were not recorded."),
     ]
+    device_copy_us: Annotated[
+        float,
+        Us("The part of free in which copies within the device run, and none to or from the host; missing likewise."),
+    ]
     event_wait_us: Annotated[
         float, Us("The part of free, copies aside, in which a stream waits for an event; missing likewise.")
     ]

@@ -61,6 +61,9 @@ class Chip(Struct, frozen=True):
     """Multiply-adds of one core in a cycle, by data type."""
     tflops: Mapping[str, float] = {}
     """Peak of dense matrix products where cores and clock do not give it, 10^12 operations per s by data type."""
+    achieved_tflops: Mapping[str, float] = {}
+    """The most that products were measured to reach, where whoever makes it publishes that: such a chip slows down long
+    before its peak."""
 
     @property
     def peaks(self) -> Mapping[str, float]:
@@ -85,6 +88,8 @@ _A100 = {"FLOAT16": 312.0, "BF16": 312.0, "FLOAT": 19.5, "INT8": 624.0}
 _H100 = {"FLOAT16": 989.4, "BF16": 989.4, "FLOAT": 66.9, "INT8": 1978.9, "FP8": 1978.9}
 _B200 = {"FLOAT16": 2250.0, "BF16": 2250.0, "FLOAT": 75.0, "INT8": 4500.0, "FP8": 4500.0}
 _MI300X = {"FLOAT16": 1300.0, "BF16": 1300.0, "INT8": 2600.0, "FP8": 2600.0}
+_MI300X_ACHIEVED = {"FLOAT16": 654.0, "BF16": 708.0, "FP8": 1273.0}
+"""https://rocm.blogs.amd.com/software-tools-optimization/measuring-max-achievable-flops-part2/README.html"""
 _A5 = {"FLOAT16": 378.0, "BF16": 378.0, "INT8": 756.0, "FP8": 756.0}
 """The smaller of two in msmodeling; its FLOAT is that of HF32."""
 
@@ -165,6 +170,7 @@ CHIPS = (
         memory_gbps=5300.0,
         l2_bytes=32 * _MIB,
         tflops=_MI300X,
+        achieved_tflops=_MI300X_ACHIEVED,
     ),
 )
 """All chips with a name that captures or users give."""

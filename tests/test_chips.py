@@ -221,3 +221,10 @@ def test_with_a_chip_of_known_memory_the_rules_about_memory_can_look(real_data: 
 
     assert outcomes()["memory/near-capacity"] == "skipped"
     assert outcomes("--chip", "910B3")["memory/near-capacity"] == "quiet"
+
+
+def test_what_products_are_known_to_reach_lies_below_the_peak() -> None:
+    told = [chip for chip in CHIPS if chip.achieved_tflops]
+    assert told
+    for chip in told:
+        assert all(0 < reached < chip.peaks[dtype] for dtype, reached in chip.achieved_tflops.items()), chip.name

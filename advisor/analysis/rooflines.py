@@ -78,6 +78,7 @@ def chip_limits(
         cube_mhz=[row.cube_mhz for row in rows],
         **{name: [_peak_tflops(row.chip, row.cube_mhz, dtype) for row in rows] for dtype, name in _PEAKS.items()},
         cube_cores=[row.cube_cores for row in rows],
+        achieved_share=[_achieved_share(row.chip) for row in rows],
         memory_gbps=[row.least("memory_gbps") for row in rows],
         memory_bytes=[row.agreed("memory_bytes") for row in rows],
         l2_bytes=[row.chip.l2_bytes for row in rows],
@@ -188,6 +189,11 @@ def _peak_tflops(chip: Chip, cube_mhz: float, dtype: str) -> float:
     return math.nan if macs is None else peak_of_cores(cube_mhz, macs)
 
 
+def _achieved_share(chip: Chip) -> float:
+    achieved, peak = (numbers.get("BF16", math.nan) for numbers in (chip.achieved_tflops, chip.tflops))
+    return achieved / peak
+
+
 def peaks_of_rows(limits: Table[ChipLimit], at: Array, dtypes: Iterable[str]) -> Array:
     """For each row of limits and data type: the peak of products, 10^12 operations per second; NaN where unknown, or
     where the row is -1."""
@@ -227,6 +233,7 @@ def operator_rooflines(
         gbps=ratio(moved, mean) / 1e3,
         compute_us=compute,
         memory_us=memory,
+        achieved_share=values_at(limits["achieved_share"], at, np.nan),
         most_memory_us=most / gbps / 1e3,
         mfu=ratio(compute, mean),
         bandwidth_share=ratio(memory, mean),

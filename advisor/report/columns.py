@@ -14,6 +14,7 @@ def _t(en: str, zh: str) -> Text:
 
 COLUMNS: Mapping[str, Text] = {
     "absent_us": _t("Waited for a rank not captured", "等待未采集的卡"),
+    "achieved_share": _t("Of the peak, measured at most", "实测可达峰值占比"),
     "activity": _t("What it does", "动作"),
     "after": _t("Operator after it", "其后的算子"),
     "after_name": _t("Name of that after it", "其后算子名"),

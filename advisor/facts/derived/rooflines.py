@@ -30,6 +30,13 @@ class ChipLimit(Fact):
     bf16_tflops: Annotated[float, Number("The same in BF16 alone.")]
     float_tflops: Annotated[float, Number("The same in FLOAT.")]
     hf32_tflops: Annotated[float, Number("The same in HF32, FLOAT that is rounded for speed.")]
+    achieved_share: Annotated[
+        float,
+        Share(
+            "The most of the peak in BF16 that products were measured to reach, where the maker of the chip publishes "
+            "it; missing elsewhere."
+        ),
+    ]
     int8_tflops: Annotated[float, Number("The same in INT8.")]
     int4_tflops: Annotated[float, Number("The same in INT4.")]
     fp8_tflops: Annotated[float, Number("The same in FP8.")]
@@ -104,6 +111,9 @@ class OperatorRoofline(Fact):
     tflops: Annotated[float, Number("Operations per second, in 10^12.")]
     gbps: Annotated[float, Rate("Inputs and outputs per second.")]
     compute_us: Annotated[float, Us("What its operations take at the peak for this data type; missing where unknown.")]
+    achieved_share: Annotated[
+        float, Share("The most of the peak that products reach on this chip, as in `chip_limits`.")
+    ]
     memory_us: Annotated[float, Us("What its bytes take at the full bandwidth of the device memory.")]
     most_memory_us: Annotated[
         float,

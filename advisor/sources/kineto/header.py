@@ -115,8 +115,9 @@ class TraceHeader(Struct, frozen=True):
 
 
 def _chip_of_device(told: Mapping[str, object]) -> str:
-    """The name of a device. Where it is empty, as in some versions of ROCm, cores and memory tell it."""
-    name = as_text(told.get("name"))
+    """The name of a device, whether a virtual machine has all of it (VF) or not. Where it is empty, as in some versions
+    of ROCm, cores and memory tell it."""
+    name = (as_text(told.get("name")) or "").removesuffix(" VF")
     return name or name_chip_by_size(as_integer(told.get("numSms")) or 0, as_integer(told.get("totalGlobalMem")) or 0)
 
 

@@ -334,6 +334,7 @@ MIXED_HOST = [
             206141652992,
         ),
         ((0,), [{"id": 0, "name": "", "numSms": 304, "totalGlobalMem": 274877906944}], None, 274877906944),
+        ((0,), [{"id": 0, "name": "AMD Instinct MI300X VF"}], "AMD Instinct MI300X", None),
     ],
 )
 def test_of_a_host_with_several_devices_those_count_that_kernels_ran_on(

@@ -166,6 +166,7 @@ def _gate_line(verdict: Verdict, language: Language) -> str:
         *([say("errors", language, count=errors)] if errors and not verdict.passed else []),
         *over,
         *([say("expired", language, count=len(verdict.expired))] if verdict.expired else []),
+        *([say("unjudged", language, bars=", ".join(verdict.unjudged))] if verdict.unjudged else []),
     ]
     passed = f"**{safe_sentence(say('passed' if verdict.passed else 'failed', language))}**"
     return " · ".join([passed, *map(safe_sentence, reasons)])

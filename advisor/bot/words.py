@@ -44,6 +44,7 @@ WORDS: Mapping[str, Text] = {
     "saving_left": _t("saving left", "剩余可优化时间"),
     "slowdown": _t("slowdown against the baseline", "相对基线变慢"),
     "expired": _t("suppressions past their last day: {count}", "已过期的豁免：{count} 条"),
+    "unjudged": _t("not judged for want of a baseline: {bars}", "缺少基线，未判定：{bars}"),
     # sections
     "new_or_worse": _t("New or worse", "新增或变差"),
     "better_or_gone": _t("Better or gone", "改善或消失"),

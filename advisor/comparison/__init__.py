@@ -23,7 +23,7 @@ __all__ = ["DEFAULT", "compare"]
 def compare(before: Diagnosis, after: Diagnosis, tolerance: Tolerance = DEFAULT) -> Comparison:
     """What changed from one diagnosis to the other. Neither needs its capture any more."""
     noise = Noise(before, after, tolerance)
-    found = conditions_between(before, after, single=noise.single)
+    found = conditions_between(before, after, single=noise.single, wide=noise.is_wide)
     return Comparison(
         before=before,
         after=after,
@@ -39,4 +39,4 @@ def compare(before: Diagnosis, after: Diagnosis, tolerance: Tolerance = DEFAULT)
 def _comparison_confidence(noise: Noise, found: Conditions) -> Confidence:
     if noise.single or found.window or found.other_program:
         return Confidence.low
-    return Confidence.medium if found.differ else Confidence.high
+    return Confidence.medium if found.differ or noise.is_wide else Confidence.high

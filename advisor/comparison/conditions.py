@@ -60,13 +60,13 @@ PROFILER = Text(
 """Why a change on the side of the host proves nothing."""
 
 
-def conditions_between(before: Diagnosis, after: Diagnosis, *, single: bool) -> Conditions:
-    """What stands between two diagnoses."""
+def conditions_between(before: Diagnosis, after: Diagnosis, *, single: bool, wide: bool) -> Conditions:
+    """What stands between two diagnoses; `single` step of one, or steps of one that differ much, `wide`."""
     one, other = _recording_levels(before.run), _recording_levels(after.run)
     known = [(old, new) for old, new in zip(one, other, strict=True) if old is not None and new is not None]
     other_program = not _one_program(before.account, after.account)
     return Conditions(
-        notes=tuple(_condition_notes(before, after, single, other_program)),
+        notes=tuple(_condition_notes(before, after, single, wide, other_program)),
         more_after=any(new > old for old, new in known),
         more_before=any(old > new for old, new in known),
         window=_a_window(before, after),
@@ -96,13 +96,20 @@ def _switch_state(run: Run, name: str) -> int | None:
     return max(known, default=None)
 
 
-def _condition_notes(before: Diagnosis, after: Diagnosis, single: bool, other_program: bool) -> Iterator[Text]:
+def _condition_notes(
+    before: Diagnosis, after: Diagnosis, single: bool, wide: bool, other_program: bool
+) -> Iterator[Text]:
     one, other = before.run, after.run
-    yield from _of_steps(before, after, single)
-    if one.rank_count and other.rank_count and one.rank_count != other.rank_count:
+    yield from _of_steps(before, after, single, wide)
+    if one.world_size and other.world_size and one.rank_count != other.rank_count:
         yield Text(
             en=f"The job had {one.rank_count} ranks before, {other.rank_count} now: times are means over the ranks.",
             zh=f"rank 数由 {one.rank_count} 变为 {other.rank_count}：各项时间均为 rank 平均值。",
+        )
+    elif one.ranks and other.ranks and len(one.ranks) != len(other.ranks):
+        yield Text(
+            en=f"{len(one.ranks)} ranks were captured before, {len(other.ranks)} now: times are means over these.",
+            zh=f"之前采集了 {len(one.ranks)} 个 rank，现在为 {len(other.ranks)} 个：各项时间均为所采集 rank 的平均值。",
         )
     if one.level != other.level and one.level and other.level:
         then, now = one_line(one.level), one_line(other.level)
@@ -129,7 +136,7 @@ def _switch_differs(old: int | None, new: int | None) -> bool:
     return old is not None and new is not None and old != new
 
 
-def _of_steps(before: Diagnosis, after: Diagnosis, single: bool) -> Iterator[Text]:
+def _of_steps(before: Diagnosis, after: Diagnosis, single: bool, wide: bool) -> Iterator[Text]:
     if before.split is None or after.split is None:
         yield Text(
             en="The step time of one of the two is not known: times are not compared.",
@@ -142,6 +149,12 @@ def _of_steps(before: Diagnosis, after: Diagnosis, single: bool) -> Iterator[Tex
             en="One of the two holds a single step: how much steps differ is not known, so confidence is low. "
             "Record ten steps.",
             zh="其中一份采集只有一个 step，无法得知 step 间的波动，因此置信度低。建议采集 10 个 step。",
+        )
+    elif wide:
+        yield Text(
+            en="Steps of one of the two differ so much that a tenth of the step could change unnoticed: look at its "
+            "longest steps, or record more.",
+            zh="其中一份采集的 step 时长波动过大，单步时间变化一成也可能看不出：请查看最长的 step，或多采集几步。",
         )
 
 

@@ -3,7 +3,8 @@
 
 Most rules hold a share of the step against a threshold, and count as saving what exceeds a tolerated part of the step.
 Where something else is fixed the step becomes shorter, and the share and the saving of what takes the same time as
-before grow. A finding is worse only if its time is.
+before grow. Where the step becomes longer by idle time, what runs as it did could be made up for sooner, and its saving
+grows too. A finding is worse only if its time is.
 """
 
 from __future__ import annotations
@@ -29,17 +30,19 @@ def only_step_moved(
 ) -> bool:
     """Whether a change of status comes from the length of the step alone.
 
-    So it is where the step moved the other way, by at least as much as the saving did, and no value that the rule
-    shows and that is no share moved along with the status beyond noise. At least one such value must be known.
+    So it is where the step moved by at least as much as the saving did, and no value that the rule shows moved along
+    with the status beyond noise: of shares the time that they are. At least one such value must be known; where the
+    step moved the same way as the status, a time or a share of the step, for counts alone tell nothing then.
     """
     sign = 1 if status in _GREW else -1 if status in _SHRANK else 0
     old, new = (split.step_us if split is not None else 0.0 for split in noise.splits)
-    if not sign or old <= 0 or new <= 0 or sign * (new - old) >= 0:
+    if not sign or old <= 0 or new <= 0 or new == old:
         return False
     before, after = (0.0 if saving is None else saving.us for saving in savings)
     if abs(after - before) > abs(new - old):
         return False
-    moved = [sign * by > allowed for by, allowed in _metric_moves(metrics, rule, noise, (old, new))]
+    told = tuple(metric for metric in metrics if sign * (new - old) < 0 or metric.unit != "count")
+    moved = [sign * by > allowed for by, allowed in _metric_moves(told, rule, noise, (old, new))]
     return bool(moved) and not any(moved)
 
 

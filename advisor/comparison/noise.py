@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from advisor.model.comparison import Tolerance
 from advisor.model.findings import Diagnosis, Saving, Spent, StepSplit
 
+WIDE = 0.10
+"""Part of the step: as much as a budget for slowdowns usually allows."""
 _PART_OF = {
     "compute": "compute_us",
     "comm": "exposed_comm_us",
@@ -34,6 +36,12 @@ class Noise:
     def relative(self) -> float:
         """Part of a value that may differ without a change."""
         return max(self.tolerance.relative, self.tolerance.one_step if self.single else 0.0)
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether steps differ so much that a change of a tenth of the step would not be told from noise."""
+        old, new = (split.step_us if split is not None else 0.0 for split in self.splits)
+        return self.of_time("step_us", old, new) > WIDE * self.step_us
 
     @property
     def floor_us(self) -> float:

@@ -79,6 +79,8 @@ class Verdict(_Model):
     expired: tuple[Suppression, ...] = ()
     """Suppressions past their last day: they hold no longer."""
     notes: tuple[Text, ...] = ()
+    unjudged: tuple[str, ...] = ()
+    """What of `fail_on` asks for changes, where there is no baseline to tell them: `new:high` and its like."""
 
     def to_json(self) -> str:
         """The published form."""

@@ -229,6 +229,12 @@ def test_without_a_baseline_the_verdict_comes_first_and_then_what_to_fix_first()
     assert said[12].startswith(f"[Report](<{URL}>) · made by advisor")
 
 
+def test_what_the_gate_could_not_judge_without_a_baseline_is_said() -> None:
+    verdict = Verdict(passed=True, unjudged=("new:high",))
+    (said,) = (line for line in lines(render_comment(with_findings(SLOW), verdict=verdict)) if "Gate" in line)
+    assert said == "**Gate: passed** · not judged for want of a baseline: new:high"
+
+
 def test_against_a_baseline_new_and_worse_come_first_then_better_and_gone_then_the_rest_folded() -> None:
     idle_before = IDLE.model_copy(update={"saving": Saving(us=3_000, share=3 / 117)})
     before, after = with_findings(LAUNCH, idle_before), with_findings(SLOW, IDLE)

@@ -267,9 +267,9 @@ def _judge_diagnosis(diagnosis: Diagnosis, comparison: Comparison | None, settin
     from advisor.pipeline import bars_in_force, verdict_by_settings
 
     bars = bars_in_force(None, settings, compared=comparison is not None)
-    return verdict_by_settings(
-        diagnosis, comparison, settings, tuple(bar for bar in bars if comparison or not bar.since)
-    )
+    rest = tuple(bar for bar in bars if bar.since and comparison is None)
+    verdict = verdict_by_settings(diagnosis, comparison, settings, tuple(bar for bar in bars if bar not in rest))
+    return verdict.model_copy(update={"unjudged": tuple(map(str, rest))})
 
 
 def _saved_verdict(path: Path) -> Verdict:

@@ -132,6 +132,7 @@ def first_findings(diagnosis: Diagnosis, aside: Collection[str] = ()) -> tuple[L
     leading = {name: _unpriced_cause(folded.get(name, name), diagnosis) for name in worth}
     names = dict.fromkeys(name if cause in chance else cause for name, cause in leading.items())
     names = names or dict.fromkeys(one.fingerprint for one in diagnosis.findings if is_grave_doubt(one))
+    names = names or dict.fromkeys(one.fingerprint for one in trusted if one.may_weigh_much)
     found = [by_name[name] for name in names if name not in aside]
     if not found:
         return "fine" if _quiet_by_category(diagnosis) else "blind", ()

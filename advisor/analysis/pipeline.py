@@ -39,6 +39,7 @@ def stage_times(run: Run, split: Table[Overlap], calls: Table[CollectiveCall] | 
     compute = of_stage.means(means["compute_us"])
     waiting = of_stage.means(means["bubble_us"] + unseen)
     moving = of_stage.means(groups.means(_moving_us(split, calls)))
+    of_all = np.where(len(of_stage) < count, np.nan, 1.0)  # of a stage that was not captured nobody knows how it works
     return Table.build(
         StageTime,
         step=split["step"][first],
@@ -49,9 +50,9 @@ def stage_times(run: Run, split: Table[Overlap], calls: Table[CollectiveCall] | 
         **means,
         unseen_us=unseen,
         micro_batches=_micro_batches(split, calls),
-        average_compute_us=np.full(len(groups), compute.mean()),
-        average_waiting_us=np.full(len(groups), waiting.mean()),
-        average_moving_us=np.full(len(groups), moving.mean()),
+        average_compute_us=np.full(len(groups), compute.mean() * of_all),
+        average_waiting_us=np.full(len(groups), waiting.mean() * of_all),
+        average_moving_us=np.full(len(groups), moving.mean() * of_all),
         heaviest=_flag_first(compute == np.fmax.reduce(compute))[of_stage.of],
         waits_most=_flag_first(waiting >= _NEARLY * np.fmax.reduce(waiting))[of_stage.of],
     )

@@ -168,3 +168,10 @@ def test_without_measured_transit_nobody_knows_how_long_data_move():
     calls = read_table(CollectiveCall, "rank step op p2p bare_transit_us\n0 1 send true 10\n1 1 send true -")
     for known in (calls, None):
         assert {row["average_moving_us"] for row in stage_times(STAGES, split, known).rows()} == {None}
+
+
+def test_of_a_pipeline_with_a_stage_that_was_not_captured_nothing_is_known_as_a_whole() -> None:
+    text = "rank step stage span_us compute_us bubble_us\n0 1 0 100 10 80\n1 1 0 100 12 78"
+    rows = stage_times(STAGES, read_table(Overlap, text)).rows()
+    assert len(rows) < len(STAGES.parallel.stages)
+    assert {row["average_compute_us"] for row in rows} == {row["average_waiting_us"] for row in rows} == {None}

@@ -24,6 +24,7 @@ from advisor.facts.observed import (
     Kernel,
     Launch,
     OperatorTotal,
+    StepPhase,
     StepWindow,
     TrafficSample,
 )
@@ -266,6 +267,31 @@ def test_iterations_of_a_graph_are_steps_and_kernels_belong_to_them(tmp_path: Pa
     assert source.read(Kernel)["step"].tolist() == [1, MISSING, 2, MISSING]
     windows = source.read(StepWindow)
     assert ((windows["end_ns"] - windows["start_ns"]) / 1000).tolist() == [100, 100]
+
+
+def test_the_passes_of_an_iteration_are_its_phases_and_what_lies_between_two_is_an_interval(tmp_path: Path):
+    def slices(number: int, start: float, forward: float, backward: float, end: float) -> list[dict[str, object]]:
+        return [
+            {"name": f"Iteration {number}", "cat": "Iteration Time", "ts": start, "dur": end - start},
+            {"name": f"FP_BP Time {number}", "cat": "FP_BP Time", "ts": forward, "dur": backward - forward},
+        ]
+
+    lane: list[dict[str, object]] = [{"name": "process_name", "ph": "M", "args": {"name": "Step Trace"}}]
+    lane += [{**one, "ph": "X"} for one in slices(1, 100, 104, 130, 150) + slices(2, 200, 205, 235, 250)]
+    lane += [{**one, "ph": "X"} for one in slices(4, 400, 405, 435, 450)]
+    events = json.dumps([{**one, "pid": 1, "tid": 1} for one in lane])
+    files = {
+        "op_summary_20250101000000.csv": summary_rows((0, "A", 110, 5), (0, "B", 210, 5)),
+        "step_trace_1.json": events,
+    }
+    _, source = only(write(tmp_path / PROF / "mindstudio_profiler_output", files))
+    rows = source.read(StepPhase).rows()
+    phases = ("step", "first", "whole_us", "interval_us", "forward_backward_us", "tail_us")
+    assert [tuple(row[name] for name in phases) for row in rows] == [
+        (1, True, 46, None, 26, 20),
+        (2, False, 100, 55, 30, 15),
+        (4, True, 45, None, 30, 15),  # the end of the third is not known
+    ]
 
 
 def test_what_was_recorded_and_not_exported_says_how_to_export_it(tmp_path: Path):

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from advisor.sources.listing import Listing, TooManyNames, list_folder
 
@@ -82,7 +82,7 @@ class Results(Struct, frozen=True):
     device: int | None = None
     """The device on its host, where a folder says it."""
     shared: bool = False
-    """Whether other devices are in the same files."""
+    """Whether other devices are in the same files, or in the same folder."""
 
     def __bool__(self) -> bool:
         return bool(self.files or self.databases)
@@ -149,7 +149,9 @@ def results_of_folder(listing: Listing) -> list[Results]:
         known: list[int | None] = [*sorted(devices)]
         return [Results(files, databases, device, shared) for device in known or [None]]
     own = [results_of_device(device, folder) for device, folder in sorted(devices.items())]
-    return [found for found in own if found]
+    there = [found for found in own if found]
+    # what lies beside them, such as their descriptions, is of several
+    return [structs.replace(found, shared=len(there) > 1) for found in there]
 
 
 def results_of_device(device: int, listing: Listing) -> Results:

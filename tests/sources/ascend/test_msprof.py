@@ -233,6 +233,14 @@ def test_each_device_of_one_timeline_has_its_own_counters(tmp_path: Path):
     assert [source.read(HostCpu)["busy_share"].tolist() for source in sources] == [[0.5], [0.5]]
 
 
+def test_devices_of_one_folder_that_keep_their_own_results_are_ranks_of_their_own(tmp_path: Path):
+    files = {f"device_{i}/summary/op_summary_{i}_1.csv": summary_rows((i, "A", 10, 5)) for i in (0, 1)}
+    cards = {f"device_{i}/info.json.{i}": json.dumps({"rank_id": i, "platform_version": "0"}) for i in (0, 1)}
+    run, sources = open_input(write(tmp_path / PROF, {**files, **cards}))
+    assert len(sources) == 2 and len(run.captures) == 2
+    assert sorted(source.read(Kernel)["rank"].tolist() for source in sources) == [[0], [1]]
+
+
 def test_the_tasks_of_a_collective_tell_how_long_it_moved_data_and_how_long_it_only_waited(tmp_path: Path):
     lane = {"process_name": {"name": "HCCL"}}
     events = [{"name": name, "pid": 3, "tid": 0, "ph": "M", "args": args} for name, args in lane.items()]

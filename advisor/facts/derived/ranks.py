@@ -182,7 +182,9 @@ class StageTime(Fact):
             "more with virtual stages; missing where none was recorded."
         ),
     ]
-    average_compute_us: Annotated[float, Us("Mean computation of all stages, each over its steps; missing where one was not captured.")]
+    average_compute_us: Annotated[
+        float, Us("Mean computation of all stages, each over its steps; missing where one was not captured.")
+    ]
     average_waiting_us: Annotated[
         float, Us("Mean of bubble and unseen waiting of all stages, each over its steps; missing likewise.")
     ]

@@ -47,6 +47,10 @@ TEXTS: Mapping[str, Text] = {
     "member_encrypted": Text("is encrypted", "已加密"),
     "member_damaged": Text("cannot be unpacked whole ({why})", "无法完整解压（{why}）"),
     "lacks_column": Text("has no column `{column}`", "缺少列 `{column}`"),
+    "rows_repeated": Text(
+        "rows that repeat another one: the same kernel, stream and time; each counts once",
+        "行与其他行重复（同一算子、同一流、同一时刻），每个只计一次",
+    ),
     "ends_early": Text("the file ends early", "文件不完整，提前结束"),
     "ends_in_quotes": Text("ends inside a quoted cell", "文件在引号内结束"),
     "several_devices": Text(

@@ -111,9 +111,32 @@ def kernel_details(folder: Folder) -> dict[str, Values]:
 def _read_details(folder: Folder) -> dict[str, Values]:
     counters = {spellings[0]: spellings for counter in COUNTERS.values() for spellings in counter.parts}
     columns: dict[str, Column] = {**dict.fromkeys(counters, _SHARE), **_CYCLES}
-    return folder.columns(
+    found = folder.columns(
         Kernel, DETAILS, {**HEADINGS, **counters, "cycles": ("aic_total_cycles",)}, _REQUIRED, columns
     )
+    repeated = _repeated_rows(found)
+    if not len(repeated):
+        return found
+    whole = len(next(iter(found.values())))
+    folder.notes.add(DETAILS, "", Message("rows_repeated"), rows=len(repeated), share=len(repeated) / whole)
+    kept = np.delete(np.arange(whole), repeated)
+    return {name: one.take(kept) if isinstance(one, Texts) else one[kept] for name, one in found.items()}
+
+
+def _repeated_rows(columns: Mapping[str, Values]) -> Array:
+    """Rows that are there already: a stream runs one kernel at a time, so files were joined twice."""
+    start, lasts, stream = columns["start_ns"], columns["duration_us"], columns.get("stream")
+    assert isinstance(start, np.ndarray) and isinstance(lasts, np.ndarray)  # noqa: S101 - times are numbers
+    rows = np.argsort(start, kind="stable")
+    again = np.append(False, np.diff(start[rows]) == 0)[: len(rows)]
+    if not isinstance(stream, np.ndarray) or not again.any():
+        return rows[:0]
+    near = rows[again | np.append(again[1:], False)]  # few begin at once with another one
+    keys = (lasts[near], stream[near], _text_of(columns, "op_name").codes[near], start[near])
+    order = np.lexsort((near, *keys))
+    same: Array = np.logical_and.reduce([np.diff(key[order]) == 0 for key in keys])
+    found: Array = near[order][1:][same]
+    return found
 
 
 def communication_rows(columns: Mapping[str, Values]) -> Array:

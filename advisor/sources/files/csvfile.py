@@ -415,10 +415,19 @@ def _note_damage(file: _TextFile, progress: _Progress, notes: Notes) -> None:
     for wrong in progress.wrong.values():
         place = Message("at_row", n=_row_of_position(wrong.first, progress.uneven))
         notes.add(path.name, place, wrong.what, rows=wrong.rows, share=wrong.rows / total)
-    if progress.uneven:
-        count = len(progress.uneven)
-        place = Message("at_row", n=progress.uneven[0])
-        notes.add(path.name, place, Message("uneven_rows"), rows=count, share=count / total)
+    uneven = progress.uneven
+    if uneven and uneven[-1] > progress.rows + len(uneven) and not _ends_with_line(file):
+        *uneven, last = uneven  # a writer ends every row: what follows it was lost with its end
+        notes.add(path.name, Message("at_row", n=last), Message("ends_early"), kind="truncated")
+    if uneven:
+        count = len(uneven)
+        notes.add(path.name, Message("at_row", n=uneven[0]), Message("uneven_rows"), rows=count, share=count / total)
+
+
+def _ends_with_line(file: _TextFile) -> bool:
+    with file.open() as opened:
+        opened.seek(-1, io.SEEK_END)
+        return opened.read(1) == b"\n"
 
 
 def _ends_in_quotes(file: _TextFile) -> bool:

@@ -114,6 +114,15 @@ def test_rows_of_no_type_in_the_table_of_kernels_are_kernels(tmp_path: Path) -> 
     assert [row["core"] for row in rows] == ["Other", "AI_CORE"]
 
 
+def test_rows_that_are_there_twice_count_once_and_are_told(tmp_path: Path) -> None:
+    rows = ["Add_1,AI_CORE,2,1.000,2", "Add_1,AI_CORE,3,1.000,2", "Add_2,AI_CORE,2,4.000,2", "Add_2,AI_CORE,2,8.000,2"]
+    table = "\n".join(["Name,Accelerator Core,Stream ID,Start Time(us),Duration(us)", *rows, *rows[::-1], rows[0], ""])
+    folder = captured(tmp_path, kernel_details=table)
+    assert [row["stream"] for row in of(KERNELS.ways["text"], folder)] == [2, 3, 2, 2]
+    (note,) = folder.notes.all()
+    assert "repeat another one" in note.what.say("en") and note.rows == 5
+
+
 def test_tasks_of_no_type_in_the_database_are_kernels_where_it_lists_them(tmp_path: Path) -> None:
     path = tmp_path / "profiler.db"
     with closing(sqlite3.connect(path)) as connection:

@@ -312,3 +312,13 @@ def test_headings_of_any_length_are_found_whole(file: Path, length: int) -> None
     columns, notes = read(file, f'Name,"a {"b" * length}\n c",Size(KB)\nx,,2\n')
     assert columns["size_bytes"].tolist() == [2048]  # type: ignore[union-attr]
     assert not notes
+
+
+@pytest.mark.parametrize(("end", "kind"), [("y,2", "truncated"), ("y,2\n", "rows"), ("y\nz,3,4", "rows")])
+def test_a_last_row_without_its_end_is_that_of_a_file_cut_short(end: str, kind: str, file: Path) -> None:
+    """Not so one that is uneven and ends, nor one with all its cells."""
+    whole = "Name,Size(B),Allocation Time(us)\nx,1,2\n"
+    columns, notes = read(file, whole + end)
+    kinds = {note.kind for note in notes}
+    assert ("truncated" in kinds) == (kind == "truncated")
+    assert notes and columns["size_bytes"].tolist()[0] == 1  # type: ignore[union-attr]

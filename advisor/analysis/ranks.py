@@ -14,6 +14,7 @@ from advisor.analysis.grouping import Groups, group_by, ratio, row_of_key
 from advisor.facts.derived import (
     CollectiveCall,
     FrequencyUse,
+    Holdup,
     IdleCause,
     OperatorShape,
     OperatorShare,
@@ -38,6 +39,7 @@ def rank_times(
     operators: Table[OperatorShare] | None = None,
     without: Table[Removal] | None = None,
     work: Table[StepWork] | None = None,
+    held: Table[Holdup] | None = None,
 ) -> Table[RankTime]:
     """One row per rank. Meetings across stages and point-to-point ones do not tell a slow rank and are left out."""
     ranks = group_by(split["rank"])
@@ -66,6 +68,7 @@ def rank_times(
         **_meetings_by_rank(rank, stage, calls, ranks.sizes),
         pace=_pace_by_rank(rank, shapes),
         **_slower_types(rank, peers, operators),
+        **_busiest_calls(rank, peers, held, ranks.sizes),
         unlike_share=_unlike_shares(rank, peers, shapes),
         peer_elements_ratio=_elements_beside_peers(rank, peers, work),
         mhz=mhz,
@@ -154,9 +157,31 @@ def _slower_types(rank: Array, peers: Groups, operators: Table[OperatorShare] | 
     own = operators.take(np.isin(operators["rank"], rank) & (types.codes >= 0) & ~communicate_inside(types))
     if not len(own):
         return nothing
-    names = own.texts("op_type").in_use()
-    of, count = row_of_key(rank, own["rank"]), len(names.names)
-    total = np.bincount(of * count + names.codes, own["total_us"], len(rank) * count).reshape(len(rank), count)
+    name, longer, usual = _most_beyond_peers(rank, peers, own["rank"], own.texts("op_type"), own["total_us"])
+    return {"slower_type": name, "slower_us": longer, "slower_usual_us": usual}
+
+
+def _busiest_calls(rank: Array, peers: Groups, held: Table[Holdup] | None, steps: Array) -> dict[str, Texts | Array]:
+    """Per rank: the call that fills most of its pauses beyond those of its peers, and by how much per step, µs."""
+    own = Table.empty(Holdup) if held is None else held.take(np.isin(held["rank"], rank))
+    own = own.take(own.texts("cause").isin(["host"]) & (own.texts("call").codes >= 0))
+    if not len(own):
+        return {"busiest_call": Texts.constant(None, len(rank)), "busiest_us": np.full(len(rank), np.nan)}
+    idle = np.nan_to_num(own["idle_us"]) / steps[row_of_key(rank, own["rank"])]
+    name, longer, _ = _most_beyond_peers(rank, peers, own["rank"], own.texts("call"), idle)
+    return {"busiest_call": name, "busiest_us": longer}
+
+
+def _most_beyond_peers(
+    rank: Array, peers: Groups, of_rank: Array, names: Texts, us: Array
+) -> tuple[Texts, Array, Array]:
+    """Per rank: the name on which it spends most beyond its peers (median), by how much, and what these spend, µs.
+
+    A rank of which anything is known, and not this name, spends 0 on it.
+    """
+    names = names.in_use()
+    of, count = row_of_key(rank, of_rank), len(names.names)
+    total = np.bincount(of * count + names.codes, us, len(rank) * count).reshape(len(rank), count)
     total[np.bincount(of, minlength=len(rank)) == 0] = np.nan
     kinds = group_by(np.repeat(peers.of, count), np.tile(np.arange(count), len(rank)))
     usual = kinds.medians_of_others(total.ravel()).reshape(total.shape)
@@ -164,11 +189,11 @@ def _slower_types(rank: Array, peers: Groups, operators: Table[OperatorShare] | 
     most = beyond.argmax(axis=1)
     at = np.arange(len(rank)), most
     longer = beyond[at] > 0
-    return {
-        "slower_type": Texts(np.where(longer, most, -1).astype(np.int32), names.names),
-        "slower_us": np.where(longer, beyond[at], np.nan),
-        "slower_usual_us": np.where(longer, usual[at], np.nan),
-    }
+    return (
+        Texts(np.where(longer, most, -1).astype(np.int32), names.names),
+        np.where(longer, beyond[at], np.nan),
+        np.where(longer, usual[at], np.nan),
+    )
 
 
 def _unlike_shares(rank: Array, peers: Groups, shapes: Table[OperatorShape] | None) -> Array:

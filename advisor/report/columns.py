@@ -62,6 +62,8 @@ COLUMNS: Mapping[str, Text] = {
     "broken": _t("With errors", "错包数"),
     "bubble_us": _t("Bubble", "流水线空泡"),
     "bulk_us": _t("Large transfers", "大块传输"),
+    "busiest_call": _t("Call in which it idles longest beyond its peers", "比同伴空闲更久的调用"),
+    "busiest_us": _t("Longer there", "多出的空闲"),
     "busiest_share": _t("Busiest", "最高占用率"),
     "busy_cpu_share": _t("Processors of the host busy", "host CPU 占用率"),
     "busy_share": _t("Recorded calls in it", "其间有调用的占比"),

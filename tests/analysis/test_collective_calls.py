@@ -14,6 +14,7 @@ from advisor.analysis.ranks import rank_times
 from advisor.facts.derived import (
     CollectiveCall,
     FrequencyUse,
+    Holdup,
     IdleCause,
     OperatorShape,
     OperatorShare,
@@ -310,6 +311,24 @@ def test_the_type_that_a_rank_takes_longest_for_beyond_its_peers_is_named():
     only = read_table(OperatorShare, "rank op_type total_us unshared_us\n2 Sort 9 9\n2 - 4 4")
     alone = rank_times(read_table(Overlap, SPLIT), None, None, operators=only).rows()
     assert {r["slower_type"] for r in alone} == {None}  # of no peer operators are known
+
+
+def test_the_call_in_which_a_rank_idles_longer_than_its_peers_is_named() -> None:
+    held = read_table(
+        Holdup,
+        """
+        rank cause call       idle_us
+        0    host  write      90
+        0    host  aten::add  40
+        0    gc    collect    500
+        1    host  aten::add  50
+        2    host  aten::add  60
+        """,
+    )
+    rows = rank_times(read_table(Overlap, SPLIT), None, None, held=held).rows()
+    steps = len({line.split()[1] for line in SPLIT.strip().splitlines()[1:] if line.split()[0] == "0"})
+    assert (rows[0]["busiest_call"], rows[0]["busiest_us"]) == ("write", 90 / steps)
+    assert {row["busiest_call"] for row in rank_times(read_table(Overlap, SPLIT), None, None).rows()} == {None}
 
 
 def test_what_a_rank_does_in_shapes_of_its_own_is_told_beside_its_peers():

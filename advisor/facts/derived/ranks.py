@@ -66,6 +66,10 @@ class RankTime(Fact):
     ]
     slower_us: Annotated[float, Us("By how much that type takes longer than on the peers.")]
     slower_usual_us: Annotated[float, Us("What that type takes on the peers, median.")]
+    busiest_call: Annotated[
+        str, Key("The call of its host that fills more of its pauses than of those of the peers (median), by most.")
+    ]
+    busiest_us: Annotated[float, Us("By how much that call fills more of them, per step.")]
     unlike_share: Annotated[
         float,
         Share(

@@ -35,6 +35,8 @@ class Conditions(Struct, frozen=True):
     window: bool = False
     """One of the two marks no steps: its times are of a whole window, and compare with nothing."""
     other_program: bool = False
+    other_ranks: bool = False
+    """Of one job other ranks were captured: means over ranks differ though none of them changed."""
 
     @property
     def differ(self) -> bool:
@@ -71,6 +73,7 @@ def conditions_between(before: Diagnosis, after: Diagnosis, *, single: bool, wid
         more_before=any(old > new for old, new in known),
         window=_a_window(before, after),
         other_program=other_program,
+        other_ranks=_other_ranks(before.run, after.run),
     )
 
 
@@ -106,10 +109,12 @@ def _condition_notes(
             en=f"The job had {one.rank_count} ranks before, {other.rank_count} now: times are means over the ranks.",
             zh=f"rank 数由 {one.rank_count} 变为 {other.rank_count}：各项时间均为 rank 平均值。",
         )
-    elif one.ranks and other.ranks and len(one.ranks) != len(other.ranks):
+    elif _other_ranks(one, other):
         yield Text(
-            en=f"{len(one.ranks)} ranks were captured before, {len(other.ranks)} now: times are means over these.",
-            zh=f"之前采集了 {len(one.ranks)} 个 rank，现在为 {len(other.ranks)} 个：各项时间均为所采集 rank 的平均值。",
+            en=f"Other ranks were captured: {len(one.ranks)} before, {len(other.ranks)} now. Times are means over "
+            "these, which differ though no rank changed.",
+            zh=f"两次采集的 rank 不同：之前 {len(one.ranks)} 个，现在 {len(other.ranks)} 个。"
+            "各项时间均为所采集 rank 的平均值，即使各 rank 没有变化，均值也会不同。",
         )
     if one.level != other.level and one.level and other.level:
         then, now = one_line(one.level), one_line(other.level)
@@ -130,6 +135,12 @@ def _condition_notes(
             en="The two captures have little computation in common: they may not be of the same program.",
             zh="两次采集的算子构成差异很大，可能不是同一个程序。",
         )
+
+
+def _other_ranks(one: Run, other: Run) -> bool:
+    sizes = one.world_size, other.world_size
+    of_one_job = not all(sizes) or sizes[0] == sizes[1]
+    return of_one_job and bool(one.ranks and other.ranks) and set(one.ranks) != set(other.ranks)
 
 
 def _switch_differs(old: int | None, new: int | None) -> bool:

@@ -16,7 +16,8 @@ import advisor
 import corpus
 from advisor.comparison import compare
 from advisor.model.comparison import STATUSES, Status, Tolerance
-from advisor.model.findings import Confidence, Diagnosis, Evidence, Finding, Measure, Spent
+from advisor.model.findings import Confidence, Diagnosis, Evidence, Finding, Measure, Saving, Spent
+from advisor.model.run import Run
 from tests.shared_captures import SharedCaptures
 
 OPPOSITE: dict[Status, Status] = {"new": "gone", "gone": "new", "worse": "better", "better": "worse"}
@@ -67,6 +68,33 @@ def test_a_share_that_grew_because_the_step_became_shorter_is_no_worse_finding()
     assert (there.status, back.status) == ("same", "same")
     assert there.reason is not None
     assert "step around it" in there.reason.en
+
+
+def test_a_saving_that_grew_with_the_idle_time_around_what_runs_as_before_is_no_worse_finding() -> None:
+    """The step is 150 longer, all of it idle: what takes 240 as before could now win 170 of it."""
+    before = diagnosis(timed(100, 0.24, 240))
+    after = diagnosis(timed(170, 0.209, 240, "high"), steps=(1150.0, 1160.0, 1140.0), free_us=350)
+    assert status(before, after) == status(after, before) == "same"
+    counted = timed(100, 0.24, 240).model_copy(update={"evidence": (Evidence(name="calls", value=7, unit="count"),)})
+    more = counted.model_copy(update={"saving": Saving(us=170, share=0.15)})
+    longer = diagnosis(more, steps=(1150.0, 1160.0, 1140.0), free_us=350)
+    assert status(diagnosis(counted), longer) == "worse", "a count alone does not tell how long it takes"
+
+
+def test_of_a_job_other_ranks_are_told_and_nothing_is_sure() -> None:
+    of = [diagnosis(finding()).model_copy(update={"run": Run(ranks=ranks)}) for ranks in ((0, 1, 2, 3), (0, 1, 2))]
+    there = compare(*of)
+    assert there.confidence == Confidence.low
+    assert any("Other ranks were captured: 4 before, 3 now" in note.en for note in there.notes)
+    assert not any("The job had" in note.en for note in there.notes)
+
+
+def test_steps_that_differ_much_are_told_and_lower_the_confidence() -> None:
+    stalled = diagnosis(finding(), steps=(1000.0, 1000.0, 1000.0, 1000.0, 1000.0, 2000.0))
+    there = compare(diagnosis(finding()), stalled)
+    assert there.confidence == Confidence.medium
+    assert any("a tenth of the step could change unnoticed" in note.en for note in there.notes)
+    assert compare(diagnosis(finding()), diagnosis(finding())).confidence == Confidence.high
 
 
 def test_a_time_that_grew_is_worse_although_the_step_became_shorter() -> None:

@@ -83,6 +83,16 @@ def from_cluster(content: object) -> dict[str, GroupMembers]:
     return found
 
 
+def ranks_of_cluster(content: object) -> frozenset[int]:
+    """Every rank that a cluster's communication_group.json names; files of 2023 list the members of groups alone."""
+    entries = value_at(content, "comm_group_parallel_info")
+    named = [value_at(entry, "rank_set") for entry in entries] if isinstance(entries, list) else []
+    for kind in ("collective", "p2p"):
+        listed = value_at(content, kind)
+        named += listed if isinstance(listed, list) else []
+    return frozenset(rank for members in named for rank in as_integers(members) if 0 <= rank < MOST_RANKS)
+
+
 class Sizes(Struct, frozen=True):
     """What a framework wrote about its parallel dimensions."""
 

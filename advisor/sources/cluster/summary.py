@@ -103,7 +103,7 @@ class ClusterSummary:
         return Run(
             name=name,
             ranks=self.ranks,
-            world_size=len(self.ranks),
+            world_size=len(groups.ranks_of_cluster(self._file_content("communication_group.json")).union(self.ranks)),
             world_source="cluster",
             steps=tuple(steps[steps != MISSING].tolist()),
             parallel=layout,

@@ -66,6 +66,14 @@ def without_column(text: str, place: int) -> str:
     return made.getvalue()
 
 
+def test_ranks_that_only_groups_name_are_missing(summary: Path) -> None:
+    every = {"collective": [[0, 1, 2, 3, 4]], "p2p": [[0, 5]]}
+    (summary / "communication_group.json").write_text(json.dumps(every), "utf-8")
+    run, _ = open_input(summary)
+    assert run.rank_count == 6
+    assert "5" in run.missing_ranks and not any(str(rank) in run.missing_ranks for rank in run.ranks)
+
+
 def test_without_the_column_type_the_index_tells_ranks_from_stages(summary: Path) -> None:
     before, (source,) = open_input(summary)
     whole = source.read(StepTime).rows()

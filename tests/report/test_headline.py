@@ -338,6 +338,26 @@ def test_a_finding_that_wins_what_its_cause_wins_is_the_same_time(rule: str, won
     assert (second.is_folded, len(first.folds)) == (folded, folded)
 
 
+@pytest.mark.parametrize(("ranks", "won", "folded"), [((), 0.1, True), ((0,), 0.1, False), ((), 0.07, False)])
+def test_a_mean_of_all_waits_is_the_time_of_the_rank_they_wait_for(
+    ranks: tuple[int, ...], won: float, folded: bool
+) -> None:
+    """Of two ranks one waits, so that the mean is half of what the late one costs."""
+    cause = _finding("ranks/late", 0.2, symptoms=("comm/waits",), ranks=(1,))
+    waits = _finding("comm/waits", won, causes=("ranks/late",), ranks=ranks)
+    assert folded_under(_diagnosis(cause, waits)) == ({"comm/waits": "ranks/late"} if folded else {})
+
+
+def test_a_medium_cause_without_an_estimate_leads_where_nothing_else_does() -> None:
+    said = _said(_diagnosis(_finding("env/logs"), _finding("compute/cast", 0.01)))
+    assert said.first is not None
+    assert (said.kind, said.first.rule) == ("fix", "env/logs")
+    slight = _said(
+        _diagnosis(_finding("env/logs", severity=Severity.low), outcomes=(Outcome(rule="a/b", outcome="quiet"),))
+    )
+    assert slight.kind == "fine"
+
+
 def test_what_stands_for_itself_is_numbered_on_and_what_is_folded_behind_its_cause() -> None:
     findings = (
         _finding("host/eager", 0.3, symptoms=("host/python", "host/late")),

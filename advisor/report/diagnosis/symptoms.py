@@ -64,7 +64,12 @@ def _root_of(name: str, folded: Mapping[str, str], place: Mapping[str, int]) -> 
 
 
 def _win_the_same(finding: Finding, cause: Finding) -> bool:
-    """Whether what both could win is the same time, as far as estimates tell."""
+    """Whether what both could win is the same time, as far as estimates tell.
+
+    What is a mean over all ranks, as their waits are, has the late one's own in it, which is none: of two ranks it is
+    half of what that one costs.
+    """
     won, wins = finding.saving.us, cause.saving.us
     apart = TOLD_APART if any(one.rule.startswith(_OF_RANKS) for one in (finding, cause)) else _ALIKE
-    return won > 0 and wins <= won * apart and won <= wins * apart
+    is_mean = cause.rule.startswith(_OF_RANKS) and all(place.rank is None for place in finding.seen)
+    return won > 0 and wins <= won * apart * (2 if is_mean else 1) and won <= wins * apart

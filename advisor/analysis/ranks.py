@@ -52,6 +52,7 @@ def rank_times(
     means |= {"compute_us": means["compute_us"] - inside, "comm_us": means["comm_us"] + inside}
     peers = group_by(stage)
     mhz = _highest_mhz_by_rank(rank, clocks)
+    kernels = _kernels_per_step(rank, operators)
     return Table.build(
         RankTime,
         rank=rank,
@@ -67,6 +68,8 @@ def rank_times(
         peer_gain_without_comm_us=peers.medians_of_others(_gains_without_communication(rank, without)),
         **_meetings_by_rank(rank, stage, calls, ranks.sizes),
         pace=_pace_by_rank(rank, shapes),
+        kernels=kernels,
+        peer_kernels=peers.medians_of_others(kernels),
         **_slower_types(rank, peers, operators),
         **_busiest_calls(rank, peers, held, ranks.sizes),
         unlike_share=_unlike_shares(rank, peers, shapes),
@@ -140,6 +143,15 @@ def _pace_by_rank(rank: Array, shapes: Table[OperatorShape] | None) -> Array:
     enough = (compared > 0) & (compared >= _COMPARED * total(own))
     pace: Array = np.divide(compared, total(usual), out=np.full(len(rank), np.nan), where=enough)
     return pace
+
+
+def _kernels_per_step(rank: Array, operators: Table[OperatorShare] | None) -> Array:
+    """Per rank; missing where none is known."""
+    if operators is None:
+        return np.full(len(rank), np.nan)
+    at = row_of_key(rank, operators["rank"])
+    total = np.bincount(at[at >= 0], np.nan_to_num(operators["calls"][at >= 0]), len(rank))
+    return np.where(total > 0, total, np.nan)
 
 
 def _slower_types(rank: Array, peers: Groups, operators: Table[OperatorShare] | None) -> dict[str, Texts | Array]:

@@ -288,6 +288,7 @@ COLUMNS: Mapping[str, Text] = {
     "peer_elements_ratio": _t("Input elements against the peers", "输入元素数与同组之比"),
     "peer_forward_backward_us": _t("Forward and backward of the peers", "对照卡的前反向"),
     "peer_free_us": _t("Idle of the peers", "同组空闲"),
+    "peer_kernels": _t("Kernels of the peers", "同伴算子数"),
     "peer_interval_us": _t("Interval of the peers", "对照卡的迭代间隙"),
     "peer_mhz": _t("Clock of the peers", "对照卡频率"),
     "peer_tail_us": _t("Tail of the peers", "对照卡的拖尾"),

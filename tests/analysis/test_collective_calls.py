@@ -313,6 +313,18 @@ def test_the_type_that_a_rank_takes_longest_for_beyond_its_peers_is_named():
     assert {r["slower_type"] for r in alone} == {None}  # of no peer operators are known
 
 
+def test_kernels_of_a_rank_stand_beside_those_of_its_peers() -> None:
+    kinds = read_table(OperatorShare, "rank op_type calls\n0 Mul 400\n0 Add 31\n1 Mul 190\n2 Mul 192\n3 Mul 5")
+    rows = rank_times(read_table(Overlap, SPLIT), None, None, operators=kinds).rows()
+    assert [(row["kernels"], row["peer_kernels"]) for row in rows] == [
+        (431, 191),
+        (190, 311.5),
+        (192, 310.5),
+        (5, None),
+    ]
+    assert {row["kernels"] for row in rank_times(read_table(Overlap, SPLIT), None, None).rows()} == {None}
+
+
 def test_the_call_in_which_a_rank_idles_longer_than_its_peers_is_named() -> None:
     held = read_table(
         Holdup,

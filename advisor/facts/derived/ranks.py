@@ -61,6 +61,8 @@ class RankTime(Fact):
             "(median), by time; missing when fewer than half of its kernel time has a like elsewhere."
         ),
     ]
+    kernels: Annotated[float, Count("Kernels per step.")]
+    peer_kernels: Annotated[float, Count("Median of the peers.")]
     slower_type: Annotated[
         str, Key("The operator type that takes longest beyond what it takes on the peers (median), per step.")
     ]

@@ -20,8 +20,9 @@ class ModuleRange(Fact):
     moment = Moment(end="end_ns")
     record_with = Text(
         en="mark the modules with mstx ranges of the domain `Module` (`advisor modules` shows the code), or record "
-        "with with_stack=True",
-        zh="用 domain 为 `Module` 的 mstx range 标记模块（`advisor modules` 给出代码），或采集时设置 with_stack=True",
+        "call stacks that name them (with_stack=True, in most versions)",
+        zh="用 domain 为 `Module` 的 mstx range 标记模块（`advisor modules` 给出代码），或采集带模块名的调用栈"
+        "（多数版本设置 with_stack=True 即可）",
     )
 
     rank: Rank

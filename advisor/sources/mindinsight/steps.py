@@ -20,7 +20,7 @@ from advisor.messages.message import Message
 from advisor.model.run import UNEVEN
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.mindinsight.reading import EXPORT, LegacyRank
-from advisor.sources.mindinsight.rows_gone import note_steps_gone, read_filled_columns
+from advisor.sources.mindinsight.rows_gone import STEP_NUMBER, note_steps_gone, read_filled_columns
 from advisor.sources.mindinsight.spans import US_PER_TICK, collective_us_by_step
 from advisor.sources.reading import Reading
 
@@ -114,7 +114,7 @@ def _believed(rank: LegacyRank, marks: StepMarks, added: dict[str, Array]) -> di
 
 def _marks_in_trace(rank: LegacyRank) -> StepMarks:
     columns = {"number": _NUMBER, **dict.fromkeys(_TRACE, _US)}
-    headings = {"number": ("step_num",), **_TRACE}
+    headings = {"number": (STEP_NUMBER,), **_TRACE}
     path = rank.files["steps"]
     found = read_filled_columns(path, columns, headings, rank.notes, ("number", "whole_us"))
     named = found.pop("number")

@@ -90,6 +90,14 @@ def test_steps_that_are_gone_are_missed_by_their_numbers_and_the_averages_behind
     assert told == ({name} if kept != [1, 3] else set())  # a recording may leave out its first step
 
 
+def test_rows_that_do_not_say_which_step_they_are_of_are_told(one_rank: Path) -> None:
+    name = "step_trace_raw_0_detail_time.csv"
+    cut_rows(one_rank / name, lambda rows: [f"step {row}" if row[0] not in "-0" else row for row in rows])
+    found = advisor.diagnose(one_rank)
+    assert damaged_files(found) == {name}
+    assert "`step_num` holds no usable number" in found.unread[0].what
+
+
 def test_operations_that_others_lead_to_are_missed(one_rank: Path) -> None:
     cut_rows(one_rank / "minddata_pipeline_raw_0.csv", lambda rows: rows[:1])
     assert damaged_files(advisor.diagnose(one_rank)) == {"minddata_pipeline_raw_0.csv"}

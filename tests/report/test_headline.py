@@ -18,6 +18,7 @@ from advisor.model.findings import (
     Evidence,
     Finding,
     Measure,
+    Occurrence,
     Outcome,
     Place,
     RemedyStep,
@@ -336,6 +337,28 @@ def test_a_finding_that_wins_what_its_cause_wins_is_the_same_time(rule: str, won
     assert folded_under(diagnosis) == ({rule: "host/eager"} if folded else {})
     first, second = make_cards(diagnosis, "en")
     assert (second.is_folded, len(first.folds)) == (folded, folded)
+
+
+@pytest.mark.parametrize(
+    ("own", "of_cause", "won", "folded"),
+    [
+        ((5, 9), (5, 9), 0.19, True),
+        ((5,), (5, 9), 0.17, True),
+        ((5,), (5, 9), 0.1, False),
+        ((5, 7), (5, 9), 0.19, False),
+    ],
+)
+def test_a_finding_about_the_events_of_its_cause_is_the_same_time(
+    own: tuple[int, ...], of_cause: tuple[int, ...], won: float, folded: bool
+) -> None:
+    cause = _with_events(_finding("host/silent", 0.2, symptoms=("host/stalled",)), of_cause)
+    effect = _with_events(_finding("host/stalled", won, causes=("host/silent",)), own)
+    assert folded_under(_diagnosis(cause, effect)) == ({"host/stalled": "host/silent"} if folded else {})
+
+
+def _with_events(finding: Finding, starts: tuple[int, ...]) -> Finding:
+    events = tuple(Occurrence(table="stalls", rank=0, start_ns=start, duration_us=2.0) for start in starts)
+    return finding.model_copy(update={"occurrences": events})
 
 
 @pytest.mark.parametrize(("ranks", "won", "folded"), [((), 0.1, True), ((0,), 0.1, False), ((), 0.07, False)])

@@ -70,6 +70,13 @@ def _win_the_same(finding: Finding, cause: Finding) -> bool:
     half of what that one costs.
     """
     won, wins = finding.saving.us, cause.saving.us
-    apart = TOLD_APART if any(one.rule.startswith(_OF_RANKS) for one in (finding, cause)) else _ALIKE
+    estimated = any(one.rule.startswith(_OF_RANKS) for one in (finding, cause))
+    apart = TOLD_APART if estimated or _rest_on_the_same(finding, cause) else _ALIKE
     is_mean = cause.rule.startswith(_OF_RANKS) and all(place.rank is None for place in finding.seen)
     return won > 0 and wins <= won * apart * (2 if is_mean else 1) and won <= wins * apart
+
+
+def _rest_on_the_same(finding: Finding, cause: Finding) -> bool:
+    """Whether each event behind a finding is behind its cause too, such as the pauses of a host."""
+    events = {(event.rank, event.start_ns, event.duration_us) for event in finding.occurrences}
+    return bool(events) and events <= {(event.rank, event.start_ns, event.duration_us) for event in cause.occurrences}

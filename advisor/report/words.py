@@ -154,6 +154,7 @@ WORDS: Mapping[str, Text] = {
     "step_word": _t("the whole step", "整个 step"),
     "window_word": _t("the whole window", "整个窗口"),
     "clock_word": _t("clock", "频率采样"),
+    "pause_word": _t("pause", "停顿"),
     "after_step": _t("After {the_step} began", "距{the_step}开始"),
     "in_timeline": _t("After the first event of the rank", "距该 rank 首个事件"),
     "how_counted": _t(

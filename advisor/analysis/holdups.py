@@ -24,6 +24,8 @@ from advisor.facts.table import Array, Table, Texts, values_at
 
 MOST_PAUSES = 2_000
 """Of so many pauses, the longest, it is asked what the host was doing."""
+_STEPS_TO_COMPARE = 3
+"""With two steps nobody knows which of them is the usual one."""
 
 
 def holdups(
@@ -48,8 +50,17 @@ def holdups(
     found = _beside_other_steps(_within_steps(Table.concat(Holdup, parts), device))
     unknown = lacks_kernel_rows(split, found["rank"], found["step"])
     found = found.having(**{name: np.where(unknown, np.nan, found[name]) for name in ("idle_us", "lost_us")})
+    return _beside_other_rows(found, device.cells.rank)
+
+
+def _beside_other_rows(found: Table[Holdup], rank_of_step: Array) -> Table[Holdup]:
+    """With the idle time of all rows of a call; one long pause of one of several steps makes no call the busiest."""
+    ranks, steps = np.unique(rank_of_step, return_counts=True)
+    comparable = steps[np.searchsorted(ranks, found["rank"])] >= _STEPS_TO_COMPARE
+    beyond = np.where(comparable, np.nan_to_num(np.fmax(found["longest_us"] - found["usual_longest_us"], 0.0)), 0.0)
+    usual_us = np.fmax(np.nan_to_num(found["idle_us"]) - beyond, 0.0)
     alike = group_by(found["rank"], found.texts("cause"), found.texts("call"))
-    return found.having(call_idle_us=alike.sums(np.nan_to_num(found["idle_us"]))[alike.of])
+    return found.having(call_idle_us=alike.sums(usual_us)[alike.of])
 
 
 def _within_steps(found: Table[Holdup], device: DeviceTimeline) -> Table[Holdup]:

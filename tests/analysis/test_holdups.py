@@ -312,7 +312,7 @@ def test_the_longest_pause_stands_beside_that_of_the_other_steps():
 
 @settings(max_examples=20)
 @given(CALLS)
-def test_what_a_call_leaves_idle_over_all_steps_is_the_sum_of_its_rows(calls):
+def test_what_a_call_leaves_idle_in_two_steps_is_the_sum_of_its_rows(calls):
     text = "thread kind name start_ns end_ns\n" + "\n".join(
         f"1 {kind} {name} {start * 1000} {(start + length) * 1000}" for start, length, (kind, name) in calls
     )
@@ -323,3 +323,19 @@ def test_what_a_call_leaves_idle_over_all_steps_is_the_sum_of_its_rows(calls):
     for row in rows:
         same = [one["idle_us"] or 0.0 for one in rows if (one["cause"], one["call"]) == (row["cause"], row["call"])]
         assert row["call_idle_us"] == pytest.approx(sum(same))
+
+
+@pytest.mark.parametrize(("steps", "busiest"), [(2, 50 + 10), (3, 0 + 10 + 10)])
+def test_one_long_pause_of_one_of_several_steps_makes_no_call_the_busiest(steps: int, busiest: float) -> None:
+    kernels = KERNELS + ("\n3 330000 20\n3 400000 20" if steps > 2 else "")
+    windows = WINDOWS + ("\n3 320000 480000" if steps > 2 else "")
+    collections = ["30000 90000", "250000 260000", "360000 370000"]
+    found = holdups(
+        read_table(Kernel, kernels),
+        host_calls("thread kind name start_ns end_ns\n" + "\n".join(f"1 gc gc {one}" for one in collections[:steps])),
+        links=None,
+        collectives=None,
+        tasks=None,
+        windows=read_table(StepWindow, windows),
+    )
+    assert {row["call_idle_us"] for row in found.rows() if row["cause"] == "gc"} == {busiest}

@@ -175,7 +175,13 @@ class Holdup(Fact):
         float, Us("The longest of its kind in the middle one of the other steps of the rank; missing without others.")
     ]
     idle_us: Annotated[float, Us("The part during which the device was free. For `host`: those pauses together.")]
-    call_idle_us: Annotated[float, Us("The same of all rows of this rank, kind and call: over all steps.")]
+    call_idle_us: Annotated[
+        float,
+        Us(
+            "The same of all rows of this rank, kind and call: over all steps, of three and more without what the "
+            "longest of a step is longer than that of the other steps."
+        ),
+    ]
     lost_us: Annotated[
         float,
         Us(

@@ -95,5 +95,5 @@ def _span_text(one: Occurrence) -> str:
 
 def _event_line(brief: str, name: Prose, language: Language) -> Prose:
     """`rank 1, step 50, +60.8 ms, 86.2 ms (aten::item)`."""
-    open_, close = ("（", "）") if language == "zh" else (" (", ")")
-    return (*plain_prose(f"{brief}{open_}"), *name, *plain_prose(close)) if brief else name
+    opened, _, closed = say("aside", language).partition("{words}")
+    return (*plain_prose(f"{brief}{opened}"), *name, *plain_prose(closed)) if brief else name

@@ -154,6 +154,7 @@ WORDS: Mapping[str, Text] = {
     "step_word": _t("the whole step", "整个 step"),
     "window_word": _t("the whole window", "整个窗口"),
     "clock_word": _t("clock", "频率采样"),
+    "aside": _t(" ({words})", "（{words}）"),
     "pause_word": _t("pause", "停顿"),
     "after_step": _t("After {the_step} began", "距{the_step}开始"),
     "in_timeline": _t("After the first event of the rank", "距该 rank 首个事件"),
@@ -552,6 +553,11 @@ AXES: Mapping[str, Text] = {
 def say(name: str, language: Language, times_of: TimesOf = "step", /, **values: object) -> str:
     """One of the fixed words, with its holes filled; `times_of` is what the times of the run are of."""
     return WORDS[name].fill(language, times_of, **values)
+
+
+def say_aside(words: str, language: Language) -> str:
+    """Words in the brackets of the language, set off from what stands before."""
+    return say("aside", language, words=words)
 
 
 def say_rule_count(count: int, language: Language) -> str:

@@ -46,6 +46,7 @@ from advisor.report.prose import (
     toned,
 )
 from advisor.report.run_summary import run_facts, run_line
+from advisor.report.words import say_aside
 from advisor.units import show_value
 
 ROWS = 15
@@ -156,7 +157,7 @@ class ComparisonBlocks:
 
     def aside(self, words: str) -> str:
         """Words in brackets."""
-        return say("aside", self.language, words=words)
+        return say_aside(words, self.language)
 
     def answer(self) -> Iterator[Block]:
         """Whether it got slower, through what, and how sure that is."""
@@ -236,7 +237,7 @@ class ComparisonBlocks:
 
     def group(self, group: FindingGroup) -> Block:
         """The findings of one kind of change."""
-        name = (TextPiece(group.word, tone=TONES.get(group.status, "quiet")), TextPiece(f" ({group.count})"))
+        name = (TextPiece(group.word, tone=TONES.get(group.status, "quiet")), TextPiece(self.aside(str(group.count))))
         items = [tuple(self.item(item, folded=group.folded)) for item in group.items]
         left = [paragraph_of(*self.more(group.left_out))] if group.left_out else []
         listed = ListBlock((*items, *left))
@@ -269,7 +270,10 @@ class ComparisonBlocks:
 
     def group_briefly(self, group: FindingGroup, top: int) -> Iterator[Block]:
         """The first findings of one kind of change."""
-        name = (TextPiece(group.word, strong=True, tone=TONES.get(group.status, "")), TextPiece(f" ({group.count})"))
+        name = (
+            TextPiece(group.word, strong=True, tone=TONES.get(group.status, "")),
+            TextPiece(self.aside(str(group.count))),
+        )
         if group.folded:
             names = say("comma", self.language).join(dict.fromkeys(item.rule for item in group.items[:top]))
             yield Paragraph((*name, *_quiet(f"  {names}{' …' if group.count > top else ''}")), begins=True)

@@ -15,6 +15,7 @@ from advisor.report.blocks import Fold, Grid, Paragraph
 from advisor.report.comparison.amounts import signed_amount
 from advisor.report.comparison.words import TABLES, say, say_column
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, plain_prose
+from advisor.report.words import say_aside
 from advisor.units import show_value
 
 WHEN = re.compile(r"_(before|after|delta)(?=_|$)")
@@ -54,7 +55,7 @@ def difference_fold(table: Difference, language: Language, most: int) -> Fold:
         over=tuple(one.label for one in columns),
     )
     more = (Paragraph(plain_prose(say("more_rows", language))),) if total > len(rows) else ()
-    title = (TextPiece(table_title(table.name, language)), TextPiece(f" ({note})", tone="quiet"))
+    title = (TextPiece(table_title(table.name, language)), TextPiece(say_aside(note, language), tone="quiet"))
     return Fold(title, (grid, *more), is_open=table.name == "ranks" and len(rows) <= MOST_OPEN)
 
 

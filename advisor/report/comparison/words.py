@@ -119,7 +119,6 @@ WORDS: Mapping[str, Text] = {
     "what": _t("What", "项目"),
     "count_column": _t("Times per step", "每步次数"),
     "within_noise": _t("within noise", "波动范围内"),
-    "aside": _t(" ({words})", "（{words}）"),
     "total": _t("step in all", "单步合计"),
     "unnamed_compute": _t("other kernels", "其他算子"),
     "unnamed_communication": _t("other communication", "其他通信"),

@@ -43,6 +43,7 @@ from advisor.report.words import (
     SEVERITIES,
     SIGNS,
     say,
+    say_aside,
     word_for,
 )
 from advisor.units import show_value
@@ -418,7 +419,7 @@ class Maker:
 
     def basis(self, param: Param) -> Prose:
         """Why this threshold, and whether the project set it."""
-        own = plain_prose(f" ({say('overridden', self.language)})") if param.overridden else ()
+        own = plain_prose(say_aside(say("overridden", self.language), self.language)) if param.overridden else ()
         return (*rule_sentence(param.basis.say(self.language)), *own)
 
     def excerpt(self, table: Table, info: RuleInfo, most: int = MOST_ROWS) -> CardRows:

@@ -26,7 +26,7 @@ from advisor.report.blocks import (
 from advisor.report.diagnosis.cards import Card, CardLink, CardMeasure, CardStep, worst_place
 from advisor.report.occurrence_times import When
 from advisor.report.prose import Prose, TextPiece, Tone, code_prose, flat_text, join_prose, plain_prose, strong, toned
-from advisor.report.words import say
+from advisor.report.words import say, say_aside
 
 MOST_MOMENTS = 3
 ARROW = TextPiece("→", tone="good")
@@ -144,7 +144,7 @@ class FindingBlocks:
         """The rows behind it, folded away."""
         rows = card.excerpt
         if rows is not None:
-            note = (TextPiece(f" ({rows.note})", tone="quiet"),) if rows.note else ()
+            note = (TextPiece(say_aside(rows.note, self.language), tone="quiet"),) if rows.note else ()
             since = (Paragraph(plain_prose(say("since_start", self.language))),) if rows.timed else ()
             yield Fold((TextPiece(say("excerpt", self.language)), *note), (rows.grid, *since), is_open=True)
 

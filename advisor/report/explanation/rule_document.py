@@ -16,7 +16,7 @@ from advisor.report.diagnosis.finding import remedy_list
 from advisor.report.explanation.words import say_explained
 from advisor.report.prose import Prose, TextPiece, code_prose, parse_prose, plain_prose, strong
 from advisor.report.rule_text import rule_sentence
-from advisor.report.words import say
+from advisor.report.words import say, say_aside
 from advisor.units import show_value
 
 LONGEST_EXPRESSION = 4096
@@ -50,7 +50,9 @@ def _rule_blocks(info: RuleInfo, language: Language, logic: Sequence[tuple[str, 
 
 def introduce_rule(info: RuleInfo, language: Language) -> Iterator[Block]:
     """Its id, what it finds, and why to care."""
-    status = () if info.status == "stable" else (TextPiece(f" ({say(info.status, language)})", tone="warn"),)
+    status = (
+        () if info.status == "stable" else (TextPiece(say_aside(say(info.status, language), language), tone="warn"),)
+    )
     yield Heading((*code_prose(info.id), *status), 1)
     yield Paragraph(strong(open_title(info, language)))
     yield from open_text(info.why, language)
@@ -66,6 +68,6 @@ def logic_rows(logic: Sequence[tuple[str, str]]) -> tuple[tuple[Prose, Prose], .
 
 
 def _param_row(param: Param, language: Language) -> tuple[Prose, ...]:
-    own = f" ({say('overridden', language)})" if param.overridden else ""
+    own = say_aside(say("overridden", language), language) if param.overridden else ""
     value = plain_prose(show_value(param.value, param.unit) + own)
     return code_prose(param.name), value, rule_sentence(param.basis.say(language))

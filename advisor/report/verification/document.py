@@ -14,6 +14,8 @@ from advisor.report.comparison.items import Items, WatchedValue
 from advisor.report.comparison.words import STATUSES
 from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, plain_prose
 from advisor.report.verification.words import say
+from advisor.report.words import say as say_report
+from advisor.report.words import say_aside
 from advisor.units import show_value
 
 MOST_AGAINST = 10
@@ -71,7 +73,7 @@ def _finding_row(one: Verification, items: Items) -> tuple[Prose, ...]:
     language, change = items.language, items.comparison.change(one.fingerprint)
     title = items.title_before(change) if change is not None else ()
     reason = change.reason if change is not None else None
-    why = plain_prose(f" ({clean_line(reason.say(language), 500)})") if reason is not None else ()
+    why = plain_prose(say_aside(clean_line(reason.say(language), 500), language)) if reason is not None else ()
     return (
         (TextPiece(status_word(one.status, language), tone=_BECAME.get(one.status, "")),),
         (*_title_with_rule(title, one), *why),
@@ -125,8 +127,9 @@ def _caveat_blocks(changes: Sequence[Change], reasons: Iterable[Text], items: It
 
 def _change_prose(change: Change, items: Items) -> Prose:
     item = items.item(change)
-    about = ", ".join(filter(None, [STATUSES[change.status].say(items.language), item.saving]))
-    return (*item.title, TextPiece(f" ({about}) "), *code_prose(item.rule))
+    told = filter(None, [STATUSES[change.status].say(items.language), item.saving])
+    about = say_aside(say_report("comma", items.language).join(told), items.language)
+    return (*item.title, TextPiece(f"{about} "), *code_prose(item.rule))
 
 
 def _amount_rows(verification: Verification, language: Language) -> Iterator[tuple[Prose, ...]]:

@@ -392,4 +392,6 @@ def test_a_saved_comparison_of_the_same_has_nothing_that_moved() -> None:
 
 @pytest.mark.parametrize("shape", COMPARED)
 def test_chinese_stands_in_the_brackets_of_chinese(shape: str) -> None:
-    assert not re.findall("[\u4e00-\u9fff] ?\\([^)]*[\u4e00-\u9fff][^)]*\\)", comparison_markdown(COMPARED[shape], "zh"))
+    assert not re.findall(
+        "[\u4e00-\u9fff] ?\\([^)]*[\u4e00-\u9fff][^)]*\\)", comparison_markdown(COMPARED[shape], "zh")
+    )

@@ -37,7 +37,8 @@ class Remedy(_Model):
 class FindingAnswer(_Model):
     """A finding as the diagnosis has it, and the words of its rule."""
 
-    number: int
+    number: str
+    """Its place as in reports: `1.1` says the time of `1` again."""
     title: str
     why: str
     saving: str

@@ -88,6 +88,12 @@ def test_a_diagnosis_holds_the_findings_of_the_command(tools: Tools, folder: Pat
     assert sum(answer["outcomes"].values()) == len(saved.outcomes)
 
 
+def test_findings_that_say_the_time_of_another_are_numbered_under_it_as_in_reports(tools: Tools) -> None:
+    answer = call(tools, "diagnose", path="prof", top=50)
+    assert len(answer["findings"]) == answer["total"]
+    assert {"1", "1.1"} <= {one["number"] for one in answer["findings"]}
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_progress_is_told_while_a_capture_is_read(folder: Path, catalog: Catalog, mode: str) -> None:
     told: list[tuple[float, float | None, str | None]] = []

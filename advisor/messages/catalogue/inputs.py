@@ -41,6 +41,14 @@ TEXTS: Mapping[str, Text] = {
         "{path} holds raw data of msprof that has not been exported: it has no mindstudio_profiler_output",
         "{path} 是 msprof 采集的原始数据，尚未导出，缺少 mindstudio_profiler_output",
     ),
+    "database_renamed": Text(
+        "{path} holds no profile that can be read; {name} is not named as msprof names its databases",
+        "{path} 中没有可读取的性能数据；{name} 的文件名不符合 msprof 数据库的命名规则",
+    ),
+    "give_the_database": Text(
+        "msprof names them msprof_<14 digits>.db; if it wrote this one, give the file itself: {command}",
+        "msprof 导出的数据库名为 msprof_<14 位数字>.db；如确由 msprof 导出，请直接指定该文件：{command}",
+    ),
     "not_parsed": Text(
         "{path} holds raw profiling data that has not been parsed: it has no ASCEND_PROFILER_OUTPUT",
         "{path} 是尚未解析的原始采集数据，缺少 ASCEND_PROFILER_OUTPUT",

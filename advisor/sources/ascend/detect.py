@@ -159,6 +159,8 @@ def _of_file(listing: Listing) -> Iterator[Candidate]:
         yield CaptureFolders(_root_of_output(folder), output=folder, names=listing.files)
     elif msprof.is_result(name):
         yield from _of_msprof(Listing(folder, listing.folders, listing.files))
+    elif msprof.is_renamed_database(name):
+        yield CaptureFolders(folder, output=folder, results=msprof.Results(databases={"profiler": folder / name}))
     elif name.endswith(".db"):
         yield CaptureFolders(folder, output=folder, names=(name,), stands_for="profiler")
     elif is_ascend_trace(file_head(folder / name)) and not is_packed(folder / name):

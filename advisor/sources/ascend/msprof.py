@@ -115,6 +115,11 @@ def is_result(name: str) -> bool:
     return parse_name(name) is not None or _DATABASE.fullmatch(name) is not None
 
 
+def is_renamed_database(name: str) -> bool:
+    """Whether a file may be a database of msprof that lost the time in its name."""
+    return name.startswith("msprof") and name.endswith(".db") and _DATABASE.fullmatch(name) is None
+
+
 def results_in(listings: Iterable[Listing]) -> tuple[dict[str, tuple[Path, ...]], dict[str, Path]]:
     """The files of results that lie in these folders, and the databases."""
     newest: dict[str, dict[tuple[int, ...], tuple[str, Path]]] = defaultdict(dict)

@@ -11,10 +11,11 @@ from advisor.messages.errors import InputError
 from advisor.messages.message import Message
 from advisor.messages.text import Text
 from advisor.sources.ascend.detect import NAME, OUTPUT, RawData, is_ascend_trace
+from advisor.sources.ascend.msprof import is_renamed_database
 from advisor.sources.family import Inventory
 from advisor.sources.files.damage_notes import Note
 from advisor.sources.files.heads import file_head, is_packed
-from advisor.sources.listing import first_names, show_name
+from advisor.sources.listing import first_names, list_folder, show_name
 
 _TRIES = 40
 
@@ -26,6 +27,8 @@ WANTED = Text(
 
 def refusal_of_path(path: Path, found: Inventory) -> InputError | None:
     """What lies at a path instead of a readable capture, and what to do; None where that is not known here."""
+    if renamed := _renamed_database_error(path, found):
+        return renamed
     if unparsed := found.of(NAME, "unparsed"):
         raw = isinstance(unparsed[0], RawData)
         return _unexported_error(unparsed[0].root) if raw else _unparsed_error(unparsed[0].root)
@@ -33,6 +36,20 @@ def refusal_of_path(path: Path, found: Inventory) -> InputError | None:
     if packed is not None:
         return _packed_error(packed)
     return next((_hollow_output_error(path, one.root) for one in found.of(NAME, "hollow")), None)
+
+
+def _renamed_database_error(path: Path, found: Inventory) -> InputError | None:
+    """About a database of msprof under another name, which is read when it is given by itself."""
+    if not path.is_dir() or found.unreadable:
+        return None
+    renamed = next(filter(is_renamed_database, sorted(list_folder(path).files)), None)
+    if renamed is None:
+        return None
+    command = f"advisor diagnose {quote(show_name(path / renamed))}"
+    return InputError(
+        Message("database_renamed", path=show_name(path), name=show_name(renamed)),
+        Message("give_the_database", command=command),
+    )
 
 
 def _unexported_error(folder: Path) -> InputError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -309,6 +310,25 @@ def test_what_was_recorded_and_not_exported_says_how_to_export_it(tmp_path: Path
             open_input(path)
         assert "not been exported" in told.value.what.en
         assert f"msprof --export=on --output={tmp_path / PROF}" in told.value.hint.en
+
+
+def test_a_database_that_lost_its_name_is_refused_with_what_reads_it(tmp_path: Path):
+    database = write(tmp_path / PROF, {"info.json.0": "{}"}) / "msprof_rank0.db"
+    with sqlite3.connect(database) as file:
+        numbers = (
+            "startNs, endNs, deviceId, connectionId, globalTaskId, globalPid, taskType, contextId, streamId, taskId"
+        )
+        file.execute(f"CREATE TABLE TASK ({numbers}, modelId)")
+        file.execute("INSERT INTO TASK VALUES (1000, 2000, 0, 1, 1, 1, 1, 0, 1, 1, 0)")
+        file.execute("CREATE TABLE COMPUTE_TASK_INFO (name, globalTaskId, opType)")
+        file.execute("INSERT INTO COMPUTE_TASK_INFO VALUES (1, 1, 1)")
+        file.execute("CREATE TABLE STRING_IDS (id, value)")
+        file.execute("INSERT INTO STRING_IDS VALUES (1, 'Add')")
+    with pytest.raises(InputError) as told:
+        open_input(tmp_path / PROF)
+    assert "msprof_rank0.db is not named as msprof names" in told.value.what.en
+    assert f"advisor diagnose {database}" in told.value.hint.en
+    assert only(database)[0].recorder == "msprof"
 
 
 def test_raw_data_beside_the_output_of_a_framework_is_no_second_capture(tmp_path: Path):

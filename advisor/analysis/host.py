@@ -278,10 +278,7 @@ def _calls_operators(table: Table[HostCall], thread: int) -> bool:
 
 
 def _find_calling(table: Table[HostCall], thread: int) -> bool:
-    rows = np.flatnonzero(table.isin("thread", [thread]))
-    kinds = table.texts("kind")
-    operators = [code for code, name in enumerate(kinds.names) if name in ("operator", "enqueue")]
-    return bool(np.isin(kinds.codes[rows], operators).any())
+    return bool((table.isin("thread", [thread]) & table.texts("kind").isin(("operator", "enqueue"))).any())
 
 
 def are_ranges(table: Table[HostCall], rank: int) -> Array:

@@ -37,6 +37,6 @@ def compare(before: Diagnosis, after: Diagnosis, tolerance: Tolerance = DEFAULT)
 
 
 def _comparison_confidence(noise: Noise, found: Conditions) -> Confidence:
-    if noise.single or found.window or found.other_program or found.other_ranks:
+    if noise.single or found.hardly_compare:
         return Confidence.low
     return Confidence.medium if found.differ or noise.is_wide else Confidence.high

@@ -54,12 +54,11 @@ def _change_of_finding(name: str, sides: tuple[_Side, _Side], noise: Noise, foun
     metrics = _paired_metrics(*seen)
     status, reason = _status_and_reason(finding, sides, metrics, noise, found)
     levels = [one.confidence for one in (old, new) if one is not None]
-    doubtful = noise.single or found.window or found.other_program or found.other_ranks
     return Change(
         rule=finding.rule,
         fingerprint=name,
         status=status,
-        confidence=Confidence.low if doubtful else min(levels),
+        confidence=Confidence.low if noise.single or found.hardly_compare else min(levels),
         subject=finding.subject,
         severity_before=None if old is None else old.severity,
         severity_after=None if new is None else new.severity,

@@ -43,6 +43,11 @@ class Conditions(Struct, frozen=True):
         """Whether the profilers slowed the host by different amounts."""
         return self.more_after or self.more_before
 
+    @property
+    def hardly_compare(self) -> bool:
+        """Whether what was recorded is not the same, so that no difference is certain."""
+        return self.window or self.other_program or self.other_ranks
+
     def forbid(self, status: Status) -> bool:
         """Whether a change on the side of the host may come from the profiler alone."""
         slower = status in ("new", "worse")

@@ -78,5 +78,7 @@ def _win_the_same(finding: Finding, cause: Finding) -> bool:
 
 def _rest_on_the_same(finding: Finding, cause: Finding) -> bool:
     """Whether each event behind a finding is behind its cause too, such as the pauses of a host."""
-    events = {(event.rank, event.start_ns, event.duration_us) for event in finding.occurrences}
-    return bool(events) and events <= {(event.rank, event.start_ns, event.duration_us) for event in cause.occurrences}
+    own, of_cause = (
+        {(event.rank, event.start_ns, event.duration_us) for event in one.occurrences} for one in (finding, cause)
+    )
+    return bool(own) and own <= of_cause

@@ -26,10 +26,10 @@ from advisor.sources.files.names import bounded_name
 from advisor.sources.mindinsight.reading import EXPORT, LegacyRank, read_lines
 from advisor.sources.mindinsight.rows_gone import note_steps_gone
 from advisor.sources.mindinsight.spans import CollectiveRow, kind_of, spans_in_trace
+from advisor.sources.mindinsight.step_numbers import step_of_text
 from advisor.sources.mindinsight.steps import counted_steps
 from advisor.sources.reading import Reading
 
-_STEP = re.compile(r"\d{1,9}")
 _HCCL_ROW = re.compile(r'(?P<step>[^,"]*),[^,"]*,[^,"]*,(?:"(?:[^"]|"")*"|[^,"]*),"(?P<cost>(?:[^"]|"")*)"')
 """A row: its cells may be longer than readers of csv files allow."""
 
@@ -93,8 +93,8 @@ def _parts_in_hccl(rank: LegacyRank) -> Iterator[CollectiveRow]:
         found = _HCCL_ROW.fullmatch(line)
         odd += found is None
         numbers += [found["step"]] if found else []
-        if found and _STEP.fullmatch(found["step"]) and int(found["step"]):
-            yield from _parts_of_step(int(found["step"]), found["cost"].replace('""', '"'), path, rank.notes)
+        if found and (step := step_of_text(found["step"])):
+            yield from _parts_of_step(step, found["cost"].replace('""', '"'), path, rank.notes)
     if odd:
         rank.notes.add(path.name, "", Message("uneven_rows"), rows=odd, share=odd / max(len(lines) - 1, 1))
     if len(lines) == 1:

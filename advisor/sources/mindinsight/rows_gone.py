@@ -7,7 +7,6 @@ The first step of a recording can be left out.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -16,12 +15,10 @@ from advisor.facts.table import Values
 from advisor.messages.message import Message
 from advisor.sources.files import csvfile
 from advisor.sources.files.damage_notes import Notes
+from advisor.sources.mindinsight.step_numbers import STEP_NUMBER, step_of_text
 
 _LATEST_FIRST = 2
 _AVERAGES = ("-", "0")
-_NUMBER = re.compile(r"\d{1,9}")
-STEP_NUMBER = "step_num"
-"""The heading of the numbers of steps."""
 
 
 def read_filled_columns(
@@ -50,14 +47,12 @@ def note_steps_gone(path: Path, numbers: Sequence[str | None], notes: Notes) -> 
         place = Message("after_row", n=len(numbers) + 1)
         notes.add(path.name, place, Message("averages_are_gone"), kind="truncated")
     _note_rows_without_number(path, numbers, notes)
-    note_numbers_gone(path, [int(text) for text in numbers if text and _NUMBER.fullmatch(text)], notes)
+    note_numbers_gone(path, list(map(step_of_text, numbers)), notes)
 
 
 def _note_rows_without_number(path: Path, numbers: Sequence[str | None], notes: Notes) -> None:
     """Note the rows that do not say which step they are of."""
-    bad = [
-        row for row, text in enumerate(numbers, 1) if not (text and _NUMBER.fullmatch(text)) and text not in _AVERAGES
-    ]
+    bad = [row for row, text in enumerate(numbers, 1) if not step_of_text(text) and text not in _AVERAGES]
     if bad:
         what = Message("no_usable_number", column=STEP_NUMBER)
         notes.add(path.name, Message("at_row", n=bad[0]), what, rows=len(bad), share=len(bad) / len(numbers))

@@ -25,13 +25,13 @@ from advisor.sources.files import csvfile
 from advisor.sources.files.damage_notes import Notes
 from advisor.sources.files.names import bounded_name
 from advisor.sources.mindinsight.reading import LegacyRank
+from advisor.sources.mindinsight.step_numbers import STEP_NUMBER, step_of_text
 
 US_PER_TICK = 0.01
 _NS_PER_TICK = 10
 _HEADING_BYTES = 1 << 22
 _MOST_COLUMNS = 1 << 14
 _NAME = re.compile(r"stream_\d+_\d+_(?P<op>[A-Za-z0-9]+?)(?:-op\d+)?")
-_STEP = re.compile(r"\d{1,9}")
 _TICKS = Column("Ticks of 10 ns.", "int")
 _TEXT = Column("Text.", "text")
 
@@ -65,17 +65,17 @@ def spans_in_trace(rank: LegacyRank) -> Iterator[CollectiveRow]:
         return
     names = _collectives_in_heading(path, rank.notes)
     ends = {f"{name}_{end}_point": (f"{name}_{end}_point",) for name in names for end in ("start", "end")}
-    columns = {"step_num": _TEXT, **dict.fromkeys(ends, _TICKS)}
-    found = csvfile.read_columns(path, columns, {"step_num": ("step_num",), **ends}, rank.notes, ("step_num",))
-    numbers = found["step_num"]
-    steps = numbers.values() if isinstance(numbers, Texts) else []
-    rows = [row for row, text in enumerate(steps) if text and _STEP.fullmatch(text) and int(text)]
+    columns = {STEP_NUMBER: _TEXT, **dict.fromkeys(ends, _TICKS)}
+    found = csvfile.read_columns(path, columns, {STEP_NUMBER: (STEP_NUMBER,), **ends}, rank.notes, (STEP_NUMBER,))
+    numbers = found[STEP_NUMBER]
+    steps = [step_of_text(text) for text in numbers.values()] if isinstance(numbers, Texts) else []
+    rows = [row for row, step in enumerate(steps) if step]
     for name in names:
         start, end = (_ticks(found.get(f"{name}_{which}_point")) for which in ("start", "end"))
         for row in rows:
             if 0 < start[row] <= end[row]:
                 us = float(end[row] - start[row]) * US_PER_TICK
-                yield CollectiveRow(int(steps[row] or 0), bounded_name(name), int(start[row]) * _NS_PER_TICK, us)
+                yield CollectiveRow(steps[row], bounded_name(name), int(start[row]) * _NS_PER_TICK, us)
 
 
 def _ticks(values: Array | Texts | None) -> list[int]:

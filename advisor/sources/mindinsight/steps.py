@@ -7,8 +7,6 @@ known; it often holds the start of the job, and the averages leave it out. So do
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 from msgspec import Struct
 
@@ -20,13 +18,13 @@ from advisor.messages.message import Message
 from advisor.model.run import UNEVEN
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.mindinsight.reading import EXPORT, LegacyRank
-from advisor.sources.mindinsight.rows_gone import STEP_NUMBER, note_steps_gone, read_filled_columns
+from advisor.sources.mindinsight.rows_gone import note_steps_gone, read_filled_columns
 from advisor.sources.mindinsight.spans import US_PER_TICK, collective_us_by_step
+from advisor.sources.mindinsight.step_numbers import STEP_NUMBER, step_of_text
 from advisor.sources.reading import Reading
 
 _US_PER_MS = 1e3
 _LATEST_US = 9e15
-_STEP = re.compile(r"\d{1,9}")
 _US = Column("Time.", "float", "us")
 _NUMBER = Column("Number of a step; `-` or 0 for the averages.", "text")
 _TRACE = {
@@ -120,7 +118,7 @@ def _marks_in_trace(rank: LegacyRank) -> StepMarks:
     named = found.pop("number")
     texts = named.values() if isinstance(named, Texts) else []
     note_steps_gone(path, texts, rank.notes)
-    steps = np.array([int(text) if text and _STEP.fullmatch(text) else 0 for text in texts], np.int64)
+    steps = np.array([step_of_text(text) for text in texts], np.int64)
     _, rows = np.unique(steps, return_index=True)
     rows = rows[steps[rows] > 0]
     times = {name: values[rows] * US_PER_TICK for name, values in found.items() if isinstance(values, np.ndarray)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import os
+import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -25,6 +26,16 @@ hypothesis.settings.register_profile(  # how busy the machine is tells nothing o
 hypothesis.settings.register_profile("nightly", deadline=None, database=None, print_blob=True)
 hypothesis.settings.load_profile(TIER)
 gc.set_threshold(400_000)  # as in the command itself; a generated job is hundreds of thousands of objects, none garbage
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests that look for what is left behind see nothing of those that run beside them."""
+    folder = str(tmp_path_factory.mktemp("tmp"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", folder)
+        patch.setattr(tempfile, "tempdir", folder)
+        yield
 
 
 @pytest.fixture(scope="session")

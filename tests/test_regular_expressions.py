@@ -131,8 +131,8 @@ def seconds(pattern: re.Pattern[Any], way: str, text: str) -> float:
 
 
 def least_seconds(pattern: re.Pattern[Any], way: str, text: str) -> float:
-    """Of three times, as the machine may be busy."""
-    return min(seconds(pattern, way, text) for _ in range(3))
+    """Of ten times, as the machine may be busy."""
+    return min(seconds(pattern, way, text) for _ in range(10))
 
 
 def goes_over_it_again(pattern: re.Pattern[Any], way: str, text: Hostile) -> bool:

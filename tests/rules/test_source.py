@@ -55,9 +55,9 @@ def test_what_surprises_is_refused(text: str, what: str) -> None:
 
 def test_a_bomb_of_aliases_is_refused_at_once() -> None:
     lines = ["a0: &a0 [x, x]"] + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 40)]
-    begin = time.perf_counter()
+    begin = time.process_time()
     assert refused("\n".join(lines)) == "anchors with aliases are not part of rule files"
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 5
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def device_identity(folder: Folder) -> str:
     said = _device_info(folder)
     host = as_text(said.get("hostUid")) or as_text(said.get("hostname"))
     listed = said.get("DeviceInfo")
-    number = as_integer(value_at(listed[0], "id")) if isinstance(listed, list) and listed else folder.device
+    number = as_integer(value_at(listed[0], "id")) if isinstance(listed, list) and listed else folder.named_device
     return f"{host} {number:04}" if number is not None else ""
 
 

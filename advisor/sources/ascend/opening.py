@@ -40,6 +40,7 @@ from advisor.sources.ascend.steps import numbered_steps
 from advisor.sources.ascend.world import world_of_job
 from advisor.sources.family import Candidate, GroupMembers, Input
 from advisor.sources.listing import show_name, show_relative
+from advisor.sources.rank_names import rank_in_name, rank_of_folders
 
 _STAMP = re.compile(r"_(\d{14,17})_ascend_(?:pt|ms)$|^PROF_\d+_(\d{14,17})_")
 CLOCKS_APART_NS = 60_000_000_000
@@ -119,6 +120,7 @@ def _folder_of_msprof(spot: CaptureFolders, results: Results, base: Path) -> Fol
         size_bytes=sum(map(_file_size, dict.fromkeys(every))),
         by_msprof=True,
         device=results.device if results.shared else None,
+        named_device=results.device,
     )
 
 
@@ -204,7 +206,7 @@ def _recorded_span(folder: Folder) -> tuple[int, int]:
 def _with_recorded_rank(folder: Folder) -> Folder:
     """The capture with the rank as some file holds it, or -1."""
     found = recorded_settings(folder)
-    ranks = (found.rank, _mapped_rank(folder), found.distributed_rank, rank_of_device(folder))
+    ranks = (found.rank, _mapped_rank(folder), found.distributed_rank, rank_of_device(folder), _named_rank(folder))
     folder.release()
     return replace(folder, rank=next((rank for rank in ranks if rank is not None), -1))
 
@@ -213,6 +215,13 @@ def _mapped_rank(folder: Folder) -> int | None:
     found = query_rows(folder, "profiler", "SELECT DISTINCT rankId FROM RANK_DEVICE_MAP")
     ranks = [row[0] for row in found if isinstance(row[0], int) and row[0] >= 0]
     return ranks[0] if len(ranks) == 1 else None
+
+
+def _named_rank(folder: Folder) -> int | None:
+    """The rank that the folder's name tells, or one around it; the name that a profiler gave tells the host."""
+    own = folder.root.name
+    told = None if _STAMP.search(own) else rank_in_name(own)
+    return told if told is not None else rank_of_folders(reversed(Path(folder.name).parts[:-1]))
 
 
 def _number_captures(folders: Sequence[Folder]) -> list[Folder]:

@@ -126,6 +126,8 @@ class Description:
     """Whether msprof recorded it, and no framework."""
     device: int | None = None
     """The device on its host, where files of several devices are read; None where all rows are of one."""
+    named_device: int | None = None
+    """The device on its host, where a folder is named after it."""
 
     @property
     def paths(self) -> tuple[Path, ...]:

@@ -27,12 +27,12 @@ from advisor.sources.kineto.header import FOREIGN_DEVICES, TraceHeader, read_hea
 from advisor.sources.kineto.reading import EXPORT, Trace
 from advisor.sources.kineto.readings import READINGS
 from advisor.sources.listing import show_name, show_relative
+from advisor.sources.rank_names import rank_in_name, rank_of_folders
 
 _GPU = "GPU"
 _EDGE = 4096
 """Bytes at either end of a file that tell whether it is one whole JSON."""
 _STAMP = re.compile(r"\.(\d{10,19})(?=\.|$)")
-_RANK = re.compile(r"rank[-_]?(\d{1,7})", re.IGNORECASE)
 _ENDING = re.compile(r"(\.pt)?(\.trace)?\.json(\.gz)?$", re.IGNORECASE)
 
 
@@ -66,8 +66,8 @@ class _Seen:
     @property
     def recorded_rank(self) -> int | None:
         """The rank that the trace, its name or that of its folder tells."""
-        named = _RANK.search(self.file.name) or _RANK.fullmatch(self.file.parent.name)
-        return self.header.rank if self.header.rank is not None else int(named[1]) if named else None
+        asked = (self.header.rank, rank_in_name(self.file.name), rank_of_folders([self.file.parent.name]))
+        return next((rank for rank in asked if rank is not None), None)
 
     @property
     def age_key(self) -> tuple[str, str]:

@@ -34,6 +34,7 @@ from advisor.messages.errors import InputError
 from advisor.model.run import Run
 from advisor.sources import open_input
 from advisor.sources.ascend.msprof import parse_name
+from advisor.sources.ascend.reading import Folder
 from tests.sources.conftest import Capture
 
 PROF = "PROF_000001_20250101000000000_ABCDEFGHIJKLMNOP"
@@ -240,6 +241,15 @@ def test_devices_of_one_folder_that_keep_their_own_results_are_ranks_of_their_ow
     run, sources = open_input(write(tmp_path / PROF, {**files, **cards}))
     assert len(sources) == 2 and len(run.captures) == 2
     assert sorted(source.read(Kernel)["rank"].tolist() for source in sources) == [[0], [1]]
+
+
+def test_devices_that_lost_their_description_are_numbered_by_their_folders(tmp_path: Path):
+    for i in (1, 0):
+        rows = summary_rows((i, "A", 10, 5))
+        write(tmp_path / f"PROF_00000{i}_2025010100000000{i}_X", {f"device_{i}/summary/op_summary_{i}_1.csv": rows})
+    run, sources = open_input(tmp_path)
+    assert run.ranks == (0, 1) and not run.notes
+    assert [source.name[:11] for source in sources if isinstance(source, Folder)] == ["PROF_000000", "PROF_000001"]
 
 
 def test_the_tasks_of_a_collective_tell_how_long_it_moved_data_and_how_long_it_only_waited(tmp_path: Path):

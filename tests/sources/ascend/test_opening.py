@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -45,3 +46,26 @@ def test_a_database_is_opened_once_to_describe_a_run(capture: Capture, monkeypat
     open_input(capture("database", case="healthy"))
     assert len(times) > 2
     assert set(times.values()) == {1}
+
+
+def without_rank(job: Path, folder: Path, names: tuple[str, ...]) -> Path:
+    """The first captures of a job under other names, without the files that tell their ranks."""
+    for capture, name in zip(sorted(job.glob("*_ascend_pt")), names, strict=False):
+        shutil.copytree(capture, folder / name, ignore=shutil.ignore_patterns("profiler_*"))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "names", [("rank3_ascend_pt", "rank5_ascend_pt"), ("rank_3/a_ascend_pt", "Rank-5/a_ascend_pt")]
+)
+def test_captures_that_lost_their_description_have_the_rank_that_folders_tell(
+    names: tuple[str, ...], capture: Capture, tmp_path: Path
+) -> None:
+    run = open_input(without_rank(capture("text"), tmp_path, names))[0]
+    assert run.ranks == (3, 5)
+    assert not run.notes
+
+
+def test_the_name_that_the_profiler_gave_tells_the_host_and_no_rank(capture: Capture, tmp_path: Path) -> None:
+    names = ("rank7-pod_1_20250101000000000_ascend_pt", "rank7-pod_2_20250101000000000_ascend_pt")
+    assert open_input(without_rank(capture("text"), tmp_path, names))[0].ranks == (0, 1)

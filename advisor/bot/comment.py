@@ -168,8 +168,8 @@ def _gate_line(verdict: Verdict, language: Language) -> str:
         *([say("expired", language, count=len(verdict.expired))] if verdict.expired else []),
         *([say("unjudged", language, bars=", ".join(verdict.unjudged))] if verdict.unjudged else []),
     ]
-    passed = f"**{safe_sentence(say('passed' if verdict.passed else 'failed', language))}**"
-    return " · ".join([passed, *map(safe_sentence, reasons)])
+    word = "passed" if verdict.passed else "blind" if verdict.blind else "failed"
+    return " · ".join([f"**{safe_sentence(say(word, language))}**", *map(safe_sentence, reasons)])
 
 
 def _comment_sections(

@@ -36,6 +36,7 @@ WORDS: Mapping[str, Text] = {
     # the gate
     "passed": _t("Gate: passed", "门禁：通过"),
     "failed": _t("Gate: failed", "门禁：未通过"),
+    "blind": _t("Gate: not judged", "门禁：无法判定"),
     "errors": _t("findings that fail the run: {count}", "判为失败的问题：{count} 个"),
     "budget": _t("{name} {measured} over the limit {limit}", "{name} {measured} 超出上限 {limit}"),
     "free_share": _t("idle share", "空闲占比"),

@@ -35,6 +35,7 @@ def judge_by_policy(
 
     A finding fails the run where the policy says `error`, or says nothing and the finding is at or above `fail_on`.
     Suppressed findings fail nothing. A budget fails the run where it is exceeded; one that cannot be measured is said.
+    A run that nothing fails does not pass either where nothing is known of it.
 
     Raises:
         UsageError: `fail_on` asks for what changed, and there is nothing to compare with.
@@ -57,14 +58,38 @@ def judge_by_policy(
     budgets = tuple(one.budget for one in held)
     failing = any(ruling.action == "error" and ruling.suppressed is None for ruling in rulings)
     exceeded = any(budget.kept is False and budget.action == "error" for budget in budgets)
+    fails, why = failing or exceeded, why_blind(diagnosis)
     return Verdict(
-        passed=not failing and not exceeded,
+        passed=not fails and why is None,
+        blind=not fails and why is not None,
         rulings=rulings,
         budgets=budgets,
         unused=case.unused(),
         expired=tuple(one for one in policy.suppressions if _is_past(one, today)),
-        notes=(*(one.why for one in held if one.why), *case.blind(), *case.uncertain(rulings)),
+        notes=(
+            *(one.why for one in held if one.why),
+            *([why] if why else case.unseen()),
+            *case.uncertain(rulings),
+        ),
     )
+
+
+def why_blind(diagnosis: Diagnosis) -> Text | None:
+    """What makes a diagnosis say nothing of whether the run is in order; None where it does.
+
+    What rules say of the capture itself, and that they do not apply, says nothing of the run.
+    """
+    said = {one.outcome for one in diagnosis.outcomes if not one.rule.startswith("capture/")}
+    if said & {"skipped", "failed"} and not said & {"fired", "quiet"}:
+        return Text(
+            en="No rule could look at this run: nothing is known of it.", zh="没有规则能检查这次运行：对它一无所知。"
+        )
+    if diagnosis.split is None and diagnosis.unread:
+        return Text(
+            en="What the time of the run goes to could not be read: whether it is in order is not known.",
+            zh="无法读取这次运行的耗时去向：不知道它是否正常。",
+        )
+    return None
 
 
 def check_bars(fail_on: Sequence[FailCondition], *, compared: bool) -> None:
@@ -145,15 +170,14 @@ class _Case:
         pairs = zip(self.diagnosis.findings, rulings, strict=True)
         return tuple(finding for finding, one in pairs if one.suppressed is None and one.action != "off")
 
-    def blind(self) -> Iterator[Text]:
+    def unseen(self) -> Iterator[Text]:
         """What the gate could not see, so that passing does not say it is in order."""
         outcomes = self.diagnosis.outcomes
-        if not any(outcome.outcome in ("fired", "quiet") for outcome in outcomes):
+        if self.diagnosis.split is None:
             yield Text(
-                en="No rule could look at this capture: passing is no sign of health.",
-                zh="没有规则能检查这份采集数据：通过并不代表没有问题。",
+                en="The capture does not say where its time goes: passing says nothing of that.",
+                zh="采集数据不含耗时拆解：通过并不代表耗时正常。",
             )
-            return
         blind = [outcome.rule for outcome in outcomes if outcome.outcome in ("skipped", "failed")]
         demanded = [rule for rule in blind if (self.policy.asked(self.names(rule), None) or ("",))[0] == "error"]
         if demanded:

@@ -316,8 +316,9 @@ def test_the_gate_says_whether_and_why() -> None:
 
 
 def test_what_the_gate_could_not_see_is_said() -> None:
-    note = Text(en="No rule could look at this capture: passing is no sign of health.", zh="没有规则能检查。")
-    assert note.en in render_comment(SHAPES["blind"], verdict=Verdict(passed=True, notes=(note,)))
+    note = Text(en="No rule could look at this run: nothing is known of it.", zh="没有规则能检查。")
+    said = render_comment(SHAPES["blind"], verdict=Verdict(passed=False, blind=True, notes=(note,)))
+    assert "**Gate: not judged**" in said and note.en in said
 
 
 @pytest.mark.parametrize("name", get_args(BudgetName))

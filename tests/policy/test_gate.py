@@ -8,6 +8,7 @@ from datetime import date, timedelta
 
 import pytest
 from gate_samples import (
+    RULES,
     actions,
     bars,
     cases,
@@ -28,6 +29,7 @@ from advisor.messages.errors import UsageError
 from advisor.model.comparison import Comparison, Status
 from advisor.model.findings import Diagnosis, Severity, TimeSplit, fingerprint
 from advisor.model.run import Run
+from advisor.model.unread import Unread
 from advisor.model.verdict import Action, Budget, Suppression, Verdict
 from advisor.policy.gate import ALONE, CHANGED, judge_by_policy
 from advisor.policy.policy import ACTIONS, FailCondition, Policy
@@ -332,6 +334,41 @@ def test_passing_blindly_is_said() -> None:
     policy = Policy({"memory/near-capacity": "error", "host/free-time": "warn"}, severities={Severity.high: "error"})
     (note,) = verdict(blind, policy).notes
     assert note.en == "Set to error, but could not look: memory/near-capacity."
-    everything_blind = diagnosis(outcomes=dict.fromkeys([one.rule for one in blind.outcomes], "skipped"))
-    (note,) = verdict(everything_blind, fail_on=ALONE).notes
-    assert "no sign of health" in note.en
+
+
+def without_time(found: Diagnosis, *unread: Unread) -> Diagnosis:
+    return found.model_copy(update={"split": None, "unread": unread})
+
+
+BROKEN = Unread(file="kernel_details.csv", what="holds nothing")
+
+
+@pytest.mark.parametrize(
+    "blind",
+    [
+        diagnosis(outcomes={**dict.fromkeys(RULES, "skipped"), "capture/level-too-low": "quiet"}),
+        without_time(diagnosis(), BROKEN),
+    ],
+)
+def test_a_run_of_which_nothing_is_known_does_not_pass(blind: Diagnosis) -> None:
+    judged = verdict(blind, fail_on=ALONE)
+    assert judged.blind and not judged.passed
+    assert len(judged.notes) == 1
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        diagnosis().model_copy(update={"unread": (BROKEN,)}),
+        without_time(diagnosis()),
+        diagnosis(outcomes=dict.fromkeys(RULES, "not applicable")),
+    ],
+)
+def test_a_run_of_which_something_is_known_is_judged(seen: Diagnosis) -> None:
+    judged = verdict(seen, fail_on=ALONE)
+    assert judged.passed and not judged.blind
+
+
+def test_what_fails_a_run_fails_it_even_where_else_nothing_is_known() -> None:
+    judged = verdict(without_time(diagnosis(FREE), BROKEN), fail_on=ALONE)
+    assert not judged.passed and not judged.blind

@@ -53,7 +53,7 @@ def test_a_pass_without_anything_to_say_is_one_line() -> None:
 
 def test_a_pass_that_rests_on_nothing_does_not_say_that_all_is_well() -> None:
     blind = diagnosis(outcomes=dict.fromkeys(RULES, "skipped"))
-    assert printed(blind) == "Passed.\n\n– No rule could look at this capture: passing is no sign of health."
+    assert printed(blind) == "Not judged.\n\n– No rule could look at this run: nothing is known of it."
     suppressed = Policy(suppressions=(Suppression(rule="*", reason="a fire drill"),))
     assert printed(diagnosis(FREE), suppressed).startswith("Passed.\n\nSuppressed: 1\n")
 

@@ -15,7 +15,7 @@ from advisor.cli.arguments import (
     rule_options,
     source_options,
 )
-from advisor.cli.exit_codes import FINE, FOUND
+from advisor.cli.exit_codes import FINE, FOUND, UNREADABLE
 from advisor.cli.inputs import given_diagnosis, is_saved
 from advisor.cli.outputs import chart_renderer, console_beside, write_all
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
         write_all(diagnosis, arguments, outputs, charts, comparison=comparison, verdict=verdict)
     if not arguments.quiet:
         _print_to_console(diagnosis, comparison, verdict, arguments, outputs)
-    return FINE if verdict.passed else FOUND
+    return FINE if verdict.passed else UNREADABLE if verdict.blind else FOUND
 
 
 def _fail_on(asked: str | None, settings: Settings | None, baseline: Path | None) -> Sequence[FailCondition]:

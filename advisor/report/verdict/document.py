@@ -115,6 +115,7 @@ class _Maker:
         counts = [("failing", len(self.failing)), ("exceeded", broken), ("warned", warned)]
         said = self.comma.join(say_count(name, count, language) for name, count in counts if count)
         word: tuple[str, Tone] = ("passed", "good") if verdict.passed else ("failed", "bad")
+        word = ("blind", "bad") if verdict.blind else word
         quiet = not (verdict.rulings or verdict.budgets or verdict.notes)
         tail = said or (say("nothing", language) if quiet else "")
         stop = (f"{self.colon}{tail}" if tail else "") + say("full_stop", language)

@@ -16,6 +16,7 @@ def _t(en: str, zh: str) -> Text:
 WORDS: Mapping[str, Text] = {
     "passed": _t("Passed", "通过"),
     "failed": _t("Failed", "未通过"),
+    "blind": _t("Not judged", "无法判定"),
     "failing_one": _t("1 finding", "1 个问题不符合要求"),
     "failing_many": _t("{count} findings", "{count} 个问题不符合要求"),
     "exceeded_one": _t("1 budget exceeded", "1 项预算超限"),

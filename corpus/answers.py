@@ -46,7 +46,7 @@ ANSWERS: Mapping[str, frozenset[str]] = {
         "unfused-norm": "compute/unfused-norm",
         "unfused-rotary": "compute/unfused-rotary",
         "unfused-optimizer": "compute/unfused-optimizer",
-        "damaged-trace": "capture/damaged-input capture/lost-rows",
+        "damaged-trace": "capture/cut-timeline capture/damaged-input capture/lost-rows",
         "killed-capture": "capture/profiler-not-stopped",
     }.items()
 }

@@ -162,6 +162,7 @@ RUN: Mapping[str, Text] = {
     "ep": _t("expert-parallel size", "EP 大小"),
     "sides": _t("whether host and device were recorded", "是否同时采集了 host 与 device"),
     "lost_files": _t("files that were not given", "未提供的文件"),
+    "kernel_list": _t("whether kernels are listed beside the timeline", "时间线之外是否另有 kernel 明细"),
     "device_family": _t("family of devices", "设备类别"),
     "framework": _t("framework", "训练框架"),
     "recorder": _t("who recorded", "采集工具"),

@@ -261,6 +261,12 @@ RUN_NAMES: tuple[RunName, ...] = (
         "files with events, such as `trace_view.json`, that were recorded and not given for some rank",
         lambda r: r.lost_files or None,
     ),
+    RunName(
+        "kernel_list",
+        _TEXT,
+        "`yes` where the kernels of all ranks lie in lists of their own, `no` where some lie in the timeline alone",
+        lambda r: r.kernel_list or None,
+    ),
     RunName("tp", _NUMBER, "tensor-parallel size", lambda r: _none_if_zero(r.parallel.tp)),
     RunName("pp", _NUMBER, "pipeline-parallel size", lambda r: _none_if_zero(r.parallel.pp)),
     RunName("dp", _NUMBER, "data-parallel size", lambda r: _none_if_zero(r.parallel.dp)),

@@ -80,6 +80,11 @@ class Capture(_Model):
         return f"{_BY_MSPROF.get(file, stem)}_*.{ending}"
 
     @property
+    def lists_kernels(self) -> bool:
+        """Whether kernels lie in a list of their own, and not in the timeline alone."""
+        return self.source.startswith("text") and "kernel_details.csv" not in self.absent
+
+    @property
     def lost(self) -> tuple[str, ...]:
         """Files with events that are absent although what they hold was recorded."""
         return tuple(name for name in self.absent if _HOLDS.get(name, "") in (self.activities or ()))
@@ -165,6 +170,13 @@ class Run(_Model):
     def lost_files(self) -> str:
         """Files with events that were recorded and not given for some rank, such as `trace_view.json`."""
         return ", ".join(sorted({name for capture in self.captures for name in capture.lost}))
+
+    @property
+    def kernel_list(self) -> Literal["yes", "no", ""]:
+        """Whether the kernels of all ranks lie in lists of their own; empty where no capture is described."""
+        if not self.captures:
+            return ""
+        return "yes" if all(capture.lists_kernels for capture in self.captures) else "no"
 
     @property
     def device_family(self) -> Literal["npu", "gpu"]:

@@ -13,7 +13,7 @@ from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
 from advisor.messages.text import Text
 from advisor.model.comparison import Comparison, Status
-from advisor.model.findings import Diagnosis, Finding, Severity, fingerprint
+from advisor.model.findings import Diagnosis, Finding, Severity, fingerprint, is_grave_doubt
 from advisor.model.verdict import Action, Budget, BudgetName, Ruling, Suppression, Verdict
 from advisor.policy.policy import FailCondition, Policy, pattern_matches
 from advisor.units import show_value
@@ -51,7 +51,9 @@ def judge_by_policy(
     )
     rulings = tuple(map(case.ruling, diagnosis.findings))
     limits = tuple(budget for budget in policy.budgets if budget.action != "off")
+    doubtful = any(map(is_grave_doubt, diagnosis.findings))
     held = tuple(_held_budget(budget, diagnosis, comparison, case.left(rulings)) for budget in limits)
+    held = tuple(map(_unless_kept, held)) if doubtful else held
     if fail_on and comparison is not None and all(budget.name != "slowdown" for budget in policy.budgets):
         unasked = _held_slowdown(SLOWDOWN, comparison)
         held += (unasked,) if unasked.budget.kept is False else ()
@@ -249,6 +251,18 @@ def _held_budget(budget: Budget, diagnosis: Diagnosis, comparison: Comparison | 
     if measured is None or not math.isfinite(measured):
         return _Held(budget, _WHY[budget.name])
     return _Held(budget.model_copy(update={"measured": measured}))
+
+
+def _unless_kept(held: _Held) -> _Held:
+    """The same, of a capture in grave doubt: what is missing from it may be what exceeds the budget."""
+    if held.budget.kept is not True:
+        return held
+    name, unmeasured = held.budget.name, held.budget.model_copy(update={"measured": None})
+    why = Text(
+        en=f"Budget {name}: not measured, because the capture is damaged, and more of it may exceed the limit.",
+        zh=f"预算 {name} 无法测量：采集数据有损坏，缺失的部分可能使其超限。",
+    )
+    return _Held(unmeasured, why)
 
 
 def _held_slowdown(budget: Budget, comparison: Comparison | None) -> _Held:

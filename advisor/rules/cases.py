@@ -107,8 +107,10 @@ def _captures_lacking(said: Mapping[str, str], files: Sequence[str], ranks: Iter
     both, by = ("CPU", family.upper()), "msprof" if recorder == "msprof" else ""
     on = {name: said[name] for name in ("core_metrics", "sampled") if said.get(name, "-") != "-"}
     stacks = {"on": True, "off": False}.get(_one_of_words(said, "call_stacks", ("on", "off")))
-    if not (files or family == "gpu" or by or on or stacks is not None):
+    lists = _one_of_words(said, "kernel_list", ("yes", "no"))
+    if not (files or family == "gpu" or by or on or stacks is not None or lists):
         return ()
+    files = (*files, *(["kernel_details.csv"] if lists == "no" else []))
     like = Capture(
         rank=0, path="", recorder=by, source="text", activities=both, with_stack=stacks, absent=tuple(files), **on
     )

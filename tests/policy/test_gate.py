@@ -325,6 +325,17 @@ def test_the_usual_limit_of_a_slowdown_gives_way_to_what_a_project_says() -> Non
     assert verdict(found, against=against, fail_on=()).passed
 
 
+CUT = finding("capture/cut-timeline", Severity.medium)
+
+
+def test_a_damaged_capture_keeps_no_budget_but_may_exceed_one() -> None:
+    policy = Policy(budgets=(budget("free_share", 0.5, "share"), budget("step_time", 500, "us")))
+    judged = verdict(diagnosis(CUT), policy, fail_on=())
+    assert [one.kept for one in judged.budgets] == [None, False]
+    assert "damaged" in judged.notes[0].en
+    assert [one.kept for one in verdict(diagnosis(), policy, fail_on=()).budgets] == [True, False]
+
+
 # what the gate could not see
 
 

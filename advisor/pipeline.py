@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from advisor.chips import NOTHING_TOLD, ToldChip
-from advisor.facts.base import Fact
+from advisor.facts.base import MISSING, Fact
 from advisor.facts.derived import (
     Coverage,
     EngineStep,
@@ -516,7 +516,7 @@ def _with_times(profile: Profile, findings: tuple[Finding, ...]) -> tuple[Findin
     """The findings, their events with where they lie in the step and in the timeline."""
     from advisor.engine.event_places import place_occurrences, without_steps
 
-    findings = findings if profile.run.steps else without_steps(findings)
+    findings = findings if _has_steps(profile) else without_steps(findings)
     return place_occurrences(
         findings,
         profile.table_if_recorded(StepWindow),
@@ -581,10 +581,17 @@ def measured_run(profile: Profile) -> Run:
     return run.model_copy(update={**measured, "framework": framework, "steps": _steps_with_work(run, overlaps)})
 
 
+def _has_steps(profile: Profile) -> bool:
+    return bool(_steps_with_work(profile.run, profile.table_if_recorded(Overlap)))
+
+
 def _steps_with_work(run: Run, overlaps: Table[Overlap] | None) -> tuple[int, ...]:
     """The recorded steps without those in which no device worked, where some did: what is summed up is of the others.
 
-    A trace may mark one more step than it holds work of.
+    A trace may mark one more step than it holds work of. Where it marks steps and no work can be told to be of one,
+    times are those of the whole window, and no step is counted.
     """
-    worked = frozenset(() if overlaps is None else overlaps["step"].tolist())
-    return tuple(step for step in run.steps if step in worked) or run.steps
+    if overlaps is None or not len(overlaps):
+        return run.steps
+    worked = frozenset(overlaps["step"].tolist())
+    return tuple(step for step in run.steps if step in worked) or (() if worked == {MISSING} else run.steps)

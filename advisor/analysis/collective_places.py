@@ -9,6 +9,7 @@ from advisor.analysis.device import collective_times, kernel_times
 from advisor.analysis.families import families_of
 from advisor.analysis.grouping import group_by
 from advisor.analysis.intervals import axis_of_cells
+from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall, CollectivePlace
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Array, Table, values_at
@@ -27,6 +28,7 @@ def collective_places(run: RunOfRanks, calls: Table[CollectiveCall], kernels: Ta
     places = group_by(bare["rank"], *kinds, types_before, types_after)
     order = np.lexsort((bare["start_ns"], -bare["exposed_us"], places.of))
     worst = order[np.unique(places.of[order], return_index=True)[1]]
+    steps = run.step_count if (kernels["step"] != MISSING).any() else 1
     waited = np.minimum(np.nan_to_num(bare["wait_us"]), bare["exposed_us"])
     return Table.build(
         CollectivePlace,
@@ -37,10 +39,10 @@ def collective_places(run: RunOfRanks, calls: Table[CollectiveCall], kernels: Ta
         after=types_after.take(worst),
         before_name=names.at(before[worst]).in_use(),
         after_name=names.at(after[worst]).in_use(),
-        calls=places.sizes / run.step_count,
-        exposed_us=places.sums(bare["exposed_us"]) / run.step_count,
-        unwaited_us=places.sums(bare["exposed_us"] - waited) / run.step_count,
-        size_bytes=places.means(bare["size_bytes"]) * places.sizes / run.step_count,
+        calls=places.sizes / steps,
+        exposed_us=places.sums(bare["exposed_us"]) / steps,
+        unwaited_us=places.sums(bare["exposed_us"] - waited) / steps,
+        size_bytes=places.means(bare["size_bytes"]) * places.sizes / steps,
     )
 
 

@@ -680,3 +680,18 @@ def test_a_step_that_is_marked_and_holds_no_work_is_none_of_those_that_sums_spre
     two, three = runs
     assert three.steps == two.steps
     assert (three.step_us, three.step_count) == (two.step_us, 2)
+
+
+@pytest.mark.parametrize("lost", ["launches", "lengths of the marks"])
+def test_work_that_cannot_be_told_to_be_of_a_step_is_that_of_the_window(lost: str, tmp_path: Path) -> None:
+    events = training()
+    if lost == "launches":
+        events = [event for event in events if event.get("cat") != "cuda_runtime"]
+    else:
+        events = [{**event, "dur": 0} if "ProfilerStep" in str(event["name"]) else event for event in events]
+    whole, run = (
+        measured_run(open_profile(write(tmp_path / name / "worker0.pt.trace.json", trace(found))))
+        for name, found in (("whole", training()), ("lost", events))
+    )
+    assert whole.times_of == "step" and run.times_of == "window"
+    assert run.step_us > 1.5 * whole.step_us and run.step_count == 1

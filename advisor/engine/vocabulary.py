@@ -63,6 +63,7 @@ TABLES: Mapping[str, Text] = {
     "kernel_counters": _t("hardware counters of kernels", "算子的硬件计数器"),
     "kernel_lengths": _t("kernels", "kernel 明细"),
     "l2_cache": _t("L2 cache hit rates", "L2 Cache 命中率"),
+    "launch_clocks": _t("times from launch to kernel", "下发到执行的时间"),
     "launch_jitter": _t("evenness of launches", "下发耗时的抖动"),
     "launch_latencies": _t("times from launch to kernel", "下发到执行的时间"),
     "launch_forms": _t("kernels launched one by one or as graphs", "算子逐个下发还是以图下发"),

@@ -20,6 +20,21 @@ class HostKind(Fact):
     total_us: Annotated[float, Us("Their durations added up; calls inside calls of the same kind count again.")]
 
 
+class LaunchClock(Fact):
+    """All launches of one rank, by what lies between the calls of the host and their tasks on the device."""
+
+    table = "launch_clocks"
+    observed = False
+
+    rank: Rank
+    launches: Annotated[float, Count("Launches whose call and task were both recorded.")]
+    early: Annotated[float, Count("Those whose task begins more than 1 ms before the call that launched it.")]
+    least_lag_us: Annotated[
+        float, Us("Shortest time from the start of a call to that of its task; below zero where a task began first.")
+    ]
+    called_us: Annotated[float, Us("From the first of these calls to the last one.")]
+
+
 class Handover(Fact):
     """Operators that the framework called on one rank, and how often launching was handed to a second thread."""
 

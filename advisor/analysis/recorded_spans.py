@@ -14,6 +14,8 @@ from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, Ste
 from advisor.facts.table import Array, Table
 
 _EVER = np.iinfo(np.int64)
+_EPOCH_NS = 10**18
+"""September 2001. Clocks that count from the start of a host take thirty years to get there."""
 
 
 def recorded_spans(
@@ -38,10 +40,10 @@ def recorded_spans(
             parts.append(_timed_bounds_by_rank(table["rank"], start, end))
     if not parts:
         return Table.empty(RecordedSpan)
-    rank, first, last = map(np.concatenate, zip(*parts, strict=True))
-    return Table.build(
-        RecordedSpan, **dict(zip(("rank", "start_ns", "end_ns"), _bounds_by_rank(rank, first, last), strict=True))
-    )
+    rank, first, last = _bounds_by_rank(*map(np.concatenate, zip(*parts, strict=True)))
+    since_epoch = (first > _EPOCH_NS) & (last < _EVER.max)
+    began, ended = (np.where(since_epoch, moment / 1e3, np.nan) for moment in (first, last))
+    return Table.build(RecordedSpan, rank=rank, start_ns=first, end_ns=last, began_us=began, ended_us=ended)
 
 
 def _timed_bounds_by_rank(rank: Array, start: Array, end: Array) -> tuple[Array, Array, Array]:

@@ -194,6 +194,8 @@ COLUMNS: Mapping[str, Text] = {
     "late_fetch_us": _t("GetNext in the interval", "间隙内的 GetNext"),
     "late_tasks": _t("Launched late", "晚下发的任务数"),
     "latency_us": _t("Launch latency", "下发时延"),
+    "began_us": _t("Begin", "开始时间"),
+    "ended_us": _t("End", "结束时间"),
     "early": _t("Begun before their call", "早于下发调用的任务数"),
     "least_lag_us": _t("Shortest time to the task", "到任务开始的最短时间"),
     "called_us": _t("From the first call to the last", "首末调用之间"),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import advisor
 from advisor.sources import open_input
 from advisor.sources.ascend import reading
 from advisor.sources.files.database import open_readonly
@@ -69,3 +70,13 @@ def test_captures_that_lost_their_description_have_the_rank_that_folders_tell(
 def test_the_name_that_the_profiler_gave_tells_the_host_and_no_rank(capture: Capture, tmp_path: Path) -> None:
     names = ("rank7-pod_1_20250101000000000_ascend_pt", "rank7-pod_2_20250101000000000_ascend_pt")
     assert open_input(without_rank(capture("text"), tmp_path, names))[0].ranks == (0, 1)
+
+
+def test_ranks_that_were_recorded_hours_apart_are_not_compared_without_a_word(real_data: Path, tmp_path: Path) -> None:
+    matrix = real_data / "msinsight_pytorch_matrix" / "text"
+    for level, rank in (("level2", 0), ("level0", 1)):
+        shutil.copytree(matrix / level / f"rank{rank}_ascend_pt", tmp_path / f"rank{rank}_ascend_pt")
+    apart, together = advisor.diagnose(tmp_path), advisor.diagnose(matrix / "level2")
+    assert "capture/ranks-apart" in {one.rule for one in apart.findings}
+    assert all(one.doubted_by for one in apart.findings if one.rule.startswith(("ranks/", "comm/")))
+    assert "capture/ranks-apart" not in {one.rule for one in together.findings}

@@ -47,6 +47,17 @@ TEXTS: Mapping[str, Text] = {
     "member_encrypted": Text("is encrypted", "已加密"),
     "member_damaged": Text("cannot be unpacked whole ({why})", "无法完整解压（{why}）"),
     "lacks_column": Text("has no column `{column}`", "缺少列 `{column}`"),
+    "step_rows_repeated": Text(
+        "rows that repeat the step of a rank; each step counts once", "重复的行：同一 rank 的同一 step 只计一次"
+    ),
+    "step_rows_disagree": Text(
+        "rows of one rank and step that contradict each other; none of them counts",
+        "同一 rank、同一 step 的多行相互矛盾，均不计入",
+    ),
+    "step_times_impossible": Text(
+        "no times of a step: more than a day, or a hundred times as long or as short as on the other ranks",
+        "不可能是单步耗时：超过一天，或与其他 rank 相差百倍以上",
+    ),
     "rows_repeated": Text(
         "rows that repeat another one: the same kernel, stream and time; each counts once",
         "行与其他行重复（同一算子、同一流、同一时刻），每个只计一次",

@@ -19,6 +19,7 @@ from advisor.sources.ascend.iterations import LANE, TRACE, iterations_of
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import Origin, columns_of, query_rows, read_records, select_columns
 from advisor.sources.reading import Reading
+from advisor.sources.step_sums import usable_step_times
 
 TIMES = "step_trace_time.csv"
 _MARK = re.compile(rb'"ProfilerStep#(\d{1,18})"')
@@ -59,7 +60,8 @@ def _steps_from_text(folder: Folder) -> Table[StepTime]:
     found = folder.columns(StepTime, TIMES, headings, REQUIRED, {"device": _DEVICE})
     devices = found.pop("device", None)
     table = _of_rank(folder, Table.build(StepTime, **found))
-    return table if not isinstance(devices, np.ndarray) else _of_one_device(folder, table, devices, TIMES)
+    table = table if not isinstance(devices, np.ndarray) else _of_one_device(folder, table, devices, TIMES)
+    return usable_step_times(table, folder.notes, TIMES)
 
 
 def _steps_from_database(folder: Folder) -> Table[StepTime]:
@@ -69,7 +71,8 @@ def _steps_from_database(folder: Folder) -> Table[StepTime]:
     )
     listed = read_records(folder, origin, ("deviceId",)) if "deviceId" in columns_of(folder, origin) else None
     devices = np.array([row[0] if isinstance(row[0], int) else MISSING for row in listed or ()], np.int64)
-    return _of_one_device(folder, table, devices, folder.databases["analysis"].name)
+    file = folder.databases["analysis"].name
+    return usable_step_times(_of_one_device(folder, table, devices, file), folder.notes, file)
 
 
 def _of_one_device(folder: Folder, table: Table[StepTime], devices: Array, file: str) -> Table[StepTime]:

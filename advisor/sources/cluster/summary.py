@@ -27,6 +27,7 @@ from advisor.sources.family import GroupMembers, LeftAside
 from advisor.sources.files import csvfile, jsonfile
 from advisor.sources.files.damage_notes import Notes, Unreadable, aside_table
 from advisor.sources.files.jsonfile import as_mapping, value_at
+from advisor.sources.step_sums import usable_step_times
 
 F = TypeVar("F", bound=Fact)
 
@@ -175,7 +176,8 @@ class ClusterSummary:
         columns = {name: values for name, values in self._step_sheet.items() if name not in ("type", "index")}
         layout = Parallel(stages=self.stages)
         stages = [layout.stage_of(rank) for rank in ranks.tolist()]
-        return Table.build(StepTime, **columns).take(rows).having(rank=ranks, stage=stages)
+        found = Table.build(StepTime, **columns).take(rows).having(rank=ranks, stage=stages)
+        return usable_step_times(found, self.notes, "cluster_step_trace_time.csv")
 
     def _file_content(self, name: str) -> object:
         """What a file, or the database in its place, holds; nothing where it cannot be read, which is noted."""

@@ -167,14 +167,24 @@ def _whole_thousandths(decimals: CellArray) -> tuple[Array, Array]:
 
 
 def exact_ns(text: str, factor: float = 1.0) -> int | None:
-    """Decimal µs (or `factor` µs) as whole ns, digits below dropped; MISSING below zero, None when it is no time."""
+    """Decimal µs (or `factor` µs) as whole ns, digits below dropped; MISSING below zero, None when it is no time.
+
+    `1.73641E+15`, as spreadsheets write a moment, is none: its last digit stands for hours.
+    """
     try:
-        ns = Decimal(text) * Decimal(str(factor)) * 1000
+        told = Decimal(text)
+        ns = told * Decimal(str(factor)) * 1000
     except ArithmeticError:  # no number, or an exponent beyond all bounds
         return None
-    if not ns.is_finite() or ns.adjusted() >= _DIGITS:
+    if not ns.is_finite() or ns.adjusted() >= _DIGITS or is_rounded(told):
         return None
     return MISSING if ns < 0 else int(ns) if ns <= _LATEST else None
+
+
+def is_rounded(told: Decimal) -> bool:
+    """Whether the last digit of a number stands for more than one: what lay below is not known."""
+    exponent = told.as_tuple().exponent
+    return isinstance(exponent, int) and exponent > 0 and told != 0
 
 
 def text_codes(cells: CellArray, index: dict[str, int], *, bytewise: bool = False) -> Array:

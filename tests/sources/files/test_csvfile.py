@@ -201,12 +201,14 @@ def test_names_in_other_encodings_are_read(file: Path) -> None:
 
 
 def test_numbers_written_by_other_tools_are_read(file: Path) -> None:
-    columns, _ = read(file, "Name,Size(KB),Allocation Time(us)\nx,1e3,1.7364e15\n")
+    columns, _ = read(file, "Name,Size(KB),Allocation Time(us)\nx,1e3,1.736412474730135e15\n")
     assert columns["size_bytes"].tolist() == [1024e3]  # type: ignore[union-attr]
-    assert columns["allocated_ns"].tolist() == [1736400000000000000]  # type: ignore[union-attr]
+    assert columns["allocated_ns"].tolist() == [1736412474730135000]  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("text", ["nan", "inf", "-inf", "1e99999999", "9223372036854776", "x", ""])
+@pytest.mark.parametrize(
+    "text", ["nan", "inf", "-inf", "1e99999999", "9223372036854776", "x", "", "1.73641E+15", "1.736412474730e+15"]
+)
 def test_no_text_is_too_strange_for_an_exact_time(text: str) -> None:
     assert exact_ns(text) is None
 

@@ -73,8 +73,8 @@ TEXTS: Mapping[str, Text] = {
     ),
     "give_one_job": Text("give one job at a time", "请一次只给出一个任务的数据"),
     "record_or_copy_again": Text(
-        "record again, or copy the capture again from the machine where it was recorded",
-        "请重新采集，或从采集机器上重新拷贝",
+        "copy the capture again from the machine where it was recorded, or record again",
+        "请从采集机器上重新拷贝，或重新采集",
     ),
     "tables_without_rows": Text(
         "{name} holds a database with tables but without rows", "{name} 中的数据库只有表结构，没有数据行"

@@ -117,6 +117,14 @@ def _cut_after(file: BufferedReader, at: int, end: int) -> tuple[int, int] | Non
     return None
 
 
+def is_cut_off(file: BufferedReader, layout: ArrayLayout) -> bool:
+    """Whether the file ends before the array does, wherever in an object that is."""
+    *_, last = cut_spans(file, layout)
+    if last.end - last.start > LONGEST_SPAN:
+        return True
+    return not salvage_objects(read_span(file, last), last, layout, lambda _: None).ended
+
+
 def read_span(file: BufferedReader, span: Span) -> bytes:
     """The bytes of a span."""
     file.seek(span.start)

@@ -19,6 +19,8 @@ from advisor.messages.errors import InputError, reason_of_error
 from advisor.messages.message import Message
 from advisor.model.run import Capture, Parallel, Run
 from advisor.sources.family import Candidate, GroupMembers, Input, LeftAside
+from advisor.sources.files import chunks
+from advisor.sources.files.collected_events import KEY
 from advisor.sources.files.damage_notes import Notes, Odd
 from advisor.sources.files.packed import TraceFile, open_trace
 from advisor.sources.host_names import host_of_worker
@@ -119,8 +121,8 @@ def _look_at(file: Path, *, keep: bool) -> _Seen:
     try:
         with trace.open() as opened:
             header = read_header(opened)
-            wrong_text = None if header.activities else _find_wrong_text(opened)
-        if wrong_text is not None:
+            wrong_text = None if _GPU in header.activities else _find_wrong_text(opened)
+        if wrong_text is not None and not notes.all():
             notes.add(file.name, "", wrong_text, kind="unreadable")
         kept = keep and _GPU in header.activities
         return _Seen(file, header, notes, trace if kept else None)
@@ -130,7 +132,7 @@ def _look_at(file: Path, *, keep: bool) -> _Seen:
 
 
 def _find_wrong_text(file: BufferedReader) -> Message | None:
-    """What keeps a file from being a trace by how it begins and ends; None where it may be one."""
+    """What keeps a file from being a whole trace by how it begins and ends; None where it may be one."""
     size = file.seek(0, 2)
     file.seek(0)
     begin = file.read(_EDGE).lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -140,7 +142,15 @@ def _find_wrong_text(file: BufferedReader) -> Message | None:
         return Message("holds_nothing")
     if not begin.startswith((b"{", b"[")):
         return Message("is_no_json")
-    return None if end.endswith((b"}", b"]")) else Message("ends_early")
+    return None if end.endswith((b"}", b"]")) and not _is_cut_off(file) else Message("ends_early")
+
+
+def _is_cut_off(file: BufferedReader) -> bool:
+    """Whether the events end before their array does, as behind one of them."""
+    try:
+        return chunks.is_cut_off(file, chunks.find_array(file, KEY))
+    except chunks.NoEvents:
+        return False
 
 
 def _lost_traces(seen: Sequence[_Seen], chosen: Mapping[int, _Seen], path: Path) -> Iterator[LeftAside]:

@@ -399,18 +399,29 @@ def test_the_oldest_spelling_is_read_too(tmp_path: Path) -> None:
     assert kernels.texts("input_shapes").names == ("64,32;32,16",)
 
 
+@pytest.mark.parametrize("name", [NAME, f"{NAME}.gz"])
+@pytest.mark.parametrize("last", [b'"name": "aten::op1000', b'"args": {}', b'"args": {}}', b'"args": {}}, '])
 def test_of_a_trace_that_was_cut_off_before_its_first_kernel_it_is_said_and_not_that_none_was_recorded(
-    tmp_path: Path,
+    name: str, last: bytes, tmp_path: Path
 ) -> None:
     calls = [host(f"aten::op{number}", 5 * number, 5) for number in range(2000)]
-    path = write(tmp_path / f"{NAME}.gz", trace([*calls, *training()]))
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    whole = json.dumps(trace([*calls, *training()])).encode()
+    rest = whole[: whole.index(last, whole.index(b"aten::op999")) + len(last)]
+    (tmp_path / name).write_bytes(gzip.compress(rest) if name.endswith(".gz") else rest)
     with pytest.raises(InputError) as refused:
         open_input(tmp_path)
     assert refused.value.what.code == "trace_unreadable"
     assert "ends early" in str(refused.value)
     assert refused.value.hint is not None
     assert refused.value.hint.code == "record_or_copy_again"
+
+
+def test_of_a_packed_trace_that_was_cut_off_before_its_first_kernel_it_is_said(tmp_path: Path) -> None:
+    calls = [host(f"aten::op{number}", 5 * number, 5) for number in range(2000)]
+    path = write(tmp_path / f"{NAME}.gz", trace([*calls, *training()]))
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(InputError, match="ends early"):
+        open_input(tmp_path)
 
 
 @pytest.mark.parametrize("ending", [".json", ".json.gz"])

@@ -31,8 +31,9 @@ from advisor.sources.step_sums import usable_step_times
 
 F = TypeVar("F", bound=Fact)
 
+STEP_TIMES = "cluster_step_trace_time.csv"
 CLUSTER_FILES = (
-    "cluster_step_trace_time.csv",
+    STEP_TIMES,
     "cluster_communication.json",
     "cluster_communication_matrix.json",
     "communication_group.json",
@@ -41,7 +42,9 @@ CLUSTER_DATABASE = "cluster_analysis.db"
 TIMES = "Communication Time Info"
 _TEXT = Column("Kind or index of a row.", "text")
 _COLUMNS = {**StepTime.columns(), "type": _TEXT, "index": _TEXT}
-_NAMES = {**HEADINGS, "type": ("Type",), "index": ("Index",)}
+_NAMES_OF_LISTED = {"type": ("Type",), "index": ("Index",)}
+_NAMES = {**HEADINGS, **_NAMES_OF_LISTED}
+_LISTED = {name: _COLUMNS[name] for name in _NAMES_OF_LISTED}
 
 
 class ClusterSummary:
@@ -58,6 +61,8 @@ class ClusterSummary:
             databases={"analysis": database} if os.path.isfile(database) else {},
             notes=self.notes,
         )
+        self._lost_of_list = Notes()
+        """What of the list of ranks was lost; `notes` tell it too."""
         self.size_bytes = sum(path.stat().st_size for path in self.paths)
 
     @property
@@ -114,8 +119,8 @@ class ClusterSummary:
 
     @cached_property
     def ranks(self) -> tuple[int, ...]:
-        """Every rank the summary speaks of, by its step times, else by who communicates."""
-        timed = self._rank_rows[0]
+        """Every rank the summary speaks of, by the rows of its step times, else by who communicates."""
+        timed = _rank_rows(*self._listed_rows)[0]
         talking = {rank for _, entry in self._operator_entries for rank in _ranks_of_entry(entry)}
         return tuple(sorted({*timed.tolist()} or talking))
 
@@ -132,16 +137,29 @@ class ClusterSummary:
     @cached_property
     def stages(self) -> tuple[tuple[int, ...], ...]:
         """Ranks of each pipeline stage, in order of their first rank; empty when there is but one."""
-        kinds, indexes = self._text_column("type"), self._text_column("index")
+        kinds, indexes = self._listed_rows
         rows = zip(kinds.values(), indexes.values(), strict=True)
         found = {tuple(sorted(ranks_of(index or ""))) for kind, index in rows if kind == "stage"} - {()}
         members = [rank for stage in found for rank in stage]
         return tuple(sorted(found)) if len(found) > 1 and len(members) == len(set(members)) else ()
 
     @cached_property
+    def _listed_rows(self) -> tuple[Texts, Texts]:
+        """Kind and index of each row of step times, whether or not these can be used."""
+        path = self.files.get(STEP_TIMES)
+        if path is None:
+            return self._text_column("type"), self._text_column("index")
+        try:
+            found = _with_kinds(csvfile.read_columns(path, _LISTED, _NAMES_OF_LISTED, self._lost_of_list, ("index",)))
+        except Unreadable:
+            return Texts.of(()), Texts.of(())
+        kinds, indexes = found["type"], found["index"]
+        return (kinds, indexes) if isinstance(kinds, Texts) and isinstance(indexes, Texts) else (Texts.of(()),) * 2
+
+    @cached_property
     def _step_sheet(self) -> dict[str, Values]:
         """cluster_step_trace_time.csv; nothing where it is missing or cannot be read."""
-        path = self.files.get("cluster_step_trace_time.csv")
+        path = self.files.get(STEP_TIMES)
         try:
             if path is not None:
                 return _with_kinds(csvfile.read_columns(path, _COLUMNS, _NAMES, self.notes, (*REQUIRED, "index")))
@@ -157,20 +175,8 @@ class ClusterSummary:
         found = self._step_sheet.get(name)
         return found if isinstance(found, Texts) else Texts.of(())
 
-    @cached_property
-    def _rank_rows(self) -> tuple[Array, Array]:
-        """The ranks of the rows that speak of one rank, and where these rows are. Rows of stages are maxima."""
-        kinds, indexes = self._text_column("type").values(), self._text_column("index").values()
-        rows = [
-            (int(index), row)
-            for row, (kind, index) in enumerate(zip(kinds, indexes, strict=True))
-            if kind == "rank" and index is not None and index.isdecimal() and len(index) < 10  # noqa: PLR2004 - no rank
-        ]
-        found = np.array(rows, np.int64).reshape(-1, 2)
-        return found[:, 0], found[:, 1]
-
     def _step_times(self) -> Table[StepTime]:
-        ranks, rows = self._rank_rows
+        ranks, rows = _rank_rows(self._text_column("type"), self._text_column("index"))
         if not len(ranks):
             raise FactMissing([StepTime.table])
         columns = {name: values for name, values in self._step_sheet.items() if name not in ("type", "index")}
@@ -247,6 +253,8 @@ class ClusterSummary:
         return groups.group_table(self.groups)
 
     def _capture_table(self) -> Table[RankCapture]:
+        if self.ranks and self._lost_of_list.all():  # which ranks were captured stood in what is lost
+            raise Unreadable(STEP_TIMES, self._lost_of_list.all()[0].what)
         steps = self._number_column("step")
         return Table.build(
             RankCapture,
@@ -281,6 +289,17 @@ def _with_kinds(sheet: dict[str, Values]) -> dict[str, Values]:
     if "type" in sheet or not isinstance(index, Texts):
         return sheet
     return {**sheet, "type": Texts.of("rank" if (i or "").isdecimal() else "stage" for i in index.values())}
+
+
+def _rank_rows(kinds: Texts, indexes: Texts) -> tuple[Array, Array]:
+    """The ranks of the rows that speak of one rank, and where these rows are. Rows of stages are maxima."""
+    rows = [
+        (int(index), row)
+        for row, (kind, index) in enumerate(zip(kinds.values(), indexes.values(), strict=True))
+        if kind == "rank" and index is not None and index.isdecimal() and len(index) < 10  # noqa: PLR2004 - no rank
+    ]
+    found = np.array(rows, np.int64).reshape(-1, 2)
+    return found[:, 0], found[:, 1]
 
 
 def _by_rank(entry: CommunicationEntry) -> Iterator[tuple[int, dict[str, object]]]:

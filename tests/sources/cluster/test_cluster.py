@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import advisor
 from advisor.facts.base import Fact
 from advisor.facts.observed import Collective, Damage, Group, Kernel, Link, RankCapture, StepTime, Transfer
 from advisor.messages.errors import FactMissing, InputError
@@ -92,6 +93,36 @@ def test_without_the_column_index_the_other_files_are_read_and_the_loss_is_named
         source.read(StepTime)
     rows = source.read(Damage).rows()
     assert [(row["file"], row["what"]) for row in rows] == [("cluster_step_trace_time.csv", "has no column `Index`")]
+
+
+EVERY_RANK = {"collective": [[0, 1, 2, 3]], "p2p": []}
+
+
+def ranks_said_to_be_missing(folder: Path) -> list[object]:
+    (folder / "communication_group.json").write_text(json.dumps(EVERY_RANK), "utf-8")
+    findings = [one for one in advisor.diagnose(folder).findings if one.rule == "capture/ranks-missing"]
+    return [value.value for one in findings for value in one.evidence if value.name == "which"]
+
+
+def test_ranks_whose_times_were_not_collected_are_not_missing(summary: Path) -> None:
+    rows = ROWS.replace(",4,15,", ",N/A,15,").replace(",4,35,", ",N/A,35,")
+    (summary / "cluster_step_trace_time.csv").write_text(HEADINGS + rows)
+    run, (source,) = open_input(summary)
+    assert (run.ranks, run.parallel.stages) == ((0, 1, 2, 3), ((0, 1), (2, 3)))
+    with pytest.raises(FactMissing):
+        source.read(StepTime)
+    assert not ranks_said_to_be_missing(summary)
+
+
+@pytest.mark.parametrize("text", [without_column(HEADINGS + ROWS, 2), (HEADINGS + ROWS)[:-80]])
+def test_of_a_list_of_ranks_that_is_not_whole_none_is_said_to_be_missing(text: str, summary: Path) -> None:
+    (summary / "cluster_step_trace_time.csv").write_text(text)
+    assert not ranks_said_to_be_missing(summary)
+
+
+def test_ranks_that_a_whole_list_lacks_are_missing(summary: Path) -> None:
+    (summary / "cluster_step_trace_time.csv").write_text(HEADINGS + ROWS.replace("2,rank,3,31,1,0,1,4,35,5\n", ""))
+    assert ranks_said_to_be_missing(summary) == ["3"]
 
 
 @pytest.mark.parametrize("place", range(10))

@@ -22,11 +22,11 @@ def stage_times(run: Run, split: Table[Overlap], calls: Table[CollectiveCall] | 
     """One row per step and stage.
 
     Raises:
-        FactMissing: The stage of no rank is known.
+        FactMissing: The stage of no rank is known: groups tell it, or the rows of stages of a summary.
     """
     split = split.take(split["stage"] != MISSING)
     if not len(split):
-        raise FactMissing([Group.table])
+        raise FactMissing([StageTime.table if run.is_summary else Group.table])
     groups = group_by(split["step"], split["stage"])
     first = groups.first
     ranks = group_by(groups.of, split["rank"])

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from advisor.engine import mindspore_hints
+from advisor.engine import mindspore_hints, summary_hints
 from advisor.engine.recorder_hints import hints_of
 from advisor.engine.vocabulary import (
     FILES,
@@ -82,7 +82,12 @@ def of_missing(missing: FactMissing, run: Run | None = None) -> Reason:
     """Tables were not recorded, or their files cannot be read; `run` tells what the captures were to hold."""
     absent = [name for name in missing.tables if name not in missing.behind]
     said = [_say_unreadable(missing.unreadable, missing.behind)] if missing.unreadable else []
-    values, hints = _say_missing_values([_whole_table(name) for name in absent], run or Run())
+    untold = _hints_of_summary(summary_hints.OF_TABLE, absent, run)
+    if untold:
+        said.append(_say_values(map(_whole_table, untold), _NOT_HERE))
+    asked = [_whole_table(name) for name in absent if name not in untold]
+    values, hints = _say_missing_values(asked, run or Run())
+    hints = [*untold.values(), *hints]
     said += [*values, *hints]
     if missing.incomplete:
         lacking = words_for_names(missing.incomplete)
@@ -93,6 +98,11 @@ def of_missing(missing: FactMissing, run: Run | None = None) -> Reason:
             )
         )
     return _with_hints(said, hints)
+
+
+def _hints_of_summary(hints: Mapping[str, Text], tables: Iterable[str], run: Run | None) -> dict[str, Text]:
+    """Of these tables those that a cluster summary could have told, with where it would; none of other captures."""
+    return {name: hints[name] for name in tables if name in hints} if run is not None and run.is_summary else {}
 
 
 def _with_hints(said: Sequence[Text], hints: Sequence[Text]) -> Reason:
@@ -129,11 +139,16 @@ def _say_missing_values(
     left = [value for value in left if not any(value in values for values, _ in lost.values())]
     asked = [value for value in left if not _was_recorded(value, run)]
     there = [value for value in left if value not in asked]
-    for values, (en, zh) in ((asked, _IN_PART if partly else _NOT), (there, _IN_PART if partly else _NOT_HERE)):
+    for values, words in ((asked, _NOT), (there, _NOT_HERE)):
         if values:
-            held = _enumerate_texts(value.words for value in values)
-            said.append(Text(en=en + held.en, zh=zh + held.zh))
+            said.append(_say_values(values, _IN_PART if partly else words))
     return said, _distinct_hints(how_to_record(value, run) for value in asked)
+
+
+def _say_values(values: Iterable[SoughtValue], words: tuple[str, str]) -> Text:
+    """What these are called, behind what is said of them in both languages."""
+    held = _enumerate_texts(value.words for value in values)
+    return Text(en=words[0] + held.en, zh=words[1] + held.zh)
 
 
 def how_to_record(value: SoughtValue, run: Run) -> Text | None:
@@ -299,6 +314,7 @@ def of_missing_values(  # noqa: PLR0917 - what is missing, and in whose words
         head = Text(en=f"too little is known of: {held.en}", zh=f"数据不足以判断：{held.zh}")
     asked = columns and not hints and not _is_switched_on(fact.record_with, run or Run())
     own = _distinct_hints([how_to_record(_whole_table(fact.table), run or Run())] if asked else [])
+    own += _hints_of_summary(summary_hints.OF_VALUES, [fact.table] if columns else [], run).values()
     return _with_hints([head, *hints, *own], [*hints, *own])
 
 

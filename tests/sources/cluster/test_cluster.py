@@ -18,6 +18,7 @@ import advisor
 from advisor.facts.base import Fact
 from advisor.facts.observed import Collective, Damage, Group, Kernel, Link, RankCapture, StepTime, Transfer
 from advisor.messages.errors import FactMissing, InputError
+from advisor.messages.text import Text
 from advisor.sources import open_input
 
 Capture = Callable[..., Path]
@@ -123,6 +124,25 @@ def test_of_a_list_of_ranks_that_is_not_whole_none_is_said_to_be_missing(text: s
 def test_ranks_that_a_whole_list_lacks_are_missing(summary: Path) -> None:
     (summary / "cluster_step_trace_time.csv").write_text(HEADINGS + ROWS.replace("2,rank,3,31,1,0,1,4,35,5\n", ""))
     assert ranks_said_to_be_missing(summary) == ["3"]
+
+
+def why_bubbles_were_not_looked_for(folder: Path) -> Text:
+    outcome = next(one for one in advisor.diagnose(folder).outcomes if one.rule == "pipeline/bubble")
+    assert outcome.outcome == "skipped" and outcome.reason is not None
+    return outcome.reason
+
+
+def test_where_rows_of_stages_are_gone_they_are_asked_for_and_not_another_recording(summary: Path) -> None:
+    (summary / "cluster_step_trace_time.csv").write_text(HEADINGS + ROWS[: ROWS.index("2,stage")])
+    why = why_bubbles_were_not_looked_for(summary)
+    assert "rows of type `stage` in `cluster_step_trace_time.csv`" in why.en and "not recorded" not in why.en
+    assert "Type 为 `stage` 的行" in why.zh and "未采集" not in why.zh
+
+
+def test_the_column_of_a_summary_that_tells_bubbles_is_named_where_it_is_gone(summary: Path) -> None:
+    (summary / "cluster_step_trace_time.csv").write_text(without_column(HEADINGS + ROWS, 9))
+    why = why_bubbles_were_not_looked_for(summary)
+    assert all("`Bubble`" in words and "`cluster_step_trace_time.csv`" in words for words in (why.en, why.zh))
 
 
 @pytest.mark.parametrize("place", range(10))

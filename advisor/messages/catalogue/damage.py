@@ -79,6 +79,11 @@ TEXTS: Mapping[str, Text] = {
     # rows and events
     "uneven_rows": Text("rows with too few or too many cells", "行的列数过少或过多"),
     "no_usable_number": Text("`{column}` holds no usable number", "`{column}` 不是可用的数值"),
+    "number_with_comma": Text(
+        "`{column}` holds numbers with commas in them, as spreadsheets write them: give the file as the profiler "
+        "wrote it",
+        "`{column}` 的数值中带有逗号（表格软件另存时的写法）：请提供 profiler 原样写出的文件",
+    ),
     "no_usable_value": Text("{table}: {column} holds no usable value", "{table}：{column} 没有可用的值"),
     "cell_no_whole_number": Text("{column} is no whole number", "{column} 不是整数"),
     "arrows_lack_an_end": Text(

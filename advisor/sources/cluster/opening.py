@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from advisor.facts.profile import Source
 from advisor.messages.errors import InputError
@@ -44,13 +45,21 @@ def open_summary(candidates: Sequence[Candidate], given: Input) -> tuple[Run, li
     """The run of a cluster summary alone, and the one source of all its ranks.
 
     Raises:
-        InputError: It names no rank.
+        InputError: It names no rank, or holds no measurement.
     """
     folder, path = candidates[0].root, given.path
     summary = ClusterSummary(folder, show_relative(folder, path) if path.is_dir() else "", given.aside)
-    if not summary.ranks:
-        raise InputError(
-            Message("summary_without_rank", path=show_name(path)),
-            Message("run_cluster_again"),
-        )
+    if not summary.measures or not summary.ranks:
+        raise _empty_summary_error(path, summary)
     return summary.run(show_name(path.resolve().name)), [summary]
+
+
+def _empty_summary_error(path: Path, summary: ClusterSummary) -> InputError:
+    """About a summary of which nothing can be used, with the damage that was met in it."""
+    nothing = Message("nothing_measured", name=show_name(path))
+    if not summary.ranks:
+        nothing = Message("summary_without_rank", path=show_name(path))
+    notes = summary.notes.all()
+    if notes:
+        nothing = Message("nothing_and_damage", what=nothing, file=notes[0].file, damage=notes[0].what)
+    return InputError(nothing, Message("run_cluster_again"))

@@ -125,6 +125,12 @@ class ClusterSummary:
         return tuple(sorted({*timed.tolist()} or talking))
 
     @cached_property
+    def measures(self) -> bool:
+        """Whether it holds any time, or any transfer."""
+        timed = len(_rank_rows(self._text_column("type"), self._text_column("index"))[0])
+        return bool(timed or self._operator_entries or self._entries_of_file("cluster_communication_matrix.json"))
+
+    @cached_property
     def groups(self) -> dict[str, GroupMembers]:
         """Groups by communicator hash: those named, and those known by the ranks they are listed under."""
         listed = {

@@ -22,6 +22,7 @@ NOT_COLLECTED = ("", "N/A", "n/a", "NA", "None", "null")
 
 _NEVER = "$^x"
 _NOTHING = f"^({'|'.join(NOT_COLLECTED)}|nan|NaN)$"
+_WITH_COMMA = r"^[+-]?[0-9][0-9.]*(,[0-9.]+)+$"
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _INTEGER = r"^[+-]?[0-9]{1,18}(\.0*)?$"
 _EXACT = r"^[0-9]{1,15}(\.[0-9]{0,3})?$|^[0-8][0-9]{15}(\.[0-9]{0,3})?$"
@@ -42,6 +43,12 @@ def trim_cells(cells: CellArray) -> CellArray:
 def has_value(plain: CellArray) -> Array:
     """Which cells hold something."""
     return ~bool_array(pc.match_substring_regex(plain, _NOTHING))  # is_in needs pa.array(), which imports pandas
+
+
+def are_with_comma(plain: CellArray) -> Array:
+    """Which cells hold a number with a comma in it. Whether that stands between thousands or before a fraction, a
+    single one does not tell: `1,234` may be either."""
+    return bool_array(pc.match_substring_regex(plain, _WITH_COMMA))
 
 
 def bool_array(values: CellArray) -> Array:

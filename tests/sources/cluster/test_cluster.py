@@ -194,6 +194,30 @@ def test_a_summary_without_a_rank_is_refused(tmp_path: Path, content: str) -> No
         open_input(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        (
+            ROWS.replace(",4,15,", ',"4,000.5",15,').replace(",4,35,", ',"4,000.5",35,'),
+            "`Free` holds numbers with commas",
+        ),
+        (ROWS.replace(",4,15,", ",N/A,15,").replace(",4,35,", ",N/A,35,"), "`Free` holds no usable number"),
+    ],
+)
+def test_a_summary_without_a_usable_time_is_refused_with_file_column_and_cause(
+    rows: str, why: str, tmp_path: Path
+) -> None:
+    (tmp_path / "cluster_step_trace_time.csv").write_text(HEADINGS + rows)
+    with pytest.raises(InputError, match=f"cluster_step_trace_time.csv {why}"):
+        open_input(tmp_path)
+
+
+def test_a_summary_that_names_no_rank_is_refused_with_what_is_wrong_with_its_file(tmp_path: Path) -> None:
+    (tmp_path / "cluster_step_trace_time.csv").write_text(without_column(HEADINGS + ROWS, 2))
+    with pytest.raises(InputError, match=r"step_trace_time\.csv has no column `Index`"):
+        open_input(tmp_path)
+
+
 def fill(connection: sqlite3.Connection, table: str, columns: str, rows: list[tuple[object, ...]]) -> None:
     connection.execute(f"CREATE TABLE {table} ({columns})")
     marks = ",".join("?" * len(rows[0]))

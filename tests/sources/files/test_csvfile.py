@@ -122,6 +122,16 @@ def test_an_impossible_size_is_missing_counted_and_placed(file: Path, cell: str)
 
 
 @pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("cell", ["1,234.5", "1,234", "-1,5", "1.234,5", "1,736,412,474,730,135.250"])
+@pytest.mark.parametrize("column", ["Size(KB)", "Allocation Time(us)"])
+def test_of_numbers_with_commas_it_is_said_what_keeps_them_from_being_read(column: str, cell: str, file: Path) -> None:
+    _, notes = read(file, f'Name,{column}\nx,"{cell}"\ny,oops\n')
+    assert {note.what.code: (str(note.place), note.rows) for note in notes} == {
+        "number_with_comma": ("row 2", 1),
+        "no_usable_number": ("row 3", 1),
+    }
+
+
 def test_a_size_that_its_unit_makes_too_large_for_any_number_warns_nobody(file: Path) -> None:
     columns, (note,) = read(file, "Name,Size(KB)\na,1e308\nb,2\n")
     np.testing.assert_array_equal(columns["size_bytes"], [np.nan, 2048])

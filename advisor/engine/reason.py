@@ -225,7 +225,7 @@ def _was_switched_on(record_with: Text | None, capture: Capture) -> bool:
     on: Mapping[Text, bool] = {
         NPU: capture.device_recorded,
         BOTH: "CPU" in activities and capture.device_recorded,
-        LEVEL1: capture.level in ("Level1", "Level2"),
+        LEVEL1: capture.level in ("Level1", "Level2") or (capture.level is None and capture.traffic_recorded),
         MEMORY: capture.profile_memory is True,
         OperatorCall.record_with: "CPU" in activities,
     }

@@ -67,10 +67,19 @@ class Capture(_Model):
 
     @property
     def device_recorded(self) -> bool:
-        """Whether the device was recorded: the profiler says so, or it wrote totals of what the device ran."""
+        """Whether the device was recorded: the profiler says so, or it wrote what only the device can tell."""
         if self.activities is not None:
             return "NPU" in self.activities or "GPU" in self.activities
-        return self.source.startswith("text") and "op_statistic.csv" not in self.absent
+        return self._has_any("op_statistic.csv") or self.traffic_recorded
+
+    @property
+    def traffic_recorded(self) -> bool:
+        """Whether what collectives moved was written, which the profilers of frameworks do from Level1 on."""
+        return self.recorder != "msprof" and self._has_any("communication.json", "communication_matrix.json")
+
+    def _has_any(self, *files: str) -> bool:
+        """Whether one of these files of a text export is there."""
+        return self.source.startswith("text") and any(file not in self.absent for file in files)
 
     def own_name(self, file: str) -> str:
         """What a text file of the profilers of frameworks is called where msprof recorded: with a time behind it."""

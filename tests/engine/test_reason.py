@@ -9,8 +9,10 @@ from advisor.expr.language import RUN_SCOPE
 from advisor.facts import FACTS
 from advisor.facts.base import Fact
 from advisor.facts.derived import MemoryPeak
+from advisor.facts.observed import Kernel
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Capture, Run
+from advisor.sources.ascend.detect import TEXT_FILES
 
 
 @pytest.mark.parametrize("name", ["chip", "world_size", "level", "torch_npu_version"])
@@ -73,12 +75,26 @@ def test_a_file_that_is_not_here_is_not_called_unrecorded(activities: tuple[str,
         assert "缺少 `trace_view.json`（rank 0）：请提供完整目录" in said.zh
 
 
+TRAFFIC = ("communication.json", "communication_matrix.json")
+
+
+@pytest.mark.parametrize("file", TRAFFIC)
+def test_what_collectives_moved_shows_that_the_device_was_recorded_at_level_1(file: str) -> None:
+    absent = tuple(name for name in TEXT_FILES if name != file)
+    run = Run(captures=(Capture(rank=0, path="", source="text", absent=absent),))
+    assert "recorded, but `kernel_details.csv` is absent" in reason.of_missing(FactMissing(["kernels"]), run).en
+    said = reason.of_missing_values(Kernel, ["blocks"], (), run=run)
+    assert "recorded, but `kernel_details.csv` is absent" in said.en and "Level1" not in said.en
+    msprof = Run(captures=(Capture(rank=0, path="", source="text", recorder="msprof", absent=("op_statistic.csv",)),))
+    assert reason.of_missing(FactMissing(["kernels"]), msprof).en.startswith("not recorded")
+
+
 def test_totals_of_operators_show_that_the_device_was_recorded() -> None:
     given = ("kernel_details.csv", "trace_view.json")
     tables_only = Capture(rank=0, path="", source="text", absent=given)
     said = reason.of_missing(FactMissing(["kernels"]), Run(captures=(tables_only,)))
     assert said.en == "recorded, but `kernel_details.csv` is absent (rank 0): give the whole folder, or parse it again"
-    nothing = tables_only.model_copy(update={"absent": (*given, "op_statistic.csv")})
+    nothing = tables_only.model_copy(update={"absent": (*given, "op_statistic.csv", *TRAFFIC)})
     said = reason.of_missing(FactMissing(["kernels"]), Run(captures=(nothing,)))
     assert said.en == "not recorded: kernels; record with ProfilerActivity.NPU among the activities"
 

@@ -17,6 +17,7 @@ import pytest
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Damage, Device, HostCall, RankCapture, StepTime
 from advisor.messages.errors import FactMissing, InputError
+from advisor.messages.message import Message
 from advisor.sources import open_input
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.detect import find_candidates
@@ -412,3 +413,35 @@ def test_a_capture_whose_output_was_not_copied_is_told_as_one(tmp_path: Path, na
     assert "is a capture without its ASCEND_PROFILER_OUTPUT" in wrong.what.en
     assert wrong.hint is not None
     assert "copy the capture again" in wrong.hint.en
+
+
+DETAILS = (
+    "communication_matrix.json",
+    "operator_details.csv",
+    "operator_memory.csv",
+    "npu_module_mem.csv",
+    "l2_cache.csv",
+)
+
+
+def one_file(name: str, capture: Capture, folder: Path) -> Path:
+    """A file of a capture by itself, as somebody copied it."""
+    file = next(capture("text", case="host-bound-2-ranks").rglob(name))
+    return Path(shutil.copyfile(file, folder / name))
+
+
+@pytest.mark.parametrize("name", DETAILS)
+def test_a_whole_file_that_tells_nothing_alone_is_not_called_damaged(
+    name: str, capture: Capture, tmp_path: Path
+) -> None:
+    one_file(name, capture, tmp_path)
+    refused = refusal(tmp_path)
+    assert refused.what == Message("details_alone", name=str(tmp_path), files=name)
+    assert refused.hint == Message("give_whole_capture")
+
+
+@pytest.mark.parametrize("beside", ["kernel_details.csv", "operator_memory.csv"])
+def test_beside_a_file_without_rows_it_is_not_called_alone(beside: str, capture: Capture, tmp_path: Path) -> None:
+    one_file("operator_details.csv", capture, tmp_path)
+    (tmp_path / beside).write_text(one_file(beside, capture, tmp_path).read_text().splitlines()[0] + "\n")
+    assert refusal(tmp_path).what.code == "nothing_measured"

@@ -36,6 +36,14 @@ TEXTS: Mapping[str, Text] = {
         "请重新导出采集数据的事实：`advisor facts ./prof -o facts/`",
     ),
     "other_row_count": Text("holds {rows} rows and not {told}", "实有 {rows} 行，应为 {told} 行"),
+    "details_alone": Text(
+        "{name} holds {files} alone, which tells nothing without the kernels or the timeline of the same capture",
+        "{name} 中只有 {files}，没有同一次采集的 kernel 明细或时间线，单独无法诊断",
+    ),
+    "give_whole_capture": Text(
+        "give the whole folder of the capture, with `kernel_details.csv` and `trace_view.json`",
+        "请给出完整的采集目录，其中应有 `kernel_details.csv` 与 `trace_view.json`",
+    ),
     "nothing_measured": Text("{name} holds no measurement that can be read", "{name} 中没有可读取的性能数据"),
     "not_exported": Text(
         "{path} holds raw data of msprof that has not been exported: it has no mindstudio_profiler_output",

@@ -53,8 +53,8 @@ WORDS: Mapping[str, Text] = {
     "unused_folder": _t("folder", "目录"),
     "unused_packed": _t("not read: packed", "未读取：压缩文件"),
     "unused_left aside": _t(
-        "left aside: another capture of the rank counts, or it holds nothing",
-        "未使用：同一 rank 另有采集，或其中无数据",
+        "left aside: another capture of the rank counts, or nothing can be told from it alone",
+        "未使用：同一 rank 另有采集，或单凭该文件无法诊断",
     ),
     "unused_of no use": _t("known and not read: {why}", "已知但不读取：{why}"),
     "unused_no part": _t("no table is read from it", "不含所读取的数据"),

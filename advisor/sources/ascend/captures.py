@@ -4,9 +4,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from advisor.facts.base import Fact
-from advisor.facts.observed import ApiTotal, Damage, Kernel, MemoryUse, OperatorTotal, RankCapture, StepTime, Transfer
+from advisor.facts.observed import (
+    ApiTotal,
+    Damage,
+    Kernel,
+    L2Cache,
+    Link,
+    MemoryUse,
+    ModuleMemory,
+    OperatorCall,
+    OperatorMemory,
+    OperatorTotal,
+    RankCapture,
+    StepTime,
+    Transfer,
+)
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Capture
@@ -57,6 +72,14 @@ def _absent_files(folder: Folder) -> tuple[str, ...]:
 
 _BY_MSPROF = ("kernel_details.csv", "trace_view.json", "op_statistic.csv")
 _CHEAP: tuple[type[Fact], ...] = (StepTime, OperatorTotal, ApiTotal, MemoryUse, Transfer, Kernel)
+_DETAILS: Mapping[str, type[Fact]] = {
+    "communication_matrix.json": Link,
+    "operator_details.csv": OperatorCall,
+    "operator_memory.csv": OperatorMemory,
+    "npu_module_mem.csv": ModuleMemory,
+    "l2_cache.csv": L2Cache,
+}
+"""By file: what says more about other measurements, and nothing without them."""
 _ABOUT = "^(sqlite_|ENUM_|META_DATA|STRING_IDS|HOST_INFO|NPU_INFO|RANK_DEVICE_MAP|SESSION_TIME_INFO|status_info)"
 
 
@@ -68,6 +91,12 @@ def holds_something(folder: Folder) -> bool:
     if trace is not None and is_trace(file_head(trace)):
         return True
     return any(_holds_fact(folder, fact) for fact in _CHEAP)
+
+
+def holds_details_alone(folder: Folder) -> bool:
+    """Whether every file that was exported only says more about measurements that are not there."""
+    there = [name for name in TEXT_FILES if name in folder.files]
+    return bool(there) and all(name in _DETAILS and _holds_fact(folder, _DETAILS[name]) for name in there)
 
 
 def _holds_fact(folder: Folder, fact: type[Fact]) -> bool:

@@ -17,7 +17,7 @@ from advisor.messages.errors import InputError
 from advisor.messages.message import Message
 from advisor.model.run import Capture, Parallel, Run
 from advisor.sources.ascend import refusals
-from advisor.sources.ascend.captures import describe_capture, holds_something
+from advisor.sources.ascend.captures import describe_capture, holds_details_alone, holds_something
 from advisor.sources.ascend.communication import p2p_groups
 from advisor.sources.ascend.detect import (
     ANALYSIS_DATABASES,
@@ -389,6 +389,9 @@ def _notes_on_recorders(left: int) -> tuple[str, ...]:
 
 def _no_measurement_error(path: Path, folders: Sequence[Folder]) -> InputError:
     """About captures that hold no measurement at all."""
+    if all(map(holds_details_alone, folders)):
+        names = {file.name for folder in folders for file in _exported_files(folder)}
+        return refusals.details_alone_error(path, sorted(names))
     sizes = [_file_size(file) for folder in folders for file in (*folder.databases.values(), *_exported_files(folder))]
     notes = [note for folder in folders for note in folder.notes.all()]
     return refusals.no_measurement_error(path, sizes, notes, any(folder.databases for folder in folders))

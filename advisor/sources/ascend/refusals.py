@@ -103,6 +103,12 @@ def no_measurement_error(path: Path, sizes: Sequence[int], notes: Sequence[Note]
     )
 
 
+def details_alone_error(path: Path, files: Sequence[str]) -> InputError:
+    """About files that are whole, and from which by themselves nothing can be told."""
+    what = Message("details_alone", name=show_name(path), files=", ".join(files))
+    return InputError(what, Message("give_whole_capture"))
+
+
 def _what_is_there(name: str, sizes: Sequence[int], notes: Sequence[Note], databases: bool) -> Message:
     if not any(sizes):
         count = len(sizes)

@@ -267,7 +267,7 @@ def test_an_encrypted_archive_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("way", ["zip", "tar", "tar.gz", "tar.xz"])
-@pytest.mark.parametrize("kept", [0.0001, 0.5, 0.97])
+@pytest.mark.parametrize("kept", [0.0001, 0.5, 0.9])
 def test_an_archive_that_was_cut_off_ends_in_a_sentence_or_is_told(
     way: str, kept: float, tmp_path: Path, private: Path, rules: Catalog
 ) -> None:
@@ -283,6 +283,24 @@ def test_an_archive_that_was_cut_off_ends_in_a_sentence_or_is_told(
     else:
         assert any(name in one.file for one in found.unread)
         assert str(private) not in found.to_json()
+
+
+def test_a_zip_that_was_cut_off_is_read_up_to_there_and_said_to_end_early(tmp_path: Path, rules: Catalog) -> None:
+    pack_zip(CASE, tmp_path / "whole")
+    content = (tmp_path / "whole").read_bytes()
+    second = content.index(b"node0_3178997")
+    (tmp_path / "job.zip").write_bytes(content[: (second + len(content)) // 2])
+    found = pipeline.diagnose(pipeline.open_profile(tmp_path / "job.zip"), rules)
+    assert 0 in found.run.ranks
+    (told,) = [one for one in found.unread if one.file == "job.zip"]
+    assert "the archive ends early" in told.what
+
+
+def test_a_zip_that_lost_nothing_but_its_directory_is_whole(tmp_path: Path, whole: Diagnosis, rules: Catalog) -> None:
+    pack_zip(CASE, tmp_path / "whole")
+    content = (tmp_path / "whole").read_bytes()
+    (tmp_path / "job.zip").write_bytes(content[: content.index(b"PK\x01\x02") + 9])
+    assert pipeline.diagnose(pipeline.open_profile(tmp_path / "job.zip"), rules).findings == whole.findings
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

@@ -20,6 +20,7 @@ from advisor.messages.message import Message
 from advisor.regular_files import open_regular
 from advisor.sources import archive_limits
 from advisor.sources.files.damage_notes import Odd
+from advisor.sources.files.zip_heads import members_by_heads
 
 ArchiveKind = Literal["zip", "tar", "gzip"]
 """Members by name; members one after another, packed or not; one file."""
@@ -101,7 +102,15 @@ def members_of(path: Path, kind: ArchiveKind) -> Iterator[Member]:
 
 
 def _zip_members(file: BufferedReader) -> Iterator[Member]:
-    with zipfile.ZipFile(file) as archive:
+    """The members of a zip: as its directory lists them, or one after another where that is lost."""
+    try:
+        archive = zipfile.ZipFile(file)
+    except zipfile.BadZipFile:
+        for found in members_by_heads(file):
+            folder = found.name.endswith("/")
+            yield Member(found.name, "folder" if folder else "file", found.open, found.encrypted)
+        return
+    with archive:
         for info in archive.infolist():
             mode = info.external_attr >> 16
             odd = mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR)

@@ -79,14 +79,14 @@ def _moving_us(split: Table[Overlap], calls: Table[CollectiveCall] | None) -> Ar
 
 
 def _micro_batches(split: Table[Overlap], calls: Table[CollectiveCall] | None) -> float:
-    """Micro-batches per step, by the rank that sends least; NaN where no send was recorded.
+    """Micro-batches per step, by the rank that sends least of those whose step is known; NaN where none sends.
 
     The first and the last stage send once per micro-batch. Where sends and receives are batched, each joins the two
     but the first and the last of a step, of which one only sends and one only receives: one more than micro-batches.
     """
     if calls is None:
         return np.nan
-    calls = calls.take(np.isin(calls["step"], split["step"]))
+    calls = calls.take(row_at(split["rank"], split["step"], calls["rank"], calls["step"]) >= 0)
     for op, alone in (("send", 0), ("batchSendRecv", 1)):
         chosen = calls.take(calls.texts("op").isin([op]))
         per_cell = group_by(chosen["rank"], chosen["step"]).sizes

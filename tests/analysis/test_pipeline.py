@@ -58,6 +58,12 @@ def test_micro_batches_show_as_sends_of_the_stage_with_fewest():
     split = read_table(Overlap, "rank step stage span_us\n0 1 0 9\n1 1 1 9")
     calls = read_table(CollectiveCall, "rank step op\n0 1 send x3\n1 1 send x2\n1 1 receive x5\n1 2 send")
     assert {row["micro_batches"] for row in stage_times(STAGES, split, calls).rows()} == {2.0}
+
+
+def test_micro_batches_are_counted_on_ranks_whose_step_is_known():
+    split = read_table(Overlap, "rank step stage span_us\n0 1 0 9\n1 1 1 9\n1 2 1 9")
+    calls = read_table(CollectiveCall, "rank step op\n0 1 send x3\n1 1 send x4\n1 2 send x5\n2 1 send\n0 2 send")
+    assert {row["micro_batches"] for row in stage_times(STAGES, split, calls).rows()} == {3.0}
     assert {row["micro_batches"] for row in stage_times(STAGES, split).rows()} == {None}
 
 

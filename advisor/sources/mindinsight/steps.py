@@ -7,16 +7,18 @@ known; it often holds the start of the job, and the averages leave it out. So do
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from msgspec import Struct
 
 from advisor.facts.base import MISSING, Column
 from advisor.facts.observed import StepPhase, StepTime
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Table, Texts, Values
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
 from advisor.model.run import UNEVEN
-from advisor.sources.files.damage_notes import Unreadable
+from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.mindinsight.reading import EXPORT, LegacyRank
 from advisor.sources.mindinsight.rows_gone import note_steps_gone, read_filled_columns
 from advisor.sources.mindinsight.spans import US_PER_TICK, collective_us_by_step
@@ -121,8 +123,23 @@ def _marks_in_trace(rank: LegacyRank) -> StepMarks:
     steps = np.array([step_of_text(text) for text in texts], np.int64)
     _, rows = np.unique(steps, return_index=True)
     rows = rows[steps[rows] > 0]
-    times = {name: values[rows] * US_PER_TICK for name, values in found.items() if isinstance(values, np.ndarray)}
+    timed = _are_timed(path, steps, found["whole_us"], rank.notes)
+    times = {
+        name: np.where(timed, values, np.nan)[rows] * US_PER_TICK
+        for name, values in found.items()
+        if isinstance(values, np.ndarray)
+    }
     return StepMarks(steps[rows], times)
+
+
+def _are_timed(path: Path, steps: Array, whole: Values, notes: Notes) -> Array:
+    """Per row: whether it has times. A step that took no time has none; those are noted."""
+    timed: Array = np.asarray(whole) > 0
+    lost = np.flatnonzero((steps > 0) & ~timed)
+    if len(lost):
+        place, what = Message("at_row", n=int(lost[0]) + 2), Message("no_usable_number", column=_TRACE["whole_us"][0])
+        notes.add(path.name, place, what, rows=len(lost), share=len(lost) / np.count_nonzero(steps > 0))
+    return timed
 
 
 def _cluster_times(rank: LegacyRank) -> dict[str, Array]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -58,6 +59,18 @@ def test_a_rank_whose_step_trace_was_cut_in_its_heading_is_told_with_its_file(pi
     for writer in WRITERS:
         if writer.name in ("markdown", "html"):
             assert path.name in str(writer.text(Reported(found, "en"))), writer.name
+
+
+@pytest.mark.parametrize("rows", [slice(0, 3), slice(1, 2)])
+def test_steps_without_a_time_are_told_with_their_file_and_no_other(pipeline: Path, rows: slice) -> None:
+    path = pipeline / "step_trace_raw_2_detail_time.csv"
+    heading, *steps = path.read_text().splitlines()
+    steps[rows] = [re.sub(",[0-9]+", ",0", step) for step in steps[rows]]
+    path.write_text("\n".join([heading, *steps, ""]))
+    (told,) = advisor.diagnose(pipeline).unread
+    count = len(steps[rows])
+    assert (told.file, told.what, told.rows) == (path.name, "`total` holds no usable number", count)
+    assert told.place == f"row {2 + (rows.start or 0)}"
 
 
 NAMES = (

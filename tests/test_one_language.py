@@ -58,6 +58,7 @@ def test_what_the_system_and_parsers_say_is_quoted_and_not_translated(said: str)
         message = Message(code, why=reason_of_error(ValueError(said)))
         assert message.zh.endswith(f"（`{said}`）")
         assert message.en.endswith(f"({said})")
+    assert reason_of_error(PermissionError(13, said)).zh == "没有读写权限"
     assert reason_of_error(OSError(said)).zh == f"`{said.lower()}`"
 
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from advisor.messages.message import Message
+from advisor.messages.message import Message, MessageValue
 from advisor.messages.text import Text
 
 
@@ -190,10 +190,24 @@ def reason_of_error(error: Exception) -> Message:
         return error.what
     if isinstance(error, UnicodeError):
         return Message("no_utf8")
+    if isinstance(error, PermissionError):
+        return Message("permission_denied")
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     first = next(iter(said.splitlines()), "")[:_LONGEST_REASON].replace("`", "'")
     words = first.lower() if isinstance(error, OSError) else first
     return Message("quoted", words=words) if words else Message("unknown_reason")
+
+
+def is_forbidden(what: MessageValue) -> bool:
+    """Whether permissions are what something says is wrong."""
+    if not isinstance(what, Message):
+        return False
+    return what.code == "permission_denied" or any(is_forbidden(value) for _, value in what.values)
+
+
+def hint_beside(what: Message, usual: Message) -> Message:
+    """What to do about something that cannot be read: permissions are no damage, and are mended where it lies."""
+    return Message("make_readable") if is_forbidden(what) else usual
 
 
 class ClusterLost(SpokenError):

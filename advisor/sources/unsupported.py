@@ -7,9 +7,10 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-from advisor.messages.errors import InputError, reason_of_error
+from advisor.messages.errors import InputError, hint_beside, reason_of_error
 from advisor.messages.message import Message
 from advisor.messages.text import Text
+from advisor.regular_files import open_regular
 from advisor.sources.detect import DEPTH
 from advisor.sources.family import Family, Inventory
 from advisor.sources.files.heads import file_head
@@ -37,12 +38,23 @@ def check_reachable(path: Path, families: Sequence[Family]) -> None:
             Message("check_the_path", request=give),
         ) from None
     except (OSError, ValueError) as error:
-        why = reason_of_error(error)
-        what = Message("cannot_be_looked_at", path=show_name(path), why=why)
-        raise InputError(what, give) from error
+        what = Message("cannot_be_looked_at", path=show_name(path), why=reason_of_error(error))
+        raise InputError(what, hint_beside(what, give)) from error
     if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
         what = Message("neither_folder_nor_file", path=show_name(path))
         raise InputError(what, give)
+    if stat.S_ISREG(mode):
+        _refuse_closed_file(path)
+
+
+def _refuse_closed_file(path: Path) -> None:
+    try:
+        open_regular(path).close()
+    except PermissionError as error:
+        what = Message("cannot_be_looked_at", path=show_name(path), why=reason_of_error(error))
+        raise InputError(what, Message("make_readable")) from error
+    except OSError:  # whoever reads it says what it is
+        return
 
 
 def too_many_names_error(path: Path) -> InputError:

@@ -10,10 +10,14 @@ from pathlib import Path
 import pytest
 from test_discovery import STEPS, make
 
+import advisor
+from advisor import regular_files
 from advisor.cli.main import main
 from advisor.facts.observed import Damage, HostCall
 from advisor.facts.profile import Source
 from advisor.messages.errors import FactMissing, InputError
+from advisor.messages.message import Message
+from advisor.messages.text import Text
 from advisor.sources import detect, open_input
 
 Odd = Callable[[Path], None]
@@ -139,3 +143,48 @@ def test_a_folder_with_more_names_than_any_profile_is_refused(tmp_path: Path, mo
     with pytest.raises(InputError, match="holds more than") as refused:
         open_input(tmp_path)
     assert "采集数据" in refused.value.say("zh")
+
+
+@pytest.fixture
+def locked(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Names of files that may not be opened."""
+    names: set[str] = set()
+    opened = os.open
+
+    def refuse(path: Path, flags: int) -> int:
+        if Path(path).name in names:
+            raise PermissionError(13, "Permission denied")
+        return opened(path, flags)
+
+    monkeypatch.setattr(regular_files.os, "open", refuse)
+    return names
+
+
+def hint_of(path: Path) -> Message | Text | None:
+    with pytest.raises(InputError, match="permission denied") as caught:
+        open_input(path)
+    return caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["kernel_details.csv", "x.pt.trace.json", "x.pt.trace.json.gz", "job.zip"])
+def test_a_file_that_may_not_be_opened_is_to_be_made_readable(tmp_path: Path, locked: set[str], name: str) -> None:
+    (tmp_path / name).write_bytes(b"x")
+    locked.add(name)
+    assert hint_of(tmp_path / name) == Message("make_readable")
+
+
+@pytest.mark.parametrize("name", ["kernel_details.csv", "x.pt.trace.json", "cluster_step_trace_time.csv"])
+def test_so_is_one_in_a_folder_that_holds_nothing_else(tmp_path: Path, locked: set[str], name: str) -> None:
+    (tmp_path / name).write_bytes(b"x")
+    locked.add(name)
+    assert hint_of(tmp_path) == Message("make_readable")
+
+
+def test_a_file_of_a_capture_that_may_not_be_opened_is_told_and_to_be_made_readable(
+    tmp_path: Path, locked: set[str]
+) -> None:
+    folder = make(tmp_path / "w_1_20250101000000000_ascend_pt")
+    (folder / "ASCEND_PROFILER_OUTPUT/kernel_details.csv").write_bytes(b"x")
+    locked.add("kernel_details.csv")
+    (found,) = [one for one in advisor.diagnose(tmp_path).findings if one.rule == "capture/damaged-input"]
+    assert found.fix == (0,)

@@ -146,6 +146,7 @@ TEXTS: Mapping[str, Text] = {
     "rows_out_of_order": Text("its rows are out of order", "行号次序错乱"),
     "leads_in_circles": Text("it leads in circles", "页面循环引用"),
     "no_utf8": Text("bytes that are no UTF-8", "含有非 UTF-8 字节"),
+    "permission_denied": Text("permission denied", "没有读写权限"),
     "unknown_reason": Text("unknown reason", "原因未知"),
     "quoted": Text("{words}", "`{words}`"),
     # places

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
 
-from advisor.messages.errors import InputError
+from advisor.messages.errors import InputError, hint_beside
 from advisor.messages.message import Message
 from advisor.messages.text import Text
 from advisor.sources.ascend.detect import NAME, OUTPUT, RawData, is_ascend_trace
@@ -97,10 +97,8 @@ def mixed_frameworks_error(path: Path) -> InputError:
 
 def no_measurement_error(path: Path, sizes: Sequence[int], notes: Sequence[Note], databases: bool) -> InputError:
     """About captures that hold no measurement at all: the sizes of their files, and the damage met in them."""
-    return InputError(
-        _what_is_there(show_name(path), sizes, notes, databases),
-        Message("record_or_copy_again"),
-    )
+    what = _what_is_there(show_name(path), sizes, notes, databases)
+    return InputError(what, hint_beside(what, Message("record_or_copy_again")))
 
 
 def details_alone_error(path: Path, files: Sequence[str]) -> InputError:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from advisor.facts.profile import Source
-from advisor.messages.errors import InputError
+from advisor.messages.errors import InputError, hint_beside
 from advisor.messages.message import Message
 from advisor.model.run import Run
 from advisor.sources.ascend.detect import OUTPUT, is_output
@@ -62,4 +62,4 @@ def _empty_summary_error(path: Path, summary: ClusterSummary) -> InputError:
     notes = summary.notes.all()
     if notes:
         nothing = Message("nothing_and_damage", what=nothing, file=notes[0].file, damage=notes[0].what)
-    return InputError(nothing, Message("run_cluster_again"))
+    return InputError(nothing, hint_beside(nothing, Message("run_cluster_again")))

@@ -15,7 +15,7 @@ from pathlib import Path
 from msgspec import structs
 
 from advisor.facts.profile import Source
-from advisor.messages.errors import InputError, reason_of_error
+from advisor.messages.errors import InputError, hint_beside, reason_of_error
 from advisor.messages.message import Message
 from advisor.model.run import Capture, Parallel, Run
 from advisor.sources.family import Candidate, GroupMembers, Input, LeftAside
@@ -113,13 +113,14 @@ def _look_at(file: Path, *, keep: bool) -> _Seen:
     notes = Notes()
     try:
         trace = open_trace(file, notes)
+        opened = trace.open()
     except (OSError, Odd) as wrong:
         what = wrong.what if isinstance(wrong, Odd) else Message("file_unreadable", why=reason_of_error(wrong))
         notes.add(file.name, "", what, kind="unreadable")
         return _Seen(file, TraceHeader({}, 0, (), ()), notes)
     kept = False
     try:
-        with trace.open() as opened:
+        with opened:
             header = read_header(opened)
             wrong_text = None if _GPU in header.activities else _find_wrong_text(opened)
         if wrong_text is not None and not notes.all():
@@ -300,7 +301,6 @@ def _no_device_error(path: Path, seen: Sequence[_Seen]) -> InputError:
         what = Message("trace_unreadable", path=show_name(path), why=notes[0].what)
         return InputError(what, Message("record_or_copy_again"))
     if notes:
-        return InputError(
-            Message("trace_unreadable", path=show_name(path), why=notes[0].what), Message("give", what=WANTED)
-        )
+        what = Message("trace_unreadable", path=show_name(path), why=notes[0].what)
+        return InputError(what, hint_beside(what, Message("give", what=WANTED)))
     return InputError(Message("trace_without_device", path=show_name(path)), Message("record_device_activity"))

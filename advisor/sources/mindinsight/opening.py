@@ -14,7 +14,7 @@ from msgspec import Struct
 from advisor.facts.base import Fact
 from advisor.facts.observed import BatchQueue, Collective, DatasetOperation, OperatorTotal, RankFlops, StepPhase
 from advisor.facts.profile import Source
-from advisor.messages.errors import FactMissing, InputError
+from advisor.messages.errors import FactMissing, InputError, hint_beside
 from advisor.messages.message import Message
 from advisor.model.run import Capture, Parallel, Run
 from advisor.sources.family import Candidate, Input
@@ -195,4 +195,4 @@ def _no_measurement_error(path: Path, ranks: Sequence[LegacyRank]) -> InputError
     if not notes:
         return InputError(nothing, Message("give", what=WANTED))
     what = Message("nothing_and_damage", what=nothing, file=notes[0].file, damage=notes[0].what)
-    return InputError(what, Message("record_or_copy_again"))
+    return InputError(what, hint_beside(what, Message("record_or_copy_again")))

@@ -63,6 +63,8 @@ class Unread(_Model):
     place: str = ""
     what: str
     rows: int = 0
+    of_rows: int = 0
+    """How many the file has, those included; 0 where that is not known."""
     place_message: SavedMessage | None = None
     """None for a name out of the file."""
     what_message: SavedMessage | None = None

@@ -294,6 +294,8 @@ WORDS: Mapping[str, Text] = {
     "rule": _t("Rule", "规则"),
     "result": _t("Outcome", "结论"),
     "reason": _t("Reason", "原因"),
+    "rows_lost_of": _t("{rows} of {total}", "{total} 处中的 {rows} 处"),
+    "rows_lost_all": _t("all {total}", "全部 {total} 处"),
     "unread": _t("Input that could not be read", "未能读取的输入"),
     "file": _t("File", "文件"),
     "place": _t("Place", "位置"),
@@ -397,7 +399,7 @@ OUTCOMES: Mapping[str, Text] = {
 }
 
 DAMAGE_KINDS: Mapping[str, Text] = {
-    "row": _t("single rows or events", "个别行或事件"),
+    "row": _t("rows or events", "部分行或事件"),
     "truncated": _t("files cut short", "文件被截断"),
     "unreadable": _t("whole files", "整个文件"),
     "clock": _t("times of an odd clock", "时钟异常的时间"),

@@ -180,14 +180,14 @@ def test_damage_is_said_in_the_language_of_the_report_wherever_it_is_shown() -> 
     said = damaged(
         SavedMessage(code="lacks_column", values={"column": "x"}), SavedMessage(code="at_row", values={"n": 3})
     )
-    assert "| 个别行或事件 | 第 3 行 | 缺少列 `x` |" in said
+    assert "| 部分行或事件 | 第 3 行 | 缺少列 `x` |" in said
     assert "| `a.csv` | 第 3 行 | 缺少列 `x` |" in said
 
 
 @pytest.mark.parametrize("message", [None, SavedMessage(code="of a version to come")])
 def test_words_that_came_without_a_message_are_quoted_as_they_are(message: SavedMessage | None) -> None:
     said = damaged(message)
-    assert "| 个别行或事件 | `row 3` | `` has no column `x` `` |" in said
+    assert "| 部分行或事件 | `row 3` | `` has no column `x` `` |" in said
     assert "| `a.csv` | `row 3` | `` has no column `x` `` |" in said
 
 

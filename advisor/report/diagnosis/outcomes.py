@@ -23,7 +23,7 @@ from advisor.report.prose import (
     plain_prose,
     toned,
 )
-from advisor.report.words import OUTCOMES, say, say_rule_count, word_for
+from advisor.report.words import OUTCOMES, say, say_aside, say_rule_count, word_for
 
 _TONES: dict[str, Tone] = {"failed": "bad", "skipped": "warn", "quiet": "good", "not applicable": "quiet"}
 _UNHELD = (("memory_peaks.capacity_bytes",),)
@@ -113,18 +113,28 @@ def unread_row(item: Unread, language: Language) -> tuple[Prose, Prose, Prose, P
         code_prose(item.file),
         _said_or_quoted(item.place_message, item.place, language) if item.place else (),
         _said_or_quoted(item.what_message, item.what, language),
-        plain_prose(f"{item.rows:,}" if item.rows else "–"),
+        plain_prose(_say_rows_lost(item, language) or "–"),
     )
+
+
+def _say_rows_lost(item: Unread, language: Language) -> str:
+    """How many rows were left out, of how many where that is known; nothing where none were counted."""
+    if not item.of_rows:
+        return f"{item.rows:,}" if item.rows else ""
+    name = "rows_lost_all" if item.rows >= item.of_rows > 1 else "rows_lost_of"
+    return say(name, language, rows=f"{item.rows:,}", total=f"{item.of_rows:,}")
 
 
 def first_unread(unread: Sequence[Unread], language: Language) -> Prose:
     """The first place that could not be read, and how many more there are."""
-    file, place, what, _ = unread_row(unread[0], language)
+    first = unread[0]
+    file, place, what, _ = unread_row(first, language)
+    rows = say_aside(_say_rows_lost(first, language), language) if first.of_rows else ""
     where = join_prose(say("comma", language), filter(None, (file, place)))
     more = len(unread) - 1
     others = f"{say('semicolon', language)}{say('more_unread_short', language, count=more)}" if more else ""
     label = TextPiece(say("unread", language) + say("colon", language), tone="label")
-    return (label, *where, TextPiece(" – "), *what, TextPiece(others))
+    return (label, *where, TextPiece(" – "), *what, TextPiece(f"{rows}{others}"))
 
 
 def _said_or_quoted(message: SavedMessage | None, words: str, language: Language) -> Prose:

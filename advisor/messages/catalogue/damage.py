@@ -138,6 +138,10 @@ TEXTS: Mapping[str, Text] = {
     "name_is_missing": Text("name is missing", "名称缺失"),
     "time_is_missing": Text("time is missing", "时间缺失"),
     "time_no_decimal": Text("time is no decimal number", "时间不是十进制数"),
+    "time_not_in_us": Text(
+        "time is too large for µs, in which traces count: written in ns?",
+        "时间数值过大，不像以 µs 为单位（trace 的时间单位）：是否写成了 ns？",
+    ),
     "time_too_large": Text("time is too large", "时间过大"),
     "link_id_no_number": Text("id of a link is no number", "连线的 id 不是数字"),
     "link_id_too_large": Text("id of a link is too large", "连线的 id 过大"),

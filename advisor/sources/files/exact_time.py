@@ -23,6 +23,8 @@ _WHOLE, _WIDTH = 16, 20
 _POINT, _ZERO = ord("."), ord("0")
 _LIMIT_NS = 1 << 62
 """The year 2116: room is left to add a duration without overflow."""
+_TOO_LONG = re.compile(r"\d{17,}(\.\d{0,40})?", re.ASCII)
+"""Times of today have sixteen digits in µs, and nineteen in ns."""
 _PLAIN = re.compile(r"\d{1,16}(\.\d{0,40})?([eE][+-]?\d{1,2})?", re.ASCII)
 
 
@@ -75,6 +77,8 @@ def ns_of(text: str) -> int:
     Raises:
         Odd: It is no time before the year 2116.
     """
+    if _TOO_LONG.fullmatch(text):
+        raise Odd(Message("time_not_in_us"))
     if not _PLAIN.fullmatch(text):
         raise Odd(Message("time_no_decimal"))
     found = int((Decimal(text) * 1000).to_integral_value())

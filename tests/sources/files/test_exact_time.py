@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from advisor.messages.message import Message
+from advisor.sources.files.damage_notes import Odd
 from advisor.sources.files.exact_time import exact_ns
 
 LATEST_US = 2**62 // 1000 - 1
@@ -48,6 +50,13 @@ def test_one_odd_spelling_does_not_change_the_others(texts: list[str], place: in
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="time"):
         exact_ns([text])
+
+
+@pytest.mark.parametrize("text", ["1606910596297023000", "1606910596297023000.0", "16069105962970230"])
+def test_of_times_with_more_digits_than_us_have_it_is_said_that_they_may_be_ns(text: str) -> None:
+    with pytest.raises(Odd) as refused:
+        exact_ns(["1606910596297023.1", text])
+    assert refused.value.what == Message("time_not_in_us")
 
 
 def test_two_times_in_one_text_are_none_of_two() -> None:

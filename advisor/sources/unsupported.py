@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import stat
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +17,8 @@ from advisor.sources.detect import DEPTH
 from advisor.sources.family import Family, Inventory
 from advisor.sources.files.heads import file_head
 from advisor.sources.listing import MOST_NAMES, first_names, show_name
+
+_STREAM = re.compile(r"/dev/stdin|/dev/fd/\d+|/proc/(self|\d+)/fd/\d+")
 
 
 def _wanted_input(families: Sequence[Family]) -> Text:
@@ -42,9 +46,16 @@ def check_reachable(path: Path, families: Sequence[Family]) -> None:
         raise InputError(what, hint_beside(what, give)) from error
     if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
         what = Message("neither_folder_nor_file", path=show_name(path))
-        raise InputError(what, give)
+        raise InputError(what, Message("give_as_dash") if stat.S_ISFIFO(mode) or _is_stream(path) else give)
     if stat.S_ISREG(mode):
+        if _is_stream(path):
+            raise InputError(Message("no_profile_file", path=show_name(path)), Message("give_as_dash"))
         _refuse_closed_file(path)
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether a path names what a process has open, such as its standard input: no name of a file is known of that."""
+    return _STREAM.fullmatch(os.path.abspath(path)) is not None
 
 
 def _refuse_closed_file(path: Path) -> None:

@@ -404,6 +404,23 @@ def test_pipes_are_not_opened(tmp_path: Path) -> None:
     assert "neither a folder nor a file" in refusal(folder / "profiler_metadata.json").what.en
 
 
+def test_who_gives_a_pipe_is_told_what_reads_the_standard_input(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "trace.json")
+    assert refusal(tmp_path / "trace.json").hint == Message("give_as_dash")
+
+
+@pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="what is open has names on Linux and macOS")
+@pytest.mark.parametrize("is_pipe", [True, False])
+def test_so_is_who_gives_what_a_process_has_open(is_pipe: bool, capture: Capture) -> None:
+    file = next(capture("text", case="healthy").rglob("trace_view.json"))
+    ends = os.pipe() if is_pipe else (os.open(file, os.O_RDONLY),)
+    try:
+        assert refusal(Path(f"/dev/fd/{ends[0]}")).hint == Message("give_as_dash")
+    finally:
+        for end in ends:
+            os.close(end)
+
+
 @pytest.mark.parametrize("name", ["node0_1_20250109084754000_ascend_pt", "node0_1_20250109084754000_ascend_ms"])
 def test_a_capture_whose_output_was_not_copied_is_told_as_one(tmp_path: Path, name: str) -> None:
     capture = tmp_path / name

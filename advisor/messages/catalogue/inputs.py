@@ -92,6 +92,10 @@ TEXTS: Mapping[str, Text] = {
         "{path} 中没有可读取的 profiling 数据，只有 {names}",
     ),
     "neither_folder_nor_file": Text("{path} is neither a folder nor a file", "{path} 既不是目录也不是文件"),
+    "give_as_dash": Text(
+        "send it to the standard input and write `-` for its path, or give a folder or a file",
+        "请将其送入标准输入并以 `-` 作为路径，或直接给出目录或文件",
+    ),
     "trace_without_device": Text(
         "{path} holds traces of the PyTorch profiler without anything that ran on a device",
         "{path} 中的 PyTorch profiler trace 不含任何设备侧任务",

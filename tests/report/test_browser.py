@@ -7,16 +7,19 @@ import base64
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from report_samples import rich
 
-from advisor.model.findings import Occurrence
+from advisor.model.findings import Occurrence, TimeSplit
 from advisor.report import write_report
 from advisor.report.charts.draw import Renderer
+from advisor.report.renderers.html import LONGEST_WHOLE
 
+PHONE = 390
 webdriver: Any = pytest.importorskip("selenium.webdriver")
 pytestmark = pytest.mark.skipif(
     not (shutil.which("chromedriver") and shutil.which("chromium")),
@@ -143,12 +146,53 @@ def test_the_theme_can_be_turned_and_reaches_the_charts(opened: Any) -> None:
     opened.execute_script("localStorage.clear()")
 
 
+@contextmanager
+def phone(browser: Any) -> Iterator[None]:
+    """While it lasts the page is as wide as a phone."""
+    metrics = {"width": PHONE, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        yield
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 def test_nothing_is_wider_than_a_phone(opened: Any) -> None:
-    metrics = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
-    opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    width = opened.execute_script("return document.documentElement.scrollWidth")
-    opened.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    assert width <= 390
+    with phone(opened):
+        assert opened.execute_script("return document.documentElement.scrollWidth") <= PHONE
+
+
+@pytest.mark.parametrize("name", ["a b'\"<img src=x onerror=alert(1)>&é 中文 $(id)", "W" * LONGEST_WHOLE, "w" * 200])
+def test_no_name_of_a_capture_is_wider_than_a_phone(
+    name: str, browser: Any, renderer: Renderer, tmp_path: Path
+) -> None:
+    one = rich()
+    renamed = one.model_copy(update={"run": one.run.model_copy(update={"name": name})})
+    write_report(renamed, tmp_path / "report.html", "en", renderer)
+    browser.get((tmp_path / "report.html").as_uri())
+    with phone(browser):
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= PHONE
+
+
+LABELS = """return [...document.querySelectorAll('.split .bar span')].map(part => {
+  const words = document.createRange();
+  words.selectNodeContents(part);
+  const [label, box] = [words.getBoundingClientRect(), part.getBoundingClientRect()];
+  return [part.textContent, label.top < box.bottom - 1, label.width <= box.width];
+})"""
+"""Of each part of the bar: its label, whether that is seen, and whether there is room for it."""
+
+
+def test_labels_of_the_time_split_are_whole_or_left_out(browser: Any, renderer: Renderer, tmp_path: Path) -> None:
+    one = rich()
+    split = TimeSplit(step_us=1000, compute_us=68, exposed_comm_us=740, free_us=192, overlapped_us=0)
+    write_report(one.model_copy(update={"split": split}), tmp_path / "report.html", "en", renderer)
+    browser.get((tmp_path / "report.html").as_uri())
+    assert browser.execute_script(LABELS) == [["74 %", True, True], ["19 %", True, True], ["6.8 %", True, True]]
+    with phone(browser):
+        told = browser.execute_script(LABELS)
+    assert [label for label, seen, _ in told if seen] == ["74 %", "19 %"]
+    assert all(fits for _, seen, fits in told if seen)
 
 
 def test_without_scripts_everything_is_still_there(opened: Any) -> None:

@@ -78,7 +78,8 @@ def _keys_asked(table: StatisticTable, by: Sequence[str], per_rank: bool, *, str
             Message("no_such_key", name=unknown[0], table=table.name), Message("known_are", names=", ".join(known))
         )
     asked = tuple(dict.fromkeys(key for key in by if key in known)) or table.keys
-    return ("rank", *asked) if per_rank and table.merges and "rank" not in asked else asked
+    has_ranks = table.merges or "rank" in table.keys
+    return ("rank", *asked) if per_rank and has_ranks and "rank" not in asked else asked
 
 
 def _wanted(tables: Sequence[StatisticTable]) -> list[type[Fact]]:

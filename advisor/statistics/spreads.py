@@ -11,6 +11,7 @@ import pandas as pd
 
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array, Table
+from advisor.statistics.merging import largest_first
 
 QUARTILES = {"q1_us": 0.25, "median_us": 0.5, "q3_us": 0.75}
 SPREAD = ("calls", "total_us", "total_share", "mean_us", "min_us", *QUARTILES, "max_us")
@@ -66,9 +67,7 @@ def _with_means(found: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """The rows with means and shares, largest first; of several ranks rank by rank."""
     whole = found.groupby("rank")["total_us"].transform("sum") if "rank" in by else found["total_us"].sum()
     found = found.assign(mean_us=found["total_us"] / found["calls"], total_share=found["total_us"] / whole)
-    order = (["rank"] if "rank" in by else []) + ["total_us"]
-    found = found.sort_values(order, ascending=[name == "rank" for name in order], kind="stable")
-    return found[[*by, *SPREAD]].reset_index(drop=True)
+    return largest_first(found, "total_us")[[*by, *SPREAD]]
 
 
 def _quantiles(ordered: pd.DataFrame, of: Array, sizes: Array, part: float) -> Array:

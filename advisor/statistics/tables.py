@@ -30,6 +30,7 @@ from advisor.facts.profile import AnyTable, Profile
 from advisor.facts.table import Array, Texts
 from advisor.messages.errors import FactMissing
 from advisor.statistics.duration_bins import CallBin, GapBin, KernelBin, MarkBin
+from advisor.statistics.merging import largest_first, merge_rows
 from advisor.statistics.micro_batches import MicroBatch
 from advisor.statistics.spreads import spread_of_bins, spread_of_durations, spread_of_totals
 
@@ -51,7 +52,7 @@ class StatisticTable(Struct, frozen=True):
     """Read together, in one pass over the files."""
     finer: tuple[str, ...] = ()
     merges: bool = True
-    """Whether ranks can be put together: of a table of ranks they cannot."""
+    """Whether ranks are put together unless they are asked for."""
 
 
 def _kernels(profile: Profile, keys: Keys) -> pd.DataFrame:
@@ -170,11 +171,14 @@ def _memory(profile: Profile, keys: Keys) -> pd.DataFrame:
 
 
 def _holders(profile: Profile, keys: Keys) -> pd.DataFrame:
-    """What the operators of each name held of the memory when all together held most."""
+    """What operators of each name held of the memory when all together held most, on each rank at its own moment."""
     frame = _plain_frame(profile.table(MemoryHolder))
-    columns = ("held_bytes", "held_share", "allocations", "largest_bytes")
-    order = ["rank", "held_bytes"]
-    return frame[[*keys, *columns]].sort_values(order, ascending=[True, False], kind="stable").reset_index(drop=True)
+    found = merge_rows(frame, keys, summed=("held_bytes", "allocations"), most=("largest_bytes",))
+    held = found["held_bytes"]
+    found["held_share"] = held / (
+        found.groupby("rank")["held_bytes"].transform("sum") if "rank" in keys else held.sum()
+    )
+    return largest_first(found, "held_bytes")[[*keys, "held_bytes", "held_share", "allocations", "largest_bytes"]]
 
 
 def _traffic(profile: Profile, keys: Keys) -> pd.DataFrame:

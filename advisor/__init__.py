@@ -210,26 +210,27 @@ def inspect(
 def stats(
     path: AnyPath | Profile,
     of: str,
-    by: Iterable[str] = (),
+    by: str | Iterable[str] = (),
     *,
     per_rank: bool = False,
     progress: Progress | None = None,
 ) -> pd.DataFrame:
     """One table of how often and how long: `of` is `kernels`, `collectives` or another that `advisor stats` has.
 
-    `by` names the keys of a row, such as `input_shapes`; all ranks are put together, unless `per_rank`. Times are µs,
-    sizes bytes. A profile is one that `load_profile` gave.
+    `by` names the key or the keys of a row, such as `input_shapes`; all ranks are put together, unless `per_rank`.
+    Times are µs, sizes bytes. A profile is one that `load_profile` gave.
 
     Raises:
         FactMissing: What the table is made from was not recorded.
         InputError: Nothing at the path can be read.
-        UsageError: There is no such table, or it has no such key.
+        UsageError: There is no such table, it has no such key, or its rows cannot be put together by these.
     """
     from advisor import pipeline
     from advisor.facts.profile import Profile
 
     profile = path if isinstance(path, Profile) else load_profile(path, progress=progress)
-    return pipeline.count_as_frame(profile, of, tuple(by), per_rank=per_rank)
+    keys = (by,) if isinstance(by, str) else tuple(by)
+    return pipeline.count_as_frame(profile, of, keys, per_rank=per_rank)
 
 
 def load_profile(

@@ -305,7 +305,7 @@ def count_profile(
     """These tables of a profile that was opened to be counted, or every one it gives.
 
     Raises:
-        UsageError: There is no such table, or it has no such key.
+        UsageError: There is no such table, it has no such key, or its rows cannot be put together by these.
     """
     from advisor.statistics.counting import make_statistics
 
@@ -317,7 +317,7 @@ def count_as_frame(profile: Profile, name: str, by: Sequence[str] = (), *, per_r
 
     Raises:
         FactMissing: What it is made from was not recorded.
-        UsageError: There is no such table, or it has no such key.
+        UsageError: There is no such table, it has no such key, or its rows cannot be put together by these.
     """
     from advisor.statistics.counting import statistic_frame
 

@@ -30,7 +30,7 @@ def make_statistics(
     """These tables of a profile, or every one it gives; those it does not give are named with the reason.
 
     Raises:
-        UsageError: There is no such table, or a table has no such key.
+        UsageError: There is no such table, a table has no such key, or its rows cannot be put together by these.
     """
     from advisor.engine.reason import of_missing
 
@@ -54,7 +54,7 @@ def statistic_frame(profile: Profile, name: str, by: Sequence[str] = (), *, per_
 
     Raises:
         FactMissing: What it is made from was not recorded.
-        UsageError: There is no such table, or it has no such key.
+        UsageError: There is no such table, it has no such key, or its rows cannot be put together by these.
     """
     table = _table_named(name)
     keys = _keys_asked(table, by, per_rank, strict=True)
@@ -70,7 +70,11 @@ def _table_named(name: str) -> StatisticTable:
 
 
 def _keys_asked(table: StatisticTable, by: Sequence[str], per_rank: bool, *, strict: bool) -> tuple[str, ...]:
-    """The keys of a table as asked for; what only another table knows is passed over where several are made."""
+    """The keys of a table as asked for. Where several are made, those stand that a table can be made by, else its own.
+
+    Raises:
+        UsageError: One is asked for that the table does not have, or rows cannot be put together by these.
+    """
     known = (*table.keys, *table.finer)
     unknown = [key for key in by if key not in known]
     if unknown and strict:
@@ -78,8 +82,16 @@ def _keys_asked(table: StatisticTable, by: Sequence[str], per_rank: bool, *, str
             Message("no_such_key", name=unknown[0], table=table.name), Message("known_are", names=", ".join(known))
         )
     asked = tuple(dict.fromkeys(key for key in by if key in known)) or table.keys
-    has_ranks = table.merges or "rank" in table.keys
-    return ("rank", *asked) if per_rank and has_ranks and "rank" not in asked else asked
+    if per_rank and "rank" not in asked and (table.merges or "rank" in table.keys):
+        asked = ("rank", *asked)
+    if {*table.needed} <= {*asked}:
+        return asked
+    if strict:
+        raise UsageError(
+            Message("keys_do_not_name_rows", table=table.name, names=", ".join(asked)),
+            Message("give_these_keys", names=", ".join(table.needed)),
+        )
+    return table.keys
 
 
 def _wanted(tables: Sequence[StatisticTable]) -> list[type[Fact]]:

@@ -53,6 +53,8 @@ class StatisticTable(Struct, frozen=True):
     finer: tuple[str, ...] = ()
     merges: bool = True
     """Whether ranks are put together unless they are asked for."""
+    needed: tuple[str, ...] = ()
+    """Keys without which its rows cannot be put together."""
 
 
 def _kernels(profile: Profile, keys: Keys) -> pd.DataFrame:
@@ -122,20 +124,23 @@ _SPENT = ("transit_us", "wait_us", "idle_us", "moved_bytes")
 
 def _ranks(profile: Profile, keys: Keys) -> pd.DataFrame:
     """The mean step of each rank, where it goes, and how much of the peak of the chip it uses."""
-    steps = _steps(profile, keys)
-    by = steps.groupby([*keys], dropna=False, sort=True)
-    means = by[[*_SPLIT]].mean().assign(steps=by.size().astype(float)).reset_index()
+    means = _mean_steps(_plain_frame(profile.table(Overlap)), keys)
     used = profile.table_if_recorded(StepMfu) if "rank" in keys else None
-    found = (
+    return (
         means.assign(mfu=np.nan) if used is None else means.merge(_plain_frame(used)[["rank", "mfu"]], "left", "rank")
     )
-    return found[[*keys, "steps", *_SPLIT, "mfu"]]
 
 
 def _steps(profile: Profile, keys: Keys) -> pd.DataFrame:
-    """Each step of each rank, and where it goes."""
+    """Each step of each rank, and where it goes; of several put together the mean, and how many they are."""
     frame = _plain_frame(profile.table(Overlap))
+    if not {"rank", "step"} <= {*keys}:
+        return _mean_steps(frame, keys)
     return frame[[*keys, *_SPLIT]].sort_values([*keys], kind="stable").reset_index(drop=True)
+
+
+def _mean_steps(frame: pd.DataFrame, keys: Keys) -> pd.DataFrame:
+    return merge_rows(frame.assign(steps=1.0), keys, summed=("steps",), mean=_SPLIT)
 
 
 _SPLIT = (
@@ -152,10 +157,20 @@ _SPLIT = (
 
 
 def _links(profile: Profile, keys: Keys) -> pd.DataFrame:
-    """What went from one rank to another over each kind of link, slowest first."""
+    """What went from one rank to another over each kind of link, slowest first.
+
+    Of links that are put together the bandwidth is that of all they moved in bulk; what is usual is told of one alone.
+    """
     frame = _plain_frame(profile.table(LinkUse))
-    columns = ("size_bytes", "transit_us", "bandwidth_gbps", "typical_gbps", "deviation")
-    return frame[[*keys, *columns]].sort_values("bandwidth_gbps", kind="stable").reset_index(drop=True)
+    moved = ("size_bytes", "transit_us")
+    if {"source", "target", "link"} <= {*keys}:
+        found = frame[[*keys, *moved, "bandwidth_gbps", "typical_gbps", "deviation"]]
+    else:
+        in_bulk = frame.assign(bulk=frame["bandwidth_gbps"] * frame["bulk_us"])
+        sums = merge_rows(in_bulk, keys, summed=(*moved, "bulk", "bulk_us"), mean=("bandwidth_gbps",))
+        told = sums["bulk"] / sums["bulk_us"].where(sums["bulk_us"] > 0)
+        found = sums.assign(bandwidth_gbps=told.fillna(sums["bandwidth_gbps"]))[[*keys, *moved, "bandwidth_gbps"]]
+    return found.sort_values("bandwidth_gbps", kind="stable").reset_index(drop=True)
 
 
 def _gaps(profile: Profile, keys: Keys) -> pd.DataFrame:
@@ -164,10 +179,9 @@ def _gaps(profile: Profile, keys: Keys) -> pd.DataFrame:
 
 
 def _memory(profile: Profile, keys: Keys) -> pd.DataFrame:
-    """The most memory that each component held on each rank."""
-    frame = _plain_frame(profile.table(MemoryPeak))
+    """The most memory that each component held on each rank, or on any of those that are put together."""
     columns = ("reserved_bytes", "allocated_bytes", "largest_allocated_bytes", "capacity_bytes")
-    return frame[[*keys, *columns]].sort_values([*keys], kind="stable").reset_index(drop=True)
+    return merge_rows(_plain_frame(profile.table(MemoryPeak)), keys, most=columns)
 
 
 def _holders(profile: Profile, keys: Keys) -> pd.DataFrame:
@@ -182,10 +196,11 @@ def _holders(profile: Profile, keys: Keys) -> pd.DataFrame:
 
 
 def _traffic(profile: Profile, keys: Keys) -> pd.DataFrame:
-    """What memory, its cache and the links of each device moved."""
+    """What memory, its cache and the links of each device moved, or devices on the mean and at most."""
     frame = _plain_frame(profile.table(TrafficUse))
-    columns = ("samples", "mean_gbps", "peak_gbps", "used_share", "hit_share")
-    return frame[[*keys, *columns]].sort_values([*keys], kind="stable").reset_index(drop=True)
+    means = ("mean_gbps", "used_share", "hit_share")
+    found = merge_rows(frame, keys, summed=("samples",), mean=means, most=("peak_gbps",))
+    return found[[*keys, "samples", "mean_gbps", "peak_gbps", "used_share", "hit_share"]]
 
 
 def _hosts(profile: Profile, keys: Keys) -> pd.DataFrame:
@@ -285,7 +300,14 @@ def _plain_column(table: AnyTable, name: str, store: str) -> Any:
 TABLES: tuple[StatisticTable, ...] = (
     StatisticTable("ranks", ("rank",), _ranks, (Overlap, StepMfu), finer=("stage",), merges=False),
     StatisticTable("kernels", ("op_type", "core"), _kernels, (KernelBin, OperatorTotal), finer=("input_shapes",)),
-    StatisticTable("rooflines", ("rank", "op_type", "input_shapes"), _rooflines, (OperatorRoofline,), merges=False),
+    StatisticTable(
+        "rooflines",
+        ("rank", "op_type", "input_shapes"),
+        _rooflines,
+        (OperatorRoofline,),
+        merges=False,
+        needed=("rank", "op_type", "input_shapes"),
+    ),
     StatisticTable("operators", ("name",), _operators, (CallBin,), finer=("kind",)),
     StatisticTable("apis", ("kind", "name"), _apis, (CallBin, ApiTotal)),
     StatisticTable(
@@ -300,14 +322,20 @@ TABLES: tuple[StatisticTable, ...] = (
         "p2p", ("source", "target"), _p2p, (PairedCall,), finer=("group", "op", "step", "size_bytes"), merges=False
     ),
     StatisticTable(
-        "pipeline", ("rank", "step", "direction", "number"), _pipeline, (MicroBatch, Overlap), ("stage",), merges=False
+        "pipeline",
+        ("rank", "step", "direction", "number"),
+        _pipeline,
+        (MicroBatch, Overlap),
+        ("stage",),
+        merges=False,
+        needed=("rank", "step", "direction", "number"),
     ),
     StatisticTable("gaps", ("cause",), _gaps, (GapBin,)),
-    StatisticTable("modules", ("rank", "module"), _modules, (ModuleShare,), merges=False),
+    StatisticTable("modules", ("rank", "module"), _modules, (ModuleShare,), merges=False, needed=("rank", "module")),
     StatisticTable("marks", ("domain", "name"), _marks, (MarkBin,)),
-    StatisticTable("memory", ("rank", "component"), _memory, (MemoryPeak,), merges=False),
+    StatisticTable("memory", ("rank", "component"), _memory, (MemoryPeak,), merges=False, needed=("component",)),
     StatisticTable("holders", ("rank", "name"), _holders, (MemoryHolder,), merges=False),
-    StatisticTable("traffic", ("rank", "place", "way"), _traffic, (TrafficUse,), merges=False),
+    StatisticTable("traffic", ("rank", "place", "way"), _traffic, (TrafficUse,), merges=False, needed=("place", "way")),
     StatisticTable("hosts", ("rank",), _hosts, (HostCpu, HostUse), merges=False),
     StatisticTable("steps", ("rank", "step"), _steps, (Overlap,), finer=("stage",), merges=False),
 )

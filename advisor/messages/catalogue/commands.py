@@ -158,6 +158,10 @@ TEXTS: Mapping[str, Text] = {
     "no_such_statistic": Text("there is no table `{name}`", "没有名为 `{name}` 的统计表"),
     "nothing_counted": Text("{path} gives none of these tables: {names}", "{path} 无法给出这些统计表：{names}"),
     "no_such_key": Text("the table {table} has no key `{name}`", "统计表 {table} 没有 `{name}` 这一分组列"),
+    "keys_do_not_name_rows": Text(
+        "rows of the table {table} cannot be put together by {names} alone", "统计表 {table} 的行无法只按 {names} 合并"
+    ),
+    "give_these_keys": Text("give all of these as keys: {names}", "分组列需包含：{names}"),
     "nothing_asked": Text("neither a rule nor a finding is named", "未指定规则或问题"),
     "there_are": Text("there are {names}", "现有：{names}"),
     "no_diagnosis_asked": Text(

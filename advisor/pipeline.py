@@ -30,7 +30,7 @@ from advisor.facts.derived import (
     Spending,
     TypeOperator,
 )
-from advisor.facts.observed import OBSERVED, Damage, Setting, StepWindow
+from advisor.facts.observed import OBSERVED, Damage, Kernel, Setting, StepWindow
 from advisor.facts.profile import Derivation, Gather, Profile, WantedFact, fact_of_wanted
 from advisor.facts.selection import FirstRow
 from advisor.facts.table import Table
@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from advisor.policy.policy import FailCondition
     from advisor.policy.settings import Settings
     from advisor.rank_work.cluster_asked import ClusterAsked
+    from advisor.rules.bind import Rule
     from advisor.rules.catalog import Catalog
     from advisor.sources import UnpackedInput
 
@@ -299,17 +300,69 @@ def open_to_count(
     return open_profile(path, jobs=jobs, progress=progress, also=also, chip=chip, job=job, cache=cache, on=on)
 
 
+def _losses_behind(profile: Profile, facts: Iterable[type[Fact]], settings: Settings | None) -> Diagnosis:
+    """What of the capture was damaged, and what is lost of the tables that these facts rest on.
+
+    Which rows are gone is known by others that need them, which are read for it.
+    """
+    from advisor.engine.evaluate import evaluate
+    from advisor.engine.merge import merge
+
+    tables = _tables_behind(profile, facts)
+    rules = _rules_of_losses(profile, tables, settings)
+    profile.prepare(_wanted_of_losses(rules))
+    overlaps = profile.table_if_recorded(Overlap) if rules else None
+    run = profile.run if overlaps is None else profile.run.model_copy(update={"step_us": step_us(overlaps)})
+    found = (finding for rule in rules for finding in merge(evaluate(rule, profile, run)))
+    return Diagnosis(
+        version=VERSION,
+        run=run,
+        findings=tuple(one for one in found if one.subject.get("of", Kernel.table) in tables),
+        rules=tuple(rule.info(run) for rule in rules),
+        unread=unread_input(profile.table_if_recorded(Damage)),
+    )
+
+
+def _tables_behind(profile: Profile, facts: Iterable[type[Fact]]) -> frozenset[str]:
+    return frozenset(root.table for fact in facts for root in profile.observed_behind(fact))
+
+
+def _rules_of_losses(profile: Profile, tables: frozenset[str], settings: Settings | None) -> tuple[Rule, ...]:
+    """The rules that tell which rows are gone; none where nothing tells of these tables."""
+    from advisor.rules.catalog import LOSSES, shipped_rules
+
+    told = _tables_behind(profile, (Coverage,))
+    return shipped_rules(LOSSES, settings) if tables & told else ()
+
+
+def _wanted_of_losses(rules: Sequence[Rule]) -> tuple[WantedFact, ...]:
+    from advisor.engine.needed_tables import wanted_by
+
+    return (*wanted_by(rules), *((Overlap,) if rules else ()), Damage)
+
+
 def count_profile(
     profile: Profile, names: Sequence[str] = (), by: Sequence[str] = (), *, per_rank: bool = False
 ) -> Statistics:
     """These tables of a profile that was opened to be counted, or every one it gives.
 
+    What `losses_of_tables` will want is read on the way.
+
     Raises:
         UsageError: There is no such table, it has no such key, or its rows cannot be put together by these.
     """
-    from advisor.statistics.counting import make_statistics
+    from advisor.statistics.counting import facts_behind, make_statistics
 
-    return make_statistics(profile, names, by, per_rank=per_rank)
+    rules = _rules_of_losses(profile, _tables_behind(profile, facts_behind(names)), None)
+    return make_statistics(profile, names, by, per_rank=per_rank, also=_wanted_of_losses(rules))
+
+
+def losses_of_tables(profile: Profile, counted: Statistics, settings: Settings | None = None) -> Diagnosis:
+    """What of the capture was damaged, and what is lost of what these tables are made from; nothing else is judged."""
+    from advisor.statistics.counting import facts_behind
+
+    names = [table.name for table in counted.tables]
+    return _losses_behind(profile, facts_behind(names) if names else (), settings)
 
 
 def count_as_frame(profile: Profile, name: str, by: Sequence[str] = (), *, per_rank: bool = False) -> pd.DataFrame:
@@ -431,18 +484,21 @@ def inspect(
         return _inspect_profile(unpacked.path, ranks, profile, catalog)
 
 
-def modules(profile: Profile) -> ModuleReport:
+def modules(profile: Profile, settings: Settings | None = None) -> ModuleReport:
     """Where in the model the time goes; without ranks where modules were not marked."""
     from advisor.facts.derived import ModuleMarks, ModuleOperator, ModuleShare
     from advisor.summary.module_report import module_report
 
-    profile.prepare([ModuleMarks, ModuleShare, ModuleOperator, JobSign])
+    facts = (ModuleMarks, ModuleShare, ModuleOperator)
+    rules = _rules_of_losses(profile, _tables_behind(profile, facts), None)
+    profile.prepare([*facts, JobSign, *_wanted_of_losses(rules)])
     run = profile.run.model_copy(update={"job": infer_job(profile.run, profile.table(JobSign))})
     return module_report(
         run,
         profile.table_if_recorded(ModuleMarks),
         profile.table_if_recorded(ModuleShare),
         profile.table_if_recorded(ModuleOperator),
+        _losses_behind(profile, facts, settings),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from advisor.model.findings import Diagnosis
 from advisor.model.run import Run
 
 ModelPass = Literal["forward", "backward", "recompute"]
@@ -80,6 +81,8 @@ class ModuleReport(Struct, frozen=True):
     run: Run
     ranks: tuple[RankModules, ...] = ()
     """Those whose modules were marked; the others say nothing."""
+    losses: Diagnosis = Diagnosis(run=Run())
+    """What of the capture was damaged or lost of what they rest on; nothing else is judged."""
 
     @property
     def unmarked(self) -> tuple[int, ...]:

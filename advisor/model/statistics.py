@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 from advisor.json_text import json_text
 from advisor.messages.text import Text
 from advisor.model.findings import Rows
+from advisor.model.unread import Unread
 
 
 class _Model(BaseModel):
@@ -39,6 +40,10 @@ class Statistics(_Model):
     """The name of what was read."""
     tables: tuple[Statistic, ...]
     absent: tuple[AbsentStatistic, ...] = ()
+    lost: tuple[Text, ...] = ()
+    """What is known to be gone of what the tables are made from."""
+    unread: tuple[Unread, ...] = ()
+    """What of the input could not be read."""
 
     def to_json(self) -> str:
         """The published form: two blanks of indent, keys in declared order, a final line break."""

@@ -26,6 +26,8 @@ __all__ = ["Catalog", "gather_rules", "lint_rules", "new_rule", "read_rule", "un
 
 LOST_ROWS = "capture/lost-rows"
 """The rule that says which part of a table may be gone, by its parameter `tolerated`."""
+LOSSES = (LOST_ROWS, "capture/incomplete-kernels")
+"""The rules that tell which rows of a capture are gone."""
 MOST_ENTRIES = 100_000
 """Files and folders that are looked at below a directory of rules."""
 
@@ -112,6 +114,19 @@ class Catalog:
             for rule in self.rules
             if (rule.where and rule.where.source == named) or (rule.pattern_fixes and pattern.fix)
         )
+
+
+def shipped_rules(ids: Iterable[str], settings: Adjustment | None = None) -> tuple[Rule, ...]:
+    """These of the shipped rules, as the settings leave them; no other one is read.
+
+    Raises:
+        RuleError: Something in them is wrong.
+    """
+    read = [read_rule(shipped_folder("rules") / f"{rule_id}.yaml") for rule_id in ids]
+    if mistakes := [mistake for one in read if not isinstance(one, Rule) for mistake in one]:
+        raise RuleError(mistakes)
+    rules = [one for one in read if isinstance(one, Rule)]
+    return tuple(rules if settings is None else settings.applied(rules))
 
 
 def _tolerated_loss(rules: Iterable[Rule]) -> float:

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from advisor.facts.base import Fact
-from advisor.facts.profile import Profile
+from advisor.facts.profile import Profile, WantedFact
 from advisor.messages.errors import FactMissing, UsageError
 from advisor.messages.message import Message
 from advisor.model.findings import Head, Rows, Scalar
@@ -25,9 +25,16 @@ _COUNTS = ("calls", "steps", "allocations", "kernels", "instances")
 
 
 def make_statistics(
-    profile: Profile, names: Sequence[str] = (), by: Sequence[str] = (), *, per_rank: bool = False
+    profile: Profile,
+    names: Sequence[str] = (),
+    by: Sequence[str] = (),
+    *,
+    per_rank: bool = False,
+    also: Iterable[WantedFact] = (),
 ) -> Statistics:
     """These tables of a profile, or every one it gives; those it does not give are named with the reason.
+
+    `also` is read with them, for somebody else who will want it.
 
     Raises:
         UsageError: There is no such table, a table has no such key, or its rows cannot be put together by these.
@@ -36,7 +43,7 @@ def make_statistics(
 
     chosen = [_table_named(name) for name in names] or list(TABLES)
     keys = {table.name: _keys_asked(table, by, per_rank, strict=len(chosen) == 1) for table in chosen}
-    profile.prepare(_wanted(chosen))
+    profile.prepare([*_wanted(chosen), *also])
     tables: list[Statistic] = []
     absent: list[AbsentStatistic] = []
     for table in chosen:
@@ -60,6 +67,15 @@ def statistic_frame(profile: Profile, name: str, by: Sequence[str] = (), *, per_
     keys = _keys_asked(table, by, per_rank, strict=True)
     profile.prepare(_wanted([table]))
     return table.make(profile, keys)
+
+
+def facts_behind(names: Sequence[str]) -> tuple[type[Fact], ...]:
+    """What these tables are made from; without names all of them.
+
+    Raises:
+        UsageError: There is no such table.
+    """
+    return tuple(_wanted([_table_named(name) for name in names] or TABLES))
 
 
 def _table_named(name: str) -> StatisticTable:

@@ -10,6 +10,7 @@ from typing import Any
 
 from advisor.facts.derived import ModuleMarks, ModuleOperator, ModuleShare
 from advisor.facts.table import Table
+from advisor.model.findings import Diagnosis
 from advisor.model.modules import ModuleNode, ModuleReport, OperatorRow, RankModules
 from advisor.model.run import Run
 from advisor.release import VERSION
@@ -22,13 +23,13 @@ def module_report(
     marks: Table[ModuleMarks] | None,
     shares: Table[ModuleShare] | None,
     operators: Table[ModuleOperator] | None,
+    losses: Diagnosis,
 ) -> ModuleReport:
     """What is known; without ranks where no module was marked."""
     nodes, rows = _by_rank(shares), _by_rank(operators)
     ranks = () if marks is None else marks.rows()
-    return ModuleReport(
-        VERSION, run, tuple(_modules_of_rank(row, nodes[row["rank"]], rows[row["rank"]]) for row in ranks)
-    )
+    told = tuple(_modules_of_rank(row, nodes[row["rank"]], rows[row["rank"]]) for row in ranks)
+    return ModuleReport(VERSION, run, told, losses)
 
 
 def _by_rank(table: Table[Any] | None) -> defaultdict[object, list[RowValues]]:

@@ -37,13 +37,13 @@ def run(arguments: argparse.Namespace) -> int:
 
     refuse_saved(arguments.path)
     outputs = check_outputs(arguments.output, arguments.path, writers=MODULE_WRITERS)
-    settings_of(arguments)
+    settings = settings_of(arguments)
     language = language_of(arguments.lang)
     with ProgressBar(language) as bar:
         profile = open_profile(arguments.path, **ways_to_read(arguments, bar))
         warn_of_chip(profile, arguments)
         outside_captures(outputs, arguments.path, tuple(capture.path for capture in profile.run.captures))
-        report = modules(profile)
+        report = modules(profile, settings)
     write_outputs((report, language), outputs, language)
     if not arguments.quiet:
         files = tuple(output.path for output in outputs if not output.is_stdout)

@@ -74,7 +74,8 @@ def words(one: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Reads, counts, writes."""
-    from advisor.pipeline import count_profile, open_to_count
+    from advisor.pipeline import count_profile, losses_of_tables, open_to_count
+    from advisor.report.losses import say_losses
     from advisor.report.progress_bar import ProgressBar
     from advisor.report.renderers.terminal import print_document
     from advisor.report.statistics.document import statistics_summary
@@ -82,13 +83,15 @@ def run(arguments: argparse.Namespace) -> int:
 
     refuse_saved(arguments.path)
     outputs = check_outputs(arguments.output, arguments.path, writers=STATISTICS_WRITERS)
-    settings_of(arguments)
+    settings = settings_of(arguments)
     language = language_of(arguments.lang)
     with ProgressBar(language) as bar:
         profile = open_to_count(arguments.path, **ways_to_read(arguments, bar))
         outside_captures(outputs, arguments.path, tuple(capture.path for capture in profile.run.captures))
         found = count_profile(profile, arguments.of, arguments.by, per_rank=arguments.per_rank)
+        losses = losses_of_tables(profile, found, settings)
     _refuse_nothing(found, arguments)
+    found = found.model_copy(update={"lost": say_losses(losses), "unread": losses.unread})
     written = write_outputs(CountedTables(found, language, arguments.top), outputs, language)
     if not arguments.quiet:
         print_document(statistics_summary(found, language, arguments.top), console_beside(outputs), written)

@@ -11,6 +11,7 @@ from advisor.messages.text import Language
 from advisor.model.modules import ModuleNode, ModuleReport, OperatorRow, RankModules
 from advisor.report.blocks import Block, Code, Document, FactLine, Grid, Heading, Paragraph, paragraph_of
 from advisor.report.diagnosis.finding import quiet_line
+from advisor.report.losses import losses_in_full, losses_in_short, say_losses
 from advisor.report.modules.words import ATTENTION_MARKING, MARKING, say
 from advisor.report.places import number_ranges
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose
@@ -91,6 +92,7 @@ class ModuleBlocks:
             yield Heading(plain_prose(self.say("attention")))
             yield Paragraph(plain_prose(self.say("attention_unmarked")))
             yield Code(ATTENTION_MARKING, "python")
+        yield from losses_in_full(say_losses(self.report.losses), self.report.losses.unread, self.language)
 
     def short(self) -> Iterator[Block]:
         """What fits on a terminal: of several ranks the first."""
@@ -98,6 +100,7 @@ class ModuleBlocks:
         for rank in self.report.ranks[:1]:
             yield from self.head(rank)
             yield self.tree(rank, briefly=True)
+        yield from losses_in_short(say_losses(self.report.losses), self.report.losses.unread, self.language)
         if self.lacks_attention():
             yield quiet_line(plain_prose(self.say("attention_unmarked_short")), begins=True)
         if self.report.ranks:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from advisor.messages.text import Language
 from advisor.model.modules import ModuleNode, ModuleReport, RankModules
 from advisor.report.blocks import Block, Document, FactLine, Fold, Meter, Section
+from advisor.report.losses import losses_in_full, say_losses
 from advisor.report.modules.document import MOST_RANKS, ModuleBlocks, operators_of_group
 from advisor.report.modules.words import say
 from advisor.report.pages import LARGEST_BYTES, document_page, page_part
@@ -36,6 +37,8 @@ class _PageBlocks(ModuleBlocks):
         """The page with so many operators of each module."""
         run, version = self.report.run, clean_line(self.report.version, 40)
         blocks = (Section(tuple(self.answer()), "verdict", element="section"), *self.ranks(most))
+        lost = losses_in_full(say_losses(self.report.losses), self.report.losses.unread, self.language)
+        blocks = (*blocks, *page_part("unread", tuple(lost), say("unread", self.language)))
         title = f"{clean_line(run.name, 80)} · {self.say('modules')}"
         return Document(self.language, blocks, version, code_prose(run.name, 80), title)
 

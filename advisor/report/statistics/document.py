@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from advisor.messages.text import Language
+from advisor.messages.text import Language, Text
 from advisor.model.findings import Head, Rows, Scalar, number_or_none
 from advisor.model.statistics import Statistic, Statistics
+from advisor.model.unread import Unread
 from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph
+from advisor.report.losses import losses_in_full, losses_in_short
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, plain_prose
 from advisor.report.statistics.words import TABLES, say, say_column
 from advisor.report.words import CAUSES, word_for
 from advisor.units import show_value
 
+TellLosses = Callable[[Sequence[Text], Sequence[Unread], Language], Iterator[Block]]
 LONGEST_NAME = 60
 """Characters of a text in a cell."""
 _LESS_TOLD = frozenset(
@@ -30,7 +33,12 @@ PLAIN_NUMBERS = ("rank", "stage", "step", "source", "target")
 
 def statistics_document(statistics: Statistics, language: Language, most: int) -> Document:
     """Every table with at most so many rows."""
-    return Document(language, tuple(_blocks(statistics, language, most)), clean_line(statistics.version, 40))
+    return _document(statistics, language, most, losses_in_full)
+
+
+def _document(statistics: Statistics, language: Language, most: int, tell: TellLosses) -> Document:
+    blocks = _blocks(statistics, language, most, tell)
+    return Document(language, tuple(blocks), clean_line(statistics.version, 40))
 
 
 def statistics_summary(statistics: Statistics, language: Language, most: int) -> Document:
@@ -38,7 +46,7 @@ def statistics_summary(statistics: Statistics, language: Language, most: int) ->
     narrow = tuple(
         table.model_copy(update={"rows": _without_columns(table.rows, _LESS_TOLD)}) for table in statistics.tables
     )
-    return statistics_document(statistics.model_copy(update={"tables": narrow}), language, most)
+    return _document(statistics.model_copy(update={"tables": narrow}), language, most, losses_in_short)
 
 
 def _without_columns(rows: Rows, left_out: frozenset[str]) -> Rows:
@@ -52,7 +60,7 @@ def table_title(name: str, language: Language) -> str:
     return TABLES[name].say(language) if name in TABLES else clean_line(name)
 
 
-def _blocks(statistics: Statistics, language: Language, most: int) -> Iterator[Block]:
+def _blocks(statistics: Statistics, language: Language, most: int, tell: TellLosses) -> Iterator[Block]:
     yield Heading(plain_prose(say("statistics", language, run=clean_line(statistics.run, 120))), 1)
     for table in statistics.tables:
         yield Heading((TextPiece(table_title(table.name, language)), _row_count(table, language, most)))
@@ -70,6 +78,7 @@ def _blocks(statistics: Statistics, language: Language, most: int) -> Iterator[B
                 for one in statistics.absent
             ),
         )
+    yield from tell(statistics.lost, statistics.unread, language)
 
 
 def _row_count(table: Statistic, language: Language, most: int) -> TextPiece:

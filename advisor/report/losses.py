@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What of a capture was damaged or lost, in the words of a diagnosis, below tables that rest on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from advisor.messages.text import Language, Text
+from advisor.model.findings import Diagnosis
+from advisor.model.unread import Unread
+from advisor.report.blocks import Block, Grid, Heading, Paragraph
+from advisor.report.diagnosis.cards import Maker
+from advisor.report.diagnosis.finding import quiet_line
+from advisor.report.diagnosis.outcomes import first_unread, unread_row
+from advisor.report.prose import TextPiece, flat_text, plain_prose
+from advisor.report.words import say
+
+MOST_UNREAD = 50
+
+
+def say_losses(losses: Diagnosis) -> tuple[Text, ...]:
+    """What is lost, a sentence for each finding, in both languages."""
+    english, chinese = Maker(losses, "en"), Maker(losses, "zh")
+    return tuple(Text(flat_text(english.title(one)), flat_text(chinese.title(one))) for one in losses.findings)
+
+
+def losses_in_short(lost: Sequence[Text], unread: Sequence[Unread], language: Language) -> Iterator[Block]:
+    """What fits on a terminal."""
+    yield from _lost(lost, language)
+    if unread:
+        yield quiet_line(first_unread(unread, language), begins=True)
+
+
+def losses_in_full(lost: Sequence[Text], unread: Sequence[Unread], language: Language) -> Iterator[Block]:
+    """The same with every place that could not be read."""
+    yield from _lost(lost, language)
+    if unread:
+        yield Heading(plain_prose(say("unread", language)))
+        heads = tuple(plain_prose(say(name, language)) for name in ("file", "place", "what", "rows"))
+        yield Grid(heads, tuple(unread_row(item, language) for item in unread[:MOST_UNREAD]))
+
+
+def _lost(lost: Sequence[Text], language: Language) -> Iterator[Block]:
+    if lost:
+        said = say("semicolon", language).join(one.say(language) for one in lost)
+        yield Paragraph((TextPiece(say("read_with_care", language) + said + say("full_stop", language)),), begins=True)

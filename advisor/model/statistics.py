@@ -6,7 +6,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict
 
 from advisor.json_text import json_text
-from advisor.messages.text import Text
+from advisor.messages.text import Text, TimesOf
 from advisor.model.findings import Rows
 from advisor.model.unread import Unread
 
@@ -38,6 +38,9 @@ class Statistics(_Model):
     version: str
     run: str
     """The name of what was read."""
+    times_of: TimesOf = "step"
+    """What `span_us` is: a step; where none was marked the captured window, and where msprof recorded a whole program
+    the time in which its device worked."""
     tables: tuple[Statistic, ...]
     absent: tuple[AbsentStatistic, ...] = ()
     lost: tuple[Text, ...] = ()

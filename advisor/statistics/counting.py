@@ -53,7 +53,8 @@ def make_statistics(
             absent.append(AbsentStatistic(name=table.name, reason=of_missing(missing, profile.run).text))
         else:
             tables.append(Statistic(name=table.name, keys=keys[table.name], rows=_rows_of_frame(frame)))
-    return Statistics(version=VERSION, run=profile.run.name, tables=tuple(tables), absent=tuple(absent))
+    run = profile.run
+    return Statistics(version=VERSION, run=run.name, times_of=run.times_of, tables=tuple(tables), absent=tuple(absent))
 
 
 def statistic_frame(profile: Profile, name: str, by: Sequence[str] = (), *, per_rank: bool = False) -> pd.DataFrame:

@@ -140,7 +140,9 @@ def _steps(profile: Profile, keys: Keys) -> pd.DataFrame:
 
 
 def _mean_steps(frame: pd.DataFrame, keys: Keys) -> pd.DataFrame:
-    return merge_rows(frame.assign(steps=1.0), keys, summed=("steps",), mean=_SPLIT)
+    """The mean of the rows and how many steps they are; no number of steps where none was marked."""
+    marked = frame.assign(steps=frame["step"].notna().map({True: 1.0, False: np.nan}))
+    return merge_rows(marked, keys, summed=("steps",), mean=_SPLIT)
 
 
 _SPLIT = (

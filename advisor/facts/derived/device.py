@@ -24,7 +24,11 @@ class Overlap(Fact):
     ]
     span_us: Annotated[
         float,
-        Us("From the first kernel or collective of the step to its last, and through the pause before the next step."),
+        Us(
+            "From the first kernel or collective of the step to its last, and through the pause before the next step. "
+            "Where msprof recorded a whole program and nothing in it is marked, no pause is known to be the job's: "
+            "only the time of kernels and collectives, and free is missing."
+        ),
     ]
     compute_us: Annotated[float, Us("Union of the kernels.")]
     comm_us: Annotated[float, Us("Union of the collectives.")]

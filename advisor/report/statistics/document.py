@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from advisor.messages.text import Language, Text
+from advisor.messages.text import Language, Text, TimesOf
 from advisor.model.findings import Head, Rows, Scalar, number_or_none
 from advisor.model.statistics import Statistic, Statistics
 from advisor.model.unread import Unread
 from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph
 from advisor.report.losses import losses_in_full, losses_in_short
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, plain_prose
-from advisor.report.statistics.words import TABLES, say, say_column
+from advisor.report.statistics.words import say, say_column, say_table
 from advisor.report.words import CAUSES, word_for
 from advisor.units import show_value
 
@@ -55,16 +55,17 @@ def _without_columns(rows: Rows, left_out: frozenset[str]) -> Rows:
     return Rows(columns=tuple(rows.columns[at] for at in kept), rows=cells, total=rows.total)
 
 
-def table_title(name: str, language: Language) -> str:
+def table_title(name: str, language: Language, times_of: TimesOf = "step") -> str:
     """What a table is called."""
-    return TABLES[name].say(language) if name in TABLES else clean_line(name)
+    return say_table(name, language, times_of) or clean_line(name)
 
 
 def _blocks(statistics: Statistics, language: Language, most: int, tell: TellLosses) -> Iterator[Block]:
     yield Heading(plain_prose(say("statistics", language, run=clean_line(statistics.run, 120))), 1)
     for table in statistics.tables:
-        yield Heading((TextPiece(table_title(table.name, language)), _row_count(table, language, most)))
-        yield _grid(table, language, most)
+        title = table_title(table.name, language, statistics.times_of)
+        yield Heading((TextPiece(title), _row_count(table, language, most)))
+        yield _grid(table, language, most, statistics.times_of)
     if any(len(table.rows.rows) > most for table in statistics.tables):
         yield Paragraph(plain_prose(say("all_rows", language)))
     if not statistics.tables:
@@ -74,7 +75,10 @@ def _blocks(statistics: Statistics, language: Language, most: int, tell: TellLos
         yield Grid(
             (plain_prose(say("table", language)), plain_prose(say("reason", language))),
             tuple(
-                (plain_prose(table_title(one.name, language)), plain_prose(clean_line(one.reason.say(language), 400)))
+                (
+                    plain_prose(table_title(one.name, language, statistics.times_of)),
+                    plain_prose(clean_line(one.reason.say(language), 400)),
+                )
                 for one in statistics.absent
             ),
         )
@@ -87,12 +91,12 @@ def _row_count(table: Statistic, language: Language, most: int) -> TextPiece:
     return TextPiece(say(name, language, shown=f"{shown:,}", total=f"{total:,}"), tone="quiet")
 
 
-def _grid(table: Statistic, language: Language, most: int) -> Grid:
+def _grid(table: Statistic, language: Language, most: int, times_of: TimesOf) -> Grid:
     """The first rows, without columns that say nothing in any row."""
     told = [at for at in range(len(table.rows.columns)) if _is_told(table.rows, at)]
     heads = [table.rows.columns[at] for at in told]
     return Grid(
-        tuple(plain_prose(say_column(head.name, language)) for head in heads),
+        tuple(plain_prose(say_column(head.name, language, times_of)) for head in heads),
         tuple(
             tuple(_cell_prose(row[at], head, language) for at, head in zip(told, heads, strict=True))
             for row in table.rows.rows[:most]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from advisor.messages.text import Language
+from advisor.messages.text import Language, TimesOf
 from advisor.model.findings import Head, Scalar
 from advisor.model.statistics import Statistic, Statistics
 from advisor.report.formats.table import csv_text
@@ -81,13 +81,13 @@ def statistics_workbook(statistics: Statistics, language: Language) -> bytes:
         UsageError: The library that writes spreadsheets is not installed.
     """
     title = say("statistics", language, run=clean_line(statistics.run, 200))
-    return workbook_bytes(title, [_sheet(table, language) for table in statistics.tables])
+    return workbook_bytes(title, [_sheet(table, language, statistics.times_of) for table in statistics.tables])
 
 
-def _sheet(table: Statistic, language: Language) -> Sheet:
+def _sheet(table: Statistic, language: Language, times_of: TimesOf) -> Sheet:
     return Sheet(
-        table_title(table.name, language),
-        tuple(_head_text(head, language) for head in table.rows.columns),
+        table_title(table.name, language, times_of),
+        tuple(_head_text(head, language, times_of) for head in table.rows.columns),
         tuple(tuple(_clean_cell(cell) for cell in row) for row in table.rows.rows),
         tuple(_FORMS.get(head.unit, "") for head in table.rows.columns),
         len(table.keys),
@@ -98,7 +98,7 @@ def _clean_cell(cell: Scalar) -> Scalar:
     return clean_line(cell, LONGEST_CELL) if isinstance(cell, str) else cell
 
 
-def _head_text(head: Head, language: Language) -> str:
+def _head_text(head: Head, language: Language, times_of: TimesOf) -> str:
     sign = _SIGNS.get(head.unit, head.unit)
-    label = say_column(head.name, language)
+    label = say_column(head.name, language, times_of)
     return f"{label} ({sign})" if sign else label

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text
+from advisor.messages.text import Language, Text, TimesOf
 from advisor.report.columns import COLUMNS
 from advisor.report.words import word_for
 
@@ -50,11 +50,33 @@ TABLES: Mapping[str, Text] = {
 }
 
 
+WITHOUT_STEPS: Mapping[TimesOf, Mapping[str, Text]] = {
+    "step": {},
+    "window": {
+        "ranks": _t("Captured window of each rank", "各 rank 的采集窗口"),
+        "steps": _t("Captured windows", "采集窗口"),
+        "span_us": _t("Captured window", "采集窗口时长"),
+    },
+    "work": {
+        "ranks": _t("Work of the device on each rank", "各 rank 的设备工作时间"),
+        "steps": _t("Work of the device", "设备工作时间"),
+        "span_us": _t("Device at work", "设备工作时间"),
+    },
+}
+"""What tables and columns of steps are called where none was marked, by what their times are of."""
+
+
 def say(name: str, language: Language, /, **values: object) -> str:
     """One of the words, with its holes filled."""
     return WORDS[name].fill(language, **values)
 
 
-def say_column(name: str, language: Language) -> str:
+def say_table(name: str, language: Language, times_of: TimesOf = "step") -> str | None:
+    """What a table is called; None of one that is none of ours."""
+    return word_for({**TABLES, **WITHOUT_STEPS[times_of]}, name, language)
+
+
+def say_column(name: str, language: Language, times_of: TimesOf = "step") -> str:
     """How a column is called; its own name where nobody gave it another."""
-    return word_for(COLUMNS, name, language) or name
+    own = WITHOUT_STEPS[times_of].get("span_us") if name == "span_us" else None
+    return own.say(language) if own else word_for(COLUMNS, name, language, times_of) or name

@@ -217,3 +217,14 @@ def test_the_code_that_marks_attention_calls_on_and_marks_what_is_read(
 def test_the_page_shows_the_code_that_is_tried_here() -> None:
     page = (Path(__file__).parents[2] / "docs" / "modules.md").read_text("utf-8")
     assert ATTENTION_MARKING in page
+
+
+@pytest.mark.parametrize(("language", "window", "step"), [("en", "captured window", "tep"), ("zh", "采集窗口", "单步")])
+def test_modules_take_a_part_of_the_window_and_not_of_a_step(
+    language: str, window: str, step: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = capture(tmp_path / "prof")
+    assert main(["modules", str(folder), "--lang", language]) == 0
+    said = capsys.readouterr().out
+    assert said.count(window) >= 2
+    assert step not in said

@@ -114,7 +114,7 @@ class ModuleBlocks:
 
     def say(self, name: str, **values: object) -> str:
         """One of the fixed words."""
-        return say(name, self.language, **values)
+        return say(name, self.language, self.report.run.times_of, **values)
 
     def answer(self) -> Iterator[Block]:
         """How much is known, and where most of the time goes; or what to record."""
@@ -138,9 +138,9 @@ class ModuleBlocks:
 
     def leading(self, node: ModuleNode) -> str:
         """The module in which most of the time is spent in one place."""
-        whole = self.say("the_step" if node.step_share is not None else "the_kernels")
+        name = "leading_kernels" if node.step_share is None else "leading"
         share = node.kernel_share if node.step_share is None else node.step_share
-        return self.say("leading", module=clean_line(node.path, 120), share=show_value(share, "share"), whole=whole)
+        return self.say(name, module=clean_line(node.path, 120), share=show_value(share, "share"))
 
     def how_to_record(self) -> Iterator[Block]:
         """What has to be recorded, with the code."""
@@ -160,8 +160,7 @@ class ModuleBlocks:
         yield Heading(plain_prose(self.say("tree", rank=rank.rank)))
         yield FactLine(tuple(map(plain_prose, self.facts(rank))))
         steps = any(node.step_share is not None for node in rank.tree)
-        whole = self.say("the_step" if steps else "the_kernels")
-        yield Paragraph(parse_prose(self.say("per_step", whole=whole)))
+        yield Paragraph(parse_prose(self.say("shares" if steps else "shares_kernels")))
         if not rank.backward and self.report.run.job.workload == "training":
             yield Paragraph(plain_prose(self.say("no_backward")))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text
+from advisor.messages.text import Language, Text, TimesOf
 from advisor.report.words import say as of_reports
 
 
@@ -20,10 +20,13 @@ WORDS: Mapping[str, Text] = {
         "rank {rank} 的算子时间中，{inside} 属于模块。",
     ),
     "leading": _t(
-        "Most of it in one place: `{module}` takes {share} of {whole}.", "最集中处：`{module}` 占{whole}的 {share}。"
+        "Most of it in one place: `{module}` takes {share} of {the_step}.",
+        "最集中处：`{module}` 占{the_step}的 {share}。",
     ),
-    "the_step": _t("the step", "单步"),
-    "the_kernels": _t("the kernel time", "算子时间"),
+    "leading_kernels": _t(
+        "Most of it in one place: `{module}` takes {share} of the kernel time.",
+        "最集中处：`{module}` 占算子时间的 {share}。",
+    ),
     "source_mark": _t("{ranges} marked calls", "{ranges} 次打点标记的模块调用"),
     "source_python": _t("{ranges} calls on the Python stack", "{ranges} 次 Python 调用栈中的模块调用"),
     "linked": _t("{share} of the recorded kernel time traced to the host", "采集到的算子时间有 {share} 可追溯到 host"),
@@ -37,9 +40,13 @@ WORDS: Mapping[str, Text] = {
     ),
     "unmarked": _t("No module is known of {ranks}.", "{ranks} 没有模块信息。"),
     "tree": _t("Modules of rank {rank}", "rank {rank} 的模块"),
-    "per_step": _t(
-        "Times per step, shares of {whole}. `*` stands for the numbers of modules that were taken together.",
-        "时间为每步耗时，占比为占{whole}的比例；`*` 表示合并了编号不同的模块。",
+    "shares": _t(
+        "Times {per_step}, shares of {the_step}. `*` stands for the numbers of modules that were taken together.",
+        "时间为{per_step}耗时，占比为占{the_step}的比例；`*` 表示合并了编号不同的模块。",
+    ),
+    "shares_kernels": _t(
+        "Times {per_step}, shares of the kernel time. `*` stands for the numbers of modules that were taken together.",
+        "时间为{per_step}耗时，占比为占算子时间的比例；`*` 表示合并了编号不同的模块。",
     ),
     "module": _t("Module", "模块"),
     "instances": _t("Instances", "实例数"),
@@ -187,7 +194,7 @@ functional.scaled_dot_product_attention = marked_scaled
 """What marks the arguments of fused attention; recorded as the marks of modules are."""
 
 
-def say(name: str, language: Language, /, **values: object) -> str:
-    """One of these words, else one that reports share, with its holes filled."""
+def say(name: str, language: Language, times_of: TimesOf = "step", /, **values: object) -> str:
+    """One of these words, else one that reports share, with its holes filled; `times_of` is what times are of."""
     own = WORDS.get(name)
-    return of_reports(name, language, **values) if own is None else own.fill(language, **values)
+    return of_reports(name, language, times_of, **values) if own is None else own.fill(language, times_of, **values)

@@ -51,14 +51,32 @@ class Parser(argparse.ArgumentParser):
         """The words as arguments; those that mean nothing are refused."""
         found, unknown = self.parse_known_args(args, namespace)
         if unknown:
-            self.refuse(_message("unknown_arguments", words=" ".join(unknown)), self._hint_on_unknown(unknown))
+            hint = self._hint_on_unknown(unknown, getattr(found, "path", None))
+            self.refuse(_message("unknown_arguments", words=" ".join(unknown)), hint)
         return found
 
-    def _hint_on_unknown(self, unknown: Sequence[str]) -> Message | None:
-        """The option that is nearest; of paths, as a shell writes for `prof/*`, the folder that holds them."""
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """The same with those that mean nothing; an argument that may be left out may stand behind an option too.
+
+        argparse takes it to be left out as soon as one that stands before it is there.
+        """
+        found, unknown = super().parse_known_args(args, namespace)
+        if any(word.startswith("-") for word in unknown):
+            return found, unknown
+        may_be_left_out = (one for one in self._actions if not one.option_strings and one.nargs == argparse.OPTIONAL)
+        for action in may_be_left_out:
+            if unknown and getattr(found, action.dest) == action.default:
+                word = unknown.pop(0)
+                value = self._get_value(action, word)
+                self._check_value(action, value)
+                setattr(found, action.dest, value)
+        return found, unknown
+
+    def _hint_on_unknown(self, unknown: Sequence[str], path: object) -> Message | None:
+        """The option that is nearest; of paths beside the one path, as a shell writes for `prof/*`, their folder."""
         option = next((word.partition("=")[0] for word in unknown if word.startswith("-")), "")
-        if not option and all(map(os.path.exists, unknown)):
-            folders = {os.path.dirname(word.rstrip("/")) or "." for word in unknown}
+        if not option and path is not None and all(map(os.path.exists, unknown)):
+            folders = {os.path.dirname(word.rstrip("/")) or "." for word in (*unknown, str(path))}
             return _message("one_folder_for_all", folder=folders.pop()) if len(folders) == 1 else None
         return _nearest_hint(option, _options_below(self))
 

@@ -74,6 +74,31 @@ def test_the_ranks_that_a_shell_lists_are_answered_with_the_folder_that_holds_th
     assert f"give the one folder that holds them all: {tmp_path / 'prof'}" in said
 
 
+def test_paths_beside_which_no_folder_was_asked_for_are_refused_without_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, other, third = (tmp_path / name for name in ("a", "b", "c"))
+    for folder in (one, other, third):
+        folder.mkdir()
+    for words in (["compare", str(one), str(other), str(third)], ["explain", "host/free-time", str(one), str(other)]):
+        said = wrong_use(words, capsys)
+        assert "unrecognized arguments" in said
+        assert "folder that holds" not in said
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_options_stand_before_between_or_behind_what_is_explained_and_its_capture(
+    place: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["host/free-time", str(CASE)]
+    assert main(["explain", *words[:place], "--lang", "zh", *words[place:]]) == 0
+    said = capsys.readouterr().out
+    assert main(["explain", *words, "--lang", "zh"]) == 0
+    assert said == capsys.readouterr().out
+    assert main(["explain", words[0], "--lang", "zh"]) == 0
+    assert said != capsys.readouterr().out
+
+
 def test_what_is_nothing_like_a_command_is_answered_with_all(capsys: pytest.CaptureFixture[str]) -> None:
     said = wrong_use(["zzzz"], capsys)
     assert "did you mean" not in said

@@ -74,6 +74,8 @@ class Grid(Struct, frozen=True):
     numeric: tuple[bool, ...] = ()
     subject: int | None = None
     """The column that says what a row is about. Where a line is short, what follows that column stands below it."""
+    keys: int = 0
+    """How many columns at its begin name a row, which stay together where the others stand below them."""
     below: int | None = None
     """The column that a page shows small below the first."""
     over: tuple[str, ...] = ()

@@ -161,6 +161,23 @@ def test_the_first_place_that_cannot_be_read_is_named_and_the_others_counted(lan
 
 
 @pytest.mark.parametrize("width", [24, 40, 80, 120])
+def test_what_names_a_row_is_whole_and_numbers_of_it_have_their_head(width: int) -> None:
+    heads = ("Rank", "Operation", "Size", "Calls", "Total time", "Mean", "Median", "Longest", "Payload")
+    cells = ("0", "allReduce", "15.6 MiB", "6", "45.4 ms", "7.56 ms", "7.53 ms", "9.34 ms", "552 MiB")
+    grid = Grid(
+        tuple(plain_prose(head) for head in heads),
+        (tuple(plain_prose(cell) for cell in cells),),
+        (True, False, *[True] * 7),
+        keys=3,
+    )
+    out = io.StringIO()
+    print_document(Document("en", (grid,)), Console(file=out, width=width))
+    assert all(cell in out.getvalue() for cell in cells)
+    assert all(word in out.getvalue() for head in heads if head != "Operation" for word in head.split())
+    assert max(map(cell_len, out.getvalue().splitlines())) <= width
+
+
+@pytest.mark.parametrize("width", [24, 40, 80, 120])
 def test_numbers_of_a_table_are_never_broken_however_narrow_the_terminal(width: int) -> None:
     heads = ("Kind", "Calls", "Total time", "Mean", "Median", "Longest", "Payload")
     cells = ("allReduce", "6", "45.4 ms", "7.56 ms", "7.53 ms", "9.34 ms", "552 MiB")

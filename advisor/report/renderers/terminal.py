@@ -198,10 +198,10 @@ class FittedGrid:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         grid = self._grid
-        first = next((at for at, right in enumerate(grid.right) if right), len(grid.right))
-        fits = sum(_least_widths(grid)) <= options.max_width or not 0 < first < len(grid.right)
+        names = grid.keys or next((at for at, right in enumerate(grid.right) if right), len(grid.right)) or 1
+        fits = sum(_least_widths(grid)) <= options.max_width or names >= len(grid.right)
         whole = sum(_least_widths(grid, whole=True)) <= options.max_width
-        yield grid_table(grid, broken=not whole) if fits else _entries_table(grid, first - 1)
+        yield grid_table(grid, broken=not whole) if fits else _entries_table(grid, names - 1)
 
 
 def _least_widths(grid: Grid, *, whole: bool = False) -> Iterator[int]:
@@ -238,15 +238,27 @@ def _entries_table(grid: Grid, subject: int) -> Table:
     """A table whose rows are long: what follows the subject of a row stands below it, each with its head."""
     table = Table.grid(padding=(0, 2, 0, 0))
     for row in grid.rows:
-        below = [
-            Text.assemble(styled_prose(head), " ", styled_prose(cell))
-            for head, cell in zip(grid.heads[subject + 1 :], row[subject + 1 :], strict=False)
-            if flat_text(cell).strip("–")
-        ]
+        told = zip(grid.heads[subject + 1 :], row[subject + 1 :], strict=False)
+        below = [_with_head(head, cell) for head, cell in told if flat_text(cell).strip("–")]
+        said = Flow(Text("  ").join(Text(one.plain, "dim") for one in below))
+        if grid.keys:
+            table.add_row(Flow(Text("  ").join(_keys_of_row(grid, row, subject))))
+            table.add_row(Padding(said, (0, 0, 0, 2)))
+            continue
         table.add_row(*map(styled_prose, row[:subject]), Flow(styled_prose(row[subject])))
         if below:
-            table.add_row(*[Text()] * subject, Flow(Text("  ").join(Text(one.plain, "dim") for one in below)))
+            table.add_row(*[Text()] * subject, said)
     return table
+
+
+def _keys_of_row(grid: Grid, row: Sequence[Prose], subject: int) -> Iterator[Text]:
+    """What names a row, to its subject: a number says nothing without its head."""
+    for head, cell, right in zip(grid.heads[: subject + 1], row, grid.right, strict=False):
+        yield _with_head(head, cell) if right else styled_prose(cell)
+
+
+def _with_head(head: Prose, cell: Prose) -> Text:
+    return Text.assemble(styled_prose(head), " ", styled_prose(cell))
 
 
 def code_lines(block: str, indent: int) -> Text:

@@ -103,6 +103,7 @@ def _grid(table: Statistic, language: Language, most: int, times_of: TimesOf) ->
         ),
         tuple(head.unit != "" or head.name in (*PLAIN_NUMBERS, "deviation", "tflops") for head in heads),
         next((at for at, head in enumerate(heads) if head.name == "input_shapes"), None),
+        keys=sum(head.name in table.keys for head in heads),
     )
 
 

@@ -129,6 +129,22 @@ def test_a_key_that_a_table_does_not_have_is_refused(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("output", ["csv:-", "parquet:-", "csv:/dev/stdout"])
+@pytest.mark.parametrize("of", [[], ["--of", "kernels", "--of", "gaps"]])
+def test_several_tables_are_not_written_into_a_stream_that_holds_one(
+    of: list[str], output: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["stats", str(CASE), *of, "-o", output, "--lang", "en"]) == 2
+    said = capsys.readouterr()
+    assert "the standard output holds one table, and several are asked for" in said.err
+    assert not said.out
+
+
+def test_a_table_that_is_named_twice_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["stats", str(CASE), "--of", "gaps", "--of", "gaps", "-q", "-o", "csv:-"]) == 0
+    assert capsys.readouterr().out.count("cause") == 1
+
+
 def test_of_several_tables_a_key_splits_those_that_have_it(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--of", "kernels", "--of", "gaps", "--by", "input_shapes", "-o", "json:-", "-q"]
     assert main(["stats", str(CASE), *words]) == 0

@@ -14,8 +14,10 @@ from advisor.report.output_formats import STATISTICS_WRITERS, CountedTables
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from advisor.model.statistics import Statistics
+    from advisor.report import Output
 
 NAMES = (
     "ranks",
@@ -82,7 +84,9 @@ def run(arguments: argparse.Namespace) -> int:
     from advisor.report.writers import check_outputs, outside_captures
 
     refuse_saved(arguments.path)
+    arguments.of = list(dict.fromkeys(arguments.of))
     outputs = check_outputs(arguments.output, arguments.path, writers=STATISTICS_WRITERS)
+    _refuse_several_in_one_stream(outputs, arguments)
     settings = settings_of(arguments)
     language = language_of(arguments.lang)
     with ProgressBar(language) as bar:
@@ -96,6 +100,21 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.quiet:
         print_document(statistics_summary(found, language, arguments.top), console_beside(outputs), written)
     return FINE
+
+
+def _refuse_several_in_one_stream(outputs: Sequence[Output], arguments: argparse.Namespace) -> None:
+    """A format with a file for each table has room for one table on the standard output.
+
+    Raises:
+        UsageError: Several are asked for.
+    """
+    if len(arguments.of) == 1 or not any(one.is_stdout and one.writer.tables is not None for one in outputs):
+        return
+    from advisor.messages.errors import UsageError
+    from advisor.messages.message import Message
+
+    name = next(one.writer.name for one in outputs if one.is_stdout)
+    raise UsageError(Message("several_tables_in_one_stream", format=name), Message("ask_for_one_table"))
 
 
 def _refuse_nothing(found: Statistics, arguments: argparse.Namespace) -> None:

@@ -158,6 +158,14 @@ TEXTS: Mapping[str, Text] = {
     "no_such_statistic": Text("there is no table `{name}`", "没有名为 `{name}` 的统计表"),
     "nothing_counted": Text("{path} gives none of these tables: {names}", "{path} 无法给出这些统计表：{names}"),
     "no_such_key": Text("the table {table} has no key `{name}`", "统计表 {table} 没有 `{name}` 这一分组列"),
+    "several_tables_in_one_stream": Text(
+        "as {format} the standard output holds one table, and several are asked for",
+        "标准输出以 {format} 格式只能写一张统计表，而请求了多张",
+    ),
+    "ask_for_one_table": Text(
+        "name one with --of, or write files: -o stats.csv, or all tables at once: -o json:-",
+        "用 --of 指定其中一张，或输出到文件：-o stats.csv，或一次输出全部：-o json:-",
+    ),
     "keys_do_not_name_rows": Text(
         "rows of the table {table} cannot be put together by {names} alone", "统计表 {table} 的行无法只按 {names} 合并"
     ),

@@ -36,6 +36,7 @@ from advisor.facts.selection import FirstRow
 from advisor.facts.table import Table
 from advisor.input_folders import paths_outside_captures
 from advisor.messages.errors import FactMissing, InputError
+from advisor.messages.text import Text
 from advisor.model.findings import Account, Diagnosis, Exhibit, Finding, Outcome
 from advisor.model.job import JobKind
 from advisor.model.run import Run, Sides
@@ -128,7 +129,15 @@ def open_profile(
         keeps=unpacked,
         usual_patterns=lambda: shipped_patterns().chains,
         chips=chip.table,
+        say_missing=_say_missing,
     )
+
+
+def _say_missing(missing: FactMissing, run: Run) -> Text:
+    """What was not recorded, and how to have it next time."""
+    from advisor.engine.reason import of_missing
+
+    return of_missing(missing, run).text
 
 
 def _with_cache(cache: CacheFolder, gather: Gather, unpacked: UnpackedInput, run: Run, progress: Progress) -> Gather:

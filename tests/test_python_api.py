@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
 import re
 import shutil
@@ -16,7 +17,7 @@ import pytest
 import advisor
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Table
-from advisor.messages.errors import InputError, RuleError, UsageError
+from advisor.messages.errors import FactMissing, InputError, RuleError, UsageError
 from advisor.model.comparison import Comparison
 from advisor.model.findings import Diagnosis
 
@@ -124,6 +125,21 @@ def test_what_goes_wrong_is_said_by_name(diagnosis: Diagnosis, tmp_path: Path) -
         advisor.explain(diagnosis, "host/fre-time")
     with pytest.raises(UsageError, match="host/free-time"):
         diagnosis.rule("host/fre-time")
+
+
+def test_a_table_that_was_not_recorded_is_told_in_both_languages_with_how_to_have_it() -> None:
+    profile = advisor.load_profile(CASE)
+    for ask in (lambda: profile.table("devices"), lambda: advisor.stats(profile, "hosts")):
+        with pytest.raises(FactMissing) as missing:
+            ask()
+        assert str(missing.value) == missing.value.say("en")
+        assert missing.value.say("en").startswith("not recorded: ")
+        assert missing.value.say("zh").startswith("未采集：")
+        assert any(word in missing.value.say("en") for word in ("keep", "record with"))
+        again = copy.copy(missing.value)  # as what crosses processes is made anew
+        assert (again.say("zh"), again.tables) == (missing.value.say("zh"), missing.value.tables)
+    bare = FactMissing(["kernels"], ["kernel_details.csv"], ["launches"])
+    assert bare.say("zh") == "未采集：kernels；缺少数据行：launches（kernel_details.csv 无法读取）"
 
 
 def test_one_folder_of_rules_may_stand_for_a_list_of_them(tmp_path: Path) -> None:

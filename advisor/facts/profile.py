@@ -27,6 +27,7 @@ from advisor.facts.table import Table
 from advisor.freed_memory import give_back_now
 from advisor.messages.errors import FactMissing, UsageError
 from advisor.messages.message import Message, did_you_mean
+from advisor.messages.text import Text
 from advisor.model.run import Run
 from advisor.model.run_of_ranks import RunOfRanks, run_of_ranks
 
@@ -145,11 +146,14 @@ class Profile:
         *,
         usual_patterns: Callable[[], ChainPatterns] = ChainPatterns,
         chips: ChipTable | None = None,
+        say_missing: Callable[[FactMissing, Run], Text] | None = None,
     ) -> None:
         """`keeps` is what has to be there as long as sources are read, such as a folder with what was unpacked,
-        `usual_patterns` gives the chains of kernels that are looked for where nobody said which (`look_for`), and
-        `chips` is what is known of chips, where it is more than what everybody knows."""
+        `usual_patterns` gives the chains of kernels that are looked for where nobody said which (`look_for`),
+        `chips` is what is known of chips, where it is more than what everybody knows, and `say_missing` says in the
+        words of people what was not recorded and how to have it."""
         self._chips = chips or ChipTable()
+        self._say_missing = say_missing
         self.run, self._keeps = run, keeps
         self._patterns: ChainPatterns | None = None
         self._usual_patterns = usual_patterns
@@ -199,7 +203,7 @@ class Profile:
         asked = fact_of_name(fact) if isinstance(fact, str) else fact
         if asked not in self._found:
             self.prepare([asked])
-        return cast("AnyTable", _table_or_raise(self._found[asked]))
+        return cast("AnyTable", self._there(self._found[asked]))
 
     def table_if_recorded(self, fact: type[F]) -> Table[F] | None:
         """The same; None where the table was not recorded, or something it is derived from was not."""
@@ -216,7 +220,7 @@ class Profile:
         """
         if selection not in self._found:
             self.prepare([selection])
-        return cast("Selected", _table_or_raise(self._found[selection]))
+        return cast("Selected", self._there(self._found[selection]))
 
     def anew(self) -> Profile:
         """The same run with nothing read of it."""
@@ -227,7 +231,20 @@ class Profile:
             self._gather,
             usual_patterns=self._usual_patterns,
             chips=self._chips,
+            say_missing=self._say_missing,
         )
+
+    def _there(self, found: ReadTable) -> AnyTable | Selected:
+        """What was found, if it was.
+
+        Raises:
+            FactMissing: It was not. Another one each time: what was raised holds whoever asked, and with that the
+                profile that holds it.
+        """
+        if not isinstance(found, FactMissing):
+            return found
+        missing = FactMissing(found.tables, found.unreadable, found.incomplete, found.behind)
+        raise missing if self._say_missing is None else missing.because(self._say_missing(missing, self.run))
 
     def close(self) -> None:
         """Lets go of what sources are read from; tables that were not asked for cannot be had any more."""
@@ -303,13 +320,6 @@ class Profile:
                 yield from self._needs_per_rank(need for need, _ in needs if _is_fact(need))
             else:
                 yield asked
-
-
-def _table_or_raise(found: ReadTable) -> AnyTable | Selected:
-    if isinstance(found, FactMissing):
-        # another one each time: what was raised holds whoever asked, and with that the profile that holds it
-        raise FactMissing(found.tables, found.unreadable, found.incomplete, found.behind)
-    return found
 
 
 def fact_of_wanted(asked: WantedFact) -> type[Fact]:

@@ -165,9 +165,26 @@ class FactMissing(AdvisorError):
         if behind is None:
             behind = self.tables if self.unreadable else ()
         self.behind = tuple(dict.fromkeys(behind))
-        why = f" ({', '.join(self.unreadable)} cannot be read)" if self.unreadable else ""
-        parts = {"not recorded: ": self.tables, "rows missing in: ": self.incomplete}
-        super().__init__("; ".join(what + ", ".join(names) for what, names in parts.items() if names) + why)
+        self.reason: Text | None = None
+        super().__init__(self.say("en"))
+
+    def because(self, reason: Text) -> FactMissing:
+        """The same as somebody says it who knows what was recorded, and how to have the rest."""
+        told = FactMissing(self.tables, self.unreadable, self.incomplete, self.behind)
+        told.reason = reason
+        return told
+
+    def say(self, language: str) -> str:
+        """What is missing; with what to record where somebody told the reason."""
+        if self.reason is not None:
+            return self.reason.say(language)
+        between, colon, semicolon = ("、", "：", "；") if language == "zh" else (", ", ": ", "; ")
+        absent = Text("not recorded", "未采集"), self.tables
+        lacking = Text("rows missing in", "缺少数据行"), self.incomplete
+        parts = [f"{what.say(language)}{colon}{between.join(names)}" for what, names in (absent, lacking) if names]
+        files = between.join(self.unreadable)
+        why = Text(f" ({files} cannot be read)", f"（{files} 无法读取）").say(language) if files else ""
+        return semicolon.join(parts) + why
 
     @classmethod
     def joined(cls, missing: Iterable[FactMissing]) -> FactMissing:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from advisor.engine.reason import of_missing
 from advisor.facts.base import Fact
 from advisor.facts.profile import Profile, WantedFact
 from advisor.messages.errors import FactMissing, UsageError
@@ -39,8 +40,6 @@ def make_statistics(
     Raises:
         UsageError: There is no such table, a table has no such key, or its rows cannot be put together by these.
     """
-    from advisor.engine.reason import of_missing
-
     chosen = [_table_named(name) for name in names] or list(TABLES)
     keys = {table.name: _keys_asked(table, by, per_rank, strict=len(chosen) == 1) for table in chosen}
     profile.prepare([*_wanted(chosen), *also])
@@ -67,7 +66,10 @@ def statistic_frame(profile: Profile, name: str, by: Sequence[str] = (), *, per_
     table = _table_named(name)
     keys = _keys_asked(table, by, per_rank, strict=True)
     profile.prepare(_wanted([table]))
-    return table.make(profile, keys)
+    try:
+        return table.make(profile, keys)
+    except FactMissing as missing:
+        raise missing.because(of_missing(missing, profile.run).text) from None
 
 
 def facts_behind(names: Sequence[str]) -> tuple[type[Fact], ...]:

@@ -12,6 +12,7 @@ from advisor.facts.base import Fact
 from advisor.facts.profile import Profile, WantedFact
 from advisor.messages.errors import FactMissing, UsageError
 from advisor.messages.message import Message
+from advisor.messages.text import Text
 from advisor.model.findings import Head, Rows, Scalar
 from advisor.model.statistics import AbsentStatistic, Statistic, Statistics
 from advisor.release import VERSION
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 TABLE_NAMES = tuple(table.name for table in TABLES)
 _UNITS = {"us": "us", "bytes": "B", "share": "share", "gbps": "GB/s", "mfu": "share"}
+_NOTHING_OF_IT = Text("the capture holds nothing of this", "采集数据中没有此类记录")
 _COUNTS = ("calls", "steps", "allocations", "kernels", "instances")
 
 
@@ -50,6 +52,9 @@ def make_statistics(
             frame = table.make(profile, keys[table.name])
         except FactMissing as missing:
             absent.append(AbsentStatistic(name=table.name, reason=of_missing(missing, profile.run).text))
+            continue
+        if frame.empty:
+            absent.append(AbsentStatistic(name=table.name, reason=_NOTHING_OF_IT))
         else:
             tables.append(Statistic(name=table.name, keys=keys[table.name], rows=_rows_of_frame(frame)))
     run = profile.run

@@ -25,7 +25,7 @@ from advisor.facts.derived import (
     StepMfu,
     TrafficUse,
 )
-from advisor.facts.observed import ApiTotal, Collective, HostCall, HostCpu, HostUse, OperatorTotal
+from advisor.facts.observed import ApiTotal, Collective, HostCall, HostCpu, HostUse, Kernel, OperatorTotal
 from advisor.facts.profile import AnyTable, Profile
 from advisor.facts.table import Array, Texts
 from advisor.messages.errors import FactMissing
@@ -124,7 +124,7 @@ _SPENT = ("transit_us", "wait_us", "idle_us", "moved_bytes")
 
 def _ranks(profile: Profile, keys: Keys) -> pd.DataFrame:
     """The mean step of each rank, where it goes, and how much of the peak of the chip it uses."""
-    means = _mean_steps(_plain_frame(profile.table(Overlap)), keys)
+    means = _mean_steps(_known_splits(profile), keys)
     used = profile.table_if_recorded(StepMfu) if "rank" in keys else None
     return (
         means.assign(mfu=np.nan) if used is None else means.merge(_plain_frame(used)[["rank", "mfu"]], "left", "rank")
@@ -133,10 +133,22 @@ def _ranks(profile: Profile, keys: Keys) -> pd.DataFrame:
 
 def _steps(profile: Profile, keys: Keys) -> pd.DataFrame:
     """Each step of each rank, and where it goes; of several put together the mean, and how many they are."""
-    frame = _plain_frame(profile.table(Overlap))
+    frame = _known_splits(profile)
     if not {"rank", "step"} <= {*keys}:
         return _mean_steps(frame, keys)
     return frame[[*keys, *_SPLIT]].sort_values([*keys], kind="stable").reset_index(drop=True)
+
+
+def _known_splits(profile: Profile) -> pd.DataFrame:
+    """Where the time of each step went.
+
+    Raises:
+        FactMissing: It is known of none, for the list of kernels lacks rows.
+    """
+    frame = _plain_frame(profile.table(Overlap))
+    if len(frame) and frame["span_us"].isna().all():
+        raise FactMissing([], incomplete=[Kernel.table])
+    return frame
 
 
 def _mean_steps(frame: pd.DataFrame, keys: Keys) -> pd.DataFrame:

@@ -126,6 +126,35 @@ def test_without_modules_it_says_what_to_record_and_ends_with_3(
     assert "mstx" not in said  # of a GPU
 
 
+@pytest.mark.parametrize(
+    ("language", "way", "other"), [("en", "Record Python", "Two ways"), ("zh", "用 with_stack", "两种")]
+)
+def test_where_one_way_leads_to_modules_no_other_is_spoken_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], language: str, way: str, other: str
+) -> None:
+    assert main(["modules", str(capture(tmp_path / "prof", marked=False)), "--lang", language]) == 3
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith(way) for line in lines)
+    assert not any(other in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("language", "modules", "ranks"),
+    [("en", "stand in the report (-o): 2", "Ranks that are not shown here: 1"), ("zh", "报告：2 个", "rank：1 个")],
+)
+def test_modules_and_ranks_that_a_terminal_does_not_show_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], language: str, modules: str, ranks: str
+) -> None:
+    deep = [host(f"nn.Module: Deep{depth}_0", depth, 150 - 2 * depth, "python_function") for depth in range(6)]
+    for rank in (0, 1):
+        told = trace([*deep, *launched(1, 10, 30, 20)], rank=rank, world=2)
+        (tmp_path / f"rank{rank}.pt.trace.json").write_text(json.dumps(told), encoding="utf-8")
+    assert main(["modules", str(tmp_path), "--lang", language]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert modules in said
+    assert ranks in said
+
+
 @pytest.mark.parametrize(("language", "told"), [("en", "tells no modules of its model"), ("zh", "没有模块信息")])
 def test_quiet_it_says_in_one_sentence_why_it_ends_with_3(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], language: str, told: str

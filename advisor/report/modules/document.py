@@ -88,6 +88,7 @@ class ModuleBlocks:
             yield from self.head(rank)
             yield self.tree(rank)
             yield from self.operators(rank)
+        yield from self.ranks_left(MOST_RANKS)
         if self.lacks_attention():
             yield Heading(plain_prose(self.say("attention")))
             yield Paragraph(plain_prose(self.say("attention_unmarked")))
@@ -100,11 +101,22 @@ class ModuleBlocks:
         for rank in self.report.ranks[:1]:
             yield from self.head(rank)
             yield self.tree(rank, briefly=True)
+            left = sum(not _is_shown_briefly(node) for node in rank.tree)
+            if left:
+                share = show_value(SHORT_SHARE, "share")
+                yield quiet_line(plain_prose(self.say("modules_left", count=f"{left:,}", share=share)), begins=True)
+        yield from self.ranks_left(1)
         yield from losses_in_short(say_losses(self.report.losses), self.report.losses.unread, self.language)
         if self.lacks_attention():
             yield quiet_line(plain_prose(self.say("attention_unmarked_short")), begins=True)
         if self.report.ranks:
             yield quiet_line(plain_prose(self.say("more_with_o")), begins=True)
+
+    def ranks_left(self, shown: int) -> Iterator[Block]:
+        """How many ranks are not among the first that are shown."""
+        left = len(self.report.ranks) - shown
+        if left > 0:
+            yield quiet_line(plain_prose(self.say("ranks_left", count=f"{left:,}")), begins=True)
 
     def lacks_attention(self) -> bool:
         """Whether products have an MFU, and fused attention of an NPU has none."""
@@ -147,13 +159,15 @@ class ModuleBlocks:
         run = self.report.run
         if run.recorder == "msprof":
             yield Paragraph(plain_prose(self.say("how_msprof")))
-        yield Paragraph(plain_prose(self.say("how")))
-        if run.device_family == "npu" and run.framework != "MindSpore":
+        may_mark = run.device_family == "npu" and run.framework != "MindSpore"
+        between = " " if self.language == "en" else ""
+        yield Paragraph(plain_prose(between.join(map(self.say, ("how", "two_ways") if may_mark else ("how",)))))
+        if may_mark:
             yield Paragraph(plain_prose(self.say("how_mark")))
             yield Code(MARKING, "python")
             yield Paragraph(plain_prose(self.say("how_attention")))
             yield Code(ATTENTION_MARKING, "python")
-        yield Paragraph(parse_prose(self.say("how_stack")))
+        yield Paragraph(parse_prose(self.say("or_stack" if may_mark else "how_stack")))
 
     def head(self, rank: RankModules) -> Iterator[Block]:
         """What stands above the modules of one rank."""

@@ -48,6 +48,7 @@ class _PageBlocks(ModuleBlocks):
             nodes = [*(one for one in rank.tree if one.path), *(one for one in rank.tree if not one.path)]
             made = (*self.head(rank), *self.level(rank, nodes, 0, most))
             yield from page_part(f"rank-{rank.rank}", made, f"rank {rank.rank}")
+        yield from self.ranks_left(MOST_RANKS)
 
     def level(self, rank: RankModules, nodes: Sequence[ModuleNode], depth: int, most: int) -> Iterator[Block]:
         """The modules of this depth, each with those that follow it and lie deeper folded below."""

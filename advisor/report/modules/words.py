@@ -76,10 +76,10 @@ WORDS: Mapping[str, Text] = {
     ),
     "nothing": _t("No module is known in this capture", "采集数据中没有模块信息"),
     "how": _t(
-        "Kernels can be charged to modules where calls of modules were recorded, with the operators of the framework. "
-        "Two ways lead there.",
-        "只有采集了模块调用与框架算子，才能把 kernel 归到模块。有以下两种方法。",
+        "Kernels can be charged to modules where calls of modules were recorded, with the operators of the framework.",
+        "只有采集了模块调用与框架算子，才能把 kernel 归到模块。",
     ),
+    "two_ways": _t("Two ways lead there.", "有以下两种方法。"),
     "how_mark": _t(
         "Mark the modules that matter, which costs little: name the classes of your model. The marks are read from the "
         "database and from the timeline.",
@@ -101,9 +101,18 @@ WORDS: Mapping[str, Text] = {
         "注意力的 MFU 未知：没有打点说明掩码跳过的部分。打点代码见 -o 输出的报告。",
     ),
     "how_stack": _t(
+        "Record Python calls with `with_stack=True`: nothing in the program changes, but the host becomes slower.",
+        "用 `with_stack=True` 采集 Python 调用：无需改代码，但会拖慢 host。",
+    ),
+    "or_stack": _t(
         "Or record Python calls with `with_stack=True`: nothing in the program changes, but the host becomes slower.",
         "或用 `with_stack=True` 采集 Python 调用：无需改代码，但会拖慢 host。",
     ),
+    "modules_left": _t(
+        "Modules that are deeper, or take less than {share} of the kernel time, and stand in the report (-o): {count}",
+        "层级更深或占算子时间不足 {share} 的模块未在此列出，见 -o 输出的报告：{count} 个",
+    ),
+    "ranks_left": _t("Ranks that are not shown here: {count}", "未在此列出的 rank：{count} 个"),
     "how_msprof": _t(
         "msprof records neither operators of the framework nor Python: use the profiler of the framework.",
         "msprof 不采集框架算子与 Python 调用，请使用框架自带的 profiler。",

@@ -129,6 +129,20 @@ def test_a_key_that_a_table_does_not_have_is_refused(
     assert said in capsys.readouterr().err
 
 
+def test_values_out_of_a_fixed_set_are_said_in_the_language_of_the_report(tmp_path: Path) -> None:
+    told = {"kind": "launch", "bound": "memory", "way": "write", "direction": "forward+backward", "cause": "python"}
+    heads = tuple(Head(name=name) for name in told)
+    table = Statistic(name="apis", keys=("kind",), rows=Rows(columns=heads, rows=(tuple(told.values()),), total=1))
+    counted = CountedTables(Statistics(version="1", run="x", tables=(table,)), "zh", 9)
+    for writer in (one for one in STATISTICS_WRITERS if one.suffix in (".md", ".xlsx", ".csv")):
+        list(write_files(counted, Output(tmp_path / f"s{writer.suffix}", writer)))
+    said = (tmp_path / "s.md").read_text()
+    assert not [word for word in told.values() if word in said]
+    (cells,) = load_workbook(tmp_path / "s.xlsx").active.iter_rows(min_row=2, values_only=True)
+    assert cells == ("算子下发", "访存", "写", "前向+反向", "Python 执行")
+    assert (tmp_path / "s.csv").read_text("utf-8-sig").splitlines()[1] == ",".join(told.values())
+
+
 @pytest.mark.parametrize("output", ["csv:-", "parquet:-", "csv:/dev/stdout"])
 @pytest.mark.parametrize("of", [[], ["--of", "kernels", "--of", "gaps"]])
 def test_several_tables_are_not_written_into_a_stream_that_holds_one(

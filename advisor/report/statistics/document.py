@@ -12,8 +12,7 @@ from advisor.model.unread import Unread
 from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph
 from advisor.report.losses import losses_in_full, losses_in_short
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, plain_prose
-from advisor.report.statistics.words import say, say_column, say_table
-from advisor.report.words import CAUSES, word_for
+from advisor.report.statistics.words import say, say_column, say_table, say_value
 from advisor.units import show_value
 
 TellLosses = Callable[[Sequence[Text], Sequence[Unread], Language], Iterator[Block]]
@@ -116,5 +115,5 @@ def _cell_prose(cell: Scalar, head: Head, language: Language) -> Prose:
         return plain_prose(str(cell))
     if not isinstance(cell, str):
         return plain_prose(show_value(cell, head.unit))
-    word = word_for(CAUSES, cell, language) if head.name == "cause" else None
+    word = say_value(cell, head.name, language)
     return plain_prose(word) if word else code_prose(cell, LONGEST_NAME)

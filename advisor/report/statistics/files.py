@@ -18,7 +18,7 @@ from advisor.report.formats.table import csv_text
 from advisor.report.prose import clean_line
 from advisor.report.spreadsheet import LONGEST_CELL, Sheet, workbook_bytes
 from advisor.report.statistics.document import table_title
-from advisor.report.statistics.words import say, say_column
+from advisor.report.statistics.words import say, say_column, say_value
 
 _SIGNS = {"us": "µs", "B": "B", "share": "", "count": "", "GB/s": "GB/s"}
 _FORMS = {"us": "#,##0.0##", "B": "#,##0", "share": "0.0%", "count": "#,##0", "GB/s": "0.0"}
@@ -85,17 +85,23 @@ def statistics_workbook(statistics: Statistics, language: Language) -> bytes:
 
 
 def _sheet(table: Statistic, language: Language, times_of: TimesOf) -> Sheet:
+    heads = table.rows.columns
     return Sheet(
         table_title(table.name, language, times_of),
-        tuple(_head_text(head, language, times_of) for head in table.rows.columns),
-        tuple(tuple(_clean_cell(cell) for cell in row) for row in table.rows.rows),
+        tuple(_head_text(head, language, times_of) for head in heads),
+        tuple(
+            tuple(_cell_in_words(*told, language) for told in zip(row, heads, strict=True)) for row in table.rows.rows
+        ),
         tuple(_FORMS.get(head.unit, "") for head in table.rows.columns),
         len(table.keys),
     )
 
 
-def _clean_cell(cell: Scalar) -> Scalar:
-    return clean_line(cell, LONGEST_CELL) if isinstance(cell, str) else cell
+def _cell_in_words(cell: Scalar, head: Head, language: Language) -> Scalar:
+    """A cell that people read."""
+    if not isinstance(cell, str):
+        return cell
+    return say_value(cell, head.name, language) or clean_line(cell, LONGEST_CELL)
 
 
 def _head_text(head: Head, language: Language, times_of: TimesOf) -> str:

@@ -51,7 +51,9 @@ class Roots:
         return PermittedPath(path, self._stamp_of_path(path))
 
     def _resolve_words(self, words: str) -> Path:
-        if not words or "\0" in words or len(words) > _LONGEST:
+        if not words:
+            raise InputError(Message("no_path_given"), Message("paths_count_from"))
+        if "\0" in words or len(words) > _LONGEST:
             raise self._outside_error()
         inside = False
         for root in self.folders:

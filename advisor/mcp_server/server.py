@@ -11,15 +11,15 @@ from typing import Annotated, Any, TypeVar
 
 import anyio.from_thread
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ResourceError, ToolError
-from mcp_types import CallToolResult, TextContent, ToolAnnotations
-from pydantic import Field
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError, UnexpectedToolError
+from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
+from pydantic import Field, ValidationError
 
 from advisor.engine import reason
 from advisor.mcp_server.query import MOST_ROWS, Query
 from advisor.mcp_server.tools import MOST_FINDINGS, Tools
 from advisor.mcp_server.tools import MOST_ROWS as MOST_EXPLAINED
-from advisor.messages.errors import AdvisorError, FactMissing, UsageError
+from advisor.messages.errors import AdvisorError, FactMissing, SpokenError, UsageError
 from advisor.messages.message import Message
 from advisor.messages.text import Language
 from advisor.progress import Progress
@@ -47,10 +47,60 @@ Answer = Annotated[CallToolResult, dict[str, Any]]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+class SpokenServer(MCPServer[Any]):
+    """A server that says what is wrong with a question in one language, and passes over no argument."""
+
+    def __init__(self, *given: Any, language: Language, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._language = language
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """The answer of a tool.
+
+        Raises:
+            ToolError: There is none, in our words alone: what the library sets before them is English.
+        """
+        try:
+            await self._check_arguments(name, arguments)
+            return await super().call_tool(name, arguments, context)
+        except UnexpectedToolError:
+            raise
+        except ToolError as error:
+            cause = error.__cause__
+            if isinstance(cause, ValidationError):
+                raise ToolError(_say_misfits(cause, self._language)) from cause
+            raise ToolError(str(cause if isinstance(cause, ToolError) else error)) from error
+
+    async def _check_arguments(self, name: str, arguments: dict[str, Any]) -> None:
+        """Refuses a tool or an argument that there is not."""
+        offered = {tool.name: tuple(tool.input_schema.get("properties", ())) for tool in await self.list_tools()}
+        with _errors_in_words(self._language):
+            if name not in offered:
+                raise UsageError(Message("no_such_tool", name=name), Message("known_are", names=", ".join(offered)))
+            unknown = next((one for one in arguments if one not in offered[name]), None)
+            if unknown is not None:
+                known = Message("known_are", names=", ".join(offered[name]))
+                raise UsageError(Message("no_such_argument", tool=name, name=unknown), known)
+
+
+def _say_misfits(error: ValidationError, language: Language) -> str:
+    """Which arguments are missing or do not fit; why not is quoted."""
+    return "\n".join(
+        Message("argument_missing", name=name).say(language)
+        if one["type"] == "missing"
+        else Message("argument_unfit", name=name, why=one["msg"]).say(language)
+        for one in error.errors()
+        for name in [".".join(map(str, one["loc"]))]
+    )
+
+
 def build_server(tools: Tools) -> MCPServer[Any]:
     """The server, ready to run or to be connected to in one process."""
-    made: MCPServer[Any] = MCPServer(
+    made = SpokenServer(
         "advisor",
+        language=tools.language,
         title="Ascend profile diagnosis",
         version=VERSION,
         instructions=INSTRUCTIONS,
@@ -193,9 +243,27 @@ def _errors_in_words(language: Language, raised: type[ToolError] | type[Resource
     try:
         yield
     except FactMissing as missing:
-        raise raised(reason.of_missing(missing).say(language)) from missing
+        said = missing.say(language) if missing.reason else reason.of_missing(missing).say(language)
+        raise raised(said) from missing
     except AdvisorError as error:
-        raise raised(_valid_utf8(error.say(language))) from error
+        raise raised(_valid_utf8(_for_assistants(error).say(language))) from error
+
+
+_HINTS = {
+    "name_rule_or_finding": "name_rule_or_finding_here",
+    "name_rule_or_these": "name_rule_or_these_here",
+    "give_capture_or_report": "give_capture_here",
+    "rules_list_shows": "list_rules_here",
+}
+"""Hints that name options and commands, and what is said to those who have none."""
+
+
+def _for_assistants(error: AdvisorError) -> AdvisorError:
+    """The same with a hint that names arguments and tools in place of options and commands."""
+    hint = error.hint if isinstance(error, SpokenError) else None
+    if not isinstance(error, SpokenError) or not isinstance(hint, Message) or hint.code not in _HINTS:
+        return error
+    return UsageError(error.what, Message(_HINTS[hint.code], **dict(hint.values)))
 
 
 def _valid_utf8(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from advisor import pipeline
 from advisor.engine import reason
+from advisor.engine.vocabulary import words_for_names
 from advisor.explanation import meaning_of_table
 from advisor.facts import FACTS
 from advisor.facts.base import Fact
@@ -26,7 +27,9 @@ from advisor.model.inspection import Inspection
 from advisor.pipeline import MEASURED, measured_run
 from advisor.policy.settings import Settings
 from advisor.progress import Progress, silent
+from advisor.report.columns import COLUMNS
 from advisor.report.diagnosis.cards import make_cards
+from advisor.report.words import word_for
 
 MOST_FINDINGS = 50
 MOST_ROWS = 200
@@ -110,7 +113,7 @@ class Tools:
         """Every table, what one row of it is, and its columns."""
         listed = (
             answers.ListedTable(
-                name=name, holds=meaning_of_table(fact), observed=fact.observed, columns=tuple(fact.columns())
+                name=name, holds=self._meaning_of_table(fact), observed=fact.observed, columns=tuple(fact.columns())
             )
             for name, fact in FACTS.items()
         )
@@ -128,14 +131,18 @@ class Tools:
                     missing = reason.of_missing(trouble).text
         shown = answers.TableSize(
             name=fact.table,
-            holds=meaning_of_table(fact),
+            holds=self._meaning_of_table(fact),
             observed=fact.observed,
             record_with=fact.record_with,
-            columns=_listed_columns(fact),
+            columns=_listed_columns(fact, self.language),
             rows=rows,
             missing=missing,
         )
         return model_in_language(shown, self.language)
+
+    def _meaning_of_table(self, fact: type[Fact]) -> str:
+        """What a table holds: in Chinese its name; the reference of facts is in English."""
+        return meaning_of_table(fact) if self.language == "en" else words_for_names([fact.table]).zh
 
     def query(self, path: str, table: str, wish: Query, progress: Progress = silent) -> dict[str, Any]:
         """Rows of a table of a capture, or one row per group, chosen and computed by expressions of rules."""
@@ -199,10 +206,15 @@ def _first_spent_by_part(diagnosis: Diagnosis) -> tuple[Spent, ...]:
     return tuple(one for part in parts for one in [e for e in entries if e.part == part][:MOST_SPENT])
 
 
-def _listed_columns(fact: type[Fact]) -> tuple[answers.ListedColumn, ...]:
+def _listed_columns(fact: type[Fact], language: Language) -> tuple[answers.ListedColumn, ...]:
+    """The columns and what they hold: in Chinese their labels, where they have one."""
     return tuple(
         answers.ListedColumn(
-            name=name, kind=column.kind, unit=column.unit, holds=column.doc, is_stable=not column.volatile
+            name=name,
+            kind=column.kind,
+            unit=column.unit,
+            holds=column.doc if language == "en" else word_for(COLUMNS, name, language) or column.doc,
+            is_stable=not column.volatile,
         )
         for name, column in fact.columns().items()
     )

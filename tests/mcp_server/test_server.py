@@ -193,6 +193,34 @@ def test_answers_speak_one_language(folder: Path, catalog: Catalog) -> None:
     answer = json.dumps(call(chinese, "show_rule", rule="host/free-time"), ensure_ascii=False)
     assert "空闲" in answer and "Free time is time" not in answer
     assert "没有规则" in refused(chinese, "show_rule", rule="host/fre-time")
+    shown = call(chinese, "show_table", table="kernels")
+    assert not shown["holds"].isascii()
+    assert [one["holds"] for one in shown["columns"] if one["name"] == "duration_us"] == ["耗时"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "words", "said"),
+    [
+        ("show_rule", {"rule": "zzz/zzz"}, ("没有规则", "`list_rules`")),
+        ("show_rule", {"rule": "host/fre-time"}, ("没有规则", "是不是")),
+        ("show_rule", {}, ("缺少参数 `rule`", "")),
+        ("query", {"path": "prof", "table": "kernels", "limit": "x"}, ("参数 `limit` 不符合要求：", "")),
+        ("diagnose", {"path": "prof", "topp": 1}, ("工具 diagnose 没有参数 `topp`", "可用：path, top")),
+        ("diagnose", {"path": ""}, ("未给出路径", "")),
+        ("diagnos", {"path": "prof"}, ("没有名为 `diagnos` 的工具", "可用：diagnose, inspect")),
+        ("explain", {}, ("未指定规则或问题", "`finding`")),
+        ("explain", {"path": "prof"}, ("未指定规则或问题", "`finding`")),
+        ("explain", {"finding": "abcd"}, ("查找问题需要一份诊断", "`path`")),
+    ],
+)
+def test_a_refusal_speaks_one_language_and_names_arguments_in_place_of_options(
+    tool: str, words: dict[str, object], said: tuple[str, str], folder: Path, catalog: Catalog
+) -> None:
+    begins, hint = said
+    told = refused(Tools(Opened(Roots([folder]), catalog), language="zh"), tool, **words)
+    assert told.startswith(begins)
+    assert hint in told
+    assert "--" not in told
 
 
 def test_reports_are_resources(tools: Tools, folder: Path) -> None:
@@ -238,7 +266,7 @@ def test_no_tool_reads_outside_of_the_roots(tool: str, path: str, tools: Tools, 
     if not path and tool in ("show_table", "explain"):
         assert call(tools, tool, **words)["rows" if tool == "show_table" else "run"] is None
     else:
-        assert "outside of the folders" in refused(tools, tool, **words)
+        assert ("outside of the folders" if path else "no path is given") in refused(tools, tool, **words)
 
 
 @pytest.mark.parametrize(

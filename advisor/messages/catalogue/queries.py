@@ -30,7 +30,27 @@ TEXTS: Mapping[str, Text] = {
     "choose_value_name": Text("choose another name for the value", "请换一个名称"),
     "paths_count_from": Text("paths count from the folders of this server", "路径相对于服务的目录"),
     "path_outside": Text("the path lies outside of the folders that may be read", "路径不在允许读取的目录之内"),
-    "roots_are": Text("they are {names}; --root allows more", "允许的目录：{names}；可用 --root 增加"),
+    "roots_are": Text(
+        "they are {names}; whoever starts the server allows more with --root",
+        "允许的目录：{names}；启动服务时可用 --root 增加",
+    ),
+    "no_path_given": Text("no path is given", "未给出路径"),
+    "no_such_tool": Text("there is no tool `{name}`", "没有名为 `{name}` 的工具"),
+    "no_such_argument": Text("the tool {tool} has no argument `{name}`", "工具 {tool} 没有参数 `{name}`"),
+    "argument_missing": Text("the argument `{name}` is missing", "缺少参数 `{name}`"),
+    "argument_unfit": Text("the argument `{name}` does not fit: {why}", "参数 `{name}` 不符合要求：{why}"),
+    "name_rule_or_finding_here": Text(
+        "give a `rule` such as host/free-time, or a `finding` by its fingerprint",
+        "请用 `rule` 给出规则（例如 host/free-time），或用 `finding` 给出问题的指纹",
+    ),
+    "name_rule_or_these_here": Text(
+        "give a `rule` such as host/free-time, or one of these as `finding`: {names}",
+        "请用 `rule` 给出规则（例如 host/free-time），或用 `finding` 给出以下之一：{names}",
+    ),
+    "give_capture_here": Text(
+        "give the capture or a saved diagnosis as `path`", "请用 `path` 给出采集数据或保存的诊断"
+    ),
+    "list_rules_here": Text("`list_rules` shows them all", "可用 `list_rules` 查看全部规则"),
     "is_no_folder": Text("{folder} is no folder", "{folder} 不是目录"),
     "give_root": Text("give --root a folder of captures", "--root 请给出存放采集数据的目录"),
     "too_many_files": Text("more than {count} files", "文件超过 {count} 个"),

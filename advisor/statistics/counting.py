@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TABLE_NAMES = tuple(table.name for table in TABLES)
-_UNITS = {"us": "us", "bytes": "B", "share": "share", "gbps": "GB/s", "mfu": "share"}
+_UNITS = {
+    **{"us": "us", "bytes": "B", "share": "share", "gbps": "GB/s"},
+    **{"mfu": "share", "tflops": "TFLOP/s", "deviation": "MAD"},
+}
+"""By the name of a column, or how it ends."""
 _NOTHING_OF_IT = Text("the capture holds nothing of this", "采集数据中没有此类记录")
 _COUNTS = ("calls", "steps", "allocations", "kernels", "instances")
 
@@ -129,7 +133,7 @@ def _rows_of_frame(frame: pd.DataFrame) -> Rows:
 
 
 def _unit_of(name: str) -> str:
-    return "count" if name in _COUNTS else _UNITS.get(name.rpartition("_")[2], "")
+    return "count" if name in _COUNTS else _UNITS.get(name) or _UNITS.get(name.rpartition("_")[2], "")
 
 
 def _plain_cell(cell: object) -> Scalar:

@@ -17,13 +17,16 @@ import corpus
 from advisor.cli.commands.stats import NAMES
 from advisor.cli.main import main
 from advisor.messages.errors import FactMissing, UsageError
+from advisor.messages.text import Language
 from advisor.model.findings import Head, Rows
 from advisor.model.statistics import Statistic, Statistics
 from advisor.pipeline import modules, open_profile
 from advisor.report.output_formats import STATISTICS_WRITERS, CountedTables
+from advisor.report.statistics.document import sheet_name
 from advisor.report.statistics.words import TABLES as TITLES
 from advisor.report.statistics.words import say_column
 from advisor.report.writers import Output, write_files
+from advisor.statistics.counting import _unit_of
 from advisor.statistics.tables import TABLES
 from tests.shared_captures import SharedCaptures
 
@@ -127,6 +130,28 @@ def test_a_key_that_a_table_does_not_have_is_refused(
 ) -> None:
     assert main(["stats", str(CASE), *words, "--lang", "en"]) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_no_sheet_is_called_by_a_part_of_its_name(language: Language) -> None:
+    names = [sheet_name(table.name, language, of) for table in TABLES for of in ("step", "window", "work")]
+    assert max(map(len, names)) <= 31
+
+
+def test_columns_have_a_unit_for_programs_that_people_read_once(tmp_path: Path) -> None:
+    frame = {"deviation": 2.0, "tflops": 3.0}
+    rows = Rows(
+        columns=tuple(Head(name=name, unit=_unit_of(name)) for name in frame), rows=(tuple(frame.values()),), total=1
+    )
+    counted = CountedTables(
+        Statistics(version="1", run="x", tables=(Statistic(name="links", keys=(), rows=rows),)), "en", 9
+    )
+    for writer in (one for one in STATISTICS_WRITERS if one.suffix in (".xlsx", ".parquet")):
+        list(write_files(counted, Output(tmp_path / f"s{writer.suffix}", writer)))
+    schema = parquet.read_table(tmp_path / "s.parquet").schema
+    assert [schema.field(name).metadata[b"unit"] for name in frame] == [b"MAD", b"TFLOP/s"]
+    heads = next(load_workbook(tmp_path / "s.xlsx").active.iter_rows(values_only=True))
+    assert heads == ("Below the median by (MAD)", "TFLOP/s")
 
 
 def test_values_out_of_a_fixed_set_are_said_in_the_language_of_the_report(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from advisor.model.unread import Unread
 from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph
 from advisor.report.losses import losses_in_full, losses_in_short
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, plain_prose
-from advisor.report.statistics.words import say, say_column, say_table, say_value
+from advisor.report.statistics.words import SHEETS, say, say_column, say_table, say_value
+from advisor.report.words import word_for
 from advisor.units import show_value
 
 TellLosses = Callable[[Sequence[Text], Sequence[Unread], Language], Iterator[Block]]
@@ -59,6 +60,11 @@ def table_title(name: str, language: Language, times_of: TimesOf = "step") -> st
     return say_table(name, language, times_of) or clean_line(name)
 
 
+def sheet_name(name: str, language: Language, times_of: TimesOf = "step") -> str:
+    """What the sheet of a table is called."""
+    return word_for(SHEETS, name, language) or table_title(name, language, times_of)
+
+
 def _blocks(statistics: Statistics, language: Language, most: int, tell: TellLosses) -> Iterator[Block]:
     yield Heading(plain_prose(say("statistics", language, run=clean_line(statistics.run, 120))), 1)
     for table in statistics.tables:
@@ -100,7 +106,7 @@ def _grid(table: Statistic, language: Language, most: int, times_of: TimesOf) ->
             tuple(_cell_prose(row[at], head, language) for at, head in zip(told, heads, strict=True))
             for row in table.rows.rows[:most]
         ),
-        tuple(head.unit != "" or head.name in (*PLAIN_NUMBERS, "deviation", "tflops") for head in heads),
+        tuple(head.unit != "" or head.name in PLAIN_NUMBERS for head in heads),
         next((at for at, head in enumerate(heads) if head.name == "input_shapes"), None),
         keys=sum(head.name in table.keys for head in heads),
     )

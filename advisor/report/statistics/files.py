@@ -17,10 +17,11 @@ from advisor.model.statistics import Statistic, Statistics
 from advisor.report.formats.table import csv_text
 from advisor.report.prose import clean_line
 from advisor.report.spreadsheet import LONGEST_CELL, Sheet, workbook_bytes
-from advisor.report.statistics.document import table_title
+from advisor.report.statistics.document import sheet_name
 from advisor.report.statistics.words import say, say_column, say_value
 
-_SIGNS = {"us": "µs", "B": "B", "share": "", "count": "", "GB/s": "GB/s"}
+_SIGNS = {"us": "µs", "B": "B", "share": "", "count": "", "GB/s": "GB/s", "TFLOP/s": "", "MAD": ""}
+"""What stands behind a head; nothing where cells or the head itself say it."""
 _FORMS = {"us": "#,##0.0##", "B": "#,##0", "share": "0.0%", "count": "#,##0", "GB/s": "0.0"}
 C = TypeVar("C", str, bytes)
 
@@ -87,7 +88,7 @@ def statistics_workbook(statistics: Statistics, language: Language) -> bytes:
 def _sheet(table: Statistic, language: Language, times_of: TimesOf) -> Sheet:
     heads = table.rows.columns
     return Sheet(
-        table_title(table.name, language, times_of),
+        sheet_name(table.name, language, times_of),
         tuple(_head_text(head, language, times_of) for head in heads),
         tuple(
             tuple(_cell_in_words(*told, language) for told in zip(row, heads, strict=True)) for row in table.rows.rows

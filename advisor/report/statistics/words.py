@@ -50,6 +50,15 @@ TABLES: Mapping[str, Text] = {
 }
 
 
+SHEETS: Mapping[str, Text] = {
+    "rooflines": _t("Operators and rooflines", "算子与芯片能力对比（roofline）"),
+    "apis": _t("Calls into device software", "设备软件接口调用"),
+    "gaps": _t("Idle time by cause", "设备空闲时间（按成因）"),
+    "holders": _t("Holders of the memory peak", "内存峰值时的占用者"),
+    "traffic": _t("Memory, cache and link traffic", "显存、缓存与链路的流量"),
+}
+"""Short names for the sheets of tables whose title is longer than the 31 characters that a spreadsheet takes."""
+
 VALUES: Mapping[str, Mapping[str, Text]] = {
     "cause": CAUSES,
     "kind": {

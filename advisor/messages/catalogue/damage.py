@@ -84,6 +84,11 @@ TEXTS: Mapping[str, Text] = {
         "wrote it",
         "`{column}` 的数值中带有逗号（表格软件另存时的写法）：请提供 profiler 原样写出的文件",
     ),
+    "number_rounded": Text(
+        "`{column}` holds times without their last digits, as spreadsheets write them (1.7E+15): give the file as the "
+        "profiler wrote it",
+        "`{column}` 的时间丢失了末尾数字（表格软件另存时的写法，如 1.7E+15）：请提供 profiler 原样写出的文件",
+    ),
     "no_usable_value": Text("{table}: {column} holds no usable value", "{table}：{column} 没有可用的值"),
     "cell_no_whole_number": Text("{column} is no whole number", "{column} 不是整数"),
     "arrows_lack_an_end": Text(

@@ -23,6 +23,7 @@ NOT_COLLECTED = ("", "N/A", "n/a", "NA", "None", "null")
 _NEVER = "$^x"
 _NOTHING = f"^({'|'.join(NOT_COLLECTED)}|nan|NaN)$"
 _WITH_COMMA = r"^[+-]?[0-9][0-9.]*(,[0-9.]+)+$"
+_ROUNDED = r"^[+-]?[0-9][0-9.]*[eE][+]?[0-9]{1,3}$"
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _INTEGER = r"^[+-]?[0-9]{1,18}(\.0*)?$"
 _EXACT = r"^[0-9]{1,15}(\.[0-9]{0,3})?$|^[0-8][0-9]{15}(\.[0-9]{0,3})?$"
@@ -49,6 +50,11 @@ def are_with_comma(plain: CellArray) -> Array:
     """Which cells hold a number with a comma in it. Whether that stands between thousands or before a fraction, a
     single one does not tell: `1,234` may be either."""
     return bool_array(pc.match_substring_regex(plain, _WITH_COMMA))
+
+
+def are_rounded(plain: CellArray) -> Array:
+    """Which cells hold a number without its last digits, as spreadsheets write a moment: `1.73641E+15`."""
+    return bool_array(pc.match_substring_regex(plain, _ROUNDED))
 
 
 def bool_array(values: CellArray) -> Array:

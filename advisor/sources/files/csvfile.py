@@ -402,9 +402,10 @@ def _convert_cells(raw: object, wanted: _Wanted, progress: _Progress) -> Array:
         values, good = cells.parse_integers(plain)
     if not good.all():
         bad = ~good if wanted.required else ~good & cells.has_value(plain)
-        with_comma = bad & cells.are_with_comma(plain)
+        with_comma, rounded = bad & cells.are_with_comma(plain), bad & cells.are_rounded(plain)
         progress.damaged(Message("number_with_comma", column=wanted.heading.spelling), with_comma)
-        progress.damaged(Message("no_usable_number", column=wanted.heading.spelling), bad & ~with_comma)
+        progress.damaged(Message("number_rounded", column=wanted.heading.spelling), rounded)
+        progress.damaged(Message("no_usable_number", column=wanted.heading.spelling), bad & ~with_comma & ~rounded)
         values[~good] = wanted.column.missing
     return values
 

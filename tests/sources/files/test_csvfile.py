@@ -223,6 +223,12 @@ def test_no_text_is_too_strange_for_an_exact_time(text: str) -> None:
     assert exact_ns(text) is None
 
 
+def test_a_time_that_a_spreadsheet_rounded_is_called_that(file: Path) -> None:
+    columns, notes = read(file, "Name,Allocation Time(us)\nx,1.73641E+15\ny,2\n")
+    assert columns["allocated_ns"].tolist() == [MISSING, 2000]  # type: ignore[union-attr]
+    assert [note.what.code for note in notes] == ["number_rounded"]
+
+
 @pytest.mark.parametrize("cell", ["9999999999999999999", "9223372036854776", "18446744073709551.616"])
 def test_times_beyond_64_bits_are_damage_not_another_time(file: Path, cell: str) -> None:
     columns, notes = read(file, f"Name,Allocation Time(us)\nx,{cell}\ny,2\n")

@@ -36,6 +36,11 @@ MANY_LISTS = b"[" * 100_000
 DEEP = b"[" * 900 + b"]" * 900
 
 
+GONE: set[int] = set()
+"""Ports of servers that are no more: what they had begun to answer ends too, or it would go on to the end of all
+tests."""
+
+
 @contextmanager
 def server(answer: Answer) -> Iterator[str]:
     """A server that answers every request in this one way."""
@@ -48,7 +53,8 @@ def server(answer: Answer) -> Iterator[str]:
         yield f"http://127.0.0.1:{served.server_address[1]}"
     finally:
         served.shutdown()
-        served.socket.close()
+        served.server_close()
+        GONE.add(served.server_address[1])
 
 
 def _handle_quietly(handler: Handler) -> None:
@@ -66,7 +72,7 @@ def client(address: str, *, tries: int = 1, slept: list[float] | None = None, **
 
 def drip(handler: Handler) -> None:
     """An answer that comes byte by byte, and never whole."""
-    while True:
+    while handler.server.server_address[1] not in GONE:
         handler.wfile.write(b" ")
         time.sleep(0.01)
 

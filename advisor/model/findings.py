@@ -419,6 +419,8 @@ class TimeSplit(_Model):
     """The rank with the longest mean step; None with a single rank."""
     slowest_us: float | None = None
     """Its mean step."""
+    ranks: int | None = None
+    """Of how many ranks it is the mean: those whose times are known."""
 
 
 SpentPart = Literal["compute", "communication", "free"]

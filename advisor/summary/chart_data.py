@@ -71,6 +71,7 @@ def time_split(overlaps: Table[Overlap]) -> TimeSplit | None:
         event_wait_us=mean["event_wait_us"],
         slowest_rank=slowest_rank,
         slowest_us=slowest_us,
+        ranks=len(np.unique(overlaps["rank"])),
     )
 
 

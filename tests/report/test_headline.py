@@ -274,6 +274,8 @@ def test_step_and_parts_are_those_of_one_step_and_an_uneven_rank_is_named() -> N
     )
     even = uneven.model_copy(update={"split": split.model_copy(update={"slowest_us": 1020.0})})
     assert "slowest" not in _said(even).time
+    of_three = uneven.model_copy(update={"split": split.model_copy(update={"ranks": 3})})
+    assert "(mean of 3 ranks; " in _said(of_three).time
 
 
 @pytest.mark.parametrize(("ranks", "words"), [((0,), " (rank 0)"), ((1, 0), " (rank 1, worst of 2)"), ((), "")])

@@ -110,7 +110,7 @@ def time_sentence(diagnosis: Diagnosis, parts: Sequence[TimePart], language: Lan
         return ""
     time = show_value(us, "us")
     if split is not None and split.slowest_us is not None and split.slowest_us > us * (1 + UNEVEN):
-        rank, ranks = split.slowest_rank, len(run.ranks)
+        rank, ranks = split.slowest_rank, split.ranks or len(run.ranks)
         time = say("uneven", language, time=time, ranks=ranks, rank=rank, slowest=show_value(split.slowest_us, "us"))
     name = run.times_of
     if not parts:

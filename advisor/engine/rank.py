@@ -4,9 +4,9 @@
 1. Findings of the category `capture` with severity high or above come first: nothing else can be trusted.
    Other `capture` findings come last.
 2. Findings that can be acted on follow by saving. A cause stands above other such findings that it explains, and as
-   high as the largest of them would; a slight one without an estimate stands behind them, for it is not what to begin
-   with. A cause without an estimate may be worth what no other cause explains of its symptoms, and stands where that
-   puts it.
+   high as the largest of them would; one that wins too little to be fixed first, and a slight one without an estimate,
+   stand where they would alone, for they are not what to begin with. A cause without an estimate may be worth what no
+   other cause explains of its symptoms, and stands where that puts it.
    Two savings that are close are not told apart: then what can be copied stands above what has yet to be worked out.
    A cause that rests on a file of which so much is lost that it may show it by chance comes after the others.
 3. Symptoms, findings of rules that say where time goes and not why, are such findings only while nothing explains
@@ -24,6 +24,7 @@ from msgspec import Struct
 
 from advisor.model.findings import (
     TOLD_APART,
+    WORTH_SHARE,
     Finding,
     RemedyStep,
     Severity,
@@ -184,7 +185,14 @@ class _Lineup(Struct, frozen=True):
     def stands_above(self, cause: int, other: int) -> bool:
         """Whether a cause stands above what it explains."""
         explained = self.findings[other]
-        return not self.findings[cause].is_slight or explained.is_symptom or explained.worth.us <= 0
+        if explained.is_symptom or explained.worth.us <= 0:
+            return True
+        return not self.findings[cause].is_slight and not self._wins_too_little(cause, other)
+
+    def _wins_too_little(self, cause: int, other: int) -> bool:
+        """Whether a cause is too little to be fixed first, and what it explains is not."""
+        worth, explained = self.findings[cause].worth, self.findings[other].worth
+        return worth.us > 0 and worth.share < min(WORTH_SHARE, explained.share)
 
     def standings(self) -> list[Standing]:
         """Where each finding stands: the largest weight of what it brings about, then its own, then its position."""
@@ -211,8 +219,10 @@ class _Lineup(Struct, frozen=True):
     def _standing_at(self, number: int, weights: Sequence[Weight]) -> Standing:
         reached, todo = {number}, [number]
         while todo:
-            for other in self.symptoms[todo.pop()]:
-                if other not in reached and not self.findings[other].is_symptom:
+            at = todo.pop()
+            for other in self.symptoms[at]:
+                lifts = not self.findings[other].is_symptom and not self._wins_too_little(at, other)
+                if lifts and other not in reached:
                     reached.add(other)
                     todo.append(other)
         heaviest, own = max(weights[member] for member in reached), weights[number]

@@ -119,6 +119,9 @@ class CodeLine(_Model):
     function: str = ""
 
 
+WORTH_SHARE = 0.03
+"""Below this part of the step a change is not what to fix first: identical runs differ by as much (±100 ms of a step of
+3.35 s in published MindFormers profiles), and the FSDP2 tuning guide of MindSpeed-LLM asks no questions below it."""
 TOLD_APART = 1.25
 """The ratio from which two savings are told apart: an estimate counts as right within a quarter of the truth."""
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from advisor.engine.rank import rank_findings
 from advisor.messages.text import Text
-from advisor.model.findings import Confidence, Finding, Place, RemedyStep, Saving, Severity, fingerprint
+from advisor.model.findings import WORTH_SHARE, Confidence, Finding, Place, RemedyStep, Saving, Severity, fingerprint
 
 
 @dataclass(frozen=True)
@@ -97,12 +97,19 @@ def test_a_cause_stands_above_its_symptom_even_if_it_saves_less() -> None:
     assert order(found, cause=("host/symptom",)) == ["cause", "symptom", "other"]
 
 
+def test_a_cause_that_wins_too_little_to_be_fixed_first_does_not_stand_above_what_wins_more() -> None:
+    found = [finding("comm/big", 0.6), finding("ranks/link", 0.029), finding("host/python", 0.2)]
+    assert order(found, link=("comm/big",)) == ["big", "python", "link"]
+    little = [finding("comm/little", 0.02), finding("ranks/link", 0.025), finding("host/python", 0.01)]
+    assert order(little, link=("comm/little",)) == ["link", "little", "python"]
+
+
 def test_the_biggest_problem_leads_with_its_causes() -> None:
     found = [
         finding("comm/big", 0.6),
         finding("host/idle", 0.2),
         finding("host/late", 0.15),
-        finding("comm/small", 0.01),
+        finding("comm/small", 0.03),
     ]
     wanted = ["small", "big", "late", "idle"]
     assert order(found, late=("host/idle",), small=("comm/big",)) == wanted
@@ -235,8 +242,10 @@ def test_the_order_is_total_loses_nothing_and_puts_causes_first(
     assert rank_findings(shuffled, rules) == once
     assert sorted(f.fingerprint for f in once) == sorted(f.fingerprint for f in found)
     place = {f.fingerprint: number for number, f in enumerate(once)}
-    slight = {f.fingerprint for f in once if f.severity < Severity.medium and f.worth.us <= 0}
     for f in once:
+        causes = [once[place[name]] for name in f.causes]
+        slight = {c.fingerprint for c in causes if c.severity < Severity.medium and c.worth.us <= 0}
+        slight |= {c.fingerprint for c in causes if 0 < c.worth.share < min(WORTH_SHARE, f.worth.share)}
         first = f.causes if f.is_symptom or f.worth.us <= 0 else [name for name in f.causes if name not in slight]
         assert all(place[cause] < place[f.fingerprint] for cause in first)
         assert all(f.fingerprint in once[place[symptom]].causes for symptom in f.symptoms)

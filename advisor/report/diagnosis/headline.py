@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from advisor.messages.text import Language
 from advisor.model.findings import (
+    WORTH_SHARE,
     Confidence,
     Diagnosis,
     Finding,
@@ -29,9 +30,6 @@ from advisor.report.time_split import TimePart
 from advisor.report.words import CATEGORIES, say, word_for
 from advisor.units import show_value
 
-WORTH_SHARE = 0.03
-"""Below this part of the step a change is not what to fix first: identical runs differ by as much (±100 ms of a step of
-3.35 s in published MindFormers profiles), and the FSDP2 tuning guide of MindSpeed-LLM asks no questions below it."""
 LEAST_SHARE = 0.005
 """Below this part of the step nothing is called the next gain: it is the part that shares are rounded to."""
 MUCH = 0.10

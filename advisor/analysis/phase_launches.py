@@ -28,6 +28,9 @@ _TOLD = ("prefill", "decode")
 """What people say all of a run is."""
 _LATE = ("python", "host_late", "dequeue")
 """Causes of idle time that a host which launches late is to blame for."""
+LONGEST_LAUNCH_US = 1000.0
+"""In four public captures of models that run eagerly no pause before a kernel reaches half of this, and in one of a
+serving engine those that do make up an eighth of all."""
 _COLUMNS = ("rank", "engine_phase", "kernels", "calls", "kernel_us", "lost_us", "phase_us")
 
 
@@ -36,6 +39,7 @@ def phase_launches(  # noqa: PLR0917 - the tables it rests on
     kernels: Table[Kernel],
     launches: Table[Launch],
     held: Table[Holdup] | None,
+    idle: Table[Gap] | None,
     calls: Table[HostCall] | None,
     links: Table[Dispatch] | None,
     collectives: Table[Collective] | None,
@@ -44,6 +48,8 @@ def phase_launches(  # noqa: PLR0917 - the tables it rests on
     signs: Table[JobSign] | None,
 ) -> Table[PhaseLaunch]:
     """One row per rank with kernels whose launch is known, and one per phase whose steps are.
+
+    What is lost lies in pauses as short as those before one kernel: in a long one the host does something else.
 
     A call is told by its start: of all that begin on the device with kernels, those of one moment are one call. It is
     of the step in which the host handed it over, whatever thread launches.
@@ -60,7 +66,7 @@ def phase_launches(  # noqa: PLR0917 - the tables it rests on
         if known.any():
             begun, lasts = begun[known], lasts[known]
             among = are_among(starts, np.sort(begun)) & (host != MISSING)
-            lost = lost_us_per_step(held, rank, "host")
+            lost = _without_long_pauses(lost_us_per_step(held, rank, "host"), idle, rank)
             rows.append((rank, None, *_sizes(host[among], lasts), lost, np.nan))
             if rank in phased:
                 one = phased[rank]
@@ -71,6 +77,14 @@ def phase_launches(  # noqa: PLR0917 - the tables it rests on
     columns = zip(*rows, strict=True) if rows else ((),) * len(_COLUMNS)
     given = dict(zip(_COLUMNS, columns, strict=True))
     return Table.build(PhaseLaunch, **{n: Texts.of(v) if n == "engine_phase" else v for n, v in given.items()})
+
+
+def _without_long_pauses(lost_us: float, idle: Table[Gap] | None, rank: int) -> float:
+    """What a rank loses of a step, but for pauses that no kernel takes to be launched; of all where none are known."""
+    if idle is None or not (mine := idle.take(idle["rank"] == rank)):
+        return lost_us
+    short = mine.texts("cause").isin(_LATE) & (mine["duration_us"] <= LONGEST_LAUNCH_US)
+    return min(lost_us, float(mine["duration_us"][short].sum()) / len(np.unique(mine["step"])))
 
 
 def launch_pauses(  # noqa: PLR0917 - the tables it rests on

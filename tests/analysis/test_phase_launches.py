@@ -27,12 +27,13 @@ from corpus.inference import Decoder
 RULE = "host/eager-inference"
 
 
-def forms(kernels: str, launches: str, held: str = "") -> Table[PhaseLaunch]:
+def forms(kernels: str, launches: str, held: str = "", idle: str = "") -> Table[PhaseLaunch]:
     given_tables = read_table(Kernel, kernels), read_table(Launch, launches)
     return phase_launches(
         run_of_ranks(Run()),
         *given_tables,
         read_table(Holdup, held) if held else None,
+        read_table(Gap, idle) if idle else None,
         None,
         None,
         None,
@@ -40,6 +41,25 @@ def forms(kernels: str, launches: str, held: str = "") -> Table[PhaseLaunch]:
         None,
         None,
     )
+
+
+@pytest.mark.parametrize(
+    ("idle", "lost_us"),
+    [
+        ("1 5000 python\n1 700 python\n1 300 host_late\n2 1000 dequeue", 1000.0),
+        ("1 5000 python", 0.0),
+        ("1 900 compile\n1 100 python", 100.0),
+        ("1 900 python\n1 900 python\n1 900 python\n1 900 python\n1 900 python", 4000.0),
+    ],
+)
+def test_one_long_pause_is_no_loss_of_launching_one_by_one(idle: str, lost_us: float) -> None:
+    (row,) = forms(
+        "start_ns duration_us\n100 2",
+        "host_start_ns device_start_ns\n10 100",
+        "cause lost_us\nhost 4000",
+        "step duration_us cause\n" + idle,
+    ).rows()
+    assert row["lost_us"] == lost_us
 
 
 def test_a_replayed_graph_is_one_call_for_many_kernels() -> None:
@@ -103,7 +123,7 @@ def marked(steps: list[Step], run: Run | None = None, pauses: str = "") -> tuple
     told = run_of_ranks(run or Run())
     gaps = read_table(Gap, f"start_ns duration_us cause\n{pauses}")
     return (
-        phase_launches(told, given_kernels, given_launches, held, *beside).rows(),
+        phase_launches(told, given_kernels, given_launches, held, None, *beside).rows(),
         launch_pauses(told, gaps, given_kernels, given_launches, *beside).rows(),
         held,
     )

@@ -71,7 +71,7 @@ class PhaseLaunch(Fact):
         float,
         Us(
             "How much shorter a step would be with a host that launches early enough (`holdups`, `host`), by what this "
-            "phase launches; missing where that is not known."
+            "phase launches, but for pauses of more than 1 ms; missing where that is not known."
         ),
     ]
     phase_us: Annotated[

@@ -210,7 +210,7 @@ def judge_profile(
         split=time_split(overlaps) if overlaps is not None else None,
         account=_account_of_profile(profile),
         peak_memory_bytes=_peak_memory(profile),
-        findings=_with_places(profile, catalog, rank_findings(with_doubts(findings, catalog.rules), catalog)),
+        findings=_with_places(profile, run, catalog, rank_findings(with_doubts(findings, catalog.rules), catalog)),
         outcomes=tuple(outcomes),
         rules=tuple(rule.info(run) for rule in catalog.rules),
         exhibits=shown,
@@ -567,21 +567,21 @@ def _inspect_profile(path: Path, ranks: Ranks, profile: Profile, catalog: Catalo
     )
 
 
-def _with_places(profile: Profile, catalog: Catalog, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+def _with_places(profile: Profile, run: Run, catalog: Catalog, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """The findings with where they lie: in time, in the model, and in the user's program."""
     from advisor.engine.module_places import names_of_rules, with_modules
 
     of_rules = names_of_rules(catalog.rules)
     types, patterns = profile.table_if_recorded(ModuleType), profile.table_if_recorded(PatternModule)
-    placed = with_modules(_with_times(profile, findings), types, of_rules, patterns)
+    placed = with_modules(_with_times(profile, run, findings), types, of_rules, patterns)
     return _with_lines(profile, placed, of_rules)
 
 
-def _with_times(profile: Profile, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+def _with_times(profile: Profile, run: Run, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """The findings, their events with where they lie in the step and in the timeline."""
     from advisor.engine.event_places import place_occurrences, without_steps
 
-    findings = findings if _has_steps(profile) else without_steps(findings)
+    findings = findings if run.steps else without_steps(findings)
     return place_occurrences(
         findings,
         profile.table_if_recorded(StepWindow),
@@ -644,10 +644,6 @@ def measured_run(profile: Profile) -> Run:
     # msprof does not record the framework; the names that MindSpore gives to what its graphs hold tell it
     framework = run.framework or (job.stack if job.stack == "MindSpore" else "")
     return run.model_copy(update={**measured, "framework": framework, "steps": _steps_with_work(run, overlaps)})
-
-
-def _has_steps(profile: Profile) -> bool:
-    return bool(_steps_with_work(profile.run, profile.table_if_recorded(Overlap)))
 
 
 def _steps_with_work(run: Run, overlaps: Table[Overlap] | None) -> tuple[int, ...]:

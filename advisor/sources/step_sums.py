@@ -51,8 +51,9 @@ def _impossible_rows(found: Table[StepTime]) -> Array:
     """Per row: whether no step takes that long, or none does that the other ranks went through too."""
     span = np.sum([np.nan_to_num(found[name]) for name in _TIMES], axis=0)
     too_long = span > _DAY_US
-    steps, of, sizes = np.unique(found["step"], return_inverse=True, return_counts=True)
-    usual = np.array([np.median(span[of == step]) for step in range(len(steps))])[of]
+    _, of, sizes = np.unique(found["step"], return_inverse=True, return_counts=True)
+    ordered, last = span[np.lexsort((span, of))], np.cumsum(sizes) - 1
+    usual = ((ordered[last - sizes // 2] + ordered[last - (sizes - 1) // 2]) / 2)[of]
     together = sizes[of] > _OTHERS
     apart = (span * _APART < usual) | (span > usual * _APART)
     impossible: Array = too_long | (together & (usual > 0) & apart)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from advisor.analysis.grouping import group_by
+from advisor.facts.base import MISSING
 from advisor.facts.derived import LaunchClock
 from advisor.facts.observed import Launch
 from advisor.facts.table import Table
@@ -14,7 +15,8 @@ most 79 µs before their calls."""
 
 
 def launch_clocks(launches: Table[Launch]) -> Table[LaunchClock]:
-    """One row per rank."""
+    """One row per rank of which a call and its task both have a time."""
+    launches = launches.take((launches["host_start_ns"] != MISSING) & (launches["device_start_ns"] != MISSING))
     groups = group_by(launches["rank"])
     called = launches["host_start_ns"].astype(float) / 1e3
     lag = (launches["device_start_ns"] - launches["host_start_ns"]) / 1e3

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import advisor
 from advisor.analysis.launch_clocks import EARLY_US, launch_clocks
+from advisor.facts.base import MISSING
 from advisor.facts.observed import Launch
 from advisor.facts.table import Table
 from advisor.pipeline import open_profile
@@ -38,6 +39,15 @@ def test_what_lies_between_calls_and_tasks_is_told_rank_by_rank(calls: list[tupl
         assert row["launches"] == len(lags)
         assert row["early"] == sum(lag < -EARLY_US for lag in lags)
         assert row["least_lag_us"] == min(lags)
+
+
+def test_a_launch_of_which_one_end_has_no_time_tells_nothing() -> None:
+    whole = launched([(0, 5_000, 2_000)])
+    lacking = Table.build(
+        Launch, rank=[0, 0, 1], host_start_ns=[MISSING, 6_000, 7_000], device_start_ns=[9_000, MISSING, MISSING]
+    )
+    both = Table.concat(Launch, [whole, lacking])
+    assert list(launch_clocks(both).rows()) == list(launch_clocks(whole).rows())
 
 
 @pytest.mark.parametrize("moved_us", [-3_000, 3_600_000_000])

@@ -362,8 +362,13 @@ def count_profile(
     """
     from advisor.statistics.counting import facts_behind, make_statistics
 
-    rules = _rules_of_losses(profile, _tables_behind(profile, facts_behind(names)), None)
-    return make_statistics(profile, names, by, per_rank=per_rank, also=_wanted_of_losses(rules))
+    facts = facts_behind(names)
+    rules = _rules_of_losses(profile, _tables_behind(profile, facts), None)
+    counted = make_statistics(profile, names, by, per_rank=per_rank, also=_wanted_of_losses(rules))
+    if Overlap not in facts:
+        return counted
+    steps = _steps_with_work(profile.run, profile.table_if_recorded(Overlap))
+    return counted.model_copy(update={"times_of": profile.run.model_copy(update={"steps": steps}).times_of})
 
 
 def losses_of_tables(profile: Profile, counted: Statistics, settings: Settings | None = None) -> Diagnosis:

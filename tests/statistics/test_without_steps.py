@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+import advisor
 from advisor.cli.main import main
-from tests.sources.gpu_traces import host, launched, trace
+from tests.sources.gpu_traces import host, launched, trace, training, write
 
 ROWS = "Device_id,Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),Input Shapes"
 
@@ -59,3 +60,13 @@ def test_a_captured_window_is_not_called_a_step(
     said = capsys.readouterr().out
     assert said.lower().count(window.lower()) >= 3
     assert step not in said
+
+
+def test_steps_that_hold_no_work_are_called_what_a_diagnosis_calls_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    events = [{**event, "dur": 0} if "ProfilerStep" in str(event["name"]) else event for event in training()]
+    path = write(tmp_path / "worker0.pt.trace.json", trace(events))
+    assert main(["stats", str(path), "--of", "ranks", "--of", "steps"]) == 0
+    assert "tep" not in capsys.readouterr().out
+    assert advisor.diagnose(path).run.times_of == "window"

@@ -42,7 +42,7 @@ def fusible_chains(
     beside = decisive_work_beside(device, kernels, collectives)
     chains = _sum_chains(found, patterns, every, device, beside)
     gone = sooner_by_name(without, "chain", chains["rank"], chains.texts("pattern"))
-    removed = np.minimum(chains["unshared_us"] + chains["gap_us"], gone.removed_us)
+    removed = np.minimum(chains["removed_us"], gone.removed_us)
     unreplayed = np.maximum(removed - chains["fused_us"], 0)
     won = np.where(np.isinf(gone.fused_us), unreplayed, np.minimum(gone.fused_us, chains["spared_us"]))
     return chains.having(removed_us=removed, spared_us=won)
@@ -112,7 +112,8 @@ def _sum_chains(
             Texts(np.where(passed, types.codes, -1).astype(np.int32), types.names), duration
         ),
         fused_us=groups.sums(fused) / steps,
-        gap_us=groups.sums(np.clip(lasted - total, 0, total)) / steps,
+        removed_us=(np.where(whole, unshared, np.nan) + groups.sums(np.clip(lasted - total, 0, total))) / steps,
+        gap_us=groups.sums(np.maximum(lasted - total, 0)) / steps,
         spared_us=np.maximum(groups.sums(np.maximum(lasted, total) - fused) / steps, 0),
         spared_bytes=np.where(groups.sums(np.isnan(spared).astype(float)) > 0, np.nan, groups.sums(spared)) / steps,
         step_share=ratio(groups.sums(total) / steps, every.step_us[head[groups.first]]),

@@ -130,6 +130,11 @@ def test_what_is_left_of_attention_are_its_products():
     assert found["fused_us"] == 110.0 and found["total_us"] == 220.0
 
 
+def test_pauses_longer_than_the_kernels_are_told_in_full_and_removing_a_chain_wins_no_more_of_them_than_it_works():
+    (norm,) = fusible_chains(ran(NORM, pause_us=100), None, None, patterns=PATTERNS).rows()
+    assert (norm["total_us"], norm["gap_us"], norm["removed_us"]) == (60.0, 500.0, 120.0)
+
+
 def test_adam_needs_seven_passes_where_the_longest_member_makes_four():
     (found,) = chains(ran(ADAM.replace("Addcdiv", "Addcdiv:40"))).values()
     assert found["fused_us"] == 70.0

@@ -388,8 +388,8 @@ class FusibleChain(Fact):
         float,
         Us(
             "How much sooner a step would end without these kernels and the calls that launch nothing else "
-            "(`removals`); kernels without others beside them and pauses together where launches were not recorded, "
-            "and at most that."
+            "(`removals`); kernels without others beside them and pauses, of each chain no more than its kernels take, "
+            "where launches were not recorded, and at most that."
         ),
     ]
     longest_us: Annotated[float, Us("The longest kernel of each chain, together per step.")]
@@ -406,7 +406,7 @@ class FusibleChain(Fact):
     ]
     gap_us: Annotated[
         float,
-        Us("Pauses between the kernels of the chains, per step; of each chain no more than its kernels take."),
+        Us("Between the kernels of the chains, per step: from the first to the last of each less what they take."),
     ]
     spared_us: Annotated[
         float,

@@ -19,9 +19,10 @@ from advisor.analysis.device import collective_times, kernel_times
 from advisor.analysis.grouping import Groups, group_by, ratio, row_at
 from advisor.analysis.intervals import covered_ns, union
 from advisor.analysis.overlap import stages_of
+from advisor.analysis.same_moments import lie_apart
 from advisor.analysis.transit import split_times
 from advisor.facts.base import MISSING
-from advisor.facts.derived import CollectiveCall, Meeting, Overlap
+from advisor.facts.derived import CallMatch, CollectiveCall, Meeting, Overlap
 from advisor.facts.observed import Collective, Kernel, Link, PeerWait, Transfer
 from advisor.facts.profile import completed_by
 from advisor.facts.table import Array, Table, Texts
@@ -262,12 +263,48 @@ def met_in(calls: Table[CollectiveCall]) -> Meetings:
     )
 
 
+def call_matches(calls: Table[CollectiveCall]) -> Table[CallMatch]:
+    """One row per rank that made calls which others made too."""
+    timed = np.flatnonzero((calls["elapse_us"] >= 0) & (calls["p2p"] != 1))
+    numbered = _numbered_alike(calls, timed)
+    several = numbered.sizes[numbered.of] > 1
+    apart = _lie_apart(calls, timed, numbered)
+    ranks = group_by(calls["rank"][timed][several])
+    return Table.build(
+        CallMatch,
+        rank=calls["rank"][timed][several][ranks.first],
+        calls=ranks.sizes.astype(np.float64),
+        apart=ranks.sums(apart[several].astype(np.float64)),
+    )
+
+
 def same_operation(calls: Table[CollectiveCall], rows: Array) -> Groups:
-    """These calls, those of different ranks that are one operation in one group."""
+    """These calls, those of different ranks that are one operation in one group.
+
+    Calls that did not end at one moment are none, though they have the same number: in some recording one is missing.
+    Sends and receives may be over before the other side comes, and are not held to that.
+    """
+    numbered = _numbered_alike(calls, rows)
+    apart = _lie_apart(calls, rows, numbered)
+    return group_by(numbered.of, np.where(apart, calls["rank"][rows] + 1, 0)) if apart.any() else numbered
+
+
+def _numbered_alike(calls: Table[CollectiveCall], rows: Array) -> Groups:
+    """These calls: those that are the k-th of their kind in one step and group of their rank, for each k."""
     what = [_shared_names(calls.texts(column).take(rows)) for column in ("name", "op")]  # NCCL names kernels, not calls
     step, group = calls["step"][rows], calls.texts("group").take(rows)
     once = group_by(calls["rank"][rows], step, group, *what)
     return group_by(step, group, *what, once.turns(calls["start_ns"][rows]))
+
+
+def _lie_apart(calls: Table[CollectiveCall], rows: Array, numbered: Groups) -> Array:
+    """Per call: whether it and that of the lowest rank with its number were not made at one moment, where known."""
+    apart = np.zeros(len(rows), bool)
+    start, lasted = calls["start_ns"][rows], calls["elapse_us"][rows]
+    held = np.flatnonzero((calls["p2p"][rows] != 1) & (start != MISSING) & (lasted >= 0))
+    if len(held):
+        apart[held] = lie_apart(calls["rank"][rows[held]], start[held], lasted[held], group_by(numbered.of[held]))
+    return apart
 
 
 def _shared_names(names: Texts) -> Texts:

@@ -24,6 +24,7 @@ TABLES: Mapping[str, Text] = {
     "attention_shapes": _t("attention by shape, as marked", "按 shape 统计的带打点注意力算子"),
     "batch_queues": _t("queues of batches", "batch 队列"),
     "cache_copies": _t("copies of the KV cache", "KV 缓存的拷贝"),
+    "call_matches": _t("collectives of several ranks", "各卡共有的集合通信"),
     "call_totals": _t("totals of host calls", "host 调用汇总"),
     "chip_limits": _t("what the chip can do", "芯片能力"),
     "collective_calls": _t("times of single collectives", "各次集合通信的时间"),

@@ -225,6 +225,25 @@ class Meeting(Fact):
     exposed_us: Annotated[float, Us("Mean over the ranks of the part with no kernel beside it.")]
 
 
+class CallMatch(Fact):
+    """Synchronising calls of one rank that other ranks made as well, by number, and those that ended when theirs did
+    not."""
+
+    table = "call_matches"
+    observed = False
+    across_ranks = True
+
+    rank: Rank
+    calls: Annotated[float, Count("Calls that another rank made too: the same kind, step, communicator and number.")]
+    apart: Annotated[
+        float,
+        Count(
+            "Of these, calls that cannot be the same operation: brought to one clock they did not end together. They "
+            "are compared with nothing."
+        ),
+    ]
+
+
 class PairedCall(Fact):
     """A send and its receive on two captured ranks, or two batches of both that belong together."""
 

@@ -8,7 +8,7 @@ import numpy as np
 from advisor.analysis.grouping import group_by, row_at
 from advisor.analysis.step_variations import part_beyond_usual
 from advisor.facts.derived import Overlap, StepJitter, StepVariation
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, values_at
 
 
 def step_jitters(variations: Table[StepVariation], split: Table[Overlap] | None) -> Table[StepJitter]:
@@ -17,16 +17,25 @@ def step_jitters(variations: Table[StepVariation], split: Table[Overlap] | None)
     A rank that is held up makes its step longer and waits for nobody; the others communicate longer in that step than
     in others, beyond what the one does that communicates least: that is their wait for it, and told with it.
     """
-    waited = np.zeros(len(variations)) if split is None else _waited_us(variations, split)
+    made_of = _parts_of_steps(variations, split)
+    waited = np.zeros(len(variations)) if split is None else _waited_us(variations, made_of["exposed_comm_us"])
     taken = part_beyond_usual(variations["rank"], waited, waited <= 0, variations["left_us"])
     every = {name: variations[name] for name in StepVariation.columns() if name != "left_us"}
-    return Table.build(StepJitter, **every, waited_us=taken, left_us=variations["left_us"] - taken)
+    return Table.build(StepJitter, **every, **made_of, waited_us=taken, left_us=variations["left_us"] - taken)
 
 
-def _waited_us(variations: Table[StepVariation], split: Table[Overlap]) -> Array:
-    """Per rank and step: exposed communication beyond the usual of the rank, less what every rank has of it."""
+def _parts_of_steps(variations: Table[StepVariation], split: Table[Overlap] | None) -> dict[str, Array]:
+    """Per rank and step what it is made of, missing where that is not known."""
+    names = ("compute_us", "exposed_comm_us", "free_us")
+    if split is None:
+        return {name: np.full(len(variations), np.nan) for name in names}
     at = row_at(split["rank"], split["step"], variations["rank"], variations["step"])
-    exposed = np.nan_to_num(np.append(split["exposed_comm_us"], 0.0)[at])
+    return {name: values_at(split[name], at, np.nan) for name in names}
+
+
+def _waited_us(variations: Table[StepVariation], exposed: Array) -> Array:
+    """Per rank and step: exposed communication beyond the usual of the rank, less what every rank has of it."""
+    exposed = np.nan_to_num(exposed)
     beyond = np.maximum(exposed - group_by(variations["rank"]).medians_of_others(exposed), 0.0)
     beyond = np.nan_to_num(beyond)
     steps = group_by(variations["step"])

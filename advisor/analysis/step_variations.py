@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes steps of a rank longer than others, as far as it is known: slow kernels, and one long pause."""
+"""What makes steps of a rank longer than others, as far as it is known: slow kernels, a long pause, a host cost."""
 
 from __future__ import annotations
 
@@ -8,21 +8,27 @@ import numpy as np
 from advisor.analysis.device import build_timeline
 from advisor.analysis.grouping import Groups, group_by, row_at
 from advisor.analysis.operator_paces import slow_steps
-from advisor.facts.derived import Overlap, Stall, StepSpan, StepVariation
+from advisor.facts.derived import Holdup, Overlap, Stall, StepSpan, StepVariation
 from advisor.facts.observed import Collective, Kernel, StepWindow
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, values_at
+
+MOST = 0.5
+"""A pause is told as what makes a step longer where it makes more than half of that (`host/stalled-step`)."""
+_TOLD = ("data_loader", "synchronise", "blocking_copy", "compile", "gc", "allocate")
+"""Kinds of `holdups` that rules tell by themselves."""
 
 
 def step_variations(
     spans: Table[StepSpan],
     *,
     paused: Table[Stall] | None,
+    held: Table[Holdup] | None = None,
     kernels: Table[Kernel] | None,
     collectives: Table[Collective] | None,
     windows: Table[StepWindow] | None,
     split: Table[Overlap] | None,
 ) -> Table[StepVariation]:
-    """One row per rank and step. Neither part is more than what the step has beyond the usual one."""
+    """One row per rank and step. No part is more than what the step, without the others, has beyond the usual one."""
     slowed = np.zeros(len(spans))
     if kernels is not None:
         slowed = _slowed_us(spans, kernels, collectives, windows, split)
@@ -30,6 +36,9 @@ def step_variations(
     left = spans["span_us"] - kept
     pauses = np.zeros(len(spans)) if paused is None else _paused_us(spans, paused)
     taken = part_beyond_usual(spans["rank"], pauses, pauses <= 0, left)
+    left = left - taken
+    holds = np.zeros(len(spans)) if held is None else _held_us(spans, held)
+    lost = part_beyond_usual(spans["rank"], holds, holds <= 0, left)
     return Table.build(
         StepVariation,
         rank=spans["rank"],
@@ -38,7 +47,8 @@ def step_variations(
         span_us=spans["span_us"],
         slowed_us=kept,
         paused_us=taken,
-        left_us=left - taken,
+        held_us=lost,
+        left_us=left - lost,
     )
 
 
@@ -64,7 +74,30 @@ def _slowed_us(
 
 
 def _paused_us(spans: Table[StepSpan], paused: Table[Stall]) -> Array:
+    """Per step: what its longest pause has beyond others, where that makes most of what the step has beyond others."""
     at = row_at(spans["rank"], spans["step"], paused["rank"], paused["step"])
     beyond = (paused["duration_us"] - paused["usual_us"])[at >= 0]
     longest = Groups(at[at >= 0], np.arange(len(spans))).largest(beyond)
-    return np.asarray(np.maximum(np.nan_to_num(longest), 0.0))
+    longest = np.maximum(np.nan_to_num(longest), 0.0)
+    beyond = spans["span_us"] - group_by(spans["rank"]).medians_of_others(spans["span_us"])
+    return np.where(longest > MOST * np.nan_to_num(beyond), longest, 0.0)
+
+
+def _held_us(spans: Table[StepSpan], held: Table[Holdup]) -> Array:
+    """Per step: of the kinds of host costs, which lie in each other, the most that one loses beyond other steps.
+
+    A replay counts what is lost between two steps as the later one's; spans have it in the earlier one.
+    """
+    order = np.lexsort((spans["step"], spans["rank"]))
+    follower = np.full(len(spans), -1)
+    follower[order[:-1]] = np.where(np.diff(spans["rank"][order]) == 0, order[1:], -1)
+    held = held.take(held.texts("cause").isin(_TOLD))
+    at = row_at(spans["rank"], spans["step"], held["rank"], held["step"])
+    causes, lost = held.texts("cause").codes, np.nan_to_num(held["lost_us"])
+    most = np.zeros(len(spans))
+    for cause in np.unique(causes[at >= 0]).tolist():
+        own = (causes == cause) & (at >= 0)
+        of_step = np.bincount(at[own], weights=lost[own], minlength=len(spans))
+        beyond = np.maximum(of_step - np.nan_to_num(group_by(spans["rank"]).medians_of_others(of_step)), 0.0)
+        most = np.maximum(most, beyond + values_at(beyond, follower, 0.0))
+    return most

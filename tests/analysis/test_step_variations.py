@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.analysis.step_variations import step_variations
-from advisor.facts.derived import Stall, StepSpan
+from advisor.facts.derived import Holdup, Stall, StepSpan
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Table, read_table
 
@@ -19,10 +19,15 @@ SPANS = """step span_us edge
 5 1000 true"""
 
 
-def found(paused: str | None = None, kernels: Table[Kernel] | None = None) -> dict[int, dict[str, object]]:
+def found(
+    paused: str | None = None, kernels: Table[Kernel] | None = None, held: str | None = None
+) -> dict[int, dict[str, object]]:
     stalls = None if paused is None else read_table(Stall, paused)
+    holdups = None if held is None else read_table(Holdup, held)
     spans = read_table(StepSpan, SPANS)
-    made = step_variations(spans, paused=stalls, kernels=kernels, collectives=None, windows=None, split=None)
+    made = step_variations(
+        spans, paused=stalls, held=holdups, kernels=kernels, collectives=None, windows=None, split=None
+    )
     return {row["step"]: row for row in made.rows()}
 
 
@@ -62,5 +67,26 @@ def test_what_slow_kernels_take_is_taken_out() -> None:
 
 
 def test_both_are_taken_out() -> None:
-    rows = found("step duration_us usual_us\n4 200 50", slow_in_two(400.0))
-    assert rows[4]["left_us"] == pytest.approx(1600 - 300 - 150)
+    rows = found("step duration_us usual_us\n4 400 50", slow_in_two(200.0))
+    assert rows[4]["left_us"] == pytest.approx(1600 - 100 - 350)
+
+
+def test_a_pause_that_makes_less_than_half_of_it_is_told_by_no_other_rule_and_left() -> None:
+    rows = found("step duration_us usual_us\n4 300 50")
+    assert (rows[4]["paused_us"], rows[4]["left_us"]) == (0, 1600)
+
+
+def test_what_a_kind_of_host_cost_loses_beyond_other_steps_is_taken_out() -> None:
+    rows = found(held="step cause lost_us\n1 synchronise 50\n2 synchronise 50\n3 synchronise 450\n5 synchronise 50")
+    assert (rows[3]["held_us"], rows[3]["left_us"]) == (400, 1200)
+    assert (rows[1]["held_us"], rows[4]["held_us"]) == (0, 0)
+
+
+def test_what_a_replay_counts_to_the_next_step_is_taken_out_where_the_time_is() -> None:
+    rows = found(held="step cause lost_us\n5 blocking_copy 450")
+    assert (rows[4]["held_us"], rows[4]["left_us"]) == (450, 1150)
+
+
+def test_costs_that_lie_in_each_other_are_taken_out_once_and_work_of_no_kind_never() -> None:
+    rows = found(held="step cause lost_us\n3 blocking_copy 300\n3 synchronise 350\n3 read 350\n4 host 500")
+    assert (rows[3]["held_us"], rows[4]["held_us"]) == (350, 0)

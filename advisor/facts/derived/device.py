@@ -229,6 +229,13 @@ class StepVariation(Fact):
         float,
         Us("What its longest pause of the host has beyond those of other steps, as in `stalls`, where it is longer."),
     ]
+    held_us: Annotated[
+        float,
+        Us(
+            "What the kind of host cost that counts most loses in it beyond the middle one of the other steps, as in "
+            "`holdups`, where it is longer."
+        ),
+    ]
     left_us: Annotated[float, Us("The span without what is known.")]
 
 
@@ -245,6 +252,9 @@ class StepJitter(StepVariation):
             "wait for that one. 0 where one rank was captured."
         ),
     ]
+    compute_us: Annotated[float, Us("What it computes, as in `overlaps`.")]
+    exposed_comm_us: Annotated[float, Us("Its communication that no computation hides.")]
+    free_us: Annotated[float, Us("Its idle time.")]
 
 
 class StartUp(Fact):

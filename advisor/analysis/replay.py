@@ -24,7 +24,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.at_once import AT_ONCE_NS
-from advisor.analysis.intervals import Spans, covered_ns, span_at
+from advisor.analysis.intervals import Spans, covered_ns, span_at, union_of_sets
 from advisor.analysis.turns import Turns, gains_in_turn
 from advisor.facts.table import Array, values_at
 
@@ -84,6 +84,13 @@ def _idle_before(start: Array, end: Array, begin: int) -> Array:
     return np.asarray(np.maximum(start - reach, 0))
 
 
+class BlockedLaunches(Struct, frozen=True):
+    """When launching calls of either thread waited for the device to take what was launched long before."""
+
+    main: Spans
+    queue: Spans
+
+
 class ReplayInput(Struct, frozen=True, dict=True):
     """One rank as far as a replay needs it."""
 
@@ -97,6 +104,13 @@ class ReplayInput(Struct, frozen=True, dict=True):
     """When the host waits until the device has nothing left to do (`emptying_waits`)."""
     steps: Spans | None = None
     """The time of its steps on the device; None where all of it is."""
+    blocked: BlockedLaunches | None = None
+    """When launching calls waited for room in a full queue of the device."""
+
+    @cached_property
+    def unblocked(self) -> tuple[Array, Array]:
+        """The same as `unrelieved` for a host that never waited for room."""
+        return _limits_of(self, _without_blocks(Relief.none(), self.blocked), self.cut)
 
     @cached_property
     def cut(self) -> _Cut:
@@ -234,11 +248,51 @@ def gains_by_task(rank: ReplayInput, relief: Relief, *, waits: Spans) -> Array:
 
     `waits` are those of `rank.waits` that stay.
     """
-    work, beside, joins = rank.work, rank.beside, rank.joins
     cut = rank.cut if waits is rank.waits else _cut_at(rank, waits)
-    limit, beside_limit = (
-        rank.unrelieved if relief.leaves_the_host and cut is rank.cut else _limits_of(rank, relief, cut)
-    )
+    usual = relief.leaves_the_host and cut is rank.cut
+    limits = rank.unrelieved if usual else _limits_of(rank, relief, cut)
+    if rank.blocked is None or relief.device is None or relief.keeps_up:
+        gain, before = _gains_within(rank, relief, cut, limits)
+        return gain + before[cut.work_turns.of]
+    free = _without_blocks(relief, rank.blocked)
+    loose = rank.unblocked if usual else _limits_of(rank, free, cut)
+    gain, before = _gains_within(rank, free, cut, loose)
+    sooner = gain + before[cut.work_turns.of]
+    gain, before = _gains_within(rank, free, cut, _limits_with_room(rank, cut, (limits, loose), (sooner, before)))
+    return gain + before[cut.work_turns.of]
+
+
+def _without_blocks(relief: Relief, blocked: BlockedLaunches | None) -> Relief:
+    """The same relief, and no wait for room in the queue of the device."""
+    if blocked is None:
+        return relief
+    main, queue = union_of_sets([relief.main, blocked.main]), union_of_sets([relief.queue, blocked.queue])
+    return Relief(main, queue, relief.keeps_up, relief.device, relief.beside)
+
+
+def _limits_with_room(
+    rank: ReplayInput, cut: _Cut, limits: tuple[tuple[Array, Array], tuple[Array, Array]], gains: tuple[Array, Array]
+) -> tuple[Array, Array]:
+    """By how much earlier each task may begin where the host waits for room only as long as the device makes it.
+
+    `limits` are those of a host that waits as it did, and that never waits; `gains` by how much earlier each task ends
+    for the latter, and each stretch begins. A host that waits for room goes on as much sooner as the device by then is.
+    """
+    (waiting, never), (sooner, before) = limits, gains
+    found = []
+    for work, turns, least, most in zip(
+        (rank.work, rank.beside), (cut.work_turns, cut.beside_turns), waiting, never, strict=True
+    ):
+        begun = np.searchsorted(rank.work.start, work.launch, "right") - 1
+        made = np.maximum(values_at(sooner, begun, 0) - before[turns.of], 0)
+        found.append(least + np.minimum(most - least, made))
+    return found[0], found[1]
+
+
+def _gains_within(rank: ReplayInput, relief: Relief, cut: _Cut, limits: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Per task: how much earlier it ends beyond what its stretch begins earlier; and that, per stretch."""
+    work, beside, joins = rank.work, rank.beside, rank.joins
+    limit, beside_limit = limits
     turns, chain = cut.work_turns, cut.work_chain
     gain = chain.gains(limit, rank.slack, relief.device)
     before = _gain_before_stretch(relief, cut, gain)
@@ -255,8 +309,7 @@ def gains_by_task(rank: ReplayInput, relief: Relief, *, waits: Spans) -> Array:
         if np.array_equal(last, gain):
             break
         before = _gain_before_stretch(relief, cut, gain)
-    gain += before[turns.of]
-    return gain
+    return gain, before
 
 
 def _cut_at(rank: ReplayInput, waits: Spans) -> _Cut:

@@ -14,6 +14,7 @@ from advisor.analysis import host, replay
 from advisor.analysis.at_once import AT_ONCE_NS
 from advisor.analysis.cells import Cells
 from advisor.analysis.device import COMM, COPY, DeviceTimeline
+from advisor.analysis.full_queue import waits_for_room
 from advisor.analysis.grouping import row_at
 from advisor.analysis.intervals import Spans, span_at, union, union_of_sets
 from advisor.analysis.step_ends import NO_BORDERS
@@ -23,6 +24,9 @@ from advisor.facts.observed import HostCall, StepWindow
 from advisor.facts.table import Array, Table, values_at
 
 WAITING = ("read", "synchronise", "blocking_copy")
+_NEVER = np.iinfo(np.int64).max
+_ROUNDED_NS = 2
+"""Latencies are kept in us as floats, from which the moment of a launch is worked out."""
 PAUSE_NS = 5_000
 """One kernel follows another within some µs: only a longer pause shows that the second waited for something."""
 
@@ -110,6 +114,7 @@ def _replayed_rank_of(
     begin, end = _host_window(rank, work, windows, device.cells.step[own])
     begin = max(begin, device.earlier.get(rank, begin))
     waits = _waits_from(replay.emptying_waits(waits, work, queue), begin)
+    blocked = _blocked_launches(calls, table, (work, beside), queue_threads)
     last = np.full(len(device.cells), -1)
     last[cell] = np.arange(len(cell))  # of several the last
     last[own[-1:]] = len(cell)  # the end of the last step
@@ -121,7 +126,7 @@ def _replayed_rank_of(
         last=np.maximum.accumulate(last[own]),
         row=row,
         replayed=replay.ReplayInput(
-            begin, _append_end_task(work, end), beside, queue, waits, _steps_on_clock(device, own)
+            begin, _append_end_task(work, end), beside, queue, waits, _steps_on_clock(device, own), blocked
         ),
         table=table,
         calls=calls,
@@ -284,6 +289,32 @@ def _awaited_collective(work: replay.ReplayedWork, late: Array, ended: Array) ->
 
 
 # The host
+
+
+def _blocked_launches(
+    calls: host.Calls, table: Table[HostCall], work: tuple[replay.ReplayedWork, ...], queue_threads: Array
+) -> replay.BlockedLaunches | None:
+    """When launching calls waited for room in a full queue of the device; None where they never did."""
+    launch, begun = (
+        np.concatenate([getattr(one, name)[one.queued < replay.UNBOUND] for one in work])
+        for name in ("launch", "start")
+    )
+    launching = calls.take(table.texts("kind").isin(host.DEVICE_SOFTWARE)[calls.row])
+    if not len(launching) or not len(launch):
+        return None
+    at = np.searchsorted(launching.start, launch + _ROUNDED_NS, "right") - 1
+    known = launch <= values_at(launching.end, at, -replay.UNBOUND) + _ROUNDED_NS  # long ones launch as they return
+    first = np.full(len(launching), _NEVER)
+    np.minimum.at(first, at[known], begun[known])
+    launching, first = launching.take(first < _NEVER), first[first < _NEVER]
+    waiting = waits_for_room(launching.start, launching.end, first)
+    if not len(waiting):
+        return None
+    queued = launching.take(np.isin(table.at("thread", launching.row), queue_threads)).spans
+    held = span_at(queued, waiting.start) >= 0
+    return replay.BlockedLaunches(
+        Spans(waiting.start[~held], waiting.end[~held]), Spans(waiting.start[held], waiting.end[held])
+    )
 
 
 def _widen_waits(waits: Spans, queue: replay.Queue) -> Spans:

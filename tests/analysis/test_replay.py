@@ -6,8 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from advisor.analysis.full_queue import waits_for_room
 from advisor.analysis.intervals import Spans, union
 from advisor.analysis.replay import (
+    BlockedLaunches,
     Queue,
     Relief,
     ReplayedWork,
@@ -141,3 +143,69 @@ def test_a_pause_between_captures_is_not_won_by_a_host_that_keeps_up():
     wait = spans((22, 30))
     one = msgspec.structs.replace(rank(work, wait), steps=spans((0, 30), (80, 120)))
     assert gains_by_task(one, Relief(NONE, NONE, keeps_up=True), waits=wait).tolist() == [0, 0, 0, 10, 15]
+
+
+def launched_into_queue(host: list[int], device: list[int], depth: int) -> tuple[ReplayedWork, Spans]:
+    """What a host does that needs so long for each launch and waits while `depth` of them have not begun."""
+    start, end, launch, waits = [], [], [], []
+    now = free = 0
+    for number, (prepares, runs) in enumerate(zip(host, device, strict=True)):
+        ready = now + prepares
+        now = max(ready, start[number - depth]) if number >= depth else ready
+        if now > ready:
+            waits.append((ready, now))
+        start.append(max(free, now))
+        free = start[-1] + runs
+        end.append(free)
+        launch.append(now)
+    return tasks(*zip(launch, start, end, strict=True)), spans(*waits) if waits else NONE
+
+
+def gains_with_queue(host: list[int], device: list[int], spared: list[int], depth: int) -> tuple[list[int], list[int]]:
+    """By a replay, and by doing it again."""
+    work, waits = launched_into_queue(host, device, depth)
+    one = msgspec.structs.replace(rank(work), blocked=BlockedLaunches(waits, NONE) if len(waits) else None)
+    less = Relief.of_device(np.array(spared, np.int64))
+    shorter, _ = launched_into_queue(host, [runs - less for runs, less in zip(device, spared, strict=True)], depth)
+    return gains_by_task(one, less, waits=NONE).tolist(), (work.end - shorter.end).tolist()
+
+
+LAUNCHED = st.integers(1, 40).flatmap(
+    lambda count: st.tuples(
+        st.lists(st.integers(1, 40), min_size=count, max_size=count),
+        st.lists(st.integers(1, 50), min_size=count, max_size=count),
+        st.lists(st.floats(0, 1), min_size=count, max_size=count),
+        st.integers(2, 8),
+    )
+)
+
+
+@given(LAUNCHED)
+def test_a_host_that_waits_for_room_in_the_queue_goes_on_as_soon_as_a_faster_device_makes_it(launched):
+    host, device, parts, depth = launched
+    spared = [int(runs * part) for runs, part in zip(device, parts, strict=True)]
+    found, truth = gains_with_queue(host, device, spared, depth)
+    assert all(least <= gain <= most for least, gain, most in zip(truth, found, np.cumsum(spared), strict=True))
+
+
+@given(LAUNCHED)
+def test_a_device_that_stays_slower_than_its_host_wins_all_that_its_tasks_are_spared(launched):
+    _, device, parts, depth = launched
+    spared = [int(runs * part) for runs, part in zip(device, parts, strict=True)]
+    found, truth = gains_with_queue([1] * len(device), [runs + 2 for runs in device], spared, depth)
+    assert found == truth == np.cumsum(spared).tolist()
+
+
+def test_calls_that_wait_for_room_are_those_that_last_long_while_the_queue_is_full():
+    host, device = [5_000] * 3000, [30_000] * 1500 + [3_000] * 1500
+    work, waits = launched_into_queue(host, device, 1_000)
+    begun = np.concatenate([[0], work.launch[:-1]])
+    found = waits_for_room(begun, work.launch, work.start)
+    assert abs(int(found.lengths.sum()) - int(waits.lengths.sum())) <= 0.01 * waits.lengths.sum()
+    assert not len(waits_for_room(*(launched_into_queue(host, device, 300)[0].launch[:0],) * 3))
+
+
+def test_long_calls_of_a_host_that_is_not_far_ahead_do_something_else():
+    host = [5_000] * 900 + [2_000_000] + [5_000] * 900
+    work, _ = launched_into_queue(host, [4_000] * len(host), 1_000)
+    assert not len(waits_for_room(np.concatenate([[0], work.launch[:-1]]), work.launch, work.start))

@@ -16,9 +16,9 @@ DEEP = 500
 """A queue is not taken for full with fewer tasks in it. Public traces of hosts that keep ahead hold up to 436 at a time
 (ResNet50 of the PyTorch profiler) without a call that waits; in one whose calls do (HolisticTraceAnalysis) they are
 1 021, as CUDA's queue holds."""
-NEARLY_FULL = 0.95
-"""Of the most tasks that it ever held, for those whose launch is not known are not counted. In that trace all 968 calls
-that wait find 98 % of it and more."""
+NEARLY_FULL = 0.85
+"""Of the most tasks that it ever held, for tasks whose launch is not known take room as well. In that trace all 968
+calls that wait find 98 % of it and more."""
 LONG = 2.0
 """So many times as long as a launching call lasts while there is room, one that waits lasts at least."""
 

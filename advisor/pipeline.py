@@ -13,6 +13,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from advisor.analysis.step_marks import MARKS, marked_step_us
 from advisor.chips import NOTHING_TOLD, ToldChip
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.derived import (
@@ -26,6 +27,7 @@ from advisor.facts.derived import (
     Overlap,
     PatternModule,
     PatternOperator,
+    RankPhase,
     RecordedSpan,
     Spending,
     TypeOperator,
@@ -76,6 +78,7 @@ ALWAYS: tuple[type[Fact], ...] = (
     Spending,
     MemoryPeak,
     StepWindow,
+    RankPhase,
     RecordedSpan,
     Damage,
     Setting,
@@ -177,7 +180,7 @@ def prepare_exhibits(
         profile.prepare_events([*_behind_lines(profile), *(fact for fact in OBSERVED if fact.among_events)])
     else:
         _look_for_chains(profile, catalog)
-        profile.prepare([*_wanted_of(catalog), *CHARTED, *_behind_lines(profile), *also])
+        profile.prepare([*_wanted_of(catalog), *CHARTED, *MARKS, *_behind_lines(profile), *also])
     return make_exhibits(profile)
 
 
@@ -193,7 +196,7 @@ def judge_profile(
     from advisor.expr.language import run_values
 
     _look_for_chains(profile, catalog)
-    profile.prepare([*_wanted_of(catalog), *_behind_lines(profile)])
+    profile.prepare([*_wanted_of(catalog), *MARKS, *_behind_lines(profile)])
     run = measured_run(profile)
     waited = slack_by_rank(overlaps) if (overlaps := profile.table_if_recorded(Overlap)) is not None else {}
     of_run = run_values(run)
@@ -207,7 +210,7 @@ def judge_profile(
     return Diagnosis(
         version=VERSION,
         run=run,
-        split=time_split(overlaps) if overlaps is not None else None,
+        split=None if overlaps is None else time_split(overlaps, _marked_us(profile, overlaps)),
         account=_account_of_profile(profile),
         peak_memory_bytes=_peak_memory(profile),
         findings=_with_places(profile, run, catalog, rank_findings(with_doubts(findings, catalog.rules), catalog)),
@@ -620,6 +623,10 @@ def _has_host_calls(profile: Profile) -> bool:
 def _account_of_profile(profile: Profile) -> Account | None:
     overlaps, spending = profile.table_if_recorded(Overlap), profile.table_if_recorded(Spending)
     return None if overlaps is None or spending is None else step_account(overlaps, spending)
+
+
+def _marked_us(profile: Profile, overlaps: Table[Overlap]) -> float:
+    return marked_step_us(overlaps, profile.table_if_recorded(StepWindow), profile.table_if_recorded(RankPhase))
 
 
 def _peak_memory(profile: Profile) -> float | None:

@@ -424,6 +424,9 @@ class TimeSplit(_Model):
     """Its mean step."""
     ranks: int | None = None
     """Of how many ranks it is the mean: those whose times are known."""
+    marked_us: float | None = None
+    """From one mark of a step to the next, where that is longer: what passes before the first work of a step, or
+    between two iterations, is no part of `step_us`."""
 
 
 SpentPart = Literal["compute", "communication", "free"]

@@ -26,6 +26,7 @@ WORDS: Mapping[str, Text] = {
         "The captured window takes {time}: {parts}.",
         "采集窗口时长 {time}：{parts}。",
     ),
+    "from_mark_to_mark": _t(" From one mark of a step to the next it is {time}.", "相邻两个 step 标记间隔为 {time}。"),
     "step_only": _t("A step takes {time}.", "单步耗时 {time}。"),
     "window_only": _t("The captured window takes {time}.", "采集窗口时长 {time}。"),
     "work_takes": _t("The device works for {time} in all: {parts}.", "设备合计工作 {time}：{parts}。"),

@@ -32,6 +32,8 @@ TOP_OPERATORS = 20
 TOP_ROOFLINES = 40
 MOST_COURSES = 6
 """Ranks whose step is drawn from beginning to end."""
+MARKED_LONGER = 1.05
+"""So many times as long as its work is a step by its marks before both are told: equal runs differ by less."""
 LONGER = 1.25
 """A longest step is drawn too from so many times the one in the middle on: before that it looks the same."""
 MOST_RANKS = 8192
@@ -54,8 +56,11 @@ def make_exhibits(profile: Profile) -> tuple[Exhibit, ...]:
     return tuple(made)
 
 
-def time_split(overlaps: Table[Overlap]) -> TimeSplit | None:
-    """The mean step over all ranks and steps; None without any step whose split is known."""
+def time_split(overlaps: Table[Overlap], marked_us: float = 0.0) -> TimeSplit | None:
+    """The mean step over all ranks and steps; None without any step whose split is known.
+
+    `marked_us` is how long steps are by their marks, 0 where nothing tells.
+    """
     overlaps = _known_splits(overlaps)
     if not len(overlaps):
         return None
@@ -72,6 +77,7 @@ def time_split(overlaps: Table[Overlap]) -> TimeSplit | None:
         slowest_rank=slowest_rank,
         slowest_us=slowest_us,
         ranks=len(np.unique(overlaps["rank"])),
+        marked_us=marked_us if marked_us > MARKED_LONGER * (mean["span_us"] or 0.0) else None,
     )
 
 

@@ -278,6 +278,14 @@ def test_step_and_parts_are_those_of_one_step_and_an_uneven_rank_is_named() -> N
     assert "(mean of 3 ranks; " in _said(of_three).time
 
 
+def test_where_marks_of_steps_are_further_apart_than_their_work_that_is_said() -> None:
+    split = TimeSplit(step_us=1000, compute_us=700, exposed_comm_us=0, overlapped_us=0, free_us=300, marked_us=1500.0)
+    marked = _diagnosis(_finding("host/python", 0.2)).model_copy(update={"split": split})
+    assert _said(marked).time.endswith("30 % idle. From one mark of a step to the next it is 1.50 ms.")
+    window = marked.model_copy(update={"run": marked.run.model_copy(update={"steps": ()})})
+    assert "mark" not in _said(window).time
+
+
 @pytest.mark.parametrize(("ranks", "words"), [((0,), " (rank 0)"), ((1, 0), " (rank 1, worst of 2)"), ((), "")])
 def test_a_title_says_of_which_rank_its_numbers_are(ranks: tuple[int, ...], words: str) -> None:
     (card,) = make_cards(_diagnosis(_finding("host/python", 0.2, ranks=ranks)), "en")

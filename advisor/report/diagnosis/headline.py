@@ -100,7 +100,7 @@ def time_sentence(diagnosis: Diagnosis, parts: Sequence[TimePart], language: Lan
     """`A step takes 117 ms: 70 % exposed communication, 22 % idle, 8 % compute.`
 
     Time and parts are those of one step, the mean over the ranks and steps; where ranks are uneven that is said, with
-    the slowest. Empty where the time of a step is not known.
+    the slowest, and where its marks are further apart how far. Empty where the time of a step is not known.
     """
     split, run = diagnosis.split, diagnosis.run
     us = split.step_us if split is not None else run.step_us
@@ -114,7 +114,9 @@ def time_sentence(diagnosis: Diagnosis, parts: Sequence[TimePart], language: Lan
     if not parts:
         return say(f"{name}_only", language, time=time)
     said = [say("part", language, share=part.share, name=part.name) for part in parts]
-    return say(f"{name}_takes", language, time=time, parts=say("comma", language).join(said))
+    marked = None if split is None or name != "step" else split.marked_us
+    longer = "" if marked is None else say("from_mark_to_mark", language, time=show_value(marked, "us"))
+    return say(f"{name}_takes", language, time=time, parts=say("comma", language).join(said)) + longer
 
 
 def first_findings(diagnosis: Diagnosis, aside: Collection[str] = ()) -> tuple[LeadKind, tuple[Finding, ...]]:

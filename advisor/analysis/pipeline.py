@@ -52,6 +52,7 @@ def stage_times(run: Run, split: Table[Overlap], calls: Table[CollectiveCall] | 
         micro_batches=_micro_batches(split, calls),
         average_compute_us=np.full(len(groups), compute.mean() * of_all),
         average_waiting_us=np.full(len(groups), waiting.mean() * of_all),
+        average_unseen_us=np.full(len(groups), of_stage.means(unseen).mean() * of_all),
         average_moving_us=np.full(len(groups), moving.mean() * of_all),
         heaviest=_flag_first(compute == np.fmax.reduce(compute))[of_stage.of],
         waits_most=_flag_first(waiting >= _NEARLY * np.fmax.reduce(waiting))[of_stage.of],

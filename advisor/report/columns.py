@@ -31,6 +31,7 @@ COLUMNS: Mapping[str, Text] = {
     "at_bare_us": _t("The same, alone", "单独执行所需"),
     "average_compute_us": _t("Mean computation of the stages", "各 stage 计算均值"),
     "average_mega_flops": _t("Mean of the stages (millions)", "各 stage 均值（百万次）"),
+    "average_unseen_us": _t("Of that not recorded", "其中未记录的部分"),
     "average_waiting_us": _t("Mean waiting of the stages", "各 stage 等待均值"),
     "average_moving_us": _t("Mean bare transit of the stages", "各 stage 未掩盖传输均值"),
     "awaited_absent": _t("That rank was not captured", "所等卡未采集"),

@@ -194,10 +194,11 @@ class StageTime(Fact):
     average_waiting_us: Annotated[
         float, Us("Mean of bubble and unseen waiting of all stages, each over its steps; missing likewise.")
     ]
+    average_unseen_us: Annotated[float, Us("The part of that which no recorded send or receive shows.")]
     average_moving_us: Annotated[
         float,
         Us(
-            "The part of that in which data move for certain, sends beside receives counted once: mean of all stages; "
+            "The part of the mean waiting in which data move for certain, sends beside receives counted once: mean of all stages; "
             "missing where no transit was measured."
         ),
     ]

@@ -198,8 +198,8 @@ class StageTime(Fact):
     average_moving_us: Annotated[
         float,
         Us(
-            "The part of the mean waiting in which data move for certain, sends beside receives counted once: mean of all stages; "
-            "missing where no transit was measured."
+            "The part of the mean waiting in which data move for certain, sends beside receives counted once: mean of "
+            "all stages; missing where no transit was measured."
         ),
     ]
     heaviest: Annotated[bool, Flag("Over all steps it computes longer than any other stage.")]

@@ -66,7 +66,9 @@ def engine_steps(  # noqa: PLR0917 - the tables it rests on
     untold = False
     for rank, found in find_engine_steps(run, kernels, calls, launches, tasks, windows, signs).items():
         untold |= found is None
-        rows += _by_phase(rank, found, idle.take(idle["rank"] == rank)) if found is not None else ()
+        if found is not None:
+            lasts_us = _lengths(found, RankTables.of(rank, kernels, launches, tasks))
+            rows += _by_phase(rank, found, lasts_us, idle.take(idle["rank"] == rank))
     if untold and not rows:
         raise FactMissing([EngineStep.table])
     columns = zip(*rows, strict=True) if rows else ((),) * len(_COLUMNS)
@@ -95,23 +97,34 @@ def engine_borders(  # noqa: PLR0917 - the tables it rests on
     )
 
 
-def _by_phase(rank: int, steps: FoundSteps, idle: Table[Gap]) -> Iterator[tuple[object, ...]]:
+def _by_phase(rank: int, steps: FoundSteps, lasts_us: Array, idle: Table[Gap]) -> Iterator[tuple[object, ...]]:
     """A row per phase, in their order."""
     groups = group_by(steps.sizes.phase)
     generates = np.append(False, np.isin(steps.sizes.phase, [DECODE, MIXED]))
     answering = groups.sums((generates[:-1] | (steps.sizes.phase == MIXED)).astype(float))
-    apart_us, idle_us = _lengths(steps), _idle_before_steps(steps, idle)
-    columns = [groups.medians(v) for v in (steps.sizes.requests, steps.sizes.tokens, apart_us, idle_us)]
+    idle_us = _idle_before_steps(steps, idle)
+    columns = [groups.medians(v) for v in (steps.sizes.requests, steps.sizes.tokens, lasts_us, idle_us)]
     for group, first in enumerate(groups.first.tolist()):
         phase = PHASES[int(steps.sizes.phase[first])]
         counts = float(groups.sizes[group]), float(answering[group])
         yield (rank, phase, steps.by, *counts, *(float(column[group]) for column in columns))
 
 
-def _lengths(steps: FoundSteps) -> Array:
-    """From the begin of each step to that of the next, µs; NaN of a last one that ends nowhere."""
-    apart = np.diff(steps.border_ns) / 1e3
-    return apart if steps.layer_ns is not None else np.append(apart, np.nan)
+def _lengths(steps: FoundSteps, own: RankTables) -> Array:
+    """From the begin of each step to that of the next, µs; NaN of a last one that ends nowhere.
+
+    On the device, which a host that runs ahead leaves behind: from the first kernel that a step launched. On the host
+    where that is not known of either.
+    """
+    if steps.layer_ns is not None:
+        return np.diff(steps.border_ns) / 1e3
+    step = np.where(own.launched_ns != MISSING, steps_of_launches(steps.border_ns, own.launched_ns), -1)
+    begun = np.full(len(steps.border_ns), np.inf)
+    first = own.kernels["start_ns"].min(initial=np.iinfo(np.int64).max)
+    np.minimum.at(begun, step[step >= 0], (own.kernels["start_ns"] - first)[step >= 0])
+    begun[np.isinf(begun)] = np.nan
+    apart = np.diff(begun)
+    return np.append(np.where(apart >= 0, apart, np.diff(steps.border_ns)) / 1e3, np.nan)
 
 
 def _idle_before_steps(steps: FoundSteps, idle: Table[Gap]) -> Array:

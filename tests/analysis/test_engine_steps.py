@@ -120,6 +120,18 @@ def test_each_phase_has_its_own_length_and_pause() -> None:
     assert (decode["engine_phase"], decode["steps"], decode["apart_us"], decode["idle_us"]) == ("decode", 2, 9, 4)
 
 
+def test_steps_of_a_host_that_runs_ahead_last_as_long_as_on_the_device() -> None:
+    """The host begins a step each 10 us; the one that reads a prompt keeps the device busy for 90."""
+    begins = ((MARK, 0), ('"step[EXTEND bs=1 toks=900]"', 10_000), (MARK, 20_000), (MARK, 30_000))
+    device = ((1_000, 2_000, 8), (11_000, 12_000, 90), (21_000, 102_000, 8), (31_000, 112_000, 8))
+    rows = rows_of(
+        "\n".join(f"{mark} {at}" for mark, at in begins),
+        kernels="\n".join(f"MatMulV2 64,64 {start} {us}" for _, start, us in device),
+        launches="\n".join(f"{launched} {start}" for launched, start, _ in device),
+    )
+    assert [(row["engine_phase"], row["apart_us"]) for row in rows] == [("prefill", 90), ("decode", 10)]
+
+
 LAYER = ("MatMulV2 {0},64;64,192", "ReshapeAndCacheNdKernel {0},64", "MatMulV2 {0},64;64,64")
 FUNCTIONS = (
     '"prepare input"',

@@ -89,7 +89,11 @@ class EngineStep(Fact):
     requests: Annotated[float, Count("For how many requests: the median.")]
     tokens: Annotated[float, Count("Tokens it works on, with those that fill up a batch: the median.")]
     apart_us: Annotated[
-        float, Us("From the start of a step to that of the next: the median, on the host; by repetition on the device.")
+        float,
+        Us(
+            "From the start of a step to that of the next, the median: on the device, from the first kernel that each "
+            "launched, else on the host."
+        ),
     ]
     idle_us: Annotated[
         float,

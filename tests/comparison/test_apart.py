@@ -25,6 +25,7 @@ from advisor.report.comparison.answer import compare_verdict
 from advisor.report.comparison.document import comparison_document
 from advisor.report.prose import flat_text
 from advisor.report.renderers.markdown import document_text
+from advisor.report.verification.document import verification_document
 
 FASTER = (800.0, 810.0, 790.0)
 
@@ -98,6 +99,8 @@ def test_no_fix_is_certified_between_captures_that_do_not_compare(barrier: Barri
     assert one.against == every.against == ()
     assert one.barriers == every.barriers == (barrier,)
     assert one.reasons == found.notes
+    said = document_text(verification_document(one, found, "en"))
+    assert ("What the rule watches" in said) == (barrier not in ("times", "device")), "values of other things"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -158,6 +161,18 @@ def test_a_window_is_called_a_window_in_a_comment_and_a_step_a_step() -> None:
     there, back = headline(other, compare(one, other), "en"), headline(one, compare(other, one), "en")
     assert "Before: a step of 1.00 ms; after: a captured window of 800 µs." in there
     assert "Before: a captured window of 800 µs; after: a step of 1.00 ms." in back
+
+
+def test_all_work_of_a_program_compares_neither_with_a_step_nor_with_a_window() -> None:
+    window, run = fast(stepped=False), slow().run
+    recorded = run.captures[0].model_copy(update={"recorder": "msprof"})
+    work = slow().model_copy(update={"run": run.model_copy(update={"captures": (recorded,), "steps": ()})})
+    assert compare(work, slow()).barriers == compare(work, window).barriers == ("times",)
+    assert compare(work, work).barriers == ()
+    assert compare_verdict(compare(work, window), "en").says.endswith(
+        "Before: work of the device for 1.00 ms; after: a captured window of 800 µs."
+    )
+    assert compare_verdict(compare(work, work), "en").says.startswith("The device's work takes as long as before")
 
 
 def test_the_sum_of_the_entries_of_windows_is_no_step() -> None:

@@ -44,7 +44,7 @@ def _finding_blocks(verification: Verification, items: Items) -> Iterator[Block]
     yield Paragraph(_title_with_rule(items.title_before(change) if change is not None else (), verification))
     times = plain_prose(say(f"per_{compared_times(items.comparison)}", language))
     yield Grid(((), times, ()), tuple(_amount_rows(verification, items)))
-    if own is not None and own.values:
+    if own is not None and own.values and not items.comparison.unrelated:
         yield Heading(plain_prose(say("watched", language)))
         heads = tuple(plain_prose(say(name, language)) for name in ("value", "before", "after", "threshold"))
         yield Grid(heads, tuple(map(_value_row, own.values)))

@@ -15,6 +15,8 @@ from advisor.messages.text import Language
 from advisor.model.comparison import Comparison, Moved, Shift, Status
 from advisor.model.findings import Confidence, Diagnosis
 from advisor.model.verdict import Verdict
+from advisor.report.comparison.answer import say_doubt
+from advisor.report.comparison.apart import say_barriers, with_both_times
 from advisor.report.diagnosis.headline import first_findings, say_doubts, time_sentence
 from advisor.report.diagnosis.headline import make_headline as answer_of
 from advisor.report.diagnosis.outcomes import first_unread
@@ -73,9 +75,12 @@ def render_comment(  # noqa: PLR0917 - what is said, and how: each stands for it
 
 def headline(diagnosis: Diagnosis, comparison: Comparison | None, language: Language) -> str:
     """The verdict in one plain line: the time of a step, before and after where a baseline is known."""
+    if comparison is not None and comparison.apart:
+        why = say("apart", language, why=say_barriers(comparison, comparison.apart, language))
+        return with_both_times(why, comparison, language)
     step = comparison.step if comparison else None
     if step:
-        return _say_step_shift(step, "step" if diagnosis.run.steps else "window", language)
+        return _say_step_shift(step, diagnosis.run.times_of, language)
     parts = time_parts(diagnosis.split, language)
     return time_sentence(diagnosis, parts, language) or say("diagnosis", language)
 
@@ -104,7 +109,7 @@ def _verdict_lines(
 
 def _nothing_first_lines(diagnosis: Diagnosis, comparison: Comparison | None, language: Language) -> Iterator[str]:
     """What to say where there is nothing to put first: that nothing needs fixing, and where the next gain would be."""
-    if comparison is not None and diagnosis.findings:
+    if comparison is not None and not comparison.unrelated and diagnosis.findings:
         if not comparison.having("new", "worse"):
             yield safe_sentence(say("nothing_new", language))
     elif not first_findings(diagnosis)[1]:
@@ -128,14 +133,20 @@ def _say_step_shift(step: Shift, called: str, language: Language) -> str:
 
 def _step_move_lines(comparison: Comparison, language: Language) -> Iterator[str]:
     """What moved the step, and how sure that is."""
-    if not comparison.shifts:
+    if not (comparison.shifts or comparison.apart):
         yield safe_sentence(say("no_step", language))
     moved = [entry for entry in comparison.moved if entry.beyond_noise][:_MOST_MOVED]
     if moved:
         entries = " · ".join(_say_moved_part(entry, language) for entry in moved)
         yield safe_sentence(say("moved", language)) + report_word("colon", language) + entries
-    if comparison.confidence == Confidence.low:
-        yield safe_sentence(say("unsure", language))
+    if comparison.confidence == Confidence.low and not comparison.apart:
+        yield safe_sentence(_say_unsure(comparison, language))
+
+
+def _say_unsure(comparison: Comparison, language: Language) -> str:
+    """That the comparison is not sure, and why."""
+    why = say_doubt(comparison, language)
+    return say("unsure because", language, why=why) if why else say("unsure", language)
 
 
 def _say_moved_part(entry: Moved, language: Language) -> str:
@@ -175,26 +186,27 @@ def _gate_line(verdict: Verdict, language: Language) -> str:
 def _comment_sections(
     diagnosis: Diagnosis, comparison: Comparison | None, verdict: Verdict | None, language: Language
 ) -> Iterator[_Section]:
-    entries = Entries(diagnosis, comparison, language)
+    related = None if comparison is not None and comparison.unrelated else comparison
+    entries = Entries(diagnosis, related, language)
     aside = _findings_set_aside(verdict)
     there = [finding.fingerprint for finding in diagnosis.findings]
-    if comparison is None:
+    if related is None:
         kind, leading = first_findings(diagnosis, aside)
         first = [finding.fingerprint for finding in leading[:MOST_FIRST]]
         if first:
             yield _Section(report_word(f"lead_{kind}", language), tuple(map(entries.full, first)))
         done: list[str] = []
     else:
-        first = [each for each in _fingerprints_by_status(comparison, "new", "worse") if each not in aside][
+        first = [each for each in _fingerprints_by_status(related, "new", "worse") if each not in aside][
             : MOST_FULL + MOST_SHORT
         ]
         full, short = first[:MOST_FULL], first[MOST_FULL:]
         yield _Section(say("new_or_worse", language), (*map(entries.full, full), *map(entries.short, short)))
-        done = _fingerprints_by_status(comparison, "better", "gone")
+        done = _fingerprints_by_status(related, "better", "gone")
         yield _make_section(
             say("better_or_gone", language), [entries.short(each) for each in done[:MOST_SHORT]], len(done)
         )
-        there += _fingerprints_by_status(comparison, "not comparable")
+        there += _fingerprints_by_status(related, "not comparable")
     rest = [each for each in dict.fromkeys(there) if each not in {*first, *done}]
     lines = [entries.short(each, suppressed=aside.get(each, False)) for each in rest[:MOST_FOLDED]]
     yield _make_section(say("others", language, count=len(rest)), lines, len(rest), folded=True)

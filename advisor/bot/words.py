@@ -20,15 +20,19 @@ WORDS: Mapping[str, Text] = {
     "window": _t(
         "Captured window {before} → {after} ({percent}): {became}", "采集窗口 {before} → {after}（{percent}）：{became}"
     ),
+    "work": _t(
+        "Work of the device {before} → {after} ({percent}): {became}",
+        "设备工作时间 {before} → {after}（{percent}）：{became}",
+    ),
     "worse": _t("slower", "变慢"),
     "same": _t("no change beyond the noise", "无明显变化（波动范围内）"),
     "better": _t("faster", "变快"),
     "not comparable": _t("not comparable", "不可比"),
     "no_step": _t("The step time cannot be compared with the baseline.", "单步耗时无法与基线比较。"),
     "diagnosis": _t("Profile diagnosis", "性能诊断"),
-    "unsure": _t(
-        "Low confidence: one of the two captures holds a single step.", "置信度低：其中一份采集只有一个 step。"
-    ),
+    "apart": _t("Not comparable with the baseline: {why}.", "与基线不可比：{why}。"),
+    "unsure": _t("Low confidence.", "置信度低。"),
+    "unsure because": _t("Low confidence: {why}.", "置信度低：{why}。"),
     "moved": _t("What moved most", "变化最大"),
     "compute": _t("compute", "计算"),
     "communication": _t("communication", "通信"),

@@ -23,7 +23,7 @@ __all__ = ["DEFAULT", "compare"]
 def compare(before: Diagnosis, after: Diagnosis, tolerance: Tolerance = DEFAULT) -> Comparison:
     """What changed from one diagnosis to the other. Neither needs its capture any more."""
     noise = Noise(before, after, tolerance)
-    found = conditions_between(before, after, single=noise.single, wide=noise.is_wide)
+    found = conditions_between(before, after, singles=noise.singles, wide=noise.is_wide)
     return Comparison(
         before=before,
         after=after,
@@ -31,7 +31,8 @@ def compare(before: Diagnosis, after: Diagnosis, tolerance: Tolerance = DEFAULT)
         confidence=_comparison_confidence(noise, found),
         shifts=tuple(step_shifts(before, after, noise, found)),
         changes=finding_changes(before, after, noise, found),
-        moved=() if found.window else moved_entries(before.account, after.account, noise),
+        moved=() if found.unrelated is not None else moved_entries(before.account, after.account, noise),
+        barriers=found.barriers,
         notes=found.notes,
     )
 

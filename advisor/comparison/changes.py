@@ -6,12 +6,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import chain
 
-from advisor.comparison.conditions import HOST_SIDE, PROFILER, WINDOW, Conditions, one_line
+from advisor.comparison.conditions import HOST_SIDE, PROFILER, Conditions, one_line
 from advisor.comparison.dilution import AROUND, only_step_moved
 from advisor.comparison.noise import Noise
 from advisor.messages.text import Text
 from advisor.model.comparison import STATUSES, Change, Metric, Status
-from advisor.model.findings import Confidence, Diagnosis, Evidence, Finding, Measure, Outcome, Saving, number_or_none
+from advisor.model.findings import (
+    Confidence,
+    Diagnosis,
+    Evidence,
+    Finding,
+    Measure,
+    Outcome,
+    Saving,
+    Scalar,
+    number_or_none,
+)
 
 CROSSED = Text(
     en="it crossed its threshold by less than two captures of one program differ",
@@ -38,12 +48,18 @@ class _Side:
     """What one of the two diagnoses says of each finding of either."""
 
     def __init__(self, own: Diagnosis) -> None:
-        self.findings = own.by_fingerprint
+        self.findings, self.rules = own.by_fingerprint, own.rules
         self.outcomes = {outcome.rule: outcome for outcome in own.outcomes}
         self.measures = {one.fingerprint: one for outcome in own.outcomes for one in outcome.measures}
 
     def of(self, name: str) -> Finding | Measure | None:
         return self.findings.get(name) or self.measures.get(name)
+
+    def label(self, rule: str, name: str) -> Text:
+        """What a value of a rule is called; its own name where nobody gave it another."""
+        labels = (one for info in self.rules if info.id == rule for one in info.labels if one.name == name)
+        plain = Text(en=f"`{one_line(name)}`", zh=f"`{one_line(name)}`")
+        return next((one.label for one in labels), plain)
 
 
 def _change_of_finding(name: str, sides: tuple[_Side, _Side], noise: Noise, found: Conditions) -> Change:
@@ -73,9 +89,11 @@ def _status_and_reason(
     finding: Finding, sides: tuple[_Side, _Side], metrics: tuple[Metric, ...], noise: Noise, found: Conditions
 ) -> tuple[Status, Text | None]:
     status, reason = _raw_status(finding, sides, metrics, noise)
-    if found.window and status in ("worse", "better"):
-        return "not comparable", WINDOW
-    if not found.window and only_step_moved(status, finding.rule, _paired_savings(finding, sides), metrics, noise):
+    if found.unrelated is not None and status not in ("same", "not comparable"):
+        return "not comparable", found.unrelated
+    if found.unrelated is None and only_step_moved(
+        status, finding.rule, _paired_savings(finding, sides), metrics, noise
+    ):
         return "same", AROUND
     if finding.rule.split("/", 1)[0] in HOST_SIDE and found.forbid(status):
         return "not comparable", PROFILER
@@ -97,6 +115,9 @@ def _raw_status(
     reason = _not_looked(finding.rule, lacking.outcomes.get(finding.rule))
     if reason is not None:
         return "not comparable", reason
+    unknown = _kept_quiet_by_what_is_unknown(finding.fingerprint, sides)
+    if unknown is not None:
+        return "not comparable", unknown
     if _hardly_crossed(metrics, noise):
         return "same", CROSSED
     return ("new" if old is None else "gone"), None
@@ -134,6 +155,26 @@ def _hardly_crossed(metrics: Iterable[Metric], noise: Noise) -> bool:
         if before is not None and after is not None and limit is not None and (before > limit) != (after > limit)
     ]
     return bool(crossed) and all(crossed)
+
+
+def _kept_quiet_by_what_is_unknown(name: str, sides: tuple[_Side, _Side]) -> Text | None:
+    """Why a rule that stayed quiet on one side does not say that the finding is not there: the value by which it stayed
+    quiet is not known where it fired, and may be the same. None where it says so.
+    """
+    fired, quiet = sides if name in sides[0].findings else (sides[1], sides[0])
+    finding, near = fired.findings[name], quiet.measures.get(name)
+    if near is None or not near.short_of or _evidence_value(finding, near.short_of) is not None:
+        return None
+    called = quiet.label(finding.rule, near.short_of)
+    return Text(
+        en=f"what kept it from being found in one capture is not known of the other: {called.en}",
+        zh=f"其中一份采集因该指标而未报告此问题，而另一份没有该指标：{called.zh}",
+    )
+
+
+def _evidence_value(of: Finding, name: str) -> Scalar:
+    item = _evidence_by_name(of).get(name)
+    return None if item is None else item.value
 
 
 def _not_looked(rule: str, outcome: Outcome | None) -> Text | None:

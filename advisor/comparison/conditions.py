@@ -7,12 +7,12 @@ proves nothing, while a faster one does; and the other way round.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from advisor.messages.text import Text
-from advisor.model.comparison import Status
+from advisor.messages.text import STEP_WORDS, Text
+from advisor.model.comparison import Barrier, Status, is_unrelated
 from advisor.model.findings import Account, Diagnosis
 from advisor.model.run import Run
 
@@ -20,6 +20,7 @@ HOST_SIDE = ("host", "io", "env")
 """Categories of rules whose values the profiler itself changes."""
 _LEVELS = ("Level_none", "Level0", "Level1", "Level2")
 _SWITCHES = ("with_stack", "profile_memory", "record_shapes")
+_CALLED: Mapping[str, Text] = {"npu": Text(en="an NPU", zh="NPU"), "gpu": Text(en="a GPU", zh="GPU")}
 _LONGEST = 200
 _IN_COMMON = 0.5
 """Captures of one program have most of their computing time by operator type in common."""
@@ -32,11 +33,10 @@ class Conditions(Struct, frozen=True):
     more_after: bool = False
     """The later capture records something that the earlier one does not."""
     more_before: bool = False
-    window: bool = False
-    """One of the two marks no steps: its times are of a whole window, and compare with nothing."""
-    other_program: bool = False
-    other_ranks: bool = False
-    """Of one job other ranks were captured: means over ranks differ though none of them changed."""
+    barriers: tuple[Barrier, ...] = ()
+    """What keeps the two from being compared, gravest first."""
+    unrelated: Text | None = None
+    """Why not even the findings of the two compare; None where they do."""
 
     @property
     def differ(self) -> bool:
@@ -46,7 +46,7 @@ class Conditions(Struct, frozen=True):
     @property
     def hardly_compare(self) -> bool:
         """Whether what was recorded is not the same, so that no difference is certain."""
-        return self.window or self.other_program or self.other_ranks
+        return bool(self.barriers)
 
     def forbid(self, status: Status) -> bool:
         """Whether a change on the side of the host may come from the profiler alone."""
@@ -55,11 +55,6 @@ class Conditions(Struct, frozen=True):
         return (slower and self.more_after) or (faster and self.more_before)
 
 
-WINDOW = Text(
-    en="one of the two captures marks no steps: what it holds is a whole window, not a step",
-    zh="其中一份采集没有 step 标记，其时间是整个采集窗口，而不是单步",
-)
-"""Why times and savings of the two compare with nothing."""
 PROFILER = Text(
     en="the profiler recorded more in one of the two captures, which slows the host by itself",
     zh="两次采集的 profiler 开关不同，采集内容更多的一次本身就会拖慢 host",
@@ -67,25 +62,64 @@ PROFILER = Text(
 """Why a change on the side of the host proves nothing."""
 
 
-def conditions_between(before: Diagnosis, after: Diagnosis, *, single: bool, wide: bool) -> Conditions:
-    """What stands between two diagnoses; `single` step of one, or steps of one that differ much, `wide`."""
+def conditions_between(before: Diagnosis, after: Diagnosis, *, singles: int, wide: bool) -> Conditions:
+    """What stands between two diagnoses; so many of which hold a single step, or steps of one differ much, `wide`."""
     one, other = _recording_levels(before.run), _recording_levels(after.run)
     known = [(old, new) for old, new in zip(one, other, strict=True) if old is not None and new is not None]
-    other_program = not _one_program(before.account, after.account)
+    barriers = tuple(_barriers_between(before, after))
     return Conditions(
-        notes=tuple(_condition_notes(before, after, single, wide, other_program)),
+        notes=tuple(_condition_notes(before, after, barriers, singles=singles, wide=wide)),
         more_after=any(new > old for old, new in known),
         more_before=any(old > new for old, new in known),
-        window=_a_window(before, after),
-        other_program=other_program,
-        other_ranks=_other_ranks(before.run, after.run),
+        barriers=barriers,
+        unrelated=_why_unrelated(before.run, after.run, barriers),
     )
 
 
-def _a_window(before: Diagnosis, after: Diagnosis) -> bool:
-    """Whether one of the two marks its steps and the other does not; of what holds no time nothing is said."""
-    timed = before.split is not None and after.split is not None
-    return timed and bool(before.run.steps) != bool(after.run.steps)
+def _barriers_between(before: Diagnosis, after: Diagnosis) -> Iterator[Barrier]:
+    """What keeps the two from being compared; of what holds no time nothing is said of times."""
+    one, other = before.run, after.run
+    if before.split is not None and after.split is not None and one.times_of != other.times_of:
+        yield "times"
+    devices = _device_of(one), _device_of(other)
+    on_other_devices = all(devices) and devices[0] != devices[1]
+    if on_other_devices:
+        yield "device"
+    # what computes has other names on other devices: there these tell nothing of the program
+    if _other_workload(one, other) or not (on_other_devices or _one_program(before.account, after.account)):
+        yield "program"
+    if _other_ranks(one, other):
+        yield "ranks"
+
+
+def _device_of(run: Run) -> str:
+    """What computed; empty where the captures do not say."""
+    recorded = [capture.activities for capture in run.captures]
+    says = any(activities is None or set(activities) - {"CPU"} for activities in recorded)
+    return run.device_family if says else ""
+
+
+def _other_workload(one: Run, other: Run) -> bool:
+    kinds = one.job.workload, other.job.workload
+    return all(kinds) and kinds[0] != kinds[1]
+
+
+def _why_unrelated(one: Run, other: Run, barriers: Collection[Barrier]) -> Text | None:
+    if not is_unrelated(barriers):
+        return None
+    if "times" in barriers:
+        then, now = _called_times(one), _called_times(other)
+        return Text(
+            en=f"its times are of {then.en} before and of {now.en} now",
+            zh=f"之前的时间属于{then.zh}，现在的属于{now.zh}",
+        )
+    return Text(en="one of the two ran on an NPU, the other on a GPU", zh="一份采集来自 NPU，另一份来自 GPU")
+
+
+def _called_times(run: Run) -> Text:
+    """What the times of a run are of."""
+    words = STEP_WORDS["the_step"]
+    return Text(en=words["en"][run.times_of], zh=words["zh"][run.times_of])
 
 
 def _recording_levels(run: Run) -> tuple[int | None, ...]:
@@ -105,22 +139,13 @@ def _switch_state(run: Run, name: str) -> int | None:
 
 
 def _condition_notes(
-    before: Diagnosis, after: Diagnosis, single: bool, wide: bool, other_program: bool
+    before: Diagnosis, after: Diagnosis, barriers: Collection[Barrier], *, singles: int, wide: bool
 ) -> Iterator[Text]:
     one, other = before.run, after.run
-    yield from _of_steps(before, after, single, wide)
-    if one.world_size and other.world_size and one.rank_count != other.rank_count:
-        yield Text(
-            en=f"The job had {one.rank_count} ranks before, {other.rank_count} now: times are means over the ranks.",
-            zh=f"rank 数由 {one.rank_count} 变为 {other.rank_count}：各项时间均为 rank 平均值。",
-        )
-    elif _other_ranks(one, other):
-        yield Text(
-            en=f"Other ranks were captured: {len(one.ranks)} before, {len(other.ranks)} now. Times are means over "
-            "these, which differ though no rank changed.",
-            zh=f"两次采集的 rank 不同：之前 {len(one.ranks)} 个，现在 {len(other.ranks)} 个。"
-            "各项时间均为所采集 rank 的平均值，即使各 rank 没有变化，均值也会不同。",
-        )
+    yield from _of_barriers(before, after, barriers)
+    if "times" not in barriers:
+        yield from _of_steps(before, after, singles, wide)
+    yield from _of_ranks(one, other)
     if one.level != other.level and one.level and other.level:
         then, now = one_line(one.level), one_line(other.level)
         yield Text(
@@ -135,43 +160,95 @@ def _condition_notes(
         )
     yield from _of_versions(one, other)
     yield from _of_rules(before, after)
-    if other_program:
+
+
+def _of_barriers(before: Diagnosis, after: Diagnosis, barriers: Collection[Barrier]) -> Iterator[Text]:
+    """What keeps the two from being compared, but for other ranks."""
+    one, other = before.run, after.run
+    if "times" in barriers:
+        then, now = _called_times(one), _called_times(other)
+        yield Text(
+            en=f"Times are of {then.en} before and of {now.en} now: they do not compare.",
+            zh=f"之前的时间属于{then.zh}，现在的时间属于{now.zh}，两者不可比。",
+        )
+    if "device" in barriers:
+        then, now = (_CALLED[run.device_family] for run in (one, other))
+        yield Text(
+            en=f"Ran on {then.en} before and on {now.en} now: times, operators and findings of the two do not compare.",
+            zh=f"之前在 {then.zh} 上运行，现在在 {now.zh} 上运行：两者的时间、算子和问题不可比。",
+        )
+    if "program" in barriers and not _other_workload(one, other):
         yield Text(
             en="The two captures have little computation in common: they may not be of the same program.",
             zh="两次采集的算子构成差异很大，可能不是同一个程序。",
         )
 
 
+def _of_ranks(one: Run, other: Run) -> Iterator[Text]:
+    """How many ranks there were, and which were captured."""
+    counts = len(one.ranks), len(other.ranks)
+    if one.world_size and other.world_size and one.rank_count != other.rank_count:
+        yield Text(
+            en=f"The job had {one.rank_count} ranks before, {other.rank_count} now: times are means over the ranks.",
+            zh=f"rank 数由 {one.rank_count} 变为 {other.rank_count}：各项时间均为 rank 平均值。",
+        )
+    elif _other_ranks(one, other) and one.world_size == other.world_size:
+        yield Text(
+            en=f"Other ranks were captured: {counts[0]} before, {counts[1]} now. Times are means over these, which "
+            "differ though no rank changed.",
+            zh=f"两次采集的 rank 不同：之前 {counts[0]} 个，现在 {counts[1]} 个。"
+            "各项时间均为所采集 rank 的平均值，即使各 rank 没有变化，均值也会不同。",
+        )
+    elif _other_ranks(one, other):
+        yield Text(
+            en=f"Other ranks were captured: {counts[0]} before, {counts[1]} now, and how many the job had is known of "
+            "only one of the two. Times are means over the captured ranks.",
+            zh=f"两次采集的 rank 不同：之前 {counts[0]} 个，现在 {counts[1]} 个，且只有其中一份记录了任务的 rank 总数。"
+            "各项时间均为所采集 rank 的平均值。",
+        )
+
+
 def _other_ranks(one: Run, other: Run) -> bool:
+    """Whether other ranks were captured, and not because the job is known to have had more or fewer of them."""
     sizes = one.world_size, other.world_size
-    of_one_job = not all(sizes) or sizes[0] == sizes[1]
-    return of_one_job and bool(one.ranks and other.ranks) and set(one.ranks) != set(other.ranks)
+    resized = all(sizes) and sizes[0] != sizes[1]
+    return not resized and bool(one.ranks and other.ranks) and set(one.ranks) != set(other.ranks)
 
 
 def _switch_differs(old: int | None, new: int | None) -> bool:
     return old is not None and new is not None and old != new
 
 
-def _of_steps(before: Diagnosis, after: Diagnosis, single: bool, wide: bool) -> Iterator[Text]:
+def _of_steps(before: Diagnosis, after: Diagnosis, singles: int, wide: bool) -> Iterator[Text]:
     if before.split is None or after.split is None:
         yield Text(
             en="The step time of one of the two is not known: times are not compared.",
             zh="其中一份采集没有单步耗时，无法比较时间。",
         )
-    elif _a_window(before, after):
-        yield WINDOW
-    elif single:
-        yield Text(
-            en="One of the two holds a single step: how much steps differ is not known, so confidence is low. "
-            "Record ten steps.",
-            zh="其中一份采集只有一个 step，无法得知 step 间的波动，因此置信度低。建议采集 10 个 step。",
-        )
+    elif singles:
+        yield _of_single_steps(before.run, singles)
     elif wide:
         yield Text(
             en="Steps of one of the two differ so much that a tenth of the step could change unnoticed: look at its "
             "longest steps, or record more.",
             zh="其中一份采集的 step 时长波动过大，单步时间变化一成也可能看不出：请查看最长的 step，或多采集几步。",
         )
+
+
+def _of_single_steps(run: Run, singles: int) -> Text:
+    """That the spread of so many of the two is not known; they mark steps both or neither."""
+    if not run.steps:
+        return Text(
+            en="Neither of the two marks steps: how much one recording differs from the next is not known, so "
+            "confidence is low. Record ten steps.",
+            zh="两份采集均未标记 step，无法得知多次采集之间的波动，因此置信度低。建议采集 10 个 step。",
+        )
+    both = singles > 1
+    who = Text(en="Both hold", zh="两份采集都") if both else Text(en="One of the two holds", zh="其中一份采集")
+    return Text(
+        en=f"{who.en} a single step: how much steps differ is not known, so confidence is low. Record ten steps.",
+        zh=f"{who.zh}只有一个 step，无法得知 step 间的波动，因此置信度低。建议采集 10 个 step。",
+    )
 
 
 def _of_versions(one: Run, other: Run) -> Iterator[Text]:

@@ -28,9 +28,15 @@ class Noise:
     def __init__(self, before: Diagnosis, after: Diagnosis, tolerance: Tolerance) -> None:
         self.tolerance = tolerance
         self.steps = tuple(_step_splits(diagnosis) for diagnosis in (before, after))
-        self.single = min(len(steps) for steps in self.steps) < 2  # noqa: PLR2004 - a spread needs two
+        self.singles = sum(len(steps) < 2 for steps in self.steps)  # noqa: PLR2004 - a spread needs two
+        """How many of the two hold a single step, whose spread is not known."""
         self.splits = before.split, after.split
         self.step_us = max(split.step_us if split is not None else 0.0 for split in self.splits)
+
+    @property
+    def single(self) -> bool:
+        """Whether the spread of either is not known."""
+        return self.singles > 0
 
     @property
     def relative(self) -> float:

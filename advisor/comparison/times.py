@@ -29,7 +29,7 @@ def step_shifts(before: Diagnosis, after: Diagnosis, noise: Noise, found: Condit
         old, new = getattr(before.split, column), getattr(after.split, column)
         limit = noise.of_time(column, old, new)
         status = _moved_by(new - old, limit)
-        if found.window or (of_host and found.forbid(status)):
+        if found.unrelated is not None or (of_host and found.forbid(status)):
             status = "not comparable"
         yield Shift(name=name, before_us=old, after_us=new, noise_us=limit, status=status)
 

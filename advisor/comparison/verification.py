@@ -11,7 +11,7 @@ from advisor.json_text import json_text
 from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
 from advisor.messages.text import Text
-from advisor.model.comparison import Change, Comparison, Metric, Shift, Status
+from advisor.model.comparison import Barrier, Change, Comparison, Metric, Shift, Status
 from advisor.model.findings import ConfidenceName, Diagnosis, Finding, Scalar
 
 PromiseResult = Literal["kept", "partly", "not kept", "worse", "not known"]
@@ -35,6 +35,8 @@ class Verification(BaseModel):
     """What became of the finding."""
     metrics: tuple[Metric, ...] = ()
     """What the rule watches, before and after; the values held against a threshold first."""
+    barriers: tuple[Barrier, ...] = ()
+    """What keeps the two captures from being compared; where anything does, the result is not known."""
     promised_us: float
     """What the finding said could be won per step; 0 where it did not estimate it."""
     freed_us: float | None = None
@@ -76,6 +78,8 @@ class Verifications(BaseModel):
     confidence: ConfidenceName
     step: Shift | None = None
     """The mean step before and after; None where one of the two does not know it."""
+    barriers: tuple[Barrier, ...] = ()
+    """What keeps the two captures from being compared; where anything does, nothing can be told of any finding."""
     findings: tuple[Verification, ...] = ()
     """Each with what became of it alone, in the order in which the first capture ranks them."""
     against: tuple[Change, ...] = ()
@@ -104,12 +108,13 @@ def verify_all(comparison: Comparison) -> Verifications:
     notes = set(comparison.notes)
     return Verifications(
         confidence=comparison.confidence,
-        step=comparison.step,
+        step=_compared_step(comparison),
+        barriers=comparison.barriers,
         findings=tuple(
             one.model_copy(update={"against": (), "reasons": tuple(r for r in one.reasons if r not in notes)})
             for one in found
         ),
-        against=comparison.having("new", "worse"),
+        against=_new_or_worse(comparison),
         reasons=comparison.notes,
     )
 
@@ -123,7 +128,9 @@ def verify_finding(comparison: Comparison, name: str) -> Verification:
     finding = finding_named(comparison.before, name)
     change = comparison.change(finding.fingerprint)
     assert change is not None  # noqa: S101 - every finding of either side has one
-    step = comparison.step
+    if comparison.barriers:
+        change = change.model_copy(update={"status": "not comparable"})
+    step = _compared_step(comparison)
     promised = finding.saving.us
     return Verification(
         rule=finding.rule,
@@ -133,16 +140,30 @@ def verify_finding(comparison: Comparison, name: str) -> Verification:
         confidence=change.confidence,
         status=change.status,
         metrics=change.metrics,
+        barriers=comparison.barriers,
         promised_us=promised,
         freed_us=_time_freed(change, promised),
         step=step,
-        against=tuple(other for other in comparison.having("new", "worse") if other is not change),
+        against=tuple(one for one in _new_or_worse(comparison) if one.fingerprint != change.fingerprint),
         reasons=tuple(_limiting_reasons(change, promised, step, comparison)),
     )
 
 
+def _compared_step(comparison: Comparison) -> Shift | None:
+    """What became of the step; where anything keeps the two captures from being compared, that cannot be told."""
+    step = comparison.step
+    if step is None or not comparison.barriers:
+        return step
+    return step.model_copy(update={"status": "not comparable"})
+
+
+def _new_or_worse(comparison: Comparison) -> tuple[Change, ...]:
+    """What may have eaten what was won; nothing can be told of that where the two captures do not compare."""
+    return () if comparison.barriers else comparison.having("new", "worse")
+
+
 def _time_won(step: Shift | None) -> float | None:
-    return None if step is None else -step.delta_us
+    return None if step is None or step.status == "not comparable" else -step.delta_us
 
 
 def finding_named(diagnosis: Diagnosis, name: str) -> Finding:
@@ -200,6 +221,8 @@ def _time_freed(change: Change, promised: float) -> float | None:
 
 
 def _limiting_reasons(change: Change, promised: float, step: Shift | None, comparison: Comparison) -> list[Text]:
+    if comparison.barriers:
+        return list(comparison.notes)
     said = [change.reason] if change.reason is not None else []
     if promised <= 0:
         said.append(Text(en="the finding promised no time", zh="该问题未给出预计收益"))

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from advisor.messages.text import Language, Text
-from advisor.model.comparison import Change, Moved, Shift
+from advisor.model.comparison import Barrier, Change, Moved, Shift
 from advisor.model.findings import ConfidenceName, Finding, Outcome, OutcomeName, Rows, Spent, TimeSplit
 from advisor.model.run import Run
 from advisor.model.unread import Unread
@@ -135,6 +135,8 @@ class ComparisonAnswer(_Model):
     confidence: ConfidenceName
     shifts: tuple[Shift, ...]
     changes: tuple[Change, ...]
+    barriers: tuple[Barrier, ...]
+    """What keeps the two from being compared: with any of them no change is certain."""
     moved: tuple[Moved, ...]
     """The largest differences; what is left out is small."""
     notes: tuple[Text, ...]

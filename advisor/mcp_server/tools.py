@@ -162,6 +162,7 @@ class Tools:
             confidence=found.confidence,
             shifts=found.shifts,
             changes=found.having("new", "worse", "better", "gone", "same", "not comparable")[:MOST_CHANGES],
+            barriers=found.barriers,
             moved=found.moved[:MOST_MOVED],
             notes=found.notes,
         )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -14,6 +15,10 @@ from advisor.model.findings import ConfidenceName, Diagnosis, Rows, Saving, Scal
 Status = Literal["new", "worse", "same", "better", "gone", "not comparable"]
 ShiftName = Literal["step", "compute", "communication", "free"]
 ShiftStatus = Literal["worse", "same", "better", "not comparable"]
+Barrier = Literal["times", "device", "program", "ranks"]
+"""What keeps two captures from being compared. `times`: those of the one are of a step, those of the other of a window
+that was captured or of all work of the device; `device`: one ran on an NPU, the other on a GPU; `program`: they may not
+be of the same one; `ranks`: other ranks were captured, over which times are means."""
 STATUSES: tuple[Status, ...] = ("new", "worse", "same", "better", "gone", "not comparable")
 
 
@@ -109,6 +114,11 @@ class Difference(_Model):
     """Largest difference first. Columns of an amount come in threes: `…_before…`, `…_after…`, `…_delta…`."""
 
 
+def is_unrelated(barriers: Iterable[Barrier]) -> bool:
+    """Whether findings of two captures say nothing of each other: shares are of other times, or other rules looked."""
+    return any(barrier in ("times", "device") for barrier in barriers)
+
+
 class Comparison(_Model):
     """Everything a report, a gate or a bot says about a change."""
 
@@ -123,6 +133,8 @@ class Comparison(_Model):
     """In the order of `STATUSES`, within it by what is at stake. Each fingerprint once."""
     moved: tuple[Moved, ...] = ()
     """Largest difference first; empty where one of the two has no account."""
+    barriers: tuple[Barrier, ...] = ()
+    """What keeps the two from being compared, gravest first; empty where nothing does."""
     notes: tuple[Text, ...] = ()
     """What stands between the two captures: other ranks, levels, sources, rules, a single step."""
     tables: tuple[Difference, ...] = ()
@@ -139,6 +151,16 @@ class Comparison(_Model):
     def step(self) -> Shift | None:
         """What became of the step; None where one of the two does not know its time."""
         return next((shift for shift in self.shifts if shift.name == "step"), None)
+
+    @property
+    def apart(self) -> tuple[Barrier, ...]:
+        """Why neither of the two steps can be called the faster; empty where one can."""
+        return tuple(barrier for barrier in self.barriers if barrier != "ranks")
+
+    @property
+    def unrelated(self) -> bool:
+        """Whether not even the findings of the two compare."""
+        return is_unrelated(self.barriers)
 
     def having(self, *statuses: Status) -> tuple[Change, ...]:
         """The changes of these kinds."""

@@ -72,7 +72,8 @@ class Verdict(_Model):
     format: Literal["advisor.verdict/1"] = "advisor.verdict/1"
     passed: bool
     blind: bool = False
-    """Whether too little of the run could be read to judge it; it does not pass then, though nothing fails it."""
+    """Whether too little of the run could be read to judge it, or what is new would decide and its baseline does not
+    compare with it; it does not pass then, though nothing fails it."""
     rulings: tuple[Ruling, ...] = ()
     """One for each finding, in the order of the diagnosis."""
     budgets: tuple[Budget, ...] = ()

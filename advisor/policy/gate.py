@@ -60,7 +60,7 @@ def judge_by_policy(
     budgets = tuple(one.budget for one in held)
     failing = any(ruling.action == "error" and ruling.suppressed is None for ruling in rulings)
     exceeded = any(budget.kept is False and budget.action == "error" for budget in budgets)
-    fails, why = failing or exceeded, why_blind(diagnosis)
+    fails, why = failing or exceeded, why_blind(diagnosis) or case.why_unrelated(comparison, rulings)
     return Verdict(
         passed=not fails and why is None,
         blind=not fails and why is not None,
@@ -190,17 +190,33 @@ class _Case:
 
     def uncertain(self, rulings: Iterable[Ruling]) -> Iterator[Text]:
         """Findings of which nobody can say whether they are new, where that would decide."""
-        bars = [bar for bar in self.fail_on if bar.since]
-        doubtful = [
-            one.rule
-            for one in rulings
-            if one.status == "not comparable" and not one.by and any(one.severity >= bar.severity for bar in bars)
-        ]
+        doubtful = self.doubtful(rulings)
         if doubtful:
             yield Text(
                 en=f"Not counted as new, because the baseline cannot tell: {_list_first_names(doubtful, ', ')}.",
                 zh=f"以下问题无法与基线比较，因此未计为新增：{_list_first_names(doubtful, '、')}。",
             )
+
+    def doubtful(self, rulings: Iterable[Ruling]) -> list[str]:
+        """The rules of findings that would decide if it could be told whether they are new."""
+        bars = [bar for bar in self.fail_on if bar.since]
+        return [
+            one.rule
+            for one in rulings
+            if one.status == "not comparable"
+            and not one.by
+            and one.suppressed is None
+            and any(one.severity >= bar.severity for bar in bars)
+        ]
+
+    def why_unrelated(self, comparison: Comparison | None, rulings: Iterable[Ruling]) -> Text | None:
+        """That the baseline is of no use where it would decide; None where it is, or nothing hangs on it."""
+        if comparison is None or not comparison.unrelated or not self.doubtful(rulings):
+            return None
+        return Text(
+            en="The baseline does not compare with this run, so nobody can say what is new: record a baseline like it.",
+            zh="基线与这次运行不可比，无法判断哪些问题是新增的：请按相同条件重新采集基线。",
+        )
 
 
 def _is_past(one: Suppression, today: date) -> bool:

@@ -18,8 +18,8 @@ from advisor.messages.errors import ExprError, Mistake
 from advisor.messages.message import Message
 from advisor.messages.text import Text, hole_names, open_hole_names
 from advisor.model.findings import Confidence, Param, Reference, Severity
-from advisor.rules.occurrences import bound_occurrences
-from advisor.rules.rule import EvidenceSpec, ExcerptSpec, Rule, SavingSpec
+from advisor.rules.occurrences import Occurrences, bound_occurrences
+from advisor.rules.rule import ConfidenceChoice, EvidenceSpec, ExcerptSpec, Levels, Rule, SavingSpec
 from advisor.rules.schema import RuleFile, check_shape
 from advisor.rules.source import Path_, RuleDocument, suggest_known
 from advisor.units import Type, ValueKind
@@ -83,23 +83,8 @@ class _Binder:
         where = self.compiled(("where",), w.where, scope, "bool")
         scope, let = self.let(Scope(scope.names, frozenset(w.for_each)))
         when = self.compiled(("when",), w.when, scope, "bool", group=True)
-        severity = tuple(
-            (Severity[name], test) for name, test in self.levels("severity", _plain_levels(w.severity), scope)
-        )
-        confidence = tuple(
-            (Confidence[name], test) for name, test in self.levels("confidence", _plain_levels(w.confidence), scope)
-        )
-        evidence = self.evidence(scope)
         excerpt = self.excerpt(fact, scope, fixed)
-        shown = excerpt.where if excerpt is not None and excerpt.fact is None else None
-        elsewhere = excerpt.fact if excerpt is not None and w.occurrences is not None and w.occurrences.in_ else None
-        rows = elsewhere or fact
-        occurrences = bound_occurrences(w.occurrences, rows, FACTS, self, scope=scope, fixed=fixed, shown=shown)
-        saving = self.saving(scope)
-        fix_when = self.fix_when(scope)
-        self.holes()
-        if w.pattern_fixes and "pattern" not in w.for_each:
-            self.wrong(("pattern_fixes",), Message("groups_by_pattern"))
+        self.texts()
         return Rule(
             id=w.id,
             path=self.path,
@@ -110,18 +95,18 @@ class _Binder:
             where=None if w.where == "true" else where,
             let=let,
             when=when,
-            severity=severity,
-            confidence=confidence,
+            severity=self.severity(scope),
+            confidence=self.confidence(scope),
             params=params,
-            evidence=evidence,
+            evidence=self.evidence(scope),
             excerpt=excerpt,
-            occurrences=occurrences,
-            saving=saving,
+            occurrences=self.occurrences(excerpt, fact, scope, fixed),
+            saving=self.saving(scope),
             explains=tuple(dict.fromkeys(w.explains)),
             scarce=w.scarce,
             symptom=self.symptom(scope),
             coverage=self.coverage(),
-            doubts=tuple(w.doubts) if isinstance(w.doubts, list) else ("*",) if w.doubts else (),
+            doubts=self.doubts(),
             since=w.since,
             status=w.status,
             formerly=tuple(w.formerly),
@@ -130,7 +115,7 @@ class _Binder:
             title_with=dict(w.title_with),
             why=w.why,
             fix=tuple(f.as_step() for f in w.fix),
-            fix_when=fix_when,
+            fix_when=self.fix_when(scope),
             pattern_fixes=w.pattern_fixes,
             references=tuple(Reference(title=r.title, url=r.url) for r in w.references),
             document=self.document,
@@ -204,6 +189,14 @@ class _Binder:
             self.wrong((section,), Message("last_is_otherwise", name=section), key=True)
         return found
 
+    def severity(self, scope: Scope) -> Levels:
+        found = self.levels("severity", _plain_levels(self.written.severity), scope)
+        return tuple((Severity[name], test) for name, test in found)
+
+    def confidence(self, scope: Scope) -> ConfidenceChoice:
+        found = self.levels("confidence", _plain_levels(self.written.confidence), scope)
+        return tuple((Confidence[name], test) for name, test in found)
+
     def evidence(self, scope: Scope) -> tuple[EvidenceSpec, ...]:
         found = []
         for number, shown in enumerate(self.written.evidence):
@@ -255,6 +248,20 @@ class _Binder:
                 self.wrong(("rows", "in"), Message("has_no_key", table=name, name=key), suggest_known(key, columns))
         return other
 
+    def occurrences(
+        self, excerpt: ExcerptSpec | None, fact: type[Fact], scope: Scope, fixed: Mapping[str, Type]
+    ) -> Occurrences | None:
+        """Where it happened: among the rows of the rule, or those of its excerpt where that is of another table."""
+        written = self.written.occurrences
+        shown = excerpt.where if excerpt is not None and excerpt.fact is None else None
+        elsewhere = excerpt.fact if excerpt is not None and written is not None and written.in_ else None
+        return bound_occurrences(written, elsewhere or fact, FACTS, self, scope=scope, fixed=fixed, shown=shown)
+
+    def doubts(self) -> tuple[str, ...]:
+        """Patterns of the rules that it makes less certain."""
+        given = self.written.doubts
+        return tuple(given) if isinstance(given, list) else ("*",) if given else ()
+
     def coverage(self) -> dict[str, float]:
         """How much of which observed table the rule needs."""
         for name in self.written.coverage:
@@ -288,6 +295,12 @@ class _Binder:
         return tuple(
             None if text == "true" else self.compiled(path, text, scope, "bool", group=True) for path, text in told
         )
+
+    def texts(self) -> None:
+        """What people read: holes that can be filled, and patterns only where there are some."""
+        self.holes()
+        if self.written.pattern_fixes and "pattern" not in self.written.for_each:
+            self.wrong(("pattern_fixes",), Message("groups_by_pattern"))
 
     def holes(self) -> None:
         """Every `{name}` in a text, a command or code must be something a report can fill in."""

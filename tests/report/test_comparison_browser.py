@@ -64,6 +64,19 @@ def test_nothing_is_wider_than_a_phone_even_when_all_is_open(opened: Any) -> Non
     assert width <= 390
 
 
+def test_a_phone_shows_every_part_of_the_step_with_its_judgement(opened: Any) -> None:
+    metrics = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    cells = [cell.rect for cell in shown(opened, ".times td")]
+    hidden = opened.execute_script(
+        "const one = document.querySelector('.times .scroll'); return one.scrollWidth - one.clientWidth"
+    )
+    opened.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert len(cells) == 4 * 6
+    assert all(rect["x"] >= 0 and rect["x"] + rect["width"] <= 390 for rect in cells)
+    assert hidden <= 0
+
+
 def test_the_theme_reaches_the_charts(opened: Any) -> None:
     look = "return getComputedStyle(document.querySelector('.chart svg text')).fill"
     opened.execute_script("document.documentElement.dataset.theme = 'light'")

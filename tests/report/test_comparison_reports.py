@@ -22,6 +22,7 @@ from report_samples import HOSTILE
 from rich.console import Console
 from test_html import FETCHING, Reader
 
+from advisor.comparison import compare
 from advisor.messages.text import Language, Text
 from advisor.model.comparison import Comparison
 from advisor.report.charts.draw import Renderer
@@ -83,8 +84,13 @@ def test_the_verdict_says_how_much_slower_through_what_and_how_many_findings() -
         ("the same", "A step takes as long as before, within noise: 117 ms before, 117 ms after.", "没有超出正常波动"),
         ("one step", "A step takes as long as before, within noise: 117 ms before, 131 ms after.", "没有超出正常波动"),
         ("no time", "The step time is not known on both sides: only the findings are compared.", "只能比较问题"),
-        ("window beside step", "The two times do not compare:", "两侧时间不可比"),
-        ("windows", "The captured window takes 131 ms, 14.0 ms longer than before", "采集窗口时长 131 ms"),
+        (
+            "window beside step",
+            "The two do not compare: a captured window stands beside a step. Before: a captured window of 117 ms; "
+            "after: a step of 131 ms.",
+            "两份采集不可比：一侧是采集窗口，另一侧是单步。之前：采集窗口 117 ms；之后：单步 131 ms。",
+        ),
+        ("windows", "The captured window takes 131 ms, 14.0 ms longer than before", "采集窗口为 131 ms"),
     ],
 )
 def test_every_kind_of_outcome_has_its_sentence(shape: str, en: str, zh: str) -> None:
@@ -101,8 +107,10 @@ def test_a_window_and_a_step_are_not_subtracted() -> None:
 
 
 def test_a_single_step_is_named_as_the_reason_of_low_confidence() -> None:
-    assert "holds a single step" in ComparisonBlocks(COMPARED["one step"], "en", 0).verdict.sure
-    assert "只有一个 step" in ComparisonBlocks(COMPARED["one step"], "zh", 0).verdict.sure
+    assert "both hold a single step" in ComparisonBlocks(COMPARED["one step"], "en", 0).verdict.sure
+    assert "两份采集都只有一个 step" in ComparisonBlocks(COMPARED["one step"], "zh", 0).verdict.sure
+    one = compare(COMPARED["one step"].before, COMPARED["slower"].after)
+    assert "one of the two holds a single step" in ComparisonBlocks(one, "en", 0).verdict.sure
 
 
 def test_entries_add_up_to_the_difference_of_the_step(comparison: Comparison) -> None:

@@ -10,6 +10,7 @@ from msgspec import Struct
 from advisor.messages.text import Language
 from advisor.model.comparison import Comparison, Moved
 from advisor.report.comparison.amounts import signed_amount
+from advisor.report.comparison.apart import compared_times
 from advisor.report.comparison.words import PARTS, say
 from advisor.report.prose import Prose, Tone, code_prose, plain_prose
 from advisor.report.words import CAUSES, word_for
@@ -35,21 +36,16 @@ class AccountEntry(Struct, frozen=True):
     us: float
 
 
-def is_mixed(comparison: Comparison) -> bool:
-    """Whether one of the two has no steps marked, so that its whole window stands beside a step."""
-    return bool(comparison.before.run.steps) != bool(comparison.after.run.steps)
-
-
 def account_entries(comparison: Comparison, language: Language) -> tuple[AccountEntry, ...]:
     """The entries that explain the difference, largest first, all others as one, and their sum.
 
-    None where a window stands beside a step: their accounts cannot be subtracted.
+    None where the accounts cannot be subtracted, such as that of a window from that of a step.
     """
-    if not comparison.moved or is_mixed(comparison):
+    if not comparison.moved:
         return ()
     shown = [one for one in comparison.moved[:MOST_MOVED] if one.delta_us != 0]
     rest = comparison.moved[len(shown) :]
-    total = _sum_entry("step", say("total", language), comparison.moved)
+    total = _sum_entry("step", say(f"total_{compared_times(comparison)}", language), comparison.moved)
     return (*(_make_entry(one, language) for one in shown), *(_rest_entry(rest, language)), total)
 
 

@@ -10,8 +10,9 @@ from msgspec import Struct
 from advisor.messages.text import HOLE, Language
 from advisor.model.comparison import STATUSES, Comparison, Moved, Shift
 from advisor.model.findings import Confidence
-from advisor.report.comparison.account import entry_name, is_mixed
+from advisor.report.comparison.account import entry_name
 from advisor.report.comparison.amounts import percent_change, signed_amount
+from advisor.report.comparison.apart import compared_times, say_barriers, with_both_times
 from advisor.report.comparison.words import PARTS, say
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
 from advisor.report.prose import Prose, join_prose, parse_prose, plain_prose
@@ -40,10 +41,10 @@ class ComparisonVerdict(Struct, frozen=True):
 def compare_verdict(comparison: Comparison, language: Language) -> ComparisonVerdict:
     """The answer in words."""
     step = comparison.step
-    kind = "blind" if step is None else "not comparable" if is_mixed(comparison) else step.status
+    kind = "not comparable" if comparison.apart else "blind" if step is None else step.status
     return ComparisonVerdict(
         kind=kind.replace(" ", "-"),
-        says=say("no_time", language) if step is None else _step_says(step, comparison, language),
+        says=_verdict_says(step, comparison, language),
         mainly=_say_main_entries(step, comparison, language),
         findings=_say_counts(comparison, language),
         confidence=comparison.confidence.name,
@@ -51,11 +52,20 @@ def compare_verdict(comparison: Comparison, language: Language) -> ComparisonVer
     )
 
 
+def _verdict_says(step: Shift | None, comparison: Comparison, language: Language) -> str:
+    """What became of the time, unless the two do not compare: then why."""
+    if comparison.apart:
+        why = say("apart", language, why=say_barriers(comparison, comparison.apart, language))
+        return with_both_times(why, comparison, language)
+    return say("no_time", language) if step is None else _step_says(step, comparison, language)
+
+
 def _step_says(step: Shift, comparison: Comparison, language: Language) -> str:
-    window = "" if comparison.before.run.steps or comparison.after.run.steps else "_window"
+    times_of = compared_times(comparison)
     return say(
-        "mixed" if is_mixed(comparison) else f"{step.status}{window}",
+        step.status if times_of == "step" else f"{step.status}_window",
         language,
+        times_of,
         before=show_value(step.before_us, "us"),
         after=show_value(step.after_us, "us"),
         delta=show_value(abs(step.delta_us), "us"),
@@ -65,7 +75,7 @@ def _step_says(step: Shift, comparison: Comparison, language: Language) -> str:
 
 def _say_main_entries(step: Shift | None, comparison: Comparison, language: Language) -> Prose:
     """What moved the step, named in the sentence: the largest entries that moved it the same way, beyond noise."""
-    if step is None or step.status == "same" or is_mixed(comparison) or not comparison.moved:
+    if step is None or step.status == "same" or comparison.apart or not comparison.moved:
         return ()
     sign = 1 if step.delta_us > 0 else -1
     main, against = (
@@ -121,13 +131,20 @@ def _say_confidence(comparison: Comparison, language: Language) -> str:
     """`Confidence: low – one of the two holds a single step …`."""
     word = CONFIDENCES[comparison.confidence.name].say(language)
     said = f"{say('confidence', language)}{say('colon', language)}{word}"
-    why = _doubt_word(comparison)
-    return f"{said}{' – ' if language == 'en' else '，'}{say(why, language)}" if why else said
+    why = say_doubt(comparison, language)
+    return f"{said}{' – ' if language == 'en' else '，'}{why}" if why else said
 
 
-def _doubt_word(comparison: Comparison) -> str:
+def say_doubt(comparison: Comparison, language: Language) -> str:
+    """Why the comparison is not sure; nothing where it is, or nothing tells."""
+    if comparison.barriers:
+        return say_barriers(comparison, comparison.barriers, language)
     if comparison.confidence == Confidence.medium:
-        return "sure_medium"
+        return say("sure_medium", language)
     accounts = (comparison.before.account, comparison.after.account)
-    few = any(account is None or len(account.steps) < _FEW_STEPS for account in accounts)
-    return "sure_low" if comparison.confidence == Confidence.low and few and comparison.shifts else ""
+    few = sum(account is None or len(account.steps) < _FEW_STEPS for account in accounts)
+    if comparison.confidence != Confidence.low or not (few and comparison.shifts):
+        return ""
+    if compared_times(comparison) != "step":
+        return say("sure_low_unmarked", language)
+    return say("sure_low_both" if few > 1 else "sure_low", language)

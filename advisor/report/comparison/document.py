@@ -26,9 +26,10 @@ from advisor.report.blocks import (
     led_by,
     paragraph_of,
 )
-from advisor.report.comparison.account import COLOURS, AccountEntry, account_entries, is_mixed
+from advisor.report.comparison.account import COLOURS, AccountEntry, account_entries
 from advisor.report.comparison.amounts import percent_change, signed_amount
 from advisor.report.comparison.answer import compare_verdict
+from advisor.report.comparison.apart import shift_status, summed_times
 from advisor.report.comparison.items import FindingGroup, Item, WatchedValue, change_groups, values_line
 from advisor.report.comparison.tables import difference_fold
 from advisor.report.comparison.words import JUDGEMENTS, say, say_column
@@ -83,6 +84,7 @@ class ComparisonBlocks:
 
     def __init__(self, comparison: Comparison, language: Language, rows: int) -> None:
         self.comparison, self.language, self.rows = comparison, language, rows
+        self.times_of = summed_times(comparison)
         self.verdict = compare_verdict(comparison, language)
         self.entries = account_entries(comparison, language)
         self.groups = change_groups(comparison, language)
@@ -153,7 +155,7 @@ class ComparisonBlocks:
 
     def heads(self, *names: str) -> tuple[Prose, ...]:
         """The heads of a table."""
-        return tuple(plain_prose(say(name, self.language)) for name in names)
+        return tuple(plain_prose(say(name, self.language, self.times_of)) for name in names)
 
     def aside(self, words: str) -> str:
         """Words in brackets."""
@@ -170,15 +172,20 @@ class ComparisonBlocks:
     def times(self) -> Iterator[Grid]:
         """The step and its parts on both sides, where they are known."""
         if self.comparison.shifts:
-            heads = self.heads("part", "Before", "After", "Delta", "Noise", "judged")
+            part = "where" if "times" in self.comparison.barriers else "part"
+            heads = self.heads(part, "Before", "After", "Delta", "Noise", "judged")
             rows = tuple(map(self.time_row, self.comparison.shifts))
             yield Grid(heads, rows, (False, True, True, True, True, False))
 
+    @property
+    def whole_name(self) -> str:
+        """What the time is called whose parts stand below it; that of a step beside something else by neither."""
+        return "step_or_window" if "times" in self.comparison.barriers else self.times_of
+
     def time_row(self, shift: Shift) -> tuple[Prose, ...]:
         """One time: before, after, by how much it differs, by how much it may, and what that means."""
-        run = self.comparison.before.run.steps or self.comparison.after.run.steps
-        status = "not comparable" if is_mixed(self.comparison) else shift.status
-        name = "window" if shift.name == "step" and not run else TIMES.get(shift.name, shift.name)
+        status = shift_status(shift, self.comparison)
+        name = self.whole_name if shift.name == "step" else TIMES.get(shift.name, shift.name)
         percent = percent_change(shift.before_us, shift.after_us) if shift.delta_us else ""
         delta, tone = signed_amount(shift.delta_us), TONES.get(status, "")
         return (
@@ -194,11 +201,12 @@ class ComparisonBlocks:
         """Why the step moved: each entry, and their sum."""
         yield self.heading("moved")
         if not self.entries:
-            yield Paragraph(plain_prose(say("no_account", self.language)))
+            name = "no_account_apart" if self.comparison.unrelated else "no_account"
+            yield Paragraph(plain_prose(say(name, self.language)))
             return
         heads = self.heads("Delta", "where", "what", "Before", "After", "count_column")
         yield Grid(heads, tuple(map(self.account_row, self.entries)), (True, False, False, True, True, True))
-        yield Paragraph(plain_prose(say("moved_note", self.language)))
+        yield Paragraph(plain_prose(say("moved_note", self.language, self.times_of)))
 
     def account_row(self, one: AccountEntry) -> tuple[Prose, ...]:
         """One entry; what lies within noise is pale."""
@@ -213,7 +221,8 @@ class ComparisonBlocks:
 
     def moved_by(self, one: AccountEntry) -> Prose:
         """By how much it moved the step, and which way."""
-        return (TextPiece(one.delta, tone="quiet" if one.noisy else "bad" if one.us > 0 else "good"),)
+        meant: Tone = "" if self.comparison.apart else "bad" if one.us > 0 else "good"
+        return (TextPiece(one.delta, tone="quiet" if one.noisy else meant),)
 
     def account_rows(self, top: int) -> Iterator[tuple[Prose, ...]]:
         """The largest entries; the others and the sum as one line each, so that they add up."""
@@ -304,9 +313,9 @@ class ComparisonBlocks:
         """Every table of differences with its first rows."""
         if self.comparison.tables:
             yield self.heading("tables")
-            yield Paragraph(plain_prose(say("tables_note", self.language)))
+            yield Paragraph(plain_prose(say("tables_note", self.language, self.times_of)))
             for table in self.comparison.tables:
-                yield Section((difference_fold(table, self.language, self.rows),), "sheet")
+                yield Section((difference_fold(table, self.language, self.rows, self.times_of),), "sheet")
 
     def noted(self) -> Iterator[Block]:
         """What stands between the two captures."""

@@ -12,6 +12,7 @@ from advisor.report.charts.drawing import WIDTH, ChartSpec, Drawing, tooltip_tex
 from advisor.report.charts.specs import AMOUNT, LABEL, LONGEST_SAID, Chart, chart_of, short_label
 from advisor.report.comparison.account import AccountEntry
 from advisor.report.comparison.amounts import signed_amount
+from advisor.report.comparison.apart import compared_times
 from advisor.report.comparison.words import AXES, CHARTS, say
 from advisor.report.prose import clean_line, flat_text
 from advisor.report.words import say_axis
@@ -24,19 +25,24 @@ _COLOURS = {"slower": "var(--critical)", "faster": "var(--compute)", "sum": "var
 
 def comparison_charts(comparison: Comparison, entries: Sequence[AccountEntry], language: Language) -> tuple[Chart, ...]:
     """The charts that have something to show."""
-    drawings = {"moved": _waterfall_drawing(entries), "steps": _steps_drawing(comparison, len(entries), language)}
-    return tuple(chart_of(kind, CHARTS[kind].say(language), one) for kind, one in drawings.items() if one is not None)
+    drawings = {
+        "moved": _waterfall_drawing(entries, judged=not comparison.apart),
+        "steps": _steps_drawing(comparison, len(entries), language),
+    }
+    times_of = compared_times(comparison)
+    named = ((kind, CHARTS[kind].say(language, of=times_of), one) for kind, one in drawings.items())
+    return tuple(chart_of(kind, title, one) for kind, title, one in named if one is not None)
 
 
-def _waterfall_drawing(entries: Sequence[AccountEntry]) -> Drawing | None:
-    """Each bar begins where the one above ends; the last is their sum."""
+def _waterfall_drawing(entries: Sequence[AccountEntry], *, judged: bool) -> Drawing | None:
+    """Each bar begins where the one above ends; the last is their sum. `judged`, slower and faster have colours."""
     if not any(one.us for one in entries):
         return None
     values, reached = [], 0.0
     for place, one in enumerate(entries):
         begin, end = (0.0, one.us) if one.key == "step" else (reached, reached + one.us)
         reached = end
-        values.append(_waterfall_bar(place, one, begin, end))
+        values.append(_waterfall_bar(place, one, begin, end, judged=judged))
     ends = [value for row in values for value in (row["from"], row["to"]) if isinstance(value, float)]
     low, high = min(0.0, *ends), max(0.0, *ends)
     x: ChartSpec = {
@@ -87,8 +93,8 @@ def _waterfall_drawing(entries: Sequence[AccountEntry]) -> Drawing | None:
     return Drawing(spec, "", ("", ""), [(short_label(flat_text(one.name)), one.delta) for one in entries])
 
 
-def _waterfall_bar(place: int, one: AccountEntry, begin: float, end: float) -> ChartSpec:
-    kind = "sum" if one.key == "step" else "slower" if one.us > 0 else "faster"
+def _waterfall_bar(place: int, one: AccountEntry, begin: float, end: float, *, judged: bool) -> ChartSpec:
+    kind = "sum" if one.key == "step" or not judged else "slower" if one.us > 0 else "faster"
     return {
         "place": place,
         "name": short_label(flat_text(one.name)),

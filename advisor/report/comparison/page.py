@@ -86,7 +86,7 @@ class _PageBlocks(ComparisonBlocks):
         for times in self.times():
             yield self.bars()
             yield Section((times,), "times")
-            yield Paragraph((TextPiece(say("split_note", self.language), tone="quiet"),))
+            yield Paragraph((TextPiece(say("split_note", self.language, self.times_of), tone="quiet"),))
 
     def bars(self) -> BarPair:
         """The step on both sides, each made of its parts."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from advisor.messages.text import Language
+from advisor.messages.text import Language, TimesOf
 from advisor.model.comparison import Difference
 from advisor.model.findings import Head, Rows, Scalar, number_or_none
 from advisor.report.blocks import Fold, Grid, Paragraph
@@ -41,9 +41,9 @@ class _Column(Struct, frozen=True):
     unit: str
 
 
-def difference_fold(table: Difference, language: Language, most: int) -> Fold:
+def difference_fold(table: Difference, language: Language, most: int, times_of: TimesOf = "step") -> Fold:
     """A table with at most so many rows."""
-    columns = tuple(_told_columns(table.rows, language))
+    columns = tuple(_told_columns(table.rows, language, times_of))
     rows = table.rows.rows[:most]
     total = max(table.rows.total, len(table.rows.rows))
     name = "rows_of" if total > len(rows) else "rows_one" if total == 1 else "rows_all"
@@ -64,17 +64,17 @@ def table_title(name: str, language: Language) -> str:
     return TABLES[name].say(language) if name in TABLES else clean_line(name)
 
 
-def column_label(name: str, language: Language) -> str:
+def column_label(name: str, language: Language, times_of: TimesOf = "step") -> str:
     """What a column is called, whenever it was measured."""
-    return clean_line(say_column(WHEN.sub("", name, count=1), language))
+    return clean_line(say_column(WHEN.sub("", name, count=1), language, times_of))
 
 
-def _told_columns(rows: Rows, language: Language) -> Iterator[_Column]:
+def _told_columns(rows: Rows, language: Language, times_of: TimesOf) -> Iterator[_Column]:
     """The columns that say something in at least one row, without differences that nobody looks for."""
     for at, head in enumerate(rows.columns):
         if _is_told(head) and any(row[at] is not None for row in rows.rows):
             found = WHEN.search(head.name)
-            yield _Column(at, column_label(head.name, language), found[1] if found else "", head.unit)
+            yield _Column(at, column_label(head.name, language, times_of), found[1] if found else "", head.unit)
 
 
 def _is_told(head: Head) -> bool:

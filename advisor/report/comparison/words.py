@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text
+from advisor.messages.text import Language, Text, TimesOf
+from advisor.model.comparison import Barrier
 from advisor.report.columns import COLUMNS
 from advisor.report.words import WORDS as OF_REPORTS
 
@@ -40,27 +41,29 @@ WORDS: Mapping[str, Text] = {
         "单步耗时之前为 {before}，之后为 {after}，但无法判断任务本身是否有变化。",
     ),
     "worse_window": _t(
-        "The captured window takes {after}, {delta} longer than before ({before}, {percent}).",
-        "采集窗口时长 {after}，比之前（{before}）长 {delta}（{percent}）。",
+        "{the_step} takes {after}, {delta} longer than before ({before}, {percent}).",
+        "{the_step}为 {after}，比之前（{before}）长 {delta}（{percent}）。",
     ),
     "better_window": _t(
-        "The captured window takes {after}, {delta} less than before ({before}, {percent}).",
-        "采集窗口时长 {after}，比之前（{before}）短 {delta}（{percent}）。",
+        "{the_step} takes {after}, {delta} less than before ({before}, {percent}).",
+        "{the_step}为 {after}，比之前（{before}）短 {delta}（{percent}）。",
     ),
     "same_window": _t(
-        "The captured window takes as long as before, within noise: {before} before, {after} after.",
-        "采集窗口时长没有超出正常波动的变化：之前 {before}，之后 {after}。",
+        "{the_step} takes as long as before, within noise: {before} before, {after} after.",
+        "{the_step}没有超出正常波动的变化：之前 {before}，之后 {after}。",
     ),
     "not comparable_window": _t(
-        "The captured window took {before} before and takes {after} after; whether the job itself changed cannot be "
-        "told.",
-        "采集窗口时长之前为 {before}，之后为 {after}，但无法判断任务本身是否有变化。",
+        "{the_step} took {before} before and takes {after} after; whether the job itself changed cannot be told.",
+        "{the_step}之前为 {before}，之后为 {after}，但无法判断任务本身是否有变化。",
     ),
-    "mixed": _t(
-        "The two times do not compare: one of the captures has no steps marked, so a whole window ({before} before, "
-        "{after} after) stands beside a step.",
-        "两侧时间不可比：其中一份采集没有标记 step，一侧是整个采集窗口，另一侧是单步（之前 {before}，之后 {after}）。",
-    ),
+    "apart": _t("The two do not compare: {why}.", "两份采集不可比：{why}。"),
+    "both_times": _t("Before: {before}; after: {after}.", "之前：{before}；之后：{after}。"),
+    "a_step": _t("a step", "单步"),
+    "a_window": _t("a captured window", "采集窗口"),
+    "a_work": _t("all work of the device", "设备全部工作时间"),
+    "time_of_step": _t("a step of {time}", "单步 {time}"),
+    "time_of_window": _t("a captured window of {time}", "采集窗口 {time}"),
+    "time_of_work": _t("work of the device for {time}", "设备工作时间 {time}"),
     "no_time": _t(
         "The step time is not known on both sides: only the findings are compared.",
         "两份采集并非都有单步耗时，只能比较问题。",
@@ -84,42 +87,58 @@ WORDS: Mapping[str, Text] = {
         "one of the two holds a single step, so how much steps differ by themselves is not known",
         "其中一份采集只有一个 step，无法得知 step 间的正常波动",
     ),
+    "sure_low_both": _t(
+        "both hold a single step, so how much steps differ by themselves is not known",
+        "两份采集都只有一个 step，无法得知 step 间的正常波动",
+    ),
+    "sure_low_unmarked": _t(
+        "neither marks steps, so how much one recording differs from the next is not known",
+        "两份采集均未标记 step，无法得知多次采集之间的正常波动",
+    ),
     "sure_medium": _t(
         "the two were not recorded alike, and a profiler that records more slows the host",
         "两次采集的级别或开关不同，采集内容越多对 host 的拖慢越大",
     ),
     # the split
     "split": _t("Where the time goes", "时间去向"),
-    "part": _t("Part of the step", "组成"),
+    "part": _t("Part of {the_step}", "{the_step}组成"),
     "step": _t("step", "单步"),
     "window": _t("captured window", "采集窗口"),
+    "work": _t("work of the device", "设备工作时间"),
+    "step_or_window": _t("in all", "合计"),
     "noise": _t("noise", "波动范围"),
     "Noise": _t("Noise", "波动范围"),
     "judged": _t("Judgement", "判断"),
     "split_note": _t(
-        "Mean step over all ranks. A difference counts when it is larger than the noise.",
-        "所有 rank 的平均单步。差值超出波动范围才算变化。",
+        "Times {per_step}, means over all ranks. A difference counts when it is larger than the noise.",
+        "{per_step}时间，为所有 rank 的平均值。差值超出波动范围才算变化。",
     ),
     # why it moved
     "moved": _t("Why it moved", "变化从何而来"),
     "moved_note": _t(
-        "Every difference of the two accounts; together they are the difference of the step. Where several kernels run "
-        "at once, the time counts for the one that began first.",
-        "两次单步账目逐项相减，合计即单步差值。多个算子同时执行时，时间计入先开始的一个。",
+        "Every difference of the two accounts; together they are the difference of {the_step}. Where several kernels "
+        "run at once, the time counts for the one that began first.",
+        "两份账目逐项相减，合计即{the_step}差值。多个算子同时执行时，时间计入先开始的一个。",
     ),
     "no_account": _t(
         "Why it moved is not known: one of the two does not tell what a step is spent on. Compare the captures "
         "themselves, or diagnose them again with this version.",
         "无法说明变化来源：其中一份没有单步账目。请直接对比采集目录，或用当前版本重新诊断。",
     ),
+    "no_account_apart": _t(
+        "Nothing is subtracted here: the two do not compare.",
+        "两份采集不可比，此处不作相减。",
+    ),
     "others": _t("all others", "其余各项"),
     "all_others": _t("all other {count} entries", "其余 {count} 项"),
     "one_other": _t("one other entry", "其余 1 项"),
     "where": _t("Part", "组成"),
     "what": _t("What", "项目"),
-    "count_column": _t("Times per step", "每步次数"),
+    "count_column": _t("Times {per_step}", "{per_step}次数"),
     "within_noise": _t("within noise", "波动范围内"),
-    "total": _t("step in all", "单步合计"),
+    "total_step": _t("step in all", "单步合计"),
+    "total_window": _t("captured window in all", "采集窗口合计"),
+    "total_work": _t("work of the device in all", "设备工作时间合计"),
     "unnamed_compute": _t("other kernels", "其他算子"),
     "unnamed_communication": _t("other communication", "其他通信"),
     "unnamed_free": _t("idle without a known cause", "成因未知的空闲"),
@@ -135,8 +154,8 @@ WORDS: Mapping[str, Text] = {
     # tables
     "tables": _t("Side by side", "逐项对比"),
     "tables_note": _t(
-        "Per step and averaged over the ranks, largest difference first; an en dash means not recorded.",
-        "均为每步、各 rank 平均，差值大的在前；短横线表示未采集。",
+        "{per_step} and averaged over the ranks, largest difference first; an en dash means not recorded.",
+        "均为{per_step}、各 rank 平均，差值大的在前；短横线表示未采集。",
     ),
     "rows_all": _t("{total} rows", "共 {total} 行"),
     "rows_one": _t("1 row", "共 1 行"),
@@ -169,6 +188,14 @@ STATUSES: Mapping[str, Text] = {
     "gone": _t("gone", "消失"),
     "not comparable": _t("not comparable", "无法比较"),
 }
+
+BARRIERS: Mapping[Barrier, Text] = {
+    "times": _t("{first} stands beside {second}", "一侧是{first}，另一侧是{second}"),
+    "device": _t("one ran on an NPU, the other on a GPU", "一份来自 NPU，另一份来自 GPU"),
+    "program": _t("they may not be of the same program", "可能不是同一个程序"),
+    "ranks": _t("other ranks were captured", "采集的 rank 不同"),
+}
+"""Why two captures do not compare."""
 
 JUDGEMENTS: Mapping[str, Text] = {
     "worse": _t("longer", "变长"),
@@ -204,9 +231,9 @@ OWN_COLUMNS: Mapping[str, Text] = {
     "confidence": _t("Confidence", "置信度"),
     "reason": _t("Reason", "原因"),
     "fingerprint": _t("Fingerprint", "指纹"),
-    "part": _t("Part of the step", "组成"),
-    "us": _t("Time per step", "每步耗时"),
-    "count": _t("Times per step", "每步次数"),
+    "part": _t("Part of {the_step}", "{the_step}组成"),
+    "us": _t("Time {per_step}", "{per_step}耗时"),
+    "count": _t("Times {per_step}", "{per_step}次数"),
     "beyond_noise": _t("Beyond noise", "超出波动范围"),
     "device_self_us": _t("Device time without children", "设备耗时（不含子算子）"),
     "device_total_us": _t("Device time", "设备耗时"),
@@ -214,15 +241,15 @@ OWN_COLUMNS: Mapping[str, Text] = {
     "host_total_us": _t("Host time", "host 耗时"),
     "largest_allocated_bytes": _t("Largest allocated", "已分配峰值"),
     "reserved_bytes": _t("Reserved", "已预留峰值"),
-    "total_us": _t("Time per step", "每步耗时"),
+    "total_us": _t("Time {per_step}", "{per_step}耗时"),
     "mean_us": _t("Mean of one call", "单次平均"),
-    "calls": _t("Calls per step", "每步次数"),
+    "calls": _t("Calls {per_step}", "{per_step}次数"),
     "op": _t("Collective", "通信算子"),
 }
 """Columns of the tables that are called otherwise than elsewhere."""
 
 CHARTS: Mapping[str, Text] = {
-    "moved": _t("What each entry adds to the step", "各项对单步耗时的影响"),
+    "moved": _t("What each entry adds to {the_step}", "各项对{the_step}耗时的影响"),
     "steps": _t("Step times of both captures", "两份采集的各步耗时"),
 }
 
@@ -232,12 +259,12 @@ AXES: Mapping[str, Text] = {
 }
 
 
-def say(name: str, language: Language, /, **values: object) -> str:
-    """One of the words of a comparison, else one that all reports share, with its holes filled."""
-    return (WORDS.get(name) or OF_REPORTS[name]).fill(language, **values)
+def say(name: str, language: Language, times_of: TimesOf = "step", /, **values: object) -> str:
+    """One of the words of a comparison, else one that all reports share; `times_of` is what its times are of."""
+    return (WORDS.get(name) or OF_REPORTS[name]).fill(language, times_of, **values)
 
 
-def say_column(name: str, language: Language) -> str:
+def say_column(name: str, language: Language, times_of: TimesOf = "step") -> str:
     """How a column of a table is called; its own name where nobody gave it another."""
     known = OWN_COLUMNS.get(name) or COLUMNS.get(name)
-    return known.say(language) if known else name
+    return known.say(language, of=times_of) if known else name

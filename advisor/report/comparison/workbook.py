@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text
+from advisor.messages.text import Language, Text, TimesOf
 from advisor.model.comparison import Comparison
 from advisor.model.findings import Head, Scalar
+from advisor.report.comparison.apart import summed_times
 from advisor.report.comparison.document import ComparisonBlocks
 from advisor.report.comparison.grids import ComparisonGrid, comparison_grids
 from advisor.report.comparison.tables import WHEN, column_label, table_title
@@ -35,16 +36,17 @@ def comparison_workbook(comparison: Comparison, language: Language) -> bytes:
     Raises:
         UsageError: The library that writes spreadsheets is not installed.
     """
-    sheets = (_make_sheet(grid, language) for grid in comparison_grids(comparison, language))
+    times_of = summed_times(comparison)
+    sheets = (_make_sheet(grid, language, times_of) for grid in comparison_grids(comparison, language))
     summary = tuple(ComparisonBlocks(comparison, language, 0).summary())
     return workbook_bytes(say("report", language), sheets, (say("summary", language), summary))
 
 
-def _make_sheet(grid: ComparisonGrid, language: Language) -> Sheet:
+def _make_sheet(grid: ComparisonGrid, language: Language, times_of: TimesOf) -> Sheet:
     left = grid.total - len(grid.rows)
     return Sheet(
         table_title(grid.name, language),
-        tuple(_head_text(head, language) for head in grid.columns),
+        tuple(_head_text(head, language, times_of) for head in grid.columns),
         tuple(tuple(_say_cell(row, at, grid, language) for at in range(len(row))) for row in grid.rows),
         tuple(map(_number_form, grid.columns)),
         sum(not WHEN.search(head.name) for head in grid.columns[:2]),
@@ -65,9 +67,9 @@ def _number_form(head: Head) -> str:
     return _DELTA.format(form) if form and "_delta" in head.name else form
 
 
-def _head_text(head: Head, language: Language) -> str:
+def _head_text(head: Head, language: Language, times_of: TimesOf) -> str:
     """`Time per step, before (µs)`."""
     found = WHEN.search(head.name)
     when = f"{say('comma', language)}{say(found[1], language)}" if found else ""
     sign = _SIGNS.get(head.unit, head.unit)
-    return f"{column_label(head.name, language)}{when}{say('aside', language, words=sign) if sign else ''}"
+    return f"{column_label(head.name, language, times_of)}{when}{say('aside', language, words=sign) if sign else ''}"

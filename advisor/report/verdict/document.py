@@ -27,6 +27,7 @@ from advisor.report.blocks import (
     bullet_list,
     paragraph_of,
 )
+from advisor.report.comparison.apart import compared_times, say_barriers
 from advisor.report.comparison.words import JUDGEMENTS
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
 from advisor.report.diagnosis.cards import Card, make_cards, worst_place
@@ -137,10 +138,14 @@ class _Maker:
 
     def time(self, comparison: Comparison, step: Shift) -> TextPiece:
         """The step time on both sides."""
-        stepped = comparison.before.run.steps and comparison.after.run.steps
+        if comparison.apart:
+            why = say_barriers(comparison, comparison.apart, self.language)
+            return TextPiece(say("apart", self.language, why=why), tone="warn")
+        times_of = compared_times(comparison)
         said = say(
-            "step_time" if stepped else "window_time",
+            "step_time" if times_of == "step" else "window_time",
             self.language,
+            times_of,
             before=show_value(step.before_us, "us"),
             after=show_value(step.after_us, "us"),
             judged=JUDGEMENTS[step.status].say(self.language),

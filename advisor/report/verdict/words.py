@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text
+from advisor.messages.text import Language, Text, TimesOf
 from advisor.report.words import WORDS as OF_REPORTS
 
 
@@ -28,8 +28,9 @@ WORDS: Mapping[str, Text] = {
     "against": _t("Against the baseline", "与基线相比"),
     "count": _t("{count} {word}", "{word} {count} 个"),
     "no_change": _t("no findings on either side", "两侧均无问题"),
+    "apart": _t("it does not compare: {why}", "两者不可比：{why}"),
     "step_time": _t("mean step {before} → {after} ({judged})", "各 rank 平均单步 {before} → {after}（{judged}）"),
-    "window_time": _t("captured window {before} → {after} ({judged})", "采集窗口 {before} → {after}（{judged}）"),
+    "window_time": _t("{the_step} {before} → {after} ({judged})", "{the_step} {before} → {after}（{judged}）"),
     # findings
     "because": _t("set by {by}", "依据 {by}"),
     "warnings": _t("Warnings", "警告"),
@@ -63,9 +64,9 @@ WORDS: Mapping[str, Text] = {
 }
 
 
-def say(name: str, language: Language, /, **values: object) -> str:
+def say(name: str, language: Language, times_of: TimesOf = "step", /, **values: object) -> str:
     """One of the words of a verdict, else one that all reports share, with its holes filled."""
-    return (WORDS.get(name) or OF_REPORTS[name]).fill(language, **values)
+    return (WORDS.get(name) or OF_REPORTS[name]).fill(language, times_of, **values)
 
 
 def say_count(name: str, count: int, language: Language) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from advisor.comparison.verification import Verification, Verifications
+from advisor.comparison.verification import PromiseResult, Verification, Verifications
 from advisor.messages.text import Language, Text
 from advisor.model.comparison import Change, Comparison, Shift, Status
 from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph, bullet_list
 from advisor.report.comparison.amounts import signed_amount
+from advisor.report.comparison.apart import compared_times, say_barriers, say_both_times
 from advisor.report.comparison.items import Items, WatchedValue
-from advisor.report.comparison.words import STATUSES
+from advisor.report.comparison.words import JUDGEMENTS, STATUSES
 from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, plain_prose
 from advisor.report.verification.words import say
 from advisor.report.words import say as say_report
@@ -38,11 +39,12 @@ def _finding_blocks(verification: Verification, items: Items) -> Iterator[Block]
     language, result = items.language, verification.result
     change = items.comparison.change(verification.fingerprint)
     own = items.item(change) if change is not None else None
-    says = say("got_worse" if result == "worse" else result, language)
+    says = _say_result(result, items)
     yield Heading((TextPiece(says, tone=_RESULTS.get(result, "")),), 1)
     yield Paragraph(_title_with_rule(items.title_before(change) if change is not None else (), verification))
-    yield Grid(((), plain_prose(say("per_step", language)), ()), tuple(_amount_rows(verification, language)))
-    if own is not None and own.values:
+    times = plain_prose(say(f"per_{compared_times(items.comparison)}", language))
+    yield Grid(((), times, ()), tuple(_amount_rows(verification, items)))
+    if own is not None and own.values and not items.comparison.unrelated:
         yield Heading(plain_prose(say("watched", language)))
         heads = tuple(plain_prose(say(name, language)) for name in ("value", "before", "after", "threshold"))
         yield Grid(heads, tuple(map(_value_row, own.values)))
@@ -59,28 +61,45 @@ def _value_row(value: WatchedValue) -> tuple[Prose, ...]:
 
 def _all_blocks(found: Verifications, items: Items) -> Iterator[Block]:
     language = items.language
-    yield Heading((TextPiece(_say_counts(found, language), tone="good" if found.worked else "bad"),), 1)
-    yield Paragraph(plain_prose(_of_step(found.step, language)))
+    yield Heading(_answer_to_all(found, items), 1)
+    yield Paragraph(plain_prose(_of_step(found.step, items)))
     if found.findings:
         names = ("became", "finding", "promised_short", "freed_short", "explained_short")
         heads = tuple(plain_prose(say(name, language)) for name in names)
         yield Grid(heads, tuple(_finding_row(one, items) for one in found.findings), subject=1)
-        yield Paragraph((TextPiece(say("no_sum", language), tone="quiet"),))
+        if not found.barriers:
+            yield Paragraph((TextPiece(say("no_sum", language), tone="quiet"),))
     yield from _caveat_blocks([one for one in found.against if one.status == "new"], found.reasons, items)
 
 
 def _finding_row(one: Verification, items: Items) -> tuple[Prose, ...]:
     language, change = items.language, items.comparison.change(one.fingerprint)
     title = items.title_before(change) if change is not None else ()
-    reason = change.reason if change is not None else None
+    reason = change.reason if change is not None and not one.barriers else None
     why = plain_prose(say_aside(clean_line(reason.say(language), 500), language)) if reason is not None else ()
     return (
-        (TextPiece(status_word(one.status, language), tone=_BECAME.get(one.status, "")),),
+        (TextPiece(_became_word(one, language), tone=_BECAME.get(one.status, "")),),
         (*_title_with_rule(title, one), *why),
         plain_prose(show_value(one.promised_us, "us") if one.promised_us > 0 else "–"),
         plain_prose(_time_or_dash(one.freed_us, one.promised_us)),
         plain_prose(_time_or_dash(one.explained_us, one.promised_us)),
     )
+
+
+def _say_result(result: PromiseResult, items: Items) -> str:
+    """Whether it was fixed, or why that cannot be told."""
+    if result == "not known" and items.comparison.barriers:
+        why = say_barriers(items.comparison, items.comparison.barriers, items.language)
+        return say("not known because", items.language, why=why)
+    return say("got_worse" if result == "worse" else result, items.language)
+
+
+def _answer_to_all(found: Verifications, items: Items) -> Prose:
+    """What became of how many findings, or why that cannot be told."""
+    if found.findings and found.barriers:
+        why = say_barriers(items.comparison, found.barriers, items.language)
+        return (TextPiece(say("none known because", items.language, why=why), tone="warn"),)
+    return (TextPiece(_say_counts(found, items.language), tone="good" if found.worked else "bad"),)
 
 
 def _say_counts(found: Verifications, language: Language) -> str:
@@ -96,17 +115,33 @@ def _say_counts(found: Verifications, language: Language) -> str:
     return say("all_are", language, total=len(found.findings), counts=say("listed", language).join(said))
 
 
-def _of_step(step: Shift | None, language: Language) -> str:
+def _of_step(step: Shift | None, items: Items) -> str:
     """The step before and after, and what it won."""
+    language = items.language
     if step is None:
         return say("no_step", language)
+    if items.comparison.barriers:
+        return say_both_times(step, items.comparison, language)
     before, after = show_value(step.before_us, "us"), show_value(step.after_us, "us")
-    return say(f"step_{step.status}", language, before=before, after=after, delta=show_value(abs(step.delta_us), "us"))
+    times_of = compared_times(items.comparison)
+    return say(
+        f"step_{step.status}" if times_of == "step" else f"step_{step.status}_window",
+        language,
+        times_of,
+        before=before,
+        after=after,
+        delta=show_value(abs(step.delta_us), "us"),
+    )
 
 
 def status_word(status: Status, language: Language) -> str:
     """What became of a finding; one whose rule could not look again was not measured."""
     return say("not measured", language) if status == "not comparable" else STATUSES[status].say(language)
+
+
+def _became_word(one: Verification, language: Language) -> str:
+    """What became of a finding; of captures that do not compare that cannot be told."""
+    return JUDGEMENTS["not comparable"].say(language) if one.barriers else status_word(one.status, language)
 
 
 def _time_or_dash(us: float | None, promised: float) -> str:
@@ -132,10 +167,11 @@ def _change_prose(change: Change, items: Items) -> Prose:
     return (*item.title, TextPiece(f"{about} "), *code_prose(item.rule))
 
 
-def _amount_rows(verification: Verification, language: Language) -> Iterator[tuple[Prose, ...]]:
+def _amount_rows(verification: Verification, items: Items) -> Iterator[tuple[Prose, ...]]:
     """The times that are set side by side: what they are, how much, and what part of the promise."""
-    promised, won, step = verification.promised_us, verification.won_us, verification.step
-    moved = f"{show_value(step.before_us, 'us')} → {show_value(step.after_us, 'us')}" if step is not None else ""
+    language, times_of = items.language, compared_times(items.comparison)
+    promised, won = verification.promised_us, verification.won_us
+    moved = _say_step_moved(verification.step, items)
     named = (
         ("promised", show_value(promised, "us") if promised > 0 else say("not_estimated", language), ""),
         (
@@ -151,7 +187,17 @@ def _amount_rows(verification: Verification, language: Language) -> Iterator[tup
         ("explained", _time_or_unknown(verification.explained_us, language), ""),
     )
     for name, time, note in named:
-        yield plain_prose(say(name, language)), plain_prose(time), (TextPiece(note, tone="quiet"),) if note else ()
+        label = plain_prose(say("won_window" if name == "won" and times_of != "step" else name, language, times_of))
+        yield label, plain_prose(time), (TextPiece(note, tone="quiet"),) if note else ()
+
+
+def _say_step_moved(step: Shift | None, items: Items) -> str:
+    """The step before and after; for what each of them is where the captures do not compare."""
+    if step is None:
+        return ""
+    if items.comparison.barriers:
+        return say_both_times(step, items.comparison, items.language)
+    return f"{show_value(step.before_us, 'us')} → {show_value(step.after_us, 'us')}"
 
 
 def _time_or_unknown(us: float | None, language: Language) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text
+from advisor.messages.text import Language, Text, TimesOf
 from advisor.report.comparison.words import say as of_comparisons
 
 
@@ -19,10 +19,15 @@ WORDS: Mapping[str, Text] = {
     "not kept": _t("Not fixed: nothing moved beyond noise.", "修复无效：变化未超出正常波动。"),
     "got_worse": _t("Not fixed: it got worse.", "修复无效：问题加重了。"),
     "not known": _t("Whether it was fixed cannot be told.", "无法判断是否修复。"),
+    "not known because": _t("Whether it was fixed cannot be told: {why}.", "无法判断是否修复：{why}。"),
+    "none known because": _t("Whether anything was fixed cannot be told: {why}.", "无法判断问题是否修复：{why}。"),
     "per_step": _t("per step", "每步"),
+    "per_window": _t("in the captured window", "采集窗口内"),
+    "per_work": _t("in all", "合计"),
     "promised": _t("Promised by the finding (at most)", "诊断给出的预计收益（上限）"),
     "freed": _t("No longer left to win", "已消除的可优化时间"),
     "won": _t("Step time won", "单步耗时实际缩短"),
+    "won_window": _t("Time won of {the_step}", "{the_step}实际缩短"),
     "explained": _t("Of it this finding explains at most", "其中该问题最多可解释"),
     "of_promise": _t("{share} of the promise", "为预计收益的 {share}"),
     "not_estimated": _t("not estimated", "未估算"),
@@ -50,6 +55,20 @@ WORDS: Mapping[str, Text] = {
         "A step took {before} before and takes {after} after; the two do not compare.",
         "单步耗时之前为 {before}，之后为 {after}，两者不可比。",
     ),
+    "step_better_window": _t(
+        "{the_step} takes {after} in place of {before}: {delta} won.", "{the_step} {before} → {after}，缩短 {delta}。"
+    ),
+    "step_worse_window": _t(
+        "{the_step} takes {after} in place of {before}: {delta} lost.", "{the_step} {before} → {after}，变长 {delta}。"
+    ),
+    "step_same_window": _t(
+        "{the_step} takes as long as before, within noise: {before} before, {after} after.",
+        "{the_step}没有超出正常波动的变化：之前 {before}，之后 {after}。",
+    ),
+    "step_not comparable_window": _t(
+        "{the_step} took {before} before and takes {after} after; the two do not compare.",
+        "{the_step}之前为 {before}，之后为 {after}，两者不可比。",
+    ),
     "became": _t("became", "变化"),
     "finding": _t("finding", "问题"),
     "promised_short": _t("promised", "预计收益"),
@@ -64,7 +83,9 @@ WORDS: Mapping[str, Text] = {
 }
 
 
-def say(name: str, language: Language, /, **values: object) -> str:
+def say(name: str, language: Language, times_of: TimesOf = "step", /, **values: object) -> str:
     """One of the words of a verification, else one that comparisons and reports share, with its holes filled."""
     own = WORDS.get(name)
-    return of_comparisons(name, language, **values) if own is None else own.fill(language, **values)
+    if own is None:
+        return of_comparisons(name, language, times_of, **values)
+    return own.fill(language, times_of, **values)

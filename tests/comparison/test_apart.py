@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Captures that do not compare: nothing is called faster, fixed, new or gone, and the first sentence says why."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from comparison_samples import diagnosis, finding, measure, outcome
+
+from advisor.bot.comment import headline, render_comment
+from advisor.cli.main import main
+from advisor.comparison import compare
+from advisor.comparison.verification import verify_all, verify_finding
+from advisor.messages.text import LANGUAGES, Text
+from advisor.model.comparison import Barrier, Comparison
+from advisor.model.findings import Confidence, Diagnosis, Evidence, Label, Measure, RuleInfo
+from advisor.model.job import JobKind
+from advisor.model.run import Capture
+from advisor.policy.gate import CHANGED, judge_by_policy
+from advisor.policy.policy import Policy
+from advisor.report.comparison.account import account_entries
+from advisor.report.comparison.answer import compare_verdict
+from advisor.report.comparison.document import comparison_document
+from advisor.report.prose import flat_text
+from advisor.report.renderers.markdown import document_text
+from advisor.report.verification.document import verification_document
+
+FASTER = (800.0, 810.0, 790.0)
+
+
+def slow() -> Diagnosis:
+    return diagnosis(finding(us=200))
+
+
+def fast(*, stepped: bool = True) -> Diagnosis:
+    return diagnosis(finding("comm/late", us=190, severity="critical"), steps=FASTER, free_us=10, stepped=stepped)
+
+
+def on_gpu(made: Diagnosis) -> Diagnosis:
+    capture = Capture(rank=0, path="x", source="trace", activities=("CPU", "GPU"))
+    return made.model_copy(update={"run": made.run.model_copy(update={"captures": (capture,), "level": ""})})
+
+
+def computing(name: str, made: Diagnosis) -> Diagnosis:
+    """The same, but all that it computes is of this type."""
+    assert made.account is not None
+    spent = tuple(one.model_copy(update={"name": name}) if one.part == "compute" else one for one in made.account.spent)
+    return made.model_copy(update={"account": made.account.model_copy(update={"spent": spent})})
+
+
+def of_ranks(made: Diagnosis, ranks: tuple[int, ...], world: int = 0) -> Diagnosis:
+    return made.model_copy(update={"run": made.run.model_copy(update={"ranks": ranks, "world_size": world})})
+
+
+def working(made: Diagnosis, workload: str) -> Diagnosis:
+    job = JobKind.model_validate({"workload": workload})
+    return made.model_copy(update={"run": made.run.model_copy(update={"job": job})})
+
+
+PAIRS: dict[Barrier, tuple[Diagnosis, Diagnosis]] = {
+    "times": (slow(), fast(stepped=False)),
+    "device": (slow(), on_gpu(fast())),
+    "program": (slow(), computing("Conv2D", fast())),
+    "ranks": (of_ranks(slow(), (0, 1)), of_ranks(fast(), (0,))),
+}
+APART: tuple[Barrier, ...] = ("times", "device", "program")
+BARRIERS: tuple[Barrier, ...] = (*APART, "ranks")
+
+
+@pytest.fixture(params=BARRIERS)
+def barrier(request: pytest.FixtureRequest) -> Barrier:
+    found: Barrier = request.param
+    return found
+
+
+def test_what_keeps_two_captures_from_being_compared_is_told_both_ways(barrier: Barrier) -> None:
+    one, other = PAIRS[barrier]
+    for found in (compare(one, other), compare(other, one)):
+        assert found.barriers == (barrier,)
+        assert {found.confidence, *(change.confidence for change in found.changes)} == {Confidence.low}
+    assert compare(slow(), fast()).barriers == ()
+
+
+def test_no_fix_is_certified_between_captures_that_do_not_compare(barrier: Barrier) -> None:
+    found = compare(*PAIRS[barrier])
+    one, every = verify_finding(found, "host/idle"), verify_all(found)
+    assert verify_finding(compare(slow(), fast()), "host/idle").result == "kept"
+    assert (one.result, one.worked, one.freed_us, one.won_us, one.explained_us) == (
+        "not known",
+        False,
+        None,
+        None,
+        None,
+    )
+    assert not every.worked
+    assert {each.result for each in every.findings} == {"not known"}
+    assert one.against == every.against == ()
+    assert one.barriers == every.barriers == (barrier,)
+    assert one.reasons == found.notes
+    said = document_text(verification_document(one, found, "en"))
+    assert ("What the rule watches" in said) == (barrier not in ("times", "device")), "values of other things"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("named", [True, False])
+def test_the_command_says_first_why_nothing_can_be_told_and_ends_with_1(
+    barrier: Barrier, language: str, named: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sides = tmp_path / "before.json", tmp_path / "after.json"
+    for side, made in zip(sides, PAIRS[barrier], strict=True):
+        side.write_text(made.to_json(), "utf-8")
+    words = ["verify", *map(str, sides), "--lang", language, *(["--finding", "host/idle"] if named else [])]
+    assert main(words) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.startswith("Whether " if language == "en" else "无法判断")
+    why = {
+        "times": ("a step stands beside a captured window", "一侧是单步，另一侧是采集窗口"),
+        "device": ("one ran on an NPU, the other on a GPU", "一份来自 NPU，另一份来自 GPU"),
+        "program": ("they may not be of the same program", "可能不是同一个程序"),
+        "ranks": ("other ranks were captured", "采集的 rank 不同"),
+    }
+    assert f"{why[barrier][language == 'zh']}{'.' if language == 'en' else '。'}" in said.replace(
+        "另一侧是 ", "另一侧是"
+    )
+    assert "gone" not in said
+
+
+@pytest.mark.parametrize("apart", APART)
+def test_neither_step_is_called_the_faster_where_the_two_do_not_compare(apart: Barrier) -> None:
+    for found in (compare(*PAIRS[apart]), compare(*reversed(PAIRS[apart]))):
+        for language in LANGUAGES:
+            verdict = compare_verdict(found, language)
+            assert verdict.kind == "not-comparable"
+            assert verdict.says.startswith("The two do not compare: " if language == "en" else "两份采集不可比：")
+            assert not verdict.mainly
+            said = document_text(comparison_document(found, language))
+            assert not {"longer", "shorter", "变长", "变短"}.intersection(said.split())
+            first = headline(found.after, found, language)
+            assert first.startswith("Not comparable with the baseline: " if language == "en" else "与基线不可比：")
+            assert "%" not in first
+
+
+@pytest.mark.parametrize("unrelated", ["times", "device"])
+def test_findings_that_do_not_compare_neither_come_nor_go(unrelated: Barrier) -> None:
+    one, other = PAIRS[unrelated]
+    found = compare(one, other)
+    assert {change.status for change in found.changes} == {"not comparable"}
+    assert {shift.status for shift in found.shifts} == {"not comparable"}
+    assert found.moved == ()
+    comment = render_comment(other, found)
+    assert "New or worse" not in comment
+    assert "Better or gone" not in comment
+    assert "Nothing new" not in comment
+    assert "Fix first" in comment
+
+
+def test_a_window_is_called_a_window_in_a_comment_and_a_step_a_step() -> None:
+    one, other = PAIRS["times"]
+    there, back = headline(other, compare(one, other), "en"), headline(one, compare(other, one), "en")
+    assert "Before: a step of 1.00 ms; after: a captured window of 800 µs." in there
+    assert "Before: a captured window of 800 µs; after: a step of 1.00 ms." in back
+
+
+def test_all_work_of_a_program_compares_neither_with_a_step_nor_with_a_window() -> None:
+    window, run = fast(stepped=False), slow().run
+    recorded = run.captures[0].model_copy(update={"recorder": "msprof"})
+    work = slow().model_copy(update={"run": run.model_copy(update={"captures": (recorded,), "steps": ()})})
+    assert compare(work, slow()).barriers == compare(work, window).barriers == ("times",)
+    assert compare(work, work).barriers == ()
+    assert compare_verdict(compare(work, window), "en").says.endswith(
+        "Before: work of the device for 1.00 ms; after: a captured window of 800 µs."
+    )
+    assert compare_verdict(compare(work, work), "en").says.startswith("The device's work takes as long as before")
+
+
+def test_the_sum_of_the_entries_of_windows_is_no_step() -> None:
+    windows = compare(diagnosis(stepped=False), diagnosis(steps=FASTER, free_us=10, stepped=False))
+    for language, name in (("en", "captured window in all"), ("zh", "采集窗口合计")):
+        assert flat_text(account_entries(windows, language)[-1].name) == name
+    said = document_text(comparison_document(windows, "en"))
+    assert "step in all" not in said
+    assert "Part of the step" not in said
+    assert "Times per step" not in said
+    assert verify_all(windows).barriers == ()
+
+
+def test_a_gpu_beside_an_npu_is_told_and_its_ranks_are_not_taken_for_those_of_the_same_job() -> None:
+    notes = compare(of_ranks(slow(), (0, 1), 8), of_ranks(on_gpu(fast()), (0,))).notes
+    assert notes[0].en.startswith("Ran on an NPU before and on a GPU now:")
+    assert notes[0].zh.startswith("之前在 NPU 上运行，现在在 GPU 上运行")
+    assert not any("no rank changed" in note.en for note in notes)
+    assert any("how many the job had is known of only one of the two" in note.en for note in notes)
+    assert not any("little computation in common" in note.en for note in notes)
+
+
+def test_captures_that_do_not_say_what_computed_are_not_told_apart() -> None:
+    silent = slow().model_copy(update={"run": slow().run.model_copy(update={"captures": ()})})
+    assert compare(silent, on_gpu(slow())).barriers == ()
+
+
+def test_a_training_is_not_the_same_program_as_an_inference() -> None:
+    assert compare(working(slow(), "training"), working(fast(), "inference")).barriers == ("program",)
+    assert compare(working(slow(), "training"), working(fast(), "training")).barriers == ()
+    assert compare(working(slow(), "training"), fast()).barriers == ()
+
+
+def test_the_gravest_is_told_first_and_each_in_the_first_sentence() -> None:
+    found = compare(working(slow(), "training"), on_gpu(working(fast(stepped=False), "inference")))
+    assert found.barriers == ("times", "device", "program")
+    assert compare_verdict(found, "en").says.startswith(
+        "The two do not compare: a step stands beside a captured window; one ran on an NPU, the other on a GPU; they "
+        "may not be of the same program."
+    )
+
+
+def test_every_note_begins_as_a_sentence_does(barrier: Barrier) -> None:
+    for note in compare(*PAIRS[barrier]).notes:
+        assert note.en[0].isupper()
+        assert note.en.endswith(".")
+        assert note.zh.endswith("。")
+
+
+def test_how_many_of_the_two_hold_a_single_step_is_told() -> None:
+    many, single = diagnosis(), diagnosis(steps=(1000.0,))
+
+    def said(found: Comparison) -> str:
+        return " ".join(note.en for note in found.notes)
+
+    assert "One of the two holds a single step" in said(compare(many, single))
+    assert "Both hold a single step" in said(compare(single, single))
+    windows = diagnosis(steps=(1000.0,), stepped=False)
+    assert "Neither of the two marks steps" in said(compare(windows, windows))
+    assert "single step" not in said(compare(windows, windows))
+    assert "both hold a single step" in render_comment(single, compare(single, single))
+    assert "one of the two holds a single step" in render_comment(single, compare(many, single))
+
+
+def test_a_finding_whose_rule_was_quiet_by_a_value_that_is_missing_now_is_nothing_new() -> None:
+    """Of 78 % in both: before it was known that the device hardly computes at all, now that is not known."""
+    busy = Evidence(name="busy", value=0.02, unit="share", threshold=0.85)
+    seen = finding("compute/casts", us=0, share=0.78)
+    quiet = Measure(fingerprint=seen.fingerprint, evidence=(*seen.evidence, busy), short_of="busy")
+    unknown = seen.model_copy(update={"evidence": (*seen.evidence, busy.model_copy(update={"value": None}))})
+    before, after = diagnosis(outcomes=(outcome("compute/casts", "quiet", quiet),)), diagnosis(unknown)
+    label = Label(name="busy", label=Text(en="Part that computes", zh="计算占比"))
+    named = tuple(_labelled(info, label) for info in before.rules)
+    before = before.model_copy(update={"rules": named})
+    for found in (compare(before, after), compare(after, before)):
+        (change,) = found.changes
+        assert change.status == "not comparable"
+        assert change.reason is not None
+        assert "Part that computes" in change.reason.en
+        assert "计算占比" in change.reason.zh
+    known = seen.model_copy(update={"evidence": (*seen.evidence, busy.model_copy(update={"value": 0.9}))})
+    assert [change.status for change in compare(before, diagnosis(known)).changes] == ["new"]
+    gone = diagnosis(outcomes=(outcome("compute/casts", "quiet", measure("compute/casts")),))
+    assert [change.status for change in compare(gone, after).changes] == ["new"]
+
+
+def _labelled(info: RuleInfo, label: Label) -> RuleInfo:
+    return info.model_copy(update={"labels": (label,)})
+
+
+@pytest.mark.parametrize("unrelated", ["times", "device"])
+def test_a_gate_does_not_pass_for_want_of_a_baseline_that_compares(unrelated: Barrier) -> None:
+    one, other = PAIRS[unrelated]
+    verdict = judge_by_policy(other, compare(one, other), Policy(), CHANGED, date(2026, 1, 1))
+    assert (verdict.passed, verdict.blind) == (False, True)
+    assert any("The baseline does not compare with this run" in note.en for note in verdict.notes)
+    fine = other.model_copy(update={"findings": ()})
+    assert judge_by_policy(fine, compare(one, fine), Policy(), CHANGED, date(2026, 1, 1)).passed

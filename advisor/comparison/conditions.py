@@ -86,7 +86,9 @@ def _barriers_between(before: Diagnosis, after: Diagnosis) -> Iterator[Barrier]:
     if on_other_devices:
         yield "device"
     # what computes has other names on other devices: there these tell nothing of the program
-    if _other_workload(one, other) or not (on_other_devices or _one_program(before.account, after.account)):
+    if _other_workload(one, other):
+        yield "workload"
+    elif not (on_other_devices or _one_program(before.account, after.account)):
         yield "program"
     if _other_ranks(one, other):
         yield "ranks"
@@ -177,7 +179,7 @@ def _of_barriers(before: Diagnosis, after: Diagnosis, barriers: Collection[Barri
             en=f"Ran on {then.en} before and on {now.en} now: times, operators and findings of the two do not compare.",
             zh=f"之前在 {then.zh} 上运行，现在在 {now.zh} 上运行：两者的时间、算子和问题不可比。",
         )
-    if "program" in barriers and not _other_workload(one, other):
+    if "program" in barriers:
         yield Text(
             en="The two captures have little computation in common: they may not be of the same program.",
             zh="两次采集的算子构成差异很大，可能不是同一个程序。",
@@ -255,14 +257,14 @@ def _of_versions(one: Run, other: Run) -> Iterator[Text]:
     for name, old, new in (
         ("CANN", one.cann_version, other.cann_version),
         ("torch_npu", one.torch_npu_version, other.torch_npu_version),
-        ("chip", one.chip, other.chip),
-        ("framework", one.framework, other.framework),
-        ("workload", one.job.workload, other.job.workload),
-        ("stack", one.job.stack, other.job.stack),
+        ("Chip", one.chip, other.chip),
+        ("Framework", one.framework, other.framework),
+        ("Workload", one.job.workload, other.job.workload),
+        ("Stack", one.job.stack, other.job.stack),
     ):
         if old and new and old != new:
             then, now = one_line(old), one_line(new)
-            chinese = {"chip": "芯片", "framework": "框架", "workload": "任务类型", "stack": "软件栈"}.get(name, name)
+            chinese = {"Chip": "芯片", "Framework": "框架", "Workload": "任务类型", "Stack": "软件栈"}.get(name, name)
             yield Text(en=f"{name}: {then} before, {now} now.", zh=f"{chinese}：由 {then} 变为 {now}。")
 
 

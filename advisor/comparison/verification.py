@@ -109,7 +109,7 @@ def verify_all(comparison: Comparison) -> Verifications:
     return Verifications(
         confidence=comparison.confidence,
         step=_compared_step(comparison),
-        barriers=comparison.barriers,
+        barriers=comparison.apart,
         findings=tuple(
             one.model_copy(update={"against": (), "reasons": tuple(r for r in one.reasons if r not in notes)})
             for one in found
@@ -128,7 +128,7 @@ def verify_finding(comparison: Comparison, name: str) -> Verification:
     finding = finding_named(comparison.before, name)
     change = comparison.change(finding.fingerprint)
     assert change is not None  # noqa: S101 - every finding of either side has one
-    if comparison.barriers:
+    if comparison.apart:
         change = change.model_copy(update={"status": "not comparable"})
     step = _compared_step(comparison)
     promised = finding.saving.us
@@ -140,7 +140,7 @@ def verify_finding(comparison: Comparison, name: str) -> Verification:
         confidence=change.confidence,
         status=change.status,
         metrics=change.metrics,
-        barriers=comparison.barriers,
+        barriers=comparison.apart,
         promised_us=promised,
         freed_us=_time_freed(change, promised),
         step=step,
@@ -152,14 +152,14 @@ def verify_finding(comparison: Comparison, name: str) -> Verification:
 def _compared_step(comparison: Comparison) -> Shift | None:
     """What became of the step; where anything keeps the two captures from being compared, that cannot be told."""
     step = comparison.step
-    if step is None or not comparison.barriers:
+    if step is None or not comparison.apart:
         return step
     return step.model_copy(update={"status": "not comparable"})
 
 
 def _new_or_worse(comparison: Comparison) -> tuple[Change, ...]:
     """What may have eaten what was won; nothing can be told of that where the two captures do not compare."""
-    return () if comparison.barriers else comparison.having("new", "worse")
+    return () if comparison.apart else comparison.having("new", "worse")
 
 
 def _time_won(step: Shift | None) -> float | None:
@@ -221,7 +221,7 @@ def _time_freed(change: Change, promised: float) -> float | None:
 
 
 def _limiting_reasons(change: Change, promised: float, step: Shift | None, comparison: Comparison) -> list[Text]:
-    if comparison.barriers:
+    if comparison.apart:
         return list(comparison.notes)
     said = [change.reason] if change.reason is not None else []
     if promised <= 0:

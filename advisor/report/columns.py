@@ -217,6 +217,7 @@ COLUMNS: Mapping[str, Text] = {
     "more_beside": _t("More beside communication", "与通信并行占比的增加"),
     "neighbour_us": _t("Step beside it", "相邻 step 时长"),
     "others_slowdown": _t("All others slower by", "其余算子变慢倍数"),
+    "held_us": _t("Host costs", "host 开销"),
     "paused_us": _t("One long pause", "单次长停顿"),
     "phase_us": _t("Time of the phase", "该阶段时间"),
     "low_share": _t("Below 95 % of the full clock", "低于满频 95 % 的时间"),

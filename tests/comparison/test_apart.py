@@ -62,15 +62,22 @@ def working(made: Diagnosis, workload: str) -> Diagnosis:
 PAIRS: dict[Barrier, tuple[Diagnosis, Diagnosis]] = {
     "times": (slow(), fast(stepped=False)),
     "device": (slow(), on_gpu(fast())),
+    "workload": (working(slow(), "training"), working(fast(), "inference")),
     "program": (slow(), computing("Conv2D", fast())),
     "ranks": (of_ranks(slow(), (0, 1)), of_ranks(fast(), (0,))),
 }
-APART: tuple[Barrier, ...] = ("times", "device", "program")
-BARRIERS: tuple[Barrier, ...] = (*APART, "ranks")
+APART: tuple[Barrier, ...] = ("times", "device", "workload")
+DOUBTS: tuple[Barrier, ...] = ("program", "ranks")
 
 
-@pytest.fixture(params=BARRIERS)
+@pytest.fixture(params=APART + DOUBTS)
 def barrier(request: pytest.FixtureRequest) -> Barrier:
+    found: Barrier = request.param
+    return found
+
+
+@pytest.fixture(params=APART)
+def apart(request: pytest.FixtureRequest) -> Barrier:
     found: Barrier = request.param
     return found
 
@@ -83,8 +90,8 @@ def test_what_keeps_two_captures_from_being_compared_is_told_both_ways(barrier: 
     assert compare(slow(), fast()).barriers == ()
 
 
-def test_no_fix_is_certified_between_captures_that_do_not_compare(barrier: Barrier) -> None:
-    found = compare(*PAIRS[barrier])
+def test_no_fix_is_certified_between_captures_that_do_not_compare(apart: Barrier) -> None:
+    found = compare(*PAIRS[apart])
     one, every = verify_finding(found, "host/idle"), verify_all(found)
     assert verify_finding(compare(slow(), fast()), "host/idle").result == "kept"
     assert (one.result, one.worked, one.freed_us, one.won_us, one.explained_us) == (
@@ -97,19 +104,30 @@ def test_no_fix_is_certified_between_captures_that_do_not_compare(barrier: Barri
     assert not every.worked
     assert {each.result for each in every.findings} == {"not known"}
     assert one.against == every.against == ()
-    assert one.barriers == every.barriers == (barrier,)
+    assert one.barriers == every.barriers == (apart,)
     assert one.reasons == found.notes
     said = document_text(verification_document(one, found, "en"))
-    assert ("What the rule watches" in said) == (barrier not in ("times", "device")), "values of other things"
+    assert ("What the rule watches" in said) == (apart not in ("times", "device")), "values of other things"
+
+
+@pytest.mark.parametrize("doubt", DOUBTS)
+def test_a_fix_that_changes_what_computes_can_be_verified_and_on_what_that_rests_is_told(doubt: Barrier) -> None:
+    found = compare(*PAIRS[doubt])
+    one, every = verify_finding(found, "host/idle"), verify_all(found)
+    assert (one.result, one.worked, one.confidence, one.barriers) == ("kept", True, Confidence.low, ())
+    assert every.worked
+    for made in (one, every):
+        said = " ".join(document_text(verification_document(made, found, "en")).split())
+        assert ("That holds if both are of the same program" in said) == (doubt == "program")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("named", [True, False])
 def test_the_command_says_first_why_nothing_can_be_told_and_ends_with_1(
-    barrier: Barrier, language: str, named: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    apart: Barrier, language: str, named: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sides = tmp_path / "before.json", tmp_path / "after.json"
-    for side, made in zip(sides, PAIRS[barrier], strict=True):
+    for side, made in zip(sides, PAIRS[apart], strict=True):
         side.write_text(made.to_json(), "utf-8")
     words = ["verify", *map(str, sides), "--lang", language, *(["--finding", "host/idle"] if named else [])]
     assert main(words) == 1
@@ -118,16 +136,12 @@ def test_the_command_says_first_why_nothing_can_be_told_and_ends_with_1(
     why = {
         "times": ("a step stands beside a captured window", "一侧是单步，另一侧是采集窗口"),
         "device": ("one ran on an NPU, the other on a GPU", "一份来自 NPU，另一份来自 GPU"),
-        "program": ("they may not be of the same program", "可能不是同一个程序"),
-        "ranks": ("other ranks were captured", "采集的 rank 不同"),
+        "workload": ("they do different things", "任务类型不同"),
     }
-    assert f"{why[barrier][language == 'zh']}{'.' if language == 'en' else '。'}" in said.replace(
-        "另一侧是 ", "另一侧是"
-    )
+    assert f"{why[apart][language == 'zh']}{'.' if language == 'en' else '。'}" in said.replace("另一侧是 ", "另一侧是")
     assert "gone" not in said
 
 
-@pytest.mark.parametrize("apart", APART)
 def test_neither_step_is_called_the_faster_where_the_two_do_not_compare(apart: Barrier) -> None:
     for found in (compare(*PAIRS[apart]), compare(*reversed(PAIRS[apart]))):
         for language in LANGUAGES:
@@ -200,18 +214,18 @@ def test_captures_that_do_not_say_what_computed_are_not_told_apart() -> None:
     assert compare(silent, on_gpu(slow())).barriers == ()
 
 
-def test_a_training_is_not_the_same_program_as_an_inference() -> None:
-    assert compare(working(slow(), "training"), working(fast(), "inference")).barriers == ("program",)
+def test_a_training_does_not_compare_with_an_inference() -> None:
+    assert compare(working(slow(), "training"), working(fast(), "inference")).barriers == ("workload",)
     assert compare(working(slow(), "training"), working(fast(), "training")).barriers == ()
     assert compare(working(slow(), "training"), fast()).barriers == ()
 
 
 def test_the_gravest_is_told_first_and_each_in_the_first_sentence() -> None:
     found = compare(working(slow(), "training"), on_gpu(working(fast(stepped=False), "inference")))
-    assert found.barriers == ("times", "device", "program")
+    assert found.barriers == ("times", "device", "workload")
     assert compare_verdict(found, "en").says.startswith(
         "The two do not compare: a step stands beside a captured window; one ran on an NPU, the other on a GPU; they "
-        "may not be of the same program."
+        "do different things."
     )
 
 

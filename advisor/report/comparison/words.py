@@ -192,6 +192,7 @@ STATUSES: Mapping[str, Text] = {
 BARRIERS: Mapping[Barrier, Text] = {
     "times": _t("{first} stands beside {second}", "一侧是{first}，另一侧是{second}"),
     "device": _t("one ran on an NPU, the other on a GPU", "一份来自 NPU，另一份来自 GPU"),
+    "workload": _t("they do different things", "任务类型不同"),
     "program": _t("they may not be of the same program", "可能不是同一个程序"),
     "ranks": _t("other ranks were captured", "采集的 rank 不同"),
 }

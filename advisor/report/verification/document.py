@@ -88,10 +88,16 @@ def _finding_row(one: Verification, items: Items) -> tuple[Prose, ...]:
 
 def _say_result(result: PromiseResult, items: Items) -> str:
     """Whether it was fixed, or why that cannot be told."""
-    if result == "not known" and items.comparison.barriers:
-        why = say_barriers(items.comparison, items.comparison.barriers, items.language)
+    if result == "not known" and items.comparison.apart:
+        why = say_barriers(items.comparison, items.comparison.apart, items.language)
         return say("not known because", items.language, why=why)
-    return say("got_worse" if result == "worse" else result, items.language)
+    said = say("got_worse" if result == "worse" else result, items.language)
+    return said + _say_condition(items)
+
+
+def _say_condition(items: Items) -> str:
+    """On what an answer rests where the two captures may be of different programs."""
+    return say("if_one_program", items.language) if "program" in items.comparison.barriers else ""
 
 
 def _answer_to_all(found: Verifications, items: Items) -> Prose:
@@ -99,7 +105,8 @@ def _answer_to_all(found: Verifications, items: Items) -> Prose:
     if found.findings and found.barriers:
         why = say_barriers(items.comparison, found.barriers, items.language)
         return (TextPiece(say("none known because", items.language, why=why), tone="warn"),)
-    return (TextPiece(_say_counts(found, items.language), tone="good" if found.worked else "bad"),)
+    said = _say_counts(found, items.language) + (_say_condition(items) if found.findings else "")
+    return (TextPiece(said, tone="good" if found.worked else "bad"),)
 
 
 def _say_counts(found: Verifications, language: Language) -> str:
@@ -120,7 +127,7 @@ def _of_step(step: Shift | None, items: Items) -> str:
     language = items.language
     if step is None:
         return say("no_step", language)
-    if items.comparison.barriers:
+    if items.comparison.apart:
         return say_both_times(step, items.comparison, language)
     before, after = show_value(step.before_us, "us"), show_value(step.after_us, "us")
     times_of = compared_times(items.comparison)
@@ -195,7 +202,7 @@ def _say_step_moved(step: Shift | None, items: Items) -> str:
     """The step before and after; for what each of them is where the captures do not compare."""
     if step is None:
         return ""
-    if items.comparison.barriers:
+    if items.comparison.apart:
         return say_both_times(step, items.comparison, items.language)
     return f"{show_value(step.before_us, 'us')} → {show_value(step.after_us, 'us')}"
 

@@ -21,6 +21,10 @@ WORDS: Mapping[str, Text] = {
     "not known": _t("Whether it was fixed cannot be told.", "无法判断是否修复。"),
     "not known because": _t("Whether it was fixed cannot be told: {why}.", "无法判断是否修复：{why}。"),
     "none known because": _t("Whether anything was fixed cannot be told: {why}.", "无法判断问题是否修复：{why}。"),
+    "if_one_program": _t(
+        " That holds if both are of the same program: they have little computation in common.",
+        "前提是两份采集来自同一程序：两者的算子构成差异很大。",
+    ),
     "per_step": _t("per step", "每步"),
     "per_window": _t("in the captured window", "采集窗口内"),
     "per_work": _t("in all", "合计"),

@@ -56,7 +56,6 @@ TEXTS: Mapping[str, Text] = {
     "too_many_files": Text("more than {count} files", "文件超过 {count} 个"),
     "go_further_down": Text("give a folder further down", "请给出更下层的目录"),
     "saved_has_no_tables": Text("a saved diagnosis has no tables", "保存的诊断中没有数据表"),
-    "give_its_capture": Text("give the capture it was made from", "请给出生成它的采集目录"),
     "argument_is": Text("`{name}` is {value}", "`{name}` 为 {value}"),
     "argument_between": Text("1 to {most} can be had at a time", "可取 1 到 {most}"),
     "such_patterns": Text("such as `host/*`; categories: {names}", "例如 `host/*`；类别：{names}"),

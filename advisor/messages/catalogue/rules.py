@@ -40,6 +40,18 @@ TEXTS: Mapping[str, Text] = {
         'a value that begins with one of @ ` % * & stands in quotes: "@team"',
         '以 @ ` % * & 开头的值需加引号："@team"',
     ),
+    "quote_the_whole": Text(
+        "a text that begins with {sign} stands in quotes as a whole: {quoted}",
+        "以 {sign} 开头的文本需整体加引号：{quoted}",
+    ),
+    "not_and_tags": Text(
+        "a condition is negated with `not`; a text that begins with ! stands in quotes",
+        "条件取反请用 `not`；以 ! 开头的文本需加引号",
+    ),
+    "indent_with_blanks": Text("indent with blanks, not tabs", "请用空格缩进，不要用制表符（Tab）"),
+    "one_document": Text(
+        "a file holds one document: no `---` further down", "一个文件只能有一个文档：请删去中间的 `---`"
+    ),
     "quote_the_colon": Text('a text with ": " in it stands in quotes', "含有“: ”的文本需加引号"),
     # its shape
     "rule_is_mapping": Text("a rule file is a mapping that begins with `id:`", "规则文件应为映射，并以 `id:` 开头"),
@@ -90,6 +102,11 @@ TEXTS: Mapping[str, Text] = {
     "name_an_aggregate": Text("name an aggregate with `let`", "请在 `let` 中为聚合命名"),
     "hole_is_open": Text("the brace before `{name}` is not closed", "`{name}` 前的花括号没有闭合"),
     "close_the_hole": Text("put the closing brace behind the name", "请在名称后补上右花括号"),
+    "hole_has_more": Text("`{hole}` holds more than a name", "`{hole}` 中除名称外还有其他内容"),
+    "name_alone": Text(
+        "write `{hole}`: there are no formats, its unit says how it is shown",
+        "请写成 `{hole}`：不支持格式说明，显示方式由单位决定",
+    ),
     "hole_is_unknown": Text(
         "`{hole}` is neither evidence nor a key of `for_each`", "`{hole}` 既不是 evidence，也不是 `for_each` 的键"
     ),

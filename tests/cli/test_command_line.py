@@ -140,6 +140,21 @@ def test_diagnosing_a_report_points_to_what_writes_it_again(saved: Path, capsys:
     assert f"advisor render {saved}" in said
 
 
+@pytest.mark.parametrize("command", ["modules", "stats", "facts", "inspect"])
+@pytest.mark.parametrize(
+    ("language", "hint"),
+    [("en", "hint: give the capture it was made from"), ("zh", "提示：请给出生成它的采集目录")],
+)
+def test_what_a_saved_report_does_not_hold_is_had_from_its_capture(
+    command: str, language: str, hint: str, saved: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = ["-o", "facts"] if command == "facts" else []
+    assert main([command, str(saved), *output, "--lang", language]) == 2
+    said = capsys.readouterr().err
+    assert said.rstrip().endswith(hint)
+    assert "advisor render" not in said
+
+
 def test_failing_cases_end_with_one_and_wrong_rules_with_two(tmp_path: Path) -> None:
     assert main(["rules", "new", "acme/mine", "--dir", str(tmp_path)]) == 0
     path = tmp_path / "acme" / "mine.yaml"

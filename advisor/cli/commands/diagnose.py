@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         from advisor.report.charts.draw import begin_charts
         from advisor.report.progress_bar import ProgressBar
 
-        refuse_saved(arguments.path)
+        refuse_saved(arguments.path, to_write_again=True)
         outputs = check_outputs(arguments.output, arguments.path)
         settings = settings_of(arguments)
         language = language_of(arguments.lang)

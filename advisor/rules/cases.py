@@ -26,6 +26,14 @@ _DEFAULTS = {"step_us": "1000", "step_count": "1", "rank_count": "1"}
 _LEVELS = {"-1": "Level_none", "0": "Level0", "1": "Level1", "2": "Level2", "-": ""}
 
 
+class UnclearCase(Unclear):
+    """What a case starts from cannot be understood: in which of its tables, or in its `run`."""
+
+    def __init__(self, unclear: Unclear, table: str) -> None:
+        self.table = table
+        super().__init__(unclear.what, unclear.hint, unclear.at)
+
+
 class CaseInput(Struct, frozen=True):
     """What a case starts from."""
 
@@ -37,22 +45,37 @@ def parse_given(case: CaseFile) -> CaseInput:
     """The run and the tables of a case.
 
     Raises:
-        Unclear: A table, column, run name or cell does not exist or is not a value.
+        UnclearCase: A table, column, run name or cell does not exist or is not a value.
     """
     found: dict[type[Fact], Table[Any]] = {}
     for name, text in case.given.items():
         if name == "run":
             continue
-        if name not in FACTS:
-            raise Unclear(Message("unknown_table", name=name), suggest_known(name, FACTS))
-        if sum(int(times[:9]) for times in _TIMES.findall(text)) > MAX_ROWS:
-            raise Unclear(Message("too_many_rows", table=name, limit=MAX_ROWS))
         try:
-            found[FACTS[name]] = read_table(FACTS[name], text)
-        except OverflowError:
-            raise Unclear(Message("number_over_64_bits", table=name)) from None
+            fact = _fact_named(name)
+            found[fact] = _table_of_text(fact, text)
+        except Unclear as unclear:
+            raise UnclearCase(unclear, name) from None
     ranks = {rank for table in found.values() if "rank" in table.fact.columns() for rank in table["rank"].tolist()}
-    return CaseInput(run_of(case.given.get("run", ""), ranks), found)
+    try:
+        return CaseInput(run_of(case.given.get("run", ""), ranks), found)
+    except Unclear as unclear:
+        raise UnclearCase(unclear, "run") from None
+
+
+def _fact_named(name: str) -> type[Fact]:
+    if name not in FACTS:
+        raise Unclear(Message("unknown_table", name=name), suggest_known(name, FACTS))
+    return FACTS[name]
+
+
+def _table_of_text(fact: type[Fact], text: str) -> Table[Any]:
+    if sum(int(times[:9]) for times in _TIMES.findall(text)) > MAX_ROWS:
+        raise Unclear(Message("too_many_rows", table=fact.table, limit=MAX_ROWS))
+    try:
+        return read_table(fact, text)
+    except OverflowError:
+        raise Unclear(Message("number_over_64_bits", table=fact.table)) from None
 
 
 def run_of(words: str, seen: Iterable[int] = ()) -> Run:

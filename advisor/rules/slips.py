@@ -14,7 +14,7 @@ Spot = tuple[int, int]
 """Line and column, counted from 0."""
 
 
-class Slip(NamedTuple):
+class KnownSlip(NamedTuple):
     """Where a slip was made, and what to write instead."""
 
     spot: Spot
@@ -29,19 +29,19 @@ _CLOSED_BY: Mapping[str, str] = {"{": "}", "[": "]", '"': '"', "'": "'"}
 _LONGEST_EXAMPLE = 60
 
 
-def find_slip(said: str, spot: Spot, lines: Sequence[str], began: int | None = None) -> Slip | None:
+def find_slip(said: str, spot: Spot, lines: Sequence[str], began: int | None = None) -> KnownSlip | None:
     """The slip behind what the parser `said` at a spot, of something that `began` on another line; None if unknown."""
     line, column = spot
     text = lines[line] if line < len(lines) else ""
     if (tab := _tab_at(text, column)) is not None:
-        return Slip((line, tab), Message("indent_with_blanks"))
+        return KnownSlip((line, tab), Message("indent_with_blanks"))
     if "another document" in said:
-        return Slip(spot, Message("one_document"))
+        return KnownSlip(spot, Message("one_document"))
     own_colon = "mapping values are not allowed" in said and _BARE_KEY.match(text[:column])
     if (own_colon or "could not find expected ':'" in said) and (wide := _wide_colon(lines, line, began)):
         return wide
     hint = None if own_colon else _hint_on_value(said, text, column)
-    return Slip(spot, hint) if hint else None
+    return KnownSlip(spot, hint) if hint else None
 
 
 def _tab_at(text: str, column: int) -> int | None:
@@ -52,13 +52,13 @@ def _tab_at(text: str, column: int) -> int | None:
     return column if text[column : column + 1] == "\t" else None
 
 
-def _wide_colon(lines: Sequence[str], line: int, began: int | None) -> Slip | None:
+def _wide_colon(lines: Sequence[str], line: int, began: int | None) -> KnownSlip | None:
     """A key before a full-width colon: where the parser missed the colon, or on the line of text before."""
     before = next((number for number in range(line - 1, -1, -1) if lines[number].strip()), None)
     for number in (began, line, before):
         found = _WIDE_COLON.match(lines[number]) if number is not None and number < len(lines) else None
         if number is not None and found:
-            return Slip((number, found.start(1)), say_narrow_sign("："))
+            return KnownSlip((number, found.start(1)), say_narrow_sign("："))
     return None
 
 

@@ -88,7 +88,9 @@ class RuleDocument(Struct):
     def _place_in_scalar(self, node: yaml.ScalarNode, column: int) -> tuple[int, int]:
         """Line and column of one character of a scalar, counting as the lines stand in the file."""
         line, start = node.start_mark.line, node.start_mark.column
-        if node.style in ("|", ">"):
+        if node.style == "|":
+            return self._place_in_literal(node, column)
+        if node.style == ">":
             line, start = line + 1, 0
         elif node.style:
             start += 1
@@ -102,6 +104,15 @@ class RuleDocument(Struct):
                 return line, start + min(left, max(room, 0))
             left, line = left - room - 1, line + 1
         return node.start_mark.line, node.start_mark.column
+
+    def _place_in_literal(self, node: yaml.ScalarNode, column: int) -> tuple[int, int]:
+        """The same of a block whose lines are kept as they are, but for their indentation."""
+        before = node.value[:column]
+        line, begin = node.start_mark.line + 1 + before.count("\n"), before.rfind("\n") + 1
+        if line >= len(self.lines):
+            return node.start_mark.line, node.start_mark.column
+        indent = len(self.lines[line]) - len(node.value[begin:].split("\n", 1)[0])
+        return line, indent + column - begin
 
     def _find_node(self, path: Path_, key: bool) -> tuple[Any, yaml.Node | None]:
         """The mark of the deepest part of a path that exists, and its node."""

@@ -11,12 +11,12 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
-from advisor.messages.errors import Mistake, Unclear
+from advisor.messages.errors import Mistake
 from advisor.messages.markup import find_refusals
 from advisor.messages.message import Message
 from advisor.model.findings import RemedyStep
 from advisor.rules.bind import Rule
-from advisor.rules.cases import parse_given
+from advisor.rules.cases import UnclearCase, parse_given
 from advisor.rules.guides import known_statements
 from advisor.rules.patterns import Pattern
 from advisor.rules.schema import cases_of_document
@@ -108,8 +108,9 @@ def _check_tests(document: RuleDocument, ours: bool) -> Iterator[Mistake]:
             yield document.mistake(("tests", number, "name"), Message("case_named_twice"))
         try:
             parse_given(case)
-        except Unclear as unclear:
-            yield document.mistake(("tests", number, "given"), unclear.what, unclear.hint, key=True)
+        except UnclearCase as unclear:
+            path, at = ("tests", number, "given", unclear.table), unclear.at
+            yield document.mistake(path, unclear.what, unclear.hint, key=at is None, column=at)
 
 
 def _check_thresholds(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:

@@ -205,6 +205,25 @@ def test_wrong_cells_in_a_case_are_told(tmp_path: Path) -> None:
     assert told(tmp_path)[0].startswith("`overlaps` has no column `spam_us`")
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong", "shown"),
+    [
+        ("1000    200", "1000    2OO", "2OO"),
+        ("1000    200", "1000", "0    1000"),
+        ("1000    200", "1000    200 x2 # twice\n\n        1 1000 '2", "1 1000 '2"),
+        ("rank span_us", "rank spam_us", "spam_us free_us"),
+        ("      overlaps: |", "      overlap: |", "overlap: |"),
+        ("    given:\n", "    given:\n      run: tp=many\n", "run: tp=many"),
+    ],
+)
+def test_a_mistake_in_a_case_is_told_at_its_row(tmp_path: Path, right: str, wrong: str, shown: str) -> None:
+    rule_texts.write(tmp_path, tests=rule_texts.CASES.replace(right, wrong, 1))
+    (mistake,) = lint_rules([tmp_path])
+    lines = (tmp_path / "host/idle.yaml").read_text("utf-8").splitlines()
+    assert lines[mistake.place.line - 1][mistake.place.column - 1 :] == shown
+    assert mistake.source[mistake.caret :] == shown
+
+
 def test_a_case_cannot_ask_for_rows_without_end(tmp_path: Path) -> None:
     rule_texts.write(tmp_path, tests=rule_texts.CASES.replace("200\n", "200 x999999999999\n", 1))
     assert told(tmp_path) == ["overlaps: more than 100000 rows"]

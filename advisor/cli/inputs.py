@@ -61,6 +61,18 @@ def warn_of_chip(profile: Profile, arguments: argparse.Namespace) -> None:
     print(f"advisor: {said.say(language_of(arguments.lang))}", file=sys.stderr)
 
 
+def warn_of_rules(arguments: argparse.Namespace) -> None:
+    """Says on the side that the lint finds more in rules of one's own, which judge all the same."""
+    if not arguments.rules or getattr(arguments, "quiet", False):
+        return
+    from advisor.messages.message import Message
+    from advisor.rules.catalog import lint_rules
+
+    if slips := lint_rules(arguments.rules):
+        said = Message("slips_in_rules", count=len(slips), folders=" ".join(map(str, arguments.rules)))
+        print(f"advisor: {said.say(language_of(arguments.lang))}", file=sys.stderr)
+
+
 def ways_to_read(arguments: argparse.Namespace, bar: ProgressBar) -> dict[str, Any]:
     """What `reading_options` say of how a capture is read, in the words of `pipeline.open_profile`; progress is shown.
 

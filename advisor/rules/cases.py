@@ -21,6 +21,8 @@ from advisor.rules.schema import CaseFile
 from advisor.rules.source import suggest_known
 
 MAX_ROWS = 100_000
+OF_FINDINGS = ("severity", "confidence", "saving_us", "places", "fix", "rank", "stage", "step")
+"""What a case may expect of a finding of any rule."""
 _TIMES = re.compile(r"\sx(\d+)\s*$", re.MULTILINE)
 _DEFAULTS = {"step_us": "1000", "step_count": "1", "rank_count": "1"}
 _LEVELS = {"-1": "Level_none", "0": "Level0", "1": "Level1", "2": "Level2", "-": ""}

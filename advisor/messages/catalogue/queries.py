@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from advisor.messages.text import Text
 
 TEXTS: Mapping[str, Text] = {
-    "where_is_condition": Text("`where` is a condition, not {found}", "`where` 应为条件，而不是 {found}"),
+    "where_is_condition": Text("`where` is a condition, not {found}", "`where` 应为条件，而不是{found}"),
     "compare_something": Text("compare something, such as `duration_us > 100`", "请写成比较，例如 `duration_us > 100`"),
     "limit_is": Text("`limit` is {limit}", "`limit` 为 {limit}"),
     "limit_between": Text(

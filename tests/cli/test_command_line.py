@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -103,6 +104,17 @@ def test_what_is_nothing_like_a_command_is_answered_with_all(capsys: pytest.Capt
     said = wrong_use(["zzzz"], capsys)
     assert "did you mean" not in said
     assert all(name in said for name in COMMANDS)
+
+
+def test_a_command_is_a_module_that_says_its_words_and_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("advisor.cli.commands.say_hello")
+    module.words = lambda one: one.add_argument("name")  # type: ignore[attr-defined]
+    module.run = lambda arguments: len(arguments.name)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    known = {**COMMANDS, "say-hello": "greet"}
+    monkeypatch.setattr("advisor.cli.arguments.COMMANDS", known)
+    monkeypatch.setattr("advisor.cli.main.COMMANDS", known)
+    assert main(["say-hello", "seven"]) == 5
 
 
 @pytest.mark.parametrize("command", ["render", "check", "bot", "compare", "verify"])

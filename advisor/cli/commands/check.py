@@ -59,7 +59,6 @@ def words(one: argparse.ArgumentParser) -> None:
     source_options(one)
     language_option(one)
     reading_options(one)
-    one.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

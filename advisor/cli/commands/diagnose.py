@@ -53,7 +53,6 @@ def words(one: argparse.ArgumentParser) -> None:
         help="only rules whose id matches, such as host/*; may be repeated",
     )
     reading_options(one)
-    one.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -14,6 +14,7 @@ import yaml
 
 from advisor.cli.main import main
 from advisor.engine.case_runs import prove_rule
+from advisor.expr.language import RUN_NAMES
 from advisor.model.comparison import Tolerance
 from advisor.policy.policy_file import BUDGETS, SECTIONS
 from advisor.policy.settings import TOP_LEVEL, Settings
@@ -37,6 +38,17 @@ def test_the_rule_of_the_guide_loads_lints_and_passes_its_cases(tmp_path: Path) 
     assert main(["rules", "lint", str(tmp_path)]) == 0
     (loaded,) = Catalog.load([tmp_path]).rules
     assert prove_rule(loaded) == []
+
+
+def test_the_guide_names_every_name_of_the_run_and_every_text_it_can_be() -> None:
+    page = (TOP / "docs/writing-rules.md").read_text("utf-8")
+    (listed,) = re.findall(r"^- Names of the run: (.*?)\n\n", page, re.M | re.S)
+    said = re.findall(r"`([^`]+)`", listed)
+    assert [one.name for one in RUN_NAMES if one.name not in said] == []
+    for one in RUN_NAMES:
+        told = re.search(rf"`{one.name}` \(([^()]*)\)", listed)
+        wrong = set(re.findall(r"`([^`]+)`", told[1])) - set(one.values) if told and one.values else set()
+        assert wrong == set(), one.name
 
 
 def test_the_remedy_of_the_guide_fits_into_its_rule(tmp_path: Path) -> None:

@@ -238,7 +238,7 @@ def cases_of_document(document: RuleDocument) -> tuple[tuple[CaseFile, ...], lis
     """The tests of a rule file that have the right shape, and what is wrong with the others."""
     raw = document.data.get("tests") if isinstance(document.data, dict) else None
     if not isinstance(raw, list) or not raw:
-        return (), [document.mistake(("tests",), Message("rule_has_tests"), Message("fires_and_quiet"))]
+        return (), [document.mistake(("tests",), Message("rule_has_tests"), Message("one_that_fires"))]
     found: list[CaseFile] = []
     mistakes: list[Mistake] = []
     for number, entry in enumerate(raw):

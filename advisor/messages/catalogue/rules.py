@@ -56,7 +56,7 @@ TEXTS: Mapping[str, Text] = {
     # its shape
     "rule_is_mapping": Text("a rule file is a mapping that begins with `id:`", "规则文件应为映射，并以 `id:` 开头"),
     "rule_has_tests": Text("a rule has a list of `tests`", "规则应有 `tests` 列表"),
-    "fires_and_quiet": Text("one that fires, one that is quiet", "至少一个触发、一个不触发"),
+    "one_that_fires": Text("at least one in which it fires", "至少有一个触发的用例"),
     # a pattern of chains
     "pattern_is_mapping": Text(
         "a pattern file is a mapping that begins with `name:`", "模式文件应为映射，并以 `name:` 开头"

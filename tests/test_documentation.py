@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from advisor import reference
 from advisor.cli.main import main
 from advisor.engine.case_runs import prove_rule
 from advisor.expr.language import RUN_NAMES
@@ -131,3 +132,16 @@ def test_the_pattern_of_the_page_lints_and_passes_its_cases(tmp_path: Path) -> N
     path.write_text(pattern, "utf-8")
     assert main(["rules", "lint", str(tmp_path)]) == 0
     assert main(["rules", "test", str(tmp_path)]) == 0
+
+
+def test_the_check_of_generated_pages_says_what_writes_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(reference, "TOP", tmp_path)
+    monkeypatch.setattr(reference, "generated_pages", lambda: iter([("docs/a.md", "new")]))
+    assert reference.main(["--check"]) == 1
+    assert capsys.readouterr().out == "stale: docs/a.md\npython -m advisor.reference writes them\n"
+    assert reference.main([]) == 0
+    capsys.readouterr()
+    assert reference.main(["--check"]) == 0
+    assert capsys.readouterr().out == ""

@@ -47,6 +47,9 @@ from advisor.messages.errors import ExprError
 from advisor.messages.message import Message, did_you_mean
 from advisor.units import FACTORS, Type, ValueKind
 
+MANY = 30
+"""Of more names than this a hint lists those of the rule alone, without those of the run."""
+
 
 class Scope(Struct, frozen=True):
     """The names an expression may use. `keys` are columns that are one value per group outside of aggregates."""
@@ -190,7 +193,9 @@ class _Compiler:
         if name in language.FUNCTION_NAMES:
             hint = Message("it_is_a_function", usage=language.USAGE[name])
         else:
-            hint = did_you_mean(close) or Message("known_here", names=", ".join(self.scope.names))
+            own = [known for known in self.scope.names if known not in RUN_SCOPE]
+            listed = own if own and len(self.scope.names) > MANY else self.scope.names
+            hint = did_you_mean(close) or Message("known_here", names=", ".join(listed))
         raise self.fail(node, Message("unknown_name", name=name), hint)
 
     def on_unary(self, node: ast.UnaryOp) -> TypedEvaluate:
@@ -262,7 +267,7 @@ class _Compiler:
                 raise
             quote = Message("quote_a_text", text=f'`"{node.id}"`')
             near = did_you_mean(difflib.get_close_matches(node.id, self.scope.names, 1))
-            hint = Message("with_hint", what=near, hint=quote) if near is not None else quote
+            hint = Message("with_hint", what=quote, hint=near) if near is not None else quote
             raise ExprError(error.what, error.source, error.column, hint) from None
 
     def is_text(self, node: ast.expr) -> bool:

@@ -247,7 +247,10 @@ def main(argv: list[str] | None = None) -> int:
         print(f"{'stale' if check else 'removed' if path in orphans else 'written'}: {path.relative_to(TOP)}")
         if not check:
             _write_or_remove(path, wanted.get(path))
-    return 1 if check and (stale or orphans) else 0
+    if check and (stale or orphans):
+        print("python -m advisor.reference writes them")
+        return 1
+    return 0
 
 
 def _write_or_remove(path: Path, text: str | None) -> None:

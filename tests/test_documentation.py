@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from advisor import reference
 from advisor.cli.main import main
 from advisor.engine.case_runs import prove_rule
+from advisor.expr.language import RUN_NAMES
 from advisor.model.comparison import Tolerance
 from advisor.policy.policy_file import BUDGETS, SECTIONS
 from advisor.policy.settings import TOP_LEVEL, Settings
@@ -37,6 +39,17 @@ def test_the_rule_of_the_guide_loads_lints_and_passes_its_cases(tmp_path: Path) 
     assert main(["rules", "lint", str(tmp_path)]) == 0
     (loaded,) = Catalog.load([tmp_path]).rules
     assert prove_rule(loaded) == []
+
+
+def test_the_guide_names_every_name_of_the_run_and_every_text_it_can_be() -> None:
+    page = (TOP / "docs/writing-rules.md").read_text("utf-8")
+    (listed,) = re.findall(r"^- Names of the run: (.*?)\n\n", page, re.M | re.S)
+    said = re.findall(r"`([^`]+)`", listed)
+    assert [one.name for one in RUN_NAMES if one.name not in said] == []
+    for one in RUN_NAMES:
+        told = re.search(rf"`{one.name}` \(([^()]*)\)", listed)
+        wrong = set(re.findall(r"`([^`]+)`", told[1])) - set(one.values) if told and one.values else set()
+        assert wrong == set(), one.name
 
 
 def test_the_remedy_of_the_guide_fits_into_its_rule(tmp_path: Path) -> None:
@@ -119,3 +132,16 @@ def test_the_pattern_of_the_page_lints_and_passes_its_cases(tmp_path: Path) -> N
     path.write_text(pattern, "utf-8")
     assert main(["rules", "lint", str(tmp_path)]) == 0
     assert main(["rules", "test", str(tmp_path)]) == 0
+
+
+def test_the_check_of_generated_pages_says_what_writes_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(reference, "TOP", tmp_path)
+    monkeypatch.setattr(reference, "generated_pages", lambda: iter([("docs/a.md", "new")]))
+    assert reference.main(["--check"]) == 1
+    assert capsys.readouterr().out == "stale: docs/a.md\npython -m advisor.reference writes them\n"
+    assert reference.main([]) == 0
+    capsys.readouterr()
+    assert reference.main(["--check"]) == 0
+    assert capsys.readouterr().out == ""

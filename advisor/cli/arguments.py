@@ -39,8 +39,11 @@ def build_parser(asked: str | None = None) -> argparse.ArgumentParser:
     for name, about in COMMANDS.items():
         one = commands.add_parser(name, help=about)
         if asked in (name, None):
-            import_module(f"advisor.cli.commands.{name.replace('-', '_')}").words(one)
+            module = import_module(f"advisor.cli.commands.{name.replace('-', '_')}")
+            module.words(one)
             for leaf in _leaf_parsers(one):
+                if leaf.get_default("run") is None:  # an action of a command may have named its own
+                    leaf.set_defaults(run=module.run)
                 leaf.add_argument("--debug", action="store_true", help="show where in advisor an error arose")
     return top
 

@@ -31,8 +31,8 @@ def given_diagnosis(path: Path, arguments: argparse.Namespace, settings: Setting
     return saved_diagnosis(path) if is_saved(path) else diagnose_capture(path, arguments, settings)[0]
 
 
-def refuse_saved(path: Path) -> None:
-    """Points whoever wants to diagnose a report to what writes it again.
+def refuse_saved(path: Path, *, to_write_again: bool = False) -> None:
+    """Asks whoever gives a report for its capture; where reports are written, points to what writes it again.
 
     Raises:
         UsageError: It is the .json of a diagnosis or of a comparison.
@@ -46,7 +46,8 @@ def refuse_saved(path: Path) -> None:
     called = Message("a_saved_comparison")
     if kind == "diagnosis":
         called = Message("a_saved_diagnosis")
-    raise UsageError(Message("not_a_capture", path=path, kind=called), Message("render_again", path=path))
+    hint = Message("render_again", path=path) if to_write_again else Message("give_its_capture")
+    raise UsageError(Message("not_a_capture", path=path, kind=called), hint)
 
 
 def warn_of_chip(profile: Profile, arguments: argparse.Namespace) -> None:
@@ -58,6 +59,18 @@ def warn_of_chip(profile: Profile, arguments: argparse.Namespace) -> None:
 
     said = Message("other_chip", chip=run.chip, told=told)
     print(f"advisor: {said.say(language_of(arguments.lang))}", file=sys.stderr)
+
+
+def warn_of_rules(arguments: argparse.Namespace) -> None:
+    """Says on the side that the lint finds more in rules of one's own, which judge all the same."""
+    if not arguments.rules or getattr(arguments, "quiet", False):
+        return
+    from advisor.messages.message import Message
+    from advisor.rules.catalog import lint_rules
+
+    if slips := lint_rules(arguments.rules):
+        said = Message("slips_in_rules", count=len(slips), folders=" ".join(map(str, arguments.rules)))
+        print(f"advisor: {said.say(language_of(arguments.lang))}", file=sys.stderr)
 
 
 def ways_to_read(arguments: argparse.Namespace, bar: ProgressBar) -> dict[str, Any]:

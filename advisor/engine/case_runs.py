@@ -18,7 +18,7 @@ from advisor.facts.selection import Selected, Selection
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing, Mistake, Unclear
 from advisor.messages.message import Message, MessageValue
-from advisor.model.findings import Finding
+from advisor.model.findings import Finding, OutcomeName
 from advisor.rules import source
 from advisor.rules.bind import Rule
 from advisor.rules.cases import parse_given, run_of
@@ -77,7 +77,8 @@ def prove_case(rule: Rule, case: CaseFile) -> list[Message]:
     result = evaluate(rule, TablesAlone(start.tables), start.run)
     got = result.outcome.outcome
     if isinstance(case.expect, str):
-        return [] if got == case.expect else [Message("expected_outcome", wanted=case.expect, got=_say_outcome(result))]
+        wrong = Message("expected_outcome", wanted=_OUTCOMES[case.expect], got=_say_outcome(result))
+        return [] if got == case.expect else [wrong]
     if got != "fired":
         return [Message("expected_findings", got=_say_outcome(result))]
     pairs = {finding.fingerprint: (finding, hit) for finding, hit in with_worst(result)}
@@ -104,13 +105,22 @@ def prove_on_empty_tables(rule: Rule) -> list[Message]:
     return [Message("on_empty_tables", got=_say_outcome(result))] if result.outcome.outcome == "failed" else []
 
 
+_OUTCOMES: Mapping[OutcomeName, Message] = {
+    "fired": Message("outcome_fired"),
+    "quiet": Message("outcome_quiet"),
+    "not applicable": Message("outcome_not_applicable"),
+    "skipped": Message("outcome_skipped"),
+    "failed": Message("outcome_failed"),
+}
+
+
 def _with_hint(what: Message, hint: Message | None) -> Message:
     return Message("with_hint", what=what, hint=hint) if hint else what
 
 
 def _say_outcome(result: RuleResult) -> MessageValue:
-    reason, got = result.outcome.reason, result.outcome.outcome
-    if got == "fired":
+    reason, got = result.outcome.reason, _OUTCOMES[result.outcome.outcome]
+    if result.outcome.outcome == "fired":
         found = with_worst(result)
         listed = "; ".join(str(_finding_values(*pair)) for pair in found[:3])
         return Message("got_findings", count=len(found), values=listed)

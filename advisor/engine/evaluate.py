@@ -22,6 +22,7 @@ from advisor.engine.merge import saving_with_share
 from advisor.engine.near_misses import Subject, first_of_quiet_subjects, measure_of_subject, nearest_groups
 from advisor.engine.profile_like import ProfileLike
 from advisor.engine.worst_events import with_occurrences
+from advisor.engine.zero_divisors import zero_divisors
 from advisor.expr.compile import Compiled
 from advisor.expr.frame import FALSE, TRUE, UNKNOWN, Frame, Value, group_rows, is_missing, repeated
 from advisor.expr.language import RUN_SCOPE, run_values
@@ -220,9 +221,12 @@ def _skip_rule(rule: Rule, frame: Frame, condition: Compiled, run: Run) -> RuleR
     empty = [n for n in columns if bool(np.all(is_missing(frame.column(n))))]
     unknown = [n for n in sorted(names) if n in RUN_SCOPE and frame.named.get(n) is None]
     unknown += [n for n in sorted(names) if asked_variables([n])]
-    if not columns and not unknown:
-        unknown = [n for n in rule.let if n in names and bool(np.all(is_missing(frame.named.get(n))))]
     labels = {item.name: item.label for item in rule.evidence}
+    if not columns and not unknown:
+        sources = [condition.source, *(rule.let[name].source for name in rule.let if name in names)]
+        if zeros := zero_divisors(rule, frame, sources, grouped=condition is not rule.where):
+            return _result_of_rule(rule, "skipped", reason.of_zero_divisors(zeros, labels))
+        unknown = [n for n in rule.let if n in names and bool(np.all(is_missing(frame.named.get(n))))]
     variables = _variables_in_sources(rule.let[name].source for name in names if name in rule.let)
     why = reason.of_missing_values(rule.fact, empty or columns, unknown, labels, run, variables, partly=not empty)
     return _result_of_rule(rule, "skipped", why, needs=[f"{rule.fact.table}.{name}" for name in empty or columns])

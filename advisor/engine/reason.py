@@ -318,6 +318,12 @@ def of_missing_values(  # noqa: PLR0917 - what is missing, and in whose words
     return _with_hints([head, *hints, *own], [*hints, *own])
 
 
+def of_zero_divisors(written: Sequence[str], labels: Mapping[str, Text]) -> Text:
+    """All was recorded, but what the condition divides by is zero: expressions as written, and `labels` for names."""
+    zero = words_for_names(written, {**RUN, **labels})
+    return Text(en=f"nothing to divide by, zero in this run: {zero.en}", zh=f"除数为 0，无法计算：{zero.zh}")
+
+
 def of_unknown_run(names: Sequence[str], run: Run) -> Reason:
     """It is not known whether the rule concerns this run."""
     words = words_for_names(names, RUN)

@@ -38,7 +38,7 @@ from advisor.expr.evaluate import (
     text_test,
 )
 from advisor.expr.frame import column_scope
-from advisor.expr.language import MOMENT
+from advisor.expr.language import MOMENT, RUN_SCOPE
 from advisor.expr.mismatches import LITERALS, say_mismatch, say_type, say_wrong_kind, say_wrong_type
 from advisor.expr.parse import SPLIT, parse
 from advisor.expr.settings import VARIABLE, of_setting, setting_name
@@ -46,6 +46,9 @@ from advisor.facts.base import Fact
 from advisor.messages.errors import ExprError
 from advisor.messages.message import Message, did_you_mean
 from advisor.units import FACTORS, Type, ValueKind
+
+MANY = 30
+"""Of more names than this a hint lists those of the rule alone, without those of the run."""
 
 
 class Scope(Struct, frozen=True):
@@ -190,7 +193,9 @@ class _Compiler:
         if name in language.FUNCTION_NAMES:
             hint = Message("it_is_a_function", usage=language.USAGE[name])
         else:
-            hint = did_you_mean(close) or Message("known_here", names=", ".join(self.scope.names))
+            own = [known for known in self.scope.names if known not in RUN_SCOPE]
+            listed = own if own and len(self.scope.names) > MANY else self.scope.names
+            hint = did_you_mean(close) or Message("known_here", names=", ".join(listed))
         raise self.fail(node, Message("unknown_name", name=name), hint)
 
     def on_unary(self, node: ast.UnaryOp) -> TypedEvaluate:
@@ -237,12 +242,14 @@ class _Compiler:
         if len(node.ops) != 1:
             raise self.fail(node, Message("compare_two"), Message("join_with_and"))
         sign, right_node = node.ops[0], node.comparators[0]
-        left = self.visit(node.left)
+        left = self.compared(node.left, right_node)
         if isinstance(sign, ast.In | ast.NotIn):
             return self.member(left, node.left, right_node, isinstance(sign, ast.NotIn))
         if type(sign) not in COMPARISONS:
             raise self.foreign(node, sign)
-        right = self.visit(right_node)
+        right = self.compared(right_node, node.left)
+        self.refuse_no_value(node.left, right_node)
+        self.refuse_no_value(right_node, node.left)
         if left[0].kind != right[0].kind:
             raise self.fail(node, say_mismatch("cannot_compare", left[0], right[0]))
         self.common(node, left[0], right[0], "cannot_compare")
@@ -250,6 +257,36 @@ class _Compiler:
             raise self.fail(node, Message("text_has_no_order" if left[0].kind == "text" else "truth_has_no_order"))
         per_row, (a, b) = self.level(left, right)
         return Type("bool", per_row=per_row), compared_values(type(sign), left[0].kind, a, b)
+
+    def compared(self, node: ast.expr, other: ast.expr) -> TypedEvaluate:
+        """One side of a comparison: a name that nobody knows beside a text may be a text without its quotes."""
+        try:
+            return self.visit(node)
+        except ExprError as error:
+            if not isinstance(node, ast.Name) or node.id in language.FUNCTION_NAMES or not self.is_text(other):
+                raise
+            quote = Message("quote_a_text", text=f'`"{node.id}"`')
+            near = did_you_mean(difflib.get_close_matches(node.id, self.scope.names, 1))
+            hint = Message("with_hint", what=quote, hint=near) if near is not None else quote
+            raise ExprError(error.what, error.source, error.column, hint) from None
+
+    def is_text(self, node: ast.expr) -> bool:
+        """Whether this is known to be a text."""
+        try:
+            return _Compiler(self.source, self.scope).visit(node)[0].kind == "text"
+        except ExprError:
+            return False
+
+    def refuse_no_value(self, node: ast.expr, *texts: ast.expr) -> None:
+        """Refuses to compare a name of the run with a text that is never its value: it would hold on no run."""
+        values = language.RUN_VALUES.get(node.id, ()) if isinstance(node, ast.Name) else ()
+        if not values or not isinstance(node, ast.Name) or self.scope.names[node.id] is not RUN_SCOPE[node.id]:
+            return
+        for text in texts:
+            if isinstance(text, ast.Constant) and isinstance(text.value, str) and text.value not in values:
+                allowed, given = ", ".join(values), text.value
+                hint = did_you_mean(difflib.get_close_matches(given, values, 1, 0.5))
+                raise self.fail(text, Message("is_one_of", name=node.id, allowed=allowed, given=given), hint)
 
     def member(self, left: TypedEvaluate, left_node: ast.expr, node: ast.expr, negate: bool) -> TypedEvaluate:
         if not isinstance(node, ast.List | ast.Tuple) or not node.elts:
@@ -259,6 +296,7 @@ class _Compiler:
         if kind == "bool" or left[0].unit == MOMENT:
             raise self.fail(left_node, say_wrong_type("a_text_or_number", left[0]))
         choices = [self.literal(item, kind) for item in node.elts]
+        self.refuse_no_value(left_node, *node.elts)
         return Type("bool", per_row=left[0].per_row), is_among_literals(left[1], choices, negate)
 
     def literal(self, node: ast.expr, kind: ValueKind) -> str | float:

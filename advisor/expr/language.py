@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from difflib import get_close_matches
+from typing import get_args
 
 from msgspec import Struct
 
 from advisor.messages.message import Message, did_you_mean
-from advisor.model.run import Run
+from advisor.model.job import STACKS, Phase, Workload
+from advisor.model.run import Run, Sides
 from advisor.units import FACTORS, Type
 
 MAX_SOURCE = 2000
@@ -134,6 +136,7 @@ INSTEAD_OF_SYNTAX: dict[str, str] = {
     "FloorDiv": "divide",
     "BitAnd": "join_with_and",
     "BitOr": "join_with_or",
+    "BitXor": "multiply_instead",
     "Invert": "negate_with_not",
     "Is": "compare_equal",
     "IsNot": "compare_unequal",
@@ -183,6 +186,8 @@ class RunName(Struct, frozen=True):
     type: Type
     meaning: str
     value: Callable[[Run], float | str | None]
+    values: tuple[str, ...] = ()
+    """Every text that it can be, where these are few and known."""
 
 
 _LEVELS = {"Level_none": -1.0, "Level0": 0.0, "Level1": 1.0, "Level2": 2.0}
@@ -191,6 +196,11 @@ _NUMBER, _TEXT = Type("number"), Type("text")
 
 def _none_if_zero(value: float) -> float | None:
     return value or None
+
+
+def _words_of(known: object) -> tuple[str, ...]:
+    """The words of a `Literal` but for the empty one, which stands for nothing known."""
+    return tuple(word for word in get_args(known) if word)
 
 
 RUN_NAMES: tuple[RunName, ...] = (
@@ -251,9 +261,14 @@ RUN_NAMES: tuple[RunName, ...] = (
         _TEXT,
         "`on` where Python call stacks were recorded on some rank, else `off`; missing when not recorded",
         lambda r: r.call_stacks,
+        ("on", "off"),
     ),
     RunName(
-        "sides", _TEXT, "`both` (host and device), `device` or `summary` (a cluster summary)", lambda r: r.sides or None
+        "sides",
+        _TEXT,
+        "`both` (host and device), `device` or `summary` (a cluster summary)",
+        lambda r: r.sides or None,
+        _words_of(Sides),
     ),
     RunName(
         "lost_files",
@@ -266,24 +281,27 @@ RUN_NAMES: tuple[RunName, ...] = (
         _TEXT,
         "`yes` where the kernels of all ranks lie in lists of their own, `no` where some lie in the timeline alone",
         lambda r: r.kernel_list or None,
+        ("yes", "no"),
     ),
     RunName("tp", _NUMBER, "tensor-parallel size", lambda r: _none_if_zero(r.parallel.tp)),
     RunName("pp", _NUMBER, "pipeline-parallel size", lambda r: _none_if_zero(r.parallel.pp)),
     RunName("dp", _NUMBER, "data-parallel size", lambda r: _none_if_zero(r.parallel.dp)),
     RunName("cp", _NUMBER, "context-parallel size", lambda r: _none_if_zero(r.parallel.cp)),
     RunName("ep", _NUMBER, "expert-parallel size", lambda r: _none_if_zero(r.parallel.ep)),
-    RunName("device_family", _TEXT, "`npu` or `gpu`", lambda r: r.device_family),
+    RunName("device_family", _TEXT, "`npu` or `gpu`", lambda r: r.device_family, ("npu", "gpu")),
     RunName(
         "framework",
         _TEXT,
         "`PyTorch` or `MindSpore`; `other` where msprof recorded, which tells of none; missing when not recorded",
         lambda r: r.framework or ("other" if r.recorder == "msprof" else None),
+        ("PyTorch", "MindSpore", "other"),
     ),
     RunName(
         "recorder",
         _TEXT,
         "`msprof` where it recorded a program from outside, else `framework`",
         lambda r: r.recorder or "framework",
+        ("msprof", "framework"),
     ),
     RunName(
         "workload",
@@ -291,12 +309,14 @@ RUN_NAMES: tuple[RunName, ...] = (
         "`training`, `inference` or `RL`, as the operators or the user tell; a capture that holds one half of `RL` "
         "is an `inference` (rollout) or a `training` (update); missing where nothing tells",
         lambda r: r.job.workload or None,
+        _words_of(Workload),
     ),
     RunName(
         "phase",
         _TEXT,
         "of an inference: `prefill`, `decode` or `mixed`; missing where nothing tells",
         lambda r: r.job.phase or None,
+        _words_of(Phase),
     ),
     RunName(
         "stack",
@@ -304,6 +324,7 @@ RUN_NAMES: tuple[RunName, ...] = (
         "whose flags the job has: `PyTorch` (alone), `FSDP`, `DeepSpeed`, `Megatron`, `vLLM`, `SGLang`, `MindIE`, "
         "`MindSpore`, `verl`; missing where nothing tells",
         lambda r: r.job.stack or None,
+        STACKS,
     ),
     RunName("chip", _TEXT, "chip, such as `Ascend910B`", lambda r: r.chip or None),
     RunName("cann_version", _TEXT, "version of CANN", lambda r: r.cann_version or None),
@@ -311,6 +332,8 @@ RUN_NAMES: tuple[RunName, ...] = (
 )
 
 RUN_SCOPE: dict[str, Type] = {entry.name: entry.type for entry in RUN_NAMES}
+RUN_VALUES: dict[str, tuple[str, ...]] = {entry.name: entry.values for entry in RUN_NAMES if entry.values}
+"""Every text that a name of the run can be, by the name."""
 
 
 def run_values(run: Run) -> dict[str, float | str | None]:

@@ -10,12 +10,16 @@ from advisor.messages.message import Message, MessageValue
 from advisor.units import Type, ValueKind
 
 _WANTED: Mapping[ValueKind, str] = {"bool": "a_condition", "number": "a_number", "text": "a_text"}
+_KINDS: Mapping[ValueKind, str] = {"bool": "kind_bool", "number": "kind_number", "text": "kind_text"}
 LITERALS = Message("list_of_literals"), Message("such_as_alone", example='`in ["a", "b"]`')
 
 
 def say_type(found: Type) -> MessageValue:
     """What a type is called."""
-    return Message("absolute_time") if found.unit == MOMENT else str(found)
+    if found.unit == MOMENT:
+        return Message("absolute_time")
+    kind = Message(_KINDS[found.kind])
+    return Message("kind_in_unit", kind=kind, unit=found.unit) if found.unit else kind
 
 
 def say_wrong_kind(kind: ValueKind, found: Type) -> Message:

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from functools import lru_cache
 
 from advisor.expr import language
+from advisor.expr.wide_signs import hint_on_wide_sign
 from advisor.messages.errors import ExprError
 from advisor.messages.message import Message
 
@@ -42,7 +44,14 @@ def parse(text: str) -> ast.expr:
 _NONE = Message("not_an_expression")
 
 
+_ORDER = re.compile(r"(?P<value>\w+) +(?:asc|desc)\w*$", re.IGNORECASE)
+
+
 def _syntax_hint(text: str) -> Message | None:
+    if wide := hint_on_wide_sign(text):
+        return wide
+    if order := _ORDER.search(text.rstrip()):
+        return Message("order_by_sign", name=order["value"])
     if "&&" in text or "||" in text or "!" in text.replace("!=", ""):
         return Message("join_with_words")
     bare = text.replace("==", "").replace("<=", "").replace(">=", "").replace("!=", "").replace("where=", "")

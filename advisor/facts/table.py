@@ -12,7 +12,7 @@ import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from msgspec import Struct
@@ -482,29 +482,74 @@ def read_table(fact: type[F], text: str) -> Table[F]:
     but for `rank` and `step`, which are 0 and 1.
 
     Raises:
-        Unclear: A heading is not a column, a row has too many or too few cells, or a cell is no number.
+        Unclear: A heading is not a column, a row has too many or too few cells, or a cell is no number; with its place.
     """
-    header, *lines = [split_cells(line, comments=True) for line in text.strip().splitlines() if line.strip()] or [[]]
+    header, *lines = list(_written_rows(text)) or [_WrittenRow(0, "", [])]
     declared = fact.columns()
-    for name in header:
+    for name in header.cells:
         if name not in declared:
-            raise Unclear(
-                Message("no_column", table=fact.table, name=name), Message("table_has", names=", ".join(declared))
+            what, hint = (
+                Message("no_column", table=fact.table, name=name),
+                Message("table_has", names=", ".join(declared)),
             )
-    rows: list[list[str]] = []
-    for cells in lines:
-        times = 1
-        if len(cells) == len(header) + 1 and re.fullmatch(r"x\d+", cells[-1]):
-            times = int(cells.pop()[1:])
-        if len(cells) != len(header):
-            counts = {"cells": len(cells), "headings": len(header)}
-            raise Unclear(Message("cells_not_headings", table=fact.table, **counts, row=" ".join(cells)))
-        rows += [cells] * times
-    columns: dict[str, Any] = {n: [_parse_cell(declared[n], row[i]) for row in rows] for i, n in enumerate(header)}
+            raise Unclear(what, hint, header.place_of(name))
+    rows: list[list[str | float | int | None]] = []
+    for line in lines:
+        cells, times = line.cells, 1
+        if len(cells) == len(header.cells) + 1 and re.fullmatch(r"x\d+", cells[-1]):
+            cells, times = cells[:-1], int(cells[-1][1:])
+        if len(cells) != len(header.cells):
+            counts = {"cells": len(cells), "headings": len(header.cells)}
+            raise Unclear(Message("cells_not_headings", table=fact.table, **counts, row=" ".join(cells)), at=line.at)
+        try:
+            row = [_parse_cell(declared[name], cell) for name, cell in zip(header.cells, cells, strict=True)]
+        except _UnclearCell as unclear:
+            raise Unclear(unclear.what, at=line.place_of(unclear.cell)) from None
+        rows += [row] * times
+    columns: dict[str, Any] = {name: [row[i] for row in rows] for i, name in enumerate(header.cells)}
     for name, default in (("rank", 0), ("step", 1)):
         if name in declared and name not in columns:
             columns[name] = [default] * len(rows)
     return Table.build(fact, **columns)
+
+
+class _WrittenRow(NamedTuple):
+    """A line of a table as written: where it begins in the text, and its cells."""
+
+    at: int
+    line: str
+    cells: list[str]
+
+    def place_of(self, cell: str) -> int:
+        """Where a cell stands in the text; where the line begins if it is written otherwise."""
+        found = re.search(rf"(?<!\S){re.escape(cell)}(?!\S)", self.line)
+        return self.at + (found.start() if found else 0)
+
+
+def _written_rows(text: str) -> Iterator[_WrittenRow]:
+    """The lines of a table that hold anything.
+
+    Raises:
+        Unclear: A quote has no end.
+    """
+    at = 0
+    for whole in text.splitlines(keepends=True):
+        line, begin = whole.strip(), at + len(whole) - len(whole.lstrip())
+        at += len(whole)
+        if not line:
+            continue
+        try:
+            yield _WrittenRow(begin, line, split_cells(line, comments=True))
+        except Unclear as unclear:
+            raise Unclear(unclear.what, unclear.hint, begin) from None
+
+
+class _UnclearCell(Unclear):
+    """A cell is no value of its column."""
+
+    def __init__(self, what: Message, cell: str) -> None:
+        self.cell = cell
+        super().__init__(what)
 
 
 def split_cells(words: str, *, comments: bool = False) -> list[str]:
@@ -526,9 +571,9 @@ def _parse_cell(column: Column, cell: str) -> str | float | int | None:
         return cell
     if column.store == "flag":
         if cell not in ("true", "false"):
-            raise Unclear(Message("cell_is_flag", column=column.name, given=cell))
+            raise _UnclearCell(Message("cell_is_flag", column=column.name, given=cell), cell)
         return int(cell == "true")
     try:
         return int(cell) if column.store == "int" else float(cell)
     except ValueError:
-        raise Unclear(Message("cell_is_number", column=column.name, given=cell)) from None
+        raise _UnclearCell(Message("cell_is_number", column=column.name, given=cell), cell) from None

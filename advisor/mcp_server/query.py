@@ -13,6 +13,7 @@ from advisor.engine.excerpt import cells_of
 from advisor.expr.compile import Compiled, Scope, compile_expr
 from advisor.expr.frame import TRUE, Frame, Value, column_scope, group_rows, is_missing
 from advisor.expr.language import MOMENT, RESERVED, RUN_SCOPE, run_values
+from advisor.expr.mismatches import say_type
 from advisor.expr.settings import ENVIRONMENT, recorded_environment
 from advisor.facts.base import Fact
 from advisor.facts.table import Array, Table, Texts
@@ -171,7 +172,7 @@ def _key_values(fact: type[Fact], name: str, values: Sequence[object]) -> Value:
 def _compile_condition(text: str, scope: Scope) -> Compiled:
     found = compile_expr(text, scope)
     if found.type.kind != "bool":
-        raise UsageError(Message("where_is_condition", found=str(found.type)), Message("compare_something"))
+        raise UsageError(Message("where_is_condition", found=say_type(found.type)), Message("compare_something"))
     return found
 
 

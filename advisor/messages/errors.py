@@ -135,12 +135,16 @@ class ExprError(AdvisorError):
 
 
 class Unclear(SpokenError, ValueError):
-    """A value in a file people write cannot be understood: what is wrong with it, and what would be right."""
+    """A value in a file people write cannot be understood: what is wrong with it, and what would be right.
+
+    `at` counts characters of the text that holds it, where it has a place of its own.
+    """
 
     what: Message
     hint: Message | None
 
-    def __init__(self, what: Message, hint: Message | None = None) -> None:
+    def __init__(self, what: Message, hint: Message | None = None, at: int | None = None) -> None:
+        self.at = at
         super().__init__(what, hint)
 
 

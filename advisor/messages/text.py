@@ -19,6 +19,8 @@ HOLE = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
 """A name in braces, to be filled in."""
 _OPEN = re.compile(r"(?<!\{)\{(\w++)(?!\})")
 """A brace before a name that no brace closes: a hole that nothing would fill."""
+_WITH_MORE = re.compile(r"(?<!\{)\{(\w++)(?!\})[^{}\n]*\}")
+"""A name in braces with something behind it, such as a format: nothing would fill it."""
 _WRITTEN = re.compile(r"\{\{(\w+)\}\}")
 """A name in two pairs of braces: means itself in one pair. All other braces, such as `{}`, stand for themselves."""
 
@@ -81,7 +83,12 @@ def hole_names(*texts: str) -> tuple[str, ...]:
 
 def open_hole_names(words: str) -> tuple[str, ...]:
     """The names behind braces that nothing closes."""
-    return tuple(dict.fromkeys(_OPEN.findall(words)))
+    return tuple(dict.fromkeys(_OPEN.findall(_WITH_MORE.sub("", words))))
+
+
+def holes_with_more(words: str) -> Mapping[str, str]:
+    """What is written in braces where there is more than a name, such as `{x:.2f}`, with the name."""
+    return {found[0]: found[1] for found in _WITH_MORE.finditer(words)}
 
 
 def unescape_braces(words: str) -> str:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,7 +16,7 @@ from advisor.facts.base import Fact
 from advisor.facts.names import FACTS
 from advisor.messages.errors import ExprError, Mistake
 from advisor.messages.message import Message
-from advisor.messages.text import Text, hole_names, open_hole_names
+from advisor.messages.text import Text, hole_names, holes_with_more, open_hole_names
 from advisor.model.findings import Confidence, Param, Reference, Severity
 from advisor.rules.occurrences import Occurrences, bound_occurrences
 from advisor.rules.rule import ConfidenceChoice, EvidenceSpec, ExcerptSpec, Levels, Rule, SavingSpec
@@ -29,10 +29,10 @@ __all__ = ["EvidenceSpec", "ExcerptSpec", "Rule", "SavingSpec", "bind_rule"]
 
 def bind_rule(document: RuleDocument, path: Path) -> Rule | list[Mistake]:
     """The rule a file describes, or everything wrong with it."""
-    written, mistakes = check_shape(document)
+    written, mistakes, bridged = check_shape(document)
     if written is None:
         return sorted(mistakes, key=lambda mistake: mistake.place)
-    rule = _Binder(document, path, written, mistakes).bound()
+    rule = _Binder(document, path, written, mistakes, bridged).bound()
     return sorted(rule, key=lambda mistake: mistake.place) if isinstance(rule, list) else rule
 
 
@@ -52,13 +52,23 @@ def _message_of_part(path: Path_, what: Message) -> Message:
 class _Binder:
     """Collects mistakes while it resolves; what is wrong becomes a value that does no further harm."""
 
-    def __init__(self, document: RuleDocument, path: Path, written: RuleFile, mistakes: list[Mistake]) -> None:
+    def __init__(
+        self,
+        document: RuleDocument,
+        path: Path,
+        written: RuleFile,
+        mistakes: list[Mistake],
+        bridged: Set[Path_] = frozenset(),
+    ) -> None:
         self.document, self.path, self.written, self.mistakes = document, path, written, mistakes
+        self.bridged = bridged
+        """Where something of ours stands in for what is missing, which was told."""
         self.broken: set[str] = set()
         """Names whose own expression is wrong: what else is wrong where they are used may come from that."""
 
     def wrong(self, path: Path_, what: Message, hint: Message | None = None, *, key: bool = False) -> None:
-        self.mistakes.append(self.document.mistake(path, what, hint, key=key))
+        if path not in self.bridged:
+            self.mistakes.append(self.document.mistake(path, what, hint, key=key))
 
     def bound(self) -> Rule | list[Mistake]:
         w = self.written
@@ -150,7 +160,7 @@ class _Binder:
         try:
             found = compile_expr(text, scope)
         except ExprError as error:
-            if not self.broken.intersection(_WORD.findall(text)):
+            if path not in self.bridged and not self.broken.intersection(_WORD.findall(text)):
                 self.mistakes.append(
                     self.document.mistake(path, _message_of_part(path, error.what), error.hint, column=error.column)
                 )
@@ -331,9 +341,13 @@ class _Binder:
         if "{" not in words:
             return
         known = {shown.show for shown in self.written.evidence} | set(self.written.for_each)
+        all_told = not any(path[0] == "evidence" and path[-1] == "show" for path in self.bridged)
         for name in hole_names(words):
-            if name not in known:
+            if name not in known and all_told:
                 self.wrong(path, Message("hole_is_unknown", hole=f"{{{name}}}"), suggest_known(name, known))
+        for hole, name in holes_with_more(words).items():
+            if name in known:
+                self.wrong(path, Message("hole_has_more", hole=hole), Message("name_alone", hole=f"{{{name}}}"))
         for name in open_hole_names(words):
             if name in known:
                 self.wrong(path, Message("hole_is_open", name=name), Message("close_the_hole"))

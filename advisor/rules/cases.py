@@ -5,25 +5,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, get_args
+from typing import Any
 
 from msgspec import Struct
 
-from advisor.expr.language import RUN_NAMES
+from advisor.expr.language import RUN_NAMES, RUN_VALUES
 from advisor.facts import FACTS
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.table import Table, read_table, split_cells
 from advisor.messages.errors import Unclear
 from advisor.messages.message import Message, either_of
-from advisor.model.job import STACKS, JobKind, Phase, Workload
+from advisor.model.job import JobKind
 from advisor.model.run import Capture, Parallel, Run, Sides
 from advisor.rules.schema import CaseFile
 from advisor.rules.source import suggest_known
 
 MAX_ROWS = 100_000
+OF_FINDINGS = ("severity", "confidence", "saving_us", "places", "fix", "rank", "stage", "step")
+"""What a case may expect of a finding of any rule."""
 _TIMES = re.compile(r"\sx(\d+)\s*$", re.MULTILINE)
 _DEFAULTS = {"step_us": "1000", "step_count": "1", "rank_count": "1"}
 _LEVELS = {"-1": "Level_none", "0": "Level0", "1": "Level1", "2": "Level2", "-": ""}
+
+
+class UnclearCase(Unclear):
+    """What a case starts from cannot be understood: in which of its tables, or in its `run`."""
+
+    def __init__(self, unclear: Unclear, table: str) -> None:
+        self.table = table
+        super().__init__(unclear.what, unclear.hint, unclear.at)
 
 
 class CaseInput(Struct, frozen=True):
@@ -37,22 +47,37 @@ def parse_given(case: CaseFile) -> CaseInput:
     """The run and the tables of a case.
 
     Raises:
-        Unclear: A table, column, run name or cell does not exist or is not a value.
+        UnclearCase: A table, column, run name or cell does not exist or is not a value.
     """
     found: dict[type[Fact], Table[Any]] = {}
     for name, text in case.given.items():
         if name == "run":
             continue
-        if name not in FACTS:
-            raise Unclear(Message("unknown_table", name=name), suggest_known(name, FACTS))
-        if sum(int(times[:9]) for times in _TIMES.findall(text)) > MAX_ROWS:
-            raise Unclear(Message("too_many_rows", table=name, limit=MAX_ROWS))
         try:
-            found[FACTS[name]] = read_table(FACTS[name], text)
-        except OverflowError:
-            raise Unclear(Message("number_over_64_bits", table=name)) from None
+            fact = _fact_named(name)
+            found[fact] = _table_of_text(fact, text)
+        except Unclear as unclear:
+            raise UnclearCase(unclear, name) from None
     ranks = {rank for table in found.values() if "rank" in table.fact.columns() for rank in table["rank"].tolist()}
-    return CaseInput(run_of(case.given.get("run", ""), ranks), found)
+    try:
+        return CaseInput(run_of(case.given.get("run", ""), ranks), found)
+    except Unclear as unclear:
+        raise UnclearCase(unclear, "run") from None
+
+
+def _fact_named(name: str) -> type[Fact]:
+    if name not in FACTS:
+        raise Unclear(Message("unknown_table", name=name), suggest_known(name, FACTS))
+    return FACTS[name]
+
+
+def _table_of_text(fact: type[Fact], text: str) -> Table[Any]:
+    if sum(int(times[:9]) for times in _TIMES.findall(text)) > MAX_ROWS:
+        raise Unclear(Message("too_many_rows", table=fact.table, limit=MAX_ROWS))
+    try:
+        return read_table(fact, text)
+    except OverflowError:
+        raise Unclear(Message("number_over_64_bits", table=fact.table)) from None
 
 
 def run_of(words: str, seen: Iterable[int] = ()) -> Run:
@@ -92,9 +117,9 @@ def run_of(words: str, seen: Iterable[int] = ()) -> Run:
         exposed_share=_share_of_word(said, "exposed_comm_share"),
         sides=_recorded_sides(said),
         job=JobKind(
-            workload=_one_of_words(said, "workload", get_args(Workload)),
-            phase=_one_of_words(said, "phase", get_args(Phase)),
-            stack=_one_of_words(said, "stack", STACKS),
+            workload=_one_of_words(said, "workload"),
+            phase=_one_of_words(said, "phase"),
+            stack=_one_of_words(said, "stack"),
         ),
         captures=_captures_lacking(said, _text_of_word(said, "lost_files").split(), ranks),
         parallel=Parallel(**{name: int(_number_of_word(said, name, 0)) for name in ("tp", "pp", "dp", "cp", "ep")}),
@@ -103,11 +128,11 @@ def run_of(words: str, seen: Iterable[int] = ()) -> Run:
 
 def _captures_lacking(said: Mapping[str, str], files: Sequence[str], ranks: Iterable[int]) -> tuple[Capture, ...]:
     """Captures of host and device from which these files are missing; none where nothing is to be said of them."""
-    family, recorder = _device_family(said), _one_of_words(said, "recorder", ("msprof", "framework"))
+    family, recorder = _device_family(said), _one_of_words(said, "recorder")
     both, by = ("CPU", family.upper()), "msprof" if recorder == "msprof" else ""
     on = {name: said[name] for name in ("core_metrics", "sampled") if said.get(name, "-") != "-"}
-    stacks = {"on": True, "off": False}.get(_one_of_words(said, "call_stacks", ("on", "off")))
-    lists = _one_of_words(said, "kernel_list", ("yes", "no"))
+    stacks = {"on": True, "off": False}.get(_one_of_words(said, "call_stacks"))
+    lists = _one_of_words(said, "kernel_list")
     if not (files or family == "gpu" or by or on or stacks is not None or lists):
         return ()
     files = (*files, *(["kernel_details.csv"] if lists == "no" else []))
@@ -117,13 +142,10 @@ def _captures_lacking(said: Mapping[str, str], files: Sequence[str], ranks: Iter
     return tuple(like.model_copy(update={"rank": rank}) for rank in ranks)
 
 
-_FAMILIES = ("npu", "gpu")
-
-
 def _device_family(said: Mapping[str, str]) -> str:
     word = said.get("device_family", "npu")
-    if word not in _FAMILIES:
-        raise _not_one_of("device_family", _FAMILIES, word)
+    if word not in RUN_VALUES["device_family"]:
+        raise _not_one_of("device_family", RUN_VALUES["device_family"], word)
     return word
 
 
@@ -149,8 +171,8 @@ def _not_one_of(name: str, allowed: Iterable[str], given: str) -> Unclear:
     return Unclear(Message("run_word_is_one_of", name=name, allowed=either_of(", ".join(words), last), given=given))
 
 
-def _one_of_words(said: Mapping[str, str], name: str, allowed: Iterable[str]) -> Any:
-    word, known = _text_of_word(said, name), [one for one in allowed if one]
+def _one_of_words(said: Mapping[str, str], name: str) -> Any:
+    word, known = _text_of_word(said, name), RUN_VALUES[name]
     if word and word not in known:
         raise _not_one_of(name, known, word)
     return word

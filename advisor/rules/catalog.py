@@ -230,11 +230,33 @@ def gather_rules(directories: Iterable[Path], *, tests: bool = False) -> tuple[l
         if not isinstance(found, Rule):
             mistakes += found
         elif found.id in rules:
-            first = Message("first_in", file=rules[found.id].path.as_posix())
-            mistakes.append(found.document.mistake(("id",), Message("defined_twice", name=found.id), first))
+            mistakes.append(_defined_twice(found, rules[found.id]))
         else:
             rules[found.id] = found
     return [rules[name] for name in sorted(rules)], mistakes
+
+
+def _defined_twice(rule: Rule, before: Rule) -> Mistake:
+    """A rule has the id of another, which may be a shipped one."""
+    if before.path == _shipped_file(rule.id):
+        return _defined_before(rule)
+    first = Message("first_in", file=before.path.as_posix())
+    return rule.document.mistake(("id",), Message("defined_twice", name=rule.id), first)
+
+
+def _defined_before(rule: Rule) -> Mistake:
+    return rule.document.mistake(("id",), Message("id_is_shipped", name=rule.id), Message("change_in_settings"))
+
+
+def _shipped_file(rule_id: str) -> Path:
+    """Where the shipped rule of this id lies, or would lie."""
+    return shipped_folder("rules") / f"{rule_id}.yaml"
+
+
+def rules_named_as_shipped(rules: Iterable[Rule]) -> list[Mistake]:
+    """Rules of one's own that have the id of a shipped one: no diagnosis takes both."""
+    found = ((rule, _shipped_file(rule.id)) for rule in rules)
+    return [_defined_before(rule) for rule, file in found if file.is_file() and file.resolve() != rule.path.resolve()]
 
 
 def read_rule(path: Path, *, tests: bool = False) -> Rule | list[Mistake]:
@@ -264,7 +286,11 @@ def lint_rules(directories: Iterable[Path]) -> list[Mistake]:
     ours = shipped_folder("rules")
     known = {path.relative_to(ours).with_suffix("").as_posix() for path in ours.rglob("*.yaml")}
     known |= {name for rule in rules for name in (rule.id, *rule.formerly)}
-    known |= {f"{path.parent.name}/{path.stem}" for root in set(roots.values()) for path in root.glob("*/*.y*ml")}
+    for root in set(roots.values()):
+        beside = [*root.glob("*/*.y*ml"), *root.resolve().glob("*.y*ml")]
+        known |= {f"{path.parent.name}/{path.stem}" for path in beside}
+    mistakes += rules_named_as_shipped(rules)
+    mistakes += style.find_categories((rule, roots[rule.path]) for rule in rules)
     for rule in rules:
         mistakes += style.check_rule(rule, roots[rule.path], known)
     mistakes += style.find_circles({rule.id: rule for rule in rules})

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from copy import deepcopy
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from advisor.expr.wide_signs import hint_on_wide_sign
 from advisor.messages.errors import Mistake
 from advisor.messages.message import Message
 from advisor.messages.text import Text
@@ -191,15 +192,15 @@ class WholeRuleFile(RuleFile):
     tests: list[CaseFile] = Field(min_length=1)
 
 
-def check_shape(document: RuleDocument) -> tuple[RuleFile | None, list[Mistake]]:
-    """The rule as written, and everything wrong with its shape.
+def check_shape(document: RuleDocument) -> tuple[RuleFile | None, list[Mistake], Set[Path_]]:
+    """The rule as written, everything wrong with its shape, and the paths of what stands in for slips.
 
     Where small slips can be bridged the rule comes all the same, so that the rest of it can be checked too.
     """
     if not isinstance(document.data, dict):
-        return None, [document.mistake((), Message("rule_is_mapping"))]
+        return None, [document.mistake((), Message("rule_is_mapping"))], set()
     try:
-        return RuleFile.model_validate(document.data), []
+        return RuleFile.model_validate(document.data), [], set()
     except ValidationError as error:
         slips = error.errors(include_url=False)
     told: dict[Path_, dict[str, Any]] = {}
@@ -208,9 +209,9 @@ def check_shape(document: RuleDocument) -> tuple[RuleFile | None, list[Mistake]]
     told = {path: slip for path, slip in told.items() if not _told_better(path, slip, told)}
     mistakes = [_mistake_of_slip(document, path, slip) for path, slip in told.items()]
     try:
-        return RuleFile.model_validate(_bridge_slips(document.data, told)), mistakes
+        return RuleFile.model_validate(_bridge_slips(document.data, told)), mistakes, told.keys()
     except ValidationError:
-        return None, mistakes
+        return None, mistakes, set()
 
 
 def _told_better(path: Path_, slip: Mapping[str, Any], told: Iterable[Path_]) -> bool:
@@ -237,7 +238,7 @@ def cases_of_document(document: RuleDocument) -> tuple[tuple[CaseFile, ...], lis
     """The tests of a rule file that have the right shape, and what is wrong with the others."""
     raw = document.data.get("tests") if isinstance(document.data, dict) else None
     if not isinstance(raw, list) or not raw:
-        return (), [document.mistake(("tests",), Message("rule_has_tests"), Message("fires_and_quiet"))]
+        return (), [document.mistake(("tests",), Message("rule_has_tests"), Message("one_that_fires"))]
     found: list[CaseFile] = []
     mistakes: list[Mistake] = []
     for number, entry in enumerate(raw):
@@ -284,9 +285,8 @@ def _mistake_of_slip(
         return document.mistake(path[:-1], Message("is_missing", name=name))
     if kind in _UNKNOWN:
         unknown = str(path[-1])
-        return document.mistake(
-            path, Message("unknown_key", name=unknown), suggest_known(unknown, _allowed_keys(path, model)), key=True
-        )
+        hint = hint_on_wide_sign(unknown) or suggest_known(unknown, _allowed_keys(path, model))
+        return document.mistake(path, Message("unknown_key", name=unknown), hint, key=True)
     if kind == "literal_error":
         given, expected = str(entry.get("input")), str(entry["ctx"]["expected"])
         allowed = [word for word in re.findall(r"'([^']*)'", expected) if word]

@@ -56,7 +56,7 @@ fix:                                    # what to do, in order; with run: or cod
       en: Say what to do first.
       zh: 写明第一步做什么。
 
-tests:                                  # at least one that fires, one quiet at the edge, one more
+tests:                                  # one that fires is needed; one quiet at the edge says most
   - name: fires above a tenth
     given:
       overlaps: |

@@ -19,6 +19,7 @@ from msgspec import Struct, field
 from advisor.messages.errors import FilePlace, Mistake, RuleError
 from advisor.messages.message import Message, did_you_mean
 from advisor.regular_files import NotRegularError, leads_out, read_regular
+from advisor.rules.slips import find_slip
 
 MAX_BYTES = 256 * 1024
 MAX_NESTING = 20
@@ -87,7 +88,9 @@ class RuleDocument(Struct):
     def _place_in_scalar(self, node: yaml.ScalarNode, column: int) -> tuple[int, int]:
         """Line and column of one character of a scalar, counting as the lines stand in the file."""
         line, start = node.start_mark.line, node.start_mark.column
-        if node.style in ("|", ">"):
+        if node.style == "|":
+            return self._place_in_literal(node, column)
+        if node.style == ">":
             line, start = line + 1, 0
         elif node.style:
             start += 1
@@ -101,6 +104,15 @@ class RuleDocument(Struct):
                 return line, start + min(left, max(room, 0))
             left, line = left - room - 1, line + 1
         return node.start_mark.line, node.start_mark.column
+
+    def _place_in_literal(self, node: yaml.ScalarNode, column: int) -> tuple[int, int]:
+        """The same of a block whose lines are kept as they are, but for their indentation."""
+        before = node.value[:column]
+        line, begin = node.start_mark.line + 1 + before.count("\n"), before.rfind("\n") + 1
+        if line >= len(self.lines):
+            return node.start_mark.line, node.start_mark.column
+        indent = len(self.lines[line]) - len(node.value[begin:].split("\n", 1)[0])
+        return line, indent + column - begin
 
     def _find_node(self, path: Path_, key: bool) -> tuple[Any, yaml.Node | None]:
         """The mark of the deepest part of a path that exists, and its node."""
@@ -126,13 +138,19 @@ _WIDEST = 160
 
 
 def _mistake_at(file: str, spot: tuple[int, int], what: Message, source: str, hint: Message | None = None) -> Mistake:
-    """A mistake with its source line, cut around the caret where it is long; tabs as blanks."""
+    """A mistake with its source line, cut around the caret where it is long; tabs as blanks.
+
+    Of the indentation only what the caret stands under is shown, with its tabs as arrows.
+    """
     line, column = spot
     shown, caret = source.rstrip().replace("\t", " "), column
+    indent = len(shown) - len(shown.lstrip())
+    if column < indent:
+        shown = source[:indent].replace("\t", "→") + shown[indent:]
     if len(shown) > _WIDEST:
         begin = max(0, min(column - _WIDEST // 2, len(shown) - _WIDEST))
         shown, caret = shown[begin : begin + _WIDEST], column - begin
-    lead = len(shown) - len(shown.lstrip())
+    lead = min(len(shown) - len(shown.lstrip()), caret)
     shown, caret = shown[lead:], max(caret - lead, 0)
     return Mistake(FilePlace(file, line + 1, column + 1), what, shown, caret if shown else -1, hint)
 
@@ -215,27 +233,24 @@ def _without_tests(lines: Sequence[str]) -> Iterator[str]:
     """The lines with those of the top-level key `tests` empty, so that all others keep their number."""
     inside = False
     for line in lines:
-        inside = line.startswith("tests:") or (inside and (not line or line[0] in " \t#-"))
+        inside = line.startswith("tests:") or (inside and (not line or line[0] in " \t#-") and line[:3] != "---")
         yield "" if inside else line
 
 
 def _not_yaml(error: yaml.MarkedYAMLError, file: str, lines: Sequence[str]) -> Mistake:
-    """What the parser found; what runs to the end of the file is shown where it began."""
+    """What the parser found; what runs to the end of the file is shown where it began, a known slip where it is."""
     mark, what = error.problem_mark or error.context_mark, (error.problem or str(error)).strip()
+    began = error.context_mark.line if error.context_mark is not None else None
+    slip = find_slip(f"{what} {error.context}", _spot_of(mark), lines, began)
     if error.context_mark is not None and mark is not None and mark.line >= len(lines) - 1:
         mark, what = error.context_mark, f"{what} {error.context}"
-    line, column = (mark.line, mark.column) if mark is not None else (0, 0)
-    source = lines[line] if line < len(lines) else ""
-    return _mistake_at(
-        file, (line, column), Message("not_yaml", why=what), source, _hint_for_slip(f"{what} {error.context}")
-    )
+    spot, hint = slip or (_spot_of(mark), None)
+    source = lines[spot[0]] if spot[0] < len(lines) else ""
+    return _mistake_at(file, spot, Message("not_yaml", why=what), source, hint)
 
 
-def _hint_for_slip(what: str) -> Message | None:
-    """What to do about the slips that are made most."""
-    if "cannot start any token" in what or "alias" in what or "anchor" in what:
-        return Message("quote_the_sign")
-    return Message("quote_the_colon") if "mapping values are not allowed" in what else None
+def _spot_of(mark: yaml.Mark | None) -> tuple[int, int]:
+    return (mark.line, mark.column) if mark is not None else (0, 0)
 
 
 def _refuse_deep_nesting(file: str, text: str, lines: Sequence[str]) -> None:
@@ -262,6 +277,11 @@ class _Reader:
         source = lines[mark.line] if mark.line < len(lines) else ""
         self.document.mistakes.append(_mistake_at(self.document.file, (mark.line, mark.column), what, source, hint))
 
+    def refuse_tag(self, node: yaml.Node) -> None:
+        """Refuses `!mine`, which may be meant for a negation, and `!!set`."""
+        own = node.tag.startswith("!")
+        self.refuse(node, Message("no_tags"), Message("not_and_tags") if own else None)
+
     def value(self, node: yaml.Node | None, depth: int) -> Any:
         if isinstance(node, yaml.ScalarNode):
             return self.scalar(node)
@@ -279,7 +299,7 @@ class _Reader:
         elif depth > MAX_NESTING:
             self.refuse(node, Message("nested_too_deep"))
         elif node.tag not in (_PREFIX + "map", _PREFIX + "seq"):
-            self.refuse(node, Message("no_tags"))
+            self.refuse_tag(node)
         self.seen.add(id(node))
         return len(self.document.mistakes) == before
 
@@ -304,7 +324,7 @@ class _Reader:
             self.refuse(node, Message("no_aliases"), Message("write_it_out"))
         self.seen.add(id(node))
         if not node.tag.startswith(_PREFIX) or node.tag.startswith(_PREFIX + "python"):
-            self.refuse(node, Message("no_tags"))
+            self.refuse_tag(node)
             return None
         text = str(node.value)
         if node.style in ('"', "'", "|", ">"):

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
-from advisor.messages.errors import Mistake, Unclear
+from advisor.messages.errors import FilePlace, Mistake
 from advisor.messages.markup import find_refusals
 from advisor.messages.message import Message
 from advisor.model.findings import RemedyStep
 from advisor.rules.bind import Rule
-from advisor.rules.cases import parse_given
+from advisor.rules.cases import OF_FINDINGS, UnclearCase, parse_given
 from advisor.rules.guides import known_statements
 from advisor.rules.patterns import Pattern
-from advisor.rules.schema import cases_of_document
+from advisor.rules.schema import ID, CaseFile, cases_of_document
 from advisor.rules.source import Path_, RuleDocument, suggest_known
 from advisor.rules.vendors import TELLS, named_tools
 from advisor.shipped_files import shipped_folder
@@ -34,7 +34,7 @@ def check_rule(rule: Rule, directory: Path, known: Collection[str]) -> Iterator[
     document = rule.document
     ours = directory.resolve() == shipped_folder("rules").resolve()
     yield from _check_name(rule, document, directory)
-    yield from _check_tests(document, ours)
+    yield from _check_tests(rule, document, ours)
     yield from _check_thresholds(rule, document)
     yield from _check_units(rule, document)
     yield from _check_languages(rule, document)
@@ -87,11 +87,27 @@ def _check_name(rule: Rule, document: RuleDocument, directory: Path) -> Iterator
         wanted = rule.path.relative_to(directory).with_suffix("").as_posix()
     except ValueError:
         return
-    if rule.id != wanted:
-        yield document.mistake(("id",), Message("id_is_path", path=wanted))
+    if rule.id == wanted or _category_alone(rule, directory):
+        return
+    legal = re.fullmatch(ID, wanted) is not None
+    what = Message("id_is_path", path=wanted) if legal else Message("path_is_id", path=f"{rule.id}.yaml")
+    yield document.mistake(("id",), what)
 
 
-def _check_tests(document: RuleDocument, ours: bool) -> Iterator[Mistake]:
+def _category_alone(rule: Rule, directory: Path) -> bool:
+    """Whether the rule lies where it should, but the folder that was given is its category."""
+    return rule.path.parent == directory and rule.id == f"{directory.resolve().name}/{rule.path.stem}"
+
+
+def find_categories(rules: Iterable[tuple[Rule, Path]]) -> Iterator[Mistake]:
+    """Folders that were given for rules and are categories, each once: ids count from the folder above."""
+    for folder in dict.fromkeys(directory for rule, directory in rules if _category_alone(rule, directory)):
+        above = folder.parent if folder.name not in ("", "..") else folder / ".."
+        what = Message("folder_is_category", name=folder.resolve().name)
+        yield Mistake(FilePlace(folder.as_posix()), what, hint=Message("give_folder_above", folder=above.as_posix()))
+
+
+def _check_tests(rule: Rule, document: RuleDocument, ours: bool) -> Iterator[Mistake]:
     found, mistakes = cases_of_document(document)
     yield from mistakes
     if mistakes:
@@ -106,10 +122,25 @@ def _check_tests(document: RuleDocument, ours: bool) -> Iterator[Mistake]:
     for number, case in enumerate(found):
         if case.name in names[:number]:
             yield document.mistake(("tests", number, "name"), Message("case_named_twice"))
+        yield from _check_expected(rule, number, case, document)
         try:
             parse_given(case)
-        except Unclear as unclear:
-            yield document.mistake(("tests", number, "given"), unclear.what, unclear.hint, key=True)
+        except UnclearCase as unclear:
+            path, at = ("tests", number, "given", unclear.table), unclear.at
+            yield document.mistake(path, unclear.what, unclear.hint, key=at is None, column=at)
+
+
+def _check_expected(rule: Rule, number: int, case: CaseFile, document: RuleDocument) -> Iterator[Mistake]:
+    """Values that no finding of the rule has."""
+    lets = (name for name, compiled in rule.let.items() if not compiled.type.per_row)
+    known = {*OF_FINDINGS, *rule.for_each, *lets, *(shown.name for shown in rule.evidence)}
+    for place, wanted in enumerate(case.expect if isinstance(case.expect, list) else ()):
+        for name in wanted:
+            if name not in known:
+                what = Message("finding_lacks", number=place + 1, name=name)
+                yield document.mistake(
+                    ("tests", number, "expect", place, name), what, suggest_known(name, known), key=True
+                )
 
 
 def _check_thresholds(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:

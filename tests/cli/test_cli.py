@@ -183,6 +183,51 @@ def test_a_new_rule_passes_its_own_tests_and_takes_part(tmp_path: Path, capsys: 
     assert main(["rules", "new", "acme/mine", "--dir", str(tmp_path)]) == 2
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "advisor: mistakes in rules of your own: 2; they are used as they are. `advisor rules lint {} ` shows"),
+        ("zh", "advisor: 自定义规则中有 2 处问题，仍按原样使用"),
+    ],
+)
+def test_rules_that_the_lint_would_refuse_judge_and_are_told_of_on_the_side(
+    language: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["rules", "new", "acme/mine", "--dir", str(tmp_path)]) == 0
+    path = tmp_path / "acme" / "mine.yaml"
+    text = path.read_text("utf-8").replace("in: overlaps", "in: overlaps\nexplains: [host/free-tme]")
+    path.write_text(text.replace("id: acme/mine", "id: acme/other"), "utf-8")
+    capsys.readouterr()
+    words = ["diagnose", str(CASE), "--rules", str(tmp_path), "--lang", language]
+    assert main([*words, "-o", str(tmp_path / "r.json")]) == 0
+    assert said.replace("{} ", str(tmp_path)) in capsys.readouterr().err
+    assert "acme/other" in (tmp_path / "r.json").read_text("utf-8")
+    assert main([*words, "-q"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_testing_a_rule_with_the_id_of_a_shipped_one_ends_with_two(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["rules", "new", "host/free-time", "--dir", str(tmp_path)]) == 0
+    capsys.readouterr()
+    assert main(["rules", "test", str(tmp_path), "--lang", "en"]) == 2
+    assert "thresholds of a shipped rule are changed in advisor.yaml" in capsys.readouterr().err
+
+
+def test_cases_are_told_in_chinese(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("right", "wrong"):
+        assert main(["rules", "new", f"acme/{name}", "--dir", str(tmp_path)]) == 0
+    path = tmp_path / "acme/wrong.yaml"
+    path.write_text(path.read_text("utf-8").replace("expect: skipped", "expect: quiet"), "utf-8")
+    capsys.readouterr()
+    assert main(["rules", "test", str(tmp_path), "--lang", "zh"]) == 1
+    said = capsys.readouterr().out
+    assert said.startswith("通过      acme/right\n失败      acme/wrong\n")
+    assert "应为未触发（`quiet`），实为跳过（`skipped`）" in said
+    assert said.endswith("1 项通过，1 项失败\n")
+
+
 def test_settings_switch_rules_off_and_move_thresholds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, saved: Path
 ) -> None:

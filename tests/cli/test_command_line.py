@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -105,6 +106,17 @@ def test_what_is_nothing_like_a_command_is_answered_with_all(capsys: pytest.Capt
     assert all(name in said for name in COMMANDS)
 
 
+def test_a_command_is_a_module_that_says_its_words_and_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("advisor.cli.commands.say_hello")
+    module.words = lambda one: one.add_argument("name")  # type: ignore[attr-defined]
+    module.run = lambda arguments: len(arguments.name)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    known = {**COMMANDS, "say-hello": "greet"}
+    monkeypatch.setattr("advisor.cli.arguments.COMMANDS", known)
+    monkeypatch.setattr("advisor.cli.main.COMMANDS", known)
+    assert main(["say-hello", "seven"]) == 5
+
+
 @pytest.mark.parametrize("command", ["render", "check", "bot", "compare", "verify"])
 def test_a_report_is_read_from_the_standard_input(
     command: str, saved: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
@@ -138,6 +150,21 @@ def test_diagnosing_a_report_points_to_what_writes_it_again(saved: Path, capsys:
     said = capsys.readouterr().err
     assert "is a saved diagnosis" in said
     assert f"advisor render {saved}" in said
+
+
+@pytest.mark.parametrize("command", ["modules", "stats", "facts", "inspect"])
+@pytest.mark.parametrize(
+    ("language", "hint"),
+    [("en", "hint: give the capture it was made from"), ("zh", "提示：请给出生成它的采集目录")],
+)
+def test_what_a_saved_report_does_not_hold_is_had_from_its_capture(
+    command: str, language: str, hint: str, saved: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = ["-o", "facts"] if command == "facts" else []
+    assert main([command, str(saved), *output, "--lang", language]) == 2
+    said = capsys.readouterr().err
+    assert said.rstrip().endswith(hint)
+    assert "advisor render" not in said
 
 
 def test_failing_cases_end_with_one_and_wrong_rules_with_two(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from advisor.expr.compile import Scope, compile_expr
 from advisor.expr.frame import column_scope
-from advisor.expr.language import RUN_SCOPE
+from advisor.expr.language import RUN_SCOPE, RUN_VALUES
 from advisor.facts.observed import Kernel
 from advisor.messages.errors import ExprError
 from advisor.units import Type
@@ -97,6 +97,41 @@ def test_the_place_counts_characters_not_bytes() -> None:
 
 def test_leading_blanks_and_line_breaks_keep_the_place() -> None:
     assert mistake("  sum(duration_us)\n + nope").column == len("  sum(duration_us)\n + ")
+
+
+def test_of_many_names_those_of_the_run_are_not_listed() -> None:
+    scope = Scope({"op_type": Type("text"), "total_us": Type("number", "us"), **RUN_SCOPE})
+    with pytest.raises(ExprError) as caught:
+        compile_expr("zzz > 1", scope)
+    assert str(caught.value.hint) == "known here: op_type, total_us"
+
+
+@pytest.mark.parametrize(
+    ("source", "hint"),
+    [
+        ("op_type == GatherV2", 'a text stands in quotes: `"GatherV2"`'),
+        ("GatherV2 != op_type", 'a text stands in quotes: `"GatherV2"`'),
+        ("mode(op_type) == GatherV2", 'a text stands in quotes: `"GatherV2"`'),
+        ("op_type == op_tipe", 'a text stands in quotes: `"op_tipe"`; did you mean `op_type`?'),
+        ("duration_us > durations", "did you mean `duration_us`?"),
+    ],
+)
+def test_a_name_beside_a_text_may_be_a_text_without_its_quotes(source: str, hint: str) -> None:
+    assert str(mistake(source).hint) == hint
+
+
+@pytest.mark.parametrize("name", sorted(RUN_VALUES))
+def test_a_name_of_the_run_is_held_against_the_texts_it_can_be(name: str) -> None:
+    scope = Scope(dict(RUN_SCOPE))
+    for text in RUN_VALUES[name]:
+        compile_expr(f'{name} == "{text}" or "{text}" != {name} or {name} in ["{text}"]', scope)
+    for source in (f'{name} == "nope"', f'"nope" != {name}', f'{name} in ["nope"]', f'{name} not in ["nope"]'):
+        with pytest.raises(ExprError, match=f"`{name}` is one of .*, not `nope`"):
+            compile_expr(source, scope)
+
+
+def test_a_column_that_is_called_like_a_name_of_the_run_may_be_any_text() -> None:
+    compile_expr('phase == "nope"', Scope({"phase": Type("text", per_row=True)}))
 
 
 HOSTILE = [

@@ -14,8 +14,8 @@ from advisor.model.findings import Diagnosis, Occurrence, Severity
 from advisor.model.run import Run
 from advisor.report.blocks import Code, Document
 from advisor.report.diagnosis.document import diagnosis_document
-from advisor.report.prose import clean_block, clean_line
-from advisor.report.renderers.markdown import code_span, document_text, escape_text
+from advisor.report.prose import TextPiece, clean_block, clean_line
+from advisor.report.renderers.markdown import code_span, document_text, markdown_prose
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 OURS = re.compile(r"<details><summary>[^<>]*</summary>|</details>")
@@ -81,7 +81,7 @@ def test_a_code_block_cannot_be_left(text: str) -> None:
 @settings(max_examples=60)
 def test_plain_text_is_one_paragraph_of_text(text: str) -> None:
     line = " ".join(text.split()) or "x"
-    kinds = {token.type for token in tokens(escape_text(line))}
+    kinds = {token.type for token in tokens(markdown_prose((TextPiece(line),)))}
     assert kinds <= {"paragraph_open", "paragraph_close", "inline", "text", "text_special"}
 
 
@@ -89,7 +89,7 @@ def test_plain_text_is_one_paragraph_of_text(text: str) -> None:
     "text", ["@all", "see @team/devs", "a@b.example", "http://evil.example", "www.evil.example", "#12"]
 )
 def test_forges_find_no_mention_link_or_number_in_plain_text(text: str) -> None:
-    assert not re.search(r"@\w|#\d|://|www\.", escape_text(text))
+    assert not re.search(r"@\w|#\d|://|www\.", markdown_prose((TextPiece(text),)))
 
 
 def test_the_verdict_comes_first() -> None:

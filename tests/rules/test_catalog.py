@@ -10,15 +10,20 @@ import pytest
 import rule_texts
 import yaml
 
-from advisor.engine.case_runs import prove_rule
+from advisor.engine.case_runs import TablesAlone, _finding_values, prove_rule
+from advisor.engine.evaluate import evaluate
+from advisor.engine.merge import with_worst
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Setting
 from advisor.messages.errors import RuleError, UsageError
 from advisor.release import VERSION
 from advisor.rules import style
+from advisor.rules.cases import OF_FINDINGS, parse_given
 from advisor.rules.catalog import Catalog, lint_rules, new_rule
 from advisor.rules.editor_schema import json_schema
 from advisor.rules.patterns import SPELLINGS, is_pattern_file, pattern_schema
+from advisor.rules.schema import cases_of_document
+from advisor.rules.source import read_document
 from advisor.shipped_files import shipped_folder
 
 
@@ -44,6 +49,16 @@ def test_a_later_directory_may_not_redefine_an_id(tmp_path: Path) -> None:
     assert str(mistake.what) == "`host/idle` is defined twice"
     assert mistake.place.file == (tmp_path / "b/host/idle.yaml").as_posix()
     assert (tmp_path / "a/host/idle.yaml").as_posix() in str(mistake.hint)
+
+
+def test_the_id_of_a_shipped_rule_is_refused_with_what_changes_its_thresholds(tmp_path: Path) -> None:
+    rule_texts.write(tmp_path, "host/free-time")
+    (by_the_lint,) = lint_rules([tmp_path])
+    with pytest.raises(RuleError) as caught:
+        Catalog.load([shipped_folder("rules"), tmp_path])
+    assert caught.value.mistakes == (by_the_lint,)
+    assert str(by_the_lint.what) == "there is a shipped rule `host/free-time`"
+    assert "advisor.yaml" in str(by_the_lint.hint)
 
 
 def test_a_directory_that_is_not_there_is_a_mistake(tmp_path: Path) -> None:
@@ -103,6 +118,45 @@ def test_a_single_file_may_speak_of_the_files_beside_it(tmp_path: Path) -> None:
 def test_the_id_is_the_path(tmp_path: Path) -> None:
     rule_texts.write(tmp_path).rename(tmp_path / "host/other.yaml")
     assert told(tmp_path) == ["the id is the path of the file: `host/other`"]
+
+
+def test_of_a_category_the_folder_above_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rule_texts.write(tmp_path, "acme/idle")
+    rule_texts.write(tmp_path, "acme/busy", "explains: [acme/idle]\n" + rule_texts.IDLE)
+    (mistake,) = lint_rules([tmp_path / "acme"])
+    assert str(mistake.what) == "the folder is the category `acme` alone"
+    assert str(mistake.hint) == f"give the folder above: {tmp_path.as_posix()}"
+    monkeypatch.chdir(tmp_path / "acme")
+    (mistake,) = lint_rules([Path()])
+    assert str(mistake.hint) == "give the folder above: .."
+    assert told(tmp_path) == []
+
+
+def test_a_file_whose_path_can_be_no_id_is_to_be_named_after_its_rule(tmp_path: Path) -> None:
+    rule_texts.write(tmp_path, "acme/idle").rename(tmp_path / "idle.yaml")
+    assert told(tmp_path) == ["the path of the file is its id: `acme/idle.yaml`"]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "what"),
+    [
+        ("saving_us: 200", "savings_us: 200", "finding 1: nothing is called `savings_us`"),
+        ("idle_share: 0.2", "idle_shares: 0.2", "finding 1: nothing is called `idle_shares`"),
+    ],
+)
+def test_a_case_expects_what_a_finding_has(tmp_path: Path, right: str, wrong: str, what: str) -> None:
+    rule_texts.write(tmp_path, tests=rule_texts.CASES.replace(right, wrong))
+    (mistake,) = lint_rules([tmp_path])
+    assert str(mistake.what) == what
+    assert mistake.source[mistake.caret :].startswith(wrong)
+
+
+def test_every_value_of_a_finding_may_be_expected(tmp_path: Path) -> None:
+    rule = rule_texts.made(tmp_path)
+    (first, *_), _ = cases_of_document(read_document(rule.path))
+    result = evaluate(rule, TablesAlone(parse_given(first).tables), parse_given(first).run)
+    ((finding, hit),) = with_worst(result)
+    assert _finding_values(finding, hit).keys() == {*OF_FINDINGS, "rank", "idle_us", "idle_share"}
 
 
 BARE = "tests:\n  - {name: a, given: {overlaps: rank}, expect: skipped}\n"
@@ -203,6 +257,25 @@ def test_what_a_rule_explains_exists_and_is_not_itself(tmp_path: Path) -> None:
 def test_wrong_cells_in_a_case_are_told(tmp_path: Path) -> None:
     rule_texts.write(tmp_path, tests=rule_texts.CASES.replace("rank span_us", "rank spam_us", 1))
     assert told(tmp_path)[0].startswith("`overlaps` has no column `spam_us`")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "shown"),
+    [
+        ("1000    200", "1000    2OO", "2OO"),
+        ("1000    200", "1000", "0    1000"),
+        ("1000    200", "1000    200 x2 # twice\n\n        1 1000 '2", "1 1000 '2"),
+        ("rank span_us", "rank spam_us", "spam_us free_us"),
+        ("      overlaps: |", "      overlap: |", "overlap: |"),
+        ("    given:\n", "    given:\n      run: tp=many\n", "run: tp=many"),
+    ],
+)
+def test_a_mistake_in_a_case_is_told_at_its_row(tmp_path: Path, right: str, wrong: str, shown: str) -> None:
+    rule_texts.write(tmp_path, tests=rule_texts.CASES.replace(right, wrong, 1))
+    (mistake,) = lint_rules([tmp_path])
+    lines = (tmp_path / "host/idle.yaml").read_text("utf-8").splitlines()
+    assert lines[mistake.place.line - 1][mistake.place.column - 1 :] == shown
+    assert mistake.source[mistake.caret :] == shown
 
 
 def test_a_case_cannot_ask_for_rows_without_end(tmp_path: Path) -> None:

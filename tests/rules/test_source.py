@@ -104,3 +104,34 @@ def test_passing_over_the_tests_leaves_every_other_line_where_it_was() -> None:
 def test_the_place_in_a_folded_expression_is_found_on_its_own_line() -> None:
     document = source.parse_document("when: >-\n  aaa and\n  bbb\n", "x")
     assert str(document.mistake(("when",), "?", column=8).place) == "x:3:3"
+
+
+def test_a_second_document_behind_the_tests_is_not_taken_for_one_of_them() -> None:
+    with pytest.raises(RuleError) as caught:
+        source.parse_document("a: 1\ntests:\n- x\n---\na: 2\n", "x", tests=False)
+    assert [str(mistake.what) for mistake in caught.value.mistakes] == ["not YAML: but found another document"]
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("a:\n\tb: 1", "请用空格缩进，不要用制表符（Tab）"),
+        ("en: {x} of it", '以 { 开头的文本需整体加引号："{x} of it"'),
+        ("when：x\nb: 1", "请将 `：` 改为半角的 `:`"),
+        ("b: {c: 1， d: 2}", "请将 `，` 改为半角的 `,`"),
+        ("zh: “查表: 慢”", '请将 `“` 改为半角的 `"`'),
+        ("when: !recorded(x)", "条件取反请用 `not`；以 ! 开头的文本需加引号"),
+        ("a: 1\n---\nb: 2", "一个文件只能有一个文档：请删去中间的 `---`"),
+        ("zh: 注意：a: b", "含有“: ”的文本需加引号"),
+    ],
+)
+def test_slips_are_told_in_the_language_of_the_reader(text: str, hint: str) -> None:
+    with pytest.raises(RuleError) as caught:
+        source.parse_document(text, "x")
+    assert caught.value.mistakes[0].say("zh").endswith(f"提示：{hint}")
+
+
+def test_a_key_that_stands_too_far_in_is_not_told_to_be_quoted() -> None:
+    with pytest.raises(RuleError) as caught:
+        source.parse_document("title: idle\n  en: x\n", "x")
+    assert caught.value.mistakes[0].hint is None

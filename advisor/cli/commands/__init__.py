@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One module per command: `words` says what it understands, `run` does it and gives the exit code.
 
+Where a command has actions, `words` names what does each: `action.set_defaults(run=…)`.
 A module imports nothing heavy before `run`, and only the module of the command that was asked for is imported at all.
 """
 

@@ -84,7 +84,6 @@ def words(one: argparse.ArgumentParser) -> None:
     language_option(one)
     reading_options(one)
     one.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
-    one.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

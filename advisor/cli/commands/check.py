@@ -16,7 +16,7 @@ from advisor.cli.arguments import (
     source_options,
 )
 from advisor.cli.exit_codes import FINE, FOUND, UNREADABLE
-from advisor.cli.inputs import given_diagnosis, is_saved
+from advisor.cli.inputs import given_diagnosis, is_saved, warn_of_rules
 from advisor.cli.outputs import chart_renderer, console_beside, write_all
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
 from advisor.report.output_formats import VERDICT, WRITERS
@@ -59,7 +59,6 @@ def words(one: argparse.ArgumentParser) -> None:
     source_options(one)
     language_option(one)
     reading_options(one)
-    one.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -75,6 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
         if settings is not None and all(map(is_saved, inputs)):
             catalog_of(arguments.rules, settings)  # for names that do not exist: nothing else would look for them
         diagnosis, comparison = _read_and_compare(arguments, settings, outputs)
+        warn_of_rules(arguments)
         from advisor.pipeline import verdict_by_settings
 
         verdict = verdict_by_settings(diagnosis, comparison, settings, fail_on)

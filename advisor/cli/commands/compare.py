@@ -57,7 +57,6 @@ def words(one: argparse.ArgumentParser) -> None:
         one.add_argument(f"--{name}", type=kind, metavar="X", help=what)
     rule_options(one)
     reading_options(one)
-    one.set_defaults(run=run)
 
 
 def part_or_multiple(words: str) -> float:

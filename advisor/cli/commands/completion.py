@@ -16,7 +16,6 @@ SHELLS = ("bash", "zsh", "fish")
 def words(one: argparse.ArgumentParser) -> None:
     """What the command understands."""
     one.add_argument("shell", choices=SHELLS, help="the shell that is to complete; docs/index.md says where to put it")
-    one.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

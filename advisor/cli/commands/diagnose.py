@@ -15,7 +15,7 @@ from advisor.cli.arguments import (
     rule_options,
     source_options,
 )
-from advisor.cli.inputs import refuse_saved, warn_of_chip, ways_to_read
+from advisor.cli.inputs import refuse_saved, warn_of_chip, warn_of_rules, ways_to_read
 from advisor.cli.outputs import chart_renderer, hand_out
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
 from advisor.freed_memory import give_back_memory
@@ -53,7 +53,6 @@ def words(one: argparse.ArgumentParser) -> None:
         help="only rules whose id matches, such as host/*; may be repeated",
     )
     reading_options(one)
-    one.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -64,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         from advisor.report.charts.draw import begin_charts
         from advisor.report.progress_bar import ProgressBar
 
-        refuse_saved(arguments.path)
+        refuse_saved(arguments.path, to_write_again=True)
         outputs = check_outputs(arguments.output, arguments.path)
         settings = settings_of(arguments)
         language = language_of(arguments.lang)
@@ -93,5 +92,6 @@ def run(arguments: argparse.Namespace) -> int:
             shown = prepare_exhibits(profile, catalog)
             begin_charts(charts, language, shown, profile.run)
             catalog = catalog or rules()
+            warn_of_rules(arguments)
             diagnosis = judge_profile(profile, catalog, shown, bar)
         return hand_out(diagnosis, arguments, outputs, charts)

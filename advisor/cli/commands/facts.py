@@ -29,7 +29,6 @@ def words(one: argparse.ArgumentParser) -> None:
     one.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
     language_option(one)
     reading_options(one, cached=False)
-    one.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

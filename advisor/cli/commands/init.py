@@ -30,7 +30,6 @@ def words(one: argparse.ArgumentParser) -> None:
         "--schema", action="store_true", help=f"write {SCHEMA_FILE} beside it, by which editors complete and check it"
     )
     language_option(one)
-    one.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

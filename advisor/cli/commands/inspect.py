@@ -23,7 +23,6 @@ def words(one: argparse.ArgumentParser) -> None:
     language_option(one)
     rule_options(one)
     reading_options(one, on_cluster=False)
-    one.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

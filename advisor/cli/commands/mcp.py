@@ -29,7 +29,6 @@ def words(one: argparse.ArgumentParser) -> None:
     )
     rule_options(one)
     language_option(one)
-    one.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -24,7 +24,6 @@ def words(one: argparse.ArgumentParser) -> None:
     output_options(one, MODULE_WRITERS, example="csv:-")
     language_option(one)
     reading_options(one)
-    one.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -22,7 +22,6 @@ def words(one: argparse.ArgumentParser) -> None:
     source_options(one)
     language_option(one)
     finding_options(one)
-    one.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

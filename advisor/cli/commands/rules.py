@@ -109,7 +109,8 @@ def _write_new_rule(arguments: argparse.Namespace) -> int:
         write_new_file(target, new_rule(arguments.id).encode())
     except FileExistsError:
         raise UsageError(Message("exists_already", path=target), Message("choose_id_or_edit")) from None
-    print(f"{target}\nnext: advisor rules test {arguments.dir}")
+    print(target)
+    print(Message("test_it_next", folder=arguments.dir).say(language_of(None)))
     return FINE
 
 
@@ -124,19 +125,23 @@ def _lint_rules(arguments: argparse.Namespace) -> int:
 
 def _test_rules(arguments: argparse.Namespace) -> int:
     from advisor.engine.case_runs import prove_rule
-    from advisor.messages.errors import UsageError
+    from advisor.messages.errors import RuleError, UsageError
     from advisor.messages.message import Message
-    from advisor.rules.catalog import Catalog
+    from advisor.rules.catalog import Catalog, rules_named_as_shipped
 
-    folders = rule_folders(arguments.dirs)
-    proofs = [(rule.id, prove_rule(rule), len(rule.tests)) for rule in Catalog.load(folders).rules]
+    folders, language = rule_folders(arguments.dirs), language_of(arguments.lang)
+    rules = Catalog.load(folders).rules
+    if mistakes := rules_named_as_shipped(rules):
+        raise RuleError(mistakes)
+    proofs = [(rule.id, prove_rule(rule), len(rule.tests)) for rule in rules]
     proofs += _proofs_of_patterns(folders)
     for name, wrong, _ in proofs:
-        print(f"{'FAILED' if wrong else 'ok':<7} {name}")
+        kept = Message("case_failed" if wrong else "case_passed").say(language)
+        print(f"{kept:<7} {name}")
         for line in wrong:
-            print(f"        {line.say(language_of(arguments.lang))}")
+            print(f"        {line.say(language)}")
     failed = sum(bool(wrong) for _, wrong, _ in proofs)
-    print(f"{len(proofs) - failed} passed, {failed} failed")
+    print(Message("cases_counted", passed=len(proofs) - failed, failed=failed).say(language))
     if not any(cases for _, _, cases in proofs):
         raise UsageError(Message("no_case"), Message("write_cases"))
     return FOUND if failed else FINE

@@ -20,7 +20,6 @@ def words(one: argparse.ArgumentParser) -> None:
         help="write the snapshot of this machine and environment to a file, or into a folder; without it the script is "
         "printed, which runs on a compute node by itself (Python 3.7 and later, no packages)",
     )
-    one.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -71,7 +71,6 @@ def words(one: argparse.ArgumentParser) -> None:
     output_options(one, STATISTICS_WRITERS, example="csv:-")
     language_option(one)
     reading_options(one)
-    one.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -193,6 +193,7 @@ TEXTS: Mapping[str, Text] = {
     ),
     "a_saved_diagnosis": Text("a saved diagnosis", "已保存的诊断结果"),
     "not_a_capture": Text("{path} is {kind}, not a capture", "{path} 是{kind}，不是采集数据"),
+    "give_its_capture": Text("give the capture it was made from", "请给出生成它的采集目录"),
     "render_again": Text("write it again with: advisor render {path}", "可用以下命令重新输出：advisor render {path}"),
     "settings_from": Text("settings from {file}", "使用的配置文件：{file}"),
     "does_not_exist": Text("{path} does not exist", "{path} 不存在"),

@@ -16,6 +16,9 @@ TEXTS: Mapping[str, Text] = {
     "split_it": Text("split it with `let`", "请用 `let` 拆分"),
     "text_too_long": Text("text is longer than {limit} characters", "文本超过 {limit} 个字符"),
     "number_too_large": Text("number is larger than 1e18", "数值大于 1e18"),
+    "quote_a_text": Text("a text stands in quotes: {text}", "文本需加引号：{text}"),
+    "order_by_sign": Text("`{name}` alone is ascending, `-{name}` descending", "`{name}` 为升序，`-{name}` 为降序"),
+    "write_narrow_sign": Text("write `{narrow}` instead of `{wide}`", "请将 `{wide}` 改为半角的 `{narrow}`"),
     # what is not of the language
     "not_of_language": Text("{part} is not part of the rule language", "规则语言不支持：{part}"),
     "kind_not_of_language": Text("a {kind} is not part of the rule language", "规则语言不支持 {kind} 类型"),
@@ -38,15 +41,19 @@ TEXTS: Mapping[str, Text] = {
     "compare_equal": Text("compare with `==`", "请用 `==` 比较"),
     "compare_unequal": Text("compare with `!=`", "请用 `!=` 比较"),
     # types and units
-    "expected": Text("expected {wanted}, found {found}", "应为{wanted}，实为 {found}"),
-    "expected_time": Text("expected number[us], found {found}", "应为 number[us]，实为 {found}"),
+    "kind_number": Text("number", "数值"),
+    "kind_text": Text("text", "文本"),
+    "kind_bool": Text("bool", "真假值"),
+    "kind_in_unit": Text("{kind}[{unit}]", "{kind}[{unit}]"),
+    "expected": Text("expected {wanted}, found {found}", "应为{wanted}，实为{found}"),
+    "expected_time": Text("expected number[us], found {found}", "应为数值[us]，实为{found}"),
     "only_compared": Text(
         "absolute times can only be compared with and subtracted from each other", "绝对时间之间只能比较和相减"
     ),
     "take_difference": Text("take the difference of two of them first", "请先求两者之差"),
-    "cannot_combine": Text("cannot combine {left} with {right}", "{left} 与 {right} 不能一起运算"),
-    "cannot_compare": Text("cannot compare {left} with {right}", "{left} 与 {right} 不能比较"),
-    "cannot_choose": Text("cannot choose between {left} and {right}", "不能在 {left} 与 {right} 之间选择"),
+    "cannot_combine": Text("cannot combine {left} with {right}", "{left}与{right}不能一起运算"),
+    "cannot_compare": Text("cannot compare {left} with {right}", "{left}与{right}不能比较"),
+    "cannot_choose": Text("cannot choose between {left} and {right}", "不能在{left}与{right}之间选择"),
     "compare_two": Text("compare two things at a time", "一次只比较两项"),
     "text_has_no_order": Text("a text has no order", "文本没有大小之分"),
     "truth_has_no_order": Text("a truth has no order", "真假值没有大小之分"),
@@ -72,8 +79,8 @@ TEXTS: Mapping[str, Text] = {
     "needs_column": Text(
         "`{name}` needs a column, and this is one value per group already", "`{name}` 需要一列，而它每组已是一个值"
     ),
-    "needs_numbers": Text("`{name}` needs a column of numbers, found {found}", "`{name}` 需要数值列，实为 {found}"),
-    "needs_texts": Text("`{name}` needs a column of text, found {found}", "`{name}` 需要文本列，实为 {found}"),
+    "needs_numbers": Text("`{name}` needs a column of numbers, found {found}", "`{name}` 需要数值列，实为{found}"),
+    "needs_texts": Text("`{name}` needs a column of text, found {found}", "`{name}` 需要文本列，实为{found}"),
     "count_with_where": Text("count with `count(where=…)`", "请用 `count(where=…)` 计数"),
     "absolute_times_mean_nothing": Text("`{name}` of absolute times means nothing", "对绝对时间求 `{name}` 没有意义"),
     "take_differences": Text("take differences first", "请先求差"),

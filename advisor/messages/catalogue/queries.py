@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from advisor.messages.text import Text
 
 TEXTS: Mapping[str, Text] = {
-    "where_is_condition": Text("`where` is a condition, not {found}", "`where` 应为条件，而不是 {found}"),
+    "where_is_condition": Text("`where` is a condition, not {found}", "`where` 应为条件，而不是{found}"),
     "compare_something": Text("compare something, such as `duration_us > 100`", "请写成比较，例如 `duration_us > 100`"),
     "limit_is": Text("`limit` is {limit}", "`limit` 为 {limit}"),
     "limit_between": Text(
@@ -56,7 +56,6 @@ TEXTS: Mapping[str, Text] = {
     "too_many_files": Text("more than {count} files", "文件超过 {count} 个"),
     "go_further_down": Text("give a folder further down", "请给出更下层的目录"),
     "saved_has_no_tables": Text("a saved diagnosis has no tables", "保存的诊断中没有数据表"),
-    "give_its_capture": Text("give the capture it was made from", "请给出生成它的采集目录"),
     "argument_is": Text("`{name}` is {value}", "`{name}` 为 {value}"),
     "argument_between": Text("1 to {most} can be had at a time", "可取 1 到 {most}"),
     "such_patterns": Text("such as `host/*`; categories: {names}", "例如 `host/*`；类别：{names}"),

@@ -40,11 +40,23 @@ TEXTS: Mapping[str, Text] = {
         'a value that begins with one of @ ` % * & stands in quotes: "@team"',
         '以 @ ` % * & 开头的值需加引号："@team"',
     ),
+    "quote_the_whole": Text(
+        "a text that begins with {sign} stands in quotes as a whole: {quoted}",
+        "以 {sign} 开头的文本需整体加引号：{quoted}",
+    ),
+    "not_and_tags": Text(
+        "a condition is negated with `not`; a text that begins with ! stands in quotes",
+        "条件取反请用 `not`；以 ! 开头的文本需加引号",
+    ),
+    "indent_with_blanks": Text("indent with blanks, not tabs", "请用空格缩进，不要用制表符（Tab）"),
+    "one_document": Text(
+        "a file holds one document: no `---` further down", "一个文件只能有一个文档：请删去中间的 `---`"
+    ),
     "quote_the_colon": Text('a text with ": " in it stands in quotes', "含有“: ”的文本需加引号"),
     # its shape
     "rule_is_mapping": Text("a rule file is a mapping that begins with `id:`", "规则文件应为映射，并以 `id:` 开头"),
     "rule_has_tests": Text("a rule has a list of `tests`", "规则应有 `tests` 列表"),
-    "fires_and_quiet": Text("one that fires, one that is quiet", "至少一个触发、一个不触发"),
+    "one_that_fires": Text("at least one in which it fires", "至少有一个触发的用例"),
     # a pattern of chains
     "pattern_is_mapping": Text(
         "a pattern file is a mapping that begins with `name:`", "模式文件应为映射，并以 `name:` 开头"
@@ -90,6 +102,11 @@ TEXTS: Mapping[str, Text] = {
     "name_an_aggregate": Text("name an aggregate with `let`", "请在 `let` 中为聚合命名"),
     "hole_is_open": Text("the brace before `{name}` is not closed", "`{name}` 前的花括号没有闭合"),
     "close_the_hole": Text("put the closing brace behind the name", "请在名称后补上右花括号"),
+    "hole_has_more": Text("`{hole}` holds more than a name", "`{hole}` 中除名称外还有其他内容"),
+    "name_alone": Text(
+        "write `{hole}`: there are no formats, its unit says how it is shown",
+        "请写成 `{hole}`：不支持格式说明，显示方式由单位决定",
+    ),
     "hole_is_unknown": Text(
         "`{hole}` is neither evidence nor a key of `for_each`", "`{hole}` 既不是 evidence，也不是 `for_each` 的键"
     ),
@@ -111,6 +128,18 @@ TEXTS: Mapping[str, Text] = {
     "explains_itself": Text("a rule does not explain itself", "规则不能解释自身"),
     "explains_in_circle": Text("`{name}` explains itself by way of others", "`{name}` 经由其他规则解释了自身"),
     "id_is_path": Text("the id is the path of the file: `{path}`", "id 应与文件路径一致：`{path}`"),
+    "path_is_id": Text("the path of the file is its id: `{path}`", "文件路径应与 id 一致：`{path}`"),
+    "folder_is_category": Text("the folder is the category `{name}` alone", "该目录只是类别 `{name}`"),
+    "give_folder_above": Text("give the folder above: {folder}", "请给出其上一级目录：{folder}"),
+    "id_is_shipped": Text("there is a shipped rule `{name}`", "已有同名的内置规则 `{name}`"),
+    "change_in_settings": Text(
+        "choose another id; thresholds of a shipped rule are changed in advisor.yaml",
+        "请换一个 id；内置规则的阈值可在 advisor.yaml 中修改",
+    ),
+    "slips_in_rules": Text(
+        "mistakes in rules of your own: {count}; they are used as they are. `advisor rules lint {folders}` shows them",
+        "自定义规则中有 {count} 处问题，仍按原样使用。可用 `advisor rules lint {folders}` 查看",
+    ),
     "defined_twice": Text("`{name}` is defined twice", "`{name}` 定义了两次"),
     "first_in": Text("first in {file}", "首次定义于 {file}"),
     "too_few_cases": Text("a rule has at least {count} cases", "规则至少要有 {count} 个用例"),
@@ -145,6 +174,15 @@ TEXTS: Mapping[str, Text] = {
         "请使用 Markdown：占位符写成 `code`，链接以 https:// 或 http:// 开头且不含花括号变量",
     ),
     # its cases
+    "test_it_next": Text("next: advisor rules test {folder}", "下一步：advisor rules test {folder}"),
+    "case_passed": Text("ok", "通过"),
+    "case_failed": Text("FAILED", "失败"),
+    "cases_counted": Text("{passed} passed, {failed} failed", "{passed} 项通过，{failed} 项失败"),
+    "outcome_fired": Text("fired", "触发"),
+    "outcome_quiet": Text("quiet", "未触发（`quiet`）"),
+    "outcome_not_applicable": Text("not applicable", "不适用（`not applicable`）"),
+    "outcome_skipped": Text("skipped", "跳过（`skipped`）"),
+    "outcome_failed": Text("failed", "执行出错"),
     "too_many_rows": Text("{table}: more than {limit} rows", "{table}：超过 {limit} 行"),
     "number_over_64_bits": Text("{table}: a whole number is larger than 64 bits", "{table}：整数超过 64 位"),
     "cells_not_headings": Text(
@@ -163,13 +201,13 @@ TEXTS: Mapping[str, Text] = {
         "run: {name} is {allowed}, not `{given}`", "run：{name} 应为 {allowed}，不能是 `{given}`"
     ),
     "run_word_is_number": Text("run: {name} is a number, not `{given}`", "run：{name} 应为数字，不能是 `{given}`"),
-    "expected_outcome": Text("expected {wanted}, got {got}", "应为 {wanted}，实为 {got}"),
-    "expected_findings": Text("expected findings, got {got}", "应有发现，实为 {got}"),
+    "expected_outcome": Text("expected {wanted}, got {got}", "应为{wanted}，实为{got}"),
+    "expected_findings": Text("expected findings, got {got}", "应有发现，实为{got}"),
     "expected_count": Text(
         "expected {wanted} findings, got {got}: {values}", "应有 {wanted} 个发现，实有 {got} 个：{values}"
     ),
-    "without_facts": Text("without facts: expected skipped, got {got}", "没有数据时应为 skipped，实为 {got}"),
-    "on_empty_tables": Text("on empty tables: got {got}", "数据表为空时为 {got}"),
+    "without_facts": Text("without facts: expected skipped, got {got}", "没有数据时应为跳过（`skipped`），实为{got}"),
+    "on_empty_tables": Text("on empty tables: got {got}", "数据表为空时为{got}"),
     "got_findings": Text("{count} findings: {values}", "{count} 个发现：{values}"),
     "got_outcome": Text("{outcome} ({reason}){needs}", "{outcome}（{reason}）{needs}"),
     "finding_lacks": Text("finding {number}: nothing is called `{name}`", "第 {number} 个发现：没有 `{name}`"),

@@ -37,13 +37,8 @@ _FIRST = re.compile(r"^(\s*(?:\d{1,9}(?=[.)](?:\s|$)))?)([-+=.)#])")
 _LINKS = re.compile(r"(?<=[@#])(?=\w)|(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=\bmailto)(?=:)|(?<=\w@)", re.IGNORECASE)
 
 
-def escape_text(text: str) -> str:
-    """Text that Markdown shows as it is, where a line may begin with it: no emphasis, links, mentions or HTML."""
-    return _FIRST.sub(r"\1\\\2", _escape_inside(text))
-
-
 def _escape_inside(text: str) -> str:
-    """Text in a line that has begun."""
+    """Text that Markdown shows as it is in a line that has begun: no emphasis, links, mentions or HTML."""
     return _MARKS.sub(lambda mark: f"\\{mark[0]}", _LINKS.sub(ZERO_WIDTH, text))
 
 

@@ -18,12 +18,15 @@ from advisor.analysis.handovers import with_queue
 from advisor.analysis.intervals import Spans, covered_ns, span_at, union_of_sets
 from advisor.analysis.replayed_rank import PAUSE_NS, WAITING, ReplayedRank, per_cell, replayed_rank, until_last_task
 from advisor.analysis.step_ends import engine_borders_of, last_waits_of_steps
+from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch, EngineBorder, Holdup, Overlap
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts, values_at
 
 MOST_PAUSES = 2_000
 """Of so many pauses, the longest, it is asked what the host was doing."""
+ENDING_IN_WAITS = (*WAITING, "allocate")
+"""Kinds in which the host waits for the device: what they cost is the restart after them too."""
 _STEPS_TO_COMPARE = 3
 """With two steps nobody knows which of them is the usual one."""
 
@@ -124,17 +127,34 @@ def _unqueued_holdup(seen: ReplayedRank) -> Table[Holdup]:
 def _relief_of_kind(seen: ReplayedRank, name: str) -> tuple[replay.Relief, Spans]:
     """The host time of one kind, on either thread, and the waits that stay without it."""
     calls, waits = seen.kinds[name], seen.replayed.waits
-    waiting = name in (*WAITING, "drain")
-    if waiting:
-        last = last_waits_of_steps(waits, seen.rank, seen.cells, seen.engine_ns)
+    if name in (*WAITING, "drain"):
+        asked = span_at(seen.kinds["allocate"].spans, waits.end - 1) < 0
+        asked = Spans(waits.start[asked], waits.end[asked])
+        last = last_waits_of_steps(asked, seen.rank, seen.cells, seen.engine_ns)
         calls = calls.take(span_at(last, calls.end - 1) < 0)
     on_queue = np.isin(seen.table.at("thread", calls.row), seen.queue_threads)
     main, queue = calls.take(~on_queue).spans, calls.take(on_queue).spans
-    if waiting:
+    if name in (*ENDING_IN_WAITS, "drain"):
         gone = span_at(main, waits.end - 1) >= 0
+        if name == "allocate":
+            gone |= _answered_by_others(seen, waits, gone)
         main = union_of_sets([main, Spans(waits.start[gone], waits.end[gone])])
         waits = Spans(waits.start[~gone], waits.end[~gone])
     return replay.Relief(main, queue), waits
+
+
+def _answered_by_others(seen: ReplayedRank, waits: Spans, gone: Array) -> Array:
+    """Per wait: whether it waits for an event, and one of those marked had emptied the device since the last launch.
+
+    What it would have waited for without that one is what was launched before its event, which may be long before.
+    """
+    before = np.searchsorted(waits.end[gone], waits.start, "right") - 1
+    emptied = values_at(waits.end[gone], before, MISSING)
+    launched = np.sort(seen.replayed.work.launch)
+    none_since = np.searchsorted(launched, emptied) == np.searchsorted(launched, waits.start)
+    of_events = seen.calls.take(host.are_event_waits(seen.table)[seen.calls.row]).spans
+    found: Array = (before >= 0) & none_since & (span_at(of_events, waits.end - 1) >= 0)
+    return found
 
 
 def _drain_calls(seen: ReplayedRank) -> host.Calls:
@@ -182,7 +202,7 @@ def _gains_of_prompt_host(seen: ReplayedRank, reliefs: dict[str, tuple[replay.Re
     queue = union_of_sets([relief.queue for relief, _ in reliefs.values()])
     waits = seen.replayed.waits
     left = np.ones(len(waits), bool)
-    for name in WAITING:
+    for name in ENDING_IN_WAITS:
         left &= span_at(reliefs[name][0].main, waits.end - 1) < 0
     waits = Spans(waits.start[left], waits.end[left])
     gone = replay.gains_by_task(seen.replayed, replay.Relief(main, queue), waits=waits)

@@ -16,6 +16,28 @@ OPERATOR_ACTIVITIES = {
 }
 """Framework operators in which the host may wait for what it is given; all others only launch."""
 
+_COMPILING = re.compile(
+    r"(?:^|/)torch/(?:_dynamo/convert_frame\.py\(\d+\): _?compile(?:_inner)?"
+    r"|_inductor/compile_fx\.py\(\d+\): \w*(?:compile|codegen)\w*"
+    r"|_inductor/async_compile\.py\(\d+\): wait"
+    r"|_inductor/runtime/triton_heuristics\.py\(\d+\): (?:precompile|autotune_to_one_config|benchmark_all_configs))$"
+    r"|(?:^|/)triton/(?:compiler/compiler\.py\(\d+\): compile|runtime/autotuner\.py\(\d+\): _bench)$"
+    r"|(?:^|/)torchair/(?:ge/_ge_graph|core/_backend)\.py\(\d+\): compile$"
+    r"| \(dynamo_timed\)$|^entire_frame_compile$"
+)
+"""What PyTorch and Triton call themselves while they trace and compile a program, in frames of the Python stack and, where
+none were recorded, in ranges of their own (torch.compile since 2.1). `Torch-Compiled Region` runs what was compiled."""
+
+
+def activity_of_range(name: str) -> str:
+    """What a frame of the Python stack or a range of the framework does; empty where that makes no difference."""
+    return "compile" if _COMPILING.search(name) else ""
+
+
+def activity_of_operator(name: str) -> str:
+    """What an operator or a range of the framework does; empty where that makes no difference."""
+    return OPERATOR_ACTIVITIES.get(name, "") or activity_of_range(name)
+
 MODULE_DOMAIN = "Module"
 """Domain of the mstx ranges by which programs mark the modules of their model (msprof-analyze, module_statistic)."""
 _MODULE = "nn.Module: "

@@ -169,10 +169,13 @@ class Holdup(Fact):
         str,
         Key(
             "`data_loader`, `synchronise` (reads included), `read` (a value brought to the host), `drain` (a wait that "
-            "is no part of a read or a copy, as of ASCEND_LAUNCH_BLOCKING), `blocking_copy`, `compile`, `gc`, "
-            "`start_up` (calls into the software of the device that do what happens once, such as loading code), "
-            "`allocate` (device memory from the driver), `unqueued` (launching calls of a rank without a second thread "
-            "for them), and `host`: all other work of the host, one row per call that filled the pauses, missing where "
+            "is no part of a read or a copy, as of ASCEND_LAUNCH_BLOCKING), `blocking_copy`, `compile` (an operator), "
+            "`graph_compile` (a part of the program, as torch.compile and Triton do), `gc`, `start_up` (calls into the "
+            "software of the device that do what happens once, such as loading code), `allocate` (device memory from "
+            "the driver), `pin` (host memory), `cpu_operator` (operators that compute on the host what was copied from "
+            "the device; without their copies to and fro but in `lost_us`), `unqueued` (launching calls of a rank "
+            "without a second thread for them), and `host`: all other work of the host, one row per call that filled "
+            "the pauses, missing where "
             "none did."
         ),
     ]

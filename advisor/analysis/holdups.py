@@ -25,7 +25,7 @@ from advisor.facts.table import Array, Table, Texts, values_at
 
 MOST_PAUSES = 2_000
 """Of so many pauses, the longest, it is asked what the host was doing."""
-ENDING_IN_WAITS = (*WAITING, "allocate")
+ENDING_IN_WAITS = (*WAITING, "allocate", "cpu_operator")
 """Kinds in which the host waits for the device: what they cost is the restart after them too."""
 _STEPS_TO_COMPARE = 3
 """With two steps nobody knows which of them is the usual one."""
@@ -129,11 +129,13 @@ def _relief_of_kind(seen: ReplayedRank, name: str) -> tuple[replay.Relief, Spans
     calls, waits = seen.kinds[name], seen.replayed.waits
     if name in (*WAITING, "drain"):
         asked = span_at(seen.kinds["allocate"].spans, waits.end - 1) < 0
-        asked = Spans(waits.start[asked], waits.end[asked])
-        last = last_waits_of_steps(asked, seen.rank, seen.cells, seen.engine_ns)
+        own = Spans(waits.start[asked], waits.end[asked])
+        last = last_waits_of_steps(own, seen.rank, seen.cells, seen.engine_ns)
         calls = calls.take(span_at(last, calls.end - 1) < 0)
     on_queue = np.isin(seen.table.at("thread", calls.row), seen.queue_threads)
     main, queue = calls.take(~on_queue).spans, calls.take(on_queue).spans
+    if name == "cpu_operator":
+        main = seen.on_cpu.stretches
     if name in (*ENDING_IN_WAITS, "drain"):
         gone = span_at(main, waits.end - 1) >= 0
         if name == "allocate":

@@ -204,8 +204,8 @@ def is_starting_up(table: Table[HostCall]) -> Array:
     """Per call into the software of the device: whether it does what happens once, such as loading code on first use.
 
     It lasts far longer than others of its name, and than each of those that come later: after the first recorded step,
-    or, where none is marked, after many of its name. Memory that is taken or given back in a step which is known to be a
-    later one of the job is no start-up: what it needs once it has by then.
+    or, where none is marked, after many of its name. Memory that is taken or given back in a step which is known to be
+    a later one of the job is no start-up: what it needs once it has by then.
     """
     kinds, does, names = (table.texts(name) for name in ("kind", "activity", "name"))
     start, end = table["start_ns"], table["end_ns"]

@@ -13,6 +13,7 @@ from msgspec import Struct
 from advisor.analysis import host, replay
 from advisor.analysis.at_once import AT_ONCE_NS
 from advisor.analysis.cells import Cells
+from advisor.analysis.cpu_operators import CpuOperators, cpu_operators
 from advisor.analysis.device import COMM, COPY, DeviceTimeline
 from advisor.analysis.grouping import row_at
 from advisor.analysis.intervals import Spans, span_at, union, union_of_sets
@@ -68,6 +69,8 @@ class ReplayedRank(Struct, frozen=True, dict=True):
     kinds: dict[str, host.Calls]
     free: Spans
     queue_threads: Array
+    on_cpu: CpuOperators
+    """Operators that compute on the host; their calls are the kind `cpu_operator`."""
     engine_ns: Array = NO_BORDERS
     """When steps of a serving engine begin, where any are known."""
 
@@ -118,6 +121,7 @@ def _replayed_rank_of(
     begin, end = _host_window(rank, work, windows, device.cells.step[own])
     begin = max(begin, device.earlier.get(rank, begin))
     waits = _waits_from(replay.emptying_waits(waits, work, queue), begin)
+    on_cpu = cpu_operators(table, rank, device, links)
     last = np.full(len(device.cells), -1)
     last[cell] = np.arange(len(cell))  # of several the last
     last[own[-1:]] = len(cell)  # the end of the last step
@@ -132,9 +136,10 @@ def _replayed_rank_of(
         ),
         table=table,
         calls=calls,
-        kinds=own_kinds,
+        kinds={**own_kinds, "cpu_operator": on_cpu.calls},
         free=free,
         queue_threads=queue_threads,
+        on_cpu=on_cpu,
     )
 
 

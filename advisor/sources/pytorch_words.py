@@ -25,8 +25,8 @@ _COMPILING = re.compile(
     r"|(?:^|/)torchair/(?:ge/_ge_graph|core/_backend)\.py\(\d+\): compile$"
     r"| \(dynamo_timed\)$|^entire_frame_compile$"
 )
-"""What PyTorch and Triton call themselves while they trace and compile a program, in frames of the Python stack and, where
-none were recorded, in ranges of their own (torch.compile since 2.1). `Torch-Compiled Region` runs what was compiled."""
+"""Names of PyTorch and Triton while they trace and compile a program: frames of the Python stack and, where none were
+recorded, ranges of their own. `Torch-Compiled Region` is none of them: it runs what was compiled."""
 
 
 def activity_of_range(name: str) -> str:
@@ -37,6 +37,7 @@ def activity_of_range(name: str) -> str:
 def activity_of_operator(name: str) -> str:
     """What an operator or a range of the framework does; empty where that makes no difference."""
     return OPERATOR_ACTIVITIES.get(name, "") or activity_of_range(name)
+
 
 MODULE_DOMAIN = "Module"
 """Domain of the mstx ranges by which programs mark the modules of their model (msprof-analyze, module_statistic)."""

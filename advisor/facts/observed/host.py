@@ -33,8 +33,8 @@ class HostCall(Fact):
         Key(
             "What it does, whatever it is called: `synchronise` (waits for the device), `copy`, `blocking_copy`, "
             "`dispatch` (of an operator that may have to be built), `build`, `allocate` (or give back device memory), "
-            "`free` (device memory, of GPUs, which waits for the device), `pin` (or give back host memory), `compile` (a "
-            "part of the program, as torch.compile and Triton do), `read` (a value of the device), `fetch` (perhaps "
+            "`free` (device memory, of GPUs, which waits for the device), `pin` (or give back host memory), `compile` "
+            "(a part of the program, as torch.compile and Triton do), `read` (a value of the device), `fetch` (perhaps "
             "one), `launch` (one kernel, of GPUs without graphs); missing where that makes no difference."
         ),
     ]

@@ -392,3 +392,32 @@ def test_memory_given_back_costs_the_restart_after_it_too():
     ).rows()  # fmt: skip
     assert sum(row["lost_us"] for row in rows if row["cause"] == "allocate") == pytest.approx(420, abs=30)
     assert sum(row["lost_us"] for row in rows if row["cause"] == "host") == pytest.approx(0, abs=30)
+
+
+def test_what_the_host_does_after_many_reads_is_told_apart_and_after_two_it_is_not():
+    """Each read empties the queue; what Python then does is lost, and would be hidden if nothing were read."""
+    begins = [0, 100000, 210000, 320000, 430000, 900000, 1000000]
+    kernels = "\n".join(["start_ns duration_us", *(f"{at} 90" for at in begins)])
+    links = (
+        "start_ns latency_us idle_before_us vertical\n0 10 - -\n100000 10 10 true\n210000 10 20 true\n"
+        "320000 10 20 true\n430000 10 20 true\n900000 10 380 true\n1000000 100 10 false"
+    )
+    reads = [(100000, 195000), (205000, 305000), (312000, 415000), (422000, 525000)]
+
+    def rows_of(reads: list[tuple[int, int]]) -> list[dict[str, object]]:
+        calls = "thread kind name start_ns end_ns\n1 python train.py(7):_log 526000 880000\n" + "\n".join(
+            f"1 operator aten::item {start} {end}\n1 api aclrtSynchronizeStream {start + 1000} {end - 1000}"
+            for start, end in reads
+        )
+        found = holdups(
+            read_table(Kernel, kernels), host_calls(calls), links=read_table(Dispatch, links), collectives=None,
+            tasks=None, windows=read_table(StepWindow, "start_ns end_ns\n-50000 1200000"),
+        )  # fmt: skip
+        return [row for row in found.rows() if row["cause"] == "host"]
+
+    many = rows_of(reads)
+    lost, restart = (sum(row[name] or 0.0 for row in many) for name in ("lost_us", "restart_us"))  # type: ignore[misc]
+    assert lost > 250
+    assert 0 < restart <= lost
+    few = rows_of(reads[:2])
+    assert {row["restart_us"] for row in few} == {None}

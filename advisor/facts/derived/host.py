@@ -209,6 +209,14 @@ class Holdup(Fact):
             "kinds but the last, against a host that launches early enough except after it waited."
         ),
     ]
+    restart_us: Annotated[
+        float,
+        Us(
+            "For `host`: how much of `lost_us` falls away where the step reads no value of the device, not even the "
+            "last: what the host does after a read is hidden else. Missing in steps that read no more than two, and "
+            "for all other kinds."
+        ),
+    ]
 
 
 class HoldupCall(Fact):

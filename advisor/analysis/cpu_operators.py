@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 from msgspec import Struct
 
@@ -19,11 +17,6 @@ from advisor.facts.table import Array, Table, values_at
 
 LEAST_NS = 100_000
 """An operator that only launches, or makes a view, takes the host some 5 to 50 µs: one that lasts longer computes."""
-_OPERATOR = re.compile(
-    r"aten::(?!(?:rand|normal_|uniform_|random_|empty|zeros|ones|full|arange|linspace|eye$)"
-    r"|(?:tri[lu]_indices|scalar_tensor|lift))"
-)
-"""Operators of PyTorch that take a tensor. Those that make one of nothing work on no copy of anything."""
 
 
 class CpuOperators(Struct, frozen=True):
@@ -45,7 +38,7 @@ def cpu_operators(table: Table[HostCall], rank: int, device: DeviceTimeline, lin
     """Operators that launch nothing, and before which the last thing launched was a copy of a tensor to the host.
 
     Of a rank whose framework hands launching over to a second thread nothing is known: there no operator launches.
-    Values that are read, as by `item()`, are no tensors; what loads data reads none of the device.
+    Values that are read, as by `item()`, are no tensors; what loads data, or makes a tensor of nothing, reads none.
     """
     return table.once(_find_operators, rank, device, links)
 
@@ -57,8 +50,8 @@ def _find_operators(table: Table[HostCall], rank: int, device: DeviceTimeline, l
     fetched &= span_at(reading, moment) < 0
     if not fetched.any() or kinds.isin(["dequeue"])[calls.row].any():
         return CpuOperators.none()
-    names = table.texts("name")
-    computing = names.hits(_OPERATOR.match(name) is not None for name in names.names) & kinds.isin(["operator"])
+    names = table.texts("name")  # a range that a program marks has the same kind, and no namespace
+    computing = names.hits("::" in name for name in names.names) & kinds.isin(["operator"]) & ~does.isin(["make"])
     found = calls.take(computing[calls.row])
     found = found.take(found.end - found.start >= LEAST_NS)
     loading = calls.take(kinds.isin(["data_loader"])[calls.row]).spans

@@ -15,6 +15,10 @@ OPERATOR_ACTIVITIES = {
     **dict.fromkeys(("aten::copy_", "aten::_to_copy", "aten::to"), "fetch"),
 }
 """Framework operators in which the host may wait for what it is given; all others only launch."""
+_MAKING = re.compile(
+    r"aten::(?:rand|normal_|uniform_|random_|empty|zeros|ones|full|arange|linspace|eye$|tri[lu]_indices|scalar_tensor|lift)"
+)
+"""Framework operators that make a tensor and take none."""
 
 _COMPILING = re.compile(
     r"(?:^|/)torch/(?:_dynamo/convert_frame\.py\(\d+\): _?compile(?:_inner)?"
@@ -36,6 +40,8 @@ def activity_of_range(name: str) -> str:
 
 def activity_of_operator(name: str) -> str:
     """What an operator or a range of the framework does; empty where that makes no difference."""
+    if _MAKING.match(name):
+        return "make"
     return OPERATOR_ACTIVITIES.get(name, "") or activity_of_range(name)
 
 

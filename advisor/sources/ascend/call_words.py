@@ -25,7 +25,7 @@ _CALLS = (
     ("allocate", re.compile(r"aclMallocMem|aclrtMalloc|aclrtFree|aclrtMapMem|aclrtUnmapMem|aclrtReleaseMem")),
 )
 """What a call into CANN does by how its name begins, the first that fits."""
-ACTIVITIES = (*(activity for activity, _ in _CALLS), "read", "fetch", "compile")
+ACTIVITIES = (*(activity for activity, _ in _CALLS), "read", "fetch", "make", "compile")
 _CODES = {activity: code for code, activity in enumerate(ACTIVITIES)}
 
 

@@ -39,7 +39,7 @@ _ACTIVITIES = (
     ("allocate", re.compile(r"(cuda|hip)(Malloc|Free)|cuMem(Alloc|Free|Create|Map|Unmap|Release)")),
 )
 """What a call of CUDA or HIP does by how its name begins, the first that fits."""
-ACTIVITIES = (*dict.fromkeys(activity for activity, _ in _ACTIVITIES), "read", "fetch", "launch", "compile")
+ACTIVITIES = (*dict.fromkeys(activity for activity, _ in _ACTIVITIES), "read", "fetch", "make", "launch", "compile")
 
 
 def _calls_of_trace(trace: Trace) -> Table[HostCall]:

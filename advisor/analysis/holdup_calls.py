@@ -7,12 +7,13 @@ import numpy as np
 
 from advisor.analysis import host
 from advisor.analysis.cells import Cells, cells_of
-from advisor.analysis.device import kernel_times
+from advisor.analysis.cpu_operators import cpu_operators
+from advisor.analysis.device import build_timeline, kernel_times
 from advisor.analysis.intervals import Spans, covered_ns, span_at, union, union_of_sets, whole_ns
 from advisor.analysis.replayed_rank import WAITING, costs_of
 from advisor.analysis.step_ends import engine_borders_of, last_waits_of_steps
-from advisor.facts.derived import EngineBorder, Gap, HoldupCall
-from advisor.facts.observed import HostCall, Kernel, StepWindow
+from advisor.facts.derived import Dispatch, EngineBorder, Gap, HoldupCall
+from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
 from advisor.facts.table import Array, Table
 
 MOST_CALLS = 20
@@ -26,6 +27,9 @@ def holdup_calls(
     windows: Table[StepWindow] | None,
     idle: Table[Gap] | None,
     borders: Table[EngineBorder] | None = None,
+    links: Table[Dispatch] | None = None,
+    collectives: Table[Collective] | None = None,
+    tasks: Table[DeviceTask] | None = None,
 ) -> Table[HoldupCall]:
     """The calls of each kind and rank that leave the device idle longest; calls outside of every step are left out.
 
@@ -34,14 +38,26 @@ def holdup_calls(
     events = kernel_times(kernels)
     cells = cells_of(kernels["rank"][events.row], kernels["step"][events.row], events.start, events.end, windows)
     ranks = np.unique(cells.rank).tolist()
-    return Table.concat(HoldupCall, [part for rank in ranks for part in _of_rank(rank, calls, cells, idle, borders)])
+    device = None if links is None else build_timeline(kernels, collectives, tasks, windows)
+    found = []
+    for rank in ranks:
+        every = host.calls_of(calls, rank)
+        kinds = {name: every.take(mask[every.row]) for name, mask in costs_of(calls).items()}
+        if links is not None and device is not None:
+            kinds["cpu_operator"] = cpu_operators(calls, rank, device, links).calls
+        found += _of_rank(rank, calls, kinds, cells=cells, idle=idle, borders=borders)
+    return Table.concat(HoldupCall, found)
 
 
 def _of_rank(
-    rank: int, table: Table[HostCall], cells: Cells, idle: Table[Gap] | None, borders: Table[EngineBorder] | None
+    rank: int,
+    table: Table[HostCall],
+    kinds: dict[str, host.Calls],
+    *,
+    cells: Cells,
+    idle: Table[Gap] | None,
+    borders: Table[EngineBorder] | None,
 ) -> list[Table[HoldupCall]]:
-    every = host.calls_of(table, rank)
-    kinds = {name: every.take(mask[every.row]) for name, mask in costs_of(table).items()}
     waits = union_of_sets([kinds[name].spans for name in WAITING])
     innocent = last_waits_of_steps(waits, rank, cells, engine_borders_of(rank, borders))
     free = None if idle is None else _free_of_rank(idle, rank)

@@ -18,12 +18,17 @@ from advisor.analysis.handovers import with_queue
 from advisor.analysis.intervals import Spans, covered_ns, span_at, union_of_sets
 from advisor.analysis.replayed_rank import PAUSE_NS, WAITING, ReplayedRank, per_cell, replayed_rank, until_last_task
 from advisor.analysis.step_ends import engine_borders_of, last_waits_of_steps
+from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch, EngineBorder, Holdup, Overlap
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts, values_at
 
 MOST_PAUSES = 2_000
 """Of so many pauses, the longest, it is asked what the host was doing."""
+ENDING_IN_WAITS = (*WAITING, "allocate", "cpu_operator")
+"""Kinds in which the host waits for the device: what they cost is the restart after them too."""
+FEW_READS = 2
+"""A step may read its loss and a norm: what its host does after them is not asked to hide."""
 _STEPS_TO_COMPARE = 3
 """With two steps nobody knows which of them is the usual one."""
 
@@ -49,7 +54,8 @@ def holdups(
     parts = [_of_rank(rank, device, links, calls, windows=windows, borders=borders) for rank in ranks]
     found = _beside_other_steps(_within_steps(Table.concat(Holdup, parts), device))
     unknown = lacks_kernel_rows(split, found["rank"], found["step"])
-    found = found.having(**{name: np.where(unknown, np.nan, found[name]) for name in ("idle_us", "lost_us")})
+    measured = ("idle_us", "lost_us", "restart_us")
+    found = found.having(**{name: np.where(unknown, np.nan, found[name]) for name in measured})
     return _beside_other_rows(found, device.cells.rank)
 
 
@@ -75,7 +81,7 @@ def _within_steps(found: Table[Holdup], device: DeviceTimeline) -> Table[Holdup]
     kinds = group_by(found["rank"], found.texts("cause"))
     room, lost = room_of_rank[np.searchsorted(ranks, found["rank"][kinds.first])], kinds.sums(found["lost_us"])
     part = np.where(lost > room, room / np.where(lost > 0, lost, 1.0), 1.0)
-    return found.having(lost_us=found["lost_us"] * part[kinds.of])
+    return found.having(**{name: found[name] * part[kinds.of] for name in ("lost_us", "restart_us")})
 
 
 def _beside_other_steps(found: Table[Holdup]) -> Table[Holdup]:
@@ -121,20 +127,39 @@ def _unqueued_holdup(seen: ReplayedRank) -> Table[Holdup]:
     )
 
 
-def _relief_of_kind(seen: ReplayedRank, name: str) -> tuple[replay.Relief, Spans]:
-    """The host time of one kind, on either thread, and the waits that stay without it."""
+def _relief_of_kind(seen: ReplayedRank, name: str, *, last_too: bool = False) -> tuple[replay.Relief, Spans]:
+    """The host time of one kind, on either thread, and the waits that stay without it; the last of each step does."""
     calls, waits = seen.kinds[name], seen.replayed.waits
-    waiting = name in (*WAITING, "drain")
-    if waiting:
-        last = last_waits_of_steps(waits, seen.rank, seen.cells, seen.engine_ns)
+    if name in (*WAITING, "drain") and not last_too:
+        asked = span_at(seen.kinds["allocate"].spans, waits.end - 1) < 0
+        own = Spans(waits.start[asked], waits.end[asked])
+        last = last_waits_of_steps(own, seen.rank, seen.cells, seen.engine_ns)
         calls = calls.take(span_at(last, calls.end - 1) < 0)
     on_queue = np.isin(seen.table.at("thread", calls.row), seen.queue_threads)
     main, queue = calls.take(~on_queue).spans, calls.take(on_queue).spans
-    if waiting:
+    if name == "cpu_operator":
+        main = seen.on_cpu.stretches
+    if name in (*ENDING_IN_WAITS, "drain"):
         gone = span_at(main, waits.end - 1) >= 0
+        if name == "allocate":
+            gone |= _answered_by_others(seen, waits, gone)
         main = union_of_sets([main, Spans(waits.start[gone], waits.end[gone])])
         waits = Spans(waits.start[~gone], waits.end[~gone])
     return replay.Relief(main, queue), waits
+
+
+def _answered_by_others(seen: ReplayedRank, waits: Spans, gone: Array) -> Array:
+    """Per wait: whether it waits for an event, and one of those marked had emptied the device since the last launch.
+
+    What it would have waited for without that one is what was launched before its event, which may be long before.
+    """
+    before = np.searchsorted(waits.end[gone], waits.start, "right") - 1
+    emptied = values_at(waits.end[gone], before, MISSING)
+    launched = np.sort(seen.replayed.work.launch)
+    none_since = np.searchsorted(launched, emptied) == np.searchsorted(launched, waits.start)
+    of_events = seen.calls.take(host.are_event_waits(seen.table)[seen.calls.row]).spans
+    found: Array = (before >= 0) & none_since & (span_at(of_events, waits.end - 1) >= 0)
+    return found
 
 
 def _drain_calls(seen: ReplayedRank) -> host.Calls:
@@ -159,7 +184,19 @@ def _equal_spans(one: Spans, other: Spans) -> bool:
 def _other_holdups(seen: ReplayedRank, reliefs: dict[str, tuple[replay.Relief, Spans]]) -> Table[Holdup]:
     """What is lost to all other work of the host: what remains when the kinds are gone, and it only kept up."""
     gain, kinds = _gains_of_prompt_host(seen, reliefs)
-    return _late_tasks_by_call(seen, np.diff(np.append(0, gain)), per_cell(seen, gain) / 1e3, kinds=kinds)
+    lost = per_cell(seen, gain) / 1e3
+    of_reads = _part_after_reads(seen, reliefs, lost)
+    return _late_tasks_by_call(seen, np.diff(np.append(0, gain)), lost, kinds=kinds, of_reads=of_reads)
+
+
+def _part_after_reads(seen: ReplayedRank, reliefs: dict[str, tuple[replay.Relief, Spans]], lost: Array) -> Array:
+    """Per own cell: the part of what a late host loses that it would not lose if no value were read."""
+    many = (_holdups_of_kind(seen, "read")["calls"] > FEW_READS) & (lost > 0)
+    if not many.any():
+        return np.full(len(lost), np.nan)
+    gain, _ = _gains_of_prompt_host(seen, {**reliefs, "read": _relief_of_kind(seen, "read", last_too=True)})
+    spared = lost - per_cell(seen, gain) / 1e3
+    return np.where(many, np.clip(spared / np.where(many, lost, 1.0), 0.0, 1.0), np.nan)
 
 
 def late_ns_by_task(seen: ReplayedRank) -> Array:
@@ -182,7 +219,7 @@ def _gains_of_prompt_host(seen: ReplayedRank, reliefs: dict[str, tuple[replay.Re
     queue = union_of_sets([relief.queue for relief, _ in reliefs.values()])
     waits = seen.replayed.waits
     left = np.ones(len(waits), bool)
-    for name in WAITING:
+    for name in ENDING_IN_WAITS:
         left &= span_at(reliefs[name][0].main, waits.end - 1) < 0
     waits = Spans(waits.start[left], waits.end[left])
     gone = replay.gains_by_task(seen.replayed, replay.Relief(main, queue), waits=waits)
@@ -190,7 +227,9 @@ def _gains_of_prompt_host(seen: ReplayedRank, reliefs: dict[str, tuple[replay.Re
     return until_last_task(kept - gone), union_of_sets([main, queue])
 
 
-def _late_tasks_by_call(seen: ReplayedRank, gained: Array, lost: Array, *, kinds: Spans) -> Table[Holdup]:
+def _late_tasks_by_call(
+    seen: ReplayedRank, gained: Array, lost: Array, *, kinds: Spans, of_reads: Array
+) -> Table[Holdup]:
     """By step and call: the tasks that began late for a host that did not keep up; what it lost, by their pauses.
 
     The part of a pause that one of the kinds fills is told as that kind.
@@ -206,18 +245,20 @@ def _late_tasks_by_call(seen: ReplayedRank, gained: Array, lost: Array, *, kinds
     paused, cell = groups.sums(pause.astype(np.float64)), of[groups.first]
     share = paused / np.maximum(np.bincount(cell, weights=paused, minlength=count), 1)[cell]
     bare = np.setdiff1d(np.arange(count), cell)  # steps without such a task
-    none = np.zeros(len(bare))
+    none, every = np.zeros(len(bare)), np.append(cell, bare)
+    lost_us = np.append(lost[cell] * share, lost[bare])
     return Table.build(
         Holdup,
         rank=seen.rank,
-        step=seen.cells.step[seen.own][np.append(cell, bare)],
+        step=seen.cells.step[seen.own][every],
         cause="host",
         call=Texts(np.append(call[groups.first], none - 1).astype(np.int32), names.names),
         call_kind=Texts(np.append(does[groups.first], none - 1).astype(np.int32), kinds_of_calls.names),
         calls=np.append(groups.sizes, none),
         longest_us=np.append(groups.largest(pause / 1e3), none),
         idle_us=np.append(paused / 1e3, none),
-        lost_us=np.append(lost[cell] * share, lost[bare]),
+        lost_us=lost_us,
+        restart_us=lost_us * of_reads[every],
     )
 
 

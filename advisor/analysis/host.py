@@ -46,6 +46,10 @@ ONCE = 10
 """So many times as long as others of its name a call does once what they need no more (as a pause of `warm_up`)."""
 FIRST_CALLS = 100
 """Where no step is marked, a program is warm after so many calls of a name."""
+FIRST_NUMBER = 1
+"""PyTorch counts steps from 0, MindSpore from 1: beyond that number others of the job came before."""
+_NUMBER = re.compile(r"#(\d{1,18})$")
+"""The number that ends the name of a marked step."""
 _WAITS = re.compile(
     r"^<.*\b(poll|select|acquire|wait|sleep|recv|recv_into|accept|get)\b"
     r"|\b(threading|queue|queues|selectors|connection|popen_\w+)\.py\(\d+\): _?(wait|get|select|poll|recv|join)\w*$"
@@ -122,15 +126,15 @@ class RowMarks(Mapping[str, Array]):
     """Per mark: whether each row bears it. Rows are many, so a mark takes a bit of each and not a byte."""
 
     def __init__(self, rows: int, masks: Iterable[tuple[str, Array]]) -> None:
-        """Up to 8 marks, of which one at a time is there as a mask."""
+        """Up to 16 marks, of which one at a time is there as a mask."""
         self._bits: dict[str, int] = {}
-        self._of_row: Array = np.zeros(rows, np.uint8)
+        self._of_row: Array = np.zeros(rows, np.uint16)
         for mark, mask in masks:
             self._bits[mark] = 1 << len(self._bits)
-            self._of_row[mask] |= np.uint8(self._bits[mark])
+            self._of_row[mask] |= np.uint16(self._bits[mark])
 
     def __getitem__(self, mark: str) -> Array:
-        found: Array = self._of_row & np.uint8(self._bits[mark]) != 0
+        found: Array = self._of_row & np.uint16(self._bits[mark]) != 0
         return found
 
     def __iter__(self) -> Iterator[str]:
@@ -152,7 +156,7 @@ def _find_activities(table: Table[HostCall]) -> RowMarks:
 def _masks_of_activities(table: Table[HostCall]) -> Iterator[tuple[str, Array]]:
     kinds, does = table.texts("kind"), table.texts("activity")
     yield "gc", kinds.isin(["gc"])
-    yield "compile", is_compiling(table)
+    yield "compile", is_compiling(table) | does.isin(["compile"])
     yield "start_up", is_starting_up(table)
     yield "blocking_copy", does.isin(["blocking_copy"])
     yield "synchronise", is_synchronising(table)
@@ -179,11 +183,29 @@ def is_compiling(table: Table[HostCall]) -> Array:
     return found
 
 
+def are_of_launching_threads(table: Table[HostCall], marked: Array) -> Array:
+    """The marked calls that were made by a thread that launches: what a helper does beside it holds nothing up.
+
+    Where none of the threads of a rank is known to launch, all of them may.
+    """
+    kinds, does = table.texts("kind"), table.texts("activity")
+    launching = kinds.isin(("launch", "graph", "enqueue", "dequeue")) | does.isin(["launch"])
+    rows = np.flatnonzero(marked | launching)
+    threads = group_by(table["rank"][rows], table.at("thread", rows))
+    ranks = group_by(table["rank"][rows])
+    launched = launching[rows].astype(np.float64)
+    here, anywhere = threads.sums(launched)[threads.of] > 0, ranks.sums(launched)[ranks.of] > 0
+    found = np.zeros(len(marked), bool)
+    found[rows] = marked[rows] & (here | ~anywhere)
+    return found
+
+
 def is_starting_up(table: Table[HostCall]) -> Array:
     """Per call into the software of the device: whether it does what happens once, such as loading code on first use.
 
     It lasts far longer than others of its name, and than each of those that come later: after the first recorded step,
-    or, where none is marked, after many of its name.
+    or, where none is marked, after many of its name. Memory that is taken or given back in a step which is known to be
+    a later one of the job is no start-up: what it needs once it has by then.
     """
     kinds, does, names = (table.texts(name) for name in ("kind", "activity", "name"))
     start, end = table["start_ns"], table["end_ns"]
@@ -197,24 +219,40 @@ def is_starting_up(table: Table[HostCall]) -> Array:
     rows, length = rows[known], length[known]
     same = group_by(table["rank"][rows], names.take(rows))
     lasted, number = length.astype(np.float64), same.turns(start[rows])
-    warm = _ends_of_first_steps(table, table["rank"][rows])
+    warm, later = _ends_of_first_steps(table, table["rank"][rows])
     early = np.where(warm == MISSING, number < FIRST_CALLS, start[rows] < warm)
     others = np.fmax(same.medians_of_others(lasted), same.largest(np.where(early, np.nan, lasted))[same.of])
-    found[rows[early & (lasted >= LONG_FIRST_NS) & ~(lasted < ONCE * others)]] = True
+    recurring = does.take(rows).isin(["allocate", "free", "pin"]) & (start[rows] >= later)
+    found[rows[early & ~recurring & (lasted >= LONG_FIRST_NS) & ~(lasted < ONCE * others)]] = True
     return found
 
 
-def _ends_of_first_steps(table: Table[HostCall], rank: Array) -> Array:
-    """Per rank asked for: when its first marked step ended on the host; missing where none was marked."""
+def _ends_of_first_steps(table: Table[HostCall], rank: Array) -> tuple[Array, Array]:
+    """Per rank asked for: when its first marked step ended on the host; missing where none was marked.
+
+    And when it began, where its number tells that others of the job came before it; else later than anything.
+    """
+    names = table.texts("name")
     steps = np.flatnonzero(table.texts("kind").isin(["step"]) & (table["start_ns"] != MISSING))
     steps = steps[np.lexsort((table["start_ns"][steps], table["rank"][steps]))]
     ranks, first = np.unique(table["rank"][steps], return_index=True)
-    return values_at(table["end_ns"][steps[first]], row_of_key(ranks, rank), MISSING)
+    first, of = steps[first], row_of_key(ranks, rank)
+    numbers = [_NUMBER.search(name) for name in names.names]
+    numbered = names.hits(found is not None and int(found[1]) > FIRST_NUMBER for found in numbers)[first]
+    never = np.iinfo(np.int64).max
+    begin = np.where(numbered, table["start_ns"][first], never)
+    return values_at(table["end_ns"][first], of, MISSING), values_at(begin, of, never)
 
 
 def is_synchronising(table: Table[HostCall]) -> Array:
     """Per call: whether the host waits in it until the device is done."""
     return table.texts("activity").isin(["synchronise"])
+
+
+def are_event_waits(table: Table[HostCall]) -> Array:
+    """Per call: whether the host waits in it for an event that was recorded before."""
+    names = table.texts("name")
+    return is_synchronising(table) & names.hits("Event" in name for name in names.names)
 
 
 def are_waiting_reads(table: Table[HostCall]) -> Array:

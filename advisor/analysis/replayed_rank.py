@@ -13,6 +13,7 @@ from msgspec import Struct
 from advisor.analysis import host, replay
 from advisor.analysis.at_once import AT_ONCE_NS
 from advisor.analysis.cells import Cells
+from advisor.analysis.cpu_operators import CpuOperators, cpu_operators
 from advisor.analysis.device import COMM, COPY, DeviceTimeline
 from advisor.analysis.full_queue import waits_for_room
 from advisor.analysis.grouping import row_at
@@ -43,10 +44,16 @@ def _find_costs(calls: Table[HostCall]) -> host.RowMarks:
 def _masks_of_costs(calls: Table[HostCall]) -> Iterator[tuple[str, Array]]:
     does, kinds = calls.texts("activity"), host.calls_by_activity(calls)
     reads = host.are_waiting_reads(calls)
+    of_program = does.isin(["compile"])
     for name, mask in kinds.items():
-        yield name, mask | reads if name == "synchronise" else mask
+        if name == "compile":
+            yield name, mask & ~of_program
+        else:
+            yield name, mask | reads if name == "synchronise" else mask
+    yield "graph_compile", of_program
     yield "read", reads
-    yield "allocate", does.isin(["allocate"]) & ~kinds["start_up"]
+    yield "allocate", does.isin(["allocate", "free"]) & ~kinds["start_up"]
+    yield "pin", host.are_of_launching_threads(calls, does.isin(["pin"]) & ~kinds["start_up"])
 
 
 class ReplayedRank(Struct, frozen=True, dict=True):
@@ -66,6 +73,8 @@ class ReplayedRank(Struct, frozen=True, dict=True):
     kinds: dict[str, host.Calls]
     free: Spans
     queue_threads: Array
+    on_cpu: CpuOperators
+    """Operators that compute on the host; their calls are the kind `cpu_operator`."""
     engine_ns: Array = NO_BORDERS
     """When steps of a serving engine begin, where any are known."""
 
@@ -104,7 +113,9 @@ def _replayed_rank_of(
     calls = host.calls_of(table, rank)
     own_kinds = {name: calls.take(mask[calls.row]) for name, mask in costs_of(table).items()}
     queue, queue_threads = _task_queue(table, calls)
-    waits = _widen_waits(union_of_sets([own_kinds[name].spans for name in WAITING]), queue)
+    free = device.free_of_rank(rank)
+    freeing = _waiting_frees(table, calls, free)
+    waits = _widen_waits(union_of_sets([*(own_kinds[name].spans for name in WAITING), freeing.spans]), queue)
     own = np.flatnonzero(device.cells.rank == rank)
     own = own[np.argsort(device.cells.begin[own], kind="stable")]
     work, beside, row = _work_in_turn(
@@ -115,10 +126,10 @@ def _replayed_rank_of(
     begin = max(begin, device.earlier.get(rank, begin))
     waits = _waits_from(replay.emptying_waits(waits, work, queue), begin)
     blocked = _blocked_launches(calls, table, (work, beside), queue_threads)
+    on_cpu = cpu_operators(table, rank, device, links)
     last = np.full(len(device.cells), -1)
     last[cell] = np.arange(len(cell))  # of several the last
     last[own[-1:]] = len(cell)  # the end of the last step
-    free = device.free_of_rank(rank)
     return ReplayedRank(
         rank=rank,
         cells=device.cells,
@@ -130,10 +141,17 @@ def _replayed_rank_of(
         ),
         table=table,
         calls=calls,
-        kinds=own_kinds,
+        kinds={**own_kinds, "cpu_operator": on_cpu.calls},
         free=free,
         queue_threads=queue_threads,
+        on_cpu=on_cpu,
     )
+
+
+def _waiting_frees(table: Table[HostCall], calls: host.Calls, free: Spans) -> host.Calls:
+    """The calls that give device memory back while the device is busy: they return when all it was given is done."""
+    freeing = calls.take(table.texts("activity").isin(["free"])[calls.row])
+    return freeing.take(span_at(free, freeing.start) < 0)
 
 
 def until_last_task(gain: Array) -> Array:

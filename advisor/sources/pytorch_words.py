@@ -15,6 +15,35 @@ OPERATOR_ACTIVITIES = {
     **dict.fromkeys(("aten::copy_", "aten::_to_copy", "aten::to"), "fetch"),
 }
 """Framework operators in which the host may wait for what it is given; all others only launch."""
+_MAKING = re.compile(
+    r"aten::(?:rand|normal_|uniform_|random_|empty|zeros|ones|full|arange|linspace|eye$|tri[lu]_indices|scalar_tensor|lift)"
+)
+"""Framework operators that make a tensor and take none."""
+
+_COMPILING = re.compile(
+    r"(?:^|/)torch/(?:_dynamo/convert_frame\.py\(\d+\): _?compile(?:_inner)?"
+    r"|_inductor/compile_fx\.py\(\d+\): \w*(?:compile|codegen)\w*"
+    r"|_inductor/async_compile\.py\(\d+\): wait"
+    r"|_inductor/runtime/triton_heuristics\.py\(\d+\): (?:precompile|autotune_to_one_config|benchmark_all_configs))$"
+    r"|(?:^|/)triton/(?:compiler/compiler\.py\(\d+\): compile|runtime/autotuner\.py\(\d+\): _bench)$"
+    r"|(?:^|/)torchair/(?:ge/_ge_graph|core/_backend)\.py\(\d+\): compile$"
+    r"| \(dynamo_timed\)$|^entire_frame_compile$"
+)
+"""Names of PyTorch and Triton while they trace and compile a program: frames of the Python stack and, where none were
+recorded, ranges of their own. `Torch-Compiled Region` is none of them: it runs what was compiled."""
+
+
+def activity_of_range(name: str) -> str:
+    """What a frame of the Python stack or a range of the framework does; empty where that makes no difference."""
+    return "compile" if _COMPILING.search(name) else ""
+
+
+def activity_of_operator(name: str) -> str:
+    """What an operator or a range of the framework does; empty where that makes no difference."""
+    if _MAKING.match(name):
+        return "make"
+    return OPERATOR_ACTIVITIES.get(name, "") or activity_of_range(name)
+
 
 MODULE_DOMAIN = "Module"
 """Domain of the mstx ranges by which programs mark the modules of their model (msprof-analyze, module_statistic)."""

@@ -81,10 +81,10 @@ MS_WINDOWS = "step start_ns end_ns\n1 0 15000000\n2 15000000 23000000"
 MS_STEPS = "thread kind name start_ns end_ns\n1 step First 0 15000000\n1 step Second 15000000 23000000\n"
 
 
-def causes_of(calls: str, kernels: str = MS_KERNELS) -> dict[str, float]:
+def causes_of(calls: str, kernels: str = MS_KERNELS, steps: str = MS_STEPS) -> dict[str, float]:
     """Lost by kind, in steps of some ms."""
     found = holdups(
-        read_table(Kernel, kernels), host_calls(MS_STEPS + calls), links=read_table(Dispatch, MS_LINKS),
+        read_table(Kernel, kernels), host_calls(steps + calls), links=read_table(Dispatch, MS_LINKS),
         collectives=None, tasks=None, windows=read_table(StepWindow, MS_WINDOWS),
     )  # fmt: skip
     rows = found.rows()
@@ -339,3 +339,85 @@ def test_one_long_pause_of_one_of_several_steps_makes_no_call_the_busiest(steps:
         windows=read_table(StepWindow, windows),
     )
     assert {row["call_idle_us"] for row in found.rows() if row["cause"] == "gc"} == {busiest}
+
+
+def test_memory_that_a_later_step_of_the_job_takes_is_no_start_up():
+    """Whoever takes memory in step 6 does so in each, though only one step was recorded; the first may be start-up."""
+    calls = "1 api aclrtMallocHost 1000000 9000000\n1 launch launch 10000000 10010000"
+    assert "start_up" in causes_of(calls)
+    found = causes_of(calls, steps=MS_STEPS.replace("First", '"ProfilerStep#6"'))
+    assert "start_up" not in found
+    assert found["pin"] == pytest.approx(8000)
+    assert "start_up" in causes_of(calls, steps=MS_STEPS.replace("First", '"ProfilerStep#1"'))
+    late_code = "1 launch launch 1000000 9000000\n1 launch launch 10000000 10010000"
+    assert "start_up" in causes_of(late_code, steps=MS_STEPS.replace("First", '"ProfilerStep#6"'))
+
+
+def test_memory_that_a_helper_thread_pins_holds_nothing_up():
+    calls = (
+        "{} api aclrtMallocHost 1000000 4000000\n{} api aclrtMallocHost 15500000 18000000\n1 launch launch 10000 20000"
+    )
+    assert causes_of(calls.format(1, 1))["pin"] > 2000
+    assert "pin" not in causes_of(calls.format(2, 2))
+
+
+def test_what_compiles_the_program_is_a_cause_of_its_own_and_no_operator_that_is_built():
+    frame = "torch/_dynamo/convert_frame.py(543):_compile"
+    calls = host_calls(MS_STEPS + f"1 python {frame} 1000000 9000000")
+    calls = calls.having(activity=["compile" if name == frame else None for name in calls.texts("name").values()])
+    rows = holdups(
+        read_table(Kernel, MS_KERNELS), calls, links=read_table(Dispatch, MS_LINKS), collectives=None, tasks=None,
+        windows=read_table(StepWindow, MS_WINDOWS),
+    ).rows()  # fmt: skip
+    assert sum(row["lost_us"] for row in rows if row["cause"] == "graph_compile") == pytest.approx(8000)
+    assert not [row for row in rows if row["cause"] == "compile"]
+
+
+def test_memory_given_back_costs_the_restart_after_it_too():
+    """The call waits until the device is done; what Python then does before it launches was hidden without it."""
+    kernels = "start_ns duration_us\n0 400\n400000 400\n1220000 400\n1620000 400"
+    links = (
+        "start_ns latency_us idle_before_us vertical\n0 10 - -\n400000 380 0 false\n1220000 10 420 true\n"
+        "1620000 380 0 false"
+    )
+    calls = (
+        "thread kind name start_ns end_ns\n1 api cudaFree 30000 805000\n1 python train.py(7):_prepare 806000 1200000\n"
+        "1 launch launch 1210000 1215000"
+    )
+    table = host_calls(calls)
+    table = table.having(activity=["free" if name == "cudaFree" else None for name in table.texts("name").values()])
+    rows = holdups(
+        read_table(Kernel, kernels), table, links=read_table(Dispatch, links), collectives=None, tasks=None,
+        windows=None,
+    ).rows()  # fmt: skip
+    assert sum(row["lost_us"] for row in rows if row["cause"] == "allocate") == pytest.approx(420, abs=30)
+    assert sum(row["lost_us"] for row in rows if row["cause"] == "host") == pytest.approx(0, abs=30)
+
+
+def test_what_the_host_does_after_many_reads_is_told_apart_and_after_two_it_is_not():
+    """Each read empties the queue; what Python then does is lost, and would be hidden if nothing were read."""
+    begins = [0, 100000, 210000, 320000, 430000, 900000, 1000000]
+    kernels = "\n".join(["start_ns duration_us", *(f"{at} 90" for at in begins)])
+    links = (
+        "start_ns latency_us idle_before_us vertical\n0 10 - -\n100000 10 10 true\n210000 10 20 true\n"
+        "320000 10 20 true\n430000 10 20 true\n900000 10 380 true\n1000000 100 10 false"
+    )
+    reads = [(100000, 195000), (205000, 305000), (312000, 415000), (422000, 525000)]
+
+    def rows_of(reads: list[tuple[int, int]]) -> list[dict[str, object]]:
+        calls = "thread kind name start_ns end_ns\n1 python train.py(7):_log 526000 880000\n" + "\n".join(
+            f"1 operator aten::item {start} {end}\n1 api aclrtSynchronizeStream {start + 1000} {end - 1000}"
+            for start, end in reads
+        )
+        found = holdups(
+            read_table(Kernel, kernels), host_calls(calls), links=read_table(Dispatch, links), collectives=None,
+            tasks=None, windows=read_table(StepWindow, "start_ns end_ns\n-50000 1200000"),
+        )  # fmt: skip
+        return [row for row in found.rows() if row["cause"] == "host"]
+
+    many = rows_of(reads)
+    lost, restart = (sum(row[name] or 0.0 for row in many) for name in ("lost_us", "restart_us"))  # type: ignore[misc]
+    assert lost > 250
+    assert 0 < restart <= lost
+    few = rows_of(reads[:2])
+    assert {row["restart_us"] for row in few} == {None}

@@ -92,7 +92,9 @@ def meant(calls: Table[HostCall]) -> Table[HostCall]:
     """The same calls, each with what it does, as captures of Ascend tell it by its name."""
     kinds = calls.texts("kind")
     return calls.having(
-        activity=activities_of_calls(calls.texts("name"), kinds.isin(DEVICE_SOFTWARE), kinds.isin(["operator"]))
+        activity=activities_of_calls(
+            calls.texts("name"), kinds.isin(DEVICE_SOFTWARE), kinds.isin(["operator"]), kinds.isin(["python"])
+        )
     )
 
 

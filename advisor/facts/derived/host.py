@@ -169,10 +169,13 @@ class Holdup(Fact):
         str,
         Key(
             "`data_loader`, `synchronise` (reads included), `read` (a value brought to the host), `drain` (a wait that "
-            "is no part of a read or a copy, as of ASCEND_LAUNCH_BLOCKING), `blocking_copy`, `compile`, `gc`, "
-            "`start_up` (calls into the software of the device that do what happens once, such as loading code), "
-            "`allocate` (device memory from the driver), `unqueued` (launching calls of a rank without a second thread "
-            "for them), and `host`: all other work of the host, one row per call that filled the pauses, missing where "
+            "is no part of a read or a copy, as of ASCEND_LAUNCH_BLOCKING), `blocking_copy`, `compile` (an operator), "
+            "`graph_compile` (a part of the program, as torch.compile and Triton do), `gc`, `start_up` (calls into the "
+            "software of the device that do what happens once, such as loading code), `allocate` (device memory from "
+            "the driver), `pin` (host memory), `cpu_operator` (operators that compute on the host what was copied from "
+            "the device; without their copies to and fro but in `lost_us`), `unqueued` (launching calls of a rank "
+            "without a second thread for them), and `host`: all other work of the host, one row per call that filled "
+            "the pauses, missing where "
             "none did."
         ),
     ]
@@ -204,6 +207,14 @@ class Holdup(Fact):
             "follows as far as its other work allows. Of waits and reads the last of each step stays, for a job may "
             "read its loss once. For `unqueued`: if a second thread made these calls. For `host`: without all of these "
             "kinds but the last, against a host that launches early enough except after it waited."
+        ),
+    ]
+    restart_us: Annotated[
+        float,
+        Us(
+            "For `host`: how much of `lost_us` falls away where the step reads no value of the device, not even the "
+            "last: what the host does after a read is hidden else. Missing in steps that read no more than two, and "
+            "for all other kinds."
         ),
     ]
 

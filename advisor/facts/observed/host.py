@@ -32,9 +32,11 @@ class HostCall(Fact):
         str,
         Key(
             "What it does, whatever it is called: `synchronise` (waits for the device), `copy`, `blocking_copy`, "
-            "`dispatch` (of an operator that may have to be built), `build`, `allocate` (or free device memory), "
-            "`read` (a value of the device), `fetch` (perhaps one), `launch` (one kernel, of GPUs without graphs); "
-            "missing where that makes no difference."
+            "`dispatch` (of an operator that may have to be built), `build`, `allocate` (or give back device memory), "
+            "`free` (device memory, of GPUs, which waits for the device), `pin` (or give back host memory), `compile` "
+            "(a part of the program, as torch.compile and Triton do), `read` (a value of the device), `fetch` (perhaps "
+            "one), `make` (a tensor of no other), `launch` (one kernel, of GPUs without graphs); missing where that "
+            "makes no difference."
         ),
     ]
     start_ns: Annotated[int, Ns("Start.")]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from advisor.facts.table import Texts
-from advisor.sources.pytorch_words import OPERATOR_ACTIVITIES
+from advisor.sources.pytorch_words import activity_of_operator, activity_of_range
 
 _CALLS = (
     ("dispatch", re.compile(r"aclopCompile", re.IGNORECASE)),
@@ -21,10 +21,11 @@ _CALLS = (
     ("blocking_copy", re.compile(r"(aclrt|rt)?(Memcpy|MemcpySync|MemCopySync)(2d)?$", re.IGNORECASE)),
     ("copy", re.compile(r"(aclrt|rt)(Memcpy|MemCopy)", re.IGNORECASE)),
     ("synchronise", re.compile(r"(aclrt|rt)?(Stream|Device|Event)Synchronize|(aclrt|rt)Synchronize", re.IGNORECASE)),
+    ("pin", re.compile(r"aclrt(MallocHost|FreeHost|HostRegister|HostUnregister)")),
     ("allocate", re.compile(r"aclMallocMem|aclrtMalloc|aclrtFree|aclrtMapMem|aclrtUnmapMem|aclrtReleaseMem")),
 )
 """What a call into CANN does by how its name begins, the first that fits."""
-ACTIVITIES = (*(activity for activity, _ in _CALLS), "read", "fetch")
+ACTIVITIES = (*(activity for activity, _ in _CALLS), "read", "fetch", "make", "compile")
 _CODES = {activity: code for code, activity in enumerate(ACTIVITIES)}
 
 
@@ -34,13 +35,14 @@ def activity_of_call(name: str) -> str:
     return next((activity for activity, words in _CALLS if words.match(name)), "")
 
 
-def activities_of_calls(name: Texts, into_cann: ArrayLike, operator: ArrayLike) -> Texts:
-    """What each call does, of which it is known whether it goes into CANN or is an operator of the framework."""
-    calls, operators = (
+def activities_of_calls(name: Texts, into_cann: ArrayLike, operator: ArrayLike, python: ArrayLike = False) -> Texts:
+    """What each call does, of which it is known whether it goes into CANN, is an operator or a frame of Python."""
+    calls, operators, frames = (
         np.array([*(_CODES.get(told(one), -1) for one in name.names), -1], np.int8)[name.codes]
-        for told in (activity_of_call, lambda one: OPERATOR_ACTIVITIES.get(one, ""))
+        for told in (activity_of_call, activity_of_operator, activity_of_range)
     )
-    return Texts(np.where(into_cann, calls, np.where(operator, operators, np.int8(-1))), ACTIVITIES)
+    of_framework = np.where(operator, operators, np.where(python, frames, np.int8(-1)))
+    return Texts(np.where(into_cann, calls, of_framework), ACTIVITIES)
 
 
 def activities_in_totals(name: Texts) -> Texts:

@@ -89,7 +89,9 @@ def _names_and_activities(name: Texts, kinds: Array) -> dict[str, Texts]:
     into_cann = np.isin(kinds, [_KIND_CODES[kind] for kind in BY_TYPE.values()])
     return {
         "name": without_addresses(name),
-        "activity": activities_of_calls(name, into_cann, kinds == _KIND_CODES["operator"]),
+        "activity": activities_of_calls(
+            name, into_cann, kinds == _KIND_CODES["operator"], kinds == _KIND_CODES["python"]
+        ),
     }
 
 

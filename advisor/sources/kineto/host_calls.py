@@ -11,7 +11,7 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table, Texts
 from advisor.sources.kineto.reading import CALLS, COPIES, EXPORT, Trace, rows_or_missing
-from advisor.sources.pytorch_words import OPERATOR_ACTIVITIES, operator_kind, without_addresses
+from advisor.sources.pytorch_words import activity_of_operator, activity_of_range, operator_kind, without_addresses
 from advisor.sources.reading import Reading
 
 KINDS = ("operator", "step", "optimizer", "data_loader", "python", "api", "graph")
@@ -33,10 +33,13 @@ _ACTIVITIES = (
     ("synchronise", re.compile(r"(cuda|cu|hip)\w*Synchronize")),
     ("blocking_copy", re.compile(r"(cuda|hip)Memcpy(2D|3D|Peer|ToSymbol|FromSymbol)?$|cuMemcpy\w*(?<!Async)$")),
     ("copy", re.compile(r"(cuda|cu|hip)Memcpy")),
+    ("pin", re.compile(r"(cuda|hip)(Host(Alloc|Malloc|Free|Register|Unregister)|(Malloc|Free)Host)")),
+    ("pin", re.compile(r"cuMem(Host(Alloc|Register|Unregister)|(Alloc|Free)Host)")),
+    ("free", re.compile(r"(cuda|hip)Free$|cuMemFree(_v2)?$")),
     ("allocate", re.compile(r"(cuda|hip)(Malloc|Free)|cuMem(Alloc|Free|Create|Map|Unmap|Release)")),
 )
 """What a call of CUDA or HIP does by how its name begins, the first that fits."""
-ACTIVITIES = (*(activity for activity, _ in _ACTIVITIES), "read", "fetch", "launch")
+ACTIVITIES = (*dict.fromkeys(activity for activity, _ in _ACTIVITIES), "read", "fetch", "make", "launch", "compile")
 
 
 def _calls_of_trace(trace: Trace) -> Table[HostCall]:
@@ -80,15 +83,16 @@ def _copies_pageable_memory(trace: Trace, rows: Array) -> Array:
 def _activities_of_calls(name: Texts, kinds: Array, pageable: Array) -> Texts:
     """What each call does. A copy of pageable memory goes through a buffer of the driver, which the host waits for."""
     number = {activity: code for code, activity in enumerate(ACTIVITIES)}
-    calls, operators = (
+    calls, operators, frames = (
         np.array([*(number.get(told(one), -1) for one in name.names), -1], np.int32)[name.codes]
-        for told in (activity_of_call, lambda one: OPERATOR_ACTIVITIES.get(one, ""))
+        for told in (activity_of_call, activity_of_operator, activity_of_range)
     )
     if not any(_CAPTURE.match(one) for one in name.in_use().names):
         calls = np.where(name.hits(_LAUNCH.match(one) is not None for one in name.names), number["launch"], calls)
     calls = np.where((calls == number["copy"]) & pageable, number["blocking_copy"], calls)
     into_device = np.isin(kinds, [_CODES["api"], _CODES["graph"]])
-    codes = np.where(into_device, calls, np.where(kinds == _CODES["operator"], operators, -1))
+    of_framework = [kinds == _CODES[kind] for kind in ("operator", "python")]
+    codes = np.where(into_device, calls, np.select(of_framework, [operators, frames], -1))
     return Texts(codes.astype(np.int32), ACTIVITIES)
 
 

@@ -35,6 +35,7 @@ from advisor.sources.kineto.host_calls import activity_of_call
 from advisor.sources.kineto.kernel_names import direct_collective, function_name, is_communication
 from advisor.sources.kineto.kernels import shapes_as_text, types_as_text
 from advisor.sources.kineto.reading import Trace
+from advisor.sources.pytorch_words import activity_of_range
 from tests.sources.gpu_traces import KERNELS, Event, copied, host, launched, trace, training, write
 
 NAME = "worker0.1700000000000.pt.trace.json"
@@ -595,12 +596,39 @@ def test_collectives_are_told_in_every_spelling(name: str, op: str) -> None:
     [
         *(("cudaStreamSynchronize", "synchronise"), ("cuCtxSynchronize", "synchronise")),
         *(("cudaMemcpy", "blocking_copy"), ("cudaMemcpyAsync", "copy"), ("hipMemcpyWithStream", "copy")),
-        *(("cudaMalloc", "allocate"), ("cudaFree", "allocate"), ("cuMemCreate", "allocate")),
+        *(("cudaMalloc", "allocate"), ("cudaFree", "free"), ("cuMemCreate", "allocate"), ("hipFree", "free")),
+        *(("cudaMallocAsync", "allocate"), ("cudaFreeAsync", "allocate"), ("cuMemFree_v2", "free")),
+        *(("cudaHostAlloc", "pin"), ("cudaMallocHost", "pin"), ("hipHostMalloc", "pin"), ("cudaFreeHost", "pin")),
+        *(("cudaHostRegister", "pin"), ("hipHostFree", "pin"), ("cuMemHostAlloc", "pin"), ("cuMemAllocHost_v2", "pin")),
         *(("cudaLaunchKernel", ""), ("cudaEventRecord", "")),
     ],
 )
 def test_calls_do_what_their_names_say(name: str, activity: str) -> None:
     assert activity_of_call(name) == activity
+
+
+@pytest.mark.parametrize(
+    ("name", "activity"),
+    [
+        ("torch/_dynamo/convert_frame.py(543): _compile", "compile"),
+        ("/usr/lib/python3.11/site-packages/torch/_dynamo/convert_frame.py(1064): _compile_inner", "compile"),
+        ("torch/_inductor/compile_fx.py(1552): compile_fx", "compile"),
+        ("torch/_inductor/compile_fx.py(700): fx_codegen_and_compile", "compile"),
+        ("torch/_inductor/runtime/triton_heuristics.py(900): autotune_to_one_config", "compile"),
+        ("triton/compiler/compiler.py(226): compile", "compile"),
+        ("triton/runtime/autotuner.py(130): _bench", "compile"),
+        ("compile_fx_inner (dynamo_timed)", "compile"),
+        ("torch/_dynamo/eval_frame.py(574): compile_wrapper", ""),  # runs what was compiled
+        ("torch/_inductor/compile_fx.py(1100): run", ""),
+        ("triton/compiler/compiler.py(430): __getattribute__", ""),
+        ("triton/runtime/jit.py(574): run", ""),
+        ("vllm/compilation/cuda_graph.py(208): __call__", ""),
+        ("Torch-Compiled Region: 0/0", ""),
+        ("TorchDynamo Cache Lookup", ""),
+    ],
+)
+def test_what_compiles_a_program_is_told_from_what_runs_it(name: str, activity: str) -> None:
+    assert activity_of_range(name) == activity
 
 
 @pytest.mark.parametrize("text", ["", "[", "3", "null", '[["a"], 1]', "[" * 4000])

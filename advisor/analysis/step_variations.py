@@ -14,7 +14,17 @@ from advisor.facts.table import Array, Table, values_at
 
 MOST = 0.5
 """A pause is told as what makes a step longer where it makes more than half of that (`host/stalled-step`)."""
-_TOLD = ("data_loader", "synchronise", "blocking_copy", "compile", "gc", "allocate")
+_TOLD = (
+    "data_loader",
+    "synchronise",
+    "blocking_copy",
+    "compile",
+    "graph_compile",
+    "gc",
+    "allocate",
+    "pin",
+    "cpu_operator",
+)
 """Kinds of `holdups` that rules tell by themselves."""
 
 

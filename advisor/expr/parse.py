@@ -44,7 +44,7 @@ def parse(text: str) -> ast.expr:
 _NONE = Message("not_an_expression")
 
 
-_ORDER = re.compile(r"(?P<value>\w+) +(?:asc|desc)\w*$", re.IGNORECASE)
+_ORDER = re.compile(r"\b(?P<value>\w++) ++(?:asc|desc)\w*+$", re.IGNORECASE)
 
 
 def _syntax_hint(text: str) -> Message | None:

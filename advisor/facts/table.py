@@ -522,8 +522,7 @@ class _WrittenRow(NamedTuple):
 
     def place_of(self, cell: str) -> int:
         """Where a cell stands in the text; where the line begins if it is written otherwise."""
-        found = re.search(rf"(?<!\S){re.escape(cell)}(?!\S)", self.line)
-        return self.at + (found.start() if found else 0)
+        return self.at + next((word.start() for word in re.finditer(r"\S+", self.line) if word[0] == cell), 0)
 
 
 def _written_rows(text: str) -> Iterator[_WrittenRow]:

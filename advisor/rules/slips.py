@@ -21,10 +21,10 @@ class KnownSlip(NamedTuple):
     hint: Message
 
 
-_KEY = r"[ \t]*(?:- +)*[\w.-]+"
+_KEY = r"[ \t]*+(?:- ++)*+[\w.-]++"
 _BARE_KEY = re.compile(rf"{_KEY}$")
 _WIDE_COLON = re.compile(r"[ \t]*(?:- +)*[A-Za-z_][A-Za-z0-9_-]*(：)")
-_VALUE = re.compile(rf"(?:{_KEY}:[ \t]+|[ \t]*(?:- +)+)(?P<value>[^\s#].*)$")
+_VALUE = re.compile(rf"(?:{_KEY}:[ \t]++|[ \t]*+(?:- ++)++)(?P<value>[^\s#].*)$")
 _CLOSED_BY: Mapping[str, str] = {"{": "}", "[": "]", '"': '"', "'": "'"}
 _LONGEST_EXAMPLE = 60
 

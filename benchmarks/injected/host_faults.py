@@ -178,6 +178,21 @@ def allocations(run: Run, amount: float) -> None:
                 changes.stall(operator.top.begin, operator.top.lane, round(amount / len(chosen)), event)
 
 
+def pinning(run: Run, amount: float) -> None:
+    """Host memory is pinned in every step."""
+    for changes in run.ranks:
+        for operators in forward(changes):
+            chosen = spread(operators, 4)
+            for operator in chosen:
+                time, event = round(amount / len(chosen)), changes.cann("aclrtMallocHost")
+                changes.stall(operator.top.begin, operator.top.lane, time, event)
+
+
+def recompilation(run: Run, amount: float) -> None:
+    """A compiled model meets another size in every step, and is compiled again."""
+    _stalls(run, amount, "torch/_dynamo/convert_frame.py(1072): _compile", 2)
+
+
 def blocking_copies(run: Run, amount: float) -> None:
     """The batch is copied in pieces, each of which the host waits for."""
     for changes in run.ranks:
@@ -257,6 +272,8 @@ FAULTS: Mapping[str, Fault] = {
         synchronise, frozenset({"host/synchronising-calls"}), HOST | {"host/python-bound"}, bases=("balanced",)
     ),
     "online-compilation": Fault(online_compilation, frozenset({"host/online-compilation"}), HOST),
+    "recompilation": Fault(recompilation, frozenset({"host/graph-compilation"}), HOST),
+    "pinned-memory": Fault(pinning, frozenset({"memory/pinned-in-step"}), HOST),
     "allocator-churn": Fault(allocations, frozenset({"memory/allocator-churn"}), HOST),
     "blocking-copies": Fault(
         blocking_copies, frozenset({"host/blocking-copies", "io/exposed-copies"}), HOST | {"host/synchronising-calls"}

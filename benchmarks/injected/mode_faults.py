@@ -97,6 +97,19 @@ def dynamic_shapes(run: Run, amount: float) -> None:
                     kernel.row = kernel.row | {name: _longer(kernel.row.get(name, ""), number) for name in shapes}
 
 
+def long_batch(run: Run, amount: float) -> None:
+    """The samples of one step are longer: all of its kernels take longer, and have other shapes."""
+    shapes = ("Input Shapes", "Output Shapes")
+    for changes in run.ranks:
+        steps = changes.in_steps(changes.operators)
+        kernels = [kernel for operator in steps[len(steps) // 2] for kernel in operator.kernels]
+        times = 1 + amount * len(steps) / max(sum(kernel.end.work for kernel in kernels), 1)
+        for kernel in kernels:
+            kernel.end.work = round(kernel.end.work * times)
+            if kernel.row is not None:
+                kernel.row = kernel.row | {name: _longer(kernel.row.get(name, ""), 1) for name in shapes}
+
+
 def _longer(shapes: str, by: int) -> str:
     """Shapes with a first dimension that is larger by so much."""
     parts = shapes.strip('"').split(";")
@@ -127,6 +140,9 @@ FAULTS: Mapping[str, Fault] = {
         frozenset({"host/many-small-kernels", "host/python-bound"}),
         HOST | {"host/synchronising-calls", "host/device-to-host-reads"},
         bases=("balanced",),
+    ),
+    "long-batch": Fault(
+        long_batch, frozenset({"host/step-jitter"}), frozenset({"capture/boundary-step"}), bases=("balanced",)
     ),
     "dynamic-shapes": Fault(
         dynamic_shapes, frozenset({"compute/dynamic-shapes", "host/online-compilation"}), HOST, bases=("balanced",)

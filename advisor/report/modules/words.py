@@ -29,7 +29,10 @@ WORDS: Mapping[str, Text] = {
     ),
     "source_mark": _t("{ranges} marked calls", "{ranges} 次打点标记的模块调用"),
     "source_python": _t("{ranges} calls on the Python stack", "{ranges} 次 Python 调用栈中的模块调用"),
-    "linked": _t("{share} of the recorded kernel time traced to the host", "采集到的算子时间有 {share} 可追溯到 host"),
+    "linked": _t(
+        "{share} of the kernel time of the whole recording traced to the host",
+        "整个采集过程的算子时间有 {share} 可追溯到 host",
+    ),
     "crossing": _t(
         "{count} calls begin inside another one and end after it: they are left out",
         "{count} 次调用在另一次调用内开始、在其后结束，已忽略",

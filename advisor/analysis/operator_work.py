@@ -36,7 +36,8 @@ class Work(Struct, frozen=True):
     dense: bool = False
     """One product of two matrices in the precision they are given in."""
     misaligned: bool | None = None
-    """Of a product of matrices as they lie: whether a row of an input ends within 512 bytes; None of others."""
+    """Of a product of matrices as they lie: whether a row of an input ends within what the chip reads at once; None of
+    others."""
     most_bytes: float = math.nan
     """Of what is no product: all inputs and outputs, at most what it has to read and write once."""
 
@@ -53,6 +54,9 @@ _ADDS_UP = re.compile(r"split_?k|reduce", re.IGNORECASE)
 """Functions beside a product of a GPU that only add its parts up."""
 _ROW_BYTES = 512
 """MatMul of Atlas A2 reads rows best by 512 bytes: 256 elements of half precision, which MindStudio asks for."""
+_ROW_BYTES_OF_GPU = 16
+"""Tensor cores of GPUs take factors whose rows are multiples of 16 bytes, 8 elements of half precision; from A100 on
+128 are better still (NVIDIA, Matrix Multiplication Background User's Guide; multiples of 8 in PyTorch's guide)."""
 _BLOCK = 16
 
 
@@ -82,7 +86,7 @@ def work_of_kernel(  # noqa: PLR0917 - what tells shapes apart
         _multiplied_dtype(inputs),
         moved,
         is_product and "Quant" not in op_type and _are_matrices(inputs[:2]),
-        _is_misaligned(inputs[:2]) if is_product else None,
+        _is_misaligned(inputs[:2], _ROW_BYTES) if is_product else None,
     )
 
 
@@ -273,13 +277,13 @@ def _are_matrices(factors: _Tensors) -> bool:
     return all(tensor is not None and len(tensor.matrix) == 2 for tensor in factors)  # noqa: PLR2004
 
 
-def _is_misaligned(factors: _Tensors) -> bool | None:
-    """Whether a row of a factor, as it lies, ends within 512 bytes; None where a data type is not known."""
+def _is_misaligned(factors: _Tensors, row_bytes: int) -> bool | None:
+    """Whether a row of a factor, as it lies, ends within so many bytes; None where a data type is not known."""
     plain = [tensor for tensor in factors if tensor is not None and not tensor.is_blocked]
     sizes = [SIZES.get(tensor.dtype) for tensor in plain]
     if None in sizes:
         return None
-    return any(tensor.sides[-1] * (size or 0) % _ROW_BYTES for tensor, size in zip(plain, sizes, strict=True))
+    return any(tensor.sides[-1] * (size or 0) % row_bytes for tensor, size in zip(plain, sizes, strict=True))
 
 
 def _work_of_framework(name: str, function: str | None, inputs: _Tensors) -> Work:
@@ -296,4 +300,5 @@ def _work_of_framework(name: str, function: str | None, inputs: _Tensors) -> Wor
     out = Tensor((*left.sides[:-1], right.sides[-1]), left.dtype)
     moved, dense = size_of_all((*inputs, out)), name in _PLAIN and _are_matrices((left, right))
     flops = 2.0 * out.elements * left.sides[-1]
-    return Work(flops, left.dtype, math.nan if moved is None else moved, dense, _is_misaligned((left, right)))
+    misaligned = _is_misaligned((left, right), _ROW_BYTES_OF_GPU)
+    return Work(flops, left.dtype, math.nan if moved is None else moved, dense, misaligned)

@@ -221,6 +221,13 @@ def test_of_a_product_on_a_gpu_the_function_that_multiplies_does_the_work(
     assert math.isnan(found) if flops is None else found == flops
 
 
+@pytest.mark.parametrize(("columns", "misaligned"), [(2816, False), (2815, True), (2824, False), (2820, True)])
+def test_rows_on_a_gpu_are_aligned_where_they_are_whole_pieces_of_16_bytes(columns: int, misaligned: bool) -> None:
+    shapes = f"8944,1024;1024,{columns}"
+    found = work_of_kernel("aten::mm", "nvjet_hsh_128x256", shapes, "DT_BF16;DT_BF16", None, None, None)
+    assert found.misaligned is misaligned
+
+
 @pytest.mark.parametrize("side", ["9" * 20, "9" * 5000])
 @pytest.mark.parametrize(
     "op_type", ["MatMulV3", "Add", "aten::mm", "Conv2D", "GroupedMatmul", "FlashAttentionScore", "Transpose"]

@@ -84,7 +84,9 @@ class OperatorRoofline(Fact):
             "a chip does best. Missing where no shapes were recorded."
         ),
     ]
-    misaligned: Annotated[bool, Flag("A row of a factor ends within 512 bytes; missing of others than products.")]
+    misaligned: Annotated[
+        bool, Flag("A row of a factor ends within 512 bytes, on GPUs within 16; missing of others than products.")
+    ]
     calls: Annotated[float, Count("How often per step.")]
     total_us: Annotated[float, Us("Device time per step.")]
     instant_us: Annotated[

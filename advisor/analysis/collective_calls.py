@@ -266,9 +266,9 @@ def met_in(calls: Table[CollectiveCall]) -> Meetings:
 def call_matches(calls: Table[CollectiveCall]) -> Table[CallMatch]:
     """One row per rank that made calls which others made too."""
     timed = np.flatnonzero((calls["elapse_us"] >= 0) & (calls["p2p"] != 1))
-    numbered = _numbered_alike(calls, timed)
+    numbered, met = _numbered_alike(calls, timed), same_operation(calls, timed)
     several = numbered.sizes[numbered.of] > 1
-    apart = _lie_apart(calls, timed, numbered)
+    apart = met.sizes[met.of] == 1
     ranks = group_by(calls["rank"][timed][several])
     return Table.build(
         CallMatch,
@@ -285,8 +285,14 @@ def same_operation(calls: Table[CollectiveCall], rows: Array) -> Groups:
     Sends and receives may be over before the other side comes, and are not held to that.
     """
     numbered = _numbered_alike(calls, rows)
-    apart = _lie_apart(calls, rows, numbered)
-    return group_by(numbered.of, np.where(apart, calls["rank"][rows] + 1, 0)) if apart.any() else numbered
+    apart = np.flatnonzero(_lie_apart(calls, rows, numbered))
+    if not len(apart):
+        return numbered
+    others = group_by(numbered.of[apart])  # where the lowest rank lacks a call, all others may still have met
+    alone = _lie_apart(calls, rows[apart], others)
+    part = np.zeros(len(rows), np.int64)
+    part[apart] = np.where(alone, calls["rank"][rows[apart]] + 2, 1)
+    return group_by(numbered.of, part)
 
 
 def _numbered_alike(calls: Table[CollectiveCall], rows: Array) -> Groups:

@@ -63,7 +63,19 @@ def test_where_most_numbers_belong_to_different_operations_those_that_end_togeth
     table = calls({0: ends, 1: other})
     assert apart(table) == [False] * 9 + [True] * 3
     assert len(meetings(table)) == 3
-    assert [(row["rank"], row["calls"], row["apart"]) for row in call_matches(table).rows()] == [(0, 6, 0), (1, 6, 3)]
+    assert [(row["rank"], row["calls"], row["apart"]) for row in call_matches(table).rows()] == [(0, 6, 3), (1, 6, 3)]
+
+
+def test_where_the_lowest_rank_lacks_a_call_the_others_have_met_all_the_same():
+    ends = [100.0, 300.0, 500.0, 700.0, 900.0, 1100.0, 1300.0]
+    table = calls({0: [*ends[:4], *ends[5:]], 1: ends, 2: [end + 0.1 for end in ends]})
+    found = meetings(table).rows()
+    assert [row["ranks"] for row in found] == [3.0] * 4, "the others take equally long in what they do without it"
+    assert [(row["rank"], row["calls"], row["apart"]) for row in call_matches(table).rows()] == [
+        (0, 6, 2),
+        (1, 7, 0),
+        (2, 7, 0),
+    ]
 
 
 def test_of_two_that_contradict_each_other_none_is_compared():

@@ -238,8 +238,8 @@ class CallMatch(Fact):
     apart: Annotated[
         float,
         Count(
-            "Of these, calls that cannot be the same operation: brought to one clock they did not end together. They "
-            "are compared with nothing."
+            "Of these, calls that were the same operation on no other rank: brought to one clock they did not end "
+            "together. They are compared with nothing."
         ),
     ]
 

@@ -67,7 +67,9 @@ def engine_steps(  # noqa: PLR0917 - the tables it rests on
     for rank, found in find_engine_steps(run, kernels, calls, launches, tasks, windows, signs).items():
         untold |= found is None
         if found is not None:
-            lasts_us = _lengths(found, RankTables.of(rank, kernels, launches, tasks))
+            lasts_us = _lengths_by_border(found)
+            if found.layer_ns is None:
+                lasts_us = _lengths_on_device(found, RankTables.of(rank, kernels, launches, tasks), lasts_us)
             rows += _by_phase(rank, found, lasts_us, idle.take(idle["rank"] == rank))
     if untold and not rows:
         raise FactMissing([EngineStep.table])
@@ -110,21 +112,22 @@ def _by_phase(rank: int, steps: FoundSteps, lasts_us: Array, idle: Table[Gap]) -
         yield (rank, phase, steps.by, *counts, *(float(column[group]) for column in columns))
 
 
-def _lengths(steps: FoundSteps, own: RankTables) -> Array:
-    """From the begin of each step to that of the next, µs; NaN of a last one that ends nowhere.
+def _lengths_by_border(steps: FoundSteps) -> Array:
+    """From the begin of each step to that of the next, µs; NaN of a last one that ends nowhere."""
+    apart = np.diff(steps.border_ns) / 1e3
+    return apart if steps.layer_ns is not None else np.append(apart, np.nan)
 
-    On the device, which a host that runs ahead leaves behind: from the first kernel that a step launched. On the host
-    where that is not known of either.
-    """
-    if steps.layer_ns is not None:
-        return np.diff(steps.border_ns) / 1e3
+
+def _lengths_on_device(steps: FoundSteps, own: RankTables, on_host: Array) -> Array:
+    """The same for steps that the host marks, from the first kernel that each launched: a host that runs ahead leaves
+    the device behind. As on the host where that is not known of both."""
     step = np.where(own.launched_ns != MISSING, steps_of_launches(steps.border_ns, own.launched_ns), -1)
     begun = np.full(len(steps.border_ns), np.inf)
     first = own.kernels["start_ns"].min(initial=np.iinfo(np.int64).max)
     np.minimum.at(begun, step[step >= 0], (own.kernels["start_ns"] - first)[step >= 0])
     begun[np.isinf(begun)] = np.nan
-    apart = np.diff(begun)
-    return np.append(np.where(apart >= 0, apart, np.diff(steps.border_ns)) / 1e3, np.nan)
+    apart = np.append(np.diff(begun), np.nan) / 1e3
+    return np.where(apart >= 0, apart, on_host)
 
 
 def _idle_before_steps(steps: FoundSteps, idle: Table[Gap]) -> Array:

@@ -62,8 +62,7 @@ def _most_common(found: _Differences) -> tuple[Array, Array]:
     """Per pair of ranks: the difference that most of its calls are near to, and when those ended.
 
     The half-sample mode (Robertson and Cryer 1974; Bickel and Fruehwirth 2006): of all the half that lies closest
-    together, of that again the closest half, until two are left. It stands more of them
-    being wrong than a median does.
+    together, of that again the closest half, until two are left. More of them may be wrong than for a median.
     """
     order = np.lexsort((found.ns, found.pair.of))
     ns, when = found.ns[order], found.when[order]

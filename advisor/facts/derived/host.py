@@ -175,8 +175,7 @@ class Holdup(Fact):
             "the driver), `pin` (host memory), `cpu_operator` (operators that compute on the host what was copied from "
             "the device; without their copies to and fro but in `lost_us`), `unqueued` (launching calls of a rank "
             "without a second thread for them), and `host`: all other work of the host, one row per call that filled "
-            "the pauses, missing where "
-            "none did."
+            "the pauses, missing where none did."
         ),
     ]
     call: Annotated[str, Key("The call on which most of the time was spent.")]

@@ -267,7 +267,7 @@ def call_matches(calls: Table[CollectiveCall]) -> Table[CallMatch]:
     """One row per rank that made calls which others made too."""
     timed = np.flatnonzero((calls["elapse_us"] >= 0) & (calls["p2p"] != 1))
     numbered = _numbered_alike(calls, timed)
-    met = _without_others(calls, timed, numbered)
+    met = _split_by_moment(calls, timed, numbered)
     several = numbered.sizes[numbered.of] > 1
     apart = met.sizes[met.of] == 1
     ranks = group_by(calls["rank"][timed][several])
@@ -285,11 +285,11 @@ def same_operation(calls: Table[CollectiveCall], rows: Array) -> Groups:
     Calls that did not end at one moment are none, though they have the same number: in some recording one is missing.
     Sends and receives may be over before the other side comes, and are not held to that.
     """
-    return _without_others(calls, rows, _numbered_alike(calls, rows))
+    return _split_by_moment(calls, rows, _numbered_alike(calls, rows))
 
 
-def _without_others(calls: Table[CollectiveCall], rows: Array, numbered: Groups) -> Groups:
-    """Calls with the same number, those in groups of their own that did not end together with the rest."""
+def _split_by_moment(calls: Table[CollectiveCall], rows: Array, numbered: Groups) -> Groups:
+    """Calls with the same number, split into those that ended together."""
     apart = np.flatnonzero(_lie_apart(calls, rows, numbered))
     if not len(apart):
         return numbered

@@ -12,7 +12,7 @@ from advisor.facts.derived import Holdup, Overlap, Stall, StepSpan, StepVariatio
 from advisor.facts.observed import Collective, Kernel, StepWindow
 from advisor.facts.table import Array, Table, values_at
 
-MOST = 0.5
+_MOST = 0.5
 """A pause is told as what makes a step longer where it makes more than half of that (`host/stalled-step`)."""
 _TOLD = (
     "data_loader",
@@ -90,7 +90,7 @@ def _paused_us(spans: Table[StepSpan], paused: Table[Stall]) -> Array:
     longest = Groups(at[at >= 0], np.arange(len(spans))).largest(beyond)
     longest = np.maximum(np.nan_to_num(longest), 0.0)
     beyond = spans["span_us"] - group_by(spans["rank"]).medians_of_others(spans["span_us"])
-    return np.where(longest > MOST * np.nan_to_num(beyond), longest, 0.0)
+    return np.where(longest > _MOST * np.nan_to_num(beyond), longest, 0.0)
 
 
 def _held_us(spans: Table[StepSpan], held: Table[Holdup]) -> Array:

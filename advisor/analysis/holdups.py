@@ -31,6 +31,10 @@ FEW_READS = 2
 """A step may read its loss and a norm: what its host does after them is not asked to hide."""
 _STEPS_TO_COMPARE = 3
 """With two steps nobody knows which of them is the usual one."""
+_LIKE_MOST = 0.25
+"""Own: a step that loses less than a quarter of what the worst one does is not hit in the same way."""
+_NEARLY_ALL = 0.8
+"""Own: what half of the steps or fewer have four fifths of is no cost of each step."""
 
 
 def holdups(
@@ -56,13 +60,28 @@ def holdups(
     unknown = lacks_kernel_rows(split, found["rank"], found["step"])
     measured = ("idle_us", "lost_us", "restart_us")
     found = found.having(**{name: np.where(unknown, np.nan, found[name]) for name in measured})
-    return _beside_other_rows(found, device.cells.rank)
+    known, steps = np.unique(device.cells.rank, return_counts=True)
+    steps_of_rank = steps[np.searchsorted(known, found["rank"])]
+    return _with_lossy_steps(_beside_other_rows(found, steps_of_rank), steps_of_rank)
 
 
-def _beside_other_rows(found: Table[Holdup], rank_of_step: Array) -> Table[Holdup]:
+def _with_lossy_steps(found: Table[Holdup], steps_of_rank: Array) -> Table[Holdup]:
+    """With the number of steps in which nearly all that a kind loses lies, where these are half of them or fewer."""
+    steps = group_by(found["rank"], found.texts("cause"), found["step"])
+    lost = steps.sums(found["lost_us"])
+    kinds = group_by(found["rank"][steps.first], found.texts("cause").take(steps.first))
+    lossy = (lost > 0) & (lost > _LIKE_MOST * kinds.largest(lost)[kinds.of])
+    count = kinds.sums(lossy.astype(np.float64))[kinds.of]
+    nearly_all = kinds.sums(np.where(lossy, lost, 0.0)) > _NEARLY_ALL * kinds.sums(lost)
+    count, nearly_all = count[steps.of], nearly_all[kinds.of][steps.of]
+    few = (steps_of_rank >= _STEPS_TO_COMPARE) & (count <= steps_of_rank / 2) & nearly_all
+    few &= ~found.texts("cause").isin(["host"])
+    return found.having(lossy_steps=np.where(few, count, np.nan))
+
+
+def _beside_other_rows(found: Table[Holdup], steps_of_rank: Array) -> Table[Holdup]:
     """With the idle time of all rows of a call; one long pause of one of several steps makes no call the busiest."""
-    ranks, steps = np.unique(rank_of_step, return_counts=True)
-    comparable = steps[np.searchsorted(ranks, found["rank"])] >= _STEPS_TO_COMPARE
+    comparable = steps_of_rank >= _STEPS_TO_COMPARE
     beyond = np.where(comparable, np.nan_to_num(np.fmax(found["longest_us"] - found["usual_longest_us"], 0.0)), 0.0)
     usual_us = np.fmax(np.nan_to_num(found["idle_us"]) - beyond, 0.0)
     alike = group_by(found["rank"], found.texts("cause"), found.texts("call"))

@@ -214,6 +214,7 @@ COLUMNS: Mapping[str, Text] = {
     "listed_us": _t("In the list", "列表内"),
     "longest_dry_us": _t("Longest of these", "其中最长"),
     "longest_us": _t("Longest", "最长"),
+    "lossy_steps": _t("Steps with nearly all of the loss", "损失几乎都在其中的 step 数"),
     "lost_us": _t("Lost", "损失"),
     "more_beside": _t("More beside communication", "与通信并行占比的增加"),
     "neighbour_us": _t("Step beside it", "相邻 step 时长"),

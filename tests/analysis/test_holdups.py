@@ -341,6 +341,30 @@ def test_one_long_pause_of_one_of_several_steps_makes_no_call_the_busiest(steps:
     assert {row["call_idle_us"] for row in found.rows() if row["cause"] == "gc"} == {busiest}
 
 
+@pytest.mark.parametrize(
+    ("collections", "lossy"),
+    [
+        (["360000 370000"], 1),
+        (["90000 95000", "250000 252000", "330000 380000"], 1),
+        (["90000 95000", "250000 252000", "330000 335000"], None),
+    ],
+    ids=["in one of three steps", "little in the others", "in each"],
+)
+def test_steps_with_nearly_all_of_a_loss_are_counted_where_few_stand_out(
+    collections: list[str], lossy: int | None
+) -> None:
+    found = holdups(
+        read_table(Kernel, KERNELS + "\n3 330000 20\n3 400000 20"),
+        host_calls("thread kind name start_ns end_ns\n" + "\n".join(f"1 gc gc {one}" for one in collections)),
+        links=read_table(Dispatch, LINKS + "\n330000 0 - -\n400000 0 60 true"),
+        collectives=None,
+        tasks=None,
+        windows=read_table(StepWindow, WINDOWS + "\n3 320000 480000"),
+    ).rows()
+    assert {row["lossy_steps"] for row in found if row["cause"] == "gc"} == {lossy}
+    assert {row["lossy_steps"] for row in found if row["cause"] == "host"} == {None}
+
+
 def test_memory_that_a_later_step_of_the_job_takes_is_no_start_up():
     """Whoever takes memory in step 6 does so in each, though only one step was recorded; the first may be start-up."""
     calls = "1 api aclrtMallocHost 1000000 9000000\n1 launch launch 10000000 10010000"

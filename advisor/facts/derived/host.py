@@ -208,6 +208,14 @@ class Holdup(Fact):
             "kinds but the last, against a host that launches early enough except after it waited."
         ),
     ]
+    lossy_steps: Annotated[
+        float,
+        Count(
+            "In how many steps of the rank nearly all (four fifths) of what its kind loses lies, where that is half of "
+            "them or fewer: those that lose more than a quarter of what the worst one does. Missing where no such few "
+            "steps stand out, where fewer than three can be compared, and for `host`."
+        ),
+    ]
     restart_us: Annotated[
         float,
         Us(

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a diagnosis of many ranks takes and how large its reports are.
 
-    python benchmarks/many_ranks.py --ranks 64 256 1024 --theirs msprof-analyze --output docs/many-ranks.md
+    python benchmarks/many_ranks.py --ranks 64 256 1024 --staged 1024 4096 --theirs msprof-analyze \\
+        --output docs/many-ranks.md
 
-The jobs are written by the corpus: eight ranks on a host, of which one host computes slower. Prints a page, and ends
-with 1 when what puts the ranks together grows by a power above 1.1, a page has more than 1.5 MB, or a process 1 GB.
-With `--theirs`, both tools are asked about jobs of `--both` ranks: msprof-analyze by its command for clusters and its
-advisor.
+The jobs are written by the corpus: eight ranks on a host, of which one host computes slower; those that are `--staged`
+are a pipeline of eight stages, as jobs of so many ranks are. Prints a page, and ends with 1 when what puts the ranks
+together grows by a power above 1.1, a page has more than 1.5 MB, or a process 1 GB. With `--theirs`, both tools are
+asked about jobs of `--both` ranks: msprof-analyze by its command for clusters and its advisor.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from corpus.events import Layout
 
 _MB = 1e6
 _ON_HOST = 8
+_STAGES = 8
 _EXPONENT, _PAGE_MB, _PEAK_MB = 1.1, 1.5, 1000.0
 _SLOWER = 1.25
 _TITLES = 3
@@ -46,6 +48,7 @@ def main() -> int:
     """Measure jobs of several numbers of ranks."""
     parser = argparse.ArgumentParser(description="Measures diagnoses of many ranks")
     parser.add_argument("--ranks", type=int, nargs="+", default=[64, 256, 1024], help="how many, ascending")
+    parser.add_argument("--staged", type=int, nargs="*", default=[], help="how many, in a pipeline, ascending")
     parser.add_argument("--ours", default="advisor", help="the advisor command")
     parser.add_argument("--theirs", default="", help="the msprof-analyze command; nothing leaves it out")
     parser.add_argument("--both", type=int, nargs="+", default=[16, 64, 256], help="ranks of what both are asked about")
@@ -59,13 +62,15 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         jobs = [_job(options.captures or Path(folder), ranks) for ranks in options.ranks]
         found = [measured_alone(__file__, job) for job in jobs]
+        staged = [_job(options.captures or Path(folder), ranks, _STAGES) for ranks in options.staged]
+        found_staged = [measured_alone(__file__, job) for job in staged]
         small = [_job(options.captures or Path(folder), ranks) for ranks in options.both if options.theirs]
         beside = [_both_asked(options, job, Path(folder) / "asked") for job in small]
-    page = _page(found) + _beside(beside)
+    page = _page(found) + _in_stages(found_staged) + _beside(beside)
     print(page)
     if options.output:
         options.output.write_text(page, encoding="utf-8")
-    return int(not _is_good(found))
+    return int(not all(_is_good(series) for series in (found, found_staged) if series))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,16 +138,16 @@ def _quoted(texts: Sequence[str]) -> str:
     return "; ".join(f"“{text}”" for text in texts) or "nothing"
 
 
-def _job(folder: Path, ranks: int) -> Path:
+def _job(folder: Path, ranks: int, stages: int = 1) -> Path:
     """A job of so many ranks whose last host but one computes slower; one that was kept is taken again."""
-    job = folder / str(ranks)
+    job = folder / (str(ranks) if stages == 1 else f"{ranks}-in-{stages}-stages")
     if not job.exists():
         usual = setup_of("healthy", "large")
         slow = range(ranks - 2 * _ON_HOST, ranks - _ON_HOST)
         setup = replace(
             usual,
-            workload=replace(usual.workload, layers=1),
-            layout=Layout(tp=_ON_HOST, dp=ranks // _ON_HOST, ranks_per_node=_ON_HOST),
+            workload=replace(usual.workload, layers=stages),
+            layout=Layout(tp=_ON_HOST, dp=ranks // _ON_HOST // stages, pp=stages, ranks_per_node=_ON_HOST),
             machine=replace(usual.machine, compute_scale=dict.fromkeys(slow, _SLOWER)),
         )
         corpus.write(corpus.job("healthy", setup=setup), job)
@@ -199,38 +204,56 @@ def _is_good(found: Sequence[dict[str, Any]]) -> bool:
 
 
 def _page(found: Sequence[dict[str, Any]]) -> str:
-    times = "\n".join(
-        f"| {one['ranks']} | {one['bytes'] / _MB:.0f} MB | {one['opening']:.1f} s | {one['reading']:.1f} s "
-        f"| {one['together']:.1f} s | {one['peak'] / _MB:.0f} MB |"
-        for one in found
-    )
     sizes = "\n".join(
-        f"| {one['ranks']} | {one['page'] / _MB:.2f} MB | {one['comment'] / 1e3:.1f} kB "
-        f"| {one['markdown'] / 1e3:.0f} kB | {one['json'] / _MB:.1f} MB |"
+        f"| {one['ranks']} | {one['comment'] / 1e3:.1f} kB | {one['markdown'] / 1e3:.0f} kB "
+        f"| {one['json'] / _MB:.1f} MB |"
         for one in found
     )
-    powers = {name: _exponents(found, name) for name in ("opening", "reading", "together")}
-    said = ", ".join(f"{name} {power[-1]:.2f}" for name, power in powers.items() if power)
     return f"""# Many ranks
 
 Written by `benchmarks/many_ranks.py`: generated jobs of small ranks, eight on a host, of which one host computes 25 %
 slower. Seconds are those of the processor, which others who use the machine make longer by little: *opening* finds and
 describes the captures, *reading* is the work of each rank, in worker processes, and *together* what the process does
-that puts the ranks together: taking over what was read, rules, ranking. *Peak* is the memory of that process.
+that puts the ranks together: taking over what was read, rules, ranking. *Peak* is the memory of that process, *page*
+the size of the HTML report.
 
-| ranks | capture | opening | reading | together | peak |
-|---|---|---|---|---|---|
-{times}
+{_times(found)}
 
-Exponents of the growth between the two largest (1 is linear): {said or "–"}.
-
-| ranks | page | comment (10 findings) | Markdown, whole | JSON |
-|---|---|---|---|---|
+| ranks | comment (10 findings) | Markdown, whole | JSON |
+|---|---|---|---|
 {sizes}
 
 The terminal gets 60 lines at most, of as many findings as fit. Reports name ranks as ranges, with the host where they
 are all on it; of more than 64 ranks the page has a map of them by hosts.
 """
+
+
+def _in_stages(found: Sequence[dict[str, Any]]) -> str:
+    """The section about pipelines, empty where none was measured."""
+    if not found:
+        return ""
+    return f"""
+## In a pipeline of {_STAGES} stages
+
+Jobs of thousands of ranks are pipelines; their groups stay small, and so does what each rank writes of them.
+
+{_times(found)}
+"""
+
+
+def _times(found: Sequence[dict[str, Any]]) -> str:
+    rows = "\n".join(
+        f"| {one['ranks']} | {one['bytes'] / _MB:.0f} MB | {one['opening']:.1f} s | {one['reading']:.1f} s "
+        f"| {one['together']:.1f} s | {one['peak'] / _MB:.0f} MB | {one['page'] / _MB:.2f} MB |"
+        for one in found
+    )
+    powers = {name: _exponents(found, name) for name in ("opening", "reading", "together")}
+    said = ", ".join(f"{name} {power[-1]:.2f}" for name, power in powers.items() if power)
+    return f"""| ranks | capture | opening | reading | together | peak | page |
+|---|---|---|---|---|---|---|
+{rows}
+
+Exponents of the growth between the two largest (1 is linear): {said or "–"}."""
 
 
 if __name__ == "__main__":

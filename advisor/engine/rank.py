@@ -7,7 +7,8 @@
    high as the largest of them would; one that wins too little to be fixed first, and a slight one without an estimate,
    stand where they would alone, for they are not what to begin with. A cause without an estimate may be worth what no
    other cause explains of its symptoms, and stands where that puts it.
-   Two savings that are close are not told apart: then what can be copied stands above what has yet to be worked out.
+   Two savings that are close are not told apart: then what is sure stands above what may be something else, and what
+   can be copied above what has yet to be worked out.
    A cause that rests on a file of which so much is lost that it may show it by chance comes after the others.
 3. Symptoms, findings of rules that say where time goes and not why, are such findings only while nothing explains
    them. Explained, they come after everything that can be acted on: their time is the same time.
@@ -25,6 +26,7 @@ from msgspec import Struct
 from advisor.model.findings import (
     TOLD_APART,
     WORTH_SHARE,
+    Confidence,
     Finding,
     RemedyStep,
     Severity,
@@ -206,7 +208,7 @@ class _Lineup(Struct, frozen=True):
         if finding.is_symptom:
             return (_EXPLAINED if self.causes[number] else tier), share, us
         if us > 0 or tier not in (_ACT, _CHANCE):
-            ahead = TOLD_APART if finding.fingerprint in self.ready else 1.0
+            ahead = TOLD_APART ** ((finding.fingerprint in self.ready) + (finding.confidence > Confidence.low))
             return tier, share * ahead, us * ahead
         left = [self._unexplained_at(other) for other in self.symptoms[number] if self.findings[other].is_symptom]
         return (tier, *max(left, default=(share, us)))

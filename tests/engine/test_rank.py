@@ -75,6 +75,28 @@ def test_of_two_savings_that_are_close_the_one_with_a_remedy_to_copy_stands_firs
 
 
 @pytest.mark.parametrize(
+    ("share", "there", "here", "steps", "wanted"),
+    [
+        (0.41, Confidence.medium, Confidence.low, (), ["b", "a"]),
+        (0.39, Confidence.medium, Confidence.low, (), ["a", "b"]),
+        (0.41, Confidence.high, Confidence.medium, (), ["a", "b"]),
+        (0.33, Confidence.high, Confidence.low, (TO_COPY,), ["b", "a"]),
+        (0.31, Confidence.high, Confidence.low, (TO_COPY,), ["a", "b"]),
+    ],
+    ids=["the sure one", "no longer close", "both are sure", "sure and to copy", "sure and to copy, yet far less"],
+)
+def test_of_two_savings_that_are_close_the_sure_one_stands_first(
+    share: float, there: Confidence, here: Confidence, steps: tuple[RemedyStep, ...], wanted: list[str]
+) -> None:
+    rules = Rules((Rule("host/a"), Rule("io/b", fix=steps)))
+    found = [
+        finding("host/a", 0.5).model_copy(update={"confidence": here}),
+        finding("io/b", share).model_copy(update={"confidence": there}),
+    ]
+    assert [one.rule[-1] for one in rank_findings(found, rules)] == wanted
+
+
+@pytest.mark.parametrize(
     ("severity", "wanted"), [(Severity.medium, ["b", "a", "lost"]), (Severity.low, ["a", "b", "lost"])]
 )
 def test_a_cause_in_what_is_left_of_a_file_stands_behind_the_others(severity: Severity, wanted: list[str]) -> None:

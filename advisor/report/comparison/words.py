@@ -9,11 +9,9 @@ from advisor.messages.text import Language, Text, TimesOf
 from advisor.model.comparison import Barrier
 from advisor.report.columns import COLUMNS
 from advisor.report.words import WORDS as OF_REPORTS
+from advisor.report.words import Wording, word_for
 
-
-def _t(en: str, zh: str) -> Text:
-    return Text(en, zh)
-
+_t = Text
 
 WORDS: Mapping[str, Text] = {
     "report": _t("Two profiles compared", "性能对比报告"),
@@ -259,13 +257,10 @@ AXES: Mapping[str, Text] = {
     "ms": _t("ms", "ms"),
 }
 
-
-def say(name: str, language: Language, times_of: TimesOf = "step", /, **values: object) -> str:
-    """One of the words of a comparison, else one that all reports share; `times_of` is what its times are of."""
-    return (WORDS.get(name) or OF_REPORTS[name]).fill(language, times_of, **values)
+say = Wording(WORDS, OF_REPORTS)
+"""The words of a comparison, else those that all reports share."""
 
 
 def say_column(name: str, language: Language, times_of: TimesOf = "step") -> str:
     """How a column of a table is called; its own name where nobody gave it another."""
-    known = OWN_COLUMNS.get(name) or COLUMNS.get(name)
-    return known.say(language, of=times_of) if known else name
+    return word_for(OWN_COLUMNS if name in OWN_COLUMNS else COLUMNS, name, language, times_of) or name

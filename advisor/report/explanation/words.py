@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text
+from advisor.messages.text import Text
+from advisor.report.words import Wording
 
-
-def _t(en: str, zh: str) -> Text:
-    return Text(en, zh)
-
+_t = Text
 
 WORDS: Mapping[str, Text] = {
     "reads": _t("What it reads", "读取的数据"),
@@ -90,7 +88,4 @@ WORDS: Mapping[str, Text] = {
     ),
 }
 
-
-def say_explained(name: str, language: Language, /, **values: object) -> str:
-    """One of the fixed words, with its holes filled."""
-    return WORDS[name].fill(language, **values)
+say_explained = Wording(WORDS)

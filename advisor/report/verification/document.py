@@ -132,7 +132,7 @@ def _of_step(step: Shift | None, items: Items) -> str:
     before, after = show_value(step.before_us, "us"), show_value(step.after_us, "us")
     times_of = compared_times(items.comparison)
     return say(
-        f"step_{step.status}" if times_of == "step" else f"step_{step.status}_window",
+        step.status if times_of == "step" else f"{step.status}_window",
         language,
         times_of,
         before=before,

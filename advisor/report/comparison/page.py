@@ -28,7 +28,6 @@ from advisor.report.comparison.account import COLOURS
 from advisor.report.comparison.document import ComparisonBlocks
 from advisor.report.comparison.figures import comparison_charts
 from advisor.report.comparison.items import Item
-from advisor.report.comparison.words import say
 from advisor.report.diagnosis.finding import remedy_list
 from advisor.report.pages import Drawings, bounded_page, figure_blocks, page_part
 from advisor.report.prose import Prose, TextPiece, Tone, code_prose, plain_prose, strong, toned
@@ -58,7 +57,7 @@ class _PageBlocks(ComparisonBlocks):
         self.rows = rows
         (_, before, _), (_, after, _) = self.sides
         brand = (*code_prose(before), TextPiece(" → "), *code_prose(after))
-        name = f"{before} → {after} · {say('report', self.language)}"
+        name = f"{before} → {after} · {self.say('report')}"
         return Document(self.language, tuple(self.sections(drawn)), self.version, brand, name)
 
     def sections(self, drawn: Drawings) -> Iterator[Block]:
@@ -66,15 +65,11 @@ class _PageBlocks(ComparisonBlocks):
         yield Section(tuple(self.seen_first()), f"verdict verdict-{self.verdict.kind}", element="section")
         title, *account = self.account()
         figures = figure_blocks(self.charts, drawn, self.language)
-        yield from page_part("moved", (title, *figures, *account), say("moved", self.language))
-        yield from page_part("changes", self.changes(), say("findings", self.language))
-        yield from page_part("tables", self.tables(), say("tables", self.language))
-        notes = (
-            [Quote((Heading(plain_prose(say("notes", self.language)), 4), *bullet_list(self.notes)))]
-            if self.notes
-            else []
-        )
-        yield from page_part("runs", (self.heading("runs"), *notes, self.runs()), say("runs", self.language))
+        yield from page_part("moved", (title, *figures, *account), self.say("moved"))
+        yield from page_part("changes", self.changes(), self.say("findings"))
+        yield from page_part("tables", self.tables(), self.say("tables"))
+        notes = [Quote((self.heading("notes", 4), *bullet_list(self.notes)))] if self.notes else []
+        yield from page_part("runs", (self.heading("runs"), *notes, self.runs()), self.say("runs"))
 
     def seen_first(self) -> Iterator[Block]:
         """The answer, and both steps drawn to one scale."""
@@ -86,7 +81,7 @@ class _PageBlocks(ComparisonBlocks):
         for times in self.times():
             yield self.bars()
             yield Section((times,), "times")
-            yield Paragraph((TextPiece(say("split_note", self.language, self.times_of), tone="quiet"),))
+            yield Paragraph((TextPiece(self.say("split_note"), tone="quiet"),))
 
     def bars(self) -> BarPair:
         """The step on both sides, each made of its parts."""
@@ -99,7 +94,7 @@ class _PageBlocks(ComparisonBlocks):
         return BarPair(
             tuple(
                 TimeBar(
-                    say(name, self.language),
+                    self.say(name),
                     show_value(us, "us"),
                     _percent(us, longest),
                     tuple((key, _percent(part, longest)) for key, part in split),
@@ -112,7 +107,7 @@ class _PageBlocks(ComparisonBlocks):
         worth = [paragraph_of(TextPiece(item.saving, tone="quiet"))] if item.saving else []
         title = Section((Paragraph(strong(item.title)), *(block for one in worth for block in one)), "line")
         severity = (TextPiece(item.severity_words, tone=cast("Tone", item.severity)),)
-        sure = [plain_prose(say("confidence", self.language) + self.colon + item.confidence)] if item.confidence else []
+        sure = [plain_prose(self.say("confidence") + self.colon + item.confidence)] if item.confidence else []
         about = FactLine((severity, plain_prose(item.category), *sure, code_prose(item.rule)))
         reason = paragraph_of(*toned(item.reason, "quiet"))
         values = () if folded else bullet_list(map(self.value, item.values))
@@ -121,11 +116,7 @@ class _PageBlocks(ComparisonBlocks):
             if item.card
             else ()
         )
-        help_fold = (
-            (Fold(plain_prose(say("how_to_fix", self.language)), fix),)
-            if item.status in ("new", "worse") and fix
-            else ()
-        )
+        help_fold = (Fold(self.said("how_to_fix"), fix),) if item.status in ("new", "worse") and fix else ()
         yield Section((title, about, *reason, *values, *help_fold), "change", item.anchor)
 
     def run_row(self, label: str, before: Prose, after: Prose) -> tuple[Prose, ...]:

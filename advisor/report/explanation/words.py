@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from advisor.messages.text import Text
+from advisor.report.words import WORDS as OF_REPORTS
 from advisor.report.words import Wording
 
 _t = Text
@@ -48,8 +49,8 @@ WORDS: Mapping[str, Text] = {
     "held_against": _t("What it was held against", "与阈值的比较"),
     "decides": _t("Decides", "决定"),
     "when": _t("whether it fires", "是否触发"),
-    "severity": _t("severity {level}", "严重程度“{level}”"),
-    "confidence": _t("confidence {level}", "置信度“{level}”"),
+    "severity_level": _t("severity {level}", "严重程度“{level}”"),
+    "confidence_level": _t("confidence {level}", "置信度“{level}”"),
     "condition": _t("Condition", "条件"),
     "stood": _t("Values", "取值"),
     "met": _t("Holds?", "成立？"),
@@ -88,4 +89,5 @@ WORDS: Mapping[str, Text] = {
     ),
 }
 
-say_explained = Wording(WORDS)
+say_explained = Wording(WORDS, OF_REPORTS)
+"""The words of explanations, else those that all reports share."""

@@ -11,7 +11,6 @@ from advisor.model.modules import ModuleNode, ModuleReport, RankModules
 from advisor.report.blocks import Block, Document, FactLine, Fold, Meter, Section
 from advisor.report.losses import losses_in_full, say_losses
 from advisor.report.modules.document import MOST_RANKS, ModuleBlocks, operators_of_group
-from advisor.report.modules.words import say
 from advisor.report.pages import LARGEST_BYTES, document_page, page_part
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, plain_prose
 from advisor.units import show_value
@@ -38,7 +37,7 @@ class _PageBlocks(ModuleBlocks):
         run, version = self.report.run, clean_line(self.report.version, 40)
         blocks = (Section(tuple(self.answer()), "verdict", element="section"), *self.ranks(most))
         lost = losses_in_full(say_losses(self.report.losses), self.report.losses.unread, self.language)
-        blocks = (*blocks, *page_part("unread", tuple(lost), say("unread", self.language)))
+        blocks = (*blocks, *page_part("unread", tuple(lost), self.say("unread")))
         title = f"{clean_line(run.name, 80)} · {self.say('modules')}"
         return Document(self.language, blocks, version, code_prose(run.name, 80), title)
 
@@ -58,14 +57,14 @@ class _PageBlocks(ModuleBlocks):
             inner = tuple(self.level(rank, nodes[begin + 1 : end], depth + 1, most))
             own = operators_of_group(rank.operators, node.path) if node.path else ()
             listed = tuple(self.rows(own, most)) if own else ()
-            folded = (Fold(plain_prose(self.say("operators")), listed),) if listed and inner else listed
+            folded = (Fold(self.said("operators"), listed),) if listed and inner else listed
             below = (Section(inner, "inner"),) if inner else ()
             fold = Fold(self.title(node), (self.parts(node), *folded, *below), depth < OPEN_DEPTH and bool(inner))
             yield Section((Meter(round(min(max(_share(node), 0.0), 1.0) * 100, 2)), fold), "module")
 
     def title(self, node: ModuleNode) -> Prose:
         """The name of a module, its share, and its time."""
-        named = code_prose(node.name, 60) if node.path else plain_prose(self.say("outside"))
+        named = code_prose(node.name, 60) if node.path else self.said("outside")
         times = f" {show_value(_share(node), 'share')} · {show_value(node.total_us, 'us')}"
         several = f" · {self.say('instances')} {node.instances:,}" if node.instances > 1 else ""
         mfu = f" · MFU {show_value(node.mfu, 'share')}" if node.mfu is not None else ""
@@ -75,7 +74,7 @@ class _PageBlocks(ModuleBlocks):
         """What the time of a module is made of."""
         names = ("own", "forward", "backward", "recompute", "comm")
         told = [
-            f"{say(name, self.language)} {show_value(getattr(node, f'{name}_us'), 'us')}"
+            f"{self.say(name)} {show_value(getattr(node, f'{name}_us'), 'us')}"
             for name in names
             if getattr(node, f"{name}_us") > 0 and node.path
         ]

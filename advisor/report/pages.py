@@ -59,9 +59,13 @@ def bounded_page(
     Charts that cannot be drawn are missing from what `make` is given.
     """
     drawn = renderer.render(chart_specs(charts)) if charts else {}
+    return first_small_page(document_page(make(count, drawn), drawn) for count in most)
+
+
+def first_small_page(pages: Iterable[str]) -> str:
+    """The first page that is not too large; the last where all are."""
     text = ""
-    for count in most:
-        text = document_page(make(count, drawn), drawn)
+    for text in pages:
         if len(text.encode("utf-8", "backslashreplace")) < LARGEST_BYTES:
             break
     return text

@@ -98,13 +98,11 @@ WORDS: Mapping[str, Text] = {
         "两次采集的级别或开关不同，采集内容越多对 host 的拖慢越大",
     ),
     # the split
-    "split": _t("Where the time goes", "时间去向"),
     "part": _t("Part of {the_step}", "{the_step}组成"),
     "step": _t("step", "单步"),
     "window": _t("captured window", "采集窗口"),
     "work": _t("work of the device", "设备工作时间"),
     "step_or_window": _t("in all", "合计"),
-    "noise": _t("noise", "波动范围"),
     "Noise": _t("Noise", "波动范围"),
     "judged": _t("Judgement", "判断"),
     "split_note": _t(
@@ -174,8 +172,6 @@ WORDS: Mapping[str, Text] = {
     "runs": _t("The two captures", "两份采集"),
     "notes": _t("What stands between the two", "两份采集的不同之处"),
     "summary": _t("Summary", "概要"),
-    "differs": _t("differs", "不同"),
-    "worth": _t("step time, before {before}, after {after}", "单步耗时：之前 {before}，之后 {after}"),
 }
 
 STATUSES: Mapping[str, Text] = {

@@ -35,11 +35,11 @@ from advisor.report.diagnosis.outcomes import (
     first_unread,
     not_checked,
     say_outcome_counts,
-    unread_row,
+    unread_grid,
 )
 from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, parse_prose, plain_prose, toned
-from advisor.report.run_summary import captures_chosen, engine_grid, run_facts, run_line
+from advisor.report.run_summary import captures_chosen, engine_grid, run_line, run_list
 from advisor.report.time_split import time_parts
 from advisor.report.words import say, say_rule_count
 
@@ -253,9 +253,9 @@ class DiagnosisBlocks(Phrases):
         if not self.in_short:
             return
         yield self.heading("more_findings", count=len(self.in_short))
-        left = [self.said("left_out", count=self.left_out)] if self.left_out else []
         items = [(self.finding_line(card),) for card in self.in_short]
-        yield ListBlock((*items, *((Paragraph(said),) for said in left)))
+        items += [(self.sentence("left_out", count=self.left_out),)] if self.left_out else []
+        yield ListBlock(tuple(items))
 
     def finding_line(self, card: Card) -> Block:
         """One finding in a line."""
@@ -263,10 +263,9 @@ class DiagnosisBlocks(Phrases):
 
     def run(self) -> Iterator[Block]:
         """What was captured, how, and with what."""
-        facts = run_facts(self.diagnosis.run, self.language)
-        if facts:
+        if facts := run_list(self.diagnosis.run, self.language):
             yield self.heading("run")
-            yield from bullet_list((TextPiece(one.label + self.colon, tone="label"), *one.value) for one in facts)
+            yield from facts
         grid = engine_grid(self.diagnosis.run, self.language)
         if grid is not None:
             yield self.heading("engine", 3)
@@ -299,7 +298,7 @@ class DiagnosisBlocks(Phrases):
 
     def names_briefly(self, group: Unchecked) -> Prose:
         """How many rules, and the first of them."""
-        names = self.say("comma").join(group.rules[:MOST_RULES])
+        names = self.comma.join(group.rules[:MOST_RULES])
         return plain_prose(f"  {group.count}{self.colon}{names}{'…' if len(group.rules) > MOST_RULES else ''}")
 
     def checked(self, *, titled: bool = False) -> Iterator[Block]:
@@ -318,8 +317,7 @@ class DiagnosisBlocks(Phrases):
         if not unread:
             return
         yield self.heading("unread")
-        rows = tuple(unread_row(item, self.language) for item in unread[:MOST_UNREAD])
-        yield Grid(self.heads("file", "place", "what", "rows"), rows)
+        yield unread_grid(unread[:MOST_UNREAD], self.language)
         if len(unread) > MOST_UNREAD:
             yield self.sentence("more_unread", count=len(unread) - MOST_UNREAD)
 

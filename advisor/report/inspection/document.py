@@ -36,7 +36,7 @@ from advisor.report.prose import (
     plain_prose,
     toned,
 )
-from advisor.report.run_summary import run_facts, run_line
+from advisor.report.run_summary import run_line, run_list
 from advisor.report.words import WORDS as OF_REPORTS
 from advisor.report.words import say_rule_count, word_for
 from advisor.units import show_value
@@ -179,9 +179,7 @@ class _InspectionBlocks(Phrases):
     def run(self, run: Run) -> Iterator[Block]:
         """What was captured, how, and with what."""
         yield self.heading("run")
-        yield from bullet_list(
-            (TextPiece(one.label + self.colon, tone="label"), *one.value) for one in run_facts(run, self.language)
-        )
+        yield from run_list(run, self.language)
 
     def ranks(self) -> Iterator[Block]:
         """Ranks that are alike, a row each."""

@@ -11,7 +11,7 @@ from advisor.model.modules import ModuleNode, ModuleReport, RankModules
 from advisor.report.blocks import Block, Document, FactLine, Fold, Meter, Section
 from advisor.report.losses import losses_in_full, say_losses
 from advisor.report.modules.document import MOST_RANKS, ModuleBlocks, operators_of_group
-from advisor.report.pages import LARGEST_BYTES, document_page, page_part
+from advisor.report.pages import document_page, first_small_page, page_part
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, plain_prose
 from advisor.units import show_value
 
@@ -21,12 +21,8 @@ OPEN_DEPTH = 3
 
 def modules_page(report: ModuleReport, language: Language) -> str:
     """The report as one HTML document: with as many operators of each module as leave it small enough to open."""
-    text = ""
-    for most in (40, 10, 3, 0):
-        text = document_page(_PageBlocks(report, language).page(most))
-        if len(text.encode("utf-8", "backslashreplace")) < LARGEST_BYTES:
-            break
-    return text
+    shown = _PageBlocks(report, language)
+    return first_small_page(document_page(shown.page(most)) for most in (40, 10, 3, 0))
 
 
 class _PageBlocks(ModuleBlocks):

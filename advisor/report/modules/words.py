@@ -118,10 +118,6 @@ WORDS: Mapping[str, Text] = {
         "msprof records neither operators of the framework nor Python: use the profiler of the framework.",
         "msprof 不采集框架算子与 Python 调用，请使用框架自带的 profiler。",
     ),
-    "without_calls": _t(
-        "Modules were marked, but kernels or calls of the host are missing: record with the activities CPU and NPU.",
-        "已标记模块，但缺少 kernel 或 host 调用：采集时 activities 需同时包含 CPU 与 NPU。",
-    ),
 }
 MARKING = """\
 import torch_npu

@@ -33,10 +33,9 @@ class RunLine(Struct, frozen=True):
 
 def run_line(run: Run, language: Language) -> str:
     """The run in a few words: `16 ranks · 5 steps · Ascend910B · Level1`."""
-    ranks = f"{len(run.ranks)} rank" + ("s" if language == "en" and len(run.ranks) != 1 else "")
-    steps = f"{len(run.steps)} step" + ("s" if language == "en" and len(run.steps) != 1 else "")
-    parts = [*([ranks] if run.ranks else []), *([steps] if run.steps else []), run.chip, run.level]
-    return " · ".join(clean_line(part, 40) for part in parts if part)
+    counts = (("rank", len(run.ranks)), ("step", len(run.steps)))
+    said = [f"{count} {name}{'s' if language == 'en' and count != 1 else ''}" for name, count in counts if count]
+    return " · ".join(clean_line(part, 40) for part in (*said, run.chip, run.level) if part)
 
 
 def run_facts(run: Run, language: Language) -> tuple[RunLine, ...]:
@@ -117,13 +116,8 @@ def _say_steps(run: Run, language: Language) -> str:
     if not run.steps:
         return say("no_steps_of_msprof" if run.recorder == "msprof" else "no_steps", language)
     count, numbers = len(run.steps), number_ranges(run.steps, language)
-    name = "step" if count == 1 else "steps"
-    return say(
-        "few_steps" if count < FEW_STEPS else "enough_steps",
-        language,
-        count=count,
-        steps=say(name, language, items=numbers),
-    )
+    steps = say("step" if count == 1 else "steps", language, items=numbers)
+    return say("few_steps" if count < FEW_STEPS else "enough_steps", language, count=count, steps=steps)
 
 
 def _say_captured(run: Run, language: Language) -> str:

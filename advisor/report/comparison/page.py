@@ -11,6 +11,7 @@ from advisor.model.comparison import Comparison
 from advisor.report.blocks import (
     BarPair,
     Block,
+    Blocks,
     Document,
     FactLine,
     Fold,
@@ -88,35 +89,27 @@ class _PageBlocks(ComparisonBlocks):
         (step, *parts) = self.comparison.shifts
         longest = max(step.before_us, step.after_us)
         sides = (
-            ("Before", step.before_us, [(COLOURS[one.name], one.before_us) for one in parts]),
-            ("After", step.after_us, [(COLOURS[one.name], one.after_us) for one in parts]),
+            ("Before", step.before_us, [(COLOURS[one.name], _percent(one.before_us, longest)) for one in parts]),
+            ("After", step.after_us, [(COLOURS[one.name], _percent(one.after_us, longest)) for one in parts]),
         )
-        return BarPair(
-            tuple(
-                TimeBar(
-                    self.say(name),
-                    show_value(us, "us"),
-                    _percent(us, longest),
-                    tuple((key, _percent(part, longest)) for key, part in split),
-                )
-                for name, us, split in sides
-            )
+        bars = (
+            TimeBar(self.say(name), show_value(us, "us"), _percent(us, longest), tuple(split))
+            for name, us, split in sides
         )
+        return BarPair(tuple(bars))
 
     def item(self, item: Item, *, folded: bool) -> Iterator[Block]:
-        worth = [paragraph_of(TextPiece(item.saving, tone="quiet"))] if item.saving else []
-        title = Section((Paragraph(strong(item.title)), *(block for one in worth for block in one)), "line")
+        worth = paragraph_of(TextPiece(item.saving, tone="quiet")) if item.saving else ()
+        title = Section((Paragraph(strong(item.title)), *worth), "line")
         severity = (TextPiece(item.severity_words, tone=cast("Tone", item.severity)),)
         sure = [plain_prose(self.say("confidence") + self.colon + item.confidence)] if item.confidence else []
         about = FactLine((severity, plain_prose(item.category), *sure, code_prose(item.rule)))
         reason = paragraph_of(*toned(item.reason, "quiet"))
         values = () if folded else bullet_list(map(self.value, item.values))
-        fix = (
-            (Section(item.card.why, "why"), Section(remedy_list(item.actions, self.language), "fix"))
-            if item.card
-            else ()
-        )
-        help_fold = (Fold(self.said("how_to_fix"), fix),) if item.status in ("new", "worse") and fix else ()
+        help_fold: Blocks = ()
+        if item.card and item.status in ("new", "worse"):
+            fix = (Section(item.card.why, "why"), Section(remedy_list(item.actions, self.language), "fix"))
+            help_fold = (Fold(self.said("how_to_fix"), fix),)
         yield Section((title, about, *reason, *values, *help_fold), "change", item.anchor)
 
     def run_row(self, label: str, before: Prose, after: Prose) -> tuple[Prose, ...]:

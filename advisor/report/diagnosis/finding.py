@@ -36,7 +36,7 @@ ARROW = TextPiece("→", tone="good")
 def remedy_list(steps: Iterable[CardStep], language: Language, run: str = "sh", code: str = "") -> Blocks:
     """The steps of a remedy, each with its commands; `run` and `code` name the languages of these."""
     care = (TextPiece(say("care", language) + say("colon", language), tone="warn"),)
-    items = (
+    items = tuple(
         (
             *step.do,
             *([Code(step.run, run)] if step.run else []),
@@ -45,8 +45,7 @@ def remedy_list(steps: Iterable[CardStep], language: Language, run: str = "sh", 
         )
         for step in steps
     )
-    made = tuple(items)
-    return (ListBlock(made, start=1, loose=True),) if made else ()
+    return (ListBlock(items, start=1, loose=True),) if items else ()
 
 
 class FindingBlocks(Phrases):
@@ -152,15 +151,10 @@ class FindingBlocks(Phrases):
         )
         if place := worst_place(card, self.language):
             yield quiet_line(plain_prose(place))
-        for name, links in (
-            ("same_time", card.same_time),
-            ("part_of", card.partly),
-            ("doubted_by", card.doubts),
-        ):
+        for name, links in (("same_time", card.same_time), ("part_of", card.partly), ("doubted_by", card.doubts)):
             if links:
                 yield quiet_line((*self.label(name), *self.titles(links)))
-        for line in self.called_from(card):
-            yield quiet_line(line)
+        yield from map(quiet_line, self.called_from(card))
         if card.moments:
             yield quiet_line((*self.label("worst"), *card.moments[0].line))
         if card.actions:

@@ -10,7 +10,6 @@ from advisor.model.inspection import AlikeRanks, InputFile, InputRefusal, Inspec
 from advisor.model.run import Run
 from advisor.report.blocks import (
     Block,
-    Blocks,
     Code,
     Document,
     FactLine,
@@ -314,7 +313,7 @@ class _InspectionBlocks(Phrases):
         for name, rules in (("rules_that_can", self.inspection.enabled), ("rules_beside", others)):
             if rules:
                 title = f"{self.say(name)}{self.colon}{len(rules)}"
-                yield Fold(plain_prose(title), _names_in_a_row(rules))
+                yield Fold(plain_prose(title), paragraph_of(*join_prose(" ", map(code_prose, rules))))
 
     def unread(self) -> Iterator[Block]:
         """What of the input could not be read."""
@@ -322,7 +321,3 @@ class _InspectionBlocks(Phrases):
             yield self.heading("unread")
             rows = tuple(unread_row(item, self.language) for item in self.inspection.unread[:MOST_UNREAD])
             yield Grid(self.heads("file", "place", "what", "rows"), rows)
-
-
-def _names_in_a_row(names: Sequence[str]) -> Blocks:
-    return paragraph_of(*join_prose(" ", map(code_prose, names)))

@@ -151,8 +151,7 @@ class ModuleBlocks(Phrases):
     def leading(self, node: ModuleNode) -> str:
         """The module in which most of the time is spent in one place."""
         name = "leading_kernels" if node.step_share is None else "leading"
-        share = node.kernel_share if node.step_share is None else node.step_share
-        return self.say(name, module=clean_line(node.path, 120), share=show_value(share, "share"))
+        return self.say(name, module=clean_line(node.path, 120), share=show_value(share_of_module(node), "share"))
 
     def how_to_record(self) -> Iterator[Block]:
         """What has to be recorded, with the code."""
@@ -187,8 +186,7 @@ class ModuleBlocks(Phrases):
 
     def tree(self, rank: RankModules, *, briefly: bool = False) -> Grid:
         """The modules, each below the one around it."""
-        nodes = [node for node in rank.tree if not briefly or _is_shown_briefly(node)]
-        nodes = [*(node for node in nodes if node.path), *(node for node in nodes if not node.path)]
+        nodes = [node for node in modules_first(rank.tree) if not briefly or _is_shown_briefly(node)]
         steps = all(node.step_share is not None for node in nodes)
         passes = [name for name in ("forward", "backward", "recompute", "comm") if _any(nodes, name)]
         passes = passes if len(passes) > 1 and not briefly else []
@@ -250,6 +248,11 @@ def operator_grid(found: Sequence[MergedOperator], language: Language) -> Grid:
     return Grid(titles, rows, (*[False] * (len(heads) - len(last)), *[True] * len(last)))
 
 
+def modules_first(tree: Sequence[ModuleNode]) -> list[ModuleNode]:
+    """The modules of a rank in their order, and what lies outside of them last."""
+    return sorted(tree, key=lambda node: not node.path)
+
+
 def leading_module(rank: RankModules) -> ModuleNode | None:
     """The innermost module that still holds most of what the one around it takes; None where there is none."""
     inner: dict[str, list[ModuleNode]] = {}
@@ -262,6 +265,11 @@ def leading_module(rank: RankModules) -> ModuleNode | None:
             break
         found, nodes = most, inner.get(most.path, [])
     return found
+
+
+def share_of_module(node: ModuleNode) -> float:
+    """Its part of the step, of the kernel time where no step is known."""
+    return node.kernel_share if node.step_share is None else node.step_share
 
 
 def _is_shown_briefly(node: ModuleNode) -> bool:

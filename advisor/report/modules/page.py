@@ -10,7 +10,7 @@ from advisor.messages.text import Language
 from advisor.model.modules import ModuleNode, ModuleReport, RankModules
 from advisor.report.blocks import Block, Document, FactLine, Fold, Meter, Section
 from advisor.report.losses import losses_in_full, say_losses
-from advisor.report.modules.document import MOST_RANKS, ModuleBlocks, operators_of_group
+from advisor.report.modules.document import MOST_RANKS, ModuleBlocks, modules_first, operators_of_group, share_of_module
 from advisor.report.pages import document_page, first_small_page, page_part
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, plain_prose
 from advisor.units import show_value
@@ -40,8 +40,7 @@ class _PageBlocks(ModuleBlocks):
     def ranks(self, most: int) -> Iterator[Block]:
         """Each rank as a section that the contents list."""
         for rank in self.report.ranks[:MOST_RANKS]:
-            nodes = [*(one for one in rank.tree if one.path), *(one for one in rank.tree if not one.path)]
-            made = (*self.head(rank), *self.level(rank, nodes, 0, most))
+            made = (*self.head(rank), *self.level(rank, modules_first(rank.tree), 0, most))
             yield from page_part(f"rank-{rank.rank}", made, f"rank {rank.rank}")
         yield from self.ranks_left(MOST_RANKS)
 
@@ -56,12 +55,12 @@ class _PageBlocks(ModuleBlocks):
             folded = (Fold(self.said("operators"), listed),) if listed and inner else listed
             below = (Section(inner, "inner"),) if inner else ()
             fold = Fold(self.title(node), (self.parts(node), *folded, *below), depth < OPEN_DEPTH and bool(inner))
-            yield Section((Meter(round(min(max(_share(node), 0.0), 1.0) * 100, 2)), fold), "module")
+            yield Section((Meter(round(min(max(share_of_module(node), 0.0), 1.0) * 100, 2)), fold), "module")
 
     def title(self, node: ModuleNode) -> Prose:
         """The name of a module, its share, and its time."""
         named = code_prose(node.name, 60) if node.path else self.said("outside")
-        times = f" {show_value(_share(node), 'share')} · {show_value(node.total_us, 'us')}"
+        times = f" {show_value(share_of_module(node), 'share')} · {show_value(node.total_us, 'us')}"
         several = f" · {self.say('instances')} {node.instances:,}" if node.instances > 1 else ""
         mfu = f" · MFU {show_value(node.mfu, 'share')}" if node.mfu is not None else ""
         return (*named, TextPiece(times + mfu + several, tone="quiet"))
@@ -76,7 +75,3 @@ class _PageBlocks(ModuleBlocks):
         ]
         kernels = f"{self.say('kernels')} {show_value(node.kernels, 'count')}"
         return FactLine(tuple(map(plain_prose, (*told, kernels))))
-
-
-def _share(node: ModuleNode) -> float:
-    return node.kernel_share if node.step_share is None else node.step_share

@@ -41,8 +41,7 @@ ROWS = 30
 def comparison_page(comparison: Comparison, language: Language, renderer: Renderer | None = None) -> str:
     """The comparison as one HTML document. Charts that cannot be drawn are named as missing."""
     shown = _PageBlocks(comparison, language, ROWS)
-    with Renderer(start=False) as own:
-        return bounded_page(shown.charts, (ROWS, 10, 0), shown.page, renderer or own)
+    return bounded_page(shown.charts, (ROWS, 10, 0), lambda: shown.page, renderer)
 
 
 class _PageBlocks(ComparisonBlocks):

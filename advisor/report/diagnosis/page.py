@@ -31,7 +31,7 @@ from advisor.report.charts.specs import Chart, exhibit_charts
 from advisor.report.diagnosis.cards import Card, CardLink
 from advisor.report.diagnosis.document import FULL_CARDS, DiagnosisBlocks
 from advisor.report.diagnosis.finding import FindingBlocks, remedy_list, severity_piece
-from advisor.report.pages import Drawings, bounded_page, chart_specs, figure_blocks, page_part
+from advisor.report.pages import Drawings, bounded_page, figure_blocks, page_part
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, plain_prose, strong, toned
 from advisor.report.run_summary import captures_chosen, run_line
 
@@ -52,11 +52,8 @@ _MEASURED = (False, True, True)
 def diagnosis_page(diagnosis: Diagnosis, language: Language, renderer: Renderer | None = None) -> str:
     """The report as one HTML document. Charts that cannot be drawn are named as missing."""
     charts = exhibit_charts(diagnosis.exhibits, language, diagnosis.run.hosts, diagnosis.run.times_of)
-    with Renderer(start=False) as own:
-        draws = renderer or own
-        draws.begin(chart_specs(charts))
-        shown = _PageBlocks(diagnosis, language, charts)  # made while the charts are drawn
-        return bounded_page(charts, (FULL_CARDS, FULL_CARDS // 3, 5, 0), shown.page, draws)
+    most = (FULL_CARDS, FULL_CARDS // 3, 5, 0)
+    return bounded_page(charts, most, lambda: _PageBlocks(diagnosis, language, charts).page, renderer)
 
 
 class _FindingArticle(FindingBlocks):

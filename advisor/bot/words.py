@@ -7,10 +7,7 @@ from collections.abc import Mapping
 
 from advisor.messages.text import Language, Text
 
-
-def _t(en: str, zh: str) -> Text:
-    return Text(en, zh)
-
+_t = Text
 
 WORDS: Mapping[str, Text] = {
     # the verdict

@@ -7,10 +7,7 @@ from collections.abc import Mapping
 
 from advisor.messages.text import Text
 
-
-def _t(en: str, zh: str) -> Text:
-    return Text(en, zh)
-
+_t = Text
 
 COLUMNS: Mapping[str, Text] = {
     "absent_us": _t("Waited for a rank not captured", "等待未采集的卡"),

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from advisor.messages.text import Language, Text
 from advisor.model.findings import Diagnosis
 from advisor.model.unread import Unread
-from advisor.report.blocks import Block, Grid, Heading, Paragraph
+from advisor.report.blocks import Block, Heading, Paragraph
 from advisor.report.diagnosis.cards import Maker
 from advisor.report.diagnosis.finding import quiet_line
-from advisor.report.diagnosis.outcomes import first_unread, unread_row
+from advisor.report.diagnosis.outcomes import first_unread, unread_grid
 from advisor.report.prose import TextPiece, flat_text, plain_prose
 from advisor.report.words import say
 
@@ -36,8 +36,7 @@ def losses_in_full(lost: Sequence[Text], unread: Sequence[Unread], language: Lan
     yield from _lost(lost, language)
     if unread:
         yield Heading(plain_prose(say("unread", language)))
-        heads = tuple(plain_prose(say(name, language)) for name in ("file", "place", "what", "rows"))
-        yield Grid(heads, tuple(unread_row(item, language) for item in unread[:MOST_UNREAD]))
+        yield unread_grid(unread[:MOST_UNREAD], language)
 
 
 def _lost(lost: Sequence[Text], language: Language) -> Iterator[Block]:

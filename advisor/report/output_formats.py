@@ -84,13 +84,17 @@ Taken = Callable[[Reported], tuple[Any, Any]]
 """What of all that is known a writer is given: a diagnosis or a comparison, and the language."""
 
 
-def _document_formats(page: str, document: str, workbook: str, take: Taken) -> tuple[Writer, ...]:
-    """What people read, and the form that can be read again."""
+def _document_formats(kind: str, take: Taken) -> tuple[Writer, ...]:
+    """What people read of a kind of document, and the form that can be read again."""
+
+    def call(part: str, reported: Reported, *more: object) -> Any:
+        return _call(f"{kind}.{part}:{kind}_{part}", *take(reported), *more)
+
     return (
-        Writer(".html", "html", lambda reported: _call(page, *take(reported), reported.renderer)),
-        Writer(".md", "markdown", lambda reported: _markdown_text(_call(document, *take(reported)))),
+        Writer(".html", "html", lambda reported: call("page", reported, reported.renderer)),
+        Writer(".md", "markdown", lambda reported: _markdown_text(call("document", reported))),
         Writer(".json", "json", lambda reported: take(reported)[0].to_json()),
-        Writer(".xlsx", "xlsx", lambda reported: _call(workbook, *take(reported))),
+        Writer(".xlsx", "xlsx", lambda reported: call("workbook", reported)),
     )
 
 
@@ -104,6 +108,11 @@ def _program_format(suffix: str, name: str, module: str, also: tuple[str, ...] =
     return Writer(suffix, name, lambda reported: _call(f"formats.{module}:text", reported), also, placed=placed)
 
 
+def _table_format(name: str, tables: Callable[[Any, Path], Any], note: str) -> Writer:
+    """One file for each table; where there is room for one file, that of the first."""
+    return Writer(f".{name}", name, lambda known: tables(known, Path("-"))[0][1], note=note, tables=tables)
+
+
 FOR_PROGRAMS: tuple[Writer, ...] = (
     _program_format(".sarif", "sarif", "sarif", (".sarif.json",), placed=True),
     _program_format(".junit.xml", "junit", "junit"),
@@ -114,35 +123,17 @@ FOR_PROGRAMS: tuple[Writer, ...] = (
     _program_format(".github.txt", "github", "annotations"),
     _program_format(".trace.json", "trace", "trace"),
 )
-WRITERS: tuple[Writer, ...] = (
-    *_document_formats(
-        "diagnosis.page:diagnosis_page",
-        "diagnosis.document:diagnosis_document",
-        "diagnosis.workbook:diagnosis_workbook",
-        _diagnosed,
-    ),
-    *FOR_PROGRAMS,
-)
+WRITERS: tuple[Writer, ...] = (*_document_formats("diagnosis", _diagnosed), *FOR_PROGRAMS)
 VERDICT = Writer(".verdict.json", "verdict", lambda said: said.verdict.to_json() if said.verdict else "")
 """What a check says, beside the formats of a diagnosis."""
 
 
-def _table_files(reported: Reported, path: Path) -> tuple[tuple[Path, str], ...]:
-    files: tuple[tuple[Path, str], ...] = _call(
-        "comparison.lists:csv_files", reported.comparison, path, reported.language
-    )
-    return files
-
-
 COMPARED_WRITERS: tuple[Writer, ...] = (
-    *_document_formats(
-        "comparison.page:comparison_page",
-        "comparison.document:comparison_document",
-        "comparison.workbook:comparison_workbook",
-        _compared,
-    ),
-    Writer(
-        ".csv", "csv", lambda said: _table_files(said, Path("-"))[0][1], note="one file per table", tables=_table_files
+    *_document_formats("comparison", _compared),
+    _table_format(
+        "csv",
+        lambda said, path: _call("comparison.grids:csv_files", said.comparison, path, said.language),
+        "one file per table",
     ),
     *(writer for writer in FOR_PROGRAMS if writer.name != "csv"),
 )
@@ -174,14 +165,6 @@ def _counted_document(counted: CountedTables) -> Any:
     return _call("statistics.document:statistics_document", *counted)
 
 
-def _counted_csv(counted: CountedTables, path: Path) -> Any:
-    return _call("statistics.files:csv_files", counted.statistics, path)
-
-
-def _counted_parquet(counted: CountedTables, path: Path) -> Any:
-    return _call("statistics.files:parquet_files", counted.statistics, path)
-
-
 STATISTICS_WRITERS: tuple[Writer, ...] = (
     Writer(".html", "html", lambda counted: _call("pages:document_page", _counted_document(counted))),
     Writer(".md", "markdown", lambda counted: _markdown_text(_counted_document(counted))),
@@ -191,19 +174,11 @@ STATISTICS_WRITERS: tuple[Writer, ...] = (
         "xlsx",
         lambda counted: _call("statistics.files:statistics_workbook", counted.statistics, counted.language),
     ),
-    Writer(
-        ".csv",
-        "csv",
-        lambda counted: _counted_csv(counted, Path("-"))[0][1],
-        note="one file per table",
-        tables=_counted_csv,
+    _table_format(
+        "csv", lambda counted, path: _call("statistics.files:csv_files", counted.statistics, path), "one file per table"
     ),
-    Writer(
-        ".parquet",
-        "parquet",
-        lambda counted: _counted_parquet(counted, Path("-"))[0][1],
-        note="likewise",
-        tables=_counted_parquet,
+    _table_format(
+        "parquet", lambda counted, path: _call("statistics.files:parquet_files", counted.statistics, path), "likewise"
     ),
 )
 

@@ -26,6 +26,8 @@ LARGEST_BYTES = 1_500_000
 
 Drawings = Mapping[str, str]
 """Charts as SVG, by their kind."""
+MakePage = Callable[[int, Drawings], Document]
+"""What makes a page with so many of what it lists, and with the charts that were drawn."""
 
 
 class CompiledTemplates(BytecodeCache):
@@ -46,22 +48,26 @@ class CompiledTemplates(BytecodeCache):
 COMPILED = CompiledTemplates()
 
 
-def chart_specs(charts: Iterable[Chart]) -> dict[str, object]:
-    """What is drawn, by the kind of chart."""
-    return {chart.kind: chart.spec for chart in charts}
-
-
 def bounded_page(
-    charts: Sequence[Chart], most: Sequence[int], make: Callable[[int, Drawings], Document], renderer: Renderer
+    charts: Sequence[Chart], most: Sequence[int], prepare: Callable[[], MakePage], renderer: Renderer | None
 ) -> str:
     """The first page that is not too large: of documents made with fewer and fewer of what they list.
 
-    Charts that cannot be drawn are missing from what `make` is given.
+    What makes them is prepared while the charts are drawn; it is not given those that cannot be drawn.
     """
-    drawn = renderer.render(chart_specs(charts)) if charts else {}
+    specs = {chart.kind: chart.spec for chart in charts}
+    with Renderer(start=False) as own:
+        draws = renderer or own
+        draws.begin(specs)
+        make = prepare()
+        drawn = draws.render(specs) if specs else {}
+    return first_small_page(document_page(make(count, drawn), drawn) for count in most)
+
+
+def first_small_page(pages: Iterable[str]) -> str:
+    """The first page that is not too large; the last where all are."""
     text = ""
-    for count in most:
-        text = document_page(make(count, drawn), drawn)
+    for text in pages:
         if len(text.encode("utf-8", "backslashreplace")) < LARGEST_BYTES:
             break
     return text

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from advisor.messages.text import Language
 from advisor.model.run import Run
-from advisor.report.blocks import Grid
+from advisor.report.blocks import Blocks, Grid, bullet_list
 from advisor.report.columns import COLUMNS
 from advisor.report.places import number_ranges
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose
@@ -33,39 +33,39 @@ class RunLine(Struct, frozen=True):
 
 def run_line(run: Run, language: Language) -> str:
     """The run in a few words: `16 ranks · 5 steps · Ascend910B · Level1`."""
-    ranks = f"{len(run.ranks)} rank" + ("s" if language == "en" and len(run.ranks) != 1 else "")
-    steps = f"{len(run.steps)} step" + ("s" if language == "en" and len(run.steps) != 1 else "")
-    parts = [*([ranks] if run.ranks else []), *([steps] if run.steps else []), run.chip, run.level]
-    return " · ".join(clean_line(part, 40) for part in parts if part)
+    counts = (("rank", len(run.ranks)), ("step", len(run.steps)))
+    said = [f"{count} {name}{'s' if language == 'en' and count != 1 else ''}" for name, count in counts if count]
+    return " · ".join(clean_line(part, 40) for part in (*said, run.chip, run.level) if part)
 
 
 def run_facts(run: Run, language: Language) -> tuple[RunLine, ...]:
     """All that is known of the run; what was not recorded is left out."""
-    captures = run.captures
+    size = sum(capture.size_bytes for capture in run.captures)
     known_facts: Iterable[tuple[str, Prose]] = (
-        ("run_name", code_prose(run.name) if run.name else ()),
+        ("run_name", _named(run.name)),
         ("source", plain_prose(_say_sources(run, language))),
         ("captured", plain_prose(_say_captured(run, language))),
         ("recorded_steps", plain_prose(_say_steps(run, language))),
-        ("parallel", code_prose(_parallel_sizes(run)) if _parallel_sizes(run) else ()),
-        ("framework", code_prose(run.framework) if run.framework else ()),
+        ("parallel", _named(_parallel_sizes(run))),
+        ("framework", _named(run.framework)),
         ("workload", _say_job(run, "workload", language)),
         ("stack", _say_job(run, "stack", language)),
-        ("chip", code_prose(run.chip) if run.chip else ()),
-        ("cann", code_prose(run.cann_version) if run.cann_version else ()),
-        ("torch_npu", code_prose(run.torch_npu_version) if run.torch_npu_version else ()),
-        ("level", code_prose(run.level) if run.level else ()),
-        ("activities", code_prose(_activity_names(run)) if _activity_names(run) else ()),
-        (
-            "size",
-            plain_prose(show_value(sum(c.size_bytes for c in captures), "B"))
-            if any(c.size_bytes for c in captures)
-            else (),
-        ),
+        ("chip", _named(run.chip)),
+        ("cann", _named(run.cann_version)),
+        ("torch_npu", _named(run.torch_npu_version)),
+        ("level", _named(run.level)),
+        ("activities", _named(_activity_names(run))),
+        ("size", plain_prose(show_value(size, "B")) if size else ()),
         ("incomplete", plain_prose(_say_incomplete(run, language))),
         ("notes", _say_notes(run, language)),
     )
     return tuple(RunLine(say(name, language), value) for name, value in known_facts if value and value[0].text)
+
+
+def run_list(run: Run, language: Language) -> Blocks:
+    """The same as a list."""
+    colon = say("colon", language)
+    return bullet_list((TextPiece(one.label + colon, tone="label"), *one.value) for one in run_facts(run, language))
 
 
 def captures_chosen(run: Run, language: Language) -> Prose:
@@ -99,6 +99,10 @@ def engine_grid(run: Run, language: Language) -> Grid | None:
     return Grid(tuple(heads), tuple(rows), (False, *[True] * 5, False), subject=0)
 
 
+def _named(name: str) -> Prose:
+    return code_prose(name) if name else ()
+
+
 def _count(value: float | None) -> str:
     return "" if value is None else show_value(value, "count")
 
@@ -112,13 +116,8 @@ def _say_steps(run: Run, language: Language) -> str:
     if not run.steps:
         return say("no_steps_of_msprof" if run.recorder == "msprof" else "no_steps", language)
     count, numbers = len(run.steps), number_ranges(run.steps, language)
-    name = "step" if count == 1 else "steps"
-    return say(
-        "few_steps" if count < FEW_STEPS else "enough_steps",
-        language,
-        count=count,
-        steps=say(name, language, items=numbers),
-    )
+    steps = say("step" if count == 1 else "steps", language, items=numbers)
+    return say("few_steps" if count < FEW_STEPS else "enough_steps", language, count=count, steps=steps)
 
 
 def _say_captured(run: Run, language: Language) -> str:

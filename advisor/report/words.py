@@ -7,9 +7,18 @@ from collections.abc import Mapping
 
 from advisor.messages.text import Language, Text, TimesOf
 
+_t = Text
 
-def _t(en: str, zh: str) -> Text:
-    return Text(en, zh)
+
+class Wording:
+    """Says fixed words by their names, with their holes filled; the first table that has a name counts."""
+
+    def __init__(self, *tables: Mapping[str, Text]) -> None:
+        self.words = {name: text for table in reversed(tables) for name, text in table.items()}
+
+    def __call__(self, name: str, language: Language, times_of: TimesOf = "step", /, **values: object) -> str:
+        """One of the words; `times_of` is what the times of the run are of."""
+        return self.words[name].fill(language, times_of, **values)
 
 
 _NO_SUM = _t(
@@ -553,10 +562,7 @@ AXES: Mapping[str, Text] = {
     "total_idle": _t("{time} idle {per_step}", "{per_step}空闲 {time}"),
 }
 
-
-def say(name: str, language: Language, times_of: TimesOf = "step", /, **values: object) -> str:
-    """One of the fixed words, with its holes filled; `times_of` is what the times of the run are of."""
-    return WORDS[name].fill(language, times_of, **values)
+say = Wording(WORDS)
 
 
 def say_aside(words: str, language: Language) -> str:
@@ -569,9 +575,8 @@ def say_rule_count(count: int, language: Language) -> str:
     return say("rules_one" if count == 1 else "rules_many", language, count=count)
 
 
-def say_axis(name: str, language: Language, times_of: TimesOf = "step", /, **values: object) -> str:
-    """A word of a chart, with its holes filled; `times_of` is what the times of the run are of."""
-    return AXES[name].fill(language, times_of, **values)
+say_axis = Wording(AXES)
+"""The words of charts."""
 
 
 def word_for(table: Mapping[str, Text], key: str, language: Language, times_of: TimesOf = "step") -> str | None:

@@ -30,7 +30,7 @@ from advisor.report.comparison import words
 from advisor.report.comparison.account import account_entries
 from advisor.report.comparison.document import ComparisonBlocks, comparison_document, comparison_summary
 from advisor.report.comparison.figures import comparison_charts
-from advisor.report.comparison.lists import csv_files
+from advisor.report.comparison.grids import csv_files
 from advisor.report.comparison.page import comparison_page
 from advisor.report.comparison.workbook import comparison_workbook
 from advisor.report.output_formats import COMPARED_WRITERS, FOR_PROGRAMS, Reported

@@ -79,15 +79,17 @@ def time_axis(title: str | None) -> ChartSpec:
     return {"field": "ms", "type": "quantitative", "title": title, "axis": axis, "scale": {"nice": False, "zero": True}}
 
 
-def coloured_by(field: str, tones: Mapping[str, str]) -> ChartSpec:
-    """A colour for each word of a column, with a legend: the variable of the page by the word."""
+def coloured_by(field: str, tones: Mapping[str, str], *, alone: bool = True) -> ChartSpec:
+    """A colour for each word of a column, with a legend (of one that is `alone` where it is asked for): the variable of
+    the page by the word."""
     scale = {"domain": list(tones), "range": [f"var(--{tone})" for tone in tones.values()]}
-    return {"field": field, "type": "nominal", "scale": scale, "legend": {"title": None}}
+    legend = {"title": None} if alone or len(tones) > 1 else None
+    return {"field": field, "type": "nominal", "scale": scale, "legend": legend}
 
 
 def tooltip_text(*parts: str) -> str:
-    """What a mark says to who points at it."""
-    return " · ".join(parts)
+    """What a mark says to who points at it: all of these that say something."""
+    return " · ".join(filter(None, parts))
 
 
 def finite_number(value: Scalar) -> float | None:

@@ -21,6 +21,7 @@ from advisor.report.charts.drawing import (
     ChartSpec,
     Drawing,
     Row,
+    coloured_by,
     finite_number,
     ordinal_axis,
     tooltip_text,
@@ -61,16 +62,20 @@ def rank_steps(rows: Sequence[Row], total: int, language: Language, times_of: Ti
     for rank, step, us in cells:
         key = (ranks[rank], steps[step])
         longest[key] = max(longest.get(key, 0.0), us)
+    rank_word, step_word = say_axis("rank", language), say_axis("step", language)
     values: list[ChartSpec] = [
-        {"rank": rank, "step": step, "opacity": opacity, "said": _step_tooltip(rank, step, us, language)}
+        {
+            "rank": rank,
+            "step": step,
+            "opacity": opacity,
+            "said": tooltip_text(f"{rank_word} {rank}", f"{step_word} {step}", show_value(us, "us")),
+        }
         for ((rank, step), us), opacity in zip(longest.items(), opacities_of_times(longest.values()), strict=True)
     ]
-    sides = [
-        ("rank", say_axis("rank", language), _distinct_names(ranks)),
-        ("step", say_axis("step", language), _distinct_names(steps)),
-    ]
+    sides = [("rank", rank_word, _distinct_names(ranks)), ("step", step_word, _distinct_names(steps))]
     across, down = sorted(sides, key=lambda side: -len(side[2]))
-    note = _range_of(list(longest.values()), "us", say_axis("stronger_longer", language), language)
+    between = _range_words(min(longest.values()), max(longest.values()), "us", language)
+    note = say_axis("stronger_longer", language) + say("colon", language) + between
     if in_blocks or len(ranks) > MOST_COLUMNS or len(steps) > MOST_COLUMNS:
         count = {} if in_blocks else {"ranks": len(ranks), "steps": len(steps)}
         grouped = say_axis("steps_grouped" if in_blocks else "cells_grouped", language, **count)
@@ -78,18 +83,8 @@ def rank_steps(rows: Sequence[Row], total: int, language: Language, times_of: Ti
     ordered = sorted(longest.items(), key=lambda item: -item[1])
     numbers = [(rank, step, show_value(us, "us")) for (rank, step), us in ordered]
     spec = draw_heat_map(values, across, down, {"value": "var(--accent)"})
-    heads = (say_axis("rank", language), say_axis("step", language), "")
+    heads = (rank_word, step_word, "")
     return Drawing(spec, note, heads, numbers, wide=_is_wide(across[2]))
-
-
-def _step_tooltip(rank: str, step: str, us: float, language: Language) -> str:
-    return tooltip_text(
-        f"{say_axis('rank', language)} {rank}", f"{say_axis('step', language)} {step}", show_value(us, "us")
-    )
-
-
-def _range_of(values: Sequence[float], unit: str, head: str, language: Language) -> str:
-    return head + say("colon", language) + _range_words(min(values), max(values), unit, language)
 
 
 class LinkSpeed(Struct, frozen=True):
@@ -103,10 +98,10 @@ class LinkSpeed(Struct, frozen=True):
 
     def said(self, language: Language, times_of: TimesOf) -> str:
         """Its values in words."""
-        per_step = None if self.size_bytes is None else show_value(self.size_bytes, "B")
-        size = [] if per_step is None else [say_axis("size_step", language, times_of, size=per_step)]
+        known = self.size_bytes is not None
+        size = say_axis("size_step", language, times_of, size=show_value(self.size_bytes, "B")) if known else ""
         told = show_value(self.speed, "GB/s") if math.isfinite(self.speed) else say_axis("too_little", language)
-        return tooltip_text(f"{say_axis('rank', language)} {self.source} → {self.target}", f"{self.kind} {told}", *size)
+        return tooltip_text(f"{say_axis('rank', language)} {self.source} → {self.target}", f"{self.kind} {told}", size)
 
 
 def link_speeds(rows: Sequence[Row], total: int, language: Language, times_of: TimesOf = "step") -> Drawing | None:
@@ -134,13 +129,8 @@ def link_speeds(rows: Sequence[Row], total: int, language: Language, times_of: T
     if len(set(ranks)) > MOST_COLUMNS:
         said.insert(0, say_axis("links_grouped", language, count=len(set(ranks))))
     slowest = sorted(told, key=lambda one: -_slowness_within(one.speed, bounds[one.kind]))
-    heads = (
-        say_axis("source", language),
-        say_axis("target", language),
-        "",
-        "",
-        say_axis("moved", language, times_of),
-    )
+    moved = say_axis("moved", language, times_of)
+    heads = (say_axis("source", language), say_axis("target", language), "", "", moved)
     numbers = [
         (str(one.source), str(one.target), one.kind, show_value(one.speed, "GB/s"), show_value(one.size_bytes, "B"))
         for one in slowest
@@ -155,14 +145,8 @@ def _read_link(row: Row) -> LinkSpeed | None:
     size, speed = finite_number(row.get("size_bytes")), finite_number(row.get("bandwidth_gbps"))
     if speed is None and not size:
         return None
-    known = speed is not None and speed > 0
-    return LinkSpeed(
-        int(source),
-        int(target),
-        clean_line(row.get("link") or "–", 20),
-        speed if speed is not None and known else math.nan,
-        size,
-    )
+    told = speed if speed is not None and speed > 0 else math.nan
+    return LinkSpeed(int(source), int(target), clean_line(row.get("link") or "–", 20), told, size)
 
 
 def _of_few_kinds(found: Sequence[LinkSpeed]) -> list[LinkSpeed]:
@@ -195,12 +179,7 @@ def _tone_legend(values: Iterable[ChartSpec], language: Language) -> ChartSpec:
     tones = {str(value["kind"]): str(value.pop("tone")) for value in values}
     few = say_axis("too_little", language)
     names = [*sorted(name for name in tones if name != few), *([few] if few in tones else [])]
-    return {
-        "field": "kind",
-        "type": "nominal",
-        "scale": {"domain": names, "range": [f"var(--{tones[name]})" for name in names]},
-        "legend": {"title": None} if len(names) > 1 else None,
-    }
+    return coloured_by("kind", {name: tones[name] for name in names}, alone=False)
 
 
 def _slowness_within(speed: float, bounds: tuple[float, float]) -> float:

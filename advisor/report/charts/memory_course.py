@@ -74,12 +74,9 @@ def memory_course(rows: Sequence[Row], total: int, language: Language, times_of:
         "lane": say_axis("lane", language, rank=int(number_or_zero(slices[0], "rank"))),
         "component": clean_line(slices[0].get("component"), LONGEST_SAID),
         "reserved": show_value(most["reserved"] or most["allocated"], "B"),
+        "capacity": show_value(capacity, "B"),
     }
-    note = (
-        say_axis("memory_note_of", language, **said, capacity=show_value(capacity, "B"))
-        if capacity
-        else say_axis("memory_note", language, **said)
-    )
+    note = say_axis("memory_note_of" if capacity else "memory_note", language, **said)
     numbers = [
         (
             show_value(number_or_zero(row, "from_us"), "us"),

@@ -50,7 +50,7 @@ def rank_map(rows: Sequence[Row], hosts: Hosts, language: Language) -> Drawing |
             "place": place,
             "opacity": opacity,
             "said": tooltip_text(
-                *([column] if hosts else []),
+                column if hosts else "",
                 f"{say_axis('rank', language)} {cell.rank}",
                 show_value(cell.us, "us"),
                 say_axis("beside_median", language, ratio=show_value(cell.ratio, "times")),

@@ -11,7 +11,16 @@ import math
 from collections.abc import Sequence
 
 from advisor.messages.text import Language, TimesOf
-from advisor.report.charts.drawing import WIDTH, ChartSpec, Drawing, Row, finite_number, number_or_zero, tooltip_text
+from advisor.report.charts.drawing import (
+    WIDTH,
+    ChartSpec,
+    Drawing,
+    Row,
+    coloured_by,
+    finite_number,
+    number_or_zero,
+    tooltip_text,
+)
 from advisor.report.prose import clean_line
 from advisor.report.words import say_axis
 from advisor.units import show_value
@@ -36,12 +45,7 @@ def rooflines(rows: Sequence[Row], total: int, language: Language, times_of: Tim
     roofs = _roofs(known)
     across, up = _domains(known, roofs)
     names = list(dict.fromkeys(dtype for dtype, *_ in roofs))
-    colour = {
-        "field": "dtype",
-        "type": "nominal",
-        "scale": {"domain": names, "range": [f"var(--{tone})" for tone in TONES[: len(names)]]},
-        "legend": {"title": None} if len(names) > 1 else None,
-    }
+    colour = coloured_by("dtype", dict(zip(names, TONES, strict=False)), alone=False)
     spec: ChartSpec = {
         "width": WIDTH,
         "height": HEIGHT,
@@ -145,8 +149,8 @@ def _point(row: Row, names: Sequence[str], language: Language) -> ChartSpec:
     dtype = clean_line(row.get("dtype") or "", 12)
     said = tooltip_text(
         _name(row),
-        *([clean_line(row["input_shapes"], _SHAPES)] if row.get("input_shapes") else []),
-        *([dtype] if dtype else []),
+        clean_line(row.get("input_shapes") or "", _SHAPES),
+        dtype,
         f"{number_or_zero(row, 'tflops'):.3g} TFLOP/s",
         say_axis("of_roof", language, share=_said_share(row)),
         show_value(row.get("us"), "us"),
@@ -180,5 +184,5 @@ def _name(row: Row) -> str:
 def _note(rows: Sequence[Row], total: int, language: Language) -> str:
     chip = clean_line(rows[0].get("chip") or "", _NAME)
     said = say_axis("roof_note", language, rank=int(number_or_zero(rows[0], "rank")))
-    more = [say_axis("shapes_of", language, shown=len(rows), total=total)] if total > len(rows) else []
-    return tooltip_text(*([chip] if chip else []), said, *more)
+    more = say_axis("shapes_of", language, shown=len(rows), total=total) if total > len(rows) else ""
+    return tooltip_text(chip, said, more)

@@ -167,9 +167,8 @@ def _part_of_rank(rank: str, part: str, us: float, amounts: Sequence[float | Non
     """What a piece of a bar says: the part of its rank, its time, its share of the step of that rank."""
     whole = sum(amount or 0.0 for amount in amounts)
     who = say_axis("mean_of", language, ranks=rank) if "–" in rank else f"{say_axis('rank', language)} {rank}"
-    return tooltip_text(
-        who, f"{part} {show_value(us, 'us')}", *([show_value(us / whole, "share")] if whole > 0 else [])
-    )
+    share = show_value(us / whole, "share") if whole > 0 else ""
+    return tooltip_text(who, f"{part} {show_value(us, 'us')}", share)
 
 
 def _idle_causes(rows: Sequence[Row], total: int, language: Language, times_of: TimesOf = "step") -> Drawing | None:
@@ -220,7 +219,7 @@ def _bars_drawing(bars: Sequence[Bar], colour: str, note: str, head: str) -> Dra
             "name": short_label(name),
             "ms": us / 1e3,
             "said": show_value(us, "us"),
-            "whole": tooltip_text(name, show_value(us, "us"), *([more] if more else [])),
+            "whole": tooltip_text(name, show_value(us, "us"), more),
         }
         for place, (name, us, more) in enumerate(ordered)
     ]

@@ -34,6 +34,7 @@ from advisor.report.comparison.items import FindingGroup, Item, WatchedValue, ch
 from advisor.report.comparison.tables import difference_fold
 from advisor.report.comparison.words import JUDGEMENTS, say, say_column
 from advisor.report.diagnosis.finding import ARROW
+from advisor.report.phrases import Phrases
 from advisor.report.prose import (
     Prose,
     TextPiece,
@@ -79,25 +80,26 @@ def _document_of(blocks: Iterable[Block], comparison: Comparison, language: Lang
     return Document(language, tuple(blocks), comparison.after.version)
 
 
-class ComparisonBlocks:
+class ComparisonBlocks(Phrases):
     """Makes the blocks of one comparison; `rows` of each table."""
 
+    wording = say
+
     def __init__(self, comparison: Comparison, language: Language, rows: int) -> None:
-        self.comparison, self.language, self.rows = comparison, language, rows
-        self.times_of = summed_times(comparison)
+        super().__init__(language, summed_times(comparison))
+        self.comparison, self.rows = comparison, rows
         self.verdict = compare_verdict(comparison, language)
         self.entries = account_entries(comparison, language)
         self.groups = change_groups(comparison, language)
         self.notes = [parse_prose(clean_line(note.say(language), 2000)) for note in comparison.notes]
         self.version = clean_line(comparison.after.version, 40)
-        self.colon, self.semicolon = say("colon", language), say("semicolon", language)
 
     @property
     def sides(self) -> Iterator[tuple[str, str, str]]:
         """Of both captures when they were made, their name, and the run in a few words."""
         for when, diagnosis in (("before", self.comparison.before), ("after", self.comparison.after)):
-            name = clean_line(diagnosis.run.name, 80) or say(when, self.language)
-            yield say(when.title(), self.language), name, run_line(diagnosis.run, self.language)
+            name = clean_line(diagnosis.run.name, 80) or self.say(when)
+            yield self.say(when.title()), name, run_line(diagnosis.run, self.language)
 
     def whole(self) -> Iterator[Block]:
         """Everything."""
@@ -111,8 +113,8 @@ class ComparisonBlocks:
         yield from self.changes()
         yield from self.tables()
         yield from self.noted()
-        yield Fold(plain_prose(say("runs", self.language)), (self.runs(),))
-        yield Paragraph(plain_prose(say("made_by", self.language, version=self.version)))
+        yield Fold(self.said("runs"), (self.runs(),))
+        yield self.sentence("made_by", version=self.version)
 
     def short(self, top: int) -> Iterator[Block]:
         """What fits on a terminal."""
@@ -137,7 +139,7 @@ class ComparisonBlocks:
             heads = (plain_prose(say_column("status", self.language)), *self.heads("finding", "saving", "severity"))
             yield Grid(heads, tuple(self.overview_row(word, item) for word, item in changed[:most]))
         if (left := len(changed) - most) > 0:
-            yield Paragraph(_quiet(say("more_short", self.language, count=left)))
+            yield Paragraph(_quiet(self.say("more_short", count=left)))
         yield from map(Paragraph, self.notes)
 
     def summary(self) -> Iterator[Block]:
@@ -148,14 +150,6 @@ class ComparisonBlocks:
         yield Grid(((), (), ()), tuple(tuple(map(plain_prose, side)) for side in self.sides))
         yield from self.times()
         yield from map(Paragraph, self.notes)
-
-    def heading(self, name: str, level: int = 2) -> Heading:
-        """The title of a part."""
-        return Heading(plain_prose(say(name, self.language)), level)
-
-    def heads(self, *names: str) -> tuple[Prose, ...]:
-        """The heads of a table."""
-        return tuple(plain_prose(say(name, self.language, self.times_of)) for name in names)
 
     def aside(self, words: str) -> str:
         """Words in brackets."""
@@ -189,7 +183,7 @@ class ComparisonBlocks:
         percent = percent_change(shift.before_us, shift.after_us) if shift.delta_us else ""
         delta, tone = signed_amount(shift.delta_us), TONES.get(status, "")
         return (
-            (TextPiece(say(name, self.language), strong=shift.name == "step", tone=COLOURS.get(shift.name, "")),),
+            (TextPiece(self.say(name), strong=shift.name == "step", tone=COLOURS.get(shift.name, "")),),
             plain_prose(show_value(shift.before_us, "us")),
             plain_prose(show_value(shift.after_us, "us")),
             (TextPiece(f"{delta} ({percent})" if percent else delta, tone=tone),),
@@ -202,11 +196,11 @@ class ComparisonBlocks:
         yield self.heading("moved")
         if not self.entries:
             name = "no_account_apart" if self.comparison.unrelated else "no_account"
-            yield Paragraph(plain_prose(say(name, self.language)))
+            yield self.sentence(name)
             return
         heads = self.heads("Delta", "where", "what", "Before", "After", "count_column")
         yield Grid(heads, tuple(map(self.account_row, self.entries)), (True, False, False, True, True, True))
-        yield Paragraph(plain_prose(say("moved_note", self.language, self.times_of)))
+        yield self.sentence("moved_note")
 
     def account_row(self, one: AccountEntry) -> tuple[Prose, ...]:
         """One entry; what lies within noise is pale."""
@@ -214,7 +208,7 @@ class ComparisonBlocks:
         if one.key == "step":
             total = plain_prose(one.delta) if one.noisy else self.moved_by(one)
             return strong(total), (), strong(one.name), strong(before), strong(after), ()
-        noisy = plain_prose(self.aside(say("within_noise", self.language))) if one.noisy and one.part else ()
+        noisy = plain_prose(self.aside(self.say("within_noise"))) if one.noisy and one.part else ()
         part = (TextPiece(one.part, tone=COLOURS.get(one.key, "")),)
         row = (self.moved_by(one), part, (*one.name, *noisy), before, after, count)
         return (row[0], part, *(toned(cell, "quiet") for cell in row[2:])) if one.noisy else row
@@ -228,13 +222,13 @@ class ComparisonBlocks:
         """The largest entries; the others and the sum as one line each, so that they add up."""
         own = [one for one in self.entries if one.key not in _ASIDE]
         for one in own[:top]:
-            noisy = self.aside(say("within_noise", self.language)) if one.noisy else ""
+            noisy = self.aside(self.say("within_noise")) if one.noisy else ""
             count = f"  {one.count}" if "→" in one.count else ""
             yield self.moved_by(one), plain_prose(one.part), (*one.name, *_quiet(count + noisy))
         total = self.entries[-1]
         if len(own) > top or any(one.key == "rest" for one in self.entries):
             rest = signed_amount(round(total.us - sum(one.us for one in own[:top]), 6))
-            yield _quiet(rest), (), _quiet(say("others", self.language))
+            yield _quiet(rest), (), _quiet(self.say("others"))
         yield strong(plain_prose(total.delta)), (), strong(total.name)
 
     def changes(self) -> Iterator[Block]:
@@ -255,7 +249,7 @@ class ComparisonBlocks:
 
     def more(self, count: int) -> Prose:
         """How many are left out."""
-        return plain_prose(say("more_of_them", self.language, count=count))
+        return self.said("more_of_them", count=count)
 
     def item(self, item: Item, *, folded: bool) -> Iterator[Block]:
         """What became of one finding, its values, and what to do about it."""
@@ -265,7 +259,7 @@ class ComparisonBlocks:
         below: list[Blocks] = [paragraph_of(*item.reason)] if item.reason else []
         below += [paragraph_of(*self.value(one)) for one in (() if folded else item.values)]
         if actions := item.actions:
-            below.append(led_by(plain_prose(say("fix", self.language) + self.colon), actions[0].do))
+            below.append(led_by(plain_prose(self.say("fix") + self.colon), actions[0].do))
         if below:
             yield ListBlock(tuple(below))
 
@@ -273,7 +267,7 @@ class ComparisonBlocks:
         """`share: 4 % → 12 % (+200 %); threshold: 10 %`."""
         after = self.aside(one.change) if one.change else ""
         if one.threshold:
-            after += f"{self.semicolon}{say('threshold', self.language)}{self.colon}{one.threshold}"
+            after += f"{self.semicolon}{self.say('threshold')}{self.colon}{one.threshold}"
         label = toned((*one.label, TextPiece(self.colon)), "quiet")
         return (*label, *one.before, TextPiece(" → "), *one.after, *_quiet(after))
 
@@ -284,7 +278,7 @@ class ComparisonBlocks:
             TextPiece(self.aside(str(group.count))),
         )
         if group.folded:
-            names = say("comma", self.language).join(dict.fromkeys(item.rule for item in group.items[:top]))
+            names = self.say("comma").join(dict.fromkeys(item.rule for item in group.items[:top]))
             yield Paragraph((*name, *_quiet(f"  {names}{' …' if group.count > top else ''}")), begins=True)
             if group.status == "not-comparable" and group.items[0].reason:
                 yield Quote(paragraph_of(*toned(group.items[0].reason, "quiet")))
@@ -293,7 +287,7 @@ class ComparisonBlocks:
         for item in group.items[:top]:
             yield Quote(tuple(self.item_briefly(item)))
         if group.count > top:
-            yield Quote(paragraph_of(*_quiet(say("more_short", self.language, count=group.count - top))))
+            yield Quote(paragraph_of(*_quiet(self.say("more_short", count=group.count - top))))
 
     def item_briefly(self, item: Item) -> Iterator[Block]:
         """What became of one finding, its first value, and the first step of its remedy."""
@@ -313,7 +307,7 @@ class ComparisonBlocks:
         """Every table of differences with its first rows."""
         if self.comparison.tables:
             yield self.heading("tables")
-            yield Paragraph(plain_prose(say("tables_note", self.language, self.times_of)))
+            yield self.sentence("tables_note")
             for table in self.comparison.tables:
                 yield Section((difference_fold(table, self.language, self.rows, self.times_of),), "sheet")
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -11,6 +12,7 @@ from advisor.messages.text import Language
 from advisor.model.comparison import Change, Comparison, Moved
 from advisor.model.findings import Head, Saving, Scalar
 from advisor.report.comparison.items import Items
+from advisor.report.formats.table import csv_text
 from advisor.report.prose import clean_line, flat_text
 from advisor.report.spreadsheet import LONGEST_CELL
 
@@ -33,6 +35,18 @@ def comparison_grids(comparison: Comparison, language: Language) -> tuple[Compar
         for one in comparison.tables
     ]
     return tuple(grid for grid in found if grid.rows or grid.name == "changes")
+
+
+def csv_files(comparison: Comparison, path: Path, language: Language) -> tuple[tuple[Path, str], ...]:
+    """A file for each table with its text: `out.csv` is that of the findings, `out.moved.csv` and others lie beside it.
+
+    One file of many tables could be read by nobody.
+    """
+    first, *others = comparison_grids(comparison, language)
+    beside = ((path.with_name(f"{path.stem}.{grid.name}{path.suffix or '.csv'}"), grid) for grid in others)
+    return tuple(
+        (file, csv_text((column.name for column in grid.columns), grid.rows)) for file, grid in ((path, first), *beside)
+    )
 
 
 _CHANGES = (

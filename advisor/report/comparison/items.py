@@ -7,13 +7,13 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from advisor.messages.text import Language, Text
+from advisor.messages.text import Language
 from advisor.model.comparison import STATUSES, Change, Comparison, Metric, Status
-from advisor.model.findings import Diagnosis, RuleInfo, Saving, number_or_none
+from advisor.model.findings import RuleInfo, Saving, number_or_none
 from advisor.report.comparison.amounts import percent_change
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
 from advisor.report.comparison.words import say
-from advisor.report.diagnosis.cards import Card, CardStep, Maker, open_title
+from advisor.report.diagnosis.cards import Card, CardStep, Maker, open_title, shown_unit, unknown_rule
 from advisor.report.prose import Prose, clean_line, flat_text, parse_prose
 from advisor.report.words import CATEGORIES, CONFIDENCES, SEVERITIES, word_for
 from advisor.units import show_value
@@ -93,33 +93,16 @@ def change_groups(comparison: Comparison, language: Language) -> tuple[FindingGr
     )
 
 
-class _Side:
-    """One of the two diagnoses, with what makes cards of it."""
-
-    def __init__(self, diagnosis: Diagnosis, language: Language) -> None:
-        self.maker = Maker(diagnosis, language)
-        self.findings = diagnosis.by_fingerprint
-        self.times_of = diagnosis.run.times_of
-
-    def card(self, fingerprint: str) -> Card | None:
-        """The finding as a report of this side would show it; None where it was not found."""
-        finding = self.findings.get(fingerprint)
-        return None if finding is None else self.maker.card(finding)
-
-    def info(self, rule: str) -> RuleInfo | None:
-        return self.maker.rules.get(rule)
-
-
 class Items:
     """Makes what is shown of changes."""
 
     def __init__(self, comparison: Comparison, language: Language) -> None:
         self.comparison, self.language, self.sure = comparison, language, comparison.confidence
         self.noise = comparison.tolerance.relative
-        self.before, self.after = _Side(comparison.before, language), _Side(comparison.after, language)
+        self.before, self.after = Maker(comparison.before, language), Maker(comparison.after, language)
 
     def item(self, change: Change) -> Item:
-        card = self.after.card(change.fingerprint) or self.before.card(change.fingerprint)
+        card = self.after.card_of(change.fingerprint) or self.before.card_of(change.fingerprint)
         info = self.info(change.rule)
         severity = change.severity_after if change.severity_after is not None else change.severity_before
         return Item(
@@ -140,13 +123,12 @@ class Items:
 
     def title_before(self, change: Change) -> Prose:
         """What the finding was called before, with the numbers of then."""
-        card = self.before.card(change.fingerprint)
+        card = self.before.card_of(change.fingerprint)
         return card.title if card is not None else self.item(change).title
 
     def info(self, rule: str) -> RuleInfo:
         """What is known of the rule; a saved diagnosis may lack it, and then its id has to do."""
-        blank = Text(en=f"`{rule or '?'}`", zh=f"`{rule or '?'}`")
-        return self.after.info(rule) or self.before.info(rule) or RuleInfo(id=rule, title=blank, why=blank)
+        return self.after.rules.get(rule) or self.before.rules.get(rule) or unknown_rule(rule)
 
     def severities(self, change: Change) -> str:
         levels = [
@@ -179,11 +161,10 @@ class Items:
         return abs(after - before) > self.noise * max(abs(before), abs(after))
 
     def value(self, metric: Metric, info: RuleInfo) -> WatchedValue:
-        own = next((label.show_as for label in info.labels if label.name == metric.name and label.show_as), "")
-        unit, maker = own or metric.unit, self.after.maker
+        unit, maker = shown_unit(metric.name, metric.unit, info), self.after
         return WatchedValue(
             label=maker.label(metric.name, info),
-            before=self.before.maker.cell(metric.before, metric.name, unit),
+            before=self.before.cell(metric.before, metric.name, unit),
             after=maker.cell(metric.after, metric.name, unit),
             change=percent_change(number_or_none(metric.before), number_or_none(metric.after)),
             threshold="" if metric.threshold is None else maker.number(metric.threshold, unit),

@@ -11,6 +11,7 @@ from advisor.model.comparison import Comparison
 from advisor.report.blocks import (
     BarPair,
     Block,
+    Blocks,
     Document,
     FactLine,
     Fold,
@@ -28,7 +29,6 @@ from advisor.report.comparison.account import COLOURS
 from advisor.report.comparison.document import ComparisonBlocks
 from advisor.report.comparison.figures import comparison_charts
 from advisor.report.comparison.items import Item
-from advisor.report.comparison.words import say
 from advisor.report.diagnosis.finding import remedy_list
 from advisor.report.pages import Drawings, bounded_page, figure_blocks, page_part
 from advisor.report.prose import Prose, TextPiece, Tone, code_prose, plain_prose, strong, toned
@@ -41,8 +41,7 @@ ROWS = 30
 def comparison_page(comparison: Comparison, language: Language, renderer: Renderer | None = None) -> str:
     """The comparison as one HTML document. Charts that cannot be drawn are named as missing."""
     shown = _PageBlocks(comparison, language, ROWS)
-    with Renderer(start=False) as own:
-        return bounded_page(shown.charts, (ROWS, 10, 0), shown.page, renderer or own)
+    return bounded_page(shown.charts, (ROWS, 10, 0), lambda: shown.page, renderer)
 
 
 class _PageBlocks(ComparisonBlocks):
@@ -58,7 +57,7 @@ class _PageBlocks(ComparisonBlocks):
         self.rows = rows
         (_, before, _), (_, after, _) = self.sides
         brand = (*code_prose(before), TextPiece(" → "), *code_prose(after))
-        name = f"{before} → {after} · {say('report', self.language)}"
+        name = f"{before} → {after} · {self.say('report')}"
         return Document(self.language, tuple(self.sections(drawn)), self.version, brand, name)
 
     def sections(self, drawn: Drawings) -> Iterator[Block]:
@@ -66,15 +65,11 @@ class _PageBlocks(ComparisonBlocks):
         yield Section(tuple(self.seen_first()), f"verdict verdict-{self.verdict.kind}", element="section")
         title, *account = self.account()
         figures = figure_blocks(self.charts, drawn, self.language)
-        yield from page_part("moved", (title, *figures, *account), say("moved", self.language))
-        yield from page_part("changes", self.changes(), say("findings", self.language))
-        yield from page_part("tables", self.tables(), say("tables", self.language))
-        notes = (
-            [Quote((Heading(plain_prose(say("notes", self.language)), 4), *bullet_list(self.notes)))]
-            if self.notes
-            else []
-        )
-        yield from page_part("runs", (self.heading("runs"), *notes, self.runs()), say("runs", self.language))
+        yield from page_part("moved", (title, *figures, *account), self.say("moved"))
+        yield from page_part("changes", self.changes(), self.say("findings"))
+        yield from page_part("tables", self.tables(), self.say("tables"))
+        notes = [Quote((self.heading("notes", 4), *bullet_list(self.notes)))] if self.notes else []
+        yield from page_part("runs", (self.heading("runs"), *notes, self.runs()), self.say("runs"))
 
     def seen_first(self) -> Iterator[Block]:
         """The answer, and both steps drawn to one scale."""
@@ -86,46 +81,34 @@ class _PageBlocks(ComparisonBlocks):
         for times in self.times():
             yield self.bars()
             yield Section((times,), "times")
-            yield Paragraph((TextPiece(say("split_note", self.language, self.times_of), tone="quiet"),))
+            yield Paragraph((TextPiece(self.say("split_note"), tone="quiet"),))
 
     def bars(self) -> BarPair:
         """The step on both sides, each made of its parts."""
         (step, *parts) = self.comparison.shifts
         longest = max(step.before_us, step.after_us)
         sides = (
-            ("Before", step.before_us, [(COLOURS[one.name], one.before_us) for one in parts]),
-            ("After", step.after_us, [(COLOURS[one.name], one.after_us) for one in parts]),
+            ("Before", step.before_us, [(COLOURS[one.name], _percent(one.before_us, longest)) for one in parts]),
+            ("After", step.after_us, [(COLOURS[one.name], _percent(one.after_us, longest)) for one in parts]),
         )
-        return BarPair(
-            tuple(
-                TimeBar(
-                    say(name, self.language),
-                    show_value(us, "us"),
-                    _percent(us, longest),
-                    tuple((key, _percent(part, longest)) for key, part in split),
-                )
-                for name, us, split in sides
-            )
+        bars = (
+            TimeBar(self.say(name), show_value(us, "us"), _percent(us, longest), tuple(split))
+            for name, us, split in sides
         )
+        return BarPair(tuple(bars))
 
     def item(self, item: Item, *, folded: bool) -> Iterator[Block]:
-        worth = [paragraph_of(TextPiece(item.saving, tone="quiet"))] if item.saving else []
-        title = Section((Paragraph(strong(item.title)), *(block for one in worth for block in one)), "line")
+        worth = paragraph_of(TextPiece(item.saving, tone="quiet")) if item.saving else ()
+        title = Section((Paragraph(strong(item.title)), *worth), "line")
         severity = (TextPiece(item.severity_words, tone=cast("Tone", item.severity)),)
-        sure = [plain_prose(say("confidence", self.language) + self.colon + item.confidence)] if item.confidence else []
+        sure = [plain_prose(self.say("confidence") + self.colon + item.confidence)] if item.confidence else []
         about = FactLine((severity, plain_prose(item.category), *sure, code_prose(item.rule)))
         reason = paragraph_of(*toned(item.reason, "quiet"))
         values = () if folded else bullet_list(map(self.value, item.values))
-        fix = (
-            (Section(item.card.why, "why"), Section(remedy_list(item.actions, self.language), "fix"))
-            if item.card
-            else ()
-        )
-        help_fold = (
-            (Fold(plain_prose(say("how_to_fix", self.language)), fix),)
-            if item.status in ("new", "worse") and fix
-            else ()
-        )
+        help_fold: Blocks = ()
+        if item.card and item.status in ("new", "worse"):
+            fix = (Section(item.card.why, "why"), Section(remedy_list(item.actions, self.language), "fix"))
+            help_fold = (Fold(self.said("how_to_fix"), fix),)
         yield Section((title, about, *reason, *values, *help_fold), "change", item.anchor)
 
     def run_row(self, label: str, before: Prose, after: Prose) -> tuple[Prose, ...]:

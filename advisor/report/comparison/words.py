@@ -9,11 +9,9 @@ from advisor.messages.text import Language, Text, TimesOf
 from advisor.model.comparison import Barrier
 from advisor.report.columns import COLUMNS
 from advisor.report.words import WORDS as OF_REPORTS
+from advisor.report.words import Wording, word_for
 
-
-def _t(en: str, zh: str) -> Text:
-    return Text(en, zh)
-
+_t = Text
 
 WORDS: Mapping[str, Text] = {
     "report": _t("Two profiles compared", "性能对比报告"),
@@ -100,13 +98,11 @@ WORDS: Mapping[str, Text] = {
         "两次采集的级别或开关不同，采集内容越多对 host 的拖慢越大",
     ),
     # the split
-    "split": _t("Where the time goes", "时间去向"),
     "part": _t("Part of {the_step}", "{the_step}组成"),
     "step": _t("step", "单步"),
     "window": _t("captured window", "采集窗口"),
     "work": _t("work of the device", "设备工作时间"),
     "step_or_window": _t("in all", "合计"),
-    "noise": _t("noise", "波动范围"),
     "Noise": _t("Noise", "波动范围"),
     "judged": _t("Judgement", "判断"),
     "split_note": _t(
@@ -176,8 +172,6 @@ WORDS: Mapping[str, Text] = {
     "runs": _t("The two captures", "两份采集"),
     "notes": _t("What stands between the two", "两份采集的不同之处"),
     "summary": _t("Summary", "概要"),
-    "differs": _t("differs", "不同"),
-    "worth": _t("step time, before {before}, after {after}", "单步耗时：之前 {before}，之后 {after}"),
 }
 
 STATUSES: Mapping[str, Text] = {
@@ -259,13 +253,10 @@ AXES: Mapping[str, Text] = {
     "ms": _t("ms", "ms"),
 }
 
-
-def say(name: str, language: Language, times_of: TimesOf = "step", /, **values: object) -> str:
-    """One of the words of a comparison, else one that all reports share; `times_of` is what its times are of."""
-    return (WORDS.get(name) or OF_REPORTS[name]).fill(language, times_of, **values)
+say = Wording(WORDS, OF_REPORTS)
+"""The words of a comparison, else those that all reports share."""
 
 
 def say_column(name: str, language: Language, times_of: TimesOf = "step") -> str:
     """How a column of a table is called; its own name where nobody gave it another."""
-    known = OWN_COLUMNS.get(name) or COLUMNS.get(name)
-    return known.say(language, of=times_of) if known else name
+    return word_for(OWN_COLUMNS if name in OWN_COLUMNS else COLUMNS, name, language, times_of) or name

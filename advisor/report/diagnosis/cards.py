@@ -20,7 +20,7 @@ from advisor.report.blocks import Blocks, Grid, Paragraph
 from advisor.report.columns import COLUMNS
 from advisor.report.diagnosis.symptoms import folded_under, partly_explained, symptom_fingerprints
 from advisor.report.occurrence_times import When, worst_events
-from advisor.report.places import join_places, say_whole_hosts
+from advisor.report.places import JoinedPlaces, join_places, say_whole_hosts
 from advisor.report.prose import (
     Prose,
     TextPiece,
@@ -218,6 +218,17 @@ def describe_saving(
     )
 
 
+def unknown_rule(rule: str) -> RuleInfo:
+    """What stands for a rule of which a saved diagnosis says nothing: its id has to do."""
+    name = f"`{rule or '?'}`"
+    return RuleInfo(id=rule, title=Text(name, name), why=Text(name, name))
+
+
+def shown_unit(name: str, unit: str, info: RuleInfo) -> str:
+    """In what a value is shown: as its rule says, or as it is measured."""
+    return next((label.show_as for label in info.labels if label.name == name and label.show_as), unit)
+
+
 def open_title(info: RuleInfo, language: Language) -> Prose:
     """A rule's title where nothing was found: its holes are left open."""
     title = info.title.say(language)
@@ -255,9 +266,7 @@ class Maker:
         self.times_of = diagnosis.run.times_of
         self.start_ns = diagnosis.run.start_ns or _first_event_ns(diagnosis)
         self.rules = {info.id: info for info in diagnosis.rules}
-        self.anchors = {
-            finding.fingerprint: finding_anchor(finding, i) for i, finding in enumerate(diagnosis.findings, 1)
-        }
+        self.anchors = {one.fingerprint: finding_anchor(one, i) for i, one in enumerate(diagnosis.findings, 1)}
         self.findings = diagnosis.by_fingerprint
         self.symptoms, self.folded = symptom_fingerprints(diagnosis), folded_under(diagnosis)
         self.partly = partly_explained(diagnosis)
@@ -301,9 +310,7 @@ class Maker:
             measures=measures,
             thresholds=self.thresholds(info, finding),
             excerpt=self.excerpt(finding.excerpt, info) if finding.excerpt and finding.excerpt.rows else None,
-            places=tuple(
-                self.where(spot.say(self.language, self.hosts), spot.saving_us) for spot in where[:MOST_SPOTS]
-            ),
+            places=tuple(map(self.where, where[:MOST_SPOTS])),
             more_places=max(len(where) - MOST_SPOTS, 0),
             line=code_prose(named_line(finding.source)) if finding.source else (),
             modules=self.modules(finding),
@@ -323,6 +330,10 @@ class Maker:
             else (),
             references=tuple(CardReference(parse_prose(item.title), web_address(item.url)) for item in info.references),
         )
+
+    def card_of(self, fingerprint: str) -> Card | None:
+        """The card of the finding with this fingerprint; None where it was not found."""
+        return self.card(self.findings[fingerprint]) if fingerprint in self.findings else None
 
     def modules(self, finding: Finding) -> Prose:
         """Modules with the part of the time of its operator that belongs to each."""
@@ -357,12 +368,11 @@ class Maker:
 
     def rule(self, finding: Finding) -> RuleInfo:
         """What is known of the rule; a saved diagnosis may lack it, and then its id has to do."""
-        blank = Text(en=f"`{finding.rule}`", zh=f"`{finding.rule}`")
-        return self.rules.get(finding.rule) or RuleInfo(id=finding.rule, title=blank, why=blank)
+        return self.rules.get(finding.rule) or unknown_rule(finding.rule)
 
     def holes(self, finding: Finding) -> Mapping[str, TextPiece]:
-        labels = {label.name: label.show_as for label in self.rule(finding).labels}
-        units = {item.name: labels.get(item.name) or item.unit for item in finding.evidence}
+        info = self.rule(finding)
+        units = {item.name: shown_unit(item.name, item.unit, info) for item in finding.evidence}
         return {name: self.filling(value, name, units.get(name, "")) for name, value in _hole_values(finding).items()}
 
     def filling(self, value: Scalar, name: str, unit: str) -> TextPiece:
@@ -396,7 +406,7 @@ class Maker:
         return plain_prose(word) if word else code_prose(name)
 
     def measure(self, item: Evidence, info: RuleInfo) -> CardMeasure:
-        unit = next((label.show_as for label in info.labels if label.name == item.name and label.show_as), item.unit)
+        unit = shown_unit(item.name, item.unit, info)
         param = _held_against(item, info)
         return CardMeasure(
             label=self.label(item.name, info),
@@ -425,10 +435,7 @@ class Maker:
     def excerpt(self, table: Table, info: RuleInfo, most: int = MOST_ROWS) -> CardRows:
         columns = table.columns[:MOST_COLUMNS]
         rows = [row[: len(columns)] for row in table.rows[:most]]
-        units = [
-            next((label.show_as for label in info.labels if label.name == column.name and label.show_as), column.unit)
-            for column in columns
-        ]
+        units = [shown_unit(column.name, column.unit, info) for column in columns]
         counted = [
             unit or any(number_or_none(row[i]) is not None for row in rows if i < len(row))
             for i, unit in enumerate(units)
@@ -454,18 +461,13 @@ class Maker:
         message = self.unread.get((column, value))
         return message.say(self.language) if message else None
 
-    def where(self, place: str, saving_us: float) -> Where:
-        return Where(place, show_value(saving_us, "us") if saving_us > 0 else "")
+    def where(self, spot: JoinedPlaces) -> Where:
+        saving = show_value(spot.saving_us, "us") if spot.saving_us > 0 else ""
+        return Where(spot.say(self.language, self.hosts), saving)
 
     def links(self, fingerprints: tuple[str, ...]) -> tuple[CardLink, ...]:
         here = [self.findings[name] for name in fingerprints if name in self.findings]
-        return tuple(
-            CardLink(
-                self.title(finding),
-                self.anchors[finding.fingerprint],
-            )
-            for finding in here[:MOST_LINKED]
-        )
+        return tuple(CardLink(self.title(one), self.anchors[one.fingerprint]) for one in here[:MOST_LINKED])
 
     def action(self, step: Remedy, finding: Finding, holes: Mapping[str, TextPiece]) -> CardStep:
         care = rule_text(step.care.say(self.language, of=self.times_of), holes) if step.care else ()

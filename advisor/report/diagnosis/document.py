@@ -18,7 +18,6 @@ from advisor.report.blocks import (
     FactLine,
     Fold,
     Grid,
-    Heading,
     ListBlock,
     Paragraph,
     Quote,
@@ -36,10 +35,11 @@ from advisor.report.diagnosis.outcomes import (
     first_unread,
     not_checked,
     say_outcome_counts,
-    unread_row,
+    unread_grid,
 )
+from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, parse_prose, plain_prose, toned
-from advisor.report.run_summary import captures_chosen, engine_grid, run_facts, run_line
+from advisor.report.run_summary import captures_chosen, engine_grid, run_line, run_list
 from advisor.report.time_split import time_parts
 from advisor.report.words import say, say_rule_count
 
@@ -80,18 +80,20 @@ def _document_of(blocks: Iterable[Block], diagnosis: Diagnosis, language: Langua
     return Document(language, tuple(blocks), clean_line(diagnosis.version, 40))
 
 
-class DiagnosisBlocks:
+class DiagnosisBlocks(Phrases):
     """Makes the blocks of one diagnosis; `full` findings with all they hold, the others in short."""
 
+    wording = say
+
     def __init__(self, diagnosis: Diagnosis, language: Language, full: int = FULL_CARDS) -> None:
-        self.diagnosis, self.language = diagnosis, language
+        super().__init__(language)
+        self.diagnosis = diagnosis
         self.made = make_cards(diagnosis, language)
         self.parts = time_parts(diagnosis.split, language)
         self.headline = make_headline(diagnosis, self.made, self.parts, language)
         self.unchecked = not_checked(diagnosis.outcomes, language)
         self.blind = sum(len(group.rules) for group in self.unchecked)
-        self.colon = say("colon", language)
-        self.findings = FindingBlocks(language)
+        self.findings = FindingBlocks(language, diagnosis.run.times_of)
         self.full = full
 
     @property
@@ -113,14 +115,14 @@ class DiagnosisBlocks:
     def blind_note(self) -> Prose:
         """What to do before anything is recorded again; empty for ordinary captures."""
         is_summary = self.unchecked and self.diagnosis.run.is_summary
-        return parse_prose(say("summary_only", self.language)) if is_summary else ()
+        return parse_prose(self.say("summary_only")) if is_summary else ()
 
     @property
     def blind_words(self) -> str:
         """How many rules could not look, or not at all ranks."""
         partly = any(outcome.without_ranks for outcome in self.diagnosis.outcomes)
         name = "look_everywhere" if partly else "record_more"
-        return say(name, self.language, rules=say_rule_count(self.blind, self.language))
+        return self.say(name, rules=say_rule_count(self.blind, self.language))
 
     def whole(self) -> Iterator[Block]:
         """Everything."""
@@ -141,7 +143,7 @@ class DiagnosisBlocks:
         yield from self.not_checked()
         yield from self.checked()
         yield from self.unread()
-        yield Paragraph(plain_prose(say("made_by", self.language, version=clean_line(self.diagnosis.version, 40))))
+        yield self.sentence("made_by", version=clean_line(self.diagnosis.version, 40))
 
     def overview(self) -> Iterator[Block]:
         """The answer and the first findings as a table."""
@@ -149,7 +151,7 @@ class DiagnosisBlocks:
         yield from self.split()
         yield from self.ranking(titled=False)
         left = len(self.in_short) + self.left_out
-        notes = [say("more_of_all", self.language, count=left)] if left else []
+        notes = [self.say("more_of_all", count=left)] if left else []
         notes += [self.blind_words] if self.blind else []
         if notes:
             yield quiet_line(plain_prose(" · ".join(notes)))
@@ -161,23 +163,19 @@ class DiagnosisBlocks:
         listed = [card for card in self.made[: max(top, 1) + SHORT_CARDS] if not card.is_folded]
         yield from map(self.findings.short, listed[:top])
         if sum(bool(card.saving_time) for card in listed[:top]) > 1:
-            yield quiet_line(plain_prose(say("no_sum", self.language)), begins=True)
+            yield quiet_line(self.said("no_sum"), begins=True)
         more = len(listed) + max(len(self.made) - max(top, 1) - SHORT_CARDS, 0) - min(len(listed), top)
         if more:
             name = "more_in_report" if is_written else "more_findings_short"
-            yield quiet_line(plain_prose(say(name, self.language, count=more)), begins=True)
+            yield quiet_line(self.said(name, count=more), begins=True)
         yield from self.unchecked_briefly()
         if self.diagnosis.unread:
             yield quiet_line(first_unread(self.diagnosis.unread, self.language), begins=True)
 
-    def heading(self, name: str, level: int = 2, **values: object) -> Heading:
-        """The title of a part."""
-        return Heading(plain_prose(say(name, self.language, **values)), level)
-
     def split(self) -> Iterator[SplitBlock]:
         """The time split, where it is known."""
         if self.parts:
-            yield SplitBlock(say("time_split", self.language), self.parts)
+            yield SplitBlock(self.say("time_split"), self.parts)
 
     def answer(self, *, with_step: bool = True) -> Iterator[Block]:
         """Where the time goes, what to fix first, and its first step: a paragraph each."""
@@ -187,7 +185,7 @@ class DiagnosisBlocks:
         if said.first:
             yield Paragraph((*self.strong_label(said.label), *said.first.title, *self.won_by(said)))
             if said.first.actions and with_step:
-                step = self.strong_label(say("next_step", self.language))
+                step = self.strong_label(self.say("next_step"))
                 yield Paragraph((*step, *first_paragraph(said.first.actions[0].do)))
         else:
             yield Paragraph(plain_prose(said.says))
@@ -217,11 +215,11 @@ class DiagnosisBlocks:
         """What leads, and what to do next where it is no cause."""
         if said.first is None:
             return ()
-        stop = TextPiece(say("full_stop", self.language))
+        stop = TextPiece(self.say("full_stop"))
         line = (TextPiece(said.label + self.colon), *said.first.title, *self.won_by(said), stop)
         if said.kind == "fix" or not said.first.actions:
             return line
-        next_step = plain_prose(say("next_step", self.language) + self.colon)
+        next_step = plain_prose(self.say("next_step") + self.colon)
         return self.in_a_row(line, (*next_step, *first_paragraph(said.first.actions[0].do)))
 
     def in_a_row(self, *sentences: Prose) -> Prose:
@@ -234,9 +232,9 @@ class DiagnosisBlocks:
             return
         if titled:
             yield self.heading("findings")
-        heads = self.findings.heads("finding", "severity", "confidence", "saving", "seen_at")
+        heads = self.heads("finding", "severity", "confidence", "saving", "seen_at")
         yield Grid((plain_prose("#"), *heads), tuple(map(_ranking_row, self.cards)))
-        yield Paragraph(plain_prose(say("rank_by", self.language)))
+        yield self.sentence("rank_by")
 
     def notice(self) -> Iterator[Block]:
         """What to record before the rest can be judged: what no capture holds is no news at the top."""
@@ -255,9 +253,9 @@ class DiagnosisBlocks:
         if not self.in_short:
             return
         yield self.heading("more_findings", count=len(self.in_short))
-        left = [plain_prose(say("left_out", self.language, count=self.left_out))] if self.left_out else []
         items = [(self.finding_line(card),) for card in self.in_short]
-        yield ListBlock((*items, *((Paragraph(said),) for said in left)))
+        items += [(self.sentence("left_out", count=self.left_out),)] if self.left_out else []
+        yield ListBlock(tuple(items))
 
     def finding_line(self, card: Card) -> Block:
         """One finding in a line."""
@@ -265,10 +263,9 @@ class DiagnosisBlocks:
 
     def run(self) -> Iterator[Block]:
         """What was captured, how, and with what."""
-        facts = run_facts(self.diagnosis.run, self.language)
-        if facts:
+        if facts := run_list(self.diagnosis.run, self.language):
             yield self.heading("run")
-            yield from bullet_list((TextPiece(one.label + self.colon, tone="label"), *one.value) for one in facts)
+            yield from facts
         grid = engine_grid(self.diagnosis.run, self.language)
         if grid is not None:
             yield self.heading("engine", 3)
@@ -290,18 +287,18 @@ class DiagnosisBlocks:
         """The first reasons, each with its first rules."""
         if not self.unchecked:
             return
-        said = f"{say('unchecked', self.language)}{self.colon}{say_rule_count(self.blind, self.language)}"
+        said = f"{self.say('unchecked')}{self.colon}{say_rule_count(self.blind, self.language)}"
         yield Paragraph((TextPiece(said, strong=True),), begins=True)
         yield from paragraph_of(*self.blind_note)
         groups = self.unchecked[:MOST_REASONS]
         lines = [(*group.reason, *toned(self.names_briefly(group), "quiet")) for group in groups]
         yield from bullet_list(lines, TextPiece("  ·"))
         if len(self.unchecked) > MOST_REASONS:
-            yield quiet_line(plain_prose("  " + say("and_more", self.language, count=len(self.unchecked))))
+            yield quiet_line(plain_prose("  " + self.say("and_more", count=len(self.unchecked))))
 
     def names_briefly(self, group: Unchecked) -> Prose:
         """How many rules, and the first of them."""
-        names = say("comma", self.language).join(group.rules[:MOST_RULES])
+        names = self.comma.join(group.rules[:MOST_RULES])
         return plain_prose(f"  {group.count}{self.colon}{names}{'…' if len(group.rules) > MOST_RULES else ''}")
 
     def checked(self, *, titled: bool = False) -> Iterator[Block]:
@@ -311,8 +308,8 @@ class DiagnosisBlocks:
         yield self.heading("checked")
         yield Paragraph(plain_prose(say_outcome_counts(self.diagnosis, self.language)))
         rows = checked_rows(self.diagnosis, Maker(self.diagnosis, self.language), titled=titled)
-        grid = Grid(self.findings.heads("rule", "result", "reason"), tuple(rows))
-        yield Fold(plain_prose(say("all_rules", self.language)), (grid,))
+        grid = Grid(self.heads("rule", "result", "reason"), tuple(rows))
+        yield Fold(self.said("all_rules"), (grid,))
 
     def unread(self) -> Iterator[Block]:
         """What of the input could not be read."""
@@ -320,10 +317,9 @@ class DiagnosisBlocks:
         if not unread:
             return
         yield self.heading("unread")
-        rows = tuple(unread_row(item, self.language) for item in unread[:MOST_UNREAD])
-        yield Grid(self.findings.heads("file", "place", "what", "rows"), rows)
+        yield unread_grid(unread[:MOST_UNREAD], self.language)
         if len(unread) > MOST_UNREAD:
-            yield Paragraph(plain_prose(say("more_unread", self.language, count=len(unread) - MOST_UNREAD)))
+            yield self.sentence("more_unread", count=len(unread) - MOST_UNREAD)
 
 
 def _ranking_row(card: Card) -> tuple[Prose, ...]:

@@ -8,7 +8,7 @@ from typing import cast
 
 from msgspec.structs import replace
 
-from advisor.messages.text import Language, TimesOf
+from advisor.messages.text import Language
 from advisor.report.blocks import (
     Block,
     Blocks,
@@ -25,6 +25,7 @@ from advisor.report.blocks import (
 )
 from advisor.report.diagnosis.cards import Card, CardLink, CardMeasure, CardStep, worst_place
 from advisor.report.occurrence_times import When
+from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, TextPiece, Tone, code_prose, flat_text, join_prose, plain_prose, strong, toned
 from advisor.report.words import say, say_aside
 
@@ -35,7 +36,7 @@ ARROW = TextPiece("→", tone="good")
 def remedy_list(steps: Iterable[CardStep], language: Language, run: str = "sh", code: str = "") -> Blocks:
     """The steps of a remedy, each with its commands; `run` and `code` name the languages of these."""
     care = (TextPiece(say("care", language) + say("colon", language), tone="warn"),)
-    items = (
+    items = tuple(
         (
             *step.do,
             *([Code(step.run, run)] if step.run else []),
@@ -44,16 +45,13 @@ def remedy_list(steps: Iterable[CardStep], language: Language, run: str = "sh", 
         )
         for step in steps
     )
-    made = tuple(items)
-    return (ListBlock(made, start=1, loose=True),) if made else ()
+    return (ListBlock(items, start=1, loose=True),) if items else ()
 
 
-class FindingBlocks:
+class FindingBlocks(Phrases):
     """Makes blocks of findings in one language."""
 
-    def __init__(self, language: Language) -> None:
-        self.language = language
-        self.colon, self.semicolon = say("colon", language), say("semicolon", language)
+    wording = say
 
     def whole(self, card: Card, *, numbered: bool = True) -> Iterator[Block]:
         """Title, what it means, evidence, rows, remedy, and where to read more."""
@@ -68,7 +66,7 @@ class FindingBlocks:
         yield from bullet_list([*self.places(card), *moments, *self.called_from(card)])
         yield from self.rows(card)
         if card.actions:
-            yield Paragraph((TextPiece(say("fix", self.language), strong=True),))
+            yield Paragraph((TextPiece(self.say("fix"), strong=True),))
             yield from remedy_list(card.actions, self.language)
             yield from self.watched(card)
         if card.assumes:
@@ -79,16 +77,12 @@ class FindingBlocks:
         """What tells afterwards whether the remedy helped: the value that was held against a threshold."""
         held = next((item for item in card.measures if item.threshold), None)
         if held is not None and not card.is_folded:
-            now = say("watch_value", self.language, value=flat_text(held.value), threshold=held.threshold)
+            now = self.say("watch_value", value=flat_text(held.value), threshold=held.threshold)
             yield Paragraph((*self.label("watch"), *held.label, TextPiece(now)))
 
     def short(self, card: Card) -> ListBlock:
         """Title, saving, where, and what to do first: lines below each other, behind the number."""
         return ListBlock((tuple(self._short_lines(card)),), mark=TextPiece(f"{card.number:>2} ", strong=True))
-
-    def label(self, name: str) -> Prose:
-        """A word before what it names."""
-        return (TextPiece(say(name, self.language) + self.colon, tone="label"),)
 
     def titles(self, links: Iterable[CardLink]) -> Prose:
         """The titles of other findings in one line."""
@@ -102,7 +96,7 @@ class FindingBlocks:
         """How grave it is, of which kind, how sure, and by which rule."""
         yield (severity_piece(card),)
         yield plain_prose(card.category_word)
-        yield plain_prose(say("confidence", self.language) + self.colon + card.confidence_word)
+        yield plain_prose(self.say("confidence") + self.colon + card.confidence_word)
         yield code_prose(card.rule)
 
     def links(self, card: Card) -> Iterator[Paragraph]:
@@ -121,17 +115,13 @@ class FindingBlocks:
         """What was measured, and what it was held against."""
         return Grid(self.heads("measure", "value", "threshold", "basis"), tuple(map(_measure_row, measures)))
 
-    def heads(self, *names: str, times_of: TimesOf = "step") -> tuple[Prose, ...]:
-        """The heads of a table."""
-        return tuple(plain_prose(say(name, self.language, times_of)) for name in names)
-
     def places(self, card: Card) -> Iterator[Prose]:
         """Where it was seen, and what it costs there."""
         for where in card.places:
             cost = (TextPiece(self.colon), TextPiece(where.saving, tone="quiet")) if where.saving else ()
             yield (TextPiece(where.place), *cost)
         if card.more_places:
-            yield plain_prose(say("more_places", self.language, count=card.more_places))
+            yield self.said("more_places", count=card.more_places)
 
     def called_from(self, card: Card) -> Iterator[Prose]:
         """Where in the model it is, and the user's line behind it, where they are known."""
@@ -145,8 +135,8 @@ class FindingBlocks:
         rows = card.excerpt
         if rows is not None:
             note = (TextPiece(say_aside(rows.note, self.language), tone="quiet"),) if rows.note else ()
-            since = (Paragraph(plain_prose(say("since_start", self.language))),) if rows.timed else ()
-            yield Fold((TextPiece(say("excerpt", self.language)), *note), (rows.grid, *since), is_open=True)
+            since = (self.sentence("since_start"),) if rows.timed else ()
+            yield Fold((TextPiece(self.say("excerpt")), *note), (rows.grid, *since), is_open=True)
 
     def references(self, card: Card) -> Iterator[Paragraph]:
         """Where to read more."""
@@ -161,15 +151,10 @@ class FindingBlocks:
         )
         if place := worst_place(card, self.language):
             yield quiet_line(plain_prose(place))
-        for name, links in (
-            ("same_time", card.same_time),
-            ("part_of", card.partly),
-            ("doubted_by", card.doubts),
-        ):
+        for name, links in (("same_time", card.same_time), ("part_of", card.partly), ("doubted_by", card.doubts)):
             if links:
                 yield quiet_line((*self.label(name), *self.titles(links)))
-        for line in self.called_from(card):
-            yield quiet_line(line)
+        yield from map(quiet_line, self.called_from(card))
         if card.moments:
             yield quiet_line((*self.label("worst"), *card.moments[0].line))
         if card.actions:

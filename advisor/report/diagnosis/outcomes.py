@@ -11,6 +11,7 @@ from msgspec import Struct
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, Outcome
 from advisor.model.unread import SavedMessage, Unread
+from advisor.report.blocks import Grid
 from advisor.report.diagnosis.cards import Maker, open_title
 from advisor.report.prose import (
     Prose,
@@ -105,6 +106,12 @@ def _nearest_measure(outcome: Outcome, maker: Maker) -> Prose:
     above = isinstance(missed.value, int | float) and missed.threshold is not None and missed.value > missed.threshold
     threshold = say("short_of_less" if above else "short_of", maker.language, threshold=item.threshold)
     return (*item.label, TextPiece(say("colon", maker.language)), *item.value, TextPiece(threshold))
+
+
+def unread_grid(unread: Sequence[Unread], language: Language) -> Grid:
+    """Places that could not be read, a row each."""
+    heads = tuple(plain_prose(say(name, language)) for name in ("file", "place", "what", "rows"))
+    return Grid(heads, tuple(unread_row(item, language) for item in unread))
 
 
 def unread_row(item: Unread, language: Language) -> tuple[Prose, Prose, Prose, Prose]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from advisor.messages.text import Language
+from advisor.messages.text import Language, TimesOf
 from advisor.model.findings import Diagnosis, Severity
 from advisor.report.blocks import (
     Block,
@@ -31,10 +31,9 @@ from advisor.report.charts.specs import Chart, exhibit_charts
 from advisor.report.diagnosis.cards import Card, CardLink
 from advisor.report.diagnosis.document import FULL_CARDS, DiagnosisBlocks
 from advisor.report.diagnosis.finding import FindingBlocks, remedy_list, severity_piece
-from advisor.report.pages import Drawings, bounded_page, chart_specs, figure_blocks, page_part
+from advisor.report.pages import Drawings, bounded_page, figure_blocks, page_part
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, plain_prose, strong, toned
 from advisor.report.run_summary import captures_chosen, run_line
-from advisor.report.words import say
 
 CATEGORY_CHARTS: Mapping[str, tuple[str, ...]] = {
     "comm": ("step_course", "time_split", "links"),
@@ -53,18 +52,15 @@ _MEASURED = (False, True, True)
 def diagnosis_page(diagnosis: Diagnosis, language: Language, renderer: Renderer | None = None) -> str:
     """The report as one HTML document. Charts that cannot be drawn are named as missing."""
     charts = exhibit_charts(diagnosis.exhibits, language, diagnosis.run.hosts, diagnosis.run.times_of)
-    with Renderer(start=False) as own:
-        draws = renderer or own
-        draws.begin(chart_specs(charts))
-        shown = _PageBlocks(diagnosis, language, charts)  # made while the charts are drawn
-        return bounded_page(charts, (FULL_CARDS, FULL_CARDS // 3, 5, 0), shown.page, draws)
+    most = (FULL_CARDS, FULL_CARDS // 3, 5, 0)
+    return bounded_page(charts, most, lambda: _PageBlocks(diagnosis, language, charts).page, renderer)
 
 
 class _FindingArticle(FindingBlocks):
     """A finding on a page: what to do beside its evidence, with links to other findings and to charts."""
 
-    def __init__(self, language: Language, charts: Sequence[Chart]) -> None:
-        super().__init__(language)
+    def __init__(self, language: Language, times_of: TimesOf, charts: Sequence[Chart]) -> None:
+        super().__init__(language, times_of)
         self.charts = charts
 
     def article(self, card: Card) -> Section:
@@ -74,7 +70,7 @@ class _FindingArticle(FindingBlocks):
         number = TextPiece(f"{card.number} ", tone="quiet")
         title = (Heading((number, *card.title), 3), FactLine(tuple(self.about(card))), Paragraph((won, *assumes)))
         steps = (*remedy_list(card.actions, self.language), *self.watched(card))
-        fix = (Heading(plain_prose(say("fix", self.language)), 4), *steps)
+        fix = (self.heading("fix", 4), *steps)
         columns = (*([Section(fix, "fix")] if card.actions else []), Section(tuple(self.proof(card)), "proof"))
         return Section(
             (
@@ -105,30 +101,30 @@ class _FindingArticle(FindingBlocks):
     def proof(self, card: Card) -> Iterator[Block]:
         """What was measured, where, and what else was held against thresholds."""
         if card.measures:
-            worst = (TextPiece(f" {say('evidence_at', self.language)}", tone="quiet"),) if len(card.places) > 1 else ()
-            yield Heading((TextPiece(say("evidence", self.language)), *worst), 4)
+            worst = (TextPiece(f" {self.say('evidence_at')}", tone="quiet"),) if len(card.places) > 1 else ()
+            yield Heading((TextPiece(self.say("evidence")), *worst), 4)
             yield replace(self.measures(card.measures), numeric=_MEASURED, below=3)
         if card.places:
-            yield Heading(plain_prose(say("seen_at", self.language)), 4)
+            yield self.heading("seen_at", 4)
             yield Section(bullet_list(self.places(card)), "places")
         yield from map(Paragraph, self.called_from(card))
         if card.thresholds:
             rows = ((*one.label, *toned(one.basis, "note")) for one in card.thresholds)
             grid = Grid(((), ()), tuple(zip(rows, (one.value for one in card.thresholds), strict=True)), (False, True))
-            yield Fold(plain_prose(say("thresholds", self.language)), (grid,))
+            yield Fold(self.said("thresholds"), (grid,))
 
     def moments(self, card: Card) -> Iterator[Fold]:
         """The worst events, to look at in a timeline."""
         if not card.moments:
             return
         names = ("event_name", "seen_at", "after_step", "lasts", "in_timeline", "recorded_start")
-        heads = self.heads(*names, times_of=card.times_of)
+        heads = self.heads(*names)
         rows = (
             (one.name, *map(plain_prose, (one.place, one.since_step, one.lasts, one.span, one.start_ns)))
             for one in card.moments
         )
         grid = Grid(heads, tuple(rows), (False, False, True, True, True, True))
-        title = TextPiece(say("occurrences", self.language) + " ")
+        title = TextPiece(self.say("occurrences") + " ")
         yield Fold((title, *toned(card.moments[0].line, "quiet")), (grid,))
 
     def chart_links(self, card: Card) -> Iterator[Paragraph]:
@@ -149,7 +145,9 @@ class _PageBlocks(DiagnosisBlocks):
     def page(self, full: int, drawn: Drawings) -> Document:
         """The page with so many whole findings, and the charts that could be drawn."""
         self.full = full
-        self.articles = _FindingArticle(self.language, [chart for chart in self.charts if chart.kind in drawn])
+        self.articles = _FindingArticle(
+            self.language, self.diagnosis.run.times_of, [chart for chart in self.charts if chart.kind in drawn]
+        )
         name, version = clean_line(self.diagnosis.run.name, 80), clean_line(self.diagnosis.version, 40)
         line = TextPiece(f"  {run_line(self.diagnosis.run, self.language)}", tone="quiet")
         return Document(
@@ -157,29 +155,27 @@ class _PageBlocks(DiagnosisBlocks):
             tuple(self.sections(drawn)),
             version,
             (*(code_prose(name) if name else ()), line),
-            " · ".join(filter(None, (name, say("report", self.language)))),
+            " · ".join(filter(None, (name, self.say("report")))),
         )
 
     def sections(self, drawn: Drawings) -> Iterator[Block]:
         """The page from top to bottom."""
         yield Section(tuple(self.verdict()), f"verdict verdict-{self.headline.kind}", element="section")
-        yield from page_part("findings", self.ranking(), say("findings", self.language))
+        yield from page_part("findings", self.ranking(), self.say("findings"))
         yield from self.notice()
         yield from page_part("details", self.details())
         yield from page_part("more", self.others())
         figures = tuple(figure_blocks(self.charts, drawn, self.language))
-        yield from page_part(
-            "charts", (self.heading("charts"), *figures) if figures else (), say("charts", self.language)
-        )
-        yield from page_part("run", self.run(), say("run", self.language))
-        yield from page_part("unchecked", self.not_checked(), say("unchecked_short", self.language))
-        yield from page_part("checked", self.checked(titled=True), say("rules_short", self.language))
+        yield from page_part("charts", (self.heading("charts"), *figures) if figures else (), self.say("charts"))
+        yield from page_part("run", self.run(), self.say("run"))
+        yield from page_part("unchecked", self.not_checked(), self.say("unchecked_short"))
+        yield from page_part("checked", self.checked(titled=True), self.say("rules_short"))
         yield from page_part("unread", self.unread())
 
     def verdict(self) -> Iterator[Block]:
         """The answer, to be seen first."""
         said = self.headline
-        yield Heading(plain_prose(said.time or said.says or say("title", self.language)), 1)
+        yield Heading(plain_prose(said.time or said.says or self.say("title")), 1)
         if said.first:
             won = (TextPiece(f" {said.won}", tone="quiet"),) if said.won else ()
             title = link_prose(strong(said.first.title), said.first.anchor)
@@ -191,12 +187,12 @@ class _PageBlocks(DiagnosisBlocks):
         yield from paragraph_of(*toned(captures_chosen(self.diagnosis.run, self.language), "quiet"))
         yield from self.split()
         if not self.parts and self.diagnosis.outcomes:
-            yield Paragraph((TextPiece(say("no_split", self.language), tone="quiet"),))
+            yield Paragraph((TextPiece(self.say("no_split"), tone="quiet"),))
 
     def first_step(self, card: Card) -> Iterator[Section]:
         """What to do first, with its command."""
         for first in card.actions[:1]:
-            label = (TextPiece(say("next_step", self.language) + " ", tone="label"),)
+            label = (TextPiece(self.say("next_step") + " ", tone="label"),)
             command = first.run or first.code
             yield Section((*led_by(label, first.do), *([Code(command)] if command else [])), "first-step")
 
@@ -213,10 +209,10 @@ class _PageBlocks(DiagnosisBlocks):
         keys = (
             TextPiece(" "),
             *(TextPiece(key, code=True) for key in "/jk"),
-            TextPiece(f" {say('keys', self.language)}"),
+            TextPiece(f" {self.say('keys')}"),
         )
         yield Paragraph(
-            (TextPiece(say("rank_by", self.language), tone="quiet"), *toned(keys, "keys")),
+            (TextPiece(self.say("rank_by"), tone="quiet"), *toned(keys, "keys")),
         )
 
     def in_order(self) -> Iterator[Card]:
@@ -231,7 +227,7 @@ class _PageBlocks(DiagnosisBlocks):
 
     def ranked(self, card: Card) -> Section:
         """A finding in the ranking: a line that leads to it, with what it wins drawn beside it."""
-        seen_as = say("part_of" if card.is_partly else "same_time", self.language)
+        seen_as = self.say("part_of" if card.is_partly else "same_time")
         same = (TextPiece(seen_as + self.colon, tone="quiet"),) if card.is_folded else ()
         place = [plain_prose(card.places[0].place + (" …" if len(card.places) > 1 else ""))] if card.places else []
         about = FactLine(((severity_piece(card),), plain_prose(card.category_word), *place))

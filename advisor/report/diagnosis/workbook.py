@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from advisor.messages.text import Language, Text, TimesOf
@@ -14,25 +14,29 @@ from advisor.report.diagnosis.cards import Card, make_cards
 from advisor.report.diagnosis.outcomes import not_checked
 from advisor.report.prose import clean_line, flat_text
 from advisor.report.spreadsheet import Sheet, workbook_bytes
-from advisor.report.words import CAUSES, say, word_for
+from advisor.report.words import CAUSES, WORDS, Wording, word_for
 
 if TYPE_CHECKING:
     from advisor.model.findings import Diagnosis, Finding, Head, Scalar
 
 
-_FINDINGS = Text(en="Findings", zh="问题")
-_EVIDENCE = Text(en="Evidence", zh="依据")
-_ROWS = Text(en="Rows behind", zh="相关数据")
-_ACCOUNT = Text(en="Where a step goes", zh="单步耗时构成")
-_UNCHECKED = Text(en="Not checked", zh="未检查")
-_US = Text(en="µs per step", zh="每步 µs")
-_SHARE = Text(en="share of the step", zh="占单步比例")
-_COUNT = Text(en="per step", zh="每步次数")
-_WHERE = Text(en="part of the step", zh="单步组成")
-_WHAT = Text(en="name", zh="名称")
-_RULES = Text(en="rules", zh="规则")
-_REASON = Text(en="reason", zh="原因")
-_UNIT = Text(en="unit", zh="单位")
+_WORDS: Mapping[str, Text] = {
+    "findings": Text("Findings", "问题"),
+    "evidence": Text("Evidence", "依据"),
+    "excerpt": Text("Rows behind", "相关数据"),
+    "account": Text("Where a step goes", "单步耗时构成"),
+    "unchecked": Text("Not checked", "未检查"),
+    "us": Text("µs per step", "每步 µs"),
+    "share": Text("share of the step", "占单步比例"),
+    "count": Text("per step", "每步次数"),
+    "where": Text("part of the step", "单步组成"),
+    "name": Text("name", "名称"),
+    "rules": Text("rules", "规则"),
+    "why": Text("reason", "原因"),
+    "unit": Text("unit", "单位"),
+}
+say_in_sheet = Wording(_WORDS, WORDS)
+"""The words of the sheets, else those that all reports share."""
 
 
 def diagnosis_workbook(diagnosis: Diagnosis, language: Language) -> bytes:
@@ -47,40 +51,33 @@ def diagnosis_workbook(diagnosis: Diagnosis, language: Language) -> bytes:
 def diagnosis_sheets(diagnosis: Diagnosis, language: Language) -> tuple[Sheet, ...]:
     """What stands on each sheet."""
     shown = list(zip(make_cards(diagnosis, language), diagnosis.findings, strict=True))
-    return (
-        Sheet(_FINDINGS.say(language), _finding_heads(language), tuple(_finding_row(card, one) for card, one in shown)),
-        Sheet(
-            _EVIDENCE.say(language),
-            (
-                "#",
-                *_say_words(("finding", "measure", "value"), language),
-                _UNIT.say(language),
-                say("threshold", language),
-            ),
-            tuple(row for card, one in shown for row in _evidence_rows(card, one)),
+    unchecked = ((flat_text(one.reason), ", ".join(one.rules)) for one in not_checked(diagnosis.outcomes, language))
+    sheets: tuple[tuple[str, tuple[str, ...], Iterable[tuple[Scalar, ...]]], ...] = (
+        ("findings", _finding_heads(language), (_finding_row(card, one) for card, one in shown)),
+        (
+            "evidence",
+            ("#", *_say_words(("finding", "measure", "value", "unit", "threshold"), language)),
+            (row for card, one in shown for row in _evidence_rows(card, one)),
         ),
-        Sheet(_ROWS.say(language), (), tuple(row for card, one in shown for row in _excerpt_rows(card, one, language))),
-        Sheet(
-            _ACCOUNT.say(language),
-            tuple(text.say(language) for text in (_WHERE, _WHAT, _US, _SHARE, _COUNT)),
+        ("excerpt", (), (row for card, one in shown for row in _excerpt_rows(card, one, language))),
+        (
+            "account",
+            _say_words(("where", "name", "us", "share", "count"), language),
             _account_rows(diagnosis, language),
         ),
-        Sheet(
-            _UNCHECKED.say(language),
-            (_REASON.say(language), _RULES.say(language)),
-            tuple((flat_text(one.reason), ", ".join(one.rules)) for one in not_checked(diagnosis.outcomes, language)),
-        ),
+        ("unchecked", _say_words(("why", "rules"), language), unchecked),
     )
+    return tuple(Sheet(say_in_sheet(name, language), heads, tuple(rows)) for name, heads, rows in sheets)
 
 
 def _finding_heads(language: Language) -> tuple[str, ...]:
+    saving = f"{say_in_sheet('saving', language)} ({say_in_sheet('us', language)})"
     said = _say_words(("finding", "severity", "confidence"), language)
-    wins = (f"{say('saving', language)} ({_US.say(language)})", _SHARE.say(language))
-    return ("#", *said, *wins, *_say_words(("seen_at", "first_fix"), language), "id", "fingerprint")
+    return ("#", *said, saving, *_say_words(("share", "seen_at", "first_fix"), language), "id", "fingerprint")
 
 
-def _say_words(names: Sequence[str], language: Language) -> tuple[str, ...]:
-    return tuple(say(name, language) for name in names)
+def _say_words(names: Iterable[str], language: Language) -> tuple[str, ...]:
+    return tuple(say_in_sheet(name, language) for name in names)
 
 
 def _finding_row(card: Card, one: Finding) -> tuple[Scalar, ...]:

@@ -17,11 +17,12 @@ from advisor.report.diagnosis.cards import Maker, describe_saving
 from advisor.report.explanation.rule_document import introduce_rule, logic_rows
 from advisor.report.explanation.words import WORDS, say_explained
 from advisor.report.occurrence_times import worst_events
+from advisor.report.phrases import Phrases
 from advisor.report.places import join_places
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose
 from advisor.report.rule_text import rule_sentence
 from advisor.report.sources import named_line
-from advisor.report.words import CONFIDENCES, OUTCOMES, SEVERITIES, say, word_for
+from advisor.report.words import CONFIDENCES, OUTCOMES, SEVERITIES, word_for
 from advisor.units import show_value
 
 MOST_CASES = 3
@@ -44,18 +45,20 @@ def _subject_blocks(title: Prose, said: Iterable[Prose] = ()) -> Blocks:
     return _titled_blocks(tuple(replace(piece, tone="subject") for piece in title), said)
 
 
-class _Maker:
+class _Maker(Phrases):
+    wording = say_explained
+
     def __init__(self, explanation: Explanation, language: Language) -> None:
-        self.explanation, self.language = explanation, language
         self.info = explanation.rule
         findings = tuple(case.finding for case in explanation.cases if case.finding is not None)
         run = explanation.run or Run()
-        self.times_of = run.times_of
+        super().__init__(language, run.times_of)
+        self.explanation = explanation
         self.cards = Maker(Diagnosis(run=run, findings=findings, rules=(self.info,)), language)
 
     def blocks(self, most: int) -> Iterator[Block]:
-        info, language, explanation = self.info, self.language, self.explanation
-        yield from introduce_rule(info, language)
+        explanation = self.explanation
+        yield from introduce_rule(self.info, self.language)
         if explanation.logic is not None:
             yield from self._input_blocks(explanation.logic)
             yield from self._clause_blocks(explanation.logic)
@@ -71,16 +74,13 @@ class _Maker:
         """Words with holes for values, which never change how the rest is read."""
         return parse_prose(WORDS[name].say(self.language), pieces)
 
-    def heads(self, *names: str) -> tuple[Prose, ...]:
-        return tuple(plain_prose(say_explained(name, self.language)) for name in names)
-
     def _input_blocks(self, logic: Logic) -> Blocks:
         table = self.told("reads_table", table=TextPiece(logic.table, code=True))
-        said = [(*table, TextPiece(say("colon", self.language)), *parse_prose(self._table_meaning(logic)))]
+        said = [(*table, TextPiece(self.colon), *parse_prose(self._table_meaning(logic)))]
         if logic.requires:
             said.append(self.told("reads_also", tables=TextPiece(self._join_names(logic.requires), code=True)))
         if logic.record_with is not None:
-            said.append(parse_prose(say_explained("record", self.language, how=logic.record_with.say(self.language))))
+            said.append(parse_prose(self.say("record", how=logic.record_with.say(self.language))))
         rows = tuple(
             (
                 code_prose(column.name),
@@ -90,7 +90,7 @@ class _Maker:
             for column in logic.columns
         )
         return _titled_blocks(
-            plain_prose(say_explained("reads", self.language)),
+            self.said("reads"),
             tuple(said),
             Grid(self.heads("column", "holds", "unit"), rows),
         )
@@ -108,29 +108,25 @@ class _Maker:
         pieces = TextPiece(self._join_names(logic.explains), code=True)
         causes = (self.told("may_cause", rules=pieces),) if logic.explains else ()
         grid = Grid(self.heads("key", "expression"), rows)
-        return (*_titled_blocks(plain_prose(say("logic", self.language)), (), grid), *bullet_list(causes))
+        return (*_titled_blocks(self.said("logic"), (), grid), *bullet_list(causes))
 
     def _join_names(self, names: Sequence[str]) -> str:
-        return say("comma", self.language).join(names)
+        return self.comma.join(names)
 
     def _threshold_blocks(self, thresholds: Sequence[Threshold]) -> Blocks:
         rows = tuple(
             (code_prose(one.name), self._threshold_prose(one), rule_sentence(one.basis.say(self.language)))
             for one in thresholds
         )
-        heads = (
-            *self.heads("name"),
-            plain_prose(say("value", self.language)),
-            plain_prose(say("basis", self.language)),
-        )
-        return _titled_blocks(plain_prose(say_explained("thresholds", self.language)), (), Grid(heads, rows))
+        heads = self.heads("name", "value", "basis")
+        return _titled_blocks(self.said("thresholds"), (), Grid(heads, rows))
 
     def _threshold_prose(self, one: Threshold) -> Prose:
         value = self.cards.number(one.value, one.unit)
         if not one.overridden:
             return plain_prose(value)
         if one.shipped is None:
-            return plain_prose(f"{value} ({say('overridden', self.language)})")
+            return plain_prose(f"{value} ({self.say('overridden')})")
         pieces = {"value": TextPiece(value), "shipped": TextPiece(self.cards.number(one.shipped, one.unit))}
         if not one.where:
             return self.told("moved", **pieces)
@@ -139,19 +135,19 @@ class _Maker:
     def _outcome_blocks(self) -> Blocks:
         outcome, language = self.explanation.outcome, self.language
         notes = [parse_prose(note.say(language)) for note in self.explanation.notes]
-        title = plain_prose(say_explained("outcome", language))
+        title = self.said("outcome")
         if outcome is None:
-            asked = [] if self.explanation.run is not None else [plain_prose(say_explained("not_asked", language))]
+            asked = [] if self.explanation.run is not None else [self.said("not_asked")]
             return _titled_blocks(title, (*notes, *asked))
         if outcome.outcome == "fired":
             count = sum(case.finding is not None for case in self.explanation.cases)
-            said = plain_prose(say_explained("fired_one" if count == 1 else "fired", language, count=count))
+            said = self.said("fired_one" if count == 1 else "fired", count=count)
         elif outcome.outcome == "quiet":
-            said = plain_prose(say_explained("quiet" if self.explanation.cases else "quiet_nothing", language))
+            said = self.said("quiet" if self.explanation.cases else "quiet_nothing")
         else:
             word = word_for(OUTCOMES, outcome.outcome, language) or outcome.outcome
-            reason = outcome.reason.say(language) if outcome.reason else say("no_reason", language)
-            said = parse_prose(f"{word}{say('colon', language)}{clean_line(reason, 1000)}")
+            reason = outcome.reason.say(language) if outcome.reason else self.say("no_reason")
+            said = parse_prose(f"{word}{self.colon}{clean_line(reason, 1000)}")
         return _titled_blocks(title, (said, *notes))
 
     def _case_blocks(self, case: Case) -> Iterator[Block]:
@@ -167,15 +163,14 @@ class _Maker:
             yield from self._moment_blocks(case.finding)
         for name, linked in (("caused_by", case.causes), ("explains", case.symptoms)):
             if linked:
-                yield Heading(plain_prose(say(name, self.language)), 3)
+                yield self.heading(name, 3)
                 yield from bullet_list(map(self._linked_prose, linked))
 
     def _lead_blocks(self, case: Case) -> Blocks:
-        language = self.language
         if case.finding is None:
             subject = case.measure.subject if case.measure else {}
             title = self.told("near", subject=TextPiece(self._subject_text(subject), code=True))
-            return _subject_blocks(title if subject else plain_prose(say_explained("near_run", language)))
+            return _subject_blocks(title if subject else self.said("near_run"))
         finding = case.finding
         number = plain_prose(f"{case.number}. ") if case.number else ()
         title = (*number, *self.cards.title(finding))
@@ -187,16 +182,16 @@ class _Maker:
     def _line_prose(self, source: CodeLine) -> Prose:
         """The user's line behind a finding."""
         return (
-            TextPiece(say("called_from", self.language) + say("colon", self.language)),
+            TextPiece(self.say("called_from") + self.colon),
             *code_prose(named_line(source)),
         )
 
     def _summary_line(self, finding: Finding) -> str:
         """Severity, confidence, saving and place, in one line."""
-        language, colon = self.language, say("colon", self.language)
+        language, colon = self.language, self.colon
         said = [
-            f"{say('severity', language)}{colon}{SEVERITIES[finding.severity.name].say(language)}",
-            f"{say('confidence', language)}{colon}{CONFIDENCES[finding.confidence.name].say(language)}",
+            f"{self.say('severity')}{colon}{SEVERITIES[finding.severity.name].say(language)}",
+            f"{self.say('confidence')}{colon}{CONFIDENCES[finding.confidence.name].say(language)}",
             describe_saving(finding.saving.us, finding.saving.share, self.times_of, language)[0],
             *([self._worst_place(finding)] if finding.seen else []),
         ]
@@ -210,33 +205,29 @@ class _Maker:
 
     def _term_blocks(self, case: Case) -> Blocks:
         language = self.language
-        where = say_explained("measured_near", language)
+        where = self.say("measured_near")
         if case.finding is not None and case.finding.seen:
-            where = say_explained("measured_at", language, place=join_places(case.finding.seen[:1])[0].say(language))
+            where = self.say("measured_at", place=join_places(case.finding.seen[:1])[0].say(language))
         rows = tuple(
             (code_prose(term.name), code_prose(term.expression, 4096), self._term_value(term)) for term in case.terms
         )
         unknown = any(term.value is None and not term.per_row for term in case.terms)
-        notes = (plain_prose(say_explained("not_kept", language)),) if unknown else ()
-        heads = (*self.heads("name", "expression"), plain_prose(say("value", language)))
+        notes = (self.said("not_kept"),) if unknown else ()
+        heads = self.heads("name", "expression", "value")
         grid = Grid(heads, rows, (False, False, True))
-        return _titled_blocks(
-            plain_prose(say_explained("measured", language)), (plain_prose(where), *notes), grid, level=3
-        )
+        return _titled_blocks(self.said("measured"), (plain_prose(where), *notes), grid, level=3)
 
     def _evidence_blocks(self, case: Case) -> Blocks:
         """What was saved of the values, where the rule that computed them is not at hand."""
         about = case.finding or case.measure
         measures = [self.cards.measure(item, self.info) for item in (about.evidence if about is not None else ())]
         rows = tuple((one.label, one.value, plain_prose(one.threshold)) for one in measures)
-        heads = tuple(plain_prose(say(name, self.language)) for name in ("measure", "value", "threshold"))
-        return _titled_blocks(
-            plain_prose(say("evidence", self.language)), (), Grid(heads, rows, (False, True, True)), level=3
-        )
+        heads = self.heads("measure", "value", "threshold")
+        return _titled_blocks(self.said("evidence"), (), Grid(heads, rows, (False, True, True)), level=3)
 
     def _term_value(self, term: Term) -> Prose:
         if term.per_row:
-            return plain_prose(say_explained("per_row", self.language))
+            return self.said("per_row")
         return self.cards.cell(term.value, term.name, term.unit)
 
     def _check_blocks(self, checks: Sequence[Check]) -> Blocks:
@@ -250,15 +241,14 @@ class _Maker:
             for check in checks
         )
         levelled = any(check.decides != "when" for check in checks)
-        said = (plain_prose(say_explained("first_level", self.language)),) if levelled else ()
+        said = (self.said("first_level"),) if levelled else ()
         grid = Grid(self.heads("decides", "condition", "stood", "met"), rows)
-        return _titled_blocks(plain_prose(say_explained("held_against", self.language)), said, grid, level=3)
+        return _titled_blocks(self.said("held_against"), said, grid, level=3)
 
     def _decides_prose(self, check: Check) -> Prose:
+        decides = "when" if check.decides == "when" else f"{check.decides}_level"
         levels = {"severity": SEVERITIES, "confidence": CONFIDENCES}.get(check.decides, {})
-        return plain_prose(
-            say_explained(check.decides, self.language, level=word_for(levels, check.level, self.language) or "")
-        )
+        return self.said(decides, level=word_for(levels, check.level, self.language) or "")
 
     def _compared_values(self, check: Check) -> Prose:
         if not check.sign:
@@ -267,40 +257,38 @@ class _Maker:
         return (left, TextPiece(f" {check.sign} "), right)
 
     def _holds_prose(self, check: Check) -> Prose:
-        return plain_prose(say_explained({True: "yes", False: "no", None: "unknown"}[check.holds], self.language))
+        return self.said({True: "yes", False: "no", None: "unknown"}[check.holds])
 
     def _worth_blocks(self, worth: Worth, holes: Mapping[str, TextPiece]) -> Blocks:
         language = self.language
         at_place = TextPiece(show_value(worth.at_place_us, "us"))
         phrase = describe_saving(worth.saving.us, worth.saving.share, self.times_of, language)[0]
-        across = say_explained(worth.across, language)
+        across = self.say(worth.across)
         said = (
             self.told("worth_place", expression=TextPiece(clean_line(worth.expression, 4096), code=True), us=at_place),
-            plain_prose(say_explained("worth_all", language, saving=phrase, across=across)),
-            rule_sentence(say_explained("assumes", language, words=worth.assumes.say(language)), holes),
+            self.said("worth_all", saving=phrase, across=across),
+            rule_sentence(self.say("assumes", words=worth.assumes.say(language)), holes),
         )
         rows = tuple((code_prose(term.name), self._term_value(term)) for term in worth.terms)
-        heads = (*self.heads("name"), plain_prose(say("value", language)))
-        return _titled_blocks(
-            plain_prose(say_explained("worth", language)), said, Grid(heads, rows, (False, True)), level=3
-        )
+        heads = self.heads("name", "value")
+        return _titled_blocks(self.said("worth"), said, Grid(heads, rows, (False, True)), level=3)
 
     def _excerpt_blocks(self, rows: Rows) -> Blocks:
         shown = self.cards.excerpt(rows, self.info, len(rows.rows))
         notes = [shown.note] if shown.note else []
         if shown.timed:
-            notes.append(say("since_start", self.language))
-        title = plain_prose(say("excerpt", self.language))
+            notes.append(self.say("since_start"))
+        title = self.said("excerpt")
         return _titled_blocks(title, map(plain_prose, notes), shown.grid, level=3)
 
     def _moment_blocks(self, finding: Finding) -> Blocks:
         """Its worst events, with where they lie in the timeline."""
-        notes = plain_prose(say("how_counted", self.language, self.times_of))
+        notes = self.said("how_counted")
         rows = tuple(
             (*one.line, TextPiece("".join(f" · {said}" for said in (one.span, f"{one.start_ns} ns") if said)))
             for one in worst_events(finding, self.language)
         )
-        return (*_titled_blocks(plain_prose(say("occurrences", self.language)), (notes,), level=3), *bullet_list(rows))
+        return (*_titled_blocks(self.said("occurrences"), (notes,), level=3), *bullet_list(rows))
 
     def _linked_prose(self, linked: Linked) -> Prose:
         phrase = describe_saving(linked.saving.us, linked.saving.share, self.times_of, self.language)[0]
@@ -310,6 +298,6 @@ class _Maker:
 
     def _left_out_blocks(self, left: Sequence[Case]) -> Blocks:
         names = [clean_line(case.fingerprint) for case in left[:MOST_NAMES]]
-        more = f" {say('more_places', self.language, count=len(left) - MOST_NAMES)}" if left[MOST_NAMES:] else ""
+        more = f" {self.say('more_places', count=len(left) - MOST_NAMES)}" if left[MOST_NAMES:] else ""
         pieces = {"count": TextPiece(str(len(left))), "names": TextPiece(self._join_names(names), code=True)}
         return _subject_blocks((*self.told("more_cases", **pieces), TextPiece(more)))

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text
+from advisor.messages.text import Text
+from advisor.report.words import WORDS as OF_REPORTS
+from advisor.report.words import Wording
 
-
-def _t(en: str, zh: str) -> Text:
-    return Text(en, zh)
-
+_t = Text
 
 WORDS: Mapping[str, Text] = {
     "reads": _t("What it reads", "读取的数据"),
@@ -50,8 +49,8 @@ WORDS: Mapping[str, Text] = {
     "held_against": _t("What it was held against", "与阈值的比较"),
     "decides": _t("Decides", "决定"),
     "when": _t("whether it fires", "是否触发"),
-    "severity": _t("severity {level}", "严重程度“{level}”"),
-    "confidence": _t("confidence {level}", "置信度“{level}”"),
+    "severity_level": _t("severity {level}", "严重程度“{level}”"),
+    "confidence_level": _t("confidence {level}", "置信度“{level}”"),
     "condition": _t("Condition", "条件"),
     "stood": _t("Values", "取值"),
     "met": _t("Holds?", "成立？"),
@@ -90,7 +89,5 @@ WORDS: Mapping[str, Text] = {
     ),
 }
 
-
-def say_explained(name: str, language: Language, /, **values: object) -> str:
-    """One of the fixed words, with its holes filled."""
-    return WORDS[name].fill(language, **values)
+say_explained = Wording(WORDS, OF_REPORTS)
+"""The words of explanations, else those that all reports share."""

@@ -60,20 +60,18 @@ class ToolResult(Struct, frozen=True):
     def details(self, language: Language) -> tuple[str, ...]:
         """What is said below the title, a line each: change, saving, places, source line, first step of the remedy."""
         card = self.card
-        said = [
+        named = (
+            ("saving", card.saving if card.saving_time else None),
+            ("seen_at", _worst_place(card) if card.places else None),
+            ("called_from", self.recorded or None),
+            ("caused_by", flat_text(card.causes[0].title) if card.causes else None),
+            ("first_fix", one_line(card.actions[0].do) if card.actions else None),
+        )
+        return (
             *([say_in_format(self.change.status, language)] if self.change else []),
-            *([_key_value(say("saving", language), card.saving, language)] if card.saving_time else []),
-            *([_key_value(say("seen_at", language), _worst_place(card), language)] if card.places else []),
-            *([_key_value(say("called_from", language), self.recorded, language)] if self.recorded else []),
-            *(
-                [_key_value(say("caused_by", language), flat_text(card.causes[0].title), language)]
-                if card.causes
-                else []
-            ),
-            *([_key_value(say("first_fix", language), one_line(card.actions[0].do), language)] if card.actions else []),
+            *(_key_value(say(name, language), value, language) for name, value in named if value is not None),
             *([suppression_text(self.suppression, language)] if self.suppression else []),
-        ]
-        return tuple(said)
+        )
 
     def message(self, language: Language) -> str:
         """Title and details in one paragraph; the first sentence is the title."""

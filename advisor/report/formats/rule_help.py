@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from advisor.messages.markup import web_address
-from advisor.messages.text import Language, Text
+from advisor.messages.text import Language
 from advisor.model.findings import Finding, RuleInfo
 from advisor.report.blocks import Block, Document, Paragraph, bullet_list, plain_text
 from advisor.report.diagnosis.cards import open_step, open_text, open_title
@@ -16,12 +16,6 @@ from advisor.report.diagnosis.finding import remedy_list
 from advisor.report.prose import TextPiece, clean_block, clean_line, flat_text, plain_prose
 from advisor.report.renderers.markdown import document_text
 from advisor.report.words import say
-
-
-def unknown_rule(finding: Finding) -> RuleInfo:
-    """What stands for a rule of which a saved diagnosis says nothing."""
-    blank = Text(en=f"`{finding.rule}`", zh=f"`{finding.rule}`")
-    return RuleInfo(id=finding.rule, title=blank, why=blank)
 
 
 def keep_applying_steps(info: RuleInfo, findings: Iterable[Finding]) -> RuleInfo:

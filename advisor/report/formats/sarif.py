@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from advisor.json_text import json_text
+from advisor.report.diagnosis.cards import unknown_rule
 from advisor.report.formats import rule_help
 from advisor.report.formats.results import ToolResult, count_unplaced, reported_results, stand_in, suppression_text
 from advisor.report.formats.wording import say_in_format
@@ -51,7 +52,7 @@ def _run_json(reported: Reported) -> SarifObject:
     known = {info.id: rule_help.keep_applying_steps(info, diagnosis.findings) for info in diagnosis.rules}
     rules = [
         *known.values(),
-        *{f.rule: rule_help.unknown_rule(f) for f in diagnosis.findings if f.rule not in known}.values(),
+        *map(unknown_rule, dict.fromkeys(f.rule for f in diagnosis.findings if f.rule not in known)),
     ]
     index = {info.id: number for number, info in enumerate(rules)}
     return {

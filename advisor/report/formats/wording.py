@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text
+from advisor.messages.text import Text
+from advisor.report.words import Wording
 
-
-def _t(en: str, zh: str) -> Text:
-    return Text(en, zh)
-
+_t = Text
 
 WORDS: Mapping[str, Text] = {
     "unplaced": _t(
@@ -51,7 +49,4 @@ WORDS: Mapping[str, Text] = {
     "not comparable": _t("Not comparable with the baseline", "无法与基线比较"),
 }
 
-
-def say_in_format(name: str, language: Language, /, **values: object) -> str:
-    """One of the fixed words, with its holes filled."""
-    return WORDS[name].fill(language, **values)
+say_in_format = Wording(WORDS)

@@ -10,13 +10,11 @@ from advisor.model.inspection import AlikeRanks, InputFile, InputRefusal, Inspec
 from advisor.model.run import Run
 from advisor.report.blocks import (
     Block,
-    Blocks,
     Code,
     Document,
     FactLine,
     Fold,
     Grid,
-    Heading,
     Paragraph,
     bullet_list,
     paragraph_of,
@@ -24,6 +22,7 @@ from advisor.report.blocks import (
 from advisor.report.diagnosis.finding import quiet_line
 from advisor.report.diagnosis.outcomes import not_checked, unread_row
 from advisor.report.inspection.words import RECORDERS, WORDS, say
+from advisor.report.phrases import Phrases
 from advisor.report.places import number_ranges
 from advisor.report.prose import (
     Prose,
@@ -36,7 +35,7 @@ from advisor.report.prose import (
     plain_prose,
     toned,
 )
-from advisor.report.run_summary import run_facts, run_line
+from advisor.report.run_summary import run_line, run_list
 from advisor.report.words import WORDS as OF_REPORTS
 from advisor.report.words import say_rule_count, word_for
 from advisor.units import show_value
@@ -62,12 +61,14 @@ def _document_of(blocks: Iterable[Block], inspection: Inspection, language: Lang
     return Document(language, tuple(blocks), clean_line(inspection.version, 40))
 
 
-class _InspectionBlocks:
+class _InspectionBlocks(Phrases):
     """Makes the blocks of one inspection."""
 
+    wording = say
+
     def __init__(self, inspection: Inspection, language: Language) -> None:
-        self.inspection, self.language = inspection, language
-        self.colon, self.comma = say("colon", language), say("comma", language)
+        super().__init__(language)
+        self.inspection = inspection
         self.unchecked = not_checked(inspection.outcomes, language)
 
     def whole(self) -> Iterator[Block]:
@@ -83,7 +84,7 @@ class _InspectionBlocks:
         yield from self.facts()
         yield from self.rules()
         yield from self.unread()
-        yield Paragraph(plain_prose(say("made_by", self.language, version=clean_line(self.inspection.version, 40))))
+        yield self.sentence("made_by", version=clean_line(self.inspection.version, 40))
 
     def short(self) -> Iterator[Block]:
         """What fits on a terminal."""
@@ -98,15 +99,7 @@ class _InspectionBlocks:
         yield from self.reasons_briefly()
         yield from self.recording(named=False)
         yield from self.beside()
-        yield quiet_line(plain_prose(say("more_with_o", self.language)), begins=True)
-
-    def heading(self, name: str, level: int = 2, **values: object) -> Heading:
-        """The title of a part."""
-        return Heading(plain_prose(say(name, self.language, **values)), level)
-
-    def heads(self, *names: str) -> tuple[Prose, ...]:
-        """The heads of a table."""
-        return tuple(plain_prose(say(name, self.language)) for name in names)
+        yield quiet_line(self.said("more_with_o"), begins=True)
 
     def answer(self) -> Iterator[Block]:
         """What was found, and how much of it can be judged; or why nothing can."""
@@ -120,20 +113,20 @@ class _InspectionBlocks:
         yield FactLine((code_prose(run.name, 80), *([plain_prose(line)] if line else [])))
         counts = {"can": len(inspection.enabled), "blind": len(inspection.blind), "of": len(inspection.outcomes)}
         other = counts["of"] - counts["can"] - counts["blind"]
-        words = [say("can_look", language, **counts), say("cannot_look", language, **counts, other=other)]
+        words = [self.say("can_look", **counts), self.say("cannot_look", **counts, other=other)]
         between = " " if language == "en" else ""
         yield Paragraph((TextPiece(words[0], strong=True), TextPiece(between + words[1])))
         if run.is_summary:
-            yield Paragraph(parse_prose(say("summary_only", language)))
+            yield Paragraph(parse_prose(self.say("summary_only")))
         if inspection.recording is None:
-            yield Paragraph(plain_prose(say("all_there", language)))
+            yield self.sentence("all_there")
 
     def refused(self, refusal: InputRefusal) -> Iterator[Block]:
         """Why nothing can be diagnosed, and what to do."""
         yield self.heading("nothing_here", 1)
         yield Paragraph((*parse_prose(clean_line(refusal.what.say(self.language), 1000)),))
         if refusal.do is not None:
-            label = TextPiece(say("do", self.language) + self.colon, strong=True)
+            label = TextPiece(self.say("do") + self.colon, strong=True)
             yield Paragraph((label, *parse_prose(clean_line(refusal.do.say(self.language), 1000))))
 
     def recording(self, *, named: bool = True) -> Iterator[Block]:
@@ -144,7 +137,7 @@ class _InspectionBlocks:
         anew = self.inspection.run is None
         yield self.heading("record_anew" if anew else "record")
         recorder = RECORDERS[made.recorder].say(self.language)
-        intro = say("begin_with" if anew else "one_configuration", self.language, recorder=recorder)
+        intro = self.say("begin_with" if anew else "one_configuration", recorder=recorder)
         yield Paragraph(plain_prose(intro))
         yield Code(clean_block(made.code, holes=False), made.language)
         yield from self.additions(made, named=named)
@@ -185,9 +178,7 @@ class _InspectionBlocks:
     def run(self, run: Run) -> Iterator[Block]:
         """What was captured, how, and with what."""
         yield self.heading("run")
-        yield from bullet_list(
-            (TextPiece(one.label + self.colon, tone="label"), *one.value) for one in run_facts(run, self.language)
-        )
+        yield from run_list(run, self.language)
 
     def ranks(self) -> Iterator[Block]:
         """Ranks that are alike, a row each."""
@@ -197,7 +188,7 @@ class _InspectionBlocks:
         heads = self.heads("ranks", "read", "source", "level", "recorded", "bytes")
         yield Grid(heads, tuple(map(self.rank_row, self.inspection.ranks)), (False,) * 5 + (True,))
         if any(len(group.ranks) > len(group.read) for group in self.inspection.ranks):
-            yield Paragraph(plain_prose(say("stand_for", self.language)))
+            yield self.sentence("stand_for")
 
     def rank_row(self, group: AlikeRanks) -> tuple[Prose, ...]:
         """A row about ranks that are alike."""
@@ -215,13 +206,11 @@ class _InspectionBlocks:
     def switches(self, group: AlikeRanks) -> Prose:
         """What was recorded: the activities and the switches that were on, then those that were off."""
         named = (("stack", group.with_stack), ("memory", group.profile_memory), ("shapes", group.record_shapes))
-        on, off = (
-            [say(f"switch_{name}", self.language) for name, now in named if now is state] for state in (True, False)
-        )
+        on, off = ([self.say(f"switch_{name}") for name, now in named if now is state] for state in (True, False))
         between = ", " if self.language == "en" else "、"
         said = ["+".join(map(clean_line, group.activities or ())), *on]
-        said += [say("without_switches", self.language, switches=between.join(off))] if off else []
-        return plain_prose(self.comma.join(filter(None, said)) or say("unknown", self.language))
+        said += [self.say("without_switches", switches=between.join(off))] if off else []
+        return plain_prose(self.comma.join(filter(None, said)) or self.say("unknown"))
 
     def found(self) -> Iterator[Block]:
         """Folders in which something was recognised that is no capture, or all of them where nothing can be read."""
@@ -232,8 +221,8 @@ class _InspectionBlocks:
         yield self.heading("found")
         rows = tuple(
             (
-                code_prose(one.path) if one.path else plain_prose(say("whole_input", self.language)),
-                plain_prose(say(f"kind_{one.kind}", self.language, family=one.family, tool=one.tool or one.family)),
+                code_prose(one.path) if one.path else self.said("whole_input"),
+                self.said(f"kind_{one.kind}", family=one.family, tool=one.tool or one.family),
             )
             for one in parts[:MOST_PARTS]
         )
@@ -249,7 +238,7 @@ class _InspectionBlocks:
             yield self.heading("files")
         for group in groups:
             read = sum(not file.unused for file in group.files)
-            title = say("files_of", self.language, rank=group.ranks[0], read=read, left=len(group.files) - read)
+            title = self.say("files_of", rank=group.ranks[0], read=read, left=len(group.files) - read)
             yield Fold(plain_prose(title), (self.file_grid(group.files),), is_open=len(groups) == 1)
 
     def file_grid(self, files: Sequence[InputFile]) -> Grid:
@@ -267,7 +256,7 @@ class _InspectionBlocks:
     def use_of(self, file: InputFile) -> str:
         """Whether a file is read, and why not."""
         why = "" if file.why is None else file.why.say(self.language)
-        return say(f"unused_{file.unused}", self.language, **({"why": why} if why else {}))
+        return self.say(f"unused_{file.unused}", **({"why": why} if why else {}))
 
     def facts(self) -> Iterator[Block]:
         """Every table, with its rows and what it lacks."""
@@ -275,7 +264,7 @@ class _InspectionBlocks:
             return
         yield self.heading("facts")
         read = number_ranges((rank for group in self.inspection.ranks for rank in group.read), self.language)
-        yield Paragraph(plain_prose(say("counted", self.language, ranks=read)))
+        yield self.sentence("counted", ranks=read)
         heads = self.heads("table", "rows", "users", "without")
         yield Grid(heads, tuple(map(self.fact_row, self.inspection.facts)), (False, True, True, False))
 
@@ -286,9 +275,7 @@ class _InspectionBlocks:
             lacking = parse_prose(fact.reason.say(self.language))
         elif fact.empty_columns:
             lacking = join_prose(self.comma, map(code_prose, fact.empty_columns))
-        rows = (
-            TextPiece(say("missing", self.language), tone="warn") if fact.rows is None else TextPiece(f"{fact.rows:,}")
-        )
+        rows = TextPiece(self.say("missing"), tone="warn") if fact.rows is None else TextPiece(f"{fact.rows:,}")
         name = (*plain_prose(fact.words.say(self.language)), *toned((TextPiece(" "), *code_prose(fact.table)), "note"))
         return name, (rows,), plain_prose(str(fact.rules)), lacking
 
@@ -298,7 +285,7 @@ class _InspectionBlocks:
         missing = [(one, "") for one in self.inspection.facts if not one.rows and one.rules]
         for name, tables in (("there", there), ("missing", missing)):
             if tables:
-                label = TextPiece(say(name, self.language) + self.colon, strong=True)
+                label = TextPiece(self.say(name) + self.colon, strong=True)
                 words = (one.words.say(self.language) + rows for one, rows in tables)
                 yield Paragraph((label, TextPiece(self.comma.join(words))), begins=name == "there")
 
@@ -311,7 +298,7 @@ class _InspectionBlocks:
             (*one.reason, *toned((TextPiece(f"  {one.count}"),), "quiet")) for one in self.unchecked[:MOST_REASONS]
         )
         if len(self.unchecked) > MOST_REASONS:
-            yield quiet_line(plain_prose(say("and_more", self.language, count=len(self.unchecked))))
+            yield quiet_line(self.said("and_more", count=len(self.unchecked)))
 
     def rules(self) -> Iterator[Block]:
         """Rules that cannot look by their reason, then those that can, then the others."""
@@ -325,8 +312,8 @@ class _InspectionBlocks:
         others = [one.rule for one in self.inspection.outcomes if one.rule not in concerned]
         for name, rules in (("rules_that_can", self.inspection.enabled), ("rules_beside", others)):
             if rules:
-                title = f"{say(name, self.language)}{self.colon}{len(rules)}"
-                yield Fold(plain_prose(title), _names_in_a_row(rules))
+                title = f"{self.say(name)}{self.colon}{len(rules)}"
+                yield Fold(plain_prose(title), paragraph_of(*join_prose(" ", map(code_prose, rules))))
 
     def unread(self) -> Iterator[Block]:
         """What of the input could not be read."""
@@ -334,7 +321,3 @@ class _InspectionBlocks:
             yield self.heading("unread")
             rows = tuple(unread_row(item, self.language) for item in self.inspection.unread[:MOST_UNREAD])
             yield Grid(self.heads("file", "place", "what", "rows"), rows)
-
-
-def _names_in_a_row(names: Sequence[str]) -> Blocks:
-    return paragraph_of(*join_prose(" ", map(code_prose, names)))

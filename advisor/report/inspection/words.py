@@ -5,13 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text
-from advisor.report.words import say as of_reports
+from advisor.messages.text import Text
+from advisor.report.words import WORDS as OF_REPORTS
+from advisor.report.words import Wording
 
-
-def _t(en: str, zh: str) -> Text:
-    return Text(en, zh)
-
+_t = Text
 
 WORDS: Mapping[str, Text] = {
     "inspection": _t("What was captured", "采集内容检查"),
@@ -100,8 +98,5 @@ RECORDERS: Mapping[str, Text] = {
     "torch.profiler": _t("the PyTorch profiler on GPUs", "PyTorch profiler（GPU）"),
 }
 
-
-def say(name: str, language: Language, /, **values: object) -> str:
-    """One of the words of an inspection, else one that reports share, with its holes filled."""
-    own = WORDS.get(name)
-    return of_reports(name, language, **values) if own is None else own.fill(language, **values)
+say = Wording(WORDS, OF_REPORTS)
+"""The words of an inspection, else those that all reports share."""

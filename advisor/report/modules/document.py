@@ -13,6 +13,7 @@ from advisor.report.blocks import Block, Code, Document, FactLine, Grid, Heading
 from advisor.report.diagnosis.finding import quiet_line
 from advisor.report.losses import losses_in_full, losses_in_short, say_losses
 from advisor.report.modules.words import ATTENTION_MARKING, MARKING, say
+from advisor.report.phrases import Phrases
 from advisor.report.places import number_ranges
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose
 from advisor.report.run_summary import run_line
@@ -75,11 +76,14 @@ def _mean_mfu(rows: Sequence[OperatorRow]) -> float | None:
     return sum(mfu * us for mfu, us in known) / sum(us for _, us in known)
 
 
-class ModuleBlocks:
+class ModuleBlocks(Phrases):
     """Makes the blocks of one report."""
 
+    wording = say
+
     def __init__(self, report: ModuleReport, language: Language) -> None:
-        self.report, self.language = report, language
+        super().__init__(language, report.run.times_of)
+        self.report = report
 
     def whole(self) -> Iterator[Block]:
         """Everything."""
@@ -90,8 +94,8 @@ class ModuleBlocks:
             yield from self.operators(rank)
         yield from self.ranks_left(MOST_RANKS)
         if self.lacks_attention():
-            yield Heading(plain_prose(self.say("attention")))
-            yield Paragraph(plain_prose(self.say("attention_unmarked")))
+            yield self.heading("attention")
+            yield self.sentence("attention_unmarked")
             yield Code(ATTENTION_MARKING, "python")
         yield from losses_in_full(say_losses(self.report.losses), self.report.losses.unread, self.language)
 
@@ -104,19 +108,19 @@ class ModuleBlocks:
             left = sum(not _is_shown_briefly(node) for node in rank.tree)
             if left:
                 share = show_value(SHORT_SHARE, "share")
-                yield quiet_line(plain_prose(self.say("modules_left", count=f"{left:,}", share=share)), begins=True)
+                yield quiet_line(self.said("modules_left", count=f"{left:,}", share=share), begins=True)
         yield from self.ranks_left(1)
         yield from losses_in_short(say_losses(self.report.losses), self.report.losses.unread, self.language)
         if self.lacks_attention():
-            yield quiet_line(plain_prose(self.say("attention_unmarked_short")), begins=True)
+            yield quiet_line(self.said("attention_unmarked_short"), begins=True)
         if self.report.ranks:
-            yield quiet_line(plain_prose(self.say("more_with_o")), begins=True)
+            yield quiet_line(self.said("more_with_o"), begins=True)
 
     def ranks_left(self, shown: int) -> Iterator[Block]:
         """How many ranks are not among the first that are shown."""
         left = len(self.report.ranks) - shown
         if left > 0:
-            yield quiet_line(plain_prose(self.say("ranks_left", count=f"{left:,}")), begins=True)
+            yield quiet_line(self.said("ranks_left", count=f"{left:,}"), begins=True)
 
     def lacks_attention(self) -> bool:
         """Whether products have an MFU, and fused attention of an NPU has none."""
@@ -124,14 +128,10 @@ class ModuleBlocks:
         attention = [row for row in rows if ATTENTION in row.kernels]
         return any(row.mfu is not None for row in rows) and any(row.mfu is None for row in attention)
 
-    def say(self, name: str, **values: object) -> str:
-        """One of the fixed words."""
-        return say(name, self.language, self.report.run.times_of, **values)
-
     def answer(self) -> Iterator[Block]:
         """How much is known, and where most of the time goes; or what to record."""
         run = self.report.run
-        yield Heading(plain_prose(self.say("modules" if self.report.ranks else "nothing")), 1)
+        yield self.heading("modules" if self.report.ranks else "nothing", 1)
         line = run_line(run, self.language)
         yield FactLine((code_prose(run.name, 80), *([plain_prose(line)] if line else [])))
         if not self.report.ranks:
@@ -146,37 +146,36 @@ class ModuleBlocks:
         yield Paragraph((TextPiece(said, strong=True), *words))
         if self.report.unmarked:
             ranks = f"rank {number_ranges(self.report.unmarked, self.language)}"
-            yield from paragraph_of(*plain_prose(self.say("unmarked", ranks=ranks)))
+            yield from paragraph_of(*self.said("unmarked", ranks=ranks))
 
     def leading(self, node: ModuleNode) -> str:
         """The module in which most of the time is spent in one place."""
         name = "leading_kernels" if node.step_share is None else "leading"
-        share = node.kernel_share if node.step_share is None else node.step_share
-        return self.say(name, module=clean_line(node.path, 120), share=show_value(share, "share"))
+        return self.say(name, module=clean_line(node.path, 120), share=show_value(share_of_module(node), "share"))
 
     def how_to_record(self) -> Iterator[Block]:
         """What has to be recorded, with the code."""
         run = self.report.run
         if run.recorder == "msprof":
-            yield Paragraph(plain_prose(self.say("how_msprof")))
+            yield self.sentence("how_msprof")
         may_mark = run.device_family == "npu" and run.framework != "MindSpore"
         between = " " if self.language == "en" else ""
         yield Paragraph(plain_prose(between.join(map(self.say, ("how", "two_ways") if may_mark else ("how",)))))
         if may_mark:
-            yield Paragraph(plain_prose(self.say("how_mark")))
+            yield self.sentence("how_mark")
             yield Code(MARKING, "python")
-            yield Paragraph(plain_prose(self.say("how_attention")))
+            yield self.sentence("how_attention")
             yield Code(ATTENTION_MARKING, "python")
         yield Paragraph(parse_prose(self.say("or_stack" if may_mark else "how_stack")))
 
     def head(self, rank: RankModules) -> Iterator[Block]:
         """What stands above the modules of one rank."""
-        yield Heading(plain_prose(self.say("tree", rank=rank.rank)))
+        yield self.heading("tree", rank=rank.rank)
         yield FactLine(tuple(map(plain_prose, self.facts(rank))))
         steps = any(node.step_share is not None for node in rank.tree)
         yield Paragraph(parse_prose(self.say("shares" if steps else "shares_kernels")))
         if not rank.backward and self.report.run.job.workload == "training":
-            yield Paragraph(plain_prose(self.say("no_backward")))
+            yield self.sentence("no_backward")
 
     def facts(self, rank: RankModules) -> Iterator[str]:
         """How the modules were marked, and how far that leads."""
@@ -187,8 +186,7 @@ class ModuleBlocks:
 
     def tree(self, rank: RankModules, *, briefly: bool = False) -> Grid:
         """The modules, each below the one around it."""
-        nodes = [node for node in rank.tree if not briefly or _is_shown_briefly(node)]
-        nodes = [*(node for node in nodes if node.path), *(node for node in nodes if not node.path)]
+        nodes = [node for node in modules_first(rank.tree) if not briefly or _is_shown_briefly(node)]
         steps = all(node.step_share is not None for node in nodes)
         passes = [name for name in ("forward", "backward", "recompute", "comm") if _any(nodes, name)]
         passes = passes if len(passes) > 1 and not briefly else []
@@ -196,13 +194,13 @@ class ModuleBlocks:
         heads = ("module", "share", "", "time", "own", *passes, *more, "instances")
         largest = max((_share(node, steps=steps) for node in nodes), default=0.0)
         rows = tuple(tuple(self.cells(node, (*passes, *more), largest, steps=steps)) for node in nodes)
-        titles = tuple(plain_prose(self.say(head)) if head else () for head in heads)
+        titles = tuple(self.said(head) if head else () for head in heads)
         return Grid(titles, rows, (False, True, False, *[True] * (len(heads) - 3)))
 
     def cells(self, node: ModuleNode, more: Sequence[str], largest: float, *, steps: bool) -> Iterator[Prose]:
         """One row of the tree."""
         share = _share(node, steps=steps)
-        named = code_prose(node.name, 60) if node.path else plain_prose(self.say("outside"))
+        named = code_prose(node.name, 60) if node.path else self.said("outside")
         yield (TextPiece(_BELOW * node.depth, tone="quiet"), *named) if node.depth else named
         yield plain_prose(show_value(share, "share"))
         yield (TextPiece("█" * round(share / largest * BAR) if largest else "", tone="compute"),)
@@ -214,7 +212,7 @@ class ModuleBlocks:
 
     def operators(self, rank: RankModules) -> Iterator[Block]:
         """The operators of each module that calls some itself."""
-        yield Heading(plain_prose(self.say("operators")))
+        yield self.heading("operators")
         for node in rank.tree:
             if found := operators_of_group(rank.operators, node.path) if node.path else ():
                 yield Heading(code_prose(node.path, 160), 3)
@@ -225,7 +223,7 @@ class ModuleBlocks:
         if most:
             yield operator_grid(found[:most], self.language)
         if len(found) > most:
-            yield quiet_line(plain_prose(self.say("rows_left", count=f"{len(found) - most:,}")))
+            yield quiet_line(self.said("rows_left", count=f"{len(found) - most:,}"))
 
 
 def operator_grid(found: Sequence[MergedOperator], language: Language) -> Grid:
@@ -250,6 +248,11 @@ def operator_grid(found: Sequence[MergedOperator], language: Language) -> Grid:
     return Grid(titles, rows, (*[False] * (len(heads) - len(last)), *[True] * len(last)))
 
 
+def modules_first(tree: Sequence[ModuleNode]) -> list[ModuleNode]:
+    """The modules of a rank in their order, and what lies outside of them last."""
+    return sorted(tree, key=lambda node: not node.path)
+
+
 def leading_module(rank: RankModules) -> ModuleNode | None:
     """The innermost module that still holds most of what the one around it takes; None where there is none."""
     inner: dict[str, list[ModuleNode]] = {}
@@ -262,6 +265,11 @@ def leading_module(rank: RankModules) -> ModuleNode | None:
             break
         found, nodes = most, inner.get(most.path, [])
     return found
+
+
+def share_of_module(node: ModuleNode) -> float:
+    """Its part of the step, of the kernel time where no step is known."""
+    return node.kernel_share if node.step_share is None else node.step_share
 
 
 def _is_shown_briefly(node: ModuleNode) -> bool:

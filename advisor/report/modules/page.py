@@ -10,9 +10,8 @@ from advisor.messages.text import Language
 from advisor.model.modules import ModuleNode, ModuleReport, RankModules
 from advisor.report.blocks import Block, Document, FactLine, Fold, Meter, Section
 from advisor.report.losses import losses_in_full, say_losses
-from advisor.report.modules.document import MOST_RANKS, ModuleBlocks, operators_of_group
-from advisor.report.modules.words import say
-from advisor.report.pages import LARGEST_BYTES, document_page, page_part
+from advisor.report.modules.document import MOST_RANKS, ModuleBlocks, modules_first, operators_of_group, share_of_module
+from advisor.report.pages import document_page, first_small_page, page_part
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, plain_prose
 from advisor.units import show_value
 
@@ -22,12 +21,8 @@ OPEN_DEPTH = 3
 
 def modules_page(report: ModuleReport, language: Language) -> str:
     """The report as one HTML document: with as many operators of each module as leave it small enough to open."""
-    text = ""
-    for most in (40, 10, 3, 0):
-        text = document_page(_PageBlocks(report, language).page(most))
-        if len(text.encode("utf-8", "backslashreplace")) < LARGEST_BYTES:
-            break
-    return text
+    shown = _PageBlocks(report, language)
+    return first_small_page(document_page(shown.page(most)) for most in (40, 10, 3, 0))
 
 
 class _PageBlocks(ModuleBlocks):
@@ -38,15 +33,14 @@ class _PageBlocks(ModuleBlocks):
         run, version = self.report.run, clean_line(self.report.version, 40)
         blocks = (Section(tuple(self.answer()), "verdict", element="section"), *self.ranks(most))
         lost = losses_in_full(say_losses(self.report.losses), self.report.losses.unread, self.language)
-        blocks = (*blocks, *page_part("unread", tuple(lost), say("unread", self.language)))
+        blocks = (*blocks, *page_part("unread", tuple(lost), self.say("unread")))
         title = f"{clean_line(run.name, 80)} · {self.say('modules')}"
         return Document(self.language, blocks, version, code_prose(run.name, 80), title)
 
     def ranks(self, most: int) -> Iterator[Block]:
         """Each rank as a section that the contents list."""
         for rank in self.report.ranks[:MOST_RANKS]:
-            nodes = [*(one for one in rank.tree if one.path), *(one for one in rank.tree if not one.path)]
-            made = (*self.head(rank), *self.level(rank, nodes, 0, most))
+            made = (*self.head(rank), *self.level(rank, modules_first(rank.tree), 0, most))
             yield from page_part(f"rank-{rank.rank}", made, f"rank {rank.rank}")
         yield from self.ranks_left(MOST_RANKS)
 
@@ -58,15 +52,15 @@ class _PageBlocks(ModuleBlocks):
             inner = tuple(self.level(rank, nodes[begin + 1 : end], depth + 1, most))
             own = operators_of_group(rank.operators, node.path) if node.path else ()
             listed = tuple(self.rows(own, most)) if own else ()
-            folded = (Fold(plain_prose(self.say("operators")), listed),) if listed and inner else listed
+            folded = (Fold(self.said("operators"), listed),) if listed and inner else listed
             below = (Section(inner, "inner"),) if inner else ()
             fold = Fold(self.title(node), (self.parts(node), *folded, *below), depth < OPEN_DEPTH and bool(inner))
-            yield Section((Meter(round(min(max(_share(node), 0.0), 1.0) * 100, 2)), fold), "module")
+            yield Section((Meter(round(min(max(share_of_module(node), 0.0), 1.0) * 100, 2)), fold), "module")
 
     def title(self, node: ModuleNode) -> Prose:
         """The name of a module, its share, and its time."""
-        named = code_prose(node.name, 60) if node.path else plain_prose(self.say("outside"))
-        times = f" {show_value(_share(node), 'share')} · {show_value(node.total_us, 'us')}"
+        named = code_prose(node.name, 60) if node.path else self.said("outside")
+        times = f" {show_value(share_of_module(node), 'share')} · {show_value(node.total_us, 'us')}"
         several = f" · {self.say('instances')} {node.instances:,}" if node.instances > 1 else ""
         mfu = f" · MFU {show_value(node.mfu, 'share')}" if node.mfu is not None else ""
         return (*named, TextPiece(times + mfu + several, tone="quiet"))
@@ -75,13 +69,9 @@ class _PageBlocks(ModuleBlocks):
         """What the time of a module is made of."""
         names = ("own", "forward", "backward", "recompute", "comm")
         told = [
-            f"{say(name, self.language)} {show_value(getattr(node, f'{name}_us'), 'us')}"
+            f"{self.say(name)} {show_value(getattr(node, f'{name}_us'), 'us')}"
             for name in names
             if getattr(node, f"{name}_us") > 0 and node.path
         ]
         kernels = f"{self.say('kernels')} {show_value(node.kernels, 'count')}"
         return FactLine(tuple(map(plain_prose, (*told, kernels))))
-
-
-def _share(node: ModuleNode) -> float:
-    return node.kernel_share if node.step_share is None else node.step_share

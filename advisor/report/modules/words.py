@@ -5,13 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text, TimesOf
-from advisor.report.words import say as of_reports
+from advisor.messages.text import Text
+from advisor.report.words import WORDS as OF_REPORTS
+from advisor.report.words import Wording
 
-
-def _t(en: str, zh: str) -> Text:
-    return Text(en, zh)
-
+_t = Text
 
 WORDS: Mapping[str, Text] = {
     "modules": _t("Where in the model the time goes", "模型结构耗时"),
@@ -120,10 +118,6 @@ WORDS: Mapping[str, Text] = {
         "msprof records neither operators of the framework nor Python: use the profiler of the framework.",
         "msprof 不采集框架算子与 Python 调用，请使用框架自带的 profiler。",
     ),
-    "without_calls": _t(
-        "Modules were marked, but kernels or calls of the host are missing: record with the activities CPU and NPU.",
-        "已标记模块，但缺少 kernel 或 host 调用：采集时 activities 需同时包含 CPU 与 NPU。",
-    ),
 }
 MARKING = """\
 import torch_npu
@@ -205,8 +199,5 @@ functional.scaled_dot_product_attention = marked_scaled
 """
 """What marks the arguments of fused attention; recorded as the marks of modules are."""
 
-
-def say(name: str, language: Language, times_of: TimesOf = "step", /, **values: object) -> str:
-    """One of these words, else one that reports share, with its holes filled; `times_of` is what times are of."""
-    own = WORDS.get(name)
-    return of_reports(name, language, times_of, **values) if own is None else own.fill(language, times_of, **values)
+say = Wording(WORDS, OF_REPORTS)
+"""These words, else those that all reports share."""

@@ -37,8 +37,8 @@ def statistics_document(statistics: Statistics, language: Language, most: int) -
 
 
 def _document(statistics: Statistics, language: Language, most: int, tell: TellLosses) -> Document:
-    blocks = _blocks(statistics, language, most, tell)
-    return Document(language, tuple(blocks), clean_line(statistics.version, 40))
+    blocks = tuple(_blocks(statistics, language, most, tell))
+    return Document(language, blocks, clean_line(statistics.version, 40))
 
 
 def statistics_summary(statistics: Statistics, language: Language, most: int) -> Document:
@@ -77,16 +77,10 @@ def _blocks(statistics: Statistics, language: Language, most: int, tell: TellLos
         yield Paragraph(plain_prose(say("nothing", language)))
     if statistics.absent:
         yield Heading(plain_prose(say("absent", language)))
-        yield Grid(
-            (plain_prose(say("table", language)), plain_prose(say("reason", language))),
-            tuple(
-                (
-                    plain_prose(table_title(one.name, language, statistics.times_of)),
-                    plain_prose(clean_line(one.reason.say(language), 400)),
-                )
-                for one in statistics.absent
-            ),
-        )
+        titles = (table_title(one.name, language, statistics.times_of) for one in statistics.absent)
+        reasons = (clean_line(one.reason.say(language), 400) for one in statistics.absent)
+        rows = zip(map(plain_prose, titles), map(plain_prose, reasons), strict=True)
+        yield Grid((plain_prose(say("table", language)), plain_prose(say("reason", language))), tuple(rows))
     yield from tell(statistics.lost, statistics.unread, language)
 
 

@@ -7,12 +7,9 @@ from collections.abc import Mapping
 
 from advisor.messages.text import Language, Text, TimesOf
 from advisor.report.columns import COLUMNS
-from advisor.report.words import CAUSES, word_for
+from advisor.report.words import CAUSES, Wording, word_for
 
-
-def _t(en: str, zh: str) -> Text:
-    return Text(en, zh)
-
+_t = Text
 
 WORDS: Mapping[str, Text] = {
     "statistics": _t("Statistics of {run}", "{run} 的统计"),
@@ -104,10 +101,7 @@ WITHOUT_STEPS: Mapping[TimesOf, Mapping[str, Text]] = {
 }
 """What tables and columns of steps are called where none was marked, by what their times are of."""
 
-
-def say(name: str, language: Language, /, **values: object) -> str:
-    """One of the words, with its holes filled."""
-    return WORDS[name].fill(language, **values)
+say = Wording(WORDS)
 
 
 def say_table(name: str, language: Language, times_of: TimesOf = "step") -> str | None:

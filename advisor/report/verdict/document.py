@@ -33,6 +33,7 @@ from advisor.report.comparison.words import STATUSES as STATUS_WORDS
 from advisor.report.diagnosis.cards import Card, make_cards, worst_place
 from advisor.report.diagnosis.finding import quiet_line
 from advisor.report.diagnosis.outcomes import first_unread
+from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, parse_prose, plain_prose, strong
 from advisor.report.verdict.words import say, say_count
 from advisor.units import show_value
@@ -71,18 +72,20 @@ def verdict_document(judged: Judged, language: Language) -> Document:
     return Document(language, tuple(_Maker(judged, language).blocks()), judged.diagnosis.version)
 
 
-class _Maker:
+class _Maker(Phrases):
     """Makes the blocks of one verdict in one language."""
 
+    wording = say
+
     def __init__(self, judged: Judged, language: Language) -> None:
-        self.judged, self.language, self.verdict = judged, language, judged.verdict
+        super().__init__(language)
+        self.judged, self.verdict = judged, judged.verdict
         made = make_cards(judged.diagnosis, language)
         self.entries = [_Entry(card, one) for card, one in zip(made, self.verdict.rulings, strict=True)]
         self.failing = [e for e in self.entries if e.ruling.action == "error" and e.ruling.suppressed is None]
         warned = [e for e in self.entries if e.ruling.action == "warn" and e.ruling.suppressed is None]
         self.warned = [e for e in warned if e.ruling.status not in ("same", "better")]
         self.known = len(warned) - len(self.warned)
-        self.colon, self.comma = say("colon", language), say("comma", language)
 
     def blocks(self) -> Iterator[Block]:
         yield Heading(self.headline(), 1)
@@ -118,29 +121,29 @@ class _Maker:
         word: tuple[str, Tone] = ("passed", "good") if verdict.passed else ("failed", "bad")
         word = ("blind", "bad") if verdict.blind else word
         quiet = not (verdict.rulings or verdict.budgets or verdict.notes)
-        tail = said or (say("nothing", language) if quiet else "")
-        stop = (f"{self.colon}{tail}" if tail else "") + say("full_stop", language)
-        return (TextPiece(say(word[0], language), tone=word[1]), TextPiece(stop))
+        tail = said or (self.say("nothing") if quiet else "")
+        stop = (f"{self.colon}{tail}" if tail else "") + self.say("full_stop")
+        return (TextPiece(self.say(word[0]), tone=word[1]), TextPiece(stop))
 
     def against(self, comparison: Comparison) -> Prose:
         """How many findings are new, worse and so on, and what became of the step time."""
         language = self.language
         counted = Counter(change.status for change in comparison.changes)
         counts = [
-            say("count", language, count=counted[status], word=STATUS_WORDS[status].say(language))
+            self.say("count", count=counted[status], word=STATUS_WORDS[status].say(language))
             for status in STATUSES
             if counted[status]
         ]
-        said = f"{say('against', language)}{self.colon}{self.comma.join(counts) or say('no_change', language)}"
+        said = f"{self.say('against')}{self.colon}{self.comma.join(counts) or self.say('no_change')}"
         step = comparison.step
-        time = (TextPiece(say("semicolon", language)), self.time(comparison, step)) if step is not None else ()
-        return (TextPiece(said), *time, TextPiece(say("full_stop", language)))
+        time = (TextPiece(self.say("semicolon")), self.time(comparison, step)) if step is not None else ()
+        return (TextPiece(said), *time, TextPiece(self.say("full_stop")))
 
     def time(self, comparison: Comparison, step: Shift) -> TextPiece:
         """The step time on both sides."""
         if comparison.apart:
             why = say_barriers(comparison, comparison.apart, self.language)
-            return TextPiece(say("apart", self.language, why=why), tone="warn")
+            return TextPiece(self.say("apart", why=why), tone="warn")
         times_of = compared_times(comparison)
         said = say(
             "step_time" if times_of == "step" else "window_time",
@@ -157,8 +160,8 @@ class _Maker:
         yield strong(card.title)
         yield self.facts(entry)
         if card.causes:
-            yield (TextPiece(f"{say('caused_by', self.language)}{self.colon}"), *card.causes[0].title)
-        by = say("because", self.language, by=clean_line(ruling.by))
+            yield (TextPiece(f"{self.say('caused_by')}{self.colon}"), *card.causes[0].title)
+        by = self.say("because", by=clean_line(ruling.by))
         place = worst_place(card, self.language)
         where = f"{place}  " if place else ""
         yield (_quiet_piece(where), *self.rule(card, ruling.fingerprint), _quiet_piece(f"  {by}"))
@@ -176,7 +179,7 @@ class _Maker:
 
     def warnings(self) -> Iterator[Block]:
         if self.warned:
-            yield Heading(plain_prose(say("warnings", self.language)))
+            yield self.heading("warnings")
             items = (
                 (Paragraph(one.card.title), Paragraph((*self.facts(one), TextPiece("  "), *self.rule(one.card))))
                 for one in self.warned[:MOST_WARNINGS]
@@ -184,24 +187,21 @@ class _Maker:
             yield ListBlock(tuple(items), mark=TextPiece("!", tone="warn"))
         yield from self.more(self.warned, MOST_WARNINGS)
         if self.known:
-            yield Paragraph((_quiet_piece(say("known", self.language, count=self.known)),))
+            yield Paragraph((_quiet_piece(self.say("known", count=self.known)),))
 
     def more(self, entries: Sequence[object], shown: int) -> Blocks:
         left = len(entries) - shown
-        return paragraph_of(_quiet_piece(say("more", self.language, count=left))) if left > 0 else ()
+        return paragraph_of(_quiet_piece(self.say("more", count=left))) if left > 0 else ()
 
     def budgets(self) -> Grid:
         names = ("budget", "limit", "measured", "result")
-        return Grid(
-            tuple(plain_prose(say(name, self.language)) for name in names),
-            tuple(map(self.budget, self.verdict.budgets)),
-        )
+        return Grid(self.heads(*names), tuple(map(self.budget, self.verdict.budgets)))
 
     def budget(self, budget: Budget) -> tuple[Prose, ...]:
         name = "step_time_budget" if budget.name == "step_time" else budget.name
         limit, measured = _told_apart(budget)
         return (
-            plain_prose(say(name, self.language)),
+            self.said(name),
             plain_prose(limit),
             plain_prose(measured),
             (self.result(budget),),
@@ -209,23 +209,23 @@ class _Maker:
 
     def result(self, budget: Budget) -> TextPiece:
         if budget.kept is None:
-            return TextPiece(say("unmeasured", self.language), tone="warn")
+            return TextPiece(self.say("unmeasured"), tone="warn")
         if budget.kept:
-            return TextPiece(say("kept", self.language), tone="good")
+            return TextPiece(self.say("kept"), tone="good")
         if budget.action == "warn":
-            return TextPiece(say("exceeded_warn", self.language), tone="warn")
-        return TextPiece(say("exceeded", self.language), tone="bad")
+            return TextPiece(self.say("exceeded_warn"), tone="warn")
+        return TextPiece(self.say("exceeded"), tone="bad")
 
     def suppressions(self) -> Iterator[Block]:
         held = [(entry.card, one) for entry in self.entries if (one := entry.ruling.suppressed) is not None]
         if held:
-            heading = f"{say('suppressed', self.language)}{self.colon}{len(held)}"
+            heading = f"{self.say('suppressed')}{self.colon}{len(held)}"
             yield from self.listed(heading, [self.held(card, one) for card, one in held])
         if self.verdict.expired:
-            lines = [self.named(one, say("was_until", self.language, day=one.expires)) for one in self.verdict.expired]
-            yield from self.listed(say("expired", self.language), lines)
+            lines = [self.named(one, self.say("was_until", day=one.expires)) for one in self.verdict.expired]
+            yield from self.listed(self.say("expired"), lines)
         if self.verdict.unused:
-            yield from self.listed(say("unused", self.language), [self.named(one, "") for one in self.verdict.unused])
+            yield from self.listed(self.say("unused"), [self.named(one, "") for one in self.verdict.unused])
 
     def listed(self, heading: str, lines: Sequence[Prose]) -> Iterator[Block]:
         yield Heading(plain_prose(heading))
@@ -233,7 +233,7 @@ class _Maker:
         yield from self.more(lines, MOST_SUPPRESSIONS)
 
     def held(self, card: Card, one: Suppression) -> Prose:
-        until = say("until", self.language, day=one.expires) if one.expires else ""
+        until = self.say("until", day=one.expires) if one.expires else ""
         about = self.comma.join(filter(None, (clean_line(one.reason, 200), clean_line(one.owner), until)))
         return (*card.title, _quiet_piece(f"  {about}"))
 
@@ -247,7 +247,7 @@ class _Maker:
         return (*code_prose(place, 420), TextPiece("  "), *code_prose(which), TextPiece(f"  {about}"))
 
     def how_to_suppress(self) -> Iterator[Block]:
-        said = say("suppress", self.language, file=clean_line(self.judged.settings, 400))
+        said = self.say("suppress", file=clean_line(self.judged.settings, 400))
         yield Heading(parse_prose(f"{said}{self.colon.rstrip()}"))
         first, until = self.failing[0].ruling, self.judged.today + timedelta(days=DAYS)
         if self.judged.settings.endswith(".toml"):
@@ -256,7 +256,7 @@ class _Maker:
         lines = (
             f"- rule: {_quote_yaml(first.rule, _PLAIN)}",
             f"  fingerprint: {_quote_yaml(first.fingerprint, _FINGERPRINT)}",
-            f"  reason:  # {say('reason_here', self.language)}",
+            f"  reason:  # {self.say('reason_here')}",
             f"  expires: {until.isoformat()}",
         )
         yield Code("\n".join(lines), "yaml")
@@ -267,7 +267,7 @@ class _Maker:
             "[[tool.advisor.suppressions]]",
             f"rule = {json.dumps(clean_line(first.rule, 400))}",
             f"fingerprint = {json.dumps(clean_line(first.fingerprint, 400))}",
-            f'reason = "{say("reason_here", self.language)}"',
+            f'reason = "{self.say("reason_here")}"',
             f"expires = {until.isoformat()}",
         )
 

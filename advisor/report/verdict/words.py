@@ -5,13 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text, TimesOf
+from advisor.messages.text import Language, Text
 from advisor.report.words import WORDS as OF_REPORTS
+from advisor.report.words import Wording
 
-
-def _t(en: str, zh: str) -> Text:
-    return Text(en, zh)
-
+_t = Text
 
 WORDS: Mapping[str, Text] = {
     "passed": _t("Passed", "通过"),
@@ -63,10 +61,8 @@ WORDS: Mapping[str, Text] = {
     "reason_here": _t("why the project lives with it", "为什么暂时接受"),
 }
 
-
-def say(name: str, language: Language, times_of: TimesOf = "step", /, **values: object) -> str:
-    """One of the words of a verdict, else one that all reports share, with its holes filled."""
-    return (WORDS.get(name) or OF_REPORTS[name]).fill(language, times_of, **values)
+say = Wording(WORDS, OF_REPORTS)
+"""The words of a verdict, else those that all reports share."""
 
 
 def say_count(name: str, count: int, language: Language) -> str:

@@ -13,9 +13,9 @@ from advisor.report.comparison.amounts import signed_amount
 from advisor.report.comparison.apart import compared_times, say_barriers, say_both_times
 from advisor.report.comparison.items import Items, WatchedValue
 from advisor.report.comparison.words import JUDGEMENTS, STATUSES
+from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, plain_prose
 from advisor.report.verification.words import say
-from advisor.report.words import say as say_report
 from advisor.report.words import say_aside
 from advisor.units import show_value
 
@@ -30,25 +30,156 @@ def verification_document(found: Verification | Verifications, comparison: Compa
 
     Of one finding; of all it says how much of a shorter step each explains at most.
     """
-    items = Items(comparison, language)
-    blocks = _all_blocks(found, items) if isinstance(found, Verifications) else _finding_blocks(found, items)
+    shown = _VerificationBlocks(comparison, language)
+    blocks = shown.all_blocks(found) if isinstance(found, Verifications) else shown.finding_blocks(found)
     return Document(language, tuple(blocks), comparison.after.version)
 
 
-def _finding_blocks(verification: Verification, items: Items) -> Iterator[Block]:
-    language, result = items.language, verification.result
-    change = items.comparison.change(verification.fingerprint)
-    own = items.item(change) if change is not None else None
-    says = _say_result(result, items)
-    yield Heading((TextPiece(says, tone=_RESULTS.get(result, "")),), 1)
-    yield Paragraph(_title_with_rule(items.title_before(change) if change is not None else (), verification))
-    times = plain_prose(say(f"per_{compared_times(items.comparison)}", language))
-    yield Grid(((), times, ()), tuple(_amount_rows(verification, items)))
-    if own is not None and own.values and not items.comparison.unrelated:
-        yield Heading(plain_prose(say("watched", language)))
-        heads = tuple(plain_prose(say(name, language)) for name in ("value", "before", "after", "threshold"))
-        yield Grid(heads, tuple(map(_value_row, own.values)))
-    yield from _caveat_blocks(verification.against, verification.reasons, items)
+class _VerificationBlocks(Phrases):
+    """Makes the blocks of what became of findings from one capture to another."""
+
+    wording = say
+
+    def __init__(self, comparison: Comparison, language: Language) -> None:
+        super().__init__(language, compared_times(comparison))
+        self.comparison, self.items = comparison, Items(comparison, language)
+
+    def finding_blocks(self, verification: Verification) -> Iterator[Block]:
+        result = verification.result
+        change = self.comparison.change(verification.fingerprint)
+        own = self.items.item(change) if change is not None else None
+        yield Heading((TextPiece(self.say_result(result), tone=_RESULTS.get(result, "")),), 1)
+        yield Paragraph(_title_with_rule(self.items.title_before(change) if change is not None else (), verification))
+        times = self.said(f"per_{self.times_of}")
+        yield Grid(((), times, ()), tuple(self.amount_rows(verification)))
+        if own is not None and own.values and not self.comparison.unrelated:
+            yield self.heading("watched")
+            heads = self.heads("value", "before", "after", "threshold")
+            yield Grid(heads, tuple(map(_value_row, own.values)))
+        yield from self.caveat_blocks(verification.against, verification.reasons)
+
+    def all_blocks(self, found: Verifications) -> Iterator[Block]:
+        yield Heading(self.answer_to_all(found), 1)
+        yield Paragraph(plain_prose(self.of_step(found.step)))
+        if found.findings:
+            heads = self.heads("became", "finding", "promised_short", "freed_short", "explained_short")
+            yield Grid(heads, tuple(map(self.finding_row, found.findings)), subject=1)
+            if not found.barriers:
+                yield Paragraph((TextPiece(self.say("no_sum"), tone="quiet"),))
+        yield from self.caveat_blocks([one for one in found.against if one.status == "new"], found.reasons)
+
+    def finding_row(self, one: Verification) -> tuple[Prose, ...]:
+        change = self.comparison.change(one.fingerprint)
+        title = self.items.title_before(change) if change is not None else ()
+        reason = change.reason if change is not None and not one.barriers else None
+        why = "" if reason is None else say_aside(clean_line(reason.say(self.language), 500), self.language)
+        return (
+            (TextPiece(self.became_word(one), tone=_BECAME.get(one.status, "")),),
+            (*_title_with_rule(title, one), *(plain_prose(why) if why else ())),
+            plain_prose(show_value(one.promised_us, "us") if one.promised_us > 0 else "–"),
+            plain_prose(_time_or_dash(one.freed_us, one.promised_us)),
+            plain_prose(_time_or_dash(one.explained_us, one.promised_us)),
+        )
+
+    def say_result(self, result: PromiseResult) -> str:
+        """Whether it was fixed, or why that cannot be told."""
+        if result == "not known" and self.comparison.apart:
+            why = say_barriers(self.comparison, self.comparison.apart, self.language)
+            return self.say("not known because", why=why)
+        said = self.say("got_worse" if result == "worse" else result)
+        return said + self.say_condition()
+
+    def say_condition(self) -> str:
+        """On what an answer rests where the two captures may be of different programs."""
+        return self.say("if_one_program") if "program" in self.comparison.barriers else ""
+
+    def answer_to_all(self, found: Verifications) -> Prose:
+        """What became of how many findings, or why that cannot be told."""
+        if found.findings and found.barriers:
+            why = say_barriers(self.comparison, found.barriers, self.language)
+            return (TextPiece(self.say("none known because", why=why), tone="warn"),)
+        said = self.say_counts(found) + (self.say_condition() if found.findings else "")
+        return (TextPiece(said, tone="good" if found.worked else "bad"),)
+
+    def say_counts(self, found: Verifications) -> str:
+        """How many findings there were, and what became of how many."""
+        if not found.findings:
+            return self.say("nothing")
+        counts = ((status, found.having(status)) for status in _ORDER)
+        said = (self.say("count_of", count=n, status=self.status_word(one)) for one, n in counts if n)
+        return self.say("all_are", total=len(found.findings), counts=self.say("listed").join(said))
+
+    def of_step(self, step: Shift | None) -> str:
+        """The step before and after, and what it won."""
+        if step is None:
+            return self.say("no_step")
+        if self.comparison.apart:
+            return say_both_times(step, self.comparison, self.language)
+        before, after = show_value(step.before_us, "us"), show_value(step.after_us, "us")
+        name = step.status if self.times_of == "step" else f"{step.status}_window"
+        return self.say(name, before=before, after=after, delta=show_value(abs(step.delta_us), "us"))
+
+    def status_word(self, status: Status) -> str:
+        """What became of a finding; one whose rule could not look again was not measured."""
+        return self.say("not measured") if status == "not comparable" else STATUSES[status].say(self.language)
+
+    def became_word(self, one: Verification) -> str:
+        """What became of a finding; of captures that do not compare that cannot be told."""
+        return JUDGEMENTS["not comparable"].say(self.language) if one.barriers else self.status_word(one.status)
+
+    def caveat_blocks(self, changes: Sequence[Change], reasons: Iterable[Text]) -> Iterator[Block]:
+        """What came or grew meanwhile, and what limits the answer."""
+        if changes:
+            yield self.heading("against")
+            yield from bullet_list(map(self.change_prose, changes[:MOST_AGAINST]))
+        if said := [plain_prose(clean_line(reason.say(self.language), 500)) for reason in reasons]:
+            yield self.heading("reasons")
+            yield from bullet_list(said)
+
+    def change_prose(self, change: Change) -> Prose:
+        item = self.items.item(change)
+        told = filter(None, [STATUSES[change.status].say(self.language), item.saving])
+        about = say_aside(self.comma.join(told), self.language)
+        return (*item.title, TextPiece(f"{about} "), *code_prose(item.rule))
+
+    def amount_rows(self, verification: Verification) -> Iterator[tuple[Prose, ...]]:
+        """The times that are set side by side: what they are, how much, and what part of the promise."""
+        promised, won = verification.promised_us, verification.won_us
+        moved = self.say_step_moved(verification.step)
+        named = (
+            ("promised", show_value(promised, "us") if promised > 0 else self.say("not_estimated"), ""),
+            (
+                "freed",
+                self.time_or_unknown(verification.freed_us),
+                self.share_of_promise(verification.freed_us, promised),
+            ),
+            (
+                "won",
+                self.time_or_unknown(won),
+                "  ".join(filter(None, [self.share_of_promise(won, promised), moved])),
+            ),
+            ("explained", self.time_or_unknown(verification.explained_us), ""),
+        )
+        for name, time, note in named:
+            label = self.said("won_window" if name == "won" and self.times_of != "step" else name)
+            yield label, plain_prose(time), (TextPiece(note, tone="quiet"),) if note else ()
+
+    def say_step_moved(self, step: Shift | None) -> str:
+        """The step before and after; for what each of them is where the captures do not compare."""
+        if step is None:
+            return ""
+        if self.comparison.apart:
+            return say_both_times(step, self.comparison, self.language)
+        return f"{show_value(step.before_us, 'us')} → {show_value(step.after_us, 'us')}"
+
+    def time_or_unknown(self, us: float | None) -> str:
+        return self.say("unknown") if us is None else signed_amount(us) if us < 0 else show_value(us, "us")
+
+    def share_of_promise(self, us: float | None, promised: float) -> str:
+        """Which part of the promise this is; nothing where nothing was promised or nothing won."""
+        if us is None or us <= 0 or promised <= 0:
+            return ""
+        return self.say("of_promise", share=show_value(us / promised, "share"))
 
 
 def _title_with_rule(title: Prose, one: Verification) -> Prose:
@@ -59,160 +190,6 @@ def _value_row(value: WatchedValue) -> tuple[Prose, ...]:
     return (value.label, value.before, value.after, plain_prose(value.threshold or "–"))
 
 
-def _all_blocks(found: Verifications, items: Items) -> Iterator[Block]:
-    language = items.language
-    yield Heading(_answer_to_all(found, items), 1)
-    yield Paragraph(plain_prose(_of_step(found.step, items)))
-    if found.findings:
-        names = ("became", "finding", "promised_short", "freed_short", "explained_short")
-        heads = tuple(plain_prose(say(name, language)) for name in names)
-        yield Grid(heads, tuple(_finding_row(one, items) for one in found.findings), subject=1)
-        if not found.barriers:
-            yield Paragraph((TextPiece(say("no_sum", language), tone="quiet"),))
-    yield from _caveat_blocks([one for one in found.against if one.status == "new"], found.reasons, items)
-
-
-def _finding_row(one: Verification, items: Items) -> tuple[Prose, ...]:
-    language, change = items.language, items.comparison.change(one.fingerprint)
-    title = items.title_before(change) if change is not None else ()
-    reason = change.reason if change is not None and not one.barriers else None
-    why = plain_prose(say_aside(clean_line(reason.say(language), 500), language)) if reason is not None else ()
-    return (
-        (TextPiece(_became_word(one, language), tone=_BECAME.get(one.status, "")),),
-        (*_title_with_rule(title, one), *why),
-        plain_prose(show_value(one.promised_us, "us") if one.promised_us > 0 else "–"),
-        plain_prose(_time_or_dash(one.freed_us, one.promised_us)),
-        plain_prose(_time_or_dash(one.explained_us, one.promised_us)),
-    )
-
-
-def _say_result(result: PromiseResult, items: Items) -> str:
-    """Whether it was fixed, or why that cannot be told."""
-    if result == "not known" and items.comparison.apart:
-        why = say_barriers(items.comparison, items.comparison.apart, items.language)
-        return say("not known because", items.language, why=why)
-    said = say("got_worse" if result == "worse" else result, items.language)
-    return said + _say_condition(items)
-
-
-def _say_condition(items: Items) -> str:
-    """On what an answer rests where the two captures may be of different programs."""
-    return say("if_one_program", items.language) if "program" in items.comparison.barriers else ""
-
-
-def _answer_to_all(found: Verifications, items: Items) -> Prose:
-    """What became of how many findings, or why that cannot be told."""
-    if found.findings and found.barriers:
-        why = say_barriers(items.comparison, found.barriers, items.language)
-        return (TextPiece(say("none known because", items.language, why=why), tone="warn"),)
-    said = _say_counts(found, items.language) + (_say_condition(items) if found.findings else "")
-    return (TextPiece(said, tone="good" if found.worked else "bad"),)
-
-
-def _say_counts(found: Verifications, language: Language) -> str:
-    """How many findings there were, and what became of how many."""
-    if not found.findings:
-        return say("nothing", language)
-    counts = ((status, found.having(status)) for status in _ORDER)
-    said = (
-        say("count_of", language, count=count, status=status_word(status, language))
-        for status, count in counts
-        if count
-    )
-    return say("all_are", language, total=len(found.findings), counts=say("listed", language).join(said))
-
-
-def _of_step(step: Shift | None, items: Items) -> str:
-    """The step before and after, and what it won."""
-    language = items.language
-    if step is None:
-        return say("no_step", language)
-    if items.comparison.apart:
-        return say_both_times(step, items.comparison, language)
-    before, after = show_value(step.before_us, "us"), show_value(step.after_us, "us")
-    times_of = compared_times(items.comparison)
-    return say(
-        f"step_{step.status}" if times_of == "step" else f"step_{step.status}_window",
-        language,
-        times_of,
-        before=before,
-        after=after,
-        delta=show_value(abs(step.delta_us), "us"),
-    )
-
-
-def status_word(status: Status, language: Language) -> str:
-    """What became of a finding; one whose rule could not look again was not measured."""
-    return say("not measured", language) if status == "not comparable" else STATUSES[status].say(language)
-
-
-def _became_word(one: Verification, language: Language) -> str:
-    """What became of a finding; of captures that do not compare that cannot be told."""
-    return JUDGEMENTS["not comparable"].say(language) if one.barriers else status_word(one.status, language)
-
-
 def _time_or_dash(us: float | None, promised: float) -> str:
     """A time; a dash where it is not known, or the finding had none to begin with."""
     return "–" if us is None or promised <= 0 else signed_amount(us) if us < 0 else show_value(us, "us")
-
-
-def _caveat_blocks(changes: Sequence[Change], reasons: Iterable[Text], items: Items) -> Iterator[Block]:
-    """What came or grew meanwhile, and what limits the answer."""
-    language = items.language
-    if changes:
-        yield Heading(plain_prose(say("against", language)))
-        yield from bullet_list(_change_prose(change, items) for change in changes[:MOST_AGAINST])
-    if said := [plain_prose(clean_line(reason.say(language), 500)) for reason in reasons]:
-        yield Heading(plain_prose(say("reasons", language)))
-        yield from bullet_list(said)
-
-
-def _change_prose(change: Change, items: Items) -> Prose:
-    item = items.item(change)
-    told = filter(None, [STATUSES[change.status].say(items.language), item.saving])
-    about = say_aside(say_report("comma", items.language).join(told), items.language)
-    return (*item.title, TextPiece(f"{about} "), *code_prose(item.rule))
-
-
-def _amount_rows(verification: Verification, items: Items) -> Iterator[tuple[Prose, ...]]:
-    """The times that are set side by side: what they are, how much, and what part of the promise."""
-    language, times_of = items.language, compared_times(items.comparison)
-    promised, won = verification.promised_us, verification.won_us
-    moved = _say_step_moved(verification.step, items)
-    named = (
-        ("promised", show_value(promised, "us") if promised > 0 else say("not_estimated", language), ""),
-        (
-            "freed",
-            _time_or_unknown(verification.freed_us, language),
-            _share_of_promise(verification.freed_us, promised, language),
-        ),
-        (
-            "won",
-            _time_or_unknown(won, language),
-            "  ".join(filter(None, [_share_of_promise(won, promised, language), moved])),
-        ),
-        ("explained", _time_or_unknown(verification.explained_us, language), ""),
-    )
-    for name, time, note in named:
-        label = plain_prose(say("won_window" if name == "won" and times_of != "step" else name, language, times_of))
-        yield label, plain_prose(time), (TextPiece(note, tone="quiet"),) if note else ()
-
-
-def _say_step_moved(step: Shift | None, items: Items) -> str:
-    """The step before and after; for what each of them is where the captures do not compare."""
-    if step is None:
-        return ""
-    if items.comparison.apart:
-        return say_both_times(step, items.comparison, items.language)
-    return f"{show_value(step.before_us, 'us')} → {show_value(step.after_us, 'us')}"
-
-
-def _time_or_unknown(us: float | None, language: Language) -> str:
-    return say("unknown", language) if us is None else signed_amount(us) if us < 0 else show_value(us, "us")
-
-
-def _share_of_promise(us: float | None, promised: float, language: Language) -> str:
-    """Which part of the promise this is; nothing where nothing was promised or nothing won."""
-    if us is None or us <= 0 or promised <= 0:
-        return ""
-    return say("of_promise", language, share=show_value(us / promised, "share"))

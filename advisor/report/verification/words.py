@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text, TimesOf
-from advisor.report.comparison.words import say as of_comparisons
+from advisor.messages.text import Text
+from advisor.report.comparison.words import WORDS as OF_COMPARISONS
+from advisor.report.words import WORDS as OF_REPORTS
+from advisor.report.words import Wording
 
-
-def _t(en: str, zh: str) -> Text:
-    return Text(en, zh)
-
+_t = Text
 
 WORDS: Mapping[str, Text] = {
     "kept": _t("Fixed: the promise was kept.", "修复有效：达到预期收益。"),
@@ -45,31 +44,23 @@ WORDS: Mapping[str, Text] = {
     "count_of": _t("{count} {status}", "{count} 个{status}"),
     "not measured": _t("not measured", "未测得"),
     "no_step": _t("The step time is not known on both sides.", "两份采集并非都有单步耗时。"),
-    "step_better": _t(
+    "better": _t(
         "A step takes {after} in place of {before}: {delta} won.", "单步耗时 {before} → {after}，缩短 {delta}。"
     ),
-    "step_worse": _t(
+    "worse": _t(
         "A step takes {after} in place of {before}: {delta} lost.", "单步耗时 {before} → {after}，变长 {delta}。"
     ),
-    "step_same": _t(
-        "A step takes as long as before, within noise: {before} before, {after} after.",
-        "单步耗时没有超出正常波动的变化：之前 {before}，之后 {after}。",
-    ),
-    "step_not comparable": _t(
+    "not comparable": _t(
         "A step took {before} before and takes {after} after; the two do not compare.",
         "单步耗时之前为 {before}，之后为 {after}，两者不可比。",
     ),
-    "step_better_window": _t(
+    "better_window": _t(
         "{the_step} takes {after} in place of {before}: {delta} won.", "{the_step} {before} → {after}，缩短 {delta}。"
     ),
-    "step_worse_window": _t(
+    "worse_window": _t(
         "{the_step} takes {after} in place of {before}: {delta} lost.", "{the_step} {before} → {after}，变长 {delta}。"
     ),
-    "step_same_window": _t(
-        "{the_step} takes as long as before, within noise: {before} before, {after} after.",
-        "{the_step}没有超出正常波动的变化：之前 {before}，之后 {after}。",
-    ),
-    "step_not comparable_window": _t(
+    "not comparable_window": _t(
         "{the_step} took {before} before and takes {after} after; the two do not compare.",
         "{the_step}之前为 {before}，之后为 {after}，两者不可比。",
     ),
@@ -86,10 +77,5 @@ WORDS: Mapping[str, Text] = {
     "reasons": _t("To bear in mind", "说明"),
 }
 
-
-def say(name: str, language: Language, times_of: TimesOf = "step", /, **values: object) -> str:
-    """One of the words of a verification, else one that comparisons and reports share, with its holes filled."""
-    own = WORDS.get(name)
-    if own is None:
-        return of_comparisons(name, language, times_of, **values)
-    return own.fill(language, times_of, **values)
+say = Wording(WORDS, OF_COMPARISONS, OF_REPORTS)
+"""The words of a verification, else those of comparisons, else those that all reports share."""

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What makes blocks of fixed words in one language."""
+
+from __future__ import annotations
+
+from advisor.messages.text import Language, TimesOf
+from advisor.report.blocks import Heading, Paragraph
+from advisor.report.prose import Prose, TextPiece, Tone, plain_prose
+from advisor.report.words import Wording
+
+
+class Phrases:
+    """The words of one kind of document in one language; `times_of` is what the times that its tables hold are of."""
+
+    wording: Wording
+
+    def __init__(self, language: Language, times_of: TimesOf = "step") -> None:
+        self.language, self.times_of = language, times_of
+        self.colon, self.comma, self.semicolon = map(self.say, ("colon", "comma", "semicolon"))
+
+    def say(self, name: str, /, **values: object) -> str:
+        """One of the words, with its holes filled."""
+        return self.wording(name, self.language, self.times_of, **values)
+
+    def said(self, name: str, /, **values: object) -> Prose:
+        """The same as a stretch of text."""
+        return plain_prose(self.say(name, **values))
+
+    def heading(self, name: str, level: int = 2, **values: object) -> Heading:
+        """The title of a part."""
+        return Heading(self.said(name, **values), level)
+
+    def heads(self, *names: str) -> tuple[Prose, ...]:
+        """The heads of a table."""
+        return tuple(map(self.said, names))
+
+    def sentence(self, name: str, /, **values: object) -> Paragraph:
+        """Fixed words that stand for themselves."""
+        return Paragraph(self.said(name, **values))
+
+    def label(self, name: str, tone: Tone = "label") -> Prose:
+        """A word before what it names."""
+        return (TextPiece(self.say(name) + self.colon, tone=tone),)

@@ -7,11 +7,18 @@ import numpy as np
 
 from advisor.analysis.grouping import group_by
 from advisor.facts.derived import Overlap, StepSpan
-from advisor.facts.table import Table
+from advisor.facts.table import Array, Table
+
+_ALIKE = 1.1
+"""Ratio up to which two steps are alike: equal runs in published MindFormers profiles differ by a few per cent."""
 
 
 def step_spans(split: Table[Overlap]) -> Table[StepSpan]:
-    """One row per rank and step; first and last steps are marked, for the profiler itself disturbs them."""
+    """One row per rank and step; first and last steps are marked, for the profiler itself disturbs them.
+
+    Of three steps whose first and last are alike, and the one between them longer, none is: what would disturb both
+    equally is not the profiler, and the two show what is usual.
+    """
     split = split.sorted_by("rank", "step")
     ranks = group_by(split["rank"])
     changes = np.diff(split["rank"]) != 0
@@ -26,6 +33,18 @@ def step_spans(split: Table[Overlap]) -> Table[StepSpan]:
         steps=ranks.sizes[ranks.of].astype(np.float64),
         span_us=span,
         typical_us=ranks.medians_of_others(span),
-        edge=(first | last).astype(np.int8),
+        edge=((first | last) & ~_between_equals(split["rank"], span)).astype(np.int8),
         neighbour_us=np.where(first & last, np.nan, neighbour),
     )
+
+
+def _between_equals(rank: Array, span: Array) -> Array:
+    """Per step, given in order: whether its rank has three, the middle one longer than the others, which are alike."""
+    first = np.flatnonzero(np.append(True, np.diff(rank) != 0)[: len(rank)])
+    sizes = np.diff(np.append(first, len(rank)))
+    of_three = first[sizes == 3]
+    one, middle, other = span[of_three], span[of_three + 1], span[of_three + 2]
+    alike = np.maximum(one, other) <= _ALIKE * np.minimum(one, other)
+    stands_out = np.zeros(len(first), bool)
+    stands_out[sizes == 3] = alike & (middle > np.maximum(one, other))
+    return np.repeat(stands_out, sizes)

@@ -142,7 +142,25 @@ def test_steps_are_set_against_the_median_of_the_others(rows):
         others = mine[: row["step"]] + mine[row["step"] + 1 :]
         assert row["typical_us"] == (statistics.median(others) if others else None)
         assert row["steps"] == len(mine)
-        assert row["edge"] == (row["step"] in (0, len(mine) - 1))
+        if len(mine) != 3:
+            assert row["edge"] == (row["step"] in (0, len(mine) - 1))
+
+
+@pytest.mark.parametrize(
+    ("spans", "edges"),
+    [
+        ([100, 160, 105], [False, False, False]),
+        ([100, 160, 115], [True, False, True]),
+        ([100, 60, 100], [True, False, True]),
+        ([100, 160, 160, 100], [True, False, False, True]),
+    ],
+    ids=["a longer one between equals", "unequal edges", "a shorter one", "of four"],
+)
+def test_of_three_steps_a_longer_one_between_equals_is_held_against_these(
+    spans: list[float], edges: list[bool]
+) -> None:
+    split = Table.build(Overlap, rank=[0] * len(spans), step=list(range(len(spans))), span_us=spans)
+    assert [row["edge"] for row in step_spans(split).rows()] == edges
 
 
 MEMORY = """

@@ -190,7 +190,13 @@ class StepSpan(Fact):
     steps: Annotated[float, Count("Recorded steps of the rank.")]
     span_us: Annotated[float, Us("Device span of the step.")]
     typical_us: Annotated[float, Us("Median span of the other steps; missing when there is no other.")]
-    edge: Annotated[bool, Flag("First or last recorded step.")]
+    edge: Annotated[
+        bool,
+        Flag(
+            "First or last recorded step. None is where three were recorded of which the first and the last are alike "
+            "and the one between them is longer."
+        ),
+    ]
     neighbour_us: Annotated[
         float, Us("Span of the step beside it, of the one before where there are two; missing when there is no other.")
     ]
@@ -219,7 +225,7 @@ class StepVariation(Fact):
 
     rank: Rank
     step: Step
-    edge: Annotated[bool, Flag("First or last recorded step.")]
+    edge: Annotated[bool, Flag("First or last recorded step, as in `step_spans`.")]
     span_us: Annotated[float, Us("Device span of the step.")]
     slowed_us: Annotated[
         float,

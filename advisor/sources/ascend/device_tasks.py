@@ -79,6 +79,9 @@ KIND_OF_NAME: Mapping[str, str] = {
 KIND_OF_TYPE: Mapping[str, str] = {"EVENT_WAIT_SQE": "wait", "NOTIFY_WAIT_SQE": "wait", "PCIE_DMA_SQE": "copy"}
 """Kind by the type where the name says nothing."""
 
+_BETWEEN_RANKS = re.compile(r"notify[ _](wait|record)(_sqe)?", re.IGNORECASE)
+"""Names and types of tasks by which ranks tell each other how far they are."""
+
 KINDS = ("kernel", "copy", "wait", "comm", "mark")
 _CODES = {kind: code for code, kind in enumerate(KINDS)}
 
@@ -116,13 +119,15 @@ def _tasks_from_text(folder: Folder) -> Table[DeviceTask]:
     if not len(rows):
         raise FactMissing([DeviceTask.table])
     name, (task_type, _) = slices.name.take(rows), timeline.tasks.of(rows)
+    stream = streams_of_slices(timeline, rows)
     kind = _kinds_of_tasks(name, task_type, are_kernels(name, task_type))
+    kind = _copies_between_ranks(kind, name, stream)
     size, direction = _copies_of_slices(timeline, rows)
     inside = (kind == _CODES["copy"]) & (direction < 0) & task_type.isin([_ON_CHIP])
     return Table.build(
         DeviceTask,
         rank=folder.rank,
-        stream=streams_of_slices(timeline, rows),
+        stream=stream,
         name=name,
         kind=Texts(kind, KINDS),
         task_type=task_type,
@@ -172,6 +177,17 @@ def _kinds_of_tasks(name: Texts, task_type: Texts, kernel: Array) -> Array:
     return np.where(kernel, _CODES["kernel"], kind).astype(np.int32)
 
 
+def _copies_between_ranks(kind: Array, name: Texts, stream: Array) -> Array:
+    """The kinds with copies as communication where their stream waits for signals of other ranks and computes nothing.
+
+    Without FFTS+ a collective moves its data by the same tasks as a copy within the device.
+    """
+    signals = name.hits(_BETWEEN_RANKS.fullmatch(one) is not None for one in name.names)
+    of_ranks = np.setdiff1d(stream[signals], stream[kind == _CODES["kernel"]])
+    found: Array = np.where((kind == _CODES["copy"]) & np.isin(stream, of_ranks), _CODES["comm"], kind)
+    return found.astype(np.int32)
+
+
 def _copies_of_slices(timeline: TraceTimeline, rows: Array) -> tuple[Array, Array]:
     """Bytes and direction of each slice that has them."""
     copies = timeline.copies
@@ -207,6 +223,7 @@ def _tasks_from_database(folder: Folder) -> Table[DeviceTask]:
     envelope = task_type.isin(KERNEL_TYPES) & ~kernel & kernel.any()
     keep = ~envelope & (found["start"] != MISSING) & (found["end"] >= found["start"])
     kind = _kinds_of_tasks(task_type, task_type, kernel | task_type.isin(KERNEL_TYPES))
+    kind = _copies_between_ranks(kind, task_type, found["stream"])
     size, direction = _copy_info(database, found["task"])
     return (
         Table.build(

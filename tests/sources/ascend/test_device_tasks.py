@@ -38,6 +38,24 @@ def test_tasks_are_told_apart_by_name_and_type(tmp_path: Path, name: str, task_t
     assert (row["kind"], row["stream"]) == (kind, 2)
 
 
+@pytest.mark.parametrize("signal", ["Notify Wait", "NOTIFY_WAIT", "NOTIFY_RECORD_SQE"])
+def test_copies_on_a_stream_that_waits_for_other_ranks_are_communication(tmp_path: Path, signal: str) -> None:
+    tasks = [(2, "aclnnAdd_Add", "AI_CORE"), (2, "MEMCPY_ASYNC", "SDMA_SQE"), (7, signal, signal)]
+    tasks += [
+        (7, "MEMCPY_ASYNC", "SDMA_SQE"),
+        (8, signal, signal),
+        (8, "Add", "AI_CORE"),
+        (8, "MEMCPY_ASYNC", "SDMA_SQE"),
+    ]
+    trace = [
+        event(name, f"{at}.000", pid=9, tid=stream, args={"Task Type": kind})
+        for at, (stream, name, kind) in enumerate(tasks)
+    ]
+    rows = of(DEVICE_TASKS.ways["text"], captured(tmp_path, [lane(9, "Ascend Hardware"), *trace]))
+    kinds = [(row["stream"], row["kind"]) for row in rows if row["name"] == "MEMCPY_ASYNC"]
+    assert kinds == [(2, "copy"), (7, "comm"), (8, "copy")]
+
+
 @pytest.mark.parametrize(
     ("size", "words", "direction"),
     [

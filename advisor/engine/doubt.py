@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Protocol
 
@@ -17,22 +17,26 @@ class Doubting(Protocol):
     def id(self) -> str: ...
     @property
     def doubts(self) -> tuple[str, ...]: ...
+    @property
+    def coverage(self) -> Mapping[str, float]: ...
 
 
 def with_doubts(findings: Iterable[Finding], rules: Iterable[Doubting]) -> tuple[Finding, ...]:
     """The findings; those seen where the times they rest on are in doubt are one level less certain, and name why.
 
-    What is said of the capture itself stays as certain as it is.
+    What is said of the capture itself stays as certain as it is, and so does what rests on nothing of a table of which
+    rows were lost.
     """
-    found = tuple(findings)
-    patterns = {rule.id: rule.doubts for rule in rules if rule.doubts}
-    return tuple(_less_certain(finding, _doubts_about(finding, found, patterns)) for finding in found)
+    found, known = tuple(findings), tuple(rules)
+    patterns = {rule.id: rule.doubts for rule in known if rule.doubts}
+    spared = {rule.id: {table for table, part in rule.coverage.items() if part <= 0} for rule in known}
+    return tuple(_less_certain(one, _doubts_about(one, found, patterns, spared.get(one.rule, ()))) for one in found)
 
 
 def _doubts_about(
-    finding: Finding, found: Iterable[Finding], patterns: Mapping[str, tuple[str, ...]]
+    finding: Finding, found: Iterable[Finding], patterns: Mapping[str, tuple[str, ...]], spared: Collection[str]
 ) -> tuple[str, ...]:
-    """Fingerprints of the findings that put this one in doubt."""
+    """Fingerprints of the findings that put this one in doubt; lost rows of the spared tables do not."""
     if finding.rule.startswith("capture/"):
         return ()
     return tuple(
@@ -40,6 +44,7 @@ def _doubts_about(
         for one in found
         if any(fnmatchcase(finding.rule, pattern) for pattern in patterns.get(one.rule, ()))
         and _share_rank(finding, one)
+        and one.subject.get("of") not in spared
     )
 
 

@@ -9,7 +9,8 @@
    other cause explains of its symptoms, and stands where that puts it.
    Two savings that are close are not told apart: then what is sure stands above what may be something else, and what
    can be copied above what has yet to be worked out.
-   A cause that rests on a file of which so much is lost that it may show it by chance comes after the others.
+   A cause that rests on a file of which so much is lost that it may show it by chance comes after the others, before
+   what is only told for information.
 3. Symptoms, findings of rules that say where time goes and not why, are such findings only while nothing explains
    them. Explained, they come after everything that can be acted on: their time is the same time.
 4. Apart from that by saving, severity, rule id, subject, fingerprint: a total order.
@@ -210,6 +211,8 @@ class _Lineup(Struct, frozen=True):
         tier = _CHANCE if finding.fingerprint in self.chance else tier
         if finding.is_symptom:
             return (_EXPLAINED if self.causes[number] else tier), share, us
+        if tier == _ACT and finding.severity == Severity.info and us <= 0:
+            return _CHANCE, share, us
         if us > 0 or tier not in (_ACT, _CHANCE):
             ahead = TOLD_APART ** ((finding.fingerprint in self.ready) + (finding.confidence > Confidence.low))
             return tier, share * ahead, us * ahead

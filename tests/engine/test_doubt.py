@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from advisor.engine.doubt import with_doubts
@@ -10,6 +11,7 @@ from advisor.model.findings import Confidence, Finding, Place, Severity
 class Rule(NamedTuple):
     id: str
     doubts: tuple[str, ...] = ()
+    coverage: Mapping[str, float] = {}
 
 
 RULES = (
@@ -17,6 +19,7 @@ RULES = (
     Rule("capture/inflated", ("host/*",)),
     Rule("capture/other"),
     Rule("host/a"),
+    Rule("ranks/c", coverage={"device_tasks": 0, "launches": 0.9}),
 )
 
 
@@ -59,3 +62,13 @@ def test_other_remarks_on_the_capture_stay_certain_and_take_nothing():
     found = with_doubts([finding("capture/contradicted", 1), finding("capture/other", 1)], RULES)
     assert found[1].confidence == Confidence.high
     assert with_doubts([finding("capture/other", 1), finding("host/a", 1)], RULES)[1].confidence == Confidence.high
+
+
+def test_lost_rows_of_a_table_that_a_rule_rests_on_nothing_of_take_nothing():
+    lost = [
+        finding("capture/contradicted", 0).model_copy(update={"subject": {"of": of}})
+        for of in ("device_tasks", "launches")
+    ]
+    for one, wanted in zip(lost, (Confidence.high, Confidence.medium), strict=True):
+        assert with_doubts([one, finding("ranks/c", 0)], RULES)[1].confidence == wanted
+        assert with_doubts([one, finding("host/a", 0)], RULES)[1].confidence == Confidence.medium

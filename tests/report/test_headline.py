@@ -381,6 +381,15 @@ def test_a_mean_of_all_waits_is_the_time_of_the_rank_they_wait_for(
     assert folded_under(_diagnosis(cause, waits)) == ({"comm/waits": "ranks/late"} if folded else {})
 
 
+@pytest.mark.parametrize(("ranks", "won", "folded"), [((1,), 0.1, True), ((1,), 0.26, False), ((1, 2), 0.1, False)])
+def test_what_is_said_of_the_same_rank_again_is_a_part_of_its_cause(
+    ranks: tuple[int, ...], won: float, folded: bool
+) -> None:
+    cause = _finding("ranks/clock", 0.2, symptoms=("ranks/late",), ranks=(1,))
+    late = _finding("ranks/late", won, causes=("ranks/clock",), ranks=ranks)
+    assert folded_under(_diagnosis(cause, late)) == ({"ranks/late": "ranks/clock"} if folded else {})
+
+
 def test_a_medium_cause_without_an_estimate_leads_where_nothing_else_does() -> None:
     said = _said(_diagnosis(_finding("env/logs"), _finding("compute/cast", 0.01)))
     assert said.first is not None

@@ -9,6 +9,8 @@ from advisor.analysis.grouping import group_by
 from advisor.facts.derived import Overlap, StepSpan
 from advisor.facts.table import Array, Table
 
+_FEW = 3
+"""Of so many steps two are at the edges; of fewer none lies between others."""
 _ALIKE = 1.1
 """Ratio up to which two steps are alike: equal runs in published MindFormers profiles differ by a few per cent."""
 
@@ -42,9 +44,9 @@ def _between_equals(rank: Array, span: Array) -> Array:
     """Per step, given in order: whether its rank has three, the middle one longer than the others, which are alike."""
     first = np.flatnonzero(np.append(True, np.diff(rank) != 0)[: len(rank)])
     sizes = np.diff(np.append(first, len(rank)))
-    of_three = first[sizes == 3]
+    of_three = first[sizes == _FEW]
     one, middle, other = span[of_three], span[of_three + 1], span[of_three + 2]
     alike = np.maximum(one, other) <= _ALIKE * np.minimum(one, other)
     stands_out = np.zeros(len(first), bool)
-    stands_out[sizes == 3] = alike & (middle > np.maximum(one, other))
+    stands_out[sizes == _FEW] = alike & (middle > np.maximum(one, other))
     return np.repeat(stands_out, sizes)

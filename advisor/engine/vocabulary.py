@@ -50,6 +50,7 @@ TABLES: Mapping[str, Text] = {
     "gradient_links": _t("links from forward to backward operators", "前向与反向算子的关联"),
     "groups": _t("communication groups", "通信域"),
     "holdup_calls": _t("host calls that held up launches", "阻塞下发的 host 调用"),
+    "holdup_turns": _t("host costs of ranks in each step", "各卡每个 step 的 host 开销"),
     "holdups": _t("what held up launches on the host", "host 侧阻塞下发的原因"),
     "host_calls": _t("host calls", "host 侧调用"),
     "host_costs": _t("costs of host calls", "host 侧调用的开销"),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from benchmarks.injected.changes import Changes
 from benchmarks.injected.compute_faults import lower_clock
-from benchmarks.injected.faults import HOST, TALK, Fault, Run, forward, spread
+from benchmarks.injected.faults import HOST, JITTER, TALK, Fault, Run, forward, spread
 from benchmarks.injected.host_faults import wait_for_batch
 from benchmarks.injected.program import Rank
 
@@ -85,6 +85,23 @@ def _work(ranks: Iterable[Changes], amount: float) -> None:
                 )
 
 
+def loaders_in_turn(run: Run, amount: float) -> None:
+    """In each step another rank waits for its batch."""
+    for number, changes in enumerate(run.ranks):
+        fetches = [call for call in changes.rank.calls if "DataLoader" in call.name and "__next__" in call.name]
+        for call in sorted(fetches, key=lambda call: call.begin.at)[number :: len(run.ranks)]:
+            call.end.work += round(amount)
+
+
+def collections_in_turn(run: Run, amount: float) -> None:
+    """In each step another rank collects garbage, seen by the profiler."""
+    for number, changes in enumerate(run.ranks):
+        for operators in forward(changes)[number :: len(run.ranks)]:
+            operator = spread(operators[: len(operators) // 2], 1)[0]
+            event = changes.python("GC", category="GC") | {"args": {}}
+            changes.stall(operator.top.begin.before or operator.top.begin, operator.top.lane, round(amount), event)
+
+
 ONE = frozenset({SLOW})
 BASES = ("recorded", "balanced-4")
 
@@ -106,6 +123,18 @@ FAULTS: Mapping[str, Fault] = {
     ),
     "data-loader-rank": Fault(
         data_loader, frozenset({"io/data-loader"}), HOST | TALK | {"ranks/slow-host-rank"}, ranks=ONE, bases=BASES
+    ),
+    "loaders-in-turn": Fault(
+        loaders_in_turn,
+        frozenset({"ranks/loaders-in-turn"}),
+        HOST | TALK | JITTER | {"io/data-loader", "ranks/late-rank", "ranks/slow-host-rank"},
+        bases=BASES[1:],
+    ),
+    "collections-in-turn": Fault(
+        collections_in_turn,
+        frozenset({"ranks/collections-in-turn"}),
+        HOST | TALK | JITTER | {"host/garbage-collection", "ranks/late-rank", "ranks/slow-host-rank"},
+        bases=BASES[1:],
     ),
     "slower-among-slow": Fault(
         slow_host,

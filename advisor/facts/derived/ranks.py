@@ -155,6 +155,35 @@ class StepLoad(Fact):
     ]
 
 
+class HoldupTurn(Fact):
+    """The rank that one kind of host cost holds up most in one step, beside the other ranks of its stage.
+
+    Steps in which it costs no rank more than the others, and kinds that no rank of two or more shows, have no row.
+    """
+
+    table = "holdup_turns"
+    observed = False
+    across_ranks = True
+
+    rank: Rank
+    step: Step
+    stage: Stage
+    cause: Annotated[str, Key("Kind of cost, as in `holdups`.")]
+    ranks: Annotated[float, Count("Ranks of the stage that recorded the step, itself counted.")]
+    lost_us: Annotated[float, Us("What the step of this rank loses by it.")]
+    usual_lost_us: Annotated[float, Us("Median of the other ranks in this step.")]
+    imposed_us: Annotated[
+        float,
+        Us(
+            "What it loses beyond them, as far as they wait for it: at most by how much their exposed communication in "
+            "this step or the next, on average, is longer than its own."
+        ),
+    ]
+    rank_imposed_us: Annotated[
+        float, Us("The same of this rank in all steps in which it was held up most, spread over all steps.")
+    ]
+
+
 class StageTime(Fact):
     """One pipeline stage in one step."""
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 
 from corpus.program import Machine
@@ -24,6 +25,8 @@ _PACKETS_PER_PEER = {"allReduce": 2, "broadcast": 2}
 _REDUCED = {"allReduce": 0.5, "reduceScatter": 1.0}
 """Share of the packets that are added to what the peer holds."""
 _PAIRWISE = ("send", "receive", "batchSendRecv")
+_NOISE_KEPT = 1 << 16
+"""A job is simulated once with its faults and once without each: these ask for the same numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,7 @@ def ns(us: float) -> int:
     return round(us * 1000)
 
 
+@lru_cache(maxsize=_NOISE_KEPT)
 def noise(seed: int, *key: object) -> float:
     """A number in [-1, 1] that depends on the seed and the key alone, so that a fault elsewhere does not change it."""
     digest = hashlib.blake2b(repr((seed, *key)).encode(), digest_size=8).digest()

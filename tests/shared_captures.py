@@ -147,6 +147,14 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
+def digest_of_files(folder: Path) -> str:
+    """Of names and bytes of all files."""
+    digest = hashlib.blake2b()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest.update(f"{path.relative_to(folder)} {path.stat().st_size} ".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
 def stamps_of_files(folder: Path) -> Stamps:
     """Size and time of every file and folder in it."""
     found = ((path, path.stat()) for path in sorted(folder.rglob("*")))

@@ -93,22 +93,30 @@ def trace(request: pytest.FixtureRequest, real_data: Path) -> Path:
     return path
 
 
-def test_facts_of_a_gpu_trace_give_the_figures_of_its_raw_events(trace: Path) -> None:
+@pytest.fixture(scope="module")
+def events(trace: Path) -> list[Event]:
+    """All events of the trace, read once for the tests of it, which follow each other."""
+    return read_events(trace)
+
+
+def test_facts_of_a_gpu_trace_give_the_figures_of_its_raw_events(trace: Path, events: list[Event]) -> None:
     (source,) = open_input(trace)[1]
-    raw = figures_of_work(device_work(read_events(trace)))
+    raw = figures_of_work(device_work(events))
     for figure, value in figures_of_facts(source).items():
         assert value == pytest.approx(raw.values()[figure], rel=1e-6, abs=1e-3, nan_ok=True), figure
     assert types_of_facts(source) == pytest.approx({k: us for k, us in raw.types.items() if us}, rel=1e-6)
     assert kernels_of_facts(source) == pytest.approx(raw.kernels, rel=1e-6)
 
 
-def test_the_split_of_a_trace_without_steps_is_that_of_its_raw_events(trace: Path) -> None:
+def test_the_split_of_a_trace_without_steps_is_that_of_its_raw_events(
+    request: pytest.FixtureRequest, trace: Path
+) -> None:
     """As reports show it: memsets compute, copies with nothing beside them are free time, a start is set apart."""
     profile = advisor.load_profile(trace)
     (split,) = profile.table(Overlap).rows() if not profile.run.steps else [None]
     if split is None:
         pytest.skip("this trace is marked with steps")
-    work = device_work(read_events(trace))
+    work = device_work(request.getfixturevalue("events"))
     base_ns = int(profile.table(DeviceTask)["start_ns"].min()) - min(start for start, _ in intervals(work))
     work = [
         event for event, (start, _) in zip(work, intervals(work), strict=True) if start + base_ns >= start_of(split)

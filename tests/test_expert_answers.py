@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import copy
 import os
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +18,7 @@ from advisor.messages.errors import InputError
 from advisor.model.findings import TOLD_APART, Confidence, Diagnosis, Severity
 from advisor.report.diagnosis.headline import first_findings
 from advisor.sources import open_input
+from advisor.sources.kineto import opening
 from benchmarks.enlarge import enlarge
 from tests.shared_captures import SharedCaptures
 
@@ -230,8 +235,9 @@ def test_what_is_empty_or_foreign_is_never_healthy(
 
 
 def test_every_folder_of_real_data_ends_in_a_report_or_a_sentence(
-    real_data: Path, capsys: pytest.CaptureFixture[str]
+    real_data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(opening, "_look_at", looking_once(opening._look_at))
     diagnosed: set[frozenset[str]] = set()
     for folder in [real_data, *sorted(path for path in real_data.rglob("*") if path.is_dir())]:
         held = captures_at(folder)
@@ -240,6 +246,21 @@ def test_every_folder_of_real_data_ends_in_a_report_or_a_sentence(
         diagnosed.add(held)
         assert main(["diagnose", str(folder), "-q"]) == (0 if held else 3), folder
         assert "Traceback" not in capsys.readouterr().err
+
+
+def looking_once(look_at: Callable[..., Any]) -> Callable[..., Any]:
+    """Looks at each trace of a folder once: it says of itself the same in each of the folders around it."""
+    seen: dict[Path, Any] = {}
+
+    def look(file: Path, *, keep: bool) -> Any:
+        if keep:
+            return look_at(file, keep=keep)
+        place = file.resolve()
+        if place not in seen:
+            seen[place] = look_at(file, keep=False)
+        return replace(copy.deepcopy(seen[place]), file=file)
+
+    return look
 
 
 def captures_at(folder: Path) -> frozenset[str]:

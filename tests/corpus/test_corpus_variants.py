@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
@@ -18,6 +17,7 @@ from corpus.cases import setup_of
 from corpus.events import Layout
 from corpus.workloads import WORKLOADS
 from tests.conftest import TIER
+from tests.shared_captures import digest_of_files
 
 SETUPS = {
     "host-bound-2-ranks": setup_of("host-bound-2-ranks"),
@@ -65,7 +65,7 @@ _DIAGNOSED: dict[str, Found] = {}
 def _diagnosed(case: str, folder: Path, export: str, level: int = 1, **variant: Any) -> Found:
     """What is found; what only tells of the switches of the capture is left out."""
     corpus.write(_job(case), folder, export, level, **variant)
-    held = _content(folder)
+    held = digest_of_files(folder)
     if held not in _DIAGNOSED:
         _DIAGNOSED[held] = {
             finding.rule: (finding.severity.name, finding.subject)
@@ -73,14 +73,6 @@ def _diagnosed(case: str, folder: Path, export: str, level: int = 1, **variant: 
             if not finding.rule.startswith("capture/")
         }
     return _DIAGNOSED[held]
-
-
-def _content(folder: Path) -> str:
-    """Names and bytes of all files."""
-    digest = hashlib.blake2b()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        digest.update(f"{path.relative_to(folder)} {path.stat().st_size} ".encode() + path.read_bytes())
-    return digest.hexdigest()
 
 
 @pytest.fixture(scope="module", params=("text", "database"))

@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -33,11 +34,38 @@ CATALOG = advisor.load_rules()
 @pytest.fixture
 def capture(shared: SharedCaptures, tmp_path: Path) -> Path:
     """A capture of several ranks of one's own, recorded some time ago."""
-    return old_copy(shared.written("slow-rank-compute", small=True), tmp_path / "prof")
+    return old_copy(shared.written("slow-rank-compute", small=True), tmp_path)
 
 
-def old_copy(source: Path, target: Path) -> Path:
-    shutil.copytree(source, target)
+@pytest.fixture
+def plain(shared: SharedCaptures) -> str:
+    """What is said of it without a cache."""
+    return shared.diagnosed("slow-rank-compute", small=True).to_json()
+
+
+class Kept(NamedTuple):
+    """A capture that was diagnosed with a cache; tests change a copy of the cache alone."""
+
+    capture: Path
+    cache: Path
+
+    def cache_in(self, folder: Path) -> Path:
+        """A copy of the cache."""
+        return shutil.copytree(self.cache, folder / "cache")
+
+
+@pytest.fixture(scope="module")
+def kept(shared: SharedCaptures, tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    """What was kept of the same capture, made once."""
+    folder = tmp_path_factory.mktemp("kept")
+    capture = old_copy(shared.written("slow-rank-compute", small=True), folder)
+    diagnosed(capture, CacheFolder(folder / "cache"))
+    return Kept(capture, folder / "cache")
+
+
+def old_copy(source: Path, folder: Path) -> Path:
+    """A copy of the same name, as the diagnosis says it, whose files are old."""
+    target = shutil.copytree(source, folder / source.name)
     for path in target.rglob("*"):
         os.utime(path, (OLD_S, OLD_S))
     return target
@@ -70,8 +98,7 @@ def counted(capture: Path, folder: Path, jobs: int = 1) -> tuple[str, int, int]:
     return said, cache.hits, cache.misses
 
 
-def check_same_from_cache(capture: Path, folder: Path) -> None:
-    plain = diagnosed(capture, None)
+def check_same_from_cache(capture: Path, folder: Path, plain: str) -> None:
     first, hits, misses = counted(capture, folder)
     again, hits_again, misses_again = counted(capture, folder)
     assert (hits, misses_again) == (0, 0)
@@ -84,17 +111,17 @@ def test_a_diagnosis_from_the_cache_is_the_first_one_to_the_byte(
     shared: SharedCaptures, tmp_path: Path, case: str, options: dict[str, object]
 ) -> None:
     written = shared.written(case, small=True, **options)  # type: ignore[arg-type]
-    check_same_from_cache(old_copy(written, tmp_path / "prof"), tmp_path / "cache")
+    check_same_from_cache(old_copy(written, tmp_path), tmp_path / "cache", shared.diagnosis(written).to_json())
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_of_real_captures_too(real_data: Path, tmp_path: Path, name: str) -> None:
-    check_same_from_cache(real_data / name, tmp_path / "cache")
+def test_of_real_captures_too(real_data: Path, shared: SharedCaptures, tmp_path: Path, name: str) -> None:
+    check_same_from_cache(real_data / name, tmp_path / "cache", shared.diagnosis(real_data / name).to_json())
 
 
-def test_of_facts_that_were_written_too(capture: Path, tmp_path: Path) -> None:
+def test_of_facts_that_were_written_too(capture: Path, plain: str, tmp_path: Path) -> None:
     write_facts(open_profile(capture), tmp_path / "facts")
-    check_same_from_cache(old_copy(tmp_path / "facts", tmp_path / "old"), tmp_path / "cache")
+    check_same_from_cache(old_copy(tmp_path / "facts", tmp_path / "old"), tmp_path / "cache", plain)
 
 
 OF_MANY = [
@@ -111,32 +138,34 @@ OF_MANY = [
 def test_when_a_rank_comes_goes_or_changes_the_others_are_taken_from_the_cache(
     shared: SharedCaptures, tmp_path: Path, case: str, options: dict[str, object]
 ) -> None:
-    capture, folder = old_copy(shared.written(case, **options), tmp_path / "prof"), tmp_path / "cache"  # type: ignore[arg-type]
+    written: Path = shared.written(case, **options)  # type: ignore[arg-type]
+    capture, folder = old_copy(written, tmp_path), tmp_path / "cache"
     places = sorted(capture.glob("*_ascend_pt"))
 
-    def check_read_anew(count: int) -> None:
+    def check_read_anew(count: int, plain: str | None = None) -> str:
         said, hits, misses = counted(capture, folder)
-        assert said == diagnosed(capture, None)
+        assert said == (plain or diagnosed(capture, None))
         assert misses == count
         assert hits == sum(place.exists() for place in places) - misses
+        return said
 
     aside = places[-1].rename(tmp_path / places[-1].name)
     check_read_anew(3)
     aside.rename(places[-1])
-    check_read_anew(1)
+    check_read_anew(1, plain=shared.diagnosis(written).to_json())
     aside = places[1].rename(tmp_path / places[1].name)
-    check_read_anew(0)
+    without_one = check_read_anew(0)
     (grown,) = places[2].glob("profiler_info_*.json")
     grown.write_bytes(grown.read_bytes() + b" ")
     os.utime(grown, (OLD_S, OLD_S))
-    check_read_anew(1)
+    check_read_anew(1, plain=without_one)  # a space at its end says nothing
 
 
 def test_of_ranks_that_wait_for_another_one_it_is_told_whether_that_was_captured(
     shared: SharedCaptures, tmp_path: Path
 ) -> None:
     """What is read of them is the same with and without it, and what that means is not."""
-    capture, folder = old_copy(shared.written("slow-rank-data"), tmp_path / "prof"), tmp_path / "cache"
+    capture, folder = old_copy(shared.written("slow-rank-data"), tmp_path), tmp_path / "cache"
     slow = sorted(capture.glob("*_ascend_pt"))[-1]
 
     def waits_for_absent(cache: CacheFolder | None) -> list[float]:
@@ -153,8 +182,7 @@ def test_of_ranks_that_wait_for_another_one_it_is_told_whether_that_was_captured
     assert sum(found) > 0
 
 
-def test_several_processes_do_what_is_not_there(capture: Path, tmp_path: Path) -> None:
-    plain = diagnosed(capture, None)
+def test_several_processes_do_what_is_not_there(capture: Path, plain: str, tmp_path: Path) -> None:
     for jobs, hits in ((2, 0), (1, 2), (2, 2)):
         assert counted(capture, tmp_path / "cache", jobs)[:2] == (plain, hits)
 
@@ -249,24 +277,22 @@ def damage_entry(path: Path, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["empty", "cut", "flipped", "foreign", "of another", "pipe", "folder"])
-def test_an_entry_that_is_none_is_read_from_the_capture(capture: Path, tmp_path: Path, how: str) -> None:
-    folder = tmp_path / "cache"
-    plain = diagnosed(capture, CacheFolder(folder))
+def test_an_entry_that_is_none_is_read_from_the_capture(kept: Kept, plain: str, tmp_path: Path, how: str) -> None:
+    folder = kept.cache_in(tmp_path)
     damage_entry(sorted(folder.glob("*.advisor-facts"))[0], how)
-    assert counted(capture, folder) == (plain, 1, 1)
+    assert counted(kept.capture, folder) == (plain, 1, 1)
 
 
 @pytest.mark.parametrize("content", [b"", b"\x93\x01\x02\x03", b"\xc1", b"\x90", b"\x91\x81\xa4type\xa5table"])
 def test_an_entry_whose_content_is_something_else_is_read_from_the_capture(
-    capture: Path, tmp_path: Path, content: bytes
+    kept: Kept, plain: str, tmp_path: Path, content: bytes
 ) -> None:
     """Its sum is right, as somebody who may write there could make it."""
-    cache = CacheFolder(tmp_path / "cache")
-    plain = diagnosed(capture, cache)
+    cache = CacheFolder(kept.cache_in(tmp_path))
     for entry, head in list(cache.heads()):
         assert cache.write_entry(head.key, content, capture=head.capture, version=head.version)
         assert entry.path.stat().st_size < 1000
-    assert diagnosed(capture, cache) == plain
+    assert diagnosed(kept.capture, cache) == plain
 
 
 def test_a_cache_that_cannot_be_written_is_told_once_and_the_diagnosis_goes_on(capture: Path, tmp_path: Path) -> None:
@@ -330,10 +356,9 @@ def _diagnose_often(capture: str, folder: str, expected: str) -> None:
         assert diagnosed(Path(capture), CacheFolder(Path(folder), 1 << 20)) == expected
 
 
-def test_runs_at_the_same_time_do_not_disturb_each_other(capture: Path, tmp_path: Path) -> None:
-    expected = diagnosed(capture, None)
+def test_runs_at_the_same_time_do_not_disturb_each_other(capture: Path, plain: str, tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
-    given = (str(capture), str(tmp_path / "cache"), expected)
+    given = (str(capture), str(tmp_path / "cache"), plain)
     runs = [context.Process(target=_diagnose_often, args=given) for _ in range(3)]
     for run in runs:
         run.start()
@@ -341,7 +366,7 @@ def test_runs_at_the_same_time_do_not_disturb_each_other(capture: Path, tmp_path
         run.join()
     assert [run.exitcode for run in runs] == [0, 0, 0]
     assert not list((tmp_path / "cache").glob(".*"))
-    assert counted(capture, tmp_path / "cache") == (expected, 2, 0)
+    assert counted(capture, tmp_path / "cache") == (plain, 2, 0)
 
 
 def test_a_run_that_was_stopped_is_continued(capture: Path, tmp_path: Path) -> None:

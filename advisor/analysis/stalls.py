@@ -9,15 +9,18 @@ from advisor.analysis import host
 from advisor.analysis.counted import distinct_ranks
 from advisor.analysis.grouping import Groups, group_by, row_at
 from advisor.analysis.intervals import covered_ns, whole_ns
+from advisor.facts.base import MISSING
 from advisor.facts.derived import Gap, Stall, StepSpan
-from advisor.facts.observed import HostCall
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.observed import HostCall, StepWindow
+from advisor.facts.table import Array, Table, Texts, values_at
 
 LEAST_SHARE = 0.01
 """Part of its step from which on a pause is looked at: a hundred of them would be the step."""
 
 
-def stalls(idle: Table[Gap], spans: Table[StepSpan], calls: Table[HostCall] | None) -> Table[Stall]:
+def stalls(
+    idle: Table[Gap], spans: Table[StepSpan], calls: Table[HostCall] | None, windows: Table[StepWindow] | None = None
+) -> Table[Stall]:
     """The idle intervals charged to the host that take a hundredth of their step and more, by rank, longest first."""
     idle = idle.take(idle["host"] == 1)
     of = row_at(spans["rank"], spans["step"], idle["rank"], idle["step"])
@@ -32,6 +35,7 @@ def stalls(idle: Table[Gap], spans: Table[StepSpan], calls: Table[HostCall] | No
         Stall,
         rank=idle["rank"],
         step=idle["step"],
+        host_step=_steps_of_host(idle, windows),
         start_ns=idle["start_ns"],
         duration_us=idle["duration_us"],
         cause=idle.texts("cause"),
@@ -41,6 +45,20 @@ def stalls(idle: Table[Gap], spans: Table[StepSpan], calls: Table[HostCall] | No
         typical_us=spans["typical_us"][of],
         usual_us=usual[of],
     )
+
+
+def _steps_of_host(idle: Table[Gap], windows: Table[StepWindow] | None) -> Array:
+    """Per interval: the marked step in which the host was at its middle, or MISSING."""
+    found = np.full(len(idle), MISSING)
+    if windows is None:
+        return found
+    middle = idle["start_ns"] + whole_ns(idle["duration_us"]) // 2
+    for rank in np.unique(idle["rank"]).tolist():
+        here, own = idle["rank"] == rank, windows.take(windows["rank"] == rank).sorted_by("start_ns")
+        row = np.searchsorted(own["start_ns"], middle[here], "right") - 1
+        inside = values_at(own["end_ns"], row, MISSING) > middle[here]
+        found[here] = np.where(inside, values_at(own["step"], row, MISSING), MISSING)
+    return found
 
 
 def _usual_longest_us(idle: Table[Gap], spans: Table[StepSpan], of: Array) -> Array:

@@ -167,6 +167,7 @@ COLUMNS: Mapping[str, Text] = {
     "host_gap_us": _t("Idle by the host", "host 导致的空闲"),
     "host_looks": _t("Looks at the host queue", "host 队列查看次数"),
     "host_total_us": _t("Host time", "host 耗时"),
+    "host_step": _t("Step of the host", "host 所在的 step"),
     "host_us": _t("Host time", "host 耗时"),
     "idle_before_us": _t("Idle before", "之前空闲"),
     "idle_us": _t("Idle", "空闲"),

@@ -5,6 +5,7 @@ from timelines import host_calls
 
 from advisor.analysis.stalls import stalls
 from advisor.facts.derived import Gap, StepSpan
+from advisor.facts.observed import StepWindow
 from advisor.facts.table import read_table
 
 SPANS = """step span_us typical_us
@@ -32,6 +33,13 @@ def test_long_pauses_of_the_host_stand_beside_those_of_other_steps():
         (1, 20, 215),
     ]
     assert (rows[0]["span_us"], rows[0]["typical_us"], rows[0]["busy_share"]) == (1400, 1000, None)
+
+
+def test_the_host_may_be_in_the_next_step_when_the_device_still_waits_in_one() -> None:
+    marks = "step start_ns end_ns\n1 0 1000000\n2 1000000 1200000\n3 1200000 2000000"
+    rows = stalls(read_table(Gap, GAPS), read_table(StepSpan, SPANS), None, read_table(StepWindow, marks)).rows()
+    assert [(row["step"], row["host_step"]) for row in rows] == [(2, 3), (3, None), (1, 1)]
+    assert {row["host_step"] for row in found()} == {None}
 
 
 def test_how_much_of_a_pause_recorded_calls_fill():

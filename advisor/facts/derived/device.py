@@ -3,7 +3,7 @@
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Flag, Key, Moment, Ns, Rank, Share, Stage, Step, Us
+from advisor.facts.base import Count, Fact, Flag, Index, Key, Moment, Ns, Rank, Share, Stage, Step, Us
 
 
 class Overlap(Fact):
@@ -408,6 +408,13 @@ class Stall(Fact):
 
     rank: Rank
     step: Step
+    host_step: Annotated[
+        int,
+        Index(
+            "The marked step that the host was in at the middle of the interval, which may be the next one: a step of "
+            "the device ends where the next one begins to run. Missing outside of all marks."
+        ),
+    ]
     start_ns: Annotated[int, Ns("Start of the idle interval.")]
     duration_us: Annotated[float, Us("Length; a hundredth of the step at least.")]
     cause: Annotated[

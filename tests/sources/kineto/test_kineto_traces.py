@@ -595,7 +595,7 @@ def test_collectives_are_told_in_every_spelling(name: str, op: str) -> None:
     ("name", "activity"),
     [
         *(("cudaStreamSynchronize", "synchronise"), ("cuCtxSynchronize", "synchronise")),
-        *(("cudaMemcpy", "blocking_copy"), ("cudaMemcpyAsync", "copy"), ("hipMemcpyWithStream", "copy")),
+        *(("cudaMemcpy", "blocking_copy"), ("cudaMemcpyAsync", "copy"), ("hipMemcpyWithStream", "blocking_copy")),
         *(("cudaMalloc", "allocate"), ("cudaFree", "free"), ("cuMemCreate", "allocate"), ("hipFree", "free")),
         *(("cudaMallocAsync", "allocate"), ("cudaFreeAsync", "allocate"), ("cuMemFree_v2", "free")),
         *(("cudaHostAlloc", "pin"), ("cudaMallocHost", "pin"), ("hipHostMalloc", "pin"), ("cudaFreeHost", "pin")),

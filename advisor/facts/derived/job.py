@@ -86,6 +86,9 @@ class EngineStep(Fact):
         float,
         Count("Of these, those while requests are being answered: mixed ones, and right after one that generates."),
     ]
+    preceded: Annotated[
+        float, Count("Of these, those of which the idle time before them is known; not of the first one seen.")
+    ]
     requests: Annotated[float, Count("For how many requests: the median.")]
     tokens: Annotated[float, Count("Tokens it works on, with those that fill up a batch: the median.")]
     apart_us: Annotated[
@@ -98,8 +101,9 @@ class EngineStep(Fact):
     idle_us: Annotated[
         float,
         Us(
-            "Idle time of the device around the start of a step: the median, 0 where it is busy. By repetition what "
-            "idles from the choice of tokens to the first layer."
+            "Idle time of the device before a step: from the last kernel of those before it to its first one, copies "
+            "aside; where no launch tells these, the pause in which it starts. The median, 0 where the device is busy. "
+            "By repetition what idles from the choice of tokens to the first layer."
         ),
     ]
 

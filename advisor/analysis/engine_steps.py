@@ -30,7 +30,7 @@ from advisor.analysis.engine_borders import (
 from advisor.analysis.engine_phases import DECODE, MIXED, PHASES, UNKNOWN, StepSizes, sizes_of_steps
 from advisor.analysis.grouping import group_by
 from advisor.analysis.host import launches_graph
-from advisor.analysis.intervals import Spans, covered_ns, whole_ns
+from advisor.analysis.intervals import Spans, covered_ns, span_at, whole_ns
 from advisor.facts.base import MISSING
 from advisor.facts.derived import DecodeSize, EngineBorder, EngineStep, Gap, JobSign
 from advisor.facts.observed import DeviceTask, HostCall, Kernel, Launch, StepWindow
@@ -57,7 +57,7 @@ def engine_steps(  # noqa: PLR0917 - the tables it rests on
 ) -> Table[EngineStep]:
     """One row per rank and phase; none where steps were recorded otherwise, and where nothing keeps a cache.
 
-    Between two steps the device idles from the last kernel of the earlier one to the first of the later: launched ahead,
+    Between two steps the device idles from the last kernel of the earlier one to the first of the later; launched ahead,
     as with asynchronous scheduling, one follows the other. Of steps that were found by what repeats it is what idles
     from the choice of tokens to the first layer.
 
@@ -136,16 +136,32 @@ def _lengths_on_device(steps: FoundSteps, own: RankTables, on_host: Array) -> Ar
 
 
 def _idle_before_steps(steps: FoundSteps, own: RankTables, gaps: Table[Gap]) -> Array:
-    """Idle time before each step that the host marks, µs; NaN of the first one, which nothing is known before."""
-    later = np.arange(1, len(steps.border_ns))
-    of_kernel, start = steps_of_launches(steps.border_ns, own.launched_ns), own.kernels["start_ns"]
-    ended = np.maximum.accumulate(start + whole_ns(own.kernels["duration_us"]))
+    """Idle time before each step that the host marks, µs; NaN of the first one, which nothing is known before.
+
+    It lies between the kernels around the mark, whatever copies split it; or, of a host that is a little ahead, before
+    the first kernel that it launched in the step. Of a graph whose kernels have no launch only the mark tells.
+    """
+    marks, start = steps.border_ns[1:], own.kernels["start_ns"]
+    if not len(start):
+        return np.append(np.nan, _idle_at(marks, gaps))
+    of_kernel, later = steps_of_launches(steps.border_ns, own.launched_ns), np.arange(1, len(marks) + 1)
     first = np.searchsorted(of_kernel, later)
-    known = (first > 0) & (values_at(of_kernel, np.where(first < len(start), first, -1), -1) == later)
-    begins, ends = values_at(ended, np.where(known, first - 1, -1), 0), values_at(start, np.where(known, first, -1), 0)
-    idle = gaps.take(~gaps.texts("cause").isin(_COPYING))
-    between = _idle_within(begins, np.maximum(begins, ends), idle)
-    return np.append(np.nan, np.where(known, between, _idle_at(steps.border_ns[1:], gaps)))
+    known = values_at(of_kernel, np.where(first < len(start), first, -1), -1) == later
+    idle, ended = _without_copies(gaps), np.maximum.accumulate(start + whole_ns(own.kernels["duration_us"]))
+    around = _idle_before_kernels(np.searchsorted(start, marks, "right"), start, ended, idle)
+    held = span_at(_spans_of(gaps), marks) >= 0
+    ahead = _idle_before_kernels(np.where(known, first, 0), start, ended, idle)
+    return np.append(np.nan, np.maximum(np.where(held, around, 0.0), ahead))
+
+
+def _idle_before_kernels(number: Array, start: Array, ended: Array, gaps: Table[Gap]) -> Array:
+    """Idle time right before each of these kernels, µs; 0 before the first and behind the last."""
+    inside = (number > 0) & (number < len(start))
+    begins, ends = (
+        values_at(ended, np.where(inside, number - 1, -1), 0),
+        values_at(start, np.where(inside, number, -1), 0),
+    )
+    return _idle_within(begins, np.maximum(begins, ends), gaps)
 
 
 def _idle_before_layers(begins: Array, layer_ns: Array, gaps: Table[Gap]) -> Array:
@@ -155,16 +171,25 @@ def _idle_before_layers(begins: Array, layer_ns: Array, gaps: Table[Gap]) -> Arr
 
 def _idle_within(begins: Array, ends: Array, gaps: Table[Gap]) -> Array:
     """Idle time from each begin to its end, µs."""
+    found: Array = covered_ns(_spans_of(gaps), begins, ends) / 1e3
+    return found
+
+
+def _spans_of(gaps: Table[Gap]) -> Spans:
     order = np.argsort(gaps["start_ns"], kind="stable")
     start = gaps["start_ns"][order]
-    found: Array = covered_ns(Spans(start, start + whole_ns(gaps["duration_us"][order])), begins, ends) / 1e3
-    return found
+    return Spans(start, start + whole_ns(gaps["duration_us"][order]))
+
+
+def _without_copies(gaps: Table[Gap]) -> Table[Gap]:
+    return gaps.take(~gaps.texts("cause").isin(_COPYING))
 
 
 def decode_sizes(  # noqa: PLR0917 - the tables it rests on
     run: RunOfRanks,
     calls: Table[HostCall],
     launches: Table[Launch],
+    idle: Table[Gap] | None,
     kernels: Table[Kernel] | None,
     tasks: Table[DeviceTask] | None,
     windows: Table[StepWindow] | None,
@@ -198,8 +223,12 @@ def decode_sizes(  # noqa: PLR0917 - the tables it rests on
             untold |= found is None and own.keeps_cache
         if found is not None:
             replayed = _count_between(found.border_ns, calls["start_ns"][replays & (calls["rank"] == rank)])
-            launched = _count_between(found.border_ns, launches["host_start_ns"][launches["rank"] == rank])
-            rows += _by_size(rank, found, replayed > 0, launched)
+            launched = np.unique(launches["host_start_ns"][launches["rank"] == rank])
+            idle_us = np.full(len(replayed), np.nan)
+            if idle is not None:
+                mine = _without_copies(idle.take(idle["rank"] == rank))
+                idle_us = _idle_within(found.border_ns[:-1], found.border_ns[1:], mine)
+            rows += _by_size(rank, found, replayed > 0, _count_between(found.border_ns, launched), idle_us)
     if untold and not rows:
         raise FactMissing([DecodeSize.table])
     columns = zip(*rows, strict=True) if rows else ((),) * len(_SIZE_COLUMNS)
@@ -207,7 +236,10 @@ def decode_sizes(  # noqa: PLR0917 - the tables it rests on
     return Table.build(DecodeSize, **{name: Texts.of(v) if name == "by" else v for name, v in given.items()})
 
 
-_SIZE_COLUMNS = ("rank", "by", "requests", "steps", "replayed", "launches", "apart_us")
+_SIZE_COLUMNS = (
+    *("rank", "by", "requests", "steps", "replayed", "launches", "apart_us"),
+    *("replayed_idle_us", "eager_idle_us"),
+)
 
 
 class _HostSteps(Struct, frozen=True):
@@ -253,7 +285,9 @@ def _sized(by: str, border: Array, sizes: StepSizes) -> _HostSteps:
     return _HostSteps(by, border, alone, np.isin(sizes.phase, [DECODE, UNKNOWN]), sizes.requests)
 
 
-def _by_size(rank: int, found: _HostSteps, replayed: Array, launched: Array) -> Iterator[tuple[object, ...]]:
+def _by_size(
+    rank: int, found: _HostSteps, replayed: Array, launched: Array, idle_us: Array
+) -> Iterator[tuple[object, ...]]:
     """A row per number of requests; the last of those of which nothing tells how many they are."""
     chosen = np.flatnonzero(np.where(replayed, found.may_generate, found.generates))
     lasts = np.diff(found.border_ns) / 1e3
@@ -261,7 +295,13 @@ def _by_size(rank: int, found: _HostSteps, replayed: Array, launched: Array) -> 
     for number, requests in enumerate(asked.tolist()):
         of = chosen[group == number]
         mid = float(np.median(lasts[of]))
-        yield rank, found.by, requests, len(of), replayed[of].sum(), launched[of].mean(), mid
+        idle = (_mean_of_known(idle_us[of[replayed[of] == kind]]) for kind in (True, False))
+        yield rank, found.by, requests, len(of), replayed[of].sum(), launched[of].mean(), mid, *idle
+
+
+def _mean_of_known(values: Array) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if len(known) else np.nan
 
 
 def _count_between(borders: Array, moments: Array) -> Array:

@@ -62,7 +62,9 @@ def test_what_a_copy_splits_between_two_steps_is_idle_all_the_same() -> None:
     (row,) = rows_of(
         f"{MARK} 0\n{MARK} 100000\n{MARK} 200000",
         "70000 25 -\n95000 1 copy\n96000 14 -\n115000 9 -\n170000 25 -\n195000 1 copy\n196000 14 -",
-        kernels="\n".join(f"MatMulV2 64,64 {at} {us}" for at, us in ((20000, 50), (110000, 5), (124000, 46), (210000, 5))),
+        kernels="\n".join(
+            f"MatMulV2 64,64 {at} {us}" for at, us in ((20000, 50), (110000, 5), (124000, 46), (210000, 5))
+        ),
         launches="1000 20000\n101000 110000\n102000 124000\n201000 210000",
     )
     assert (row["steps"], row["preceded"], row["idle_us"]) == (3, 2, 39)
@@ -76,6 +78,19 @@ def test_a_kernel_that_ran_ahead_of_its_step_leaves_nothing_between() -> None:
         launches="1000 2000\n10500 11000\n11500 32000",
     )
     assert row["idle_us"] == 0
+
+
+def test_before_a_step_whose_graph_has_no_launches_the_pause_around_its_mark_counts() -> None:
+    """Of a graph of Ascend no kernel is launched by itself; what is, comes last in its step."""
+    (row,) = rows_of(
+        "\n".join(f"{MARK} {at}" for at in (0, 10_000, 20_000)),
+        "8500 4 -\n18500 4 -",
+        kernels="\n".join(
+            f"MatMulV2 64,64 {at} {us}" for at, us in ((2500, 4), (6500, 2), (12500, 4), (16500, 2), (22500, 4))
+        ),
+        launches="1500 6500\n11500 16500",
+    )
+    assert row["idle_us"] == 4
 
 
 def test_without_marks_nothing_is_said() -> None:
@@ -238,7 +253,7 @@ def test_idle_time_before_steps_is_what_no_kernel_fills_between_theirs(ran: list
         kernels="\n".join(f"MatMulV2 64,64 {start * 1000} {us}" for start, us in device),
         launches="\n".join(f"{launched} {start * 1000}" for launched, (start, _) in zip(host, device, strict=True)),
     )
-    held = [next((us for start, us in gaps if start <= one < start + us), 0) for one in range(1, step + 1)]
-    here = [before.get(one, held[one - 1]) for one in range(1, step + 1)]
+    held = [next((us for start, us in gaps[1:] if start <= one < start + us), 0) for one in range(1, step + 1)]
+    here = [max(before.get(one, 0), held[one - 1]) for one in range(1, step + 1)]
     assert rows[0]["preceded"] == step
     assert rows[0]["idle_us"] == (median(here) if here else None)

@@ -57,9 +57,9 @@ def engine_steps(  # noqa: PLR0917 - the tables it rests on
 ) -> Table[EngineStep]:
     """One row per rank and phase; none where steps were recorded otherwise, and where nothing keeps a cache.
 
-    Between two steps the device idles from the last kernel of the earlier one to the first of the later; launched ahead,
-    as with asynchronous scheduling, one follows the other. Of steps that were found by what repeats it is what idles
-    from the choice of tokens to the first layer.
+    Between two steps the device idles from the last kernel of the earlier one to the first of the later; launched
+    ahead, as with asynchronous scheduling, one follows the other. Of steps that were found by what repeats it is what
+    idles from the choice of tokens to the first layer.
 
     Raises:
         FactMissing: Something keeps a cache, and on no rank anything tells where steps begin.

@@ -85,8 +85,8 @@ class PhaseLaunch(Fact):
         float,
         Times(
             "Such calls for each kernel that ran, listed with a launch or not, in the tenth of the steps of the engine "
-            "with fewest: at most so many. One where each is launched by itself, few where graphs are replayed. Missing "
-            "where steps are not known."
+            "with fewest: at most so many. One where each is launched by itself, few where graphs are replayed. "
+            "Missing where steps are not known."
         ),
     ]
 

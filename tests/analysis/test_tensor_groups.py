@@ -16,7 +16,7 @@ STORES = '"void vllm::reshape_and_cache_flash_kernel<x>"'
 
 
 def kinds(
-    layers: int, reduced: list[int], kind: str = "-", op: str = "allReduce", kernel: str = STORES, group: str = "3"
+    layers: int, reduced: list[int], kind: str = "-", *, op: str = "allReduce", kernel: str = STORES, group: str = "3"
 ) -> set[object]:
     """Of a model of so many layers, 100 ns each, that calls something in these."""
     kernels = "\n".join(f"0 {kernel} {100 * number} 0.02" for number in range(layers))

@@ -379,6 +379,17 @@ def test_a_trace_that_names_its_rank_is_one_rank(tmp_path: Path) -> None:
     assert len(source.read(Kernel)) == 2
 
 
+def test_a_trace_put_together_of_a_process_for_each_device_is_a_rank_for_each(tmp_path: Path) -> None:
+    """It kept what the first of them says of itself."""
+    events = []
+    for device, process in enumerate((4242, 4243)):
+        own = launched(device + 1, 5000 + 100 * device, 10, 80, device=device)
+        events += [{**event, "pid": device if event["cat"] == "kernel" else process} for event in own]
+    run, sources = open_input(write(tmp_path / NAME, trace(events, rank=2, world=4)))
+    assert run.ranks == (0, 1)
+    assert [len(source.read(Kernel)) for source in sources] == [1, 1]
+
+
 def test_memory_is_that_of_the_device(tmp_path: Path) -> None:
     used = {"Device Type": 1, "Total Allocated": 1 << 20, "Total Reserved": 2 << 20}
     events = [*launched(1, 5000, 10, 80), *launched(2, 5100, 10, 80, device=1)]

@@ -182,6 +182,7 @@ def _values_after_events(file: BufferedReader) -> Mapping[str, object]:
     size = file.seek(0, 2)
     file.seek(max(size - _TAIL_BYTES, 0))
     tail = file.read(_TAIL_BYTES)
+    tail = tail[: tail.rfind(b"}") + 1]
     found: Mapping[str, object] = {}
     for place in [end.end() for end in _END.finditer(tail)][: -_ENDS_TRIED - 1 : -1]:
         found = _parse_object(b"{" + tail[place:]) or found

@@ -226,8 +226,8 @@ def decode_sizes(  # noqa: PLR0917 - the tables it rests on
             launched = np.unique(launches["host_start_ns"][launches["rank"] == rank])
             idle_us = np.full(len(replayed), np.nan)
             if idle is not None:
-                mine = _without_copies(idle.take(idle["rank"] == rank))
-                idle_us = _idle_within(found.border_ns[:-1], found.border_ns[1:], mine)
+                gaps = _without_copies(idle.take(idle["rank"] == rank))
+                idle_us = _idle_within(found.border_ns[:-1], found.border_ns[1:], gaps)
             rows += _by_size(rank, found, replayed > 0, _count_between(found.border_ns, launched), idle_us)
     if untold and not rows:
         raise FactMissing([DecodeSize.table])

@@ -20,6 +20,7 @@ from advisor.analysis.grouping import Groups, group_by, ratio, row_at
 from advisor.analysis.intervals import covered_ns, union
 from advisor.analysis.overlap import stages_of
 from advisor.analysis.same_moments import lie_apart
+from advisor.analysis.tensor_groups import kinds_of_calls
 from advisor.analysis.transit import split_times
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CallMatch, CollectiveCall, Meeting, Overlap
@@ -65,10 +66,11 @@ def collective_calls(
     exposed = np.where(lacking, np.nan, _exposed_us(collectives, kernels))
     waited = np.nan_to_num(np.where(np.isnan(wait), elapse - transit, wait))  # what moves nothing may be a wait
     awaited = longest_wait_of_calls(collectives, waits)
-    same = ("name", "op", "group", "group_kind")
+    same = ("name", "op", "group")
     return Table.build(
         CollectiveCall,
         **{column: collectives.texts(column) for column in same},
+        group_kind=kinds_of_calls(collectives, kernels),
         **{column: collectives[column] for column in ("rank", "step", "p2p", "start_ns", "elapse_us")},
         transit_us=transit,
         bare_transit_us=np.maximum(exposed - (elapse - transit), 0),

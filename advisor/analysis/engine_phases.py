@@ -59,11 +59,16 @@ def work_of_passes(kernels: Table[Kernel]) -> PassWork:
     def tells(*things: str) -> Array:
         return are_named(kernels, lambda name: not set(things).isdisjoint(OPERATORS.told_by(name)))
 
-    stores = are_named(kernels, lambda name: _STORES.match(name) is not None)
+    stores = keep_tokens(kernels)
     decodes, reads = tells("decode"), tells("prefill")
     told = np.where(decodes & ~reads, DECODE, np.where(reads & ~decodes, PREFILL, UNKNOWN))
     rows, weight = _sides_of_products(kernels, stores)
     return PassWork(stores, (decodes | reads | tells("cache")) & ~stores, told, rows, weight)
+
+
+def keep_tokens(kernels: Table[Kernel]) -> Array:
+    """Per kernel: whether it keeps keys and values for later tokens, once in a layer."""
+    return are_named(kernels, lambda name: _STORES.match(name) is not None)
 
 
 def are_named(kernels: Table[Kernel], wanted: Callable[[str], bool]) -> Array:

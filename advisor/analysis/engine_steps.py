@@ -30,17 +30,19 @@ from advisor.analysis.engine_borders import (
 from advisor.analysis.engine_phases import DECODE, MIXED, PHASES, UNKNOWN, StepSizes, sizes_of_steps
 from advisor.analysis.grouping import group_by
 from advisor.analysis.host import launches_graph
-from advisor.analysis.intervals import Spans, covered_ns, whole_ns
+from advisor.analysis.intervals import Spans, covered_ns, span_at, whole_ns
 from advisor.facts.base import MISSING
 from advisor.facts.derived import DecodeSize, EngineBorder, EngineStep, Gap, JobSign
 from advisor.facts.observed import DeviceTask, HostCall, Kernel, Launch, StepWindow
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
 from advisor.model.run_of_ranks import RunOfRanks
 
 _DECODE = re.compile(r"(?:execute_(?:\d+_)?context_0(?:\(.*?\))?_generation_|step\[DECODE bs=)(\d+)")
 """The mark of a step that reads no prompt, and for how many requests it generates."""
-_COLUMNS = ("rank", "engine_phase", "by", "steps", "answering", "requests", "tokens", "apart_us", "idle_us")
+_COLUMNS = ("rank", "engine_phase", "by", "steps", "answering", "preceded", "requests", "tokens", "apart_us", "idle_us")
+_COPYING = ("copy", "blocking_copy")
+"""Causes of idle time in which the device copies."""
 
 
 def engine_steps(  # noqa: PLR0917 - the tables it rests on
@@ -55,9 +57,9 @@ def engine_steps(  # noqa: PLR0917 - the tables it rests on
 ) -> Table[EngineStep]:
     """One row per rank and phase; none where steps were recorded otherwise, and where nothing keeps a cache.
 
-    Between two steps the device idles where a gap holds the moment at which the later one begins on the host: launched
-    ahead, as with asynchronous scheduling, a step begins while the device is busy. Of steps that were found by what
-    repeats it is what idles from the choice of tokens to the first layer.
+    Between two steps the device idles from the last kernel of the earlier one to the first of the later; launched
+    ahead, as with asynchronous scheduling, one follows the other. Of steps that were found by what repeats it is what
+    idles from the choice of tokens to the first layer.
 
     Raises:
         FactMissing: Something keeps a cache, and on no rank anything tells where steps begin.
@@ -67,10 +69,13 @@ def engine_steps(  # noqa: PLR0917 - the tables it rests on
     for rank, found in find_engine_steps(run, kernels, calls, launches, tasks, windows, signs).items():
         untold |= found is None
         if found is not None:
-            lasts_us = _lengths_by_border(found)
+            lasts_us, mine = _lengths_by_border(found), idle.take(idle["rank"] == rank)
             if found.layer_ns is None:
-                lasts_us = _lengths_on_device(found, RankTables.of(rank, kernels, launches, tasks), lasts_us)
-            rows += _by_phase(rank, found, lasts_us, idle.take(idle["rank"] == rank))
+                own = RankTables.of(rank, kernels, launches, tasks)
+                lasts_us, idle_us = _lengths_on_device(found, own, lasts_us), _idle_before_steps(found, own, mine)
+            else:
+                idle_us = _idle_before_layers(found.border_ns[:-1], found.layer_ns, mine)
+            rows += _by_phase(rank, found, lasts_us, idle_us)
     if untold and not rows:
         raise FactMissing([EngineStep.table])
     columns = zip(*rows, strict=True) if rows else ((),) * len(_COLUMNS)
@@ -99,16 +104,16 @@ def engine_borders(  # noqa: PLR0917 - the tables it rests on
     )
 
 
-def _by_phase(rank: int, steps: FoundSteps, lasts_us: Array, idle: Table[Gap]) -> Iterator[tuple[object, ...]]:
+def _by_phase(rank: int, steps: FoundSteps, lasts_us: Array, idle_us: Array) -> Iterator[tuple[object, ...]]:
     """A row per phase, in their order."""
     groups = group_by(steps.sizes.phase)
     generates = np.append(False, np.isin(steps.sizes.phase, [DECODE, MIXED]))
     answering = groups.sums((generates[:-1] | (steps.sizes.phase == MIXED)).astype(float))
-    idle_us = _idle_before_steps(steps, idle)
+    preceded = groups.sums(np.isfinite(idle_us).astype(float))
     columns = [groups.medians(v) for v in (steps.sizes.requests, steps.sizes.tokens, lasts_us, idle_us)]
     for group, first in enumerate(groups.first.tolist()):
         phase = PHASES[int(steps.sizes.phase[first])]
-        counts = float(groups.sizes[group]), float(answering[group])
+        counts = float(groups.sizes[group]), float(answering[group]), float(preceded[group])
         yield (rank, phase, steps.by, *counts, *(float(column[group]) for column in columns))
 
 
@@ -130,21 +135,61 @@ def _lengths_on_device(steps: FoundSteps, own: RankTables, on_host: Array) -> Ar
     return np.where(apart >= 0, apart, on_host)
 
 
-def _idle_before_steps(steps: FoundSteps, idle: Table[Gap]) -> Array:
-    """Idle time before each step, µs; NaN of a first one that nothing is known before."""
-    if steps.layer_ns is None:
-        return np.append(np.nan, _idle_at(steps.border_ns[1:], idle))
-    order = np.argsort(idle["start_ns"], kind="stable")
-    start = idle["start_ns"][order]
-    free = Spans(start, start + whole_ns(idle["duration_us"][order]))
-    begins = steps.border_ns[:-1]
-    return covered_ns(free, begins, np.maximum(steps.layer_ns, begins)) / 1e3
+def _idle_before_steps(steps: FoundSteps, own: RankTables, gaps: Table[Gap]) -> Array:
+    """Idle time before each step that the host marks, µs; NaN of the first one, which nothing is known before.
+
+    It lies between the kernels around the mark, whatever copies split it; or, of a host that is a little ahead, before
+    the first kernel that it launched in the step. Of a graph whose kernels have no launch only the mark tells.
+    """
+    marks, start = steps.border_ns[1:], own.kernels["start_ns"]
+    if not len(start):
+        return np.append(np.nan, _idle_at(marks, gaps))
+    of_kernel, later = steps_of_launches(steps.border_ns, own.launched_ns), np.arange(1, len(marks) + 1)
+    first = np.searchsorted(of_kernel, later)
+    known = values_at(of_kernel, np.where(first < len(start), first, -1), -1) == later
+    idle, ended = _without_copies(gaps), np.maximum.accumulate(start + whole_ns(own.kernels["duration_us"]))
+    around = _idle_before_kernels(np.searchsorted(start, marks, "right"), start, ended, idle)
+    held = span_at(_spans_of(gaps), marks) >= 0
+    ahead = _idle_before_kernels(np.where(known, first, 0), start, ended, idle)
+    return np.append(np.nan, np.maximum(np.where(held, around, 0.0), ahead))
+
+
+def _idle_before_kernels(number: Array, start: Array, ended: Array, gaps: Table[Gap]) -> Array:
+    """Idle time right before each of these kernels, µs; 0 before the first and behind the last."""
+    inside = (number > 0) & (number < len(start))
+    begins, ends = (
+        values_at(ended, np.where(inside, number - 1, -1), 0),
+        values_at(start, np.where(inside, number, -1), 0),
+    )
+    return _idle_within(begins, np.maximum(begins, ends), gaps)
+
+
+def _idle_before_layers(begins: Array, layer_ns: Array, gaps: Table[Gap]) -> Array:
+    """Idle time of each step that was found by what repeats, from its begin to its first layer, µs."""
+    return _idle_within(begins, np.maximum(layer_ns, begins), gaps)
+
+
+def _idle_within(begins: Array, ends: Array, gaps: Table[Gap]) -> Array:
+    """Idle time from each begin to its end, µs."""
+    found: Array = covered_ns(_spans_of(gaps), begins, ends) / 1e3
+    return found
+
+
+def _spans_of(gaps: Table[Gap]) -> Spans:
+    order = np.argsort(gaps["start_ns"], kind="stable")
+    start = gaps["start_ns"][order]
+    return Spans(start, start + whole_ns(gaps["duration_us"][order]))
+
+
+def _without_copies(gaps: Table[Gap]) -> Table[Gap]:
+    return gaps.take(~gaps.texts("cause").isin(_COPYING))
 
 
 def decode_sizes(  # noqa: PLR0917 - the tables it rests on
     run: RunOfRanks,
     calls: Table[HostCall],
     launches: Table[Launch],
+    idle: Table[Gap] | None,
     kernels: Table[Kernel] | None,
     tasks: Table[DeviceTask] | None,
     windows: Table[StepWindow] | None,
@@ -178,8 +223,12 @@ def decode_sizes(  # noqa: PLR0917 - the tables it rests on
             untold |= found is None and own.keeps_cache
         if found is not None:
             replayed = _count_between(found.border_ns, calls["start_ns"][replays & (calls["rank"] == rank)])
-            launched = _count_between(found.border_ns, launches["host_start_ns"][launches["rank"] == rank])
-            rows += _by_size(rank, found, replayed > 0, launched)
+            launched = np.unique(launches["host_start_ns"][launches["rank"] == rank])
+            idle_us = np.full(len(replayed), np.nan)
+            if idle is not None:
+                gaps = _without_copies(idle.take(idle["rank"] == rank))
+                idle_us = _idle_within(found.border_ns[:-1], found.border_ns[1:], gaps)
+            rows += _by_size(rank, found, replayed > 0, _count_between(found.border_ns, launched), idle_us)
     if untold and not rows:
         raise FactMissing([DecodeSize.table])
     columns = zip(*rows, strict=True) if rows else ((),) * len(_SIZE_COLUMNS)
@@ -187,7 +236,10 @@ def decode_sizes(  # noqa: PLR0917 - the tables it rests on
     return Table.build(DecodeSize, **{name: Texts.of(v) if name == "by" else v for name, v in given.items()})
 
 
-_SIZE_COLUMNS = ("rank", "by", "requests", "steps", "replayed", "launches", "apart_us")
+_SIZE_COLUMNS = (
+    *("rank", "by", "requests", "steps", "replayed", "launches", "apart_us"),
+    *("replayed_idle_us", "eager_idle_us"),
+)
 
 
 class _HostSteps(Struct, frozen=True):
@@ -233,7 +285,9 @@ def _sized(by: str, border: Array, sizes: StepSizes) -> _HostSteps:
     return _HostSteps(by, border, alone, np.isin(sizes.phase, [DECODE, UNKNOWN]), sizes.requests)
 
 
-def _by_size(rank: int, found: _HostSteps, replayed: Array, launched: Array) -> Iterator[tuple[object, ...]]:
+def _by_size(
+    rank: int, found: _HostSteps, replayed: Array, launched: Array, idle_us: Array
+) -> Iterator[tuple[object, ...]]:
     """A row per number of requests; the last of those of which nothing tells how many they are."""
     chosen = np.flatnonzero(np.where(replayed, found.may_generate, found.generates))
     lasts = np.diff(found.border_ns) / 1e3
@@ -241,7 +295,13 @@ def _by_size(rank: int, found: _HostSteps, replayed: Array, launched: Array) -> 
     for number, requests in enumerate(asked.tolist()):
         of = chosen[group == number]
         mid = float(np.median(lasts[of]))
-        yield rank, found.by, requests, len(of), replayed[of].sum(), launched[of].mean(), mid
+        idle = (_mean_of_known(idle_us[of[replayed[of] == kind]]) for kind in (True, False))
+        yield rank, found.by, requests, len(of), replayed[of].sum(), launched[of].mean(), mid, *idle
+
+
+def _mean_of_known(values: Array) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if len(known) else np.nan
 
 
 def _count_between(borders: Array, moments: Array) -> Array:

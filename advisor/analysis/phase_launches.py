@@ -31,7 +31,9 @@ _LATE = ("python", "host_late", "dequeue")
 LONGEST_LAUNCH_US = 1000.0
 """In four public captures of models that run eagerly no pause before a kernel reaches half of this, and in one of a
 serving engine those that do make up an eighth of all."""
-_COLUMNS = ("rank", "engine_phase", "kernels", "calls", "kernel_us", "lost_us", "phase_us")
+_FEWEST = 0.1
+"""The part of the steps that take the fewest calls by which a mix is told: one stray step tells none."""
+_COLUMNS = ("rank", "engine_phase", "kernels", "calls", "kernel_us", "lost_us", "phase_us", "fewest_calls")
 
 
 def phase_launches(  # noqa: PLR0917 - the tables it rests on
@@ -64,16 +66,17 @@ def phase_launches(  # noqa: PLR0917 - the tables it rests on
         begun, lasts = kernels["start_ns"][mine], kernels["duration_us"][mine]
         known = are_among(begun, np.sort(starts))
         if known.any():
-            begun, lasts = begun[known], lasts[known]
+            every, begun, lasts = begun, begun[known], lasts[known]
             among = are_among(starts, np.sort(begun)) & (host != MISSING)
             lost = _without_long_pauses(lost_us_per_step(held, rank, "host"), idle, rank)
-            rows.append((rank, None, *_sizes(host[among], lasts), lost, np.nan))
-            if rank in phased:
-                one = phased[rank]
+            one = phased.get(rank)
+            fewest = {} if one is None else one.fewest_calls(starts[among], host[among], every)
+            rows.append((rank, None, *_sizes(host[among], lasts), lost, np.nan, fewest.get(None, np.nan)))
+            if one is not None:
                 of_calls, of_kernels = one.phases_at(starts[among]), one.phases_at(begun)
                 for phase, spent in one.spent_by_phase(lost, len(np.unique(held["step"][held["rank"] == rank]))):
                     chosen = host[among][of_calls == phase], lasts[of_kernels == phase]
-                    rows.append((rank, PHASES[phase], *_sizes(*chosen), *spent))
+                    rows.append((rank, PHASES[phase], *_sizes(*chosen), *spent, fewest.get(phase, np.nan)))
     columns = zip(*rows, strict=True) if rows else ((),) * len(_COLUMNS)
     given = dict(zip(_COLUMNS, columns, strict=True))
     return Table.build(PhaseLaunch, **{n: Texts.of(v) if n == "engine_phase" else v for n, v in given.items()})
@@ -131,13 +134,33 @@ class _PhasedRank(Struct, frozen=True):
     """One rank whose engine steps are known; an entry per task that its device did in turn."""
 
     seen: ReplayedRank
+    step: Array
+    """Which step launched it; -1 before the first and outside of all."""
     phase: Array
-    """Which of PHASES launched it; -1 before the first step and outside of all."""
+    """Which of PHASES that is; -1 likewise."""
 
     def phases_at(self, moments: Array) -> Array:
         """The phase of the last task that began until each moment; -1 for none."""
-        at = np.searchsorted(self.seen.replayed.work.start[: len(self.phase)], moments, "right") - 1
-        return values_at(self.phase, at, -1)
+        return values_at(self.phase, self._tasks_at(moments), -1)
+
+    def _tasks_at(self, moments: Array) -> Array:
+        found: Array = np.searchsorted(self.seen.replayed.work.start[: len(self.phase)], moments, "right") - 1
+        return found
+
+    def fewest_calls(self, starts: Array, host: Array, kernels: Array) -> dict[int | None, float]:
+        """By phase, and under None of all: calls for each kernel in the steps that take the fewest.
+
+        `starts` and `host` are when tasks with a known launch begin, and when they were launched; `kernels` is when all
+        kernels begin.
+        """
+        of_call = np.unique(np.stack([values_at(self.step, self._tasks_at(starts), -1), host]), axis=1)[0]
+        of_kernel = values_at(self.step, self._tasks_at(kernels), -1)
+        ran, many = np.unique(of_kernel[of_kernel >= 0], return_counts=True)
+        calls = np.searchsorted(of_call, ran, "right") - np.searchsorted(of_call, ran, "left")
+        steps, first = np.unique(self.step, return_index=True)
+        for_each, phase = calls / many, self.phase[first[np.searchsorted(steps, ran)]]
+        chosen = {None: for_each} | {code: for_each[phase == code] for code in np.unique(phase).tolist()}
+        return {code: float(np.quantile(v, _FEWEST, method="inverted_cdf")) for code, v in chosen.items() if len(v)}
 
     def spent_by_phase(self, lost_us: float, steps: int) -> Iterator[tuple[int, tuple[float, float]]]:
         """Each phase with what it loses of a step, and how much of it it takes, µs.
@@ -211,7 +234,8 @@ def _phased_rank(seen: ReplayedRank, steps: FoundSteps) -> _PhasedRank:
     work = rank.work.take(np.arange(len(rank.work.start) - 1))  # what ends the replay is no task
     launched = np.where(work.queued < replay.UNBOUND, replay.handed_over(rank.queue, work), MISSING)
     step = steps.steps_at(launched, work.start)
-    return _PhasedRank(msgspec.structs.replace(seen, engine_ns=steps.border_ns), values_at(steps.sizes.phase, step, -1))
+    seen = msgspec.structs.replace(seen, engine_ns=steps.border_ns)
+    return _PhasedRank(seen, step, values_at(steps.sizes.phase, step, -1))
 
 
 def _within(rank: replay.ReplayInput, start: Array, end: Array) -> Array:

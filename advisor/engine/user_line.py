@@ -2,9 +2,10 @@
 """The line of the user's program behind a finding, where call stacks were recorded.
 
 A finding that names host calls (a column `call` among its rows) is traced to the frames above the worst of them: a
-Python frame is its own line; of a framework operator it is the stack in which it takes most host time. A finding about
-a type of kernels is traced to the framework operators that led to them, and of those to the stacks with most time on
-the device, or on the host where that was not recorded. One about chains of kernels is traced alike, but only to
+Python frame is its own line; of a framework operator it is the stack in which it takes most host time. A call that
+makes up little of what the finding costs, or less than what lies in no call at all, is none to begin with. A finding
+about a type of kernels is traced to the framework operators that led to them, and of those to the stacks with most time
+on the device, or on the host where that was not recorded. One about chains of kernels is traced alike, but only to
 operators that hardly launch anything else: of others nobody recorded which calls the chains are made of. The line is
 the innermost frame that belongs to no library.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,11 @@ OWN_SHARE = 0.9
 """An operator belongs to a pattern where so much of what it launches lies in such chains: stacks are known per operator
 and not per call, and of one that works elsewhere too the line with most time may be another one's."""
 
+WORTH_NAMING = 0.1
+"""The part of what its rows cost that a call has to make up for its line to stand for the finding: the share of time
+from which MindStudio's guides look at a cause."""
+_COSTS = ("lost_us", "duration_us", "idle_us")
+"""The columns that tell what a row costs, the first that tells anything."""
 _SPENT = ("host_total_us", "device_self_us")
 """What the calls under one stack took."""
 _FRAME = re.compile(r"(?!.*\n)(?P<file>[^;]+?\.pyw?)\((?P<line>\d{1,9})\)(?:: (?P<function>.*))?")
@@ -80,20 +87,32 @@ def user_line(frames: Iterable[str]) -> CodeLine | None:
 
 def _line_of_finding(finding: Finding, stacks: _Stacks, of_rules: Mapping[str, Named]) -> CodeLine | None:
     rank = finding.seen[0].rank if finding.seen else None
-    for name in _calls_of_finding(finding):
+    for name in _calls_worth_naming(finding):
         if line := user_line([name]) or (stacks.line(name, rank) if _is_operator(name) else None):
             return line
     named = named_by_finding(finding, of_rules)
     return None if named is None else stacks.line_of_kernels(named, rank)
 
 
-def _calls_of_finding(finding: Finding) -> Iterable[str]:
-    """The host calls among the rows of a finding, worst first, each once."""
-    if finding.excerpt is None:
-        return ()
-    columns = [number for number, head in enumerate(finding.excerpt.columns) if head.name == CALL]
-    cells = (row[number] for number in columns for row in finding.excerpt.rows)
-    return dict.fromkeys(cell for cell in cells if isinstance(cell, str))
+def _calls_worth_naming(finding: Finding) -> list[str]:
+    """The host calls among the rows of a finding, worst first, each once; without those that make up little of it."""
+    heads = [] if finding.excerpt is None else [head.name for head in finding.excerpt.columns]
+    if finding.excerpt is None or CALL not in heads:
+        return []
+    rows = finding.excerpt.rows
+    calls = [row[heads.index(CALL)] for row in rows]
+    costs = next((cost for name in _COSTS if name in heads and any(cost := _numbers(rows, heads.index(name)))), None)
+    names = dict.fromkeys(call for call in calls if isinstance(call, str))
+    if costs is None:
+        return list(names)
+    part = {name: sum(cost for call, cost in zip(calls, costs, strict=True) if call == name) for name in (None, *names)}
+    least = max(WORTH_NAMING * sum(costs), part[None])
+    return [name for name in names if part[name] >= least]
+
+
+def _numbers(rows: Sequence[Sequence[object]], column: int) -> list[float]:
+    cells = (row[column] for row in rows)
+    return [max(float(cell), 0.0) if isinstance(cell, int | float) and isfinite(cell) else 0.0 for cell in cells]
 
 
 def _is_operator(name: str) -> bool:

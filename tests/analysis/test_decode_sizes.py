@@ -35,14 +35,24 @@ def sizes_of(marks: list[tuple[str, int]], replays: list[int], launches: list[in
 
 
 def sizes(calls: Table[HostCall], launches: Table[Launch]) -> list[dict[str, object]]:
-    return decode_sizes(RUN, calls, launches, None, None, None, None).rows()
+    return decode_sizes(RUN, calls, launches, None, None, None, None, None).rows()
 
 
 @pytest.mark.parametrize("mark", [VLLM, SGLANG])
 def test_steps_are_told_by_their_requests(mark: str) -> None:
     marks = [(mark.format(size, size), at) for size, at in ((8, 0), (8, 1000), (40, 2000), (8, 5000))]
     eight, forty = sizes_of(marks, [10, 1010, 1020, 5010], [11, 1011, *range(2100, 2400)])
-    assert eight == {"rank": 0, "by": "marks", "requests": 8, "steps": 2, "replayed": 2, "launches": 1, "apart_us": 1}
+    idle = {"replayed_idle_us": None, "eager_idle_us": None}
+    assert eight == {
+        "rank": 0,
+        "by": "marks",
+        "requests": 8,
+        "steps": 2,
+        "replayed": 2,
+        "launches": 1,
+        "apart_us": 1,
+        **idle,
+    }
     assert forty == {
         "rank": 0,
         "by": "marks",
@@ -51,7 +61,35 @@ def test_steps_are_told_by_their_requests(mark: str) -> None:
         "replayed": 0,
         "launches": 300,
         "apart_us": 3,
+        **idle,
     }
+
+
+def test_kernels_of_one_replay_are_one_launch_and_idle_time_is_told_for_steps_with_a_graph_and_without() -> None:
+    """Two steps that replay one graph, two that launch each kernel and idle before it, and where these end."""
+    calls, launches, kernels, gaps = ["kind name start_ns end_ns"], [], [], []
+    for number, (size, replayed) in enumerate(((8, True), (8, True), (8, False), (40, False), (8, True))):
+        begin = number * 100_000
+        calls.append(f"operator {VLLM.format(size, size)} {begin} {begin + 9_000}")
+        calls += [f"graph g {begin + 10} {begin + 20}"] if replayed else []
+        for at in range(4):
+            starts = begin + 20_000 + at * 20_000
+            launches.append(f"{begin + (10 if replayed else 100 * (at + 1))} {starts}")
+            kernels.append(f"MatMulV2 64,64 {starts} {20 if replayed else 15 - number}")
+            gaps += [] if replayed else [f"{starts + (15 - number) * 1000} {5 + number} python"]
+    gaps.append("301000 1 copy")
+    rows = decode_sizes(
+        RUN,
+        read_table(HostCall, "\n".join(calls)),
+        read_table(Launch, "\n".join(("host_start_ns device_start_ns", *launches))),
+        read_table(Gap, "\n".join(("start_ns duration_us cause", *gaps))),
+        read_table(Kernel, "\n".join(("op_type input_shapes start_ns duration_us", *kernels))),
+        None,
+        None,
+        None,
+    ).rows()
+    wanted = ("requests", "steps", "replayed", "launches", "replayed_idle_us", "eager_idle_us")
+    assert [tuple(row[name] for name in wanted) for row in rows] == [(8, 3, 2, 2, 0, 28), (40, 1, 0, 4, None, 32)]
 
 
 def test_steps_that_read_prompts_are_no_decode_steps() -> None:
@@ -98,7 +136,7 @@ def test_sizes_are_counted_as_a_person_would(
     plain: dict[int, list[tuple[bool, int]]] = {}
     for (size, _), begin, end in zip(steps, begins, ends, strict=False):
         if size:
-            seen = any(begin <= one < end for one in replays), sum(begin <= one < end for one in launches)
+            seen = any(begin <= one < end for one in replays), sum(begin <= one < end for one in set(launches))
             plain.setdefault(size, []).append(seen)
     found = {row["requests"]: row for row in sizes_of(marks, replays, launches)}
     assert found.keys() == plain.keys()
@@ -143,7 +181,7 @@ def unmarked(passes: list[tuple[int, bool]], *, named: bool) -> list[dict[str, o
         read_table(Kernel, "\n".join(("op_type input_shapes start_ns duration_us", *kernels))),
         read_table(DeviceTask, "\n".join(("kind direction start_ns", *(f"copy h2d {at}" for at in copies)))),
     )
-    return decode_sizes(RUN, *tables, None, None).rows()
+    return decode_sizes(RUN, *tables[:2], None, *tables[2:], None, None).rows()
 
 
 @pytest.mark.parametrize("named", [True, False])
@@ -172,7 +210,9 @@ def test_a_server_whose_batches_outgrow_its_graphs_is_told_so(missed: bool, tmp_
     """Without a single mark; its twin, which replays a graph in every step that generates, is told nothing."""
     folder = serving(tmp_path, steps=20)
     replay_steps(folder, lambda step: step > 0 and (step % 5 != 3 or not missed))
-    diagnosis = diagnose(open_profile(folder, jobs=1), load_rules())
+    settings = tmp_path / "advisor.yaml"  # its device works as before, so no time is lost
+    settings.write_text("rules: {host/missed-graph-sizes: {params: {notable: -1}}}", "utf-8")
+    diagnosis = diagnose(open_profile(folder, jobs=1), load_rules(settings=settings))
     found = [one for one in diagnosis.findings if one.rule == "host/missed-graph-sizes"]
     assert "capture/lost-rows" not in {one.rule for one in diagnosis.findings}
     if missed:

@@ -24,7 +24,7 @@ Rows = list[dict[str, object]]
 def rows_of(calls: str, gaps: str = "", kernels: str = "", launches: str = "", run: Run = RUN, **beside: Any) -> Rows:
     return engine_steps(
         run_of_ranks(run),
-        read_table(Gap, f"start_ns duration_us\n{gaps}"),
+        read_table(Gap, f"start_ns duration_us cause\n{gaps}"),
         read_table(Kernel, f"op_type input_shapes start_ns duration_us\n{kernels}"),
         read_table(HostCall, f"name start_ns\n{calls}"),
         read_table(Launch, f"host_start_ns device_start_ns\n{launches}"),
@@ -36,14 +36,14 @@ def rows_of(calls: str, gaps: str = "", kernels: str = "", launches: str = "", r
 
 def steps_of(begins: list[int], gaps: list[tuple[int, float]]) -> Rows:
     calls = "aten::mm 5\n" + "\n".join(f"{MARK} {at}" for at in begins)
-    return rows_of(calls, "\n".join(f"{start} {us}" for start, us in gaps))
+    return rows_of(calls, "\n".join(f"{start} {us} -" for start, us in gaps))
 
 
 def test_a_step_that_begins_on_an_idle_device_waited_for_its_schedule() -> None:
     (row,) = steps_of([0, 10_000, 20_000, 30_000], [(9_000, 3.0), (19_000, 3.0), (25_000, 1.0), (29_500, 2.0)])
     assert row == {
         "rank": 0, "engine_phase": "decode", "by": "marks", "steps": 4, "answering": 3, "requests": 8, "tokens": 8,
-        "apart_us": 10, "idle_us": 3,
+        "preceded": 3, "apart_us": 10, "idle_us": 3,
     }  # fmt: skip
 
 
@@ -55,6 +55,42 @@ def test_a_step_that_was_scheduled_ahead_waited_for_nothing() -> None:
 def test_one_pause_without_requests_is_not_what_is_usual() -> None:
     (row,) = steps_of([0, 10_000, 20_000, 90_000_000], [(21_000, 89_979.0)])
     assert row["idle_us"] == 0
+
+
+def test_what_a_copy_splits_between_two_steps_is_idle_all_the_same() -> None:
+    """A host that fills a mask after the last kernel, copies it and only then begins the next step."""
+    (row,) = rows_of(
+        f"{MARK} 0\n{MARK} 100000\n{MARK} 200000",
+        "70000 25 -\n95000 1 copy\n96000 14 -\n115000 9 -\n170000 25 -\n195000 1 copy\n196000 14 -",
+        kernels="\n".join(
+            f"MatMulV2 64,64 {at} {us}" for at, us in ((20000, 50), (110000, 5), (124000, 46), (210000, 5))
+        ),
+        launches="1000 20000\n101000 110000\n102000 124000\n201000 210000",
+    )
+    assert (row["steps"], row["preceded"], row["idle_us"]) == (3, 2, 39)
+
+
+def test_a_kernel_that_ran_ahead_of_its_step_leaves_nothing_between() -> None:
+    (row,) = rows_of(
+        f"{MARK} 0\n{MARK} 10000\n{MARK} 20000",
+        "28000 4 -",
+        kernels="MatMulV2 64,64 2000 9\nMatMulV2 64,64 11000 17\nMatMulV2 64,64 32000 9",
+        launches="1000 2000\n10500 11000\n11500 32000",
+    )
+    assert row["idle_us"] == 0
+
+
+def test_before_a_step_whose_graph_has_no_launches_the_pause_around_its_mark_counts() -> None:
+    """Of a graph of Ascend no kernel is launched by itself; what is, comes last in its step."""
+    (row,) = rows_of(
+        "\n".join(f"{MARK} {at}" for at in (0, 10_000, 20_000)),
+        "8500 4 -\n18500 4 -",
+        kernels="\n".join(
+            f"MatMulV2 64,64 {at} {us}" for at, us in ((2500, 4), (6500, 2), (12500, 4), (16500, 2), (22500, 4))
+        ),
+        launches="1500 6500\n11500 16500",
+    )
+    assert row["idle_us"] == 4
 
 
 def test_without_marks_nothing_is_said() -> None:
@@ -87,7 +123,8 @@ def test_where_steps_begin_is_told_rank_by_rank_and_of_none_without_marks() -> N
 
 def test_one_step_has_sizes_and_no_length() -> None:
     (row,) = steps_of([7], [(0, 9.0)])
-    assert (row["steps"], row["requests"], row["apart_us"], row["idle_us"]) == (1, 8, None, None)
+    assert (row["steps"], row["preceded"], row["requests"]) == (1, 0, 8)
+    assert (row["apart_us"], row["idle_us"]) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +152,7 @@ def test_each_phase_has_its_own_length_and_pause() -> None:
     marks = "\n".join(
         f"{mark} {at}" for mark, at in ((MARK, 0), ('"step[EXTEND bs=1 toks=900]"', 9_000), (MARK, 99_000))
     )
-    prefill, decode = rows_of(marks, "8000 2\n98000 4")
+    prefill, decode = rows_of(marks, "8000 2 -\n98000 4 -")
     assert (prefill["engine_phase"], prefill["apart_us"], prefill["idle_us"]) == ("prefill", 90, 2)
     assert (decode["engine_phase"], decode["steps"], decode["apart_us"], decode["idle_us"]) == ("decode", 2, 9, 4)
 
@@ -194,3 +231,29 @@ def test_gaps_are_found_as_a_person_would(begins: list[int], pieces: list[tuple[
     here = [next((length for start, length in gaps if start <= one < start + length), 0) for one in ordered[1:]]
     (row,) = steps_of([one * 1000 for one in begins], [(start * 1000, float(length)) for start, length in gaps])
     assert row["idle_us"] == median(here)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9), st.integers(1, 9)), min_size=1, max_size=25))
+def test_idle_time_before_steps_is_what_no_kernel_fills_between_theirs(ran: list[tuple[int, int, int]]) -> None:
+    """Kernels one after another, each in the step of the one before it or up to three later, with a pause before it."""
+    host, device, gaps, at, step = [], [], [], 0, 0
+    before: dict[int, int] = {}
+    for ahead, pause, length in ran:
+        step += ahead
+        if ahead and device:
+            before[step] = pause
+        gaps.append((at, pause))
+        at += pause
+        host.append(step * 1000 + len(host))
+        device.append((at, length))
+        at += length
+    rows = rows_of(
+        "\n".join(f"{MARK} {number * 1000}" for number in range(step + 1)),
+        "\n".join(f"{start * 1000} {us} -" for start, us in gaps if us),
+        kernels="\n".join(f"MatMulV2 64,64 {start * 1000} {us}" for start, us in device),
+        launches="\n".join(f"{launched} {start * 1000}" for launched, (start, _) in zip(host, device, strict=True)),
+    )
+    held = [next((us for start, us in gaps[1:] if start <= one < start + us), 0) for one in range(1, step + 1)]
+    here = [max(before.get(one, 0), held[one - 1]) for one in range(1, step + 1)]
+    assert rows[0]["preceded"] == step
+    assert rows[0]["idle_us"] == (median(here) if here else None)

@@ -70,7 +70,7 @@ def test_a_replayed_graph_is_one_call_for_many_kernels() -> None:
     ).rows()
     assert row == {
         "rank": 0, "engine_phase": None, "kernels": 3.0, "calls": 2.0, "kernel_us": 9.0, "lost_us": 7.0,
-        "phase_us": None,
+        "phase_us": None, "fewest_calls": None,
     }  # fmt: skip
 
 
@@ -107,7 +107,7 @@ def marked(steps: list[Step], run: Run | None = None, pauses: str = "") -> tuple
     for phase, work in steps:
         calls.append(f"{MARKS[phase]} 1 python {host} {host + 1}")
         for later, lasts in work:
-            host += 1_000 * later + 10
+            host += 1_000 * later + 10 if later else 0  # zero: by the same call
             start, idle = max(host + 5_000, device), max(host + 5_000 - device, 0)
             kernels.append(f"{start} {lasts}")
             launches.append(f"{host} {start}")
@@ -141,6 +141,17 @@ def test_each_phase_has_its_own_launches_and_losses() -> None:
     assert (decode["engine_phase"], decode["kernels"], decode["kernel_us"]) == ("decode", 40, 120)
     assert prefill["lost_us"] < 0.05 * prefill["phase_us"]
     assert decode["lost_us"] > 0.5 * decode["phase_us"]
+
+
+def test_steps_that_replay_a_graph_show_among_those_that_do_not() -> None:
+    """One in ten of those that generate launches its 20 kernels with one call."""
+    alone: Step = ("decode", [(60, 3)] * 20)
+    whole, prefill, decode = marked([("prefill", [(2, 100)] * 5), *[alone] * 9, ("decode", [(60, 3)] + [(0, 3)] * 19)])[
+        0
+    ]
+    assert (whole["fewest_calls"], prefill["fewest_calls"], decode["fewest_calls"]) == (1, 1, 0.05)
+    whole, _, decode = marked([("prefill", [(2, 100)] * 5), *[alone] * 9])[0]
+    assert (whole["fewest_calls"], decode["fewest_calls"]) == (1, 1)
 
 
 def test_where_the_user_says_what_all_steps_do_no_phases_are_told() -> None:

@@ -105,6 +105,29 @@ def test_the_first_call_with_a_line_of_the_user_counts() -> None:
     )
 
 
+def costing(*rows: tuple[str | None, float], column: str = "lost_us") -> Finding:
+    """A finding whose rows name these host calls with what they cost."""
+    heads = (Head(name="call"), Head(name=column))
+    return finding().model_copy(update={"excerpt": Rows(columns=heads, rows=rows)})
+
+
+UPDATE, EXECUTE = "vllm/v1/engine/detokenizer.py(96): update", "vllm/v1/worker/gpu_model_runner.py(33): execute_model"
+
+
+@pytest.mark.parametrize("column", ["lost_us", "duration_us", "idle_us"])
+def test_a_frame_that_makes_up_little_of_the_finding_is_not_where_it_is_called_from(column: str) -> None:
+    def line(*rows: tuple[str | None, float]) -> str | None:
+        found = line_of(costing(*rows, column=column), None)
+        return found and found.function
+
+    assert line((None, 40.9), (EXECUTE, 1.1)) is None  # the time lies between calls
+    assert line((None, 10.0), (UPDATE, 6.0), (EXECUTE, 6.0)) is None
+    assert line((UPDATE, 30.0), (None, 10.0), (EXECUTE, 1.0)) == "update"
+    assert line(("threading.py(973): run", 90.0), (EXECUTE, 1.0)) is None
+    assert line(("threading.py(973): run", 60.0), (EXECUTE, 6.0), (EXECUTE, 5.0)) == "execute_model"  # in two steps
+    assert line(("threading.py(973): run", 0.0), (EXECUTE, 0.0)) == "execute_model"  # nothing tells what they cost
+
+
 def test_without_stacks_or_calls_there_is_no_line() -> None:
     assert line_of(finding("aten::item"), operators((0, "aten::item", None, 1.0))) is None
     assert line_of(finding("aten::item"), None) is None

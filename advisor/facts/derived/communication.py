@@ -36,7 +36,13 @@ class CollectiveCall(Fact):
     name: Annotated[str, Name("Name.")]
     op: Annotated[str, Key("Kind of operator.")]
     group: Annotated[str, Name("Communicator.")]
-    group_kind: Annotated[str, Key("tp, pp, dp …; missing when unknown.")]
+    group_kind: Annotated[
+        str,
+        Key(
+            "tp, pp, dp …; missing when unknown. Of groups that nothing describes, `tp` where a served model reduces "
+            "in each of its layers."
+        ),
+    ]
     p2p: Annotated[bool, Flag("Send, receive or batchSendRecv.")]
     start_ns: Annotated[int, Ns("Start.")]
     elapse_us: Annotated[float, Us("Start to end.")]

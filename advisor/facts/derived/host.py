@@ -3,7 +3,7 @@
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Key, Moment, Ns, Number, Rank, Step, Us
+from advisor.facts.base import Count, Fact, Key, Moment, Ns, Number, Rank, Step, Times, Us
 from advisor.facts.derived.device import Gap
 
 
@@ -79,6 +79,14 @@ class PhaseLaunch(Fact):
         Us(
             "How much of a step the phase takes on the device, from the end of what came before it: the most that it "
             "can lose. Missing in the row of all kernels."
+        ),
+    ]
+    fewest_calls: Annotated[
+        float,
+        Times(
+            "Such calls for each kernel that ran, listed with a launch or not, in the tenth of the steps of the engine "
+            "with fewest: at most so many. One where each is launched by itself, few where graphs are replayed. "
+            "Missing where steps are not known."
         ),
     ]
 

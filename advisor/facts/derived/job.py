@@ -86,6 +86,9 @@ class EngineStep(Fact):
         float,
         Count("Of these, those while requests are being answered: mixed ones, and right after one that generates."),
     ]
+    preceded: Annotated[
+        float, Count("Of these, those of which the idle time before them is known; not of the first one seen.")
+    ]
     requests: Annotated[float, Count("For how many requests: the median.")]
     tokens: Annotated[float, Count("Tokens it works on, with those that fill up a batch: the median.")]
     apart_us: Annotated[
@@ -98,8 +101,9 @@ class EngineStep(Fact):
     idle_us: Annotated[
         float,
         Us(
-            "Idle time of the device around the start of a step: the median, 0 where it is busy. By repetition what "
-            "idles from the choice of tokens to the first layer."
+            "Idle time of the device before a step, copies aside: from the last kernel of those before it to the first "
+            "that the host launched in it, or between the two around its start where that is more. The median, 0 where "
+            "the device is busy. By repetition what idles from the choice of tokens to the first layer."
         ),
     ]
 
@@ -119,5 +123,15 @@ class DecodeSize(Fact):
     ]
     steps: Annotated[float, Count("Steps.")]
     replayed: Annotated[float, Count("Steps in which the host replays a captured graph, of the model or a part of it.")]
-    launches: Annotated[float, Count("Recorded launches per step: mean.")]
+    launches: Annotated[
+        float, Count("Host calls per step that launch: mean. One that replays a graph launches all that it holds.")
+    ]
     apart_us: Annotated[float, Us("From the start of such a step to that of the next, on the host: the median.")]
+    replayed_idle_us: Annotated[
+        float,
+        Us(
+            "Idle time of the device from the start of a step that replays a graph to that of the next, on the host, "
+            "copies aside: the mean; missing where that is not known."
+        ),
+    ]
+    eager_idle_us: Annotated[float, Us("The same of the steps that replay none.")]

@@ -33,8 +33,9 @@ PATIENCE = 4 << 20
 """An object that does not parse is waited for up to this many bytes; then it is damaged, not just unfinished."""
 
 _CUT = re.compile(rb"\}\s*,\s*\{")
-_END = re.compile(r"\]\s*\Z")
-_END_WRAPPED = re.compile(r"\]\s*(,\s*\"|\}\s*\Z)")
+_END = re.compile(r"\](?!\s*[\[{,}\]])")
+_END_WRAPPED = re.compile(r"\]\s*(,\s*\"|\}(?!\s*[\[{,}\]]))")
+"""The array is closed. Text behind that is no part of it; where brackets follow, it may have been another one's end."""
 _BETWEEN = re.compile(r"[\s,]*")
 _NEXT = re.compile(r",\s*(?=\{)")
 _DAMAGED = Message("event_no_json")

@@ -21,6 +21,8 @@ from advisor.sources.files.heads import is_packed
 _BLOCK = 1 << 20
 _GZIP_BITS = 31
 """The window of zlib, and that gzip's header is around it."""
+_MAGIC = b"\x1f\x8b"
+"""How each member of a gzip file begins."""
 
 
 class TooMuchInside(Odd):
@@ -90,6 +92,8 @@ def _unpack_file(path: Path, notes: Notes) -> IO[bytes]:
 def inflate_blocks(file: BufferedReader) -> Iterator[bytes]:
     """What is packed, in pieces of bounded size, as far as it goes: gzip's own reader loses the last of a file cut off.
 
+    What follows a whole member and begins no other is no part of it: the command `gzip` ignores it as well.
+
     Raises:
         EOFError: The file ends before what is packed in it.
         zlib.error: It is damaged.
@@ -103,7 +107,14 @@ def inflate_blocks(file: BufferedReader) -> Iterator[bytes]:
             if not packed and not member.eof:
                 yield member.flush()
                 raise EOFError
-        packed = (member.unused_data or file.read(_BLOCK)).lstrip(b"\0")
+        packed = _next_member(member.unused_data, file)
+
+
+def _next_member(rest: bytes, file: BufferedReader) -> bytes:
+    """The beginning of the next member behind zeros that fill up a block; empty where none follows."""
+    while (rest := rest.lstrip(b"\0")) in (b"", _MAGIC[:1]) and (more := file.read(_BLOCK)):
+        rest += more
+    return rest if rest.startswith(_MAGIC) else b""
 
 
 def open_trace(path: Path, notes: Notes) -> TraceFile:

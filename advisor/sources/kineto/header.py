@@ -23,6 +23,7 @@ _ENDS_TRIED = 64
 """Ends of arrays that are tried, from the last on: behind that of the events stand few."""
 _MARK = re.compile(rb'"ProfilerStep#(\d{1,18})"')
 _DEVICE = re.compile(rb'"device"\s*:\s*(\d{1,3})\s*[,}]')
+_PROCESS = re.compile(rb'"pid"\s*:\s*(\d{1,10})\s*[,}]')
 _MUCH = 100
 """A device with less than the hundredth part of the work has no share in the job, but some context of it."""
 _LONGEST_MARK = 40
@@ -52,10 +53,15 @@ class TraceHeader(Struct, frozen=True):
     activities: tuple[str, ...]
     devices: tuple[int, ...] = ()
     """Numbers of the devices that work ran on, ascending; those aside that hardly any did."""
+    processes: int = 1
+    """How many processes recorded it, counted where several devices worked."""
 
     @property
     def rank(self) -> int | None:
-        """The rank as the process group names it."""
+        """The rank as the process group names it; None where a process for each device was put into one trace, for one
+        process has one rank, whatever devices it drives."""
+        if 1 < len(self.devices) <= self.processes:
+            return None
         found = as_integer(value_at(self.values, "distributedInfo", "rank"))
         return found if found is not None and found >= 0 else None
 
@@ -134,13 +140,32 @@ def read_header(file: BufferedReader) -> TraceHeader:
         end = text[-_LONGEST_MARK:]
     values = {**_values_after_events(file), **_values_before_events(file)}
     base = as_integer(values.get("baseTimeNanoseconds")) or 0
+    used = tuple(sorted(_common(devices)))
     return TraceHeader(
         values,
         base if 0 <= base < _LATEST_BASE else 0,
         tuple(sorted(steps)),
         tuple(sorted(found)),
-        tuple(sorted(int(device) for device, count in devices.items() if count * _MUCH >= devices.total())),
+        used,
+        _count_processes(file, used) if len(used) > 1 else 1,
     )
+
+
+def _common(seen: Counter[bytes]) -> set[int]:
+    """The numbers that were seen more than hardly ever."""
+    return {int(number) for number, count in seen.items() if count * _MUCH >= seen.total()}
+
+
+def _count_processes(file: BufferedReader, devices: Collection[int]) -> int:
+    """How many processes recorded a trace; what runs on a device has its number in the place of that of a process."""
+    seen = Counter[bytes]()
+    end = b""
+    file.seek(0)
+    while part := file.read(_PART):
+        text = end + part
+        seen.update(_PROCESS.findall(text))
+        end = text[-_LONGEST_MARK:]
+    return len(_common(seen) - set(devices))
 
 
 def _values_before_events(file: BufferedReader) -> Mapping[str, object]:
@@ -157,6 +182,7 @@ def _values_after_events(file: BufferedReader) -> Mapping[str, object]:
     size = file.seek(0, 2)
     file.seek(max(size - _TAIL_BYTES, 0))
     tail = file.read(_TAIL_BYTES)
+    tail = tail[: tail.rfind(b"}") + 1]
     found: Mapping[str, object] = {}
     for place in [end.end() for end in _END.finditer(tail)][: -_ENDS_TRIED - 1 : -1]:
         found = _parse_object(b"{" + tail[place:]) or found

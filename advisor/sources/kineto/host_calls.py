@@ -31,7 +31,10 @@ _LAUNCH = re.compile(r"(cuda|cu|hip)\w*Launch(Cooperative)?Kernel")
 
 _ACTIVITIES = (
     ("synchronise", re.compile(r"(cuda|cu|hip)\w*Synchronize")),
-    ("blocking_copy", re.compile(r"(cuda|hip)Memcpy(2D|3D|Peer|ToSymbol|FromSymbol)?$|cuMemcpy\w*(?<!Async)$")),
+    (
+        "blocking_copy",
+        re.compile(r"(cuda|hip)Memcpy(2D|3D|Peer|ToSymbol|FromSymbol|WithStream)?$|cuMemcpy\w*(?<!Async)$"),
+    ),
     ("copy", re.compile(r"(cuda|cu|hip)Memcpy")),
     ("pin", re.compile(r"(cuda|hip)(Host(Alloc|Malloc|Free|Register|Unregister)|(Malloc|Free)Host)")),
     ("pin", re.compile(r"cuMem(Host(Alloc|Register|Unregister)|(Alloc|Free)Host)")),

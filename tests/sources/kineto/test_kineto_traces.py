@@ -227,6 +227,42 @@ def test_a_packed_trace_reads_as_the_plain_one_and_leaves_nothing_behind(tmp_pat
     assert {file: file.read_bytes() for file in tmp_path.rglob("*.*json*")} == before
 
 
+@pytest.mark.parametrize(
+    "behind", [b"\0" * 512, b"\0" * 512 + b"#end", b"signature", b"\x1f", b"\x1f" * 9, b"\0" * (1 << 20) + b"x"]
+)
+def test_what_follows_a_whole_packed_trace_is_no_loss(behind: bytes, tmp_path: Path) -> None:
+    path = write(tmp_path / f"{NAME}.gz", trace(training()))
+    path.write_bytes(path.read_bytes() + behind)
+    source = opened(tmp_path)
+    assert len(source.read(Kernel)) == 2 * KERNELS
+    assert len(source.read(Damage)) == 0
+
+
+def test_a_packed_trace_in_several_members_is_one(tmp_path: Path) -> None:
+    text = json.dumps(trace(training())).encode()
+    parts = (gzip.compress(text[at : at + 999]) for at in range(0, len(text), 999))
+    (tmp_path / f"{NAME}.gz").write_bytes(b"".join(parts) + b"tail")
+    source = opened(tmp_path)
+    assert len(source.read(Kernel)) == 2 * KERNELS
+    assert len(source.read(Damage)) == 0
+
+
+@pytest.mark.parametrize("after", [None, {"baseTimeNanoseconds": 5}])
+def test_a_line_of_text_behind_a_whole_trace_is_no_loss(after: dict[str, object] | None, tmp_path: Path) -> None:
+    path = write(tmp_path / NAME, trace(training(), rank=3, world=4), after=after)
+    path.write_bytes(path.read_bytes() + b"\n# exported by a tool\n")
+    run, (source,) = open_input(path)
+    assert (run.ranks, len(source.read(Kernel)), len(source.read(Damage))) == ((3,), 2 * KERNELS, 0)
+
+
+def test_a_second_trace_behind_the_first_is_not_passed_over_in_silence(tmp_path: Path) -> None:
+    path = write(tmp_path / NAME, trace(training()))
+    path.write_bytes(path.read_bytes() * 2)
+    source = opened(tmp_path)
+    source.read(Kernel)
+    assert len(source.read(Damage)) > 0
+
+
 def test_a_packed_trace_is_unpacked_once_and_again_only_after_it_was_let_go_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -377,6 +413,17 @@ def test_a_trace_that_names_its_rank_is_one_rank(tmp_path: Path) -> None:
     run, (source,) = open_input(write(tmp_path / NAME, trace(events, rank=3)))
     assert run.ranks == (3,)
     assert len(source.read(Kernel)) == 2
+
+
+def test_a_trace_put_together_of_a_process_for_each_device_is_a_rank_for_each(tmp_path: Path) -> None:
+    """It kept what the first of them says of itself."""
+    events = []
+    for device, process in enumerate((4242, 4243)):
+        own = launched(device + 1, 5000 + 100 * device, 10, 80, device=device)
+        events += [{**event, "pid": device if event["cat"] == "kernel" else process} for event in own]
+    run, sources = open_input(write(tmp_path / NAME, trace(events, rank=2, world=4)))
+    assert run.ranks == (0, 1)
+    assert [len(source.read(Kernel)) for source in sources] == [1, 1]
 
 
 def test_memory_is_that_of_the_device(tmp_path: Path) -> None:
@@ -595,7 +642,7 @@ def test_collectives_are_told_in_every_spelling(name: str, op: str) -> None:
     ("name", "activity"),
     [
         *(("cudaStreamSynchronize", "synchronise"), ("cuCtxSynchronize", "synchronise")),
-        *(("cudaMemcpy", "blocking_copy"), ("cudaMemcpyAsync", "copy"), ("hipMemcpyWithStream", "copy")),
+        *(("cudaMemcpy", "blocking_copy"), ("cudaMemcpyAsync", "copy"), ("hipMemcpyWithStream", "blocking_copy")),
         *(("cudaMalloc", "allocate"), ("cudaFree", "free"), ("cuMemCreate", "allocate"), ("hipFree", "free")),
         *(("cudaMallocAsync", "allocate"), ("cudaFreeAsync", "allocate"), ("cuMemFree_v2", "free")),
         *(("cudaHostAlloc", "pin"), ("cudaMallocHost", "pin"), ("hipHostMalloc", "pin"), ("cudaFreeHost", "pin")),

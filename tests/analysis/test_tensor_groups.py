@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Groups that engines open without a description carry tensor parallelism where each layer reduces."""
+
+from __future__ import annotations
+
+import pytest
+
+from advisor.analysis.collective_calls import collective_calls
+from advisor.facts import read_table
+from advisor.facts.observed import Collective, Kernel
+from advisor.model.run import Run
+from advisor.model.run_of_ranks import run_of_ranks
+
+RUN = run_of_ranks(Run())
+STORES = '"void vllm::reshape_and_cache_flash_kernel<x>"'
+
+
+def kinds(
+    layers: int, reduced: list[int], kind: str = "-", *, op: str = "allReduce", kernel: str = STORES, group: str = "3"
+) -> set[object]:
+    """Of a model of so many layers, 100 ns each, that calls something in these."""
+    kernels = "\n".join(f"0 {kernel} {100 * number} 0.02" for number in range(layers))
+    calls = "\n".join(f"0 {op} {group} {kind} {100 * number + 50} 0.01" for number in reduced)
+    found = collective_calls(
+        RUN,
+        read_table(Collective, f"rank op group group_kind start_ns elapse_us\n{calls}"),
+        read_table(Kernel, f"rank op_type start_ns duration_us\n{kernels}"),
+    )
+    return {row["group_kind"] for row in found.rows()}
+
+
+@pytest.mark.parametrize("kind", ["-", "world"])
+@pytest.mark.parametrize("kernel", [STORES, "ReshapeAndCacheNdKernel"])
+def test_what_reduces_in_each_layer_of_a_served_model_is_tensor_parallel(kind: str, kernel: str) -> None:
+    assert kinds(24, list(range(24)), kind, kernel=kernel) == {"tp"}
+    assert kinds(24, sorted([*range(24), *range(24)]), kind, kernel=kernel) == {"tp"}
+
+
+def test_calls_that_name_no_group_are_told_alike() -> None:
+    assert kinds(24, list(range(24)), group="-") == {"tp"}
+
+
+def test_a_layer_or_two_without_one_change_nothing() -> None:
+    assert kinds(24, [number for number in range(24) if number not in (3, 17)]) == {"tp"}
+    assert kinds(24, [number for number in range(24) if number % 8]) == {None}
+
+
+def test_what_is_told_stays_and_what_else_is_called_in_each_layer_says_nothing() -> None:
+    assert kinds(24, list(range(24)), "ep") == {"ep"}
+    assert kinds(24, list(range(24)), op="allToAll") == {None}
+
+
+def test_a_model_that_keeps_no_cache_or_has_few_layers_tells_nothing() -> None:
+    assert kinds(24, list(range(24)), kernel="FlashAttentionScore") == {None}
+    assert kinds(6, list(range(6))) == {None}
+
+
+def test_one_reduction_in_a_step_is_not_of_the_layers() -> None:
+    assert kinds(240, list(range(0, 240, 24)), "world") == {"world"}

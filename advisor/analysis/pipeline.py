@@ -31,13 +31,16 @@ def stage_times(
     run: Run,
     split: Table[Overlap],
     calls: Table[CollectiveCall] | None = None,
+    members: Table[Group] | None = None,
 ) -> Table[StageTime]:
-    """One row per step and stage.
+    """One row per step and stage; none of a job whose groups are known and whose ranks send nothing to one another.
 
     Raises:
         FactMissing: The stage of no rank is known: groups tell it, or the rows of stages of a summary.
     """
     split = split.take(split["stage"] != MISSING)
+    if not len(split) and _is_no_pipeline(run, calls, members):
+        return Table.empty(StageTime)
     if not len(split):
         raise FactMissing([StageTime.table if run.is_summary else Group.table])
     groups = group_by(split["step"], split["stage"])
@@ -89,6 +92,13 @@ def worth_of_stages(stage: Array, stages: Table[StageTime] | None) -> Array:
     if stages is None:
         return np.full(len(stage), np.nan)
     return values_at(stages["worth_us"], row_of_key(stages["stage"], stage), np.nan)
+
+
+def _is_no_pipeline(run: Run, calls: Table[CollectiveCall] | None, members: Table[Group] | None) -> bool:
+    """Whether it is recorded that the job has no stages: no group is for them, and no call goes from rank to rank."""
+    if run.parallel.pp > 1 or not members or not calls:
+        return False
+    return not members.texts("group_kind").isin(["pp"]).any() and not (calls["p2p"] == 1).any()
 
 
 def _least_of_ranks(split: Table[Overlap], us: Array) -> Array:

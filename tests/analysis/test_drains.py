@@ -5,13 +5,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from advisor.analysis.drains import drains
 from advisor.analysis.links import link_uses
 from advisor.analysis.meetings import meetings
 from advisor.analysis.pipeline import stage_times
 from advisor.facts.derived import CollectiveCall, Overlap, StageTime
-from advisor.facts.observed import Link
+from advisor.facts.observed import Group, Link
 from advisor.facts.table import Table, read_table
+from advisor.messages.errors import FactMissing
 from advisor.model.run import Parallel, Run
 
 STAGES = Run(parallel=Parallel(stages=((0, 1), (2, 3)), pp=2))
@@ -164,3 +167,33 @@ def test_a_link_tells_what_its_gradients_fill_of_the_draining():
     assert told == {(0, 1): (0, 7), (2, 3): (60, 9), (3, 2): (0, 9), (2, 0): (0, None)}
     (plain, *_) = link_uses(links, None).rows()
     assert (plain["filled_us"], plain["stage_worth_us"]) == (None, None)
+
+
+GROUPS = "group group_kind rank position\nw world 0 0\nw world 1 1"
+TOGETHER = "rank step op p2p\n0 1 allReduce false\n1 1 allReduce false"
+UNSTAGED = "rank step stage span_us\n0 1 - 9\n1 1 - 9"
+
+
+def test_a_job_whose_groups_are_known_and_none_of_a_pipeline_has_no_stages():
+    assert not len(stage_times(Run(), table(UNSTAGED, Overlap), table(TOGETHER), table(GROUPS, Group)))
+
+
+@pytest.mark.parametrize(
+    ("calls", "groups", "run"),
+    [
+        (TOGETHER, None, Run()),
+        (None, GROUPS, Run()),
+        (TOGETHER.replace("1 1 allReduce false", "1 1 send true"), GROUPS, Run()),
+        (TOGETHER, GROUPS.replace("w world", "p pp"), Run()),
+        (TOGETHER, GROUPS, Run(parallel=Parallel(pp=2))),
+    ],
+)
+def test_stages_that_may_be_there_are_asked_for(calls, groups, run):
+    with pytest.raises(FactMissing) as missing:
+        stage_times(
+            run,
+            table(UNSTAGED, Overlap),
+            None if calls is None else table(calls),
+            None if groups is None else table(groups, Group),
+        )
+    assert missing.value.tables == ("groups",)

@@ -23,7 +23,7 @@ from advisor.analysis.same_moments import lie_apart
 from advisor.analysis.tensor_groups import kinds_of_calls
 from advisor.analysis.transit import split_times
 from advisor.facts.base import MISSING
-from advisor.facts.derived import CallMatch, CollectiveCall, Meeting, Overlap
+from advisor.facts.derived import CallMatch, CollectiveCall, Overlap
 from advisor.facts.observed import Collective, Kernel, Link, PeerWait, Transfer
 from advisor.facts.profile import completed_by
 from advisor.facts.table import Array, Table, Texts
@@ -215,32 +215,13 @@ class Meetings(Struct, frozen=True):
     """Per meeting: the row of the call that was shortest."""
 
 
-def meetings(calls: Table[CollectiveCall]) -> Table[Meeting]:
+def met_in(calls: Table[CollectiveCall]) -> Meetings:
     """Operations seen on two or more ranks that did not all take equally long.
 
     The k-th call of one name in one step and communicator is one operation on all ranks; send k of one rank is
     receive k of the other. Point-to-point operations count only where exactly two ranks were seen, for in a longer
     chain the same number is another pair.
     """
-    met = met_in(calls)
-    first = calls.take(met.last)
-    return Table.build(
-        Meeting,
-        **{column: first.texts(column) for column in ("name", "op", "group", "group_kind")},
-        step=first["step"],
-        p2p=first["p2p"],
-        ranks=met.groups.sizes.astype(np.float64),
-        shortest_us=met.shortest,
-        longest_us=met.longest,
-        waited_us=met.waited,
-        last_rank=first["rank"],
-        last_start_ns=first["start_ns"],
-        exposed_us=met.groups.means(calls["exposed_us"][met.row]),
-    )
-
-
-def met_in(calls: Table[CollectiveCall]) -> Meetings:
-    """The meetings among these calls."""
     timed = np.flatnonzero(calls["elapse_us"] >= 0)
     rank = calls["rank"][timed]
     parts = same_operation(calls, timed)

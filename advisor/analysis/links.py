@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from advisor.analysis.drains import drains
 from advisor.analysis.grouping import Groups, group_by, row_of_key
+from advisor.analysis.pipeline import worth_of_stages
 from advisor.facts.base import MISSING
-from advisor.facts.derived import LinkUse, Overlap
+from advisor.facts.derived import CollectiveCall, LinkUse, Overlap, StageTime
 from advisor.facts.observed import Link
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Table, Texts, values_at
 
 _NORMAL = 1.4826
 """Scales a median absolute deviation to a standard deviation where values are normally distributed."""
@@ -26,7 +28,12 @@ in public captures) is 4 % of the 55 µs that 1 MB takes at 18 GB/s and 11 % of 
 """
 
 
-def link_uses(links: Table[Link], split: Table[Overlap] | None) -> Table[LinkUse]:
+def link_uses(
+    links: Table[Link],
+    split: Table[Overlap] | None,
+    calls: Table[CollectiveCall] | None = None,
+    stages: Table[StageTime] | None = None,
+) -> Table[LinkUse]:
     """Traffic per source, target and kind of link. Where both ends report a link, the sender's account is used."""
     finite = ~(np.isinf(links["size_bytes"]) | np.isinf(links["transit_us"]) | np.isinf(links["bandwidth_gbps"]))
     links = links.take(finite & (links["source"] != MISSING) & (links["target"] != MISSING))
@@ -40,10 +47,11 @@ def link_uses(links: Table[Link], split: Table[Overlap] | None) -> Table[LinkUse
     spread = alike.medians(np.abs(speed - typical))[alike.of] * _NORMAL
     with np.errstate(invalid="ignore", divide="ignore"):
         below = np.maximum(typical - speed, 0) / np.maximum(spread, typical * _LEAST_SPREAD)
+    source, target = links["source"][first], links["target"][first]
     return Table.build(
         LinkUse,
-        source=links["source"][first],
-        target=links["target"][first],
+        source=source,
+        target=target,
         link=links.texts("link").take(first),
         size_bytes=ways.sums(links["size_bytes"]) / steps,
         transit_us=ways.sums(links["transit_us"]) / steps,
@@ -52,8 +60,50 @@ def link_uses(links: Table[Link], split: Table[Overlap] | None) -> Table[LinkUse
         alike=alike.sizes[alike.of].astype(np.float64),
         typical_gbps=typical,
         deviation=below,
-        exposed_share=_exposed_share(split, links["source"][first], links["target"][first]),
+        exposed_share=_exposed_share(split, source, target),
+        filled_us=_filled_us(split, calls, source, target) * _reduces_mostly(links, ways, calls),
+        stage_worth_us=_worth_of_stage(split, stages, source, target),
     )
+
+
+def _reduces_mostly(links: Table[Link], ways: Groups, calls: Table[CollectiveCall] | None) -> Array:
+    """Per way: whether data-parallel collectives take half of the time of what is moved in bulk, or more."""
+    if calls is None:
+        return np.zeros(len(ways), bool)
+    groups = calls.texts("group")
+    parallel = {
+        groups.names[code] for code in np.unique(groups.codes[calls.texts("group_kind").isin(["dp"])]) if code >= 0
+    }
+    bulk = np.where(links["size_bytes"] >= BULK_BYTES, links["transit_us"], 0.0)
+    reducing: Array = 2 * ways.sums(bulk * links.texts("group").isin(parallel)) >= ways.sums(bulk)
+    return reducing
+
+
+def _filled_us(
+    split: Table[Overlap] | None, calls: Table[CollectiveCall] | None, source: Array, target: Array
+) -> Array:
+    """Per way: what its ranks fill of the draining of their stages, the less of both; missing without stages."""
+    split = None if split is None else split.take(split["stage"] != MISSING)
+    if split is None or not len(split):
+        return np.full(len(source), np.nan)
+    ranks = group_by(split["rank"])
+    filled = ranks.means(drains(split, calls).filled_us)
+    rank = split["rank"][ranks.first]
+    less: Array = np.fmin(*(values_at(filled, row_of_key(rank, end), np.nan) for end in (source, target)))
+    return less
+
+
+def _worth_of_stage(
+    split: Table[Overlap] | None, stages: Table[StageTime] | None, source: Array, target: Array
+) -> Array:
+    """Per way: how much sooner a step would end if none waited for the stage of both ends; missing where they are in
+    different ones."""
+    if split is None:
+        return np.full(len(source), np.nan)
+    ranks = group_by(split["rank"])
+    rank, stage = split["rank"][ranks.first], split["stage"][ranks.first]
+    of_source, of_target = (values_at(stage, row_of_key(rank, end)) for end in (source, target))
+    return np.where(of_source == of_target, worth_of_stages(of_source, stages), np.nan)
 
 
 def _bulk_traffic(links: Table[Link], ways: Groups) -> tuple[Array, Array, Array]:

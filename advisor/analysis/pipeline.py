@@ -1,15 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pipeline stages: what each computes in a step, and how long it waits for its neighbours."""
+"""Pipeline stages: what each computes in a step, and how long it waits for its neighbours.
+
+A step lasts at least as long as one stage works, and one micro-batch takes through the others: in a schedule of
+one forward, one backward the stage that works longest waits once, for its first micro-batch to come and its last to
+leave, and the others wait for it. So one stage that gets quicker wins no more than is left until the next one sets
+the pace. Interleaved stages pass on a part of a micro-batch, which is what is counted as one. Taken for granted is that
+micro-batches are alike, that sends take no time worth mention, and that a rank is slow alone: the pace of a stage is
+that of its rank in the middle.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.grouping import group_by, row_at
+from advisor.analysis.drains import drains
+from advisor.analysis.grouping import group_by, row_at, row_of_key
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall, Overlap, StageTime
 from advisor.facts.observed import Group
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, values_at
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Run
 
@@ -18,18 +27,26 @@ _NEARLY = 0.9
 """Stages of a balanced pipeline wait equally long but for noise: the first of them stands for all."""
 
 
-def stage_times(run: Run, split: Table[Overlap], calls: Table[CollectiveCall] | None = None) -> Table[StageTime]:
-    """One row per step and stage.
+def stage_times(
+    run: Run,
+    split: Table[Overlap],
+    calls: Table[CollectiveCall] | None = None,
+    members: Table[Group] | None = None,
+) -> Table[StageTime]:
+    """One row per step and stage; none of a job whose groups are known and whose ranks send nothing to one another.
 
     Raises:
         FactMissing: The stage of no rank is known: groups tell it, or the rows of stages of a summary.
     """
     split = split.take(split["stage"] != MISSING)
+    if not len(split) and _is_no_pipeline(run, calls, members):
+        return Table.empty(StageTime)
     if not len(split):
         raise FactMissing([StageTime.table if run.is_summary else Group.table])
     groups = group_by(split["step"], split["stage"])
     first = groups.first
     ranks = group_by(groups.of, split["rank"])
+    drained = drains(split, calls)
     count = max(len(run.parallel.stages), len(np.unique(split["stage"])))
     of_stage = group_by(split["stage"][first])
     means = {name: groups.means(split[name]) for name in _AVERAGED}
@@ -37,8 +54,15 @@ def stage_times(run: Run, split: Table[Overlap], calls: Table[CollectiveCall] | 
     steps = group_by(split["step"][first])
     unseen = steps.largest(means["span_us"])[steps.of] - means["span_us"]
     compute = of_stage.means(means["compute_us"])
-    waiting = of_stage.means(means["bubble_us"] + unseen)
+    drained_us = groups.means(drained.drained_us)
+    stalled = means["bubble_us"] + drained_us
+    waiting = of_stage.means(stalled + unseen)
     moving = of_stage.means(groups.means(_moving_us(split, calls)))
+    batches = _micro_batches(split, calls)
+    pausing = split["bubble_us"] + drained.waited_us + drained.filled_us
+    least = split["span_us"] - split["compute_us"] - pausing
+    working = compute + _least_of_ranks(split, least)
+    spare = steps.largest(means["span_us"]).mean() - _paces_of_others(working, batches)
     of_all = np.where(len(of_stage) < count, np.nan, 1.0)  # of a stage that was not captured nobody knows how it works
     return Table.build(
         StageTime,
@@ -49,14 +73,46 @@ def stage_times(run: Run, split: Table[Overlap], calls: Table[CollectiveCall] | 
         slowest_compute_us=groups.largest(split["compute_us"]),
         **means,
         unseen_us=unseen,
-        micro_batches=_micro_batches(split, calls),
+        drained_us=drained_us,
+        micro_batches=batches,
         average_compute_us=np.full(len(groups), compute.mean() * of_all),
         average_waiting_us=np.full(len(groups), waiting.mean() * of_all),
-        average_unseen_us=np.full(len(groups), of_stage.means(unseen).mean() * of_all),
+        average_working_us=np.full(len(groups), of_stage.means(means["span_us"] - stalled).mean() * of_all),
+        most_compute_us=np.full(len(groups), np.fmax.reduce(compute) * of_all),
+        average_unseen_us=np.full(len(groups), of_stage.means(unseen + drained_us).mean() * of_all),
         average_moving_us=np.full(len(groups), moving.mean() * of_all),
         heaviest=_flag_first(compute == np.fmax.reduce(compute))[of_stage.of],
         waits_most=_flag_first(waiting >= _NEARLY * np.fmax.reduce(waiting))[of_stage.of],
+        worth_us=(np.maximum(spare, 0) * of_all)[of_stage.of],
     )
+
+
+def worth_of_stages(stage: Array, stages: Table[StageTime] | None) -> Array:
+    """Per stage asked for: how much sooner a step would end if none waited for it; missing where it is none."""
+    if stages is None:
+        return np.full(len(stage), np.nan)
+    return values_at(stages["worth_us"], row_of_key(stages["stage"], stage), np.nan)
+
+
+def _is_no_pipeline(run: Run, calls: Table[CollectiveCall] | None, members: Table[Group] | None) -> bool:
+    """Whether it is recorded that the job has no stages: no group is for them, and no call goes from rank to rank."""
+    if run.parallel.pp > 1 or not members or not calls:
+        return False
+    return not members.texts("group_kind").isin(["pp"]).any() and not (calls["p2p"] == 1).any()
+
+
+def _least_of_ranks(split: Table[Overlap], us: Array) -> Array:
+    """Per stage, in order: the least of its ranks, each over its steps: of waits for a rank among them it has least."""
+    ranks = group_by(split["stage"], split["rank"])
+    return group_by(split["stage"][ranks.first]).smallest(ranks.means(us))
+
+
+def _paces_of_others(working: Array, batches: float) -> Array:
+    """Per stage: how long a step is if it need not wait for this one, as each of the others works; NaN if not known."""
+    passing = working.sum() - working
+    paces = working + passing / batches
+    alone = np.array([np.delete(paces, stage).max(initial=-np.inf) for stage in range(len(paces))])
+    return np.where(np.isfinite(alone), alone, np.nan)
 
 
 def _moving_us(split: Table[Overlap], calls: Table[CollectiveCall] | None) -> Array:

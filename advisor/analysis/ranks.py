@@ -11,6 +11,7 @@ import numpy as np
 from advisor.analysis.collective_calls import Meetings, met_in
 from advisor.analysis.families import communicate_inside
 from advisor.analysis.grouping import Groups, group_by, ratio, row_of_key
+from advisor.analysis.pipeline import worth_of_stages
 from advisor.facts.derived import (
     CollectiveCall,
     FrequencyUse,
@@ -21,6 +22,7 @@ from advisor.facts.derived import (
     Overlap,
     RankTime,
     Removal,
+    StageTime,
     StepWork,
 )
 from advisor.facts.table import Array, Table, Texts, values_at
@@ -40,6 +42,7 @@ def rank_times(
     without: Table[Removal] | None = None,
     work: Table[StepWork] | None = None,
     held: Table[Holdup] | None = None,
+    stages: Table[StageTime] | None = None,
 ) -> Table[RankTime]:
     """One row per rank. Meetings across stages and point-to-point ones do not tell a slow rank and are left out."""
     ranks = group_by(split["rank"])
@@ -66,6 +69,7 @@ def rank_times(
         peer_free_us=peers.medians_of_others(means["free_us"]),
         least_peer_comm_us=_least_of_others(peers, means["comm_us"]),
         peer_gain_without_comm_us=peers.medians_of_others(_gains_without_communication(rank, without)),
+        stage_worth_us=worth_of_stages(stage, stages),
         **_meetings_by_rank(rank, stage, calls, ranks.sizes),
         pace=_pace_by_rank(rank, shapes),
         kernels=kernels,

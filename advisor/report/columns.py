@@ -108,6 +108,7 @@ COLUMNS: Mapping[str, Text] = {
     "dispatch_us": _t("Until handed over", "分派耗时"),
     "distinct_shapes": _t("Different shapes", "不同 shape 数"),
     "domain": _t("Domain", "domain 域"),
+    "drained_us": _t("Waiting where stages meet at the end", "末尾跨 stage 通信中的等待"),
     "dropped": _t("Dropped", "丢包数"),
     "dry_us": _t("Device idle before them", "其前 device 空闲合计"),
     "dtype": _t("Data type", "数据类型"),

@@ -9,7 +9,8 @@ import timelines as tl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.analysis.collective_calls import collective_calls, meetings
+from advisor.analysis.collective_calls import collective_calls
+from advisor.analysis.meetings import meetings
 from advisor.analysis.ranks import rank_times
 from advisor.facts.derived import (
     CollectiveCall,

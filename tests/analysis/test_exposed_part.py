@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from advisor.analysis.collective_calls import meetings
 from advisor.analysis.links import link_uses
+from advisor.analysis.meetings import meetings
 from advisor.facts.derived import CollectiveCall, Overlap
 from advisor.facts.observed import Link
 from advisor.facts.table import Table

@@ -4,6 +4,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from advisor.analysis.overlap import overlaps
 from advisor.analysis.pipeline import stage_times
@@ -181,3 +183,86 @@ def test_of_a_pipeline_with_a_stage_that_was_not_captured_nothing_is_known_as_a_
     rows = stage_times(STAGES, read_table(Overlap, text)).rows()
     assert len(rows) < len(STAGES.parallel.stages)
     assert {row["average_compute_us"] for row in rows} == {row["average_waiting_us"] for row in rows} == {None}
+
+
+def ends_of_one_forward_one_backward(forward: list[float], backward: list[float], micro_batches: int) -> float:
+    """When the last stage to end does, by a plain loop: stages pass on what they have at once."""
+    stages = len(forward)
+    orders = []
+    for stage in range(stages):
+        warm = min(stages - 1 - stage, micro_batches)
+        steady = [one for batch in range(micro_batches - warm) for one in (("f", warm + batch), ("b", batch))]
+        rest = [("b", batch) for batch in range(micro_batches - warm, micro_batches)]
+        orders.append([("f", batch) for batch in range(warm)] + steady + rest)
+    done: dict[tuple[str, int, int], float] = {}
+    free, at = [0.0] * stages, [0] * stages
+    while any(place < len(order) for place, order in zip(at, orders, strict=True)):
+        for stage, order in enumerate(orders):
+            while at[stage] < len(order):
+                kind, batch = order[at[stage]]
+                before = ("f", stage - 1, batch) if kind == "f" else ("b", stage + 1, batch)
+                inside = 0 <= before[1] < stages
+                if inside and before not in done:
+                    break
+                begin = max(free[stage], done[before] if inside else 0.0)
+                free[stage] = done[kind, stage, batch] = begin + (forward if kind == "f" else backward)[stage]
+                at[stage] += 1
+    return max(free)
+
+
+def worth_in_pipeline(forward: list[float], slowness: float, slow: int, micro_batches: int) -> float:
+    """What is told of the stage of a slow rank, of a pipeline with two ranks to a stage; backward takes twice."""
+    slowed = [one * (1 + slowness * (stage == slow)) for stage, one in enumerate(forward)]
+    lasts = ends_of_one_forward_one_backward(slowed, [2 * one for one in slowed], micro_batches)
+    count = len(forward)
+    rows = []
+    for stage in range(count):
+        busy = 3 * micro_batches * slowed[stage]
+        for late in (False, True):  # the peer of the slow rank waits for it in collectives of the stage
+            compute = busy if late else 3 * micro_batches * forward[stage]
+            rows.append((2 * stage + late, 1, stage, lasts, compute, lasts - busy))
+    names = ("rank", "step", "stage", "span_us", "compute_us", "bubble_us")
+    split = Table.build(Overlap, **dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+    calls = Table.build(
+        CollectiveCall, rank=[row[0] for row in rows for _ in range(micro_batches)], step=1, op="send", p2p=1
+    )
+    run = Run(parallel=Parallel(stages=tuple((2 * stage, 2 * stage + 1) for stage in range(count))))
+    return next(row["worth_us"] for row in stage_times(run, split, calls).rows() if row["stage"] == slow)
+
+
+@settings(max_examples=150)
+@given(
+    forward=st.lists(st.floats(5, 15), min_size=2, max_size=5),
+    slowness=st.floats(0.01, 1),
+    slow=st.integers(0, 4),
+    micro_batches=st.integers(1, 12),
+)
+def test_a_slow_rank_is_promised_no_more_than_its_pipeline_would_end_sooner(forward, slowness, slow, micro_batches):
+    """Nor less by more than what stages work ahead before their first micro-batch comes back."""
+    slow %= len(forward)
+    slowed = [one * (1 + slowness * (stage == slow)) for stage, one in enumerate(forward)]
+    now, then = (
+        ends_of_one_forward_one_backward(times, [2 * one for one in times], micro_batches)
+        for times in (slowed, forward)
+    )
+    beyond = 3 * micro_batches * (slowed[slow] - forward[slow])
+    promised = min(worth_in_pipeline(forward, slowness, slow, micro_batches), beyond)
+    ahead = (len(forward) - 1) * max(slowed)
+    assert promised <= now - then + (ahead if forward[slow] == max(forward) else 1e-6)
+    assert promised >= min(now - then, beyond) - ahead - 1e-6
+
+
+def test_a_lighter_stage_is_worth_what_is_left_until_the_other_one_sets_the_pace():
+    """At 20 forward and 40 backward the first of eight micro-batches passes in 60, where the second stage takes 36."""
+    lasts = ends_of_one_forward_one_backward([20, 12], [40, 24], 8)
+    assert worth_in_pipeline([10, 12], 1, slow=0, micro_batches=8) == lasts - (8 * 36 + 30) < 8 * 30
+
+
+def test_without_micro_batches_or_a_stage_nobody_knows_what_a_stage_is_worth():
+    text = "rank step stage span_us compute_us bubble_us\n0 1 0 100 60 20\n1 1 1 100 70 10"
+    split = read_table(Overlap, text)
+    calls = read_table(CollectiveCall, "rank step op\n0 1 send x3\n1 1 send x3")
+    assert [row["worth_us"] for row in stage_times(STAGES, split, calls).rows()] == [0, 0]
+    assert {row["worth_us"] for row in stage_times(STAGES, split).rows()} == {None}
+    three = Run(parallel=Parallel(stages=((0,), (1,), (2,))))
+    assert {row["worth_us"] for row in stage_times(three, split, calls).rows()} == {None}

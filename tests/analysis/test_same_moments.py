@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.analysis.collective_calls import call_matches, meetings
+from advisor.analysis.collective_calls import call_matches
 from advisor.analysis.grouping import group_by
+from advisor.analysis.meetings import meetings
 from advisor.analysis.same_moments import lie_apart
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall

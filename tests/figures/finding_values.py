@@ -264,13 +264,18 @@ def bubble(job: Job, finding: Finding) -> Values:
     stage = int(finding.subject["stage"] or 0)
     moving = _moving_us(job)
     waiting, working = mean(waits[one] + unseen[one] for one in waits), mean(compute.values())
-    ideal = working * (len(compute) - 1) / (5 * len(compute))
+    rest = mean(spans[one] - waits[one] for one in waits)
+    ideal = rest * (len(compute) - 1) / (5 * len(compute))
+    slight = min(max(compute.values()) - working, 0.05 * working)
+    carried = moving if moving > 0.05 * job.step_us else 0.0
     return {
         "waiting_us": waiting,
         "moving_us": moving,
         "waiting_share": waiting / job.step_us,
         "ideal_us": ideal,
-        "excess_share": (waiting - ideal - (moving if moving > 0.05 * job.step_us else 0.0)) / job.step_us,
+        "working_us": rest,
+        "slight_us": slight,
+        "excess_share": (waiting - ideal - carried - slight) / job.step_us,
         "bubble_us_per_step": waits[stage] + unseen[stage],
         "stage_compute_us": working,
         "own_compute_us": compute[stage],

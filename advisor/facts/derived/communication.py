@@ -226,6 +226,13 @@ class Meeting(Fact):
     shortest_us: Annotated[float, Us("Elapse on the rank where it was shortest: the time it really takes.")]
     longest_us: Annotated[float, Us("Elapse on the rank that waited longest.")]
     waited_us: Annotated[float, Us("Mean over the ranks of elapse minus the shortest elapse.")]
+    drained_us: Annotated[
+        float,
+        Us(
+            "The part of that in which stages of a pipeline that ended their last micro-batch wait for those that did "
+            "not yet, as in `stage_times`; missing without stages."
+        ),
+    ]
     last_rank: Annotated[int, Volatile("The rank with the shortest elapse: it came last, the others waited.")]
     last_start_ns: Annotated[int, Ns("When that rank came, by its own clock.")]
     exposed_us: Annotated[float, Us("Mean over the ranks of the part with no kernel beside it.")]
@@ -293,6 +300,21 @@ class LinkUse(Fact):
     typical_gbps: Annotated[float, Rate("Median bandwidth of those.")]
     deviation: Annotated[float, Times("How far below the median, in scaled median absolute deviations; 0 or more.")]
     exposed_share: Annotated[float, Share("Part of the communication of its ranks that no computation hides.")]
+    filled_us: Annotated[
+        float,
+        Us(
+            "What data-parallel collectives of its ranks fill, per step, of the time in which these would else wait "
+            "for other pipeline stages to end: so much of them costs nothing. 0 on a link whose traffic in bulk is "
+            "mostly something else; missing without stages."
+        ),
+    ]
+    stage_worth_us: Annotated[
+        float,
+        Us(
+            "How much sooner a step would end if no other pipeline stage waited for that of its ranks (`stage_times`); "
+            "missing where they stand in different ones."
+        ),
+    ]
 
 
 class PortUse(Fact):

@@ -45,6 +45,13 @@ class RankTime(Fact):
             "communicate. Missing where launches were not recorded."
         ),
     ]
+    stage_worth_us: Annotated[
+        float,
+        Us(
+            "How much sooner a step would end if no other pipeline stage waited for its own (`stage_times`): the most "
+            "that it can cost alone. Missing where there are no stages, or too little is known of one."
+        ),
+    ]
     meetings: Annotated[float, Count("Collectives it took part in with captured peers.")]
     last_share: Annotated[float, Share("Part of those in which it came last.")]
     made_wait_us: Annotated[
@@ -210,6 +217,13 @@ class StageTime(Fact):
             "before its first task, which no recorded receive shows, or after its last."
         ),
     ]
+    drained_us: Annotated[
+        float,
+        Us(
+            "What it waits for other stages, with no kernel beside it, in the collective where stages first meet after "
+            "its last send or receive, mean over its ranks; 0 where none is seen."
+        ),
+    ]
     micro_batches: Annotated[
         float,
         Count(
@@ -221,8 +235,13 @@ class StageTime(Fact):
         float, Us("Mean computation of all stages, each over its steps; missing where one was not captured.")
     ]
     average_waiting_us: Annotated[
-        float, Us("Mean of bubble and unseen waiting of all stages, each over its steps; missing likewise.")
+        float, Us("Mean of bubble, unseen and drained waiting of all stages, each over its steps; missing likewise.")
     ]
+    average_working_us: Annotated[
+        float,
+        Us("Mean of the rest of the step of all stages: computation, other communication and idle time; likewise."),
+    ]
+    most_compute_us: Annotated[float, Us("Computation of the stage that computes longest; missing likewise.")]
     average_unseen_us: Annotated[float, Us("The part of that which no recorded send or receive shows.")]
     average_moving_us: Annotated[
         float,
@@ -234,4 +253,11 @@ class StageTime(Fact):
     heaviest: Annotated[bool, Flag("Over all steps it computes longer than any other stage.")]
     waits_most: Annotated[
         bool, Flag("The first stage that waits nearly as long (90 %) as the one that waits longest over all steps.")
+    ]
+    worth_us: Annotated[
+        float,
+        Us(
+            "How much sooner a step would end if no stage waited for this one, as the others work: the most that "
+            "anything in it can cost. Missing where micro-batches or a stage are unknown."
+        ),
     ]

@@ -42,6 +42,17 @@ class CollectiveCall(Fact):
     elapse_us: Annotated[float, Us("Start to end.")]
     exposed_us: Annotated[float, Us("The part with no kernel beside it.")]
     unwaited_us: Annotated[float, Us("The part of that in which no rank was waited for, as far as waiting is known.")]
+    still_us: Annotated[
+        float,
+        Us("The part about its middle, in one piece, with no kernel beside it; 0 where one runs at its middle."),
+    ]
+    stalled_us: Annotated[
+        float,
+        Us(
+            "Of the pause in computation in which that part lies, from one kernel to the next, what no collective "
+            "takes; missing where there is none, or no kernel comes before or after."
+        ),
+    ]
     working_us: Annotated[float, Us("Start to end without waiting for ranks, as far as that is known.")]
     cover_us: Annotated[
         float, Us("Computation of its rank and step with no communication beside it: what could hide more of it.")

@@ -19,6 +19,7 @@ ANSWERS: Mapping[str, frozenset[str]] = {
         "garbage-collection-apart": "host/garbage-collection",
         "online-compilation": "host/online-compilation",
         "exposed-communication": "comm/late-gradient-reduction comm/exposed-communication",
+        "awaited-reductions": "comm/serial-gradient-reduction",
         "late-gathers": "comm/late-parameter-gather",
         "slow-rank-compute": "ranks/slow-compute-rank",
         "slow-rank-data": "ranks/slow-compute-rank",

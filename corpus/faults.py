@@ -99,6 +99,12 @@ def _expose(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str,
     return (_workload(setup, gradient_bytes=4) if strength > _STRONG else setup), {}
 
 
+def _await_reductions(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    """The backward pass waits for the gradients of so large a share of its layers; strong is all of them, in FP32."""
+    setup = _troubled(setup, awaited_gradients=min(1.0, strength))
+    return (_workload(setup, gradient_bytes=4) if strength > _STRONG else setup), {}
+
+
 def _gather_late(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
     """The parameters of so large a share of the layers are gathered only when computation waits for them."""
     return _troubled(setup, late_gathers=min(1.0, strength)), {}
@@ -278,6 +284,7 @@ FAULTS: dict[str, Fault] = {
     "garbage-collection-apart": _collect_apart,
     "online-compilation": _compile,
     "exposed-communication": _expose,
+    "awaited-reductions": _await_reductions,
     "late-gathers": _gather_late,
     "slow-rank-compute": _slow_compute,
     "slow-rank-host": _slow_host,

@@ -23,6 +23,7 @@ APPLIES: dict[str, tuple[str, ...]] = {
     "garbage-collection-apart": ("dense", "light", "convolution"),
     "online-compilation": (*_HOST_NEAR, "dense", "inference"),
     "exposed-communication": _DATA_PARALLEL,
+    "awaited-reductions": ("dense", "plain", "short", "cluster"),
     "late-gathers": ("sharded",),
     "slow-rank-compute": (*_SEVERAL_RANKS, "inference"),
     "slow-rank-host": (*_HOST_NEAR, "inference"),

@@ -227,6 +227,8 @@ class Step:
             yield do.Free(11)
             if reduce and not w.sharded:
                 yield from self._reduce_gradients(1 - w.troubles.late_gradients)
+                if share(min(1.0, w.troubles.awaited_gradients), self.layers - 1 - layer):
+                    yield do.AwaitCommunication(self.layout.group("dp", self.rank))
         if w.sharded:
             yield self._shard("reduceScatter", "c10d::_reduce_scatter_base_", w.gradient_bytes)
         elif reduce:

@@ -64,6 +64,8 @@ class Troubles:
     """Share of the layers whose feed-forward network is no multiple of a tile wide; the workload sees to it."""
     late_gradients: float = 0.0
     """Share of the gradients that is reduced after the backward pass; the workload sees to it."""
+    awaited_gradients: float = 0.0
+    """Share of the layers for whose reduced gradients the backward pass waits; the workload sees to it."""
     late_gathers: float = 0.0
     """Share of the layers whose parameters are gathered only when they are needed; the workload sees to it."""
     uneven_data: float = 0.0

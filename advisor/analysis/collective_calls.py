@@ -17,7 +17,7 @@ from advisor.analysis.awaited_ranks import longest_wait_of_calls, without_waits_
 from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.device import collective_times, kernel_times
 from advisor.analysis.grouping import Groups, group_by, ratio, row_at
-from advisor.analysis.intervals import covered_ns, union
+from advisor.analysis.intervals import Spans, covered_ns, union
 from advisor.analysis.overlap import stages_of
 from advisor.analysis.same_moments import lie_apart
 from advisor.analysis.tensor_groups import kinds_of_calls
@@ -33,6 +33,7 @@ _PAIR = re.compile(r"(hcom_)?(send|receive)(?=_|$)", re.IGNORECASE)
 _RANKS_OF_A_PAIR = 2
 _SMALL = 0.1
 """Calls below this part of the largest of their kind and group have no turn."""
+_EVER = np.iinfo(np.int64)
 
 
 @completed_by(without_waits_for_captured)
@@ -63,7 +64,7 @@ def collective_calls(
     elapse = collectives["elapse_us"]
     turn, apart = _turns_and_pauses(collectives)
     transit, wait, idle = split_times(collectives, transfers, links)
-    exposed = np.where(lacking, np.nan, _exposed_us(collectives, kernels))
+    exposed, still, stalled = (np.where(lacking, np.nan, us) for us in _without_kernels(collectives, kernels))
     waited = np.nan_to_num(np.where(np.isnan(wait), elapse - transit, wait))  # what moves nothing may be a wait
     awaited = longest_wait_of_calls(collectives, waits)
     same = ("name", "op", "group")
@@ -80,6 +81,8 @@ def collective_calls(
         stage=stages_of(run, collectives["rank"]),
         exposed_us=exposed,
         unwaited_us=np.maximum(exposed - waited, 0),
+        still_us=still,
+        stalled_us=stalled,
         working_us=elapse - waited,
         cover_us=_cover_us(split, collectives),
         alike=alike.sizes[alike.of].astype(np.float64),
@@ -134,20 +137,33 @@ def _turns_and_pauses(collectives: Table[Collective]) -> tuple[Array, Array]:
     return turn, apart
 
 
-def _exposed_us(collectives: Table[Collective], kernels: Table[Kernel] | None) -> Array:
-    """Per call: µs without a kernel beside it; missing where kernels or the time of the call are."""
-    exposed = np.full(len(collectives), np.nan)
+def _without_kernels(collectives: Table[Collective], kernels: Table[Kernel] | None) -> tuple[Array, Array, Array]:
+    """Per call, µs: without a kernel beside it; of that the piece about its middle; and of the pause in computation in
+    which that piece lies, what no collective takes. Missing where kernels or the time of the call are."""
+    exposed, still, stalled = np.full((3, len(collectives)), np.nan)
     if kernels is None:
-        return exposed
+        return exposed, still, stalled
     compute, comm = kernel_times(kernels), collective_times(collectives)
     ranks = collectives["rank"][comm.row]
     for rank in np.intersect1d(ranks, kernels["rank"]).tolist():
         own = kernels["rank"][compute.row] == rank
         here = np.flatnonzero(ranks == rank)
-        start, end = comm.start[here], comm.end[here]
-        hidden = covered_ns(union(compute.start[own], compute.end[own]), start, end)
-        exposed[comm.row[here]] = (end - start - hidden) / 1e3
-    return exposed
+        row, start, end = comm.row[here], comm.start[here], comm.end[here]
+        busy = union(compute.start[own], compute.end[own])
+        exposed[row] = (end - start - covered_ns(busy, start, end)) / 1e3
+        begin, finish = _pauses_at(busy, start + (end - start) // 2)
+        still[row] = np.maximum(np.minimum(end, finish) - np.maximum(start, begin), 0) / 1e3
+        whole = (begin < finish) & (begin > _EVER.min) & (finish < _EVER.max)
+        begin, finish = begin[whole], finish[whole]
+        stalled[row[whole]] = (finish - begin - covered_ns(union(start, end), begin, finish)) / 1e3
+    return exposed, still, stalled
+
+
+def _pauses_at(busy: Spans, moment: Array) -> tuple[Array, Array]:
+    """Begin and end of the pause that holds each moment, ever before the first and after the last; empty within one."""
+    before = np.searchsorted(busy.start, moment, "right")
+    begin = np.append(_EVER.min, busy.end)[before]
+    return begin, np.where(begin > moment, begin, np.append(busy.start, _EVER.max)[before])
 
 
 def _computed_share(collectives: Table[Collective], kernels: Table[Kernel] | None) -> Array:

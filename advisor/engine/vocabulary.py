@@ -58,6 +58,7 @@ TABLES: Mapping[str, Text] = {
     "host_cpus": _t("load of the host's processors", "host CPU 利用率"),
     "host_uses": _t("use of the host's memory, storage and network", "host 内存、磁盘与网络的使用情况"),
     "host_kinds": _t("kinds of host calls", "host 侧调用的分类"),
+    "host_traffic": _t("transfers between ranks of one host", "同一主机内各卡之间的传输"),
     "idle_causes": _t("causes of idle time", "空闲时间的成因"),
     "interruptions": _t("gaps of the launching thread", "下发线程的中断"),
     "job_signs": _t("what tells the kind of job", "判断任务类型的依据"),

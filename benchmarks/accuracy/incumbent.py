@@ -56,6 +56,7 @@ MAPPING: Mapping[str, Sequence[str]] = {
     "few-micro-batches": (),
     "expert-imbalance": _SLOW_COMPUTE,
     "uneven-data": _SLOW_COMPUTE,
+    "awaited-reductions": (),
     "late-gathers": (),
     "contended-compute": ("Bandwidth Contention Analysis",),
     "cast-excess": (f"{_PERFORMANCE}: Cast",),

@@ -49,6 +49,53 @@ def test_exposed_is_the_part_of_each_call_with_no_kernel_beside_it(kernels, coll
             assert round(row["exposed_us"] * 1e3) == len(set(range(start, start + length)) - hidden)
 
 
+@settings(max_examples=80)
+@given(tl.KERNELS, tl.COLLECTIVES)
+def test_computation_stands_still_about_the_middle_of_a_call_for_as_long_as_no_kernel_runs(kernels, collectives):
+    found = collective_calls(RUN, tl.collectives(collectives), tl.kernels(kernels)).rows()
+    for row, (rank, _, start, length, _) in zip(found, _in_steps(collectives), strict=True):
+        own = [k for k in kernels if k[0] == rank]
+        if length < 0 or not own:
+            assert row["still_us"] is None and row["stalled_us"] is None
+            continue
+        busy = tl.moments([k[2] for k in own], [k[2] + k[3] for k in own])
+        pause = _pause_at(busy, start + length // 2)
+        assert round(row["still_us"] * 1e3) == len([t for t in pause if start <= t < start + length])
+        if not pause or not busy or min(pause) < min(busy) or max(pause) > max(busy):
+            assert row["stalled_us"] is None
+        else:
+            calls = [c for c in _in_steps(collectives) if c[0] == rank]
+            talk = tl.moments([c[2] for c in calls], [c[2] + c[3] for c in calls])
+            assert round(row["stalled_us"] * 1e3) == len(set(pause) - talk)
+
+
+def _pause_at(busy, moment):
+    """The moments without a kernel that follow each other and hold this one; those before and after all kernels too."""
+    pause = set()
+    for way in (1, -1):
+        at = moment
+        while at not in busy and -300 < at < 600:
+            pause.add(at)
+            at += way
+    return pause
+
+
+def test_what_holds_computation_up_beside_the_call_counts_as_stalled():
+    kernels = read_table(Kernel, "op_type start_ns duration_us\nMatMul 0 10\nMatMul 70000 10")
+    calls = read_table(
+        Collective,
+        """
+        op            group start_ns elapse_us
+        reduceScatter dp    12000    40
+        allGather     dp    52000    10
+        allReduce     dp    90000    10
+        """,
+    )
+    found = collective_calls(RUN, calls, kernels).rows()
+    assert [row["still_us"] for row in found] == [40, 10, 10]
+    assert [row["stalled_us"] for row in found] == [10, 10, None]
+
+
 @pytest.mark.parametrize(
     ("rows", "sole"),
     [

@@ -199,6 +199,24 @@ def late_gradient_reduction(job: Job, finding: Finding) -> Values:
     }
 
 
+def serial_gradient_reduction(job: Job, finding: Finding) -> Values:
+    rank = job.of(finding)
+    steps = job.splits[rank.number]
+    every = [call for call in rank.calls if call.op == finding.subject["op"]]
+    calls = [call for call in every if length(call) > max(map(length, every)) / 10]
+    work = [length(call) - (call.wait or 0) for call in calls]
+    bare = [max(exposed_us(rank, call) - (call.wait or 0), 0) for call in calls]
+    held = [(whole, part) for whole, part in zip(work, bare, strict=True) if part > 0.8 * whole]
+    return {
+        "all_calls": len(calls) / len(steps),
+        "calls": len(held) / len(steps),
+        "total_us": sum(map(length, calls)) / len(steps),
+        "exposed_us_per_step": sum(part for _, part in held) / len(steps),
+        "held_part": sum(whole for whole, _ in held) / sum(work),
+        "computed_before": mean(_computed_before(rank, calls, step) for step in steps),
+    }
+
+
 def _computed_before(rank: Rank, calls: list[Call], step: int | None) -> float:
     """Which part of the kernels of a step had begun before its first collective, by time or by number."""
     first = min(call.start for call in calls if call.step == step)
@@ -316,6 +334,7 @@ RULES: Mapping[str, Callable[[Job, Finding], Values]] = {
     "comm/overlong-collective": overlong_collective,
     "comm/idle-collectives": idle_collectives,
     "comm/late-gradient-reduction": late_gradient_reduction,
+    "comm/serial-gradient-reduction": serial_gradient_reduction,
     "compute/cast-excess": of_operator({"op_type": "Cast", "share": "kernel_part", "us": "cast_us", "calls": "casts"}),
     "compute/transdata-excess": of_operator(
         {"op_type": "TransData", "share": "kernel_part", "us": "conversion_us", "calls": "conversions"}

@@ -16,6 +16,7 @@ from tests.shared_captures import AMONG_FOUR, SharedCaptures
 
 JOBS = (
     "exposed-communication",
+    "awaited-reductions",
     "expert-imbalance",
     "slow-rank-compute",
     "slow-rank-data",

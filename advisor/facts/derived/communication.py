@@ -48,6 +48,17 @@ class CollectiveCall(Fact):
     elapse_us: Annotated[float, Us("Start to end.")]
     exposed_us: Annotated[float, Us("The part with no kernel beside it.")]
     unwaited_us: Annotated[float, Us("The part of that in which no rank was waited for, as far as waiting is known.")]
+    still_us: Annotated[
+        float,
+        Us("The part about its middle, in one piece, with no kernel beside it; 0 where one runs at its middle."),
+    ]
+    stalled_us: Annotated[
+        float,
+        Us(
+            "Of the pause in computation in which that part lies, from one kernel to the next, what no collective "
+            "takes; missing where there is none, or no kernel comes before or after."
+        ),
+    ]
     working_us: Annotated[float, Us("Start to end without waiting for ranks, as far as that is known.")]
     cover_us: Annotated[
         float, Us("Computation of its rank and step with no communication beside it: what could hide more of it.")
@@ -205,6 +216,39 @@ class Move(Fact):
             "The part of that which computation does not hide: the bare time of calls that follow each other without a "
             "pause, spread over what they moved on this kind of link; missing when not known."
         ),
+    ]
+
+
+class HostTraffic(Fact):
+    """What a rank moved over one kind of link for one communicator whose members all ran on one host.
+
+    Hosts are those that captures name; where a name stands for more ranks than a server has devices, it names none.
+    """
+
+    table = "host_traffic"
+    observed = False
+    across_ranks = True
+
+    rank: Rank
+    group: Annotated[str, Name("Communicator.")]
+    group_kind: Annotated[str, Key("tp, pp, dp …; missing when unknown.")]
+    link: Annotated[str, Key("HCCS, RDMA, PCIE, SIO.")]
+    host: Annotated[str, Name("Host of its members.")]
+    members: Annotated[float, Count("Members of the communicator.")]
+    neighbours: Annotated[float, Count("Captured ranks on that host.")]
+    joined: Annotated[
+        bool,
+        Flag(
+            "Traffic over HCCS or SIO leads from each member to each other, from rank to rank of the run; missing "
+            "where none was recorded on that host."
+        ),
+    ]
+    wall_us: Annotated[float, Us("Time that passed, as in `moves`, all calls together.")]
+    bare_us: Annotated[float, Us("The part of that which computation does not hide, as in `moves`.")]
+    rate_gbps: Annotated[float, Rate("Bytes moved over the time that passed.")]
+    near_share: Annotated[float, Share("Of all bytes that the rank moved for this communicator: over HCCS or SIO.")]
+    near_gbps: Annotated[
+        float, Rate("Median bandwidth of one HCCS link on that host in large packets; missing without any.")
     ]
 
 

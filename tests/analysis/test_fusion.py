@@ -13,8 +13,8 @@ from advisor.analysis.chain_search import BETWEEN
 from advisor.analysis.fusion import chained_operators, fusible_chains
 from advisor.analysis.operators import operators
 from advisor.facts.chain_patterns import ChainOrder
-from advisor.facts.derived import Removal
-from advisor.facts.observed import Kernel
+from advisor.facts.derived import Overlap, Removal
+from advisor.facts.observed import DeviceTask, Kernel
 from advisor.facts.table import Table, read_table
 from advisor.rules.patterns import shipped_patterns
 
@@ -133,6 +133,20 @@ def test_what_is_left_of_attention_are_its_products():
 def test_pauses_longer_than_the_kernels_are_told_in_full_and_removing_a_chain_wins_no_more_of_them_than_it_works():
     (norm,) = fusible_chains(ran(NORM, pause_us=100), None, None, patterns=PATTERNS).rows()
     assert (norm["total_us"], norm["gap_us"], norm["removed_us"]) == (60.0, 500.0, 120.0)
+
+
+def test_pauses_that_other_tasks_fill_are_not_those_of_a_chain():
+    """A copy of 4 µs and a kernel of another stream of 3 µs lie in pauses of 6 µs each, of which there are five."""
+    kernels = Table.concat(Kernel, [ran(NORM, pause_us=6, stream=1), ran("MatMulV3:3", stream=2).having(start_ns=42500)])
+    copy = Table.build(DeviceTask, rank=0, stream=1, kind="copy", start_ns=[11_000], end_ns=[15_000])
+    (norm,) = fusible_chains(kernels, None, None, tasks=copy, patterns=PATTERNS).rows()
+    assert (norm["gap_us"], norm["removed_us"], norm["spared_us"]) == (23.0, 83.0, 73.0)
+
+
+def test_pauses_are_not_told_where_nobody_knows_whose_they_are():
+    split = Table.build(Overlap, rank=0, step=1, span_us=60.0, compute_us=60.0, listed_us=60.0, source="intervals")
+    (norm,) = fusible_chains(ran(NORM), None, None, split, patterns=PATTERNS).rows()
+    assert (norm["gap_us"], norm["removed_us"], norm["spared_us"]) == (None, 60.0, 50.0)
 
 
 def test_adam_needs_seven_passes_where_the_longest_member_makes_four():

@@ -12,9 +12,9 @@ from advisor.analysis.chain_search import (
     kept_kernels,
     pattern_of_chains,
 )
-from advisor.analysis.device import DeviceTimeline, build_timeline
+from advisor.analysis.device import COPY, DeviceTimeline, build_timeline
 from advisor.analysis.grouping import Groups, group_by, ratio
-from advisor.analysis.intervals import covered_ns, union_of_sets
+from advisor.analysis.intervals import covered_ns, subtract, union
 from advisor.analysis.kernel_costs import Beside, decisive_work_beside, undisturbed_ns
 from advisor.analysis.operator_work import TOLD_BY, work_of_kernel
 from advisor.analysis.operators import StepKernels, in_steps, sooner_by_name
@@ -42,7 +42,7 @@ def fusible_chains(
     if not len(found.row):
         return Table.empty(FusibleChain)
     beside = decisive_work_beside(device, kernels, collectives)
-    idle_us = _idle_within(found, every, build_timeline(kernels, collectives, tasks, windows), split)
+    idle_us = _idle_within(found, every, build_timeline(kernels, collectives, tasks, windows), split, tasks)
     chains = _sum_chains(found, patterns, every, device, beside, idle_us)
     gone = sooner_by_name(without, "chain", chains["rank"], chains.texts("pattern"))
     removed = np.minimum(chains["removed_us"], gone.removed_us)
@@ -80,20 +80,40 @@ def chained_operators(
 
 
 def _idle_within(
-    found: FoundChains, every: StepKernels, device: DeviceTimeline, split: Table[Overlap] | None
+    found: FoundChains,
+    every: StepKernels,
+    device: DeviceTimeline,
+    split: Table[Overlap] | None,
+    tasks: Table[DeviceTask] | None,
 ) -> Array:
-    """Per chain: for how long the device did nothing from its first kernel to its last, copies counting as work.
+    """Per chain: for how long from its first kernel to its last no kernel ran, and no copy on its stream. Collectives
+    and copies of other streams hold nothing up by running beside it.
 
     Missing where the split does not know which pauses are the job's.
     """
-    work, row = device.work, every.row[found.row]
+    work, row, head = device.work, every.row[found.row], found.row[found.begin]
     shift = device.axis.shift[work.cell[row]]
     begin = np.minimum.reduceat(work.start[row] + shift, found.begin)
     end = np.maximum.reduceat(work.end[row] + shift, found.begin)
-    idle = (end - begin - covered_ns(union_of_sets([device.busy, device.copies]), begin, end)) / 1e3
+    filled = covered_ns(device.compute, begin, end)
+    rank, stream = every.table["rank"][head], every.table["stream"][head]
+    if tasks is not None:
+        copies = np.flatnonzero(work.kind == COPY)
+        shift = device.axis.shift[work.cell[copies]]
+        moved = work.start[copies] + shift, work.end[copies] + shift
+        both = (
+            np.concatenate([tasks[key][work.row[copies]], own]) for key, own in (("rank", rank), ("stream", stream))
+        )
+        lane = group_by(*both).of
+        of_copy, of_chain = lane[: len(copies)], lane[len(copies) :]
+        for one in np.intersect1d(of_copy, of_chain).tolist():
+            own = subtract(union(*(moment[of_copy == one] for moment in moved)), device.compute)
+            here = of_chain == one
+            filled[here] += covered_ns(own, begin[here], end[here])
+    idle = (end - begin - filled) / 1e3
     if split is None:
         return idle
-    rank, known = every.table["rank"][found.row[found.begin]], ~np.isnan(split["free_us"])
+    known = ~np.isnan(split["free_us"])
     unknown = np.setdiff1d(split["rank"][~known], split["rank"][known])
     return np.where(np.isin(rank, unknown), np.nan, idle)
 

@@ -407,8 +407,8 @@ class FusibleChain(Fact):
     gap_us: Annotated[
         float,
         Us(
-            "Pauses per step, from the first kernel of each chain to its last, in which the device did nothing else, "
-            "copies included; missing where nobody knows which pauses are the job's."
+            "Pauses per step, from the first kernel of each chain to its last: no kernel ran, and no copy on the same "
+            "stream; missing where nobody knows which pauses are the job's."
         ),
     ]
     spared_us: Annotated[

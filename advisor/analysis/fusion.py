@@ -43,7 +43,7 @@ def fusible_chains(
         return Table.empty(FusibleChain)
     beside = decisive_work_beside(device, kernels, collectives)
     idle_us = _idle_within(found, every, build_timeline(kernels, collectives, tasks, windows), split, tasks)
-    chains = _sum_chains(found, patterns, every, device, beside, idle_us)
+    chains = _sum_chains(found, patterns, every, (device, beside), idle_us)
     gone = sooner_by_name(without, "chain", chains["rank"], chains.texts("pattern"))
     removed = np.minimum(chains["removed_us"], gone.removed_us)
     unreplayed = np.maximum(removed - chains["fused_us"], 0)
@@ -122,10 +122,10 @@ def _sum_chains(
     found: FoundChains,
     patterns: ChainPatterns,
     every: StepKernels,
-    device: DeviceTimeline,
-    beside: Beside,
+    seen: tuple[DeviceTimeline, Beside],
     idle_us: Array,
 ) -> Table[FusibleChain]:
+    device, beside = seen
     row, chain, begin, size = found.row, found.chain, found.begin, found.size
     duration = every.duration_us[row]
     total, longest = np.bincount(chain, duration), np.maximum.reduceat(duration, begin)

@@ -39,7 +39,8 @@ def test_the_first_of_several_steps_counts_in_no_mean() -> None:
 def test_intervals_of_a_quarter_of_the_longest_are_not_like_it() -> None:
     phases = read_table(
         StepPhase,
-        "rank step first whole_us interval_us\n0 1 true 9 80\n0 2 false 99 40\n0 3 false 9 10\n0 4 false 9 11\n1 2 false 9 -",
+        "rank step first whole_us interval_us\n"
+        "0 1 true 9 80\n0 2 false 99 40\n0 3 false 9 10\n0 4 false 9 11\n1 2 false 9 -",
     )
     queues = read_table(BatchQueue, "rank step queue size\n2 1 host 3")
     rows = rank_phases(RUN, phases, queues, None, None, None).rows()

@@ -31,6 +31,7 @@ class Lanes(Struct, frozen=True, dict=True):
     row: Array
     """Row of the kernels."""
     lane: Array
+    rank: Array
     member: Array
     """Positions of those that are not passed over."""
     code: Array
@@ -134,6 +135,7 @@ def stream_lanes(every: StepKernels, device: DeviceTimeline, passed_over: frozen
     return Lanes(
         order,
         stream[order],
+        every.table["rank"][order],
         member,
         np.where(code < 0, len(types.names), code),
         types.names,
@@ -200,6 +202,9 @@ def _accepted(lanes: Lanes, order: ChainOrder) -> _Accepted:
     for place, member in enumerate(order.members):
         bits[[code for code, name in enumerate(lanes.names) if name in member.types]] |= 1 << place
     at = lanes.of_types(order.members[order.anchor].types)
+    if order.beside:
+        rank = lanes.rank[lanes.member]
+        at = at[np.isin(rank[at], rank[lanes.of_types(order.beside)])]
     for way in (1, -1):
         at = at[_reaches_end(lanes, order, bits, at, way)]
     return _Accepted(order, bits, at)

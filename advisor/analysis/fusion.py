@@ -12,15 +12,16 @@ from advisor.analysis.chain_search import (
     kept_kernels,
     pattern_of_chains,
 )
-from advisor.analysis.device import DeviceTimeline, build_timeline
+from advisor.analysis.device import COPY, DeviceTimeline, build_timeline
 from advisor.analysis.grouping import Groups, group_by, ratio
+from advisor.analysis.intervals import covered_ns, subtract, union
 from advisor.analysis.kernel_costs import Beside, decisive_work_beside, undisturbed_ns
 from advisor.analysis.operator_work import TOLD_BY, work_of_kernel
 from advisor.analysis.operators import StepKernels, in_steps, sooner_by_name
 from advisor.analysis.roles import roles_of_kernels
 from advisor.facts.chain_patterns import ChainPatterns
 from advisor.facts.derived import ChainedOperator, FusibleChain, Overlap, Removal
-from advisor.facts.observed import Collective, Kernel, StepWindow
+from advisor.facts.observed import Collective, DeviceTask, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
 
 
@@ -30,6 +31,7 @@ def fusible_chains(
     windows: Table[StepWindow] | None,
     split: Table[Overlap] | None = None,
     *,
+    tasks: Table[DeviceTask] | None = None,
     without: Table[Removal] | None = None,
     patterns: ChainPatterns,
 ) -> Table[FusibleChain]:
@@ -40,7 +42,8 @@ def fusible_chains(
     if not len(found.row):
         return Table.empty(FusibleChain)
     beside = decisive_work_beside(device, kernels, collectives)
-    chains = _sum_chains(found, patterns, every, device, beside)
+    idle_us = _idle_within(found, every, build_timeline(kernels, collectives, tasks, windows), split, tasks)
+    chains = _sum_chains(found, patterns, every, (device, beside), idle_us)
     gone = sooner_by_name(without, "chain", chains["rank"], chains.texts("pattern"))
     removed = np.minimum(chains["removed_us"], gone.removed_us)
     unreplayed = np.maximum(removed - chains["fused_us"], 0)
@@ -76,9 +79,53 @@ def chained_operators(
     )
 
 
+def _idle_within(
+    found: FoundChains,
+    every: StepKernels,
+    device: DeviceTimeline,
+    split: Table[Overlap] | None,
+    tasks: Table[DeviceTask] | None,
+) -> Array:
+    """Per chain: for how long from its first kernel to its last no kernel ran, and no copy on its stream. Collectives
+    and copies of other streams hold nothing up by running beside it.
+
+    Missing where the split does not know which pauses are the job's.
+    """
+    work, row, head = device.work, every.row[found.row], found.row[found.begin]
+    shift = device.axis.shift[work.cell[row]]
+    begin = np.minimum.reduceat(work.start[row] + shift, found.begin)
+    end = np.maximum.reduceat(work.end[row] + shift, found.begin)
+    filled = covered_ns(device.compute, begin, end)
+    rank, stream = every.table["rank"][head], every.table["stream"][head]
+    if tasks is not None:
+        copies = np.flatnonzero(work.kind == COPY)
+        shift = device.axis.shift[work.cell[copies]]
+        moved = work.start[copies] + shift, work.end[copies] + shift
+        both = (
+            np.concatenate([tasks[key][work.row[copies]], own]) for key, own in (("rank", rank), ("stream", stream))
+        )
+        lane = group_by(*both).of
+        of_copy, of_chain = lane[: len(copies)], lane[len(copies) :]
+        for one in np.intersect1d(of_copy, of_chain).tolist():
+            own = subtract(union(*(moment[of_copy == one] for moment in moved)), device.compute)
+            here = of_chain == one
+            filled[here] += covered_ns(own, begin[here], end[here])
+    idle = (end - begin - filled) / 1e3
+    if split is None:
+        return idle
+    known = ~np.isnan(split["free_us"])
+    unknown = np.setdiff1d(split["rank"][~known], split["rank"][known])
+    return np.where(np.isin(rank, unknown), np.nan, idle)
+
+
 def _sum_chains(
-    found: FoundChains, patterns: ChainPatterns, every: StepKernels, device: DeviceTimeline, beside: Beside
+    found: FoundChains,
+    patterns: ChainPatterns,
+    every: StepKernels,
+    seen: tuple[DeviceTimeline, Beside],
+    idle_us: Array,
 ) -> Table[FusibleChain]:
+    device, beside = seen
     row, chain, begin, size = found.row, found.chain, found.begin, found.size
     duration = every.duration_us[row]
     total, longest = np.bincount(chain, duration), np.maximum.reduceat(duration, begin)
@@ -98,6 +145,7 @@ def _sum_chains(
     worst = np.lexsort((began, -lasted, groups.of))[np.cumsum(groups.sizes) - groups.sizes]
     unshared = undisturbed_ns(device, every.row[row], groups.of[chain], len(groups), beside) / 1e3
     spared = _spared_bytes(found, patterns, every)
+    pause = np.nan_to_num(idle_us)
     return Table.build(
         FusibleChain,
         rank=every.table["rank"][head[groups.first]],
@@ -112,9 +160,9 @@ def _sum_chains(
             Texts(np.where(passed, types.codes, -1).astype(np.int32), types.names), duration
         ),
         fused_us=groups.sums(fused) / steps,
-        removed_us=(np.where(whole, unshared, np.nan) + groups.sums(np.clip(lasted - total, 0, total))) / steps,
-        gap_us=groups.sums(np.maximum(lasted - total, 0)) / steps,
-        spared_us=np.maximum(groups.sums(np.maximum(lasted, total) - fused) / steps, 0),
+        removed_us=(np.where(whole, unshared, np.nan) + groups.sums(np.minimum(pause, total))) / steps,
+        gap_us=np.where(groups.sums(np.isnan(idle_us) * 1.0) > 0, np.nan, groups.sums(pause)) / steps,
+        spared_us=np.maximum(groups.sums(total + pause - fused) / steps, 0),
         spared_bytes=np.where(groups.sums(np.isnan(spared).astype(float)) > 0, np.nan, groups.sums(spared)) / steps,
         step_share=ratio(groups.sums(total) / steps, every.step_us[head[groups.first]]),
         worst_start_ns=began[worst],

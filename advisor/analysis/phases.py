@@ -18,6 +18,8 @@ from advisor.messages.errors import FactMissing
 from advisor.model.run_of_ranks import RunOfRanks
 
 _MEANS = ("whole_us", "interval_us", "forward_backward_us", "tail_us", "receive_us", "collective_us")
+_LIKE_LONGEST = 0.25
+"""What is shorter than a quarter of the longest is not long in the same way."""
 _BESIDE = ("interval_us", "forward_backward_us", "tail_us")
 
 
@@ -49,6 +51,7 @@ def rank_phases(  # noqa: PLR0917 - a step, and what feeds it
         layout=counted.texts("layout").take(row_of_key(counted["rank"], rank)) if len(counted) else None,
         peers=peers.sizes[peers.of] - 1.0,
         **means,
+        **_longest_intervals(rank, counted),
         tail_comm_us=_tails_in_collectives(rank, counted, collectives),
         **{f"peer_{name}": peers.medians_of_others(means[name]) for name in _BESIDE},
         **_looks_at_queues(rank, queues),
@@ -63,6 +66,19 @@ def _means_of_ranks(rank: Array, counted: Table[StepPhase]) -> dict[str, Array]:
     ranks = group_by(counted["rank"])
     at = row_of_key(counted["rank"][ranks.first], rank)
     return {name: np.append(ranks.means(counted[name]), np.nan)[at] for name in _MEANS}
+
+
+def _longest_intervals(rank: Array, counted: Table[StepPhase]) -> dict[str, Array]:
+    """Per rank: how many steps count, the longest interval, and how many are like it."""
+    ranks, interval = group_by(counted["rank"]), counted["interval_us"]
+    longest = ranks.largest(interval)
+    like = ranks.sums((interval > _LIKE_LONGEST * longest[ranks.of]).astype(np.float64))
+    at = row_of_key(counted["rank"][ranks.first], rank)
+    return {
+        "steps": np.append(ranks.sizes, 0.0)[at],
+        "longest_interval_us": np.append(longest, np.nan)[at],
+        "long_intervals": np.append(like, 0.0)[at],
+    }
 
 
 def _of_rank(rank: Array, processors: Table[HostCpu] | None, name: str) -> Array:

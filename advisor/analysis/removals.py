@@ -22,7 +22,7 @@ from advisor.analysis.chain_search import (
 from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.device import COMM, DeviceTimeline, build_timeline
 from advisor.analysis.grouping import Groups, group_by, ratio
-from advisor.analysis.intervals import Spans, covered_ns, subtract, union
+from advisor.analysis.intervals import Spans, covered_ns, subtract, union, union_of_sets
 from advisor.analysis.like_kernels import TurnTakers
 from advisor.analysis.operator_paces import slow_steps
 from advisor.analysis.operators import (
@@ -201,7 +201,7 @@ def _of_communication(seen: ReplayedRank, collective: Array, whole: Array, plain
     if not steps or not any(spared.any() for spared in alone):
         return Table.empty(Removal)
     relief = structs.replace(replay.Relief.of_device(alone[0]), beside=alone[1])
-    gain = max(_gain_with_relief(seen, relief, whole) - plain, 0) / steps / 1e3
+    gain = max(_gain_with_relief(_passing_sooner(seen), relief, whole) - plain, 0) / steps / 1e3
     return Table.build(
         Removal,
         rank=[seen.rank],
@@ -212,6 +212,16 @@ def _of_communication(seen: ReplayedRank, collective: Array, whole: Array, plain
         steady_us=np.nan,
         fused_us=np.nan,
     )
+
+
+def _passing_sooner(seen: ReplayedRank) -> ReplayedRank:
+    """The same rank, whose host also waits for events of earlier work only as long as the device takes for that."""
+    if not len(seen.passing_waits):
+        return seen
+    blocked = seen.replayed.blocked or replay.BlockedLaunches(Spans.none(), Spans.none())
+    main = union_of_sets([blocked.main, seen.passing_waits])
+    waiting = structs.replace(seen.replayed, blocked=structs.replace(blocked, main=main))
+    return structs.replace(seen, replayed=waiting)
 
 
 def _with_fused_kernels(seen: ReplayedRank, fused: _Fused, at: Array, taken: Array, spared: Array) -> replay.Relief:

@@ -17,7 +17,7 @@ from advisor.analysis.cpu_operators import CpuOperators, cpu_operators
 from advisor.analysis.device import COMM, COPY, DeviceTimeline
 from advisor.analysis.full_queue import waits_for_room
 from advisor.analysis.grouping import row_at
-from advisor.analysis.intervals import Spans, span_at, union, union_of_sets
+from advisor.analysis.intervals import Spans, span_at, subtract, union, union_of_sets
 from advisor.analysis.step_ends import NO_BORDERS
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch
@@ -75,6 +75,9 @@ class ReplayedRank(Struct, frozen=True, dict=True):
     queue_threads: Array
     on_cpu: CpuOperators
     """Operators that compute on the host; their calls are the kind `cpu_operator`."""
+    passing_waits: Spans
+    """When a launching thread waited for something that the device did before it was done with all it was given, such
+    as an event of an earlier batch: such a wait gets shorter as the device gets faster."""
     engine_ns: Array = NO_BORDERS
     """When steps of a serving engine begin, where any are known."""
 
@@ -124,6 +127,7 @@ def _replayed_rank_of(
     cell = device.work.cell[row]
     begin, end = _host_window(rank, work, windows, device.cells.step[own])
     begin = max(begin, device.earlier.get(rank, begin))
+    passing = _waits_of_launching_threads(table, [*(own_kinds[name] for name in WAITING), freeing])
     waits = _waits_from(replay.emptying_waits(waits, work, queue), begin)
     blocked = _blocked_launches(calls, table, (work, beside), queue_threads)
     on_cpu = cpu_operators(table, rank, device, links)
@@ -145,6 +149,7 @@ def _replayed_rank_of(
         free=free,
         queue_threads=queue_threads,
         on_cpu=on_cpu,
+        passing_waits=subtract(_waits_from(passing, begin), waits),
     )
 
 
@@ -152,6 +157,17 @@ def _waiting_frees(table: Table[HostCall], calls: host.Calls, free: Spans) -> ho
     """The calls that give device memory back while the device is busy: they return when all it was given is done."""
     freeing = calls.take(table.texts("activity").isin(["free"])[calls.row])
     return freeing.take(span_at(free, freeing.start) < 0)
+
+
+def _waits_of_launching_threads(table: Table[HostCall], waits: list[host.Calls]) -> Spans:
+    """What a helper waits for beside those threads holds nothing up."""
+    if not any(len(calls) for calls in waits):
+        return Spans.none()
+    marked = np.zeros(len(table), bool)
+    for calls in waits:
+        marked[calls.row] = True
+    marked = host.are_of_launching_threads(table, marked)
+    return union_of_sets([calls.take(marked[calls.row]).spans for calls in waits])
 
 
 def until_last_task(gain: Array) -> Array:

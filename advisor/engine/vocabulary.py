@@ -139,6 +139,7 @@ TABLES: Mapping[str, Text] = {
     "step_jitters": _t("steps longer than others, waits for other ranks aside", "各 step 的时长波动（不含等待其他卡）"),
     "step_variations": _t("what makes steps longer than others", "各 step 变长的原因"),
     "step_windows": _t("marks of steps", "step 标记"),
+    "unmarked_pauses": _t("pauses where no step was marked", "未标记 step 时的停顿"),
     "transfers": _t("transfers by link and size", "按链路与大小统计的传输"),
     "type_operators": _t("framework operators behind operator types", "各类算子对应的框架算子"),
     "coverage": _t("how much of each file is there", "各文件的完整程度"),

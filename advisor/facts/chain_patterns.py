@@ -39,6 +39,9 @@ class ChainOrder(Struct, frozen=True, dict=True):
     passes: float = 1.0
     """Passes over the tensor the fused operator needs, over those of the longest member that is not kept: a kernel
     bound by memory takes time in proportion to the tensors it reads and writes."""
+    beside: frozenset[str] = frozenset()
+    """Types of which one runs in the steps of the rank, else these operators mean something else; empty where it does
+    not matter."""
 
     @cached_property
     def kept_types(self) -> frozenset[str]:
@@ -46,8 +49,9 @@ class ChainOrder(Struct, frozen=True, dict=True):
         return frozenset[str]().union(*(one.types for one in self.members if one.kept))
 
     def is_possible(self, types: frozenset[str]) -> bool:
-        """Whether each member that has to be there has one of these types."""
-        return all(one.optional or not one.types.isdisjoint(types) for one in self.members)
+        """Whether each member that has to be there has one of these types, and one of those beside it is there."""
+        told = not self.beside or not self.beside.isdisjoint(types)
+        return told and all(one.optional or not one.types.isdisjoint(types) for one in self.members)
 
     @cached_property
     def forms(self) -> tuple[tuple[Form, int], ...]:

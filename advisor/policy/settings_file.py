@@ -127,7 +127,7 @@ class CompareFile(_Section):
     relative: Share | None = Field(None, description="Part of the larger of the two values (default: 20 %).")
     spread: float | None = Field(None, ge=0, description="How many times the spread over the steps (default: 1).")
     one_step: Share | None = Field(
-        None, description="Part of the value that is allowed where a capture holds one step (default: 30 %)."
+        None, description="Part of the value that is allowed where a capture holds one step (default: 33 %)."
     )
 
 

@@ -45,7 +45,7 @@ _ENGLISH = """\
 #   floor: 1%
 #   relative: 20%
 #   spread: 1
-#   one_step: 30%
+#   one_step: 33%
 """
 _CHINESE = """\
 # 本项目的设置，以及对性能数据的要求。去掉行首的 `# ` 后该行生效。
@@ -87,7 +87,7 @@ _CHINESE = """\
 #   floor: 1%
 #   relative: 20%
 #   spread: 1
-#   one_step: 30%
+#   one_step: 33%
 """
 
 

@@ -17,6 +17,7 @@ _NAMELESS = {
     **dict.fromkeys(("overlaps", "step_windows", "step_phases", "left_out_steps"), "step_word"),
     "frequencies": "clock_word",
     "stalls": "pause_word",
+    "unmarked_pauses": "pause_word",
 }
 """What an event without a name is called, by its table."""
 

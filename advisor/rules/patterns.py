@@ -67,6 +67,11 @@ class ChainFile(_Part):
         description="Members that add a float32 matrix to the weight gradient that the member before them multiplies "
         "in half precision.",
     )
+    beside: str = Field(
+        "",
+        description="Words for operators of which one has to run on the rank too, such as what chooses experts; "
+        "without it these operators mean something else.",
+    )
 
 
 class PatternCaseFile(_Part):
@@ -285,16 +290,20 @@ class _Binder:
                 if word not in names:
                     self.wrong(("chains", number, key), Message("no_member", name=word), suggest_known(word, names))
         members = tuple(self.member(number, word, written) for word in words)
-        return ChainOrder(members, (anchors or [0])[0], written.passes)
+        beside = frozenset[str]().union(*(self.types(number, "beside", word) for word in written.beside.split()))
+        return ChainOrder(members, (anchors or [0])[0], written.passes, beside)
+
+    def types(self, number: int, key: str, word: str) -> frozenset[str]:
+        if _WORD.match(word) and word not in self.spellings:
+            what = Message("no_spelling", name=word)
+            self.wrong(("chains", number, key), what, suggest_known(word, self.spellings))
+        return frozenset(self.spellings.get(word, word).split())
 
     def member(self, number: int, marked: str, written: ChainFile) -> ChainMember:
         word = marked.rstrip("?!")
-        if _WORD.match(word) and word not in self.spellings:
-            what = Message("no_spelling", name=word)
-            self.wrong(("chains", number, "members"), what, suggest_known(word, self.spellings))
         return ChainMember(
             word,
-            frozenset(self.spellings.get(word, word).split()),
+            self.types(number, "members", word),
             optional=marked.endswith("?"),
             kept=word in written.keeps.split(),
             vector=word in written.vectors.split(),

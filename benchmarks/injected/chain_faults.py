@@ -181,6 +181,8 @@ class Swarm:
     fused: str
     each: tuple[str, ...]
     """What is called for one tensor, or for as many as a chain has."""
+    beside: str = ""
+    """What runs in front of them, once in each place, with the fault and without."""
 
     @property
     def chains(self) -> int:
@@ -206,9 +208,11 @@ def _put_in_fused(swarm: Swarm, run: Run) -> None:
             behind = [op for op in operators if op.top.lane is not changes.rank.main]
             like, places = smallest(operators), spread(behind, _PLACES)
             for place in places:
-                _become(
-                    _repeat(changes, like, place, behind=True), swarm.fused, swarm.chains * len(swarm.each) * _SHORT
-                )
+                last = place
+                if swarm.beside:
+                    last = _repeat(changes, like, place, behind=True)
+                    _become(last, swarm.beside, _SHORT)
+                _become(_repeat(changes, like, last, behind=True), swarm.fused, swarm.chains * len(swarm.each) * _SHORT)
 
 
 def _call_one_by_one(swarm: Swarm, run: Run, amount: float) -> None:
@@ -239,8 +243,8 @@ def _fault(pattern: str, chain: Chain, named_by: frozenset[str] = _CHAIN) -> Fau
     )
 
 
-def _swarm(pattern: str, fused: str, each: str) -> Fault:
-    swarm = Swarm(fused, tuple(each.split()))
+def _swarm(pattern: str, fused: str, each: str, beside: str = "") -> Fault:
+    swarm = Swarm(fused, tuple(each.split()), beside)
     spoil, common = partial(_call_one_by_one, swarm), partial(_put_in_fused, swarm)
     return Fault(spoil, _CHAIN, growth=_LESS_GROWTH, common=common, bases=("balanced",), pattern=pattern)
 
@@ -312,7 +316,7 @@ FAULTS: Mapping[str, Fault] = {
     ),
     "unfused-batch-norm": _of_products("conv-batch-norm", add_norms, "inference"),
     "clipping-one-by-one": _swarm("clip-grad-norm", "ForeachNorm", "LpNormV2 " * 8),
-    "products-one-by-one": _swarm("grouped-matmul", "GroupedMatmul", "MatMulV3 " * 8),
+    "products-one-by-one": _swarm("grouped-matmul", "GroupedMatmul", "MatMulV3 " * 8, "MoeGatingTopKSoftmax"),
     "sgd-one-by-one": _swarm("sgd", "ApplyMomentum", "Muls Axpy Axpy " * 3),
     "rmsprop-one-by-one": _swarm("rmsprop", "ApplyRMSProp", "Muls Addcmul Sqrt Adds Addcdiv"),
     "adadelta-one-by-one": _swarm(

@@ -13,8 +13,8 @@ from advisor.analysis.chain_search import BETWEEN
 from advisor.analysis.fusion import chained_operators, fusible_chains
 from advisor.analysis.operators import operators
 from advisor.facts.chain_patterns import ChainOrder
-from advisor.facts.derived import Removal
-from advisor.facts.observed import Kernel
+from advisor.facts.derived import Overlap, Removal
+from advisor.facts.observed import Collective, DeviceTask, Kernel
 from advisor.facts.table import Table, read_table
 from advisor.rules.patterns import shipped_patterns
 
@@ -135,6 +135,26 @@ def test_pauses_longer_than_the_kernels_are_told_in_full_and_removing_a_chain_wi
     assert (norm["total_us"], norm["gap_us"], norm["removed_us"]) == (60.0, 500.0, 120.0)
 
 
+def test_pauses_that_other_tasks_fill_are_not_those_of_a_chain():
+    """A copy of 4 µs and a kernel of another stream of 3 µs lie in pauses of 6 µs each, of which there are five; a copy
+    of another stream and a collective hold nothing up by running beside it."""
+    kernels = Table.concat(
+        Kernel, [ran(NORM, pause_us=6, stream=1), ran("MatMulV3:3", stream=2).having(start_ns=42500)]
+    )
+    copy = Table.build(
+        DeviceTask, rank=0, stream=[1, 2], kind="copy", start_ns=[11_000, 27_000], end_ns=[15_000, 30_000]
+    )
+    sent = Table.build(Collective, rank=0, step=1, start_ns=[12_000], elapse_us=[60.0])
+    (norm,) = fusible_chains(kernels, sent, None, tasks=copy, patterns=PATTERNS).rows()
+    assert (norm["gap_us"], norm["removed_us"], norm["spared_us"]) == (23.0, 83.0, 73.0)
+
+
+def test_pauses_are_not_told_where_nobody_knows_whose_they_are():
+    split = Table.build(Overlap, rank=0, step=1, span_us=60.0, compute_us=60.0, listed_us=60.0, source="intervals")
+    (norm,) = fusible_chains(ran(NORM), None, None, split, patterns=PATTERNS).rows()
+    assert (norm["gap_us"], norm["removed_us"], norm["spared_us"]) == (None, 60.0, 50.0)
+
+
 def test_adam_needs_seven_passes_where_the_longest_member_makes_four():
     (found,) = chains(ran(ADAM.replace("Addcdiv", "Addcdiv:40"))).values()
     assert found["fused_us"] == 70.0
@@ -143,6 +163,13 @@ def test_adam_needs_seven_passes_where_the_longest_member_makes_four():
 def test_members_far_apart_or_on_other_streams_are_no_chain():
     assert not chains(ran("Pow ReduceMean Cast Cast Cast Add Rsqrt Mul Mul"))
     assert not chains(ran(NORM, stream=[1, 2, 1, 2, 1, 2]))
+
+
+def test_what_has_to_run_beside_a_chain_runs_on_the_same_rank_anywhere_in_its_steps():
+    products, router = ran("MatMulV3 " * 8, stream=1), ran("TopKV2", stream=2)
+    assert not chains(products)
+    assert chains(Table.concat(Kernel, [products, router])).keys() == {"grouped-matmul"}
+    assert not chains(Table.concat(Kernel, [products, router.having(rank=1)]))
 
 
 def test_work_of_another_stream_in_between_does_not_hide_a_chain():
@@ -197,6 +224,8 @@ PIECES = st.one_of(
     st.lists(st.sampled_from(TYPES), max_size=5),
     st.integers(1, 40).map(lambda count: ["LpNormV2"] * count),
     st.integers(1, 12).map(lambda count: ["Muls", "Axpy", "Axpy"] * count),
+    st.integers(6, 20).map(lambda count: ["MatMulV3"] * count),
+    st.just(["TopKV2"]),
 )
 
 
@@ -215,7 +244,7 @@ def test_chains_are_those_a_plain_search_finds(pieces):
     )
     wanted: dict[str, list[int]] = defaultdict(list)
     for stream in (0, 1):
-        for name, length in searched([name for name, own in rows if own == stream]):
+        for name, length in searched([name for name, own in rows if own == stream], {name for name, _ in rows}):
             wanted[name].append(length)
     found = chains(kernels)
     assert found.keys() == wanted.keys()
@@ -224,7 +253,7 @@ def test_chains_are_those_a_plain_search_finds(pieces):
         assert found[name]["kernels"] == pytest.approx(sum(lengths) / len(lengths))
 
 
-def searched(types: list[str | None]) -> list[tuple[str, int]]:
+def searched(types: list[str | None], all_types: set[str | None]) -> list[tuple[str, int]]:
     """Every chain of one stream and its length, by looking at each place in turn."""
     places = [place for place, name in enumerate(types) if name not in PATTERNS.passed_over]
     taken: set[int] = set()
@@ -233,6 +262,7 @@ def searched(types: list[str | None]) -> list[tuple[str, int]]:
         (pattern.name, order, form)
         for pattern in PATTERNS.patterns
         for order in pattern.orders
+        if not order.beside or order.beside & all_types
         for form in forms(order)
     ]
     for pattern, order, form in sorted(every, key=lambda one: -len(one[2])):

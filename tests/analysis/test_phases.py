@@ -36,6 +36,18 @@ def test_the_first_of_several_steps_counts_in_no_mean() -> None:
     assert found[0]["sunk"] is None
 
 
+def test_intervals_of_a_quarter_of_the_longest_are_not_like_it() -> None:
+    phases = read_table(
+        StepPhase,
+        "rank step first whole_us interval_us\n"
+        "0 1 true 9 80\n0 2 false 99 40\n0 3 false 9 10\n0 4 false 9 11\n1 2 false 9 -",
+    )
+    queues = read_table(BatchQueue, "rank step queue size\n2 1 host 3")
+    rows = rank_phases(RUN, phases, queues, None, None, None).rows()
+    told = [(row["steps"], row["longest_interval_us"], row["long_intervals"]) for row in rows]
+    assert told == [(3, 40, 2), (1, None, 0), (0, None, 0)]
+
+
 def test_collectives_count_as_far_as_they_run_in_a_tail() -> None:
     running = read_table(Collective, "rank start_ns elapse_us\n0 13500 1\n0 14500 8\n0 24000 5\n1 0 4")
     found = rank_phases(RUN, read_table(StepPhase, PHASES), None, None, running, None).rows()

@@ -15,8 +15,8 @@ from advisor.analysis.intervals import Spans
 from advisor.analysis.removals import removals
 from advisor.analysis.replay import Queue, Relief, ReplayedWork, ReplayInput, gains_by_task
 from advisor.facts.derived import Dispatch, RankTime, Removal
-from advisor.facts.observed import Collective, Kernel, StepWindow
-from advisor.facts.table import read_table
+from advisor.facts.observed import Collective, HostCall, Kernel, StepWindow
+from advisor.facts.table import Table, read_table
 from advisor.rules.patterns import shipped_patterns
 
 TASKS = st.lists(
@@ -182,7 +182,7 @@ COLLECTIVES = "start_ns elapse_us\n41000 99\n140000 30"
 BESIDE = "op_type start_ns duration_us\nMul 0 40\nMul 40000 20\nMul 170000 20"
 
 
-def won_without_communication(launched_us: int) -> float:
+def won_without_communication(launched_us: int, calls: Table[HostCall] | None = None) -> float:
     """What the step wins without collectives when the last kernel was launched then."""
     table = removals(
         read_table(Kernel, BESIDE),
@@ -191,7 +191,7 @@ def won_without_communication(launched_us: int) -> float:
             "start_ns latency_us idle_before_us vertical\n0 20 - -\n40000 50 0 false\n41000 45 0 false\n"
             f"140000 140 0 false\n170000 {170 - launched_us} 0 false",
         ),
-        calls=None, collectives=read_table(Collective, COLLECTIVES), tasks=None,
+        calls=calls, collectives=read_table(Collective, COLLECTIVES), tasks=None,
         windows=read_table(StepWindow, "start_ns end_ns\n-20000 200000"), patterns=shipped_patterns().chains,
     )  # fmt: skip
     (row,) = (row for row in table.rows() if row["kind"] == "communication")
@@ -205,6 +205,18 @@ def test_without_communication_a_rank_whose_host_is_far_ahead_wins_what_was_expo
 
 def test_without_communication_a_rank_ends_no_sooner_than_its_host_launches():
     assert won_without_communication(130) == pytest.approx(20, abs=1)  # the usual latency is that of the first kernel
+
+
+def test_without_communication_a_wait_for_an_earlier_batch_gets_as_much_shorter_as_the_device_gets_faster():
+    """The host waits for the first collective, while the device goes on, and launches the last kernel then."""
+    wait = host_calls("thread kind name start_ns end_ns\n1 api aclrtSynchronizeEvent 60000 141000")
+    other = host_calls("thread kind name start_ns end_ns\n1 api aclnnMul 60000 141000")
+    beside = wait.having(thread=2)
+    launches = host_calls("thread kind name start_ns end_ns\n1 launch launch 1000 1010")
+    waited, worked, aside = (
+        won_without_communication(145, Table.concat(HostCall, [launches, one])) for one in (wait, other, beside)
+    )
+    assert waited > 80 and worked < 10 and aside < 10
 
 
 def test_a_rank_without_collectives_has_no_row_for_them():

@@ -217,6 +217,23 @@ class LeftOutStep(Fact):
     longest_us: Annotated[float, Us("The longest of the other steps, told in the same way.")]
 
 
+class UnmarkedPause(Fact):
+    """The pauses between what the device of one rank did, where work alone counts because msprof marked no step: nobody
+    knows which of them are the job's and which lie before, behind or between its runs."""
+
+    table = "unmarked_pauses"
+    observed = False
+    moment = Moment("longest_start_ns", lasts="longest_us", name=())
+
+    rank: Rank
+    work_us: Annotated[float, Us("Kernels, collectives and copies, what runs at once counted once.")]
+    pauses: Annotated[float, Count("Pauses between them.")]
+    paused_us: Annotated[float, Us("Pauses together.")]
+    median_us: Annotated[float, Us("The median one; missing where there is none, as what follows.")]
+    longest_us: Annotated[float, Us("The longest one.")]
+    longest_start_ns: Annotated[int, Ns("When that began.")]
+
+
 class StepVariation(Fact):
     """By how much one step is longer than the others of its rank, and what of it is known."""
 

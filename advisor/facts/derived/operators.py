@@ -406,7 +406,10 @@ class FusibleChain(Fact):
     ]
     gap_us: Annotated[
         float,
-        Us("Between the kernels of the chains, per step: from the first to the last of each less what they take."),
+        Us(
+            "Pauses per step, from the first kernel of each chain to its last: no kernel ran, and no copy on the same "
+            "stream; missing where nobody knows which pauses are the job's."
+        ),
     ]
     spared_us: Annotated[
         float,

@@ -184,6 +184,32 @@ class Recomputation(Fact):
     worst_us: Annotated[float, Us("How long it lasted.")]
 
 
+class UnusedForward(Fact):
+    """What one rank computes in forward passes whose gradient autograd records and no backward pass takes, per step.
+
+    Of the last steps only what a backward pass followed that an optimizer ended; none where most steps have none.
+    """
+
+    table = "unused_forwards"
+    observed = False
+    moment = Moment("worst_start_ns", lasts="worst_us", name=("worst",))
+
+    rank: Rank
+    module: Annotated[
+        str, Key("The innermost module that nearly all of it is in, with `/` between; missing where there is none.")
+    ]
+    kernels: Annotated[float, Count("Kernels.")]
+    total_us: Annotated[float, Us("Their time.")]
+    unshared_us: Annotated[float, Us("The part in which no other kernel ran, as in `operators`.")]
+    kernel_share: Annotated[float, Share("Part of the kernel time.")]
+    repeated_share: Annotated[
+        float, Share("Part of their time in kernels that the forward pass that is trained on has as well.")
+    ]
+    worst: Annotated[str, Name("The kernel among them that lasted longest.")]
+    worst_start_ns: Annotated[int, Ns("When that one started.")]
+    worst_us: Annotated[float, Us("How long it lasted.")]
+
+
 class AttentionCall(Fact):
     """One kernel of fused attention, forward or backward, that a mark of the program tells the arguments of.
 

@@ -3,7 +3,7 @@
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Index, Key, Moment, Name, Ns, Rank, Volatile
+from advisor.facts.base import Count, Fact, Flag, Index, Key, Moment, Name, Ns, Rank, Volatile
 from advisor.facts.observed.recording import BOTH
 from advisor.messages.text import Text
 
@@ -100,3 +100,23 @@ class GradientLink(Fact):
     rank: Rank
     forward_start_ns: Annotated[int, Ns("Start of the operator of the forward pass.")]
     backward_start_ns: Annotated[int, Ns("Start of the operator of the backward pass.")]
+
+
+class AutogradCall(Fact):
+    """One operator that was called while autograd recorded, with the number that the next gradient has then.
+
+    The number grows by one with each gradient that is recorded on a thread. An operator of the backward pass has that
+    of the gradient it computes. What is called under `no_grad` has none.
+    """
+
+    table = "autograd_calls"
+    heavy = True
+    moment = Moment(end="end_ns")
+    record_with = BOTH
+
+    rank: Rank
+    thread: Annotated[int, Volatile("Thread id of the host.")]
+    number: Annotated[int, Index("The number.")]
+    backward: Annotated[bool, Flag("Whether it is of the backward pass.")]
+    start_ns: Annotated[int, Ns("Begin.")]
+    end_ns: Annotated[int, Ns("End.")]

@@ -69,6 +69,8 @@ class Args(Struct, gc=False):
     source: EventValue = msgspec.field(name="src rank", default=MISSING)
     peer: EventValue = msgspec.field(name="dst rank", default=None)
     packet: EventValue = msgspec.field(name="size(Byte)", default=MISSING)
+    autograd: EventValue = msgspec.field(name="Sequence number", default=MISSING)
+    forward_thread: EventValue = msgspec.field(name="Fwd thread id", default=MISSING)
     name: object = None
     labels: object = None
 
@@ -204,6 +206,7 @@ def _add_slices(piece: EventBatch, events: list[Any]) -> None:
     _add_payloads(piece, args)
     _add_exchanges(piece, args)
     _add_marks(piece, args)
+    add_autograd(piece, args)
 
 
 def _add_overlap(piece: EventBatch, events: list[Any]) -> None:
@@ -306,6 +309,14 @@ def add_gradient_links(piece: EventBatch, events: Sequence[Any]) -> None:
         "time_ns": times_ns(events),
         "end": np.array([e.ph == "f" for e in events], bool),
     }
+
+
+def add_autograd(piece: EventBatch, args: Sequence[Any]) -> None:
+    """The slices that autograd numbered; -1 stands for none."""
+    number = whole_numbers([a.autograd for a in args])
+    rows = np.flatnonzero(number >= 0)
+    threads = whole_numbers([args[row].forward_thread for row in rows.tolist()])
+    piece.parts["autograd"] = {"row": rows, "number": number[rows], "backward": threads > 0}
 
 
 def _add_frequencies(piece: EventBatch, events: list[Any]) -> None:

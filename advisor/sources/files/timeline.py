@@ -129,6 +129,14 @@ class GradientArrows(Struct, frozen=True):
         return len(np.setxor1d(begun, ended, assume_unique=True)), len(np.union1d(begun, ended))
 
 
+class AutogradNumbers(Struct, frozen=True):
+    """What autograd numbered; `row` counts slices."""
+
+    row: Array
+    number: Array
+    backward: Array
+
+
 class Frequencies(Struct, frozen=True):
     """The counter AI Core Freq."""
 
@@ -159,6 +167,7 @@ class TraceTimeline(Struct, frozen=True):
     links: LaunchArrows
     operator_links: OperatorArrows
     gradient_links: GradientArrows
+    autograd: AutogradNumbers
     marks: Marks
     frequencies: Frequencies
     counters: Counters
@@ -229,6 +238,7 @@ def _timeline_of_events(found: CollectedEvents, device: int | None) -> TraceTime
         LaunchArrows(*(links[name][kept] for name in ("high", "low", TRACK, "time_ns", "end"))),
         OperatorArrows(operator_links["operator_ns"], operator_links["device_ns"]),
         GradientArrows(gradients["id"], gradients["time_ns"], gradients["end"]),
+        AutogradNumbers(*(found.parts["autograd"][name] for name in ("row", "number", "backward"))),
         Marks(found.parts["marks"]["row"], found.texts("marks", "domain")),
         Frequencies(*(frequencies[name][clocked] for name in ("time_ns", "mhz"))),
         Counters(

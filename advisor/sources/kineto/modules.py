@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ModuleRange and GradientLink: calls of modules on the Python stack, and the fwdbwd arrows."""
+"""ModuleRange, GradientLink and AutogradCall: modules on the Python stack, fwdbwd arrows, arguments of operators."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from advisor.facts.observed import GradientLink, ModuleRange
+from advisor.facts.observed import AutogradCall, GradientLink, ModuleRange
 from advisor.facts.table import Table
+from advisor.sources.autograd import table_of_numbers
 from advisor.sources.gradients import table_of_arrows
 from advisor.sources.kineto.reading import EXPORT, Trace, rows_or_missing
 from advisor.sources.pytorch_words import module_names
@@ -34,5 +35,19 @@ def _links_of_trace(trace: Trace) -> Table[GradientLink]:
     return table_of_arrows(trace.rank, trace.content().gradient_links, trace.path.name, trace.notes)
 
 
+def _numbers_of_trace(trace: Trace) -> Table[AutogradCall]:
+    content = trace.content()
+    slices = content.slices
+    return table_of_numbers(
+        trace.rank,
+        content.tracks,
+        content.autograd,
+        track=slices.track,
+        start=slices.start_ns,
+        end=slices.end_ns,
+    )
+
+
 MODULE_RANGES = Reading(ModuleRange, {EXPORT: _ranges_of_trace})
 GRADIENT_LINKS = Reading(GradientLink, {EXPORT: _links_of_trace})
+AUTOGRAD_CALLS = Reading(AutogradCall, {EXPORT: _numbers_of_trace})

@@ -22,7 +22,7 @@ from advisor.sources.files.damage_notes import Notes
 from advisor.sources.files.database import match_keys
 from advisor.sources.files.events import TRACK
 from advisor.sources.files.packed import TraceFile, open_trace
-from advisor.sources.files.timeline import GradientArrows
+from advisor.sources.files.timeline import AutogradNumbers, GradientArrows
 from advisor.sources.kineto.header import TraceHeader
 from advisor.sources.kineto.kernel_names import is_communication
 from advisor.sources.kineto.trace_events import EVENTS
@@ -110,6 +110,7 @@ class TraceContent(Struct, frozen=True):
     collectives: CollectivePayloads
     memory: MemoryStates
     gradient_links: GradientArrows
+    autograd: AutogradNumbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,6 +223,7 @@ class Trace(TraceDescription):
                 reserved=memory["reserved"],
             ),
             GradientArrows(gradients["id"], gradients["time_ns"] + self.header.base_ns, gradients["end"]),
+            AutogradNumbers(*(found.parts["autograd"][name] for name in ("row", "number", "backward"))),
         )
 
     def _own_categories(self, category: Texts, work: Array, device: Array) -> Texts:

@@ -30,6 +30,7 @@ from advisor.sources.files.events import (
     EventBatch,
     EventFormat,
     EventValue,
+    add_autograd,
     add_gradient_links,
     clean_text,
     durations_us,
@@ -71,6 +72,8 @@ class KinetoArgs(Struct, gc=False):
     memory_number: EventValue = msgspec.field(name="Device Id", default=None)
     allocated: EventValue = msgspec.field(name="Total Allocated", default=None)
     reserved: EventValue = msgspec.field(name="Total Reserved", default=None)
+    autograd: EventValue = msgspec.field(name="Sequence number", default=MISSING)
+    forward_thread: EventValue = msgspec.field(name="Fwd thread id", default=MISSING)
     name: object = None
 
 
@@ -129,6 +132,7 @@ def _add_slices(batch: EventBatch, events: list[KinetoEvent]) -> None:
     _add_device_work(batch, args)
     _add_shapes(batch, args)
     _add_collectives(batch, args)
+    add_autograd(batch, args)
 
 
 def _add_device_work(batch: EventBatch, args: list[KinetoArgs]) -> None:

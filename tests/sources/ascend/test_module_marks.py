@@ -12,6 +12,7 @@ import pytest
 
 from advisor.messages.errors import FactMissing
 from advisor.pipeline import modules, open_profile
+from advisor.sources.ascend.autograd_calls import AUTOGRAD_CALLS
 from advisor.sources.ascend.gradient_links import GRADIENT_LINKS
 from advisor.sources.ascend.modules import MODULE_RANGES
 from advisor.sources.ascend.operator_links import OPERATOR_LINKS
@@ -136,6 +137,49 @@ def test_operators_that_share_a_number_in_the_database_are_forward_and_backward(
         connection.executemany("INSERT INTO CONNECTION_IDS VALUES (?,?)", pairs)
     rows = of(GRADIENT_LINKS.ways["database"], folder)
     assert [(row["forward_start_ns"], row["backward_start_ns"]) for row in rows] == [(10, 60)]
+
+
+NUMBERED = [(77, 18, False, 10_000, 15_000), (78, 18, True, 50_000, 55_000)]
+
+
+def numbered(rows: list[dict[str, object]]) -> list[tuple[object, ...]]:
+    return [tuple(row[name] for name in ("thread", "number", "backward", "start_ns", "end_ns")) for row in rows]
+
+
+def test_numbers_of_autograd_are_read_from_the_timeline(tmp_path: Path) -> None:
+    def call(name: str, ts: str, tid: int, number: int, forward: int) -> Json:
+        return event(name, ts, 5, tid=tid, cat="cpu_op", args={"Sequence number": number, "Fwd thread id": forward})
+
+    events = [
+        call("MulBackward0", "50", 78, 18, 1),
+        call("aten::mul", "10", 77, 18, 0),
+        call("aten::t", "20", 77, -1, 0),
+    ]
+    assert numbered(of(AUTOGRAD_CALLS.ways["text"], captured(tmp_path, events))) == NUMBERED
+
+
+def test_numbers_of_autograd_are_read_from_the_database(tmp_path: Path) -> None:
+    folder = database(tmp_path)
+    rows = [
+        ("50000", "55000", 9 << 32 | 78, OPERATOR, 18, 1),
+        ("10000", "15000", 9 << 32 | 77, OPERATOR, 18, 0),
+        ("20000", "25000", 9 << 32 | 77, OPERATOR, -1, 0),
+        ("20000", "25000", 9 << 32 | 77, TRACE, 4, 0),
+        ("20000", None, 9 << 32 | 77, OPERATOR, 4, 0),
+        ("20000", "25000", 9 << 32 | 77, OPERATOR, None, None),
+    ]
+    with sqlite3.connect(folder.databases["profiler"]) as connection:
+        for column in ("sequenceNumber", "fwdThreadId"):
+            connection.execute(f"ALTER TABLE PYTORCH_API ADD COLUMN {column} INTEGER")
+        columns = "startNs, endNs, globalTid, type, sequenceNumber, fwdThreadId"
+        connection.executemany(f"INSERT INTO PYTORCH_API ({columns}) VALUES (?,?,?,?,?,?)", rows)
+    assert numbered(of(AUTOGRAD_CALLS.ways["database"], folder)) == NUMBERED
+
+
+def test_a_database_without_numbers_of_autograd_holds_none(tmp_path: Path) -> None:
+    folder = database(tmp_path, calls=[("10", "20", 1, "aten::mm", OPERATOR)])
+    with pytest.raises(FactMissing):
+        of(AUTOGRAD_CALLS.ways["database"], folder)
 
 
 def capture_with_marks(real_data: Path, to: Path) -> Path:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.facts.observed import GradientLink, ModuleRange
+from advisor.facts.observed import AutogradCall, GradientLink, ModuleRange
+from advisor.messages.errors import FactMissing
 from advisor.pipeline import modules, open_profile
 from tests.sources.gpu_traces import Event, host, launched, trace
 
@@ -78,3 +79,21 @@ def test_real_models_come_apart_into_their_layers(real_data: Path, name: str, in
     assert sum(node.own_us for node in rank.tree) == pytest.approx(
         sum(node.total_us for node in rank.tree if not node.depth)
     )
+
+
+def test_operators_that_autograd_numbered_are_told_with_the_pass_they_are_of(tmp_path: Path) -> None:
+    events = [
+        *launched(1, 100, 60, 7),
+        host("MulBackward0", 50, 5, **{"Sequence number": 18, "Fwd thread id": 1}),
+        host("aten::mul", 10, 5, **{"Sequence number": 18, "Fwd thread id": 0}),
+        host("aten::empty", 20, 5, **{"Sequence number": -1}),
+        host("aten::t", 30, 5, **{"Sequence number": "no number"}),
+    ]
+    rows = open_profile(written(tmp_path, events)).table(AutogradCall).rows()
+    said = [tuple(row[name] for name in ("thread", "number", "backward", "start_ns", "end_ns")) for row in rows]
+    assert said == [(7, 18, False, 10_000, 15_000), (7, 18, True, 50_000, 55_000)]
+
+
+def test_a_trace_in_which_autograd_numbered_nothing_holds_no_numbers(tmp_path: Path) -> None:
+    with pytest.raises(FactMissing):
+        open_profile(written(tmp_path, launched(1, 10, 60, 20))).table(AutogradCall)

@@ -7,8 +7,8 @@ import random
 from collections.abc import Mapping, Sequence
 
 from benchmarks.injected.changes import Operator
-from benchmarks.injected.faults import HOST, Fault, Run, kernels_of, pieces, spread
-from benchmarks.injected.program import Row, Task
+from benchmarks.injected.faults import HOST, Fault, Run, forward, kernels_of, pieces, spread
+from benchmarks.injected.program import Call, Row, Task
 
 _MATMULS = ("MatMul", "BatchMatMul", "Conv2D")
 
@@ -204,6 +204,30 @@ def _insert_slow(  # noqa: PLR0917 - what tells the operator
                     set_task(kernel, kernel.end.work, Input_Data_Types=dtypes, Output_Data_Types="FLOAT")
 
 
+def forward_twice(run: Run, _: float) -> None:
+    """The forward pass of each step runs twice, and only the gradients of the second run are taken."""
+    for changes in run.ranks:
+        calls = changes.rank.calls.copy()
+        for operators, step in zip(forward(changes), changes.rank.steps, strict=True):
+            passed = [operator for operator in operators if operator.kernels]
+            numbers = [number for operator in passed for call in operator.calls if (number := _autograd(call)) >= 0]
+            for operator in passed:
+                changes.repeat(operator, passed[0])
+            for call in calls:
+                inside = passed[0].top.begin.at <= call.begin.at < step.end.at
+                if inside and (number := _autograd(call)) >= min(numbers):
+                    number += max(numbers) + 1 - min(numbers)
+                    call.event = call.event | {"args": call.event["args"] | {_AUTOGRAD: number}}
+
+
+def _autograd(call: Call) -> int:
+    """The number that autograd gave an operator, -1 where it gave none."""
+    return int(call.event.get("args", {}).get(_AUTOGRAD, -1))
+
+
+_AUTOGRAD = "Sequence number"
+
+
 FAULTS: Mapping[str, Fault] = {
     "casts": Fault(casts, frozenset({"compute/cast-excess"})),
     "conversions": Fault(conversions, frozenset({"compute/transdata-excess", "compute/layout-operators"})),
@@ -224,5 +248,7 @@ FAULTS: Mapping[str, Fault] = {
     "constant-low-clock": Fault(
         low_clock, frozenset({"compute/frequency-drop", "compute/low-frequency"}), bases=("balanced",)
     ),
+    # not as recorded, where the host takes the step: there the device has little of it
+    "forward-twice": Fault(forward_twice, frozenset({"compute/unused-forward"}), growth=None, bases=("balanced",)),
     "clock-drop": Fault(clock_drop, frozenset({"compute/frequency-drop"}), bases=("balanced",)),
 }

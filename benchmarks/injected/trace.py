@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from benchmarks.injected.program import Call, Collective, Event, Rank, Task
 from benchmarks.injected.splits import Intervals, Split
 
 OVERLAP = "Overlap Analysis"
+_TO_DEVICE = "async_npu"
+"""Category of arrows from operators to tasks, whose id is the start of the task in ns."""
 _THREADS = ("Computing", "Communication", "Communication(Not Overlapped)", "Free")
 
 
@@ -45,18 +48,29 @@ def events(rank: Rank, capture: Capture, split: list[Split], moved: Moved) -> It
             yield event
         elif event["ph"] == "C":
             yield event | {"ts": microseconds(moved(nanoseconds(event["ts"])))}
-    for call in rank.calls:
-        yield from _of_thing(call, rank.clock)
-    for task in rank.tasks:
-        yield from _of_thing(task, rank.clock)
+    starts = _starts_of_arrows(rank)
+    for thing in (*rank.calls, *rank.tasks):
+        yield from _of_thing(thing, rank.clock, starts)
     yield from _overlap(rank, capture, split)
 
 
-def _of_thing(thing: Call | Task, clock: int) -> Iterator[Event]:
+def _starts_of_arrows(rank: Rank) -> dict[Any, int]:
+    """The id that each arrow from an operator to its task has now: when the task starts."""
+    return {
+        flow.event["id"]: task.begin.at + rank.clock
+        for task in rank.tasks
+        for flow in task.flows
+        if flow.event["cat"] == _TO_DEVICE
+    }
+
+
+def _of_thing(thing: Call | Task, clock: int, starts: Mapping[Any, int]) -> Iterator[Event]:
     begin = thing.begin.at + clock
     yield thing.event | {"ts": microseconds(begin), "dur": (thing.end.at - thing.begin.at) / 1000}
     for flow in thing.flows:
-        yield flow.event | {"ts": microseconds(begin + min(flow.lag, thing.end.at - thing.begin.at))}
+        number = flow.event["id"]
+        named = {"id": starts.get(number, number)} if flow.event["cat"] == _TO_DEVICE else {}
+        yield flow.event | named | {"ts": microseconds(begin + min(flow.lag, thing.end.at - thing.begin.at))}
     if isinstance(thing, Collective):
         yield from _inside(thing, begin)
 

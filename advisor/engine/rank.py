@@ -7,8 +7,8 @@
    high as the largest of them would; one that wins too little to be fixed first, and a slight one without an estimate,
    stand where they would alone, for they are not what to begin with. A cause without an estimate may be worth what no
    other cause explains of its symptoms, and stands where that puts it.
-   Two savings that are close are not told apart: then what is sure stands above what may be something else, and what
-   can be copied above what has yet to be worked out.
+   Two savings that are close are not told apart: then what can be copied stands above what has yet to be worked out,
+   and what is sure too above what may be the remedy of something else.
    A cause that rests on a file of which so much is lost that it may show it by chance comes after the others, before
    what is only told for information.
 3. Symptoms, findings of rules that say where time goes and not why, are such findings only while nothing explains
@@ -214,7 +214,8 @@ class _Lineup(Struct, frozen=True):
         if tier == _ACT and finding.severity == Severity.info and us <= 0:
             return _CHANCE, share, us
         if us > 0 or tier not in (_ACT, _CHANCE):
-            ahead = TOLD_APART ** ((finding.fingerprint in self.ready) + (finding.confidence > Confidence.low))
+            sure = finding.confidence > Confidence.low
+            ahead = TOLD_APART ** (1.0 if sure else 0.5) if finding.fingerprint in self.ready else 1.0
             return tier, share * ahead, us * ahead
         left = [self._unexplained_at(other) for other in self.symptoms[number] if self.findings[other].is_symptom]
         return (tier, *max(left, default=(share, us)))

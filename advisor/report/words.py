@@ -22,9 +22,8 @@ class Wording:
 
 
 _NO_SUM = _t(
-    "Savings are estimates and do not add up; of two that are close, the surer one comes first, and one with a remedy "
-    "to copy before one that has yet to be worked out.",
-    "收益为估计值，不可相加；两项接近时，把握较大的在前，有现成命令或代码的在前。",
+    "Savings are estimates and do not add up; of two that are close, the one with a remedy to copy comes first.",
+    "收益为估计值，不可相加；两项接近时，有现成命令或代码的排在前面。",
 )
 
 WORDS: Mapping[str, Text] = {

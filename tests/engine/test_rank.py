@@ -70,25 +70,25 @@ def test_of_two_savings_that_are_close_the_one_with_a_remedy_to_copy_stands_firs
     share: float, steps: tuple[RemedyStep, ...], said: tuple[int, ...] | None, wanted: list[str]
 ) -> None:
     rules = Rules((Rule("host/a", fix=(TO_WORK_OUT,)), Rule("io/b", fix=steps)))
-    found = [finding("host/a", 0.5), finding("io/b", share).model_copy(update={"fix": said})]
+    sure = {"fix": said, "confidence": Confidence.medium}
+    found = [finding("host/a", 0.5), finding("io/b", share).model_copy(update=sure)]
     assert [one.rule[-1] for one in rank_findings(found, rules)] == wanted
 
 
 @pytest.mark.parametrize(
-    ("share", "there", "here", "steps", "wanted"),
+    ("share", "there", "here", "wanted"),
     [
-        (0.41, Confidence.medium, Confidence.low, (), ["b", "a"]),
-        (0.39, Confidence.medium, Confidence.low, (), ["a", "b"]),
-        (0.41, Confidence.high, Confidence.medium, (), ["a", "b"]),
-        (0.33, Confidence.high, Confidence.low, (TO_COPY,), ["b", "a"]),
-        (0.31, Confidence.high, Confidence.low, (TO_COPY,), ["a", "b"]),
+        (0.46, Confidence.high, Confidence.low, ["b", "a"]),
+        (0.44, Confidence.high, Confidence.low, ["a", "b"]),
+        (0.49, Confidence.high, Confidence.medium, ["a", "b"]),
+        (0.46, Confidence.low, Confidence.low, ["a", "b"]),
     ],
-    ids=["the sure one", "no longer close", "both are sure", "sure and to copy", "sure and to copy, yet far less"],
+    ids=["the sure one", "no longer close", "both are sure", "neither is sure"],
 )
-def test_of_two_savings_that_are_close_the_sure_one_stands_first(
-    share: float, there: Confidence, here: Confidence, steps: tuple[RemedyStep, ...], wanted: list[str]
+def test_of_two_remedies_to_copy_whose_savings_are_close_the_sure_one_stands_first(
+    share: float, there: Confidence, here: Confidence, wanted: list[str]
 ) -> None:
-    rules = Rules((Rule("host/a"), Rule("io/b", fix=steps)))
+    rules = Rules((Rule("host/a", fix=(TO_COPY,)), Rule("io/b", fix=(TO_COPY,))))
     found = [
         finding("host/a", 0.5).model_copy(update={"confidence": here}),
         finding("io/b", share).model_copy(update={"confidence": there}),

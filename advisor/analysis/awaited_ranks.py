@@ -57,7 +57,8 @@ class LongestWait(Struct, frozen=True):
 
 def without_waits_for_captured(run: Run, calls: Table[CollectiveCall]) -> Table[CollectiveCall]:
     """The calls with 0 for waits that were for ranks that were captured too: what those did is known."""
-    here = (calls["absent_us"] > 0) & np.isin(calls["awaited_rank"], run.ranks)
+    here = calls["absent_us"] > 0
+    here[here] = np.isin(calls["awaited_rank"][here], run.ranks)
     return calls.having(absent_us=np.where(here, 0.0, calls["absent_us"])) if here.any() else calls
 
 

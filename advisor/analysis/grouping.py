@@ -84,6 +84,10 @@ class Groups(Struct, frozen=True):
         best = order[np.searchsorted(group[order], np.arange(len(self)))]
         return Texts(code[best], texts.names)
 
+    def means_of_others(self, values: Array) -> Array:
+        """Per row: the mean over the other rows of its group, missing ones as 0; NaN where it is missing or alone."""
+        return ratio(self.sums(values)[self.of] - values, self.sizes[self.of] - 1.0)
+
     def medians_of_others(self, values: Array) -> Array:
         """Per row: the median over the other rows of its group; NaN where no other has a value."""
         held, sizes, begin = self._values_by_group(values)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.grouping import group_by, ratio, row_at
+from advisor.analysis.grouping import group_by, row_at
 from advisor.facts.derived import Holdup, HoldupTurn, Overlap
 from advisor.facts.table import Array, Table, Texts
 
@@ -51,8 +51,8 @@ def _waited_us(split: Table[Overlap]) -> Array:
 
     What a host loses between two steps is counted to the earlier one; the others wait for it in the later one.
     """
-    exposed, cells = split["exposed_comm_us"], group_by(split["stage"], split["step"])
-    longer = ratio(cells.sums(exposed)[cells.of] - exposed, cells.sizes[cells.of] - 1.0) - exposed
+    exposed = split["exposed_comm_us"]
+    longer = group_by(split["stage"], split["step"]).means_of_others(exposed) - exposed
     order = np.lexsort((split["step"], split["rank"]))
     following = np.full(len(split), np.nan)
     same = np.diff(split["rank"][order]) == 0

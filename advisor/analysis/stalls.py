@@ -8,7 +8,7 @@ import numpy as np
 from advisor.analysis import host
 from advisor.analysis.counted import distinct_ranks
 from advisor.analysis.grouping import Groups, group_by, row_at
-from advisor.analysis.intervals import covered_ns, whole_ns
+from advisor.analysis.intervals import Spans, covered_ns, span_at, whole_ns
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Gap, Stall, StepSpan
 from advisor.facts.observed import HostCall, StepWindow
@@ -55,9 +55,8 @@ def _steps_of_host(idle: Table[Gap], windows: Table[StepWindow] | None) -> Array
     middle = idle["start_ns"] + whole_ns(idle["duration_us"]) // 2
     for rank in np.unique(idle["rank"]).tolist():
         here, own = idle["rank"] == rank, windows.take(windows["rank"] == rank).sorted_by("start_ns")
-        row = np.searchsorted(own["start_ns"], middle[here], "right") - 1
-        inside = values_at(own["end_ns"], row, MISSING) > middle[here]
-        found[here] = np.where(inside, values_at(own["step"], row, MISSING), MISSING)
+        row = span_at(Spans(own["start_ns"], own["end_ns"]), middle[here])
+        found[here] = values_at(own["step"], row, MISSING)
     return found
 
 

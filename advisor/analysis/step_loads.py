@@ -66,7 +66,7 @@ def step_loads(work: Table[StepWork], split: Table[Overlap]) -> Table[StepLoad]:
         mean_kernel_us=mean_us,
         elements_ratio=ratio(elements, cells.means(elements)[cells.of]),
         exposed_comm_us=exposed,
-        others_comm_us=ratio(cells.sums(exposed)[cells.of] - exposed, members - 1.0),
+        others_comm_us=cells.means_of_others(exposed),
         span_us=span,
         heaviest=longest,
         other_steps_us=ratio(ranks.sums(beyond)[ranks.of] - beyond, counted[ranks.of] - 1.0),

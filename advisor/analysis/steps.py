@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.grouping import group_by
+from advisor.analysis.grouping import Groups, group_by
 from advisor.facts.derived import Overlap, StepSpan
 from advisor.facts.table import Array, Table
 
@@ -35,18 +35,16 @@ def step_spans(split: Table[Overlap]) -> Table[StepSpan]:
         steps=ranks.sizes[ranks.of].astype(np.float64),
         span_us=span,
         typical_us=ranks.medians_of_others(span),
-        edge=((first | last) & ~_between_equals(split["rank"], span)).astype(np.int8),
+        edge=((first | last) & ~_between_equals(ranks, span)).astype(np.int8),
         neighbour_us=np.where(first & last, np.nan, neighbour),
     )
 
 
-def _between_equals(rank: Array, span: Array) -> Array:
+def _between_equals(ranks: Groups, span: Array) -> Array:
     """Per step, given in order: whether its rank has three, the middle one longer than the others, which are alike."""
-    first = np.flatnonzero(np.append(True, np.diff(rank) != 0)[: len(rank)])
-    sizes = np.diff(np.append(first, len(rank)))
-    of_three = first[sizes == _FEW]
+    of_three = ranks.first[ranks.sizes == _FEW]
     one, middle, other = span[of_three], span[of_three + 1], span[of_three + 2]
     alike = np.maximum(one, other) <= _ALIKE * np.minimum(one, other)
-    stands_out = np.zeros(len(first), bool)
-    stands_out[sizes == _FEW] = alike & (middle > np.maximum(one, other))
-    return np.repeat(stands_out, sizes)
+    stands_out = np.zeros(len(ranks), bool)
+    stands_out[ranks.sizes == _FEW] = alike & (middle > np.maximum(one, other))
+    return stands_out[ranks.of]

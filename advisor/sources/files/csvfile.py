@@ -25,6 +25,7 @@ from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
 from advisor.regular_files import open_regular, read_regular
 from advisor.sources.files.damage_notes import Notes, Unreadable
+from advisor.sources.files.heads import GZIP
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -262,6 +263,8 @@ def _open_text(path: Path, notes: Notes) -> _TextFile:
 def _read_headings(file: _TextFile, notes: Notes) -> tuple[list[ColumnHeading], int]:
     """The headings of a file, and how many lines they fill."""
     path, start = file.path, file.start[:_LONGEST_HEADING]
+    if start.startswith(GZIP):
+        refuse_file(path, notes, Message("is_packed"))
     try:
         cells, count = _first_row(start[:_USUAL_HEADING]) or _first_row(start, whole=True) or ([], 0)
     except csv.Error as error:

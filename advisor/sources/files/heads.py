@@ -10,7 +10,8 @@ from pathlib import Path
 from advisor.regular_files import open_regular
 
 _HEAD_BYTES = 1 << 16
-_GZIP = b"\x1f\x8b"
+GZIP = b"\x1f\x8b"
+"""How a file packed with gzip begins, and each member of it."""
 _GPU = (
     b'"deviceProperties"',
     b'"cuda_runtime"',
@@ -26,7 +27,7 @@ def file_head(path: Path) -> bytes:
     try:
         with open_regular(path) as file:
             raw = file.read(_HEAD_BYTES)
-            if not raw.startswith(_GZIP):
+            if not raw.startswith(GZIP):
                 return raw
             file.seek(0)
             with gzip.open(file) as packed:
@@ -39,7 +40,7 @@ def is_packed(path: Path) -> bool:
     """Whether a file is packed with gzip, whatever its name is."""
     try:
         with open_regular(path) as file:
-            return file.read(len(_GZIP)) == _GZIP
+            return file.read(len(GZIP)) == GZIP
     except OSError:
         return False
 

@@ -16,13 +16,11 @@ from advisor.messages.message import Message
 from advisor.regular_files import open_regular
 from advisor.sources import archive_limits
 from advisor.sources.files.damage_notes import Notes, Odd
-from advisor.sources.files.heads import is_packed
+from advisor.sources.files.heads import GZIP, is_packed
 
 _BLOCK = 1 << 20
 _GZIP_BITS = 31
 """The window of zlib, and that gzip's header is around it."""
-_MAGIC = b"\x1f\x8b"
-"""How each member of a gzip file begins."""
 
 
 class TooMuchInside(Odd):
@@ -112,9 +110,9 @@ def inflate_blocks(file: BufferedReader) -> Iterator[bytes]:
 
 def _next_member(rest: bytes, file: BufferedReader) -> bytes:
     """The beginning of the next member behind zeros that fill up a block; empty where none follows."""
-    while (rest := rest.lstrip(b"\0")) in (b"", _MAGIC[:1]) and (more := file.read(_BLOCK)):
+    while (rest := rest.lstrip(b"\0")) in (b"", GZIP[:1]) and (more := file.read(_BLOCK)):
         rest += more
-    return rest if rest.startswith(_MAGIC) else b""
+    return rest if rest.startswith(GZIP) else b""
 
 
 def open_trace(path: Path, notes: Notes) -> TraceFile:

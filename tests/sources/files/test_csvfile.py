@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import re
 import subprocess
@@ -68,6 +69,14 @@ def test_a_table_whose_columns_something_else_than_a_comma_separates_is_told_by_
     with pytest.raises(Unreadable):
         csvfile.read_columns(file, OperatorMemory.columns(), HEADINGS, notes)
     assert [note.what for note in notes.all()] == [Message("columns_separated_by", mark=called)]
+
+
+def test_a_packed_table_is_told_by_that_alone_whatever_marks_its_bytes_hold(file: Path) -> None:
+    notes = Notes()
+    file.write_bytes(gzip.compress(b"Name,Size(KB)\nx,1\n") + b";a;b\n")
+    with pytest.raises(Unreadable):
+        csvfile.read_columns(file, OperatorMemory.columns(), HEADINGS, notes)
+    assert [note.what for note in notes.all()] == [Message("is_packed")]
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])

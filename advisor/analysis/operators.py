@@ -144,6 +144,7 @@ def _of_kernels(
         kernel_share=ratio(per_step * chosen.steps[first], _of_whole(every)[typed][first]),
         step_share=ratio(per_step, chosen.step_us[first]) * chosen.once[first],
         dynamic_share=_share_of_word(groups, table.texts("op_state"), "dynamic", duration),
+        busiest_share=_busiest_pipe_share({share: groups.means(table[share], duration) for share in PIPES}),
         shapes=_distinct_shapes(groups, table.texts("input_shapes")),
     )
 

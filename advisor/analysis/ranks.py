@@ -26,6 +26,7 @@ from advisor.facts.derived import (
     StepWork,
 )
 from advisor.facts.table import Array, Table, Texts, values_at
+from advisor.model.run import UNEVEN
 
 _COMPARED = 0.5
 """Share of the kernel time that must have a like on other ranks before a pace is told from it."""
@@ -68,6 +69,7 @@ def rank_times(
         peer_comm_us=peers.medians_of_others(means["comm_us"]),
         peer_free_us=peers.medians_of_others(means["free_us"]),
         least_peer_comm_us=_least_of_others(peers, means["comm_us"]),
+        next_peer_comm_us=_least_clearly_above(peers, means["comm_us"], UNEVEN * means["span_us"]),
         peer_gain_without_comm_us=peers.medians_of_others(_gains_without_communication(rank, without)),
         stage_worth_us=worth_of_stages(stage, stages),
         **_meetings_by_rank(rank, stage, calls, ranks.sizes),
@@ -271,6 +273,18 @@ def _least_of_others(peers: Groups, values: Array) -> Array:
     own[smallest] = True
     least: Array = np.where(own, peers.smallest(rest)[peers.of], values[smallest][peers.of])
     return least
+
+
+def _least_clearly_above(peers: Groups, values: Array, apart: Array) -> Array:
+    """Per rank: the smallest value of a peer that is larger than its own by more than this; NaN without any."""
+    known = np.flatnonzero(~np.isnan(values))
+    order = known[np.lexsort((values[known], peers.of[known]))]
+    beyond = np.fmax.reduce(values, initial=0.0) + np.fmax.reduce(apart, initial=0.0) + 1.0
+    behind_each_other = values[order] + peers.of[order] * beyond
+    at = np.searchsorted(behind_each_other, values + apart + peers.of * beyond, "right")
+    above = values_at(order, np.where(at < len(order), at, -1), -1)
+    found: Array = np.where(values_at(peers.of, above, -1) == peers.of, values_at(values, above, np.nan), np.nan)
+    return found
 
 
 def _meetings_by_rank(rank: Array, stage: Array, calls: Table[CollectiveCall] | None, steps: Array) -> dict[str, Array]:

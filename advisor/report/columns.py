@@ -275,6 +275,7 @@ COLUMNS: Mapping[str, Text] = {
     "network_share": _t("Of one network card", "单网卡占用峰值"),
     "new_shapes": _t("New shapes", "新增 shape 数"),
     "next_op": _t("Ended by", "随后的任务"),
+    "next_peer_comm_us": _t("Least communication of a peer that is not as late", "较早到达的对照卡的最短通信"),
     "nominal_mhz": _t("Nominal clock", "标称频率"),
     "number": _t("Number", "编号"),
     "of": _t("Table", "表"),

@@ -468,6 +468,23 @@ def test_the_shortest_communication_of_the_peers_is_that_of_the_one_they_wait_fo
     assert [r["least_peer_comm_us"] for r in rows] == [48, 30, 30, None]
 
 
+def test_the_next_late_rank_is_the_one_that_communicates_clearly_longer():
+    split = read_table(
+        Overlap,
+        """
+        rank step stage span_us compute_us comm_us free_us
+        0    1    0     1000    100        400     500
+        1    1    0     1000    100        100     800
+        2    1    0     1000    100        140     760
+        3    1    0     1000    100        151     749
+        4    1    1     1000    100        200     700
+        5    1    1     1000    100        240     660
+        """,
+    )
+    rows = rank_times(split, None, None).rows()
+    assert [r["next_peer_comm_us"] for r in rows] == [None, 151, 400, 400, None, None]
+
+
 def test_a_wait_behind_computation_costs_nothing():
     calls = read_table(
         CollectiveCall,

@@ -16,6 +16,11 @@ ROLE = (
     "`other`. An operator that does several has a row for each."
 )
 
+BUSIEST_PIPE = (
+    "The busiest pipe of all (cube, vector, scalar, loading, storing, moving within the core); missing unless loading, "
+    "scalar and an arithmetic unit were recorded."
+)
+
 
 class OperatorShare(Fact):
     """All kernels of one type on one rank, per step.
@@ -73,6 +78,7 @@ class OperatorShare(Fact):
         ),
     ]
     dynamic_share: Annotated[float, Share("Part of its time in kernels with dynamic shape; missing when not recorded.")]
+    busiest_share: Annotated[float, Share(BUSIEST_PIPE)]
     shapes: Annotated[float, Count("Distinct input shapes.")]
     chained_us: Annotated[
         float,
@@ -154,13 +160,7 @@ class OperatorShape(Fact):
     vector_share: Annotated[float, Share("Vector unit busy, weighted by time.")]
     scalar_share: Annotated[float, Share("Scalar unit busy, weighted by time.")]
     mte2_share: Annotated[float, Share("Loading busy, weighted by time.")]
-    busiest_share: Annotated[
-        float,
-        Share(
-            "The busiest pipe of all (cube, vector, scalar, loading, storing, moving within the core); missing unless "
-            "loading, scalar and an arithmetic unit were recorded."
-        ),
-    ]
+    busiest_share: Annotated[float, Share(BUSIEST_PIPE)]
     hf32_share: Annotated[
         float, Share("Part of its time in kernels that may multiply float32 as HF32; missing when not recorded.")
     ]

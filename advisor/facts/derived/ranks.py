@@ -37,6 +37,13 @@ class RankTime(Fact):
     least_peer_comm_us: Annotated[
         float, Us("Communication of the peer that communicates shortest: the others wait in theirs for the last rank.")
     ]
+    next_peer_comm_us: Annotated[
+        float,
+        Us(
+            "Shortest communication of those peers that are not as late: whose is longer than its own by more than 5 % "
+            "of the step. They set the pace once the rank, and those as late, keep up; missing where there are none."
+        ),
+    ]
     peer_gain_without_comm_us: Annotated[
         float,
         Us(

@@ -23,6 +23,7 @@ def call_totals(
         listed = np.unique(calls["rank"][calls.texts("kind").isin(DEVICE_SOFTWARE)])
         totals = totals.take(~np.isin(totals["rank"], listed))
     totals = totals.take(totals.texts("activity").isin(_ACTIVITIES))
+    totals = totals.take(_of_fullest_level(totals))
     kind = totals.texts("activity")
     groups = group_by(totals["rank"], kind)
     first = groups.first
@@ -40,6 +41,20 @@ def call_totals(
         longest_us=groups.largest(totals["max_us"]),
         kernel_us=_kernel_us_of_ranks(kernels, totals["rank"][first]),
     )
+
+
+def _of_fullest_level(totals: Table[ApiTotal]) -> Array:
+    """Per row: whether it is of the level on which its rank spent most time on its activity.
+
+    A call into one level of the software makes those into the levels below it, and lasts as long as they do.
+    """
+    rank, kind = totals["rank"], totals.texts("activity")
+    levels = group_by(rank, kind, totals.texts("level"))
+    spent = levels.sums(totals["total_us"])
+    above = group_by(rank[levels.first], kind.take(levels.first))
+    best = np.lexsort((-spent, above.of))[np.unique(np.sort(above.of), return_index=True)[1]]
+    found: Array = np.isin(levels.of, best)
+    return found
 
 
 def _kernel_us_of_ranks(kernels: Table[OperatorTotal] | None, rank: Array) -> Array:

@@ -29,6 +29,21 @@ def test_calls_of_one_activity_count_together_and_those_of_the_runtime_inside_th
     assert (waits["kernel_us"], found[1, "dispatch"]["kernel_us"]) == (9000, None)
 
 
+def test_waits_that_the_runtime_names_as_its_callers_do_count_once():
+    totals = Table.build(
+        ApiTotal,
+        rank=0,
+        level=["runtime", "runtime", "acl", "acl"],
+        name=["DeviceSynchronize", "StreamSynchronize", "aclrtSynchronizeDeviceWithTimeout", "aclrtSynchronizeStream"],
+        calls=[8.0, 65.0, 8.0, 41.0],
+        total_us=[318_000.0, 111_000.0, 318_100.0, 110_400.0],
+        max_us=[158_000.0, 50_000.0, 159_000.0, 50_600.0],
+        activity="synchronise",
+    )
+    (waits,) = call_totals(totals, None, None).rows()
+    assert (waits["calls"], waits["total_us"], waits["name"]) == (73, 429_000, "DeviceSynchronize")
+
+
 def test_ranks_whose_calls_were_recorded_need_no_totals():
     calls = Table.build(HostCall, rank=[0, 1], kind=["api", "operator"], name=["aclnnAdd", "aten::add"])
     assert [row["rank"] for row in call_totals(TOTALS, calls, None).rows()] == [1]

@@ -4,9 +4,10 @@
 1. Findings of the category `capture` with severity high or above come first: nothing else can be trusted.
    Other `capture` findings come last.
 2. Findings that can be acted on follow by saving. A cause stands above other such findings that it explains, and as
-   high as the largest of them would; one that wins too little to be fixed first, and a slight one without an estimate,
-   stand where they would alone, for they are not what to begin with. A cause without an estimate may be worth what no
-   other cause explains of its symptoms, and stands where that puts it.
+   high as the largest of them would; one that wins too little to be fixed first, or less than a quarter of what it
+   explains, and a slight one without an estimate, stand where they would alone, for they are not what to begin with.
+   Another cause without an estimate may be worth what no other cause explains of its symptoms, and stands where that
+   puts it.
    Two savings that are close are not told apart: then what can be copied stands above what has yet to be worked out,
    and what is sure too above what may be the remedy of something else.
    A cause that rests on a file of which so much is lost that it may show it by chance comes after the others, before
@@ -176,6 +177,9 @@ def _levels_of_rules(explains: Mapping[str, set[str]]) -> dict[str, int]:
 
 Standing = tuple[int, float, float, int, float, float, int]
 
+_LITTLE = 0.25
+"""A cause that accounts for less than this part of what it explains leaves that to its own remedies."""
+
 
 class _Lineup(Struct, frozen=True):
     """Findings with their links by position."""
@@ -196,9 +200,9 @@ class _Lineup(Struct, frozen=True):
         return not self.findings[cause].is_slight and not self._wins_too_little(cause, other)
 
     def _wins_too_little(self, cause: int, other: int) -> bool:
-        """Whether a cause is too little to be fixed first, and what it explains is not."""
+        """Whether a cause is too little to be fixed first, or for what it explains, and that is not."""
         worth, explained = self.findings[cause].worth, self.findings[other].worth
-        return worth.us > 0 and worth.share < min(WORTH_SHARE, explained.share)
+        return worth.us > 0 and worth.share < max(min(WORTH_SHARE, explained.share), _LITTLE * explained.share)
 
     def standings(self) -> list[Standing]:
         """Where each finding stands: the largest weight of what it brings about, then its own, then its position."""
@@ -217,6 +221,8 @@ class _Lineup(Struct, frozen=True):
             sure = finding.confidence > Confidence.low
             ahead = TOLD_APART ** (1.0 if sure else 0.5) if finding.fingerprint in self.ready else 1.0
             return tier, share * ahead, us * ahead
+        if finding.is_slight:
+            return tier, share, us
         left = [self._unexplained_at(other) for other in self.symptoms[number] if self.findings[other].is_symptom]
         return (tier, *max(left, default=(share, us)))
 

@@ -126,12 +126,19 @@ def test_a_cause_that_wins_too_little_to_be_fixed_first_does_not_stand_above_wha
     assert order(little, link=("comm/little",)) == ["link", "little", "python"]
 
 
+def test_a_cause_of_less_than_a_quarter_of_what_it_explains_leaves_the_lead_to_that() -> None:
+    found = [finding("pipeline/bubble", 0.23), finding("pipeline/stages", 0.052), finding("comm/other", 0.1)]
+    assert order(found, stages=("pipeline/bubble",)) == ["bubble", "other", "stages"]
+    found[1] = finding("pipeline/stages", 0.06)
+    assert order(found, stages=("pipeline/bubble",)) == ["stages", "bubble", "other"]
+
+
 def test_the_biggest_problem_leads_with_its_causes() -> None:
     found = [
         finding("comm/big", 0.6),
         finding("host/idle", 0.2),
         finding("host/late", 0.15),
-        finding("comm/small", 0.03),
+        finding("comm/small", 0.15),
     ]
     wanted = ["small", "big", "late", "idle"]
     assert order(found, late=("host/idle",), small=("comm/big",)) == wanted
@@ -143,7 +150,7 @@ def test_a_symptom_is_not_lifted_above_what_saves_more() -> None:
 
 
 def test_a_cause_of_a_cause_stands_as_high_as_what_it_brings_about() -> None:
-    found = [finding("host/end", 0.5), finding("host/middle", 0.1), finding("host/root", 0.0), finding("comm/x", 0.4)]
+    found = [finding("host/end", 0.5), finding("host/middle", 0.2), finding("host/root", 0.0), finding("comm/x", 0.4)]
     assert order(found, root=("host/middle",), middle=("host/end",)) == ["root", "middle", "end", "x"]
 
 
@@ -184,7 +191,7 @@ def test_a_late_rank_is_a_cause_on_the_ranks_that_wait_for_it() -> None:
 @pytest.mark.parametrize("name", ["host/python", "io/loader", "memory/churn", "compute/product"])
 def test_what_one_rank_does_slowly_does_not_explain_what_all_do(name: str) -> None:
     rules = Rules((Rule("ranks/slow", (name,)), Rule(name)))
-    slow = finding("ranks/slow", 0.1, ranks=(0,))
+    slow = finding("ranks/slow", 0.2, ranks=(0,))
     of_all = rank_findings([slow, finding(name, 0.5, ranks=(0, 1))], rules)
     assert [f.causes for f in of_all] == [(), ()]
     of_one = rank_findings([slow, finding(name, 0.5, ranks=(0,))], rules)
@@ -197,7 +204,7 @@ def test_what_all_ranks_do_is_explained_by_the_rank_that_has_most_of_it(elsewher
     rules = Rules((Rule("ranks/slow", ("host/python",)), Rule("host/python")))
     places = tuple(Place(rank=rank, saving_us=100 if rank == 1 else elsewhere) for rank in range(3))
     python = finding("host/python", 0.5).model_copy(update={"seen": places})
-    found = rank_findings([finding("ranks/slow", 0.1, ranks=(1,)), python], rules)
+    found = rank_findings([finding("ranks/slow", 0.2, ranks=(1,)), python], rules)
     assert [f.rule for f in found] == (["ranks/slow", "host/python"] if linked else ["host/python", "ranks/slow"])
 
 
@@ -226,9 +233,14 @@ def test_a_cause_without_an_estimate_may_be_worth_what_others_leave_of_its_sympt
     assert order(found, **both) == ["known", "x", "queue", "free-time"]
 
 
+def test_a_slight_cause_without_an_estimate_stands_behind_what_wins_something() -> None:
+    found = [finding("host/free-time", 0.6), finding("host/waits", severity=Severity.low), finding("comm/x", 0.05)]
+    assert order(found, waits=("host/free-time",)) == ["x", "waits", "free-time"]
+
+
 def test_an_old_id_still_names_its_rule() -> None:
     rules = Rules((Rule("host/c", ("host/old",)), Rule("host/new", formerly=("host/old",))))
-    found = rank_findings([finding("host/new", 0.5), finding("host/c", 0.1)], rules)
+    found = rank_findings([finding("host/new", 0.3), finding("host/c", 0.1)], rules)
     assert [f.rule for f in found] == ["host/c", "host/new"]
 
 
@@ -267,7 +279,7 @@ def test_the_order_is_total_loses_nothing_and_puts_causes_first(
     for f in once:
         causes = [once[place[name]] for name in f.causes]
         slight = {c.fingerprint for c in causes if c.severity < Severity.medium and c.worth.us <= 0}
-        slight |= {c.fingerprint for c in causes if 0 < c.worth.share < min(WORTH_SHARE, f.worth.share)}
+        slight |= {c.fingerprint for c in causes if 0 < c.worth.share < max(min(WORTH_SHARE, f.worth.share), f.worth.share / 4)}
         first = f.causes if f.is_symptom or f.worth.us <= 0 else [name for name in f.causes if name not in slight]
         assert all(place[cause] < place[f.fingerprint] for cause in first)
         assert all(f.fingerprint in once[place[symptom]].causes for symptom in f.symptoms)

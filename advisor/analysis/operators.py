@@ -144,6 +144,7 @@ def _of_kernels(
         kernel_share=ratio(per_step * chosen.steps[first], _of_whole(every)[typed][first]),
         step_share=ratio(per_step, chosen.step_us[first]) * chosen.once[first],
         dynamic_share=_share_of_word(groups, table.texts("op_state"), "dynamic", duration),
+        float32_share=_share_in_float32(groups, table, duration),
         busiest_share=_busiest_pipe_share({share: groups.means(table[share], duration) for share in PIPES}),
         shapes=_distinct_shapes(groups, table.texts("input_shapes")),
     )
@@ -361,6 +362,12 @@ def _share_of_word(groups: Groups, said: Texts, word: str, duration: Array) -> A
     """Part of each group's time in kernels of which this was said, of those of which anything was."""
     known = said.codes >= 0
     return ratio(groups.sums(duration * said.isin([word])), groups.sums(duration * known))
+
+
+def _share_in_float32(groups: Groups, kernels: Table[Kernel], duration: Array) -> Array:
+    """Part of each group's time in kernels that multiply float32, of those that tell what they multiply."""
+    told = multiplied_in_float32(kernels.texts("input_dtypes"), kernels.texts("function"))
+    return ratio(groups.sums(duration * (told == 1)), groups.sums(duration * (told >= 0)))
 
 
 def _distinct_shapes(groups: Groups, shapes: Texts) -> Array:

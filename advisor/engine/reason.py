@@ -221,13 +221,12 @@ def _files_not_given(sought: Iterable[SoughtValue], run: Run) -> AbsentFiles:
 
 
 def _was_switched_on(record_with: Text | None, capture: Capture) -> bool:
-    activities = {*(capture.activities or ())}
     on: Mapping[Text, bool] = {
         NPU: capture.device_recorded,
-        BOTH: "CPU" in activities and capture.device_recorded,
+        BOTH: capture.host_recorded and capture.device_recorded,
         LEVEL1: capture.level in ("Level1", "Level2") or (capture.level is None and capture.traffic_recorded),
         MEMORY: capture.profile_memory is True,
-        OperatorCall.record_with: "CPU" in activities,
+        OperatorCall.record_with: capture.host_recorded,
     }
     return record_with is not None and on.get(record_with, False)
 

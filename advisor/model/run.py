@@ -73,6 +73,13 @@ class Capture(_Model):
         return self._has_any("op_statistic.csv") or self.traffic_recorded
 
     @property
+    def host_recorded(self) -> bool:
+        """Whether calls of the framework were recorded: the profiler says so, or it wrote what only they can tell."""
+        if self.activities is not None:
+            return "CPU" in self.activities
+        return self.recorder != "msprof" and self._has_any("operator_details.csv", "operator_memory.csv")
+
+    @property
     def traffic_recorded(self) -> bool:
         """Whether what collectives moved was written, which the profilers of frameworks do from Level1 on."""
         return self.recorder != "msprof" and self._has_any("communication.json", "communication_matrix.json")
@@ -96,12 +103,13 @@ class Capture(_Model):
     @property
     def lost(self) -> tuple[str, ...]:
         """Files with events that are absent although what they hold was recorded."""
-        return tuple(name for name in self.absent if _HOLDS.get(name, "") in (self.activities or ()))
+        if self.recorder == "msprof":
+            return ()
+        recorded = {"trace_view.json": self.host_recorded, "kernel_details.csv": self.device_recorded}
+        return tuple(name for name in self.absent if recorded.get(name, False))
 
 
 _BY_MSPROF = {"trace_view.json": "msprof", "kernel_details.csv": "op_summary", "step_trace_time.csv": "step_trace"}
-_HOLDS = {"trace_view.json": "CPU", "kernel_details.csv": "NPU"}
-"""By file of a text export: the activity that is found in no other file."""
 
 
 MOST_ON_HOST = 16

@@ -140,6 +140,7 @@ COLUMNS: Mapping[str, Text] = {
     "filled_us": _t("Would be waited anyway", "本来也要等待的时间"),
     "first": _t("First step", "首个 step"),
     "first_slow_step": _t("First slow step", "首个变慢的 step"),
+    "float32_share": _t("Time in float32", "float32 计算占比"),
     "forward_backward_us": _t("Forward and backward", "前反向"),
     "forward_us": _t("Forward pass", "前向"),
     "found": _t("Found", "找到"),

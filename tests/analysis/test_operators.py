@@ -51,6 +51,7 @@ def test_totals_are_per_step_and_the_core_is_the_one_with_most_time():
     assert matmul["total_us"] == 20.0 and matmul["calls"] == 1.0 and matmul["core"] == "MIX_AIC"
     assert matmul["dynamic_share"] == 0.25 and matmul["shapes"] == 1.0 and not matmul["conversion"]
     assert matmul["kernel_share"] == pytest.approx(40 / 60)
+    assert matmul["float32_share"] == 1.0 and matmul["busiest_share"] is None
     assert cast["conversion"] and cast["dynamic_share"] is None
     assert matmul["step_share"] == pytest.approx(20 / ((60 + 30) / 2))
 

@@ -79,6 +79,9 @@ class OperatorShare(Fact):
     ]
     dynamic_share: Annotated[float, Share("Part of its time in kernels with dynamic shape; missing when not recorded.")]
     busiest_share: Annotated[float, Share(BUSIEST_PIPE)]
+    float32_share: Annotated[
+        float, Share("Part of its time in kernels that multiply float32; missing when types were not recorded.")
+    ]
     shapes: Annotated[float, Count("Distinct input shapes.")]
     chained_us: Annotated[
         float,

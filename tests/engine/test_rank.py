@@ -279,7 +279,9 @@ def test_the_order_is_total_loses_nothing_and_puts_causes_first(
     for f in once:
         causes = [once[place[name]] for name in f.causes]
         slight = {c.fingerprint for c in causes if c.severity < Severity.medium and c.worth.us <= 0}
-        slight |= {c.fingerprint for c in causes if 0 < c.worth.share < max(min(WORTH_SHARE, f.worth.share), f.worth.share / 4)}
+        slight |= {
+            c.fingerprint for c in causes if 0 < c.worth.share < max(min(WORTH_SHARE, f.worth.share), f.worth.share / 4)
+        }
         first = f.causes if f.is_symptom or f.worth.us <= 0 else [name for name in f.causes if name not in slight]
         assert all(place[cause] < place[f.fingerprint] for cause in first)
         assert all(f.fingerprint in once[place[symptom]].causes for symptom in f.symptoms)

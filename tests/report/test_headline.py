@@ -247,10 +247,19 @@ def test_what_nobody_could_measure_is_not_the_next_gain() -> None:
 
 def test_of_a_healthy_run_what_came_nearest_is_the_next_gain() -> None:
     near = Measure(
-        fingerprint="x", saving=Saving(us=20, share=0.02), evidence=(Evidence(name="share", value=0.02, unit="share"),)
+        fingerprint="x",
+        saving=Saving(us=20, share=0.02),
+        evidence=(Evidence(name="share", value=0.02, unit="share"),),
+        short_of="share",
     )
     said = _said(_diagnosis(outcomes=(Outcome(rule="compute/cast", outcome="quiet", measures=(near,)),)))
     assert _flat(said.beyond) == "The next gain would be: compute/cast costs 2.0 % – about 20.0 µs per step (2.0 %)."
+
+
+def test_what_a_rule_kept_quiet_of_for_another_reason_is_no_gain() -> None:
+    guarded = Measure(fingerprint="x", saving=Saving(us=900, share=0.9))
+    said = _said(_diagnosis(outcomes=(Outcome(rule="compute/cast", outcome="quiet", measures=(guarded,)),)))
+    assert said.beyond == ()
 
 
 def test_where_nothing_came_near_the_largest_operator_is_named() -> None:

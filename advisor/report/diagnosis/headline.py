@@ -240,12 +240,13 @@ def _next_gain(diagnosis: Diagnosis, language: Language) -> Prose:
 
 
 def _small_gains(diagnosis: Diagnosis) -> Iterable[Finding]:
-    """Findings that do not lead, and what quiet rules measured, as findings; with a saving."""
+    """Findings that do not lead, and what quiet rules measured short of a threshold, as findings; with a saving."""
     titled = {info.id for info in diagnosis.rules if not info.symptom}
     yield from (one for one in diagnosis.findings if one.saving.share >= LEAST_SHARE and one.rule in titled)
     for outcome in diagnosis.outcomes:
         if outcome.outcome == "quiet" and outcome.rule in titled:
-            yield from (_as_finding(outcome.rule, one) for one in outcome.measures if one.saving.share >= LEAST_SHARE)
+            short = (one for one in outcome.measures if one.short_of and one.saving.share >= LEAST_SHARE)
+            yield from (_as_finding(outcome.rule, one) for one in short)
 
 
 def _as_finding(rule: str, measure: Measure) -> Finding:

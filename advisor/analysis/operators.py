@@ -11,6 +11,7 @@ from advisor.analysis.device import KERNEL, DeviceTimeline, build_timeline
 from advisor.analysis.families import AI_CPU_CORE, communicate_inside, families_of
 from advisor.analysis.grouping import Groups, group_by, ratio, row_at, row_of_key
 from advisor.analysis.kernel_costs import Beside, all_work_beside, decisive_work_beside, undisturbed_ns
+from advisor.analysis.library_calls import calls_with_other_work
 from advisor.analysis.like_kernels import ALIKE, TurnTakers, find_turn_takers, group_like_kernels
 from advisor.analysis.lookups import gathers_along_last
 from advisor.analysis.precision import multiplied_in_float32
@@ -114,6 +115,7 @@ def _of_kernels(
     names = types.take(first)
     row, whole = every.row[typed], every.whole[typed][first]
     core = groups.leading(table.texts("core"), duration)
+    inside = calls_with_other_work(every.table).take(typed)
 
     def not_beside(beside: Beside) -> Array:
         """What ran with none of that beside it, µs per step; missing where kernels are not all listed."""
@@ -145,6 +147,8 @@ def _of_kernels(
         step_share=ratio(per_step, chosen.step_us[first]) * chosen.once[first],
         dynamic_share=_share_of_word(groups, table.texts("op_state"), "dynamic", duration),
         float32_share=_share_in_float32(groups, table, duration),
+        inside_call=groups.leading(inside, duration),
+        inside_share=ratio(groups.sums(duration * (inside.codes >= 0)), groups.sums(duration)),
         busiest_share=_busiest_pipe_share({share: groups.means(table[share], duration) for share in PIPES}),
         shapes=_distinct_shapes(groups, table.texts("input_shapes")),
     )

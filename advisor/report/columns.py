@@ -185,6 +185,8 @@ COLUMNS: Mapping[str, Text] = {
     "input_shapes": _t("Input shapes", "输入形状"),
     "input_share": _t("Queue before it, filled", "前级队列占用率"),
     "in_float32": _t("In float32", "float32 计算"),
+    "inside_call": _t("Inside the call", "所属调用"),
+    "inside_share": _t("Part inside calls that compute", "计算类调用内部的占比"),
     "instances": _t("Instances", "实例数"),
     "instant_us": _t("Sooner without them", "去掉后提前"),
     "interval_us": _t("Iteration interval", "迭代间隙"),

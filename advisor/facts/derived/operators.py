@@ -82,6 +82,16 @@ class OperatorShare(Fact):
     float32_share: Annotated[
         float, Share("Part of its time in kernels that multiply float32; missing when types were not recorded.")
     ]
+    inside_call: Annotated[
+        str,
+        Key(
+            "Call of the operator library that launches most of them beside its own work, such as conversions in "
+            "`aclnnUpsampleBilinear2d`; missing where none does, or names of kernels do not tell."
+        ),
+    ]
+    inside_share: Annotated[
+        float, Share("Part of its time in kernels that such calls launch; missing for the profiler's totals.")
+    ]
     shapes: Annotated[float, Count("Distinct input shapes.")]
     chained_us: Annotated[
         float,

@@ -57,6 +57,16 @@ TEXTS: Mapping[str, Text] = {
         "msprof names them msprof_<14 digits>.db; if it wrote this one, give the file itself: {command}",
         "msprof 导出的数据库名为 msprof_<14 位数字>.db；如确由 msprof 导出，请直接指定该文件：{command}",
     ),
+    "of_one_operator": Text(
+        "{path} is what `msprof op` wrote of a single operator: how busy its cores were, and nothing of a job around it",
+        "{path} 是 `msprof op` 对单个算子的采集结果：只有各核的占用情况，没有算子所在任务的信息",
+    ),
+    "record_the_program": Text(
+        "look at it in MindStudio Insight; to learn what the operator costs a program, record that one: "
+        "msprof --output=./prof --ai-core=on --aic-metrics=PipeUtilization ./app",
+        "请用 MindStudio Insight 查看；若要了解该算子在程序中的代价，请采集整个程序："
+        "msprof --output=./prof --ai-core=on --aic-metrics=PipeUtilization ./app",
+    ),
     "not_parsed": Text(
         "{path} holds raw profiling data that has not been parsed: it has no ASCEND_PROFILER_OUTPUT",
         "{path} 是尚未解析的原始采集数据，缺少 ASCEND_PROFILER_OUTPUT",

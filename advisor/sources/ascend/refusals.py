@@ -18,6 +18,8 @@ from advisor.sources.files.heads import file_head, is_packed
 from advisor.sources.listing import first_names, list_folder, show_name
 
 _TRIES = 40
+_OF_ONE_OPERATOR, _OPERATOR_TABLE = "OPPROF_", "OpBasicInfo.csv"
+"""How folders of `msprof op` begin, and the table that each of them holds."""
 
 WANTED = Text(
     "a folder that ends in _ascend_pt, its ASCEND_PROFILER_OUTPUT, PROF_* of msprof, or a folder of many ranks",
@@ -27,8 +29,8 @@ WANTED = Text(
 
 def refusal_of_path(path: Path, found: Inventory) -> InputError | None:
     """What lies at a path instead of a readable capture, and what to do; None where that is not known here."""
-    if renamed := _renamed_database_error(path, found):
-        return renamed
+    if known := _renamed_database_error(path, found) or _operator_tool_error(path, found):
+        return known
     if unparsed := found.of(NAME, "unparsed"):
         raw = isinstance(unparsed[0], RawData)
         return _unexported_error(unparsed[0].root) if raw else _unparsed_error(unparsed[0].root)
@@ -50,6 +52,17 @@ def _renamed_database_error(path: Path, found: Inventory) -> InputError | None:
         Message("database_renamed", path=show_name(path), name=show_name(renamed)),
         Message("give_the_database", command=command),
     )
+
+
+def _operator_tool_error(path: Path, found: Inventory) -> InputError | None:
+    """About what `msprof op` writes of one operator: counters of its cores, and nothing of a job around it."""
+    if not path.is_dir() or found.unreadable:
+        return None
+    listed = list_folder(path)
+    inside = next((name for name in listed.folders if name.startswith(_OF_ONE_OPERATOR)), "")
+    if not inside and not path.name.startswith(_OF_ONE_OPERATOR) and _OPERATOR_TABLE not in listed.files:
+        return None
+    return InputError(Message("of_one_operator", path=show_name(path / inside)), Message("record_the_program"))
 
 
 def _unexported_error(folder: Path) -> InputError:

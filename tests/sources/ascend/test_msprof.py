@@ -341,6 +341,15 @@ def test_a_database_that_lost_its_name_is_refused_with_what_reads_it(tmp_path: P
     assert only(database)[0].recorder == "msprof"
 
 
+@pytest.mark.parametrize("given", ["", "OPPROF_20260101000000_ABC"])
+def test_what_msprof_wrote_of_one_operator_is_told_as_that(tmp_path: Path, given: str):
+    write(tmp_path / "OPPROF_20260101000000_ABC", {"OpBasicInfo.csv": "Op Name,Task Duration(us)\nadd,6.9\n"})
+    with pytest.raises(InputError) as told:
+        open_input(tmp_path / given)
+    assert "OPPROF_20260101000000_ABC is what `msprof op` wrote" in told.value.what.en
+    assert "msprof --output=./prof" in told.value.hint.en
+
+
 def test_raw_data_beside_the_output_of_a_framework_is_no_second_capture(tmp_path: Path):
     capture = tmp_path / "w_20250101000000000_ascend_pt"
     write(

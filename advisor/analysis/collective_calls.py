@@ -33,6 +33,8 @@ _PAIR = re.compile(r"(hcom_)?(send|receive)(?=_|$)", re.IGNORECASE)
 _RANKS_OF_A_PAIR = 2
 _SMALL = 0.1
 """Calls below this part of the largest of their kind and group have no turn."""
+_NOTHING = 0.005
+"""Part of communication beside computation that is none: sums are rounded."""
 _EVER = np.iinfo(np.int64)
 
 
@@ -50,7 +52,8 @@ def collective_calls(
     """Every communication operator with its exposed part and the usual length of its like.
 
     Those outside of the steps of a rank that numbers its steps, as it warms up, are none of a step and left out. What
-    is exposed is missing in steps whose list of kernels lacks rows; of transit, wait and idle what was not measured
+    is exposed is missing in steps whose list of kernels lacks rows, but for those in which computation hides nothing by
+    the profiler's own sums; of transit, wait and idle what was not measured
     (see `transit`).
     """
     collectives = collectives.take(~lie_outside_steps(collectives["rank"], collectives["step"]))
@@ -65,6 +68,7 @@ def collective_calls(
     turn, apart = _turns_and_pauses(collectives)
     transit, wait, idle = split_times(collectives, transfers, links)
     exposed, still, stalled = (np.where(lacking, np.nan, us) for us in _without_kernels(collectives, kernels))
+    exposed = np.where(np.isnan(exposed) & _hide_nothing(split, collectives), elapse, exposed)
     waited = np.nan_to_num(np.where(np.isnan(wait), elapse - transit, wait))  # what moves nothing may be a wait
     awaited = longest_wait_of_calls(collectives, waits)
     same = ("name", "op", "group")
@@ -157,6 +161,16 @@ def _without_kernels(collectives: Table[Collective], kernels: Table[Kernel] | No
         begin, finish = begin[whole], finish[whole]
         stalled[row[whole]] = (finish - begin - covered_ns(union(start, end), begin, finish)) / 1e3
     return exposed, still, stalled
+
+
+def _hide_nothing(split: Table[Overlap] | None, collectives: Table[Collective]) -> Array:
+    """Per call: whether in its step, as summed up, no communication lies beside computation."""
+    if split is None:
+        return np.zeros(len(collectives), bool)
+    at = row_at(split["rank"], split["step"], collectives["rank"], collectives["step"])
+    bare = (split["overlapped_us"] <= _NOTHING * split["comm_us"]) & (split["comm_us"] > 0)
+    found: Array = np.append(bare, False)[at]
+    return found
 
 
 def _pauses_at(busy: Spans, moment: Array) -> tuple[Array, Array]:

@@ -49,6 +49,15 @@ def test_exposed_is_the_part_of_each_call_with_no_kernel_beside_it(kernels, coll
             assert round(row["exposed_us"] * 1e3) == len(set(range(start, start + length)) - hidden)
 
 
+@pytest.mark.parametrize(("overlapped_us", "exposed"), [(0, [30, 50]), (0.3, [30, 50]), (10, [None, None])])
+def test_without_kernels_calls_are_bare_where_the_sums_of_the_step_say_that_nothing_is_hidden(overlapped_us, exposed):
+    split = read_table(Overlap, f"rank step comm_us overlapped_us\n0 1 80 {overlapped_us}")
+    calls = read_table(
+        Collective, "rank step name op start_ns elapse_us\n0 1 a allReduce 1 30\n0 1 b allGather 90000 50"
+    )
+    assert [row["exposed_us"] for row in collective_calls(RUN, calls, None, split).rows()] == exposed
+
+
 @settings(max_examples=80)
 @given(tl.KERNELS, tl.COLLECTIVES)
 def test_computation_stands_still_about_the_middle_of_a_call_for_as_long_as_no_kernel_runs(kernels, collectives):

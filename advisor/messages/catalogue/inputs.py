@@ -58,7 +58,7 @@ TEXTS: Mapping[str, Text] = {
         "msprof 导出的数据库名为 msprof_<14 位数字>.db；如确由 msprof 导出，请直接指定该文件：{command}",
     ),
     "of_one_operator": Text(
-        "{path} is what `msprof op` wrote of a single operator: how busy its cores were, and nothing of a job around it",
+        "{path} is what `msprof op` wrote of one operator: how busy its cores were, and nothing of a job around it",
         "{path} 是 `msprof op` 对单个算子的采集结果：只有各核的占用情况，没有算子所在任务的信息",
     ),
     "record_the_program": Text(

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from advisor.analysis.cells import Cells, cells_of
 from advisor.analysis.intervals import Axis, Spans, axis_of_cells, gaps_in_window, union, union_of_sets
+from advisor.analysis.stage_transfers import are_between_stages
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall
 from advisor.facts.observed import Collective, DeviceTask, Kernel, StepWindow
@@ -53,7 +54,8 @@ class DeviceTimeline(Struct, frozen=True, dict=True):
     belongs to the step in which it begins, as in the profiler's own Free."""
     compute: Spans
     comm: Spans
-    p2p: Spans
+    between_stages: Spans
+    """Sends and receives that may be those of a pipeline."""
     copies: Spans
     to_host: Spans
     """The copies from the device to the host."""
@@ -184,7 +186,7 @@ def _laid_out(
         window=Spans(cells.begin + axis.shift, end + axis.shift),
         compute=spans(compute),
         comm=spans(comm),
-        p2p=spans(comm.take(collectives["p2p"][comm.row] == 1)),
+        between_stages=spans(comm.take(are_between_stages(collectives)[comm.row])),
         copies=spans(copies),
         to_host=spans(copies.take(told.isin(["d2h"])[copies.row])),
         to_or_from_host=spans(copies.take(told.isin(["d2h", "h2d"])[copies.row])),

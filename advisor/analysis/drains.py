@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from advisor.analysis.collective_calls import met_in
 from advisor.analysis.grouping import group_by, row_at
+from advisor.analysis.stage_transfers import are_between_stages
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall, Overlap
 from advisor.facts.table import Array, Table
@@ -67,10 +68,10 @@ def drains(split: Table[Overlap], calls: Table[CollectiveCall] | None) -> Drains
 def _us_after_pairs(calls: Table[CollectiveCall], cell: Array, cells: int) -> Array:
     """Per call: from the end of the last send or receive of its rank and step to its own; 0 where it is no later."""
     end = calls["start_ns"] + np.rint(calls["elapse_us"] * 1e3).astype(np.int64)
-    pairs = calls["p2p"] == 1
+    pairs = are_between_stages(calls)
     last = np.full(cells, MISSING)
     np.maximum.at(last, cell[pairs], end[pairs])
-    return np.where((last[cell] != MISSING) & ~pairs, np.maximum(end - last[cell], 0) / 1e3, 0.0)
+    return np.where((last[cell] != MISSING) & (calls["p2p"] != 1), np.maximum(end - last[cell], 0) / 1e3, 0.0)
 
 
 class _Met(Struct, frozen=True):

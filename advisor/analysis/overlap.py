@@ -16,6 +16,7 @@ from advisor.analysis.completeness import reconcile_with_sums
 from advisor.analysis.device import DeviceTimeline, build_timeline, collective_times
 from advisor.analysis.grouping import row_at
 from advisor.analysis.intervals import intersect, subtract, unions_by_cell
+from advisor.analysis.stage_transfers import are_between_stages
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Collective, DeviceTask, Kernel, StepTime, StepWindow
@@ -72,7 +73,7 @@ def _recompute_split(run: RunOfRanks, device: DeviceTimeline, *, tasks: bool) ->
         to_host_us=np.where(device.knows_directions & paused, device.per_cell(intersect(free, device.to_host)), np.nan),
         device_copy_us=np.where(device.knows_directions & paused, device.per_cell(within), np.nan),
         event_wait_us=device.per_cell(intersect(uncopied, device.waits)) if tasks and paused else unknown,
-        bubble_us=device.per_cell(subtract(device.p2p, device.compute)),
+        bubble_us=device.per_cell(subtract(device.between_stages, device.compute)),
         listed_us=device.per_cell(device.compute),
         listed_exposed_us=exposed,
         unlisted_us=0.0,
@@ -104,11 +105,16 @@ def _recorded_sums(run: RunOfRanks, recorded: Table[StepTime]) -> Table[Overlap]
 def _batched_bubbles(sums: Table[Overlap], collectives: Table[Collective] | None) -> Table[Overlap]:
     """The sums, with the exposed time in batched sends and receives where a bubble of 0 leaves them out.
 
-    How much of them computation hides is not known there, so no more than all exposed communication counts.
+    How much of them computation hides is not known there, so no more than all exposed communication counts. Where all
+    that was sent and received lies inside of stages, as in rings of attention, none of it is a bubble.
     """
     if collectives is None:
         return sums
-    batched = collectives.take(collectives.texts("op").isin(["batchSendRecv"]))
+    sending = collectives.take(collectives["p2p"] == 1)
+    passing = are_between_stages(sending)
+    if len(sending) and not passing.any():
+        return sums.having(bubble_us=np.where(np.isnan(sums["bubble_us"]), np.nan, 0.0))
+    batched = sending.take(passing & sending.texts("op").isin(["batchSendRecv"]))
     timed = collective_times(batched)
     cell = row_at(sums["rank"], sums["step"], batched["rank"][timed.row], batched["step"][timed.row])
     known = cell >= 0

@@ -15,6 +15,7 @@ import numpy as np
 
 from advisor.analysis.drains import drains
 from advisor.analysis.grouping import group_by, row_at, row_of_key
+from advisor.analysis.stage_transfers import are_between_stages, are_inside_stages
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall, Overlap, StageTime
 from advisor.facts.observed import Group
@@ -98,7 +99,7 @@ def _is_no_pipeline(run: Run, calls: Table[CollectiveCall] | None, members: Tabl
     """Whether it is recorded that the job has no stages: no group is for them, and no call goes from rank to rank."""
     if run.parallel.pp > 1 or not members or not calls:
         return False
-    return not members.texts("group_kind").isin(["pp"]).any() and not (calls["p2p"] == 1).any()
+    return not members.texts("group_kind").isin(["pp"]).any() and not are_between_stages(calls).any()
 
 
 def _least_of_ranks(split: Table[Overlap], us: Array) -> Array:
@@ -123,7 +124,7 @@ def _moving_us(split: Table[Overlap], calls: Table[CollectiveCall] | None) -> Ar
     """
     if calls is None:
         return np.full(len(split), np.nan)
-    calls = calls.take((calls["p2p"] == 1) & ~np.isnan(calls["bare_transit_us"]))
+    calls = calls.take(are_between_stages(calls) & ~np.isnan(calls["bare_transit_us"]))
     cell = row_at(split["rank"], split["step"], calls["rank"], calls["step"])
     known, ops = cell >= 0, calls.texts("op")
     sent, received = (known & ops.isin([op]) for op in ("send", "receive"))
@@ -143,7 +144,8 @@ def _micro_batches(split: Table[Overlap], calls: Table[CollectiveCall] | None) -
     """
     if calls is None:
         return np.nan
-    calls = calls.take(row_at(split["rank"], split["step"], calls["rank"], calls["step"]) >= 0)
+    inside = row_at(split["rank"], split["step"], calls["rank"], calls["step"]) >= 0
+    calls = calls.take(inside & ~are_inside_stages(calls))
     for op, alone in (("send", 0), ("batchSendRecv", 1)):
         chosen = calls.take(calls.texts("op").isin([op]))
         per_cell = group_by(chosen["rank"], chosen["step"]).sizes

@@ -164,6 +164,19 @@ def test_recorded_sums_stand_in_only_for_ranks_without_kernels():
     assert [(r["rank"], r["source"]) for r in found] == [(0, "recorded"), (1, "intervals")]
 
 
+@pytest.mark.parametrize(("kind", "bubble"), [("cp", 0), ("pp", 60), ("-", 60)])
+def test_what_rings_of_attention_send_is_no_bubble(kind: str, bubble: float):
+    sends = read_table(
+        Collective, f"rank step op group_kind p2p start_ns elapse_us\n0 2 batchSendRecv {kind} true 100000 60"
+    )
+    kernels = read_table(Kernel, "rank step start_ns duration_us\n0 2 0 100\n0 2 160000 10")
+    assert [row["bubble_us"] for row in split(kernels=kernels, collectives=sends).rows()] == [bubble]
+    sums = read_table(
+        StepTime, "rank step compute_us comm_us exposed_comm_us overlapped_us free_us bubble_us\n0 2 110 60 60 0 0 0"
+    )
+    assert [row["bubble_us"] for row in split(recorded=sums, collectives=sends).rows()] == [bubble]
+
+
 def test_stages_come_from_the_parallel_layout():
     run = Run(parallel=Parallel(pp=2, stages=((0,), (1,))))
     found = split(run, kernels=read_table(Kernel, "rank start_ns duration_us\n0 0 4\n1 0 4\n5 0 4")).rows()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which sends and receives join the stages of a pipeline: rings of attention, among others, send from rank to rank too."""
+"""Which sends and receives join stages of a pipeline: rings of attention, among others, send from rank to rank too."""
 
 from __future__ import annotations
 

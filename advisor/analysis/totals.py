@@ -24,14 +24,16 @@ def of_totals(totals: Table[OperatorTotal], split: Table[Overlap] | None) -> Tab
     case), and files lose rows. So a share of the kernel time is one of all totals, of the whole that the shares of the
     profiler speak of, or of all computing of the steps, whichever is most.
     """
-    totals = totals.take((totals["total_us"] >= 0) & ~drive_collectives(totals.texts("op_type")))
+    totals = totals.take(totals["total_us"] >= 0)
+    driving = drive_collectives(totals.texts("op_type"))
+    whole, totals = _without_collectives(totals, driving)[~driving], totals.take(~driving)
     types = totals.texts("op_type")
     groups = group_by(totals["rank"], types)
     first = groups.first
     rank, names = totals["rank"][first], types.take(first)
     total, calls = groups.sums(totals["total_us"]), groups.sums(totals["calls"])
     computing, computed = _computing_of_ranks(rank, split)
-    share = ratio(total, np.fmax(_per_rank(totals)[first], computing))
+    share = ratio(total, np.fmax(whole[first], computing))
     longest = np.lexsort((totals["total_us"], groups.of))
     main = longest[np.append(np.diff(groups.of[longest]) != 0, True)[: len(longest)]]
     core = totals.texts("core").take(main)
@@ -53,12 +55,14 @@ def of_totals(totals: Table[OperatorTotal], split: Table[Overlap] | None) -> Tab
     )
 
 
-def _per_rank(totals: Table[OperatorTotal]) -> Array:
-    """Per row: the time of all totals of its rank, with those that are gone, as far as the others' shares tell."""
+def _without_collectives(totals: Table[OperatorTotal], driving: Array) -> Array:
+    """Per row: the time of all totals of its rank but those that drive collectives, with the totals that are gone, as
+    far as the others' shares tell: these are shares of all, collectives included."""
     ranks = group_by(totals["rank"])
     stated = totals["share"] > 0
     told, part = (ranks.sums(np.where(stated, totals[name], 0.0)) for name in ("total_us", "share"))
-    return np.fmax(ranks.sums(totals["total_us"]), ratio(told, part))[ranks.of]
+    whole = np.fmax(ranks.sums(totals["total_us"]), ratio(told, part))
+    return (whole - ranks.sums(np.where(driving, totals["total_us"], 0.0)))[ranks.of]
 
 
 def _computing_of_ranks(rank: Array, split: Table[Overlap] | None) -> tuple[Array, Array]:

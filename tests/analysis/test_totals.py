@@ -95,3 +95,18 @@ def test_the_whole_is_what_the_shares_of_the_profiler_speak_of_where_rows_are_go
     )
     found = of_totals(totals, None)
     assert found["kernel_share"].tolist() == pytest.approx([0.22557, 0.13279, 0.75, 0.25, 0.75, 0.25], abs=1e-5)
+
+
+def test_kernels_that_drive_collectives_are_no_part_of_the_whole() -> None:
+    totals = Table.build(
+        OperatorTotal,
+        rank=0,
+        op_type=["MatMul", "Cast", "allreduceAicpuKernel"],
+        core=["AI_CORE", "AI_VECTOR_CORE", "AI_CPU"],
+        calls=[10.0, 30.0, 5.0],
+        total_us=[600.0, 200.0, 800.0],
+        max_us=[70.0, 12.0, 300.0],
+        share=[0.375, 0.125, 0.5],
+    )
+    shares = {row["op_type"]: row["kernel_share"] for row in of_totals(totals, None).rows()}
+    assert shares == {"MatMul": pytest.approx(0.75), "Cast": pytest.approx(0.25)}

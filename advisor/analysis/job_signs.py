@@ -2,7 +2,7 @@
 """What tells the kind of job: operators, calls, lines of Python and settings that only some jobs have.
 
 A backward pass or an optimizer is training. Operators that keep keys and values for later tokens, or attend to what is
-kept, run only where text is generated. Names are those of CANN, of ATB and of the kernels that serving engines bring;
+kept, or compute with quantised experts in one, run only where text is generated. Names are those of CANN, of ATB and of the kernels that serving engines bring;
 what they do not tell stays unknown. Which half of a reinforcement learning is recorded is told by the ranges that the
 profiler of verl sets around the functions of its workers, named as these.
 """
@@ -57,6 +57,7 @@ _OPERATORS = (
     (
         "cache",
         r"FusedInferAttentionScore|ReshapeAndCache|ScatterPaKvCache|KvRmsNormRopeCache|MlaProlog|MlaPreprocess|mla_preprocess"
+        r"|SparseFlashMla(?!\w*Grad)|QuantLightningIndexer|DispatchFFNCombine|GroupedMatmulSwigluQuant"
         r"|.*(reshape_and_cache|store_kv_?cache|store_cache|unified_attention|append_paged_kv_cache|concat_and_cache_mla)",
     ),
     ("MindSpore", r"(?:Gradients/|Recompute\w*/)?Default/\S*-op\d"),

@@ -133,6 +133,7 @@ def _of_kernels(
         family=families_of(names, core),
         role=roles.take(first),
         conversion=names.isin(CONVERSIONS).astype(np.int8),
+        communicates=communicate_inside(names).astype(np.int8),
         source="kernels",
         calls=groups.sizes / chosen.steps[first],
         total_us=per_step,

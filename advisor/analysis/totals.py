@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.device import drive_collectives
-from advisor.analysis.families import families_of
+from advisor.analysis.families import communicate_inside, families_of
 from advisor.analysis.grouping import group_by, ratio, row_of_key
 from advisor.analysis.roles import roles_of_types
 from advisor.facts.derived import OperatorShare, Overlap
@@ -45,6 +45,7 @@ def of_totals(totals: Table[OperatorTotal], split: Table[Overlap] | None) -> Tab
         family=families_of(names, core),
         role=roles_of_types(names),
         conversion=names.isin(CONVERSIONS).astype(np.int8),
+        communicates=communicate_inside(names).astype(np.int8),
         source="totals",
         calls=calls,
         total_us=total,

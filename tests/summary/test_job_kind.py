@@ -57,11 +57,18 @@ def test_an_operator_of_the_backward_pass_is_training(name: str) -> None:
     assert (found.workload, found.signs[0].name) == ("training", name)
 
 
+def test_sparse_attention_with_a_backward_pass_is_training() -> None:
+    assert kind_of(kernels=operators("SparseFlashMlaGrad")).workload == "training"
+
+
 @pytest.mark.parametrize(
     ("name", "phase"),
     [
         ("ReshapeAndCacheNdKernel", ""),
         ("FusedInferAttentionScore", ""),
+        ("SparseFlashMla", ""),
+        ("DispatchFFNCombineW4A8", ""),
+        ("GroupedMatmulSwigluQuantV2", ""),
         ("PagedAttentionMaskNdKernel", "decode"),
         ("IncreFlashAttention", "decode"),
         ("PromptFlashAttention", "prefill"),

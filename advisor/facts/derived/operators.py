@@ -16,6 +16,7 @@ ROLE = (
     "`other`. An operator that does several has a row for each."
 )
 
+COMMUNICATES = "It exchanges data inside, such as MatmulReduceScatter: its time holds waiting for other ranks."
 BUSIEST_PIPE = (
     "The busiest pipe of all (cube, vector, scalar, loading, storing, moving within the core); missing unless loading, "
     "scalar and an arithmetic unit were recorded."
@@ -41,6 +42,7 @@ class OperatorShare(Fact):
     family: Annotated[str, Key(FAMILY)]
     role: Annotated[str, Key(ROLE)]
     conversion: Annotated[bool, Flag("Changes only type or layout: Cast, TransData, Transpose, TensorMove.")]
+    communicates: Annotated[bool, Flag(COMMUNICATES)]
     source: Annotated[
         str, Key("`kernels`, or `totals` (of the profiler): then calls and time are those of the whole capture.")
     ]
@@ -183,10 +185,7 @@ class OperatorShape(Fact):
             "A Gather along the last axis of its input, by its shapes; missing for others and where they do not tell."
         ),
     ]
-    communicates: Annotated[
-        bool,
-        Flag("It exchanges data inside, such as MatmulReduceScatter: its time holds waiting for other ranks."),
-    ]
+    communicates: Annotated[bool, Flag(COMMUNICATES)]
     blocks: Annotated[float, Count("Blocks, the smallest seen.")]
     step_share: Annotated[float, Share("Part of the step.")]
 

@@ -4,7 +4,7 @@
 1. Findings of the category `capture` with severity high or above come first: nothing else can be trusted.
    Other `capture` findings come last.
 2. Findings that can be acted on follow by saving. A cause stands above other such findings that it explains, and as
-   high as the largest of them would; one that wins too little to be fixed first, or less than a quarter of what it
+   high as the largest of them would; one that wins too little to be fixed first, or less than a third of what it
    explains, and a slight one without an estimate, stand where they would alone, for they are not what to begin with.
    Another cause without an estimate may be worth what no other cause explains of its symptoms, and stands where that
    puts it.
@@ -177,8 +177,10 @@ def _levels_of_rules(explains: Mapping[str, set[str]]) -> dict[str, int]:
 
 Standing = tuple[int, float, float, int, float, float, int]
 
-_LITTLE = 0.25
+_LITTLE = 1 / 3
 """A cause that accounts for less than this part of what it explains leaves that to its own remedies."""
+_MADE_ELSEWHERE = ("comm/", "ranks/")
+"""How rules begin whose remedies lie with what makes ranks wait, where that is known."""
 
 
 class _Lineup(Struct, frozen=True):
@@ -202,7 +204,8 @@ class _Lineup(Struct, frozen=True):
     def _wins_too_little(self, cause: int, other: int) -> bool:
         """Whether a cause is too little to be fixed first, or for what it explains, and that is not."""
         worth, explained = self.findings[cause].worth, self.findings[other].worth
-        return worth.us > 0 and worth.share < max(min(WORTH_SHARE, explained.share), _LITTLE * explained.share)
+        part = 0.0 if self.findings[other].rule.startswith(_MADE_ELSEWHERE) else _LITTLE * explained.share
+        return worth.us > 0 and worth.share < max(min(WORTH_SHARE, explained.share), part)
 
     def standings(self) -> list[Standing]:
         """Where each finding stands: the largest weight of what it brings about, then its own, then its position."""

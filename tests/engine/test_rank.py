@@ -126,11 +126,16 @@ def test_a_cause_that_wins_too_little_to_be_fixed_first_does_not_stand_above_wha
     assert order(little, link=("comm/little",)) == ["link", "little", "python"]
 
 
-def test_a_cause_of_less_than_a_quarter_of_what_it_explains_leaves_the_lead_to_that() -> None:
+def test_a_cause_of_less_than_a_third_of_what_it_explains_leaves_the_lead_to_that() -> None:
     found = [finding("pipeline/bubble", 0.23), finding("pipeline/stages", 0.052), finding("comm/other", 0.1)]
     assert order(found, stages=("pipeline/bubble",)) == ["bubble", "other", "stages"]
-    found[1] = finding("pipeline/stages", 0.06)
+    found[1] = finding("pipeline/stages", 0.08)
     assert order(found, stages=("pipeline/bubble",)) == ["stages", "bubble", "other"]
+
+
+def test_whoever_makes_others_wait_leads_however_little_of_it_is_promised() -> None:
+    found = [finding("comm/waiting", 0.39), finding("ranks/slow", 0.085), finding("host/other", 0.2)]
+    assert order(found, slow=("comm/waiting",)) == ["slow", "waiting", "other"]
 
 
 def test_the_biggest_problem_leads_with_its_causes() -> None:
@@ -279,9 +284,8 @@ def test_the_order_is_total_loses_nothing_and_puts_causes_first(
     for f in once:
         causes = [once[place[name]] for name in f.causes]
         slight = {c.fingerprint for c in causes if c.severity < Severity.medium and c.worth.us <= 0}
-        slight |= {
-            c.fingerprint for c in causes if 0 < c.worth.share < max(min(WORTH_SHARE, f.worth.share), f.worth.share / 4)
-        }
+        part = 0 if f.rule.startswith(("comm/", "ranks/")) else f.worth.share / 3
+        slight |= {c.fingerprint for c in causes if 0 < c.worth.share < max(min(WORTH_SHARE, f.worth.share), part)}
         first = f.causes if f.is_symptom or f.worth.us <= 0 else [name for name in f.causes if name not in slight]
         assert all(place[cause] < place[f.fingerprint] for cause in first)
         assert all(f.fingerprint in once[place[symptom]].causes for symptom in f.symptoms)

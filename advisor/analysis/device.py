@@ -29,8 +29,8 @@ DAY_NS = 86_400 * 10**9
 """No capture lasts a day (a minute fills gigabytes): what lies further from the middle has a damaged clock."""
 
 _OF_COLLECTIVES = ("AicpuKernel", "AivKernel", "AicpuInit")
-"""Kernels by which HCCL runs a collective, such as allreduceAicpuKernel, or sets one up (hcomAicpuInit). Their time is that of the collective; the
-profiler does not count it as Computing either."""
+"""Kernels by which HCCL runs a collective, such as allreduceAicpuKernel, or sets one up (hcomAicpuInit). Their time is
+that of the collective; the profiler does not count it as Computing either."""
 
 
 class DeviceWork(Struct, frozen=True):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tells the kind of job: operators, calls, lines of Python and settings that only some jobs have.
 
-A backward pass or an optimizer is training. Operators that keep keys and values for later tokens, or attend to what is
-kept, or compute with quantised experts in one, run only where text is generated. Names are those of CANN, of ATB and of the kernels that serving engines bring;
-what they do not tell stays unknown. Which half of a reinforcement learning is recorded is told by the ranges that the
-profiler of verl sets around the functions of its workers, named as these.
+A backward pass or an optimizer is training. Operators that keep keys and values for later tokens, attend to what is
+kept, or compute with quantised experts in one, run only where text is generated. Names are those of CANN, of ATB and of
+the kernels that serving engines bring; what they do not tell stays unknown. Which half of a reinforcement learning is
+recorded is told by the ranges that the profiler of verl sets around the functions of its workers, named as these.
 """
 
 from __future__ import annotations

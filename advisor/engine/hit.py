@@ -3,12 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
 from advisor.messages.text import Text
-from advisor.model.findings import Confidence, Evidence, Occurrence, Outcome, Place, Rows, Scalar, Severity
+from advisor.model.findings import (
+    Confidence,
+    Evidence,
+    Occurrence,
+    Outcome,
+    Place,
+    Rows,
+    Scalar,
+    Severity,
+    number_or_none,
+)
 from advisor.model.run import Run
 from advisor.rules.bind import Rule
 
@@ -89,17 +100,31 @@ class Elsewhere(Struct, frozen=True):
     """Between 0 and the step; NaN where nobody knows."""
 
 
-Order = tuple[int, float, int, int, int, tuple[str, ...]]
+Order = tuple[int, float, int, int, int, int, tuple[str, ...]]
+_TOLD_APART = 0.1
+"""Values that differ by less than this part of them are alike: runs of one program do."""
 
 
 def worst_first(hit: Hit) -> Order:
-    """The order of hits of one subject: severity, what each is about, then the smallest rank, stage and step.
+    """The order of hits of one subject: severity, what each is about, how far each is beyond the first threshold, then
+    the smallest rank, stage and step.
 
     A symptom is about the time that it says again, a cause about what fixing it wins.
     """
     us = hit.saving_us if hit.rule.symptom is None else hit.restated_us
     spot = (-1 if n is None else n for n in (hit.rank, hit.stage, hit.step))
-    return -int(hit.severity), -us, next(spot), next(spot), next(spot), tuple(map(str, hit.keys.values()))
+    beyond = _beyond_threshold(hit.evidence)
+    return -int(hit.severity), -us, -beyond, next(spot), next(spot), next(spot), tuple(map(str, hit.keys.values()))
+
+
+def _beyond_threshold(evidence: Iterable[Evidence]) -> int:
+    """How far the first value that has a threshold is beyond it, in steps of a tenth; 0 where that says nothing."""
+    held = ((item.value, item.threshold) for item in evidence if item.threshold is not None)
+    value, threshold = next(held, (None, None))
+    number = number_or_none(value)
+    if number is None or not threshold or number / threshold <= 0:
+        return 0
+    return round(abs(math.log(number / threshold)) / _TOLD_APART)
 
 
 class RuleResult(Struct, frozen=True):

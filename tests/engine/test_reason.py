@@ -61,9 +61,17 @@ def test_of_several_missing_tables_only_those_in_no_unreadable_file_are_called_u
     assert "ProfilerActivity.NPU" not in said.en
 
 
+def test_what_other_files_prove_was_recorded_is_not_called_unrecorded() -> None:
+    lost = Capture(rank=0, path="", source="text", absent=("trace_view.json", "operator_memory.csv"))
+    said = reason.of_missing(FactMissing(["host_calls", "launches"]), Run(captures=(lost,)))
+    assert said.en.startswith("recorded, but `trace_view.json` is absent (rank 0)")
+    assert lost.lost == ("trace_view.json",)
+
+
 @pytest.mark.parametrize("activities", [("CPU", "NPU"), None])
 def test_a_file_that_is_not_here_is_not_called_unrecorded(activities: tuple[str, ...] | None) -> None:
-    lost = Capture(rank=0, path="", source="text", activities=activities, absent=("trace_view.json",))
+    operators = () if activities else ("operator_details.csv", "operator_memory.csv")
+    lost = Capture(rank=0, path="", source="text", activities=activities, absent=("trace_view.json", *operators))
     there = Capture(rank=1, path="", source="text", activities=activities)
     said = reason.of_missing(FactMissing(["host_calls", "launches"]), Run(captures=(lost, there)))
     if activities is None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rank_by_rank import ByRank, Whole
@@ -58,10 +59,19 @@ def shown(finding: Finding) -> list[tuple[int | None, int | None, str, int, floa
 def test_a_finding_lists_its_own_events_the_longest_first_and_those_without_a_time_not_at_all(tmp_path: Path) -> None:
     (casts,) = found(made(tmp_path, body=SLOW), read_table(Kernel, KERNELS))
     assert shown(casts) == [
+        (1, 1, "Cast", 3000, 20.0),  # of the rank that spends most
         (0, 2, "aclnnCast2", 2000, 30.0),
         (0, 1, "aclnnCast1", 1000, 8.0),
-        (1, 1, "Cast", 3000, 20.0),
     ]
+
+
+@pytest.mark.parametrize(("there", "worst"), [(12, 0), (13, 1), (40, 1)])
+def test_of_ranks_that_win_alike_the_one_clearly_further_beyond_its_threshold_is_the_worst(
+    tmp_path: Path, there: float, worst: int
+) -> None:
+    kernels = f"rank step op_type start_ns duration_us\n0 1 Cast 1000 11.9\n1 1 Cast 1000 {there}"
+    (casts,) = found(made(tmp_path, body=SLOW), read_table(Kernel, kernels))
+    assert casts.seen[0].rank == worst
 
 
 SAVING = "saving: {us: spent_us, across: worst, assumes: {en: All of it., zh: 全部。}}\n"
@@ -99,7 +109,7 @@ def test_many_events_where_a_finding_is_worst_leave_room_for_worse_ones_elsewher
 def test_events_stand_in_the_order_of_the_rows_and_only_those_that_rows_show(tmp_path: Path) -> None:
     rows = "rows: {columns: [rank, duration_us], where: duration_us < 30, order: duration_us}\n"
     (casts,) = found(made(tmp_path, body=SLOW + rows), read_table(Kernel, KERNELS))
-    assert [name for _, _, name, _, _ in shown(casts)] == ["aclnnCast1", "Cast"]
+    assert [name for _, _, name, _, _ in shown(casts)] == ["Cast", "aclnnCast1"]
 
 
 GAPS = """

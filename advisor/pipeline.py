@@ -36,7 +36,7 @@ from advisor.facts.observed import OBSERVED, Damage, Kernel, Setting, StepWindow
 from advisor.facts.profile import Derivation, Gather, Profile, WantedFact, fact_of_wanted
 from advisor.facts.selection import FirstRow
 from advisor.facts.table import Table
-from advisor.input_folders import paths_outside_captures
+from advisor.input_folders import folder_outside_input
 from advisor.messages.errors import FactMissing, InputError
 from advisor.messages.text import Text
 from advisor.model.findings import Account, Diagnosis, Exhibit, Finding, Outcome
@@ -151,7 +151,7 @@ def _with_cache(cache: CacheFolder, gather: Gather, unpacked: UnpackedInput, run
     """
     from advisor.rank_work.stored_work import StoredWork
 
-    paths_outside_captures([cache.folder], unpacked.given, (".", *(capture.path for capture in run.captures)))
+    folder_outside_input(cache.folder, unpacked.given, tuple(capture.path for capture in run.captures))
     return gather if unpacked.packed else StoredWork(cache, gather, progress, run.name)
 
 

@@ -218,6 +218,38 @@ def test_facts_are_written_neither_over_their_input_nor_into_a_capture(
     assert main(["facts", str(capture), "-o", str(tmp_path / "no" / "facts"), "-q"]) == 2
 
 
+@pytest.mark.parametrize(
+    ("given", "target"),
+    [
+        *((given, target) for given in (".", "../prof", "../link") for target in ("facts", "../link/facts", "deep/f")),
+        ("rank_ascend_pt", "rank_ascend_pt/facts"),
+        ("rank_ascend_pt/ASCEND_PROFILER_OUTPUT", "rank_ascend_pt/facts"),
+    ],
+)
+def test_facts_never_lie_in_what_was_given_however_it_is_spelled(
+    given: str, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prof = tmp_path / "prof"
+    shutil.copytree(next(CAPTURE.glob("*_ascend_pt")), prof / "rank_ascend_pt", copy_function=os.symlink)
+    (tmp_path / "link").symlink_to("prof")
+    (prof / "deep").mkdir()
+    monkeypatch.chdir(prof)
+    before = sorted(prof.rglob("*"))
+    assert main(["facts", given, "-o", target]) == 2
+    told = capsys.readouterr().err
+    assert f"{target} lies inside the input {given}, where facts would be mixed with the captures" in told
+    assert f"such as {tmp_path.resolve()}" in told
+    assert sorted(prof.rglob("*")) == before
+
+
+def test_a_report_may_lie_in_a_folder_of_captures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(CAPTURE, tmp_path / "prof", copy_function=os.symlink)
+    monkeypatch.chdir(tmp_path / "prof")
+    assert main(["diagnose", ".", "-q", "-o", "report.json"]) == 0
+    assert main(["diagnose", ".", "-q", "-o", "again.json"]) == 0
+    assert Path("again.json").read_bytes() == Path("report.json").read_bytes()
+
+
 def _write_half(capture: Path, target: Path) -> None:
     def stop(self: Profile, *_: object) -> None:
         os.kill(os.getpid(), signal.SIGKILL)

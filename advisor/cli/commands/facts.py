@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: Something else lies where the facts are to be written, or nothing can be written there.
     """
-    from advisor.input_folders import paths_outside_captures
+    from advisor.input_folders import folder_outside_input
     from advisor.messages.message import Message
     from advisor.pipeline import open_profile, write_facts
     from advisor.report.output_files import cannot_be_written
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         profile = open_profile(arguments.path, **ways_to_read(arguments, bar) | events_are_written)
         warn_of_chip(profile, arguments)
         captures = tuple(capture.path for capture in profile.run.captures)
-        paths_outside_captures([target], arguments.path, captures)
+        folder_outside_input(arguments.output, arguments.path, captures)
         try:
             rows = write_facts(profile, target)
         except OSError as error:

@@ -54,6 +54,11 @@ TEXTS: Mapping[str, Text] = {
     "inside_capture": Text(
         "{path} lies inside the capture, and captures are never written to", "{path} 位于采集目录内，采集目录不允许写入"
     ),
+    "inside_input": Text(
+        "{path} lies inside the input {given}, where facts would be mixed with the captures",
+        "{path} 位于输入目录 {given} 内，写入的事实数据会与采集数据混在一起",
+    ),
+    "give_folder_outside": Text("give a folder outside of it, such as {path}", "请指定输入目录之外的目录，例如 {path}"),
     "cache_not_written": Text(
         "nothing is kept in {path}: {why}; what was read is read again next time",
         "无法写入缓存目录 {path}：{why}；下次仍需重新读取",

@@ -14,6 +14,7 @@ from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, RemedyStep
 from advisor.report import write_report
 from advisor.report.blocks import Document, Grid
+from advisor.report.console import terminal_console
 from advisor.report.diagnosis.document import diagnosis_summary
 from advisor.report.explanation.rule_document import rule_document
 from advisor.report.prose import plain_prose
@@ -190,3 +191,17 @@ def test_numbers_of_a_table_are_never_broken_however_narrow_the_terminal(width: 
     print_document(Document("en", (grid,)), Console(file=out, width=width))
     assert all(cell in out.getvalue() for cell in cells[1:])
     assert max(map(cell_len, out.getvalue().splitlines())) <= width
+
+
+@pytest.mark.parametrize(("columns", "width"), [("0", 80), ("1", 24), ("23", 24), ("24", 24), ("33", 33), ("", 80)])
+def test_a_width_in_which_nothing_can_be_read_is_not_taken(
+    columns: str, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    for color in (True, False):
+        monkeypatch.setenv("NO_COLOR", "" if color else "1")
+        out = io.StringIO()
+        console = terminal_console(out)
+        assert console.width == width
+        console.print("nothing needs fixing")
+        assert out.getvalue() == "nothing needs fixing\n"

@@ -18,7 +18,6 @@ a run (`policy`, `budgets`, `suppressions`, `compare`) is described in `policy_f
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -29,7 +28,7 @@ from advisor.chips import ChipTable
 from advisor.messages.errors import FilePlace, Mistake, RuleError, Unclear
 from advisor.messages.message import Message
 from advisor.model.comparison import Tolerance
-from advisor.model.findings import Severity
+from advisor.model.findings import Param, Severity
 from advisor.model.job import STACKS, TOLD_WORKLOADS, JobKind, told_job
 from advisor.policy import pyproject
 from advisor.policy.amounts import MEMORY, parse_amount
@@ -37,6 +36,7 @@ from advisor.policy.mistakes import Faults
 from advisor.policy.own_chips import read_chips
 from advisor.policy.policy import FailCondition, Policy, parse_bars
 from advisor.policy.policy_file import SECTIONS, read_policy, read_tolerance, unknown_names
+from advisor.policy.thresholds import check_threshold, read_threshold
 from advisor.rules import source
 from advisor.rules.source import Path_, RuleDocument, suggest_known
 
@@ -122,7 +122,7 @@ class Settings:
         return min((bar.severity for bar in self.fail_on or () if not bar.since), default=None)
 
     def check(self, rules: Mapping[str, Rule]) -> list[Mistake]:
-        """Names of rules, categories and params that do not exist."""
+        """Names of rules, categories and params that do not exist, and thresholds that cannot be."""
         found = [
             mistake for key, override in self.rules.items() for mistake in self._check_override(key, override, rules)
         ]
@@ -152,6 +152,16 @@ class Settings:
             if name not in rule.params:
                 hint = suggest_known(name, rule.params)
                 yield self._mistake_at((*path, "params", name), Message("rule_has_no_param", rule=key, name=name), hint)
+            else:
+                yield from self._check_threshold((*path, "params", name), override.params[name], rule.params[name])
+
+    def _check_threshold(self, path: Path_, value: float, param: Param) -> Iterator[Mistake]:
+        written = self.document.written(path) if self.document is not None else None
+        try:
+            check_threshold(param, value, written or f"{value:g}")
+        except Unclear as unclear:
+            what = Message("part", part=param.name, what=unclear.what)
+            yield self._mistake_at(path, what, unclear.hint, key=False)
 
     def _mistake_at(self, path: Path_, what: Message, hint: Message | None, *, key: bool = True) -> Mistake:
         if self.document is None:
@@ -279,10 +289,9 @@ class _Reader:
     def params(self, path: Path_, given: Any) -> dict[str, float]:
         found: dict[str, float] = {}
         for name, value in self.faults.mapping(path, given, Message("names_to_numbers")).items():
-            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-                self.faults.wrong((*path, name), Message("is_number_not", name=name, given=str(value)))
-            else:
-                found[name] = float(value)
+            number = read_threshold((*path, name), value, self.faults)
+            if number is not None:
+                found[name] = number
         return found
 
 

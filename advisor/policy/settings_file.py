@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from advisor.chips import CHIPS, DTYPES
 from advisor.model.job import Stack, ToldWorkload
@@ -23,6 +23,7 @@ _LEVEL = "(info|low|medium|high|critical)"
 _BAR = rf"((new|worse):)?{_LEVEL}"
 Bars = Annotated[str, Field(pattern=rf"^(none|{_BAR}( *, *{_BAR})*)$")]
 Share = Annotated[str, Field(pattern=r"^[0-9.]+ *%?$")] | Annotated[float, Field(ge=0, le=1)]
+Percent = Annotated[str, Field(pattern=r"^[0-9.]+ *%$")]
 TimeWord = Annotated[str, Field(pattern=r"^[0-9.]+ *(us|µs|μs|ms|s)$")]
 Memory = Annotated[str, Field(pattern=r"^[0-9.]+ *([KMGT]i?B|B)$")]
 _MEANT = "An exact id wins over a pattern such as `host/*`, a longer pattern over a shorter one"
@@ -35,7 +36,9 @@ class _Section(BaseModel):
 class OverrideFile(_Section):
     """What is changed about a rule. Its logic never is."""
 
-    params: dict[str, float] = Field({}, description="Thresholds by name; `advisor rules show ID` lists them.")
+    params: dict[str, float | Percent] = Field(
+        {}, description="Thresholds by name, shares also as `25%`; `advisor rules show ID` lists them."
+    )
     severity: SeveritySetting | None = Field(None, description="The severity of its findings, whatever it measures.")
 
 
@@ -189,6 +192,7 @@ def json_schema(rules: Iterable[Rule]) -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
+_SHARE = TypeAdapter(Share).json_schema()
 _SWITCH = {"enum": ["on", "off", True, False]}
 
 
@@ -196,7 +200,11 @@ def _of_rule(rule: Rule) -> dict[str, Any]:
     """What may be said of one rule; hovering shows its title and the basis of each threshold."""
     info = rule.info()
     params = {
-        one.name: {"type": "number", "default": one.value, "description": f"{one.basis.en} ({one.unit or 'a number'})"}
+        one.name: {
+            **(_SHARE if one.unit == "share" and one.value <= 1 else {"type": "number"}),
+            "default": one.value,
+            "description": f"{one.basis.en} ({one.unit or 'a number'})",
+        }
         for one in info.params
     }
     mapping = {

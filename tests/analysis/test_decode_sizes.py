@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -205,22 +206,25 @@ def test_where_nothing_tells_steps_no_sizes_are_told() -> None:
         unmarked([(8, False)] * 2, named=False)
 
 
+RULE = "host/missed-graph-sizes"
+
+
 @pytest.mark.parametrize("missed", [True, False])
 def test_a_server_whose_batches_outgrow_its_graphs_is_told_so(missed: bool, tmp_path: Path) -> None:
     """Without a single mark; its twin, which replays a graph in every step that generates, is told nothing."""
     folder = serving(tmp_path, steps=20)
     replay_steps(folder, lambda step: step > 0 and (step % 5 != 3 or not missed))
-    settings = tmp_path / "advisor.yaml"  # its device works as before, so no time is lost
-    settings.write_text("rules: {host/missed-graph-sizes: {params: {notable: -1}}}", "utf-8")
-    diagnosis = diagnose(open_profile(folder, jobs=1), load_rules(settings=settings))
-    found = [one for one in diagnosis.findings if one.rule == "host/missed-graph-sizes"]
+    catalog = load_rules()  # its device works as before, so no time is lost
+    rules = (rule.tuned({"notable": -1}, None) if rule.id == RULE else rule for rule in catalog.rules)
+    diagnosis = diagnose(open_profile(folder, jobs=1), replace(catalog, rules=tuple(rules)))
+    found = [one for one in diagnosis.findings if one.rule == RULE]
     assert "capture/lost-rows" not in {one.rule for one in diagnosis.findings}
     if missed:
         values = {one.name: one.value for one in found[0].evidence}
         assert (values["eager_share"], values["least_eager"]) == (pytest.approx(4 / 19), 32)
         assert found[0].confidence == Confidence.low
     else:
-        (outcome,) = (one.outcome for one in diagnosis.outcomes if one.rule == "host/missed-graph-sizes")
+        (outcome,) = (one.outcome for one in diagnosis.outcomes if one.rule == RULE)
         assert outcome == "quiet"
 
 

@@ -3,13 +3,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import jsonschema
 import pytest
 import rule_texts
+import yaml
 
 from advisor.messages.errors import RuleError
 from advisor.model.findings import Severity
 from advisor.policy.settings import Settings
+from advisor.policy.settings_file import json_schema
 from advisor.rules.catalog import Catalog
+from advisor.shipped_files import shipped_folder
 
 
 @pytest.fixture
@@ -88,6 +92,51 @@ def test_unknown_names_come_with_a_suggestion(rules: Path, text: str, what: str)
     assert told(rules, text) == what
 
 
+@pytest.mark.parametrize("written", ["15%", "'15 %'", "0.15"])
+def test_a_threshold_that_is_a_share_may_be_written_in_per_cent(rules: Path, written: str) -> None:
+    idle = load(rules, f"rules: {{host/idle: {{params: {{tolerated: {written}}}}}}}").by_id["host/idle"]
+    assert idle.params["tolerated"].value == 0.15
+
+
+@pytest.mark.parametrize("written", ["0", "1", "0%", "100%"])
+def test_a_share_may_be_nothing_and_the_whole(rules: Path, written: str) -> None:
+    load(rules, f"rules: {{host/idle: {{params: {{tolerated: {written}}}}}}}")
+
+
+@pytest.mark.parametrize(
+    ("written", "what", "hint"),
+    [
+        ("15", "`15` is more than the whole", "did you mean `15%`?"),
+        ("500", "`500` is more than the whole", "a share lies between 0 and 1, or 0% and 100%"),
+        ("500%", "`500%` is more than the whole", "a share lies between 0 and 1, or 0% and 100%"),
+        ("-1", "`-1` is not a share", "for example `0.25` or `25%`"),
+        ("-5%", "`-5%` is not a share", "for example `0.25` or `25%`"),
+        ("five%", "`five%` is not a share", "for example `0.25` or `25%`"),
+    ],
+)
+def test_a_threshold_that_is_a_share_is_held_to_what_shares_can_be(
+    rules: Path, written: str, what: str, hint: str
+) -> None:
+    said = told(rules, f"rules: {{host/idle: {{params: {{tolerated: {written}}}}}}}").splitlines()
+    assert said[0] == f"1:41: tolerated: {what}"
+    assert said[-1] == f"    hint: {hint}"
+
+
+def test_thresholds_that_are_no_shares_may_be_any_number_and_take_no_per_cent(tmp_path: Path) -> None:
+    times = rule_texts.IDLE.replace("value: 0.1, unit: share", "value: 0.5, unit: times")
+    rule_texts.write(tmp_path / "rules", "host/idle", times)
+    load(tmp_path / "rules", "rules: {host/idle: {params: {tolerated: 15}}}")
+    said = told(tmp_path / "rules", "rules: {host/idle: {params: {tolerated: 15%}}}")
+    assert said.startswith("1:41: tolerated: `tolerated` is no share, and is written without %")
+    assert said.endswith("hint: for example `0.5`")
+
+
+def test_a_share_that_a_rule_itself_holds_above_the_whole_may_lie_there(tmp_path: Path) -> None:
+    above = rule_texts.IDLE.replace("value: 0.1", "value: 1.2")
+    rule_texts.write(tmp_path / "rules", "host/idle", above)
+    load(tmp_path / "rules", "rules: {host/idle: {params: {tolerated: 1.5}}}")
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -127,3 +176,16 @@ def test_a_chip_that_does_not_exist_is_a_mistake_with_its_line(rules: Path, wron
     said = told(rules, f"language: en\nchip: {wrong}")
     assert said.startswith("2:7: ")
     assert "unknown chip" in said or "`chip` is a text" in said
+
+
+def test_the_own_thresholds_of_all_shipped_rules_may_be_set(tmp_path: Path) -> None:
+    rules = Catalog.load([shipped_folder("rules")]).rules
+    own = {rule.id: {"params": {name: one.value for name, one in rule.params.items()}} for rule in rules if rule.params}
+    path = tmp_path / "advisor.yaml"
+    path.write_text(yaml.safe_dump({"rules": own}), "utf-8")
+    assert Settings.read(path).check({rule.id: rule for rule in rules}) == []
+    per_cent = {"host/free-time": {"params": {"normal": "15%"}}}
+    validator = jsonschema.Draft202012Validator(json_schema(rules))
+    assert list(validator.iter_errors({"rules": own | per_cent})) == []
+    for wrong in (15, -1, "much"):
+        assert list(validator.iter_errors({"rules": {"host/free-time": {"params": {"normal": wrong}}}}))

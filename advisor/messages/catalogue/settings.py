@@ -67,6 +67,7 @@ TEXTS: Mapping[str, Text] = {
     "has_no_unit": Text("`{words}` has no unit", "`{words}` 缺少单位"),
     "written_like": Text("{what} is written like {example}", "{what}写作 {example}"),
     "write_plainly": Text("write `{words}`, without `_` or `,`", "写作 `{words}`，不带 `_` 与 `,`"),
+    "no_share": Text("`{name}` is no share, and is written without %", "`{name}` 不是占比，不带 %"),
     "share_between": Text("a share lies between 0 and 1, or 0% and 100%", "占比在 0 到 1 或 0% 到 100% 之间"),
     # suppressions
     "begin_with_dash": Text("begin each entry with `- `", "每一项以 `- ` 开头"),

@@ -218,6 +218,7 @@ def judge_profile(
         rules=tuple(rule.info(run) for rule in catalog.rules),
         exhibits=shown,
         unread=unread_input(profile.table_if_recorded(Damage)),
+        asked=catalog.asked,
     )
 
 

@@ -118,7 +118,7 @@ def catalog_of(own: Sequence[Path], settings: Settings | None, only: Sequence[st
     """The shipped rules and those of these folders, as the settings leave them.
 
     Raises:
-        UsageError: A folder does not exist, or no rule matches `only`.
+        UsageError: A folder does not exist, or no rule matches one of `only`.
     """
     from advisor.rules.catalog import Catalog
     from advisor.shipped_files import shipped_folder
@@ -126,16 +126,7 @@ def catalog_of(own: Sequence[Path], settings: Settings | None, only: Sequence[st
     catalog = Catalog.load(
         [shipped_folder("rules"), *rule_folders(own)] if own else [shipped_folder("rules")], settings
     )
-    if not only:
-        return catalog
-    from advisor.messages.errors import UsageError
-    from advisor.messages.message import Message
-
-    chosen = catalog.select(only)
-    if not chosen.rules:
-        patterns = ", ".join(only)
-        raise UsageError(Message("no_rule_matches", patterns=patterns), rules_list_hint())
-    return chosen
+    return catalog.select(only) if only else catalog
 
 
 def rule_folders(given: Sequence[Path]) -> list[Path]:
@@ -152,13 +143,6 @@ def rule_folders(given: Sequence[Path]) -> list[Path]:
         if not os.path.exists(folder):
             raise UsageError(Message("does_not_exist", path=folder), Message("give_rule_folder"))
     return list(given) or [shipped_folder("rules")]
-
-
-def rules_list_hint() -> Message:
-    """Where to see which rules there are."""
-    from advisor.messages.message import Message
-
-    return Message("rules_list_shows")
 
 
 def language_of(asked: str | None) -> Language:

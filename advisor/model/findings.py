@@ -505,6 +505,8 @@ class Diagnosis(_Model):
     """The rules that were evaluated, ordered by id."""
     exhibits: tuple[Exhibit, ...] = ()
     unread: tuple[Unread, ...] = ()
+    asked: tuple[str, ...] = ()
+    """Patterns of the rules that were asked for, such as `host/*`; empty where all that the settings leave were."""
 
     def __repr__(self) -> str:
         us = self.run.step_us or (self.split.step_us if self.split is not None else 0.0)

@@ -84,6 +84,22 @@ WORDS: Mapping[str, Text] = {
         "Nothing could be checked: this capture lacks what the rules need. This is no sign of health.",
         "无法做任何检查：采集数据缺少规则所需的内容。这不代表没有问题。",
     ),
+    "asked_found_nothing": _t(
+        "None of the rules that were asked for ({asked}) found anything that needs fixing; no other rule looked. In "
+        "order: {looked}.",
+        "指定的规则（{asked}）均未发现需要处理的问题，其他规则未参与检查。检查通过的规则：{looked}。",
+    ),
+    "asked_found_nothing_but": _t(
+        "None of the rules that were asked for ({asked}) found anything that needs fixing; no other rule looked. In "
+        "order: {looked}; could not look: {blind}.",
+        "指定的规则（{asked}）均未发现需要处理的问题，其他规则未参与检查。"
+        "检查通过的规则：{looked}；另有 {blind} 条未能检查。",
+    ),
+    "asked_checked_nothing": _t(
+        "None of the rules that were asked for ({asked}) could look at this capture, and no other rule looked. This is "
+        "no sign of health.",
+        "指定的规则（{asked}）均未能检查这份采集数据，其他规则也未参与检查。这不代表没有问题。",
+    ),
     "counts": _t(
         "Rules: {total} · found something: {fired} · in order: {quiet} · not applicable: {na} · not checked: {blind}",
         "规则 {total} 条 · 发现问题 {fired} · 检查通过 {quiet} · 不适用 {na} · 未能检查 {blind}",

@@ -19,6 +19,7 @@ from advisor.rules import source
 from advisor.rules.bind import Rule, bind_rule
 from advisor.rules.patterns import Pattern, PatternCatalog, gather_patterns, is_pattern_file, shipped_patterns
 from advisor.rules.skeleton import new_rule
+from advisor.rules.source import suggest_close
 from advisor.shipped_files import shipped_folder
 
 __all__ = ["Catalog", "gather_rules", "lint_rules", "new_rule", "read_rule", "unknown_rule"]
@@ -54,6 +55,8 @@ class Catalog:
     whether it is asked for or not; nothing may where no rule says so."""
     patterns: PatternCatalog | None = None
     """Chains of kernels that are looked for; what a profile looks for anyway where None."""
+    asked: tuple[str, ...] = ()
+    """The patterns by which these rules were chosen; empty where none were left out."""
 
     @classmethod
     def load(cls, directories: Iterable[Path], settings: Adjustment | None = None) -> Catalog:
@@ -78,11 +81,19 @@ class Catalog:
         return {fact for rule in self.rules for fact in rule.wanted}
 
     def select(self, patterns: Iterable[str]) -> Catalog:
-        """The rules whose id matches one of the patterns, such as `host/*`."""
+        """The rules whose id matches one of the patterns, such as `host/*`.
+
+        Raises:
+            UsageError: One of the patterns matches no rule.
+        """
         wanted = tuple(patterns)
-        return replace(
-            self, rules=tuple(r for r in self.rules if any(fnmatchcase(r.id, pattern) for pattern in wanted))
-        )
+        names = [rule.id for rule in self.rules]
+        if lost := [pattern for pattern in wanted if not any(fnmatchcase(name, pattern) for name in names)]:
+            known = {f"{name.split('/', 1)[0]}/*" for name in names} if "*" in lost[0] else names
+            hint = suggest_close(lost[0], known) or Message("rules_list_shows")
+            raise UsageError(Message("no_rule_matches", patterns=", ".join(lost)), hint)
+        chosen = tuple(r for r in self.rules if any(fnmatchcase(r.id, pattern) for pattern in wanted))
+        return replace(self, rules=chosen, asked=wanted)
 
     @cached_property
     def by_id(self) -> Mapping[str, Rule]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -186,6 +187,38 @@ def test_remarks_on_the_capture_and_trifles_do_not_lead() -> None:
     assert _flat(said.beyond) == (
         "The next gain would be: compute/cast costs 1.0 % (rank 0) – about 10.0 µs per step (1.0 %)."
     )
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "kind", "told"),
+    [
+        (
+            {"acme/mine": "quiet"},
+            "fine",
+            "None of the rules that were asked for (acme/*, capture/*) found anything that needs fixing; no other rule "
+            "looked. In order: acme 1.",
+        ),
+        (
+            {"capture/lost": "quiet", "acme/mine": "skipped"},
+            "fine",
+            "None of the rules that were asked for (acme/*, capture/*) found anything that needs fixing; no other rule "
+            "looked. In order: capture quality 1; could not look: 1.",
+        ),
+        (
+            {"acme/mine": "not applicable"},
+            "blind",
+            "None of the rules that were asked for (acme/*, capture/*) could look at this capture, and no other rule "
+            "looked. This is no sign of health.",
+        ),
+    ],
+)
+def test_where_only_some_rules_were_asked_for_the_job_is_not_called_healthy(
+    outcomes: dict[str, Literal["quiet", "skipped", "not applicable"]], kind: str, told: str
+) -> None:
+    trifle = _finding("acme/other", 0.01)
+    looked = tuple(Outcome(rule=name, outcome=said) for name, said in outcomes.items())
+    said = _said(_diagnosis(trifle, outcomes=looked).model_copy(update={"asked": ("acme/*", "capture/*")}))
+    assert (said.kind, said.says, said.beyond) == (kind, told, ())
 
 
 @pytest.mark.parametrize(

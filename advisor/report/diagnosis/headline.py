@@ -81,8 +81,8 @@ def make_headline(
         return Headline(kind, time, say(f"lead_{kind}", language), first, "", won, beyond, doubts)
     doubts = say_doubts(diagnosis, None, language)
     if kind == "blind":
-        return Headline("blind", time, "", None, say("nothing_checked", language), doubts=doubts)
-    gain = _next_gain(diagnosis, language)
+        return Headline("blind", time, "", None, say_unchecked(diagnosis, language), doubts=doubts)
+    gain = () if diagnosis.asked else _next_gain(diagnosis, language)  # other rules may know of more
     return Headline("fine", time, "", None, nothing_to_fix(diagnosis, language), beyond=gain, doubts=doubts)
 
 
@@ -200,7 +200,8 @@ def say_doubts(diagnosis: Diagnosis, lead: Finding | None, language: Language) -
 def nothing_to_fix(diagnosis: Diagnosis, language: Language) -> str:
     """That nothing needs fixing, and what was looked at: how many rules of each category found all in order.
 
-    Where no time of a step is known and more rules could not look than did, a job is not called healthy.
+    Of rules that were asked for alone it is said that these found nothing, which tells little of the job. Where no time
+    of a step is known and more rules could not look than did, a job is not called healthy.
     """
     quiet = _quiet_by_category(diagnosis)
     looked = [
@@ -208,14 +209,29 @@ def nothing_to_fix(diagnosis: Diagnosis, language: Language) -> str:
     ]
     blind = sum(outcome.outcome in ("skipped", "failed") for outcome in diagnosis.outcomes)
     little = diagnosis.split is None and blind > quiet.total()
-    name = "nothing_found_in_little" if little else "nothing_found_but" if blind else "nothing_found"
-    return say(name, language, looked=say("comma", language).join(looked), blind=blind)
+    begins = "asked_found_nothing" if diagnosis.asked else "nothing_found"
+    name = "nothing_found_in_little" if little else f"{begins}_but" if blind else begins
+    comma, asked = say("comma", language), _say_asked(diagnosis, language)
+    return say(name, language, looked=comma.join(looked), blind=blind, asked=asked)
+
+
+def say_unchecked(diagnosis: Diagnosis, language: Language) -> str:
+    """That no rule could look, of all or of those that were asked for."""
+    name = "asked_checked_nothing" if diagnosis.asked else "nothing_checked"
+    return say(name, language, asked=_say_asked(diagnosis, language))
+
+
+def _say_asked(diagnosis: Diagnosis, language: Language) -> str:
+    return say("comma", language).join(map(clean_line, diagnosis.asked))
 
 
 def _quiet_by_category(diagnosis: Diagnosis) -> Counter[str]:
-    """By category how many rules looked and found all in order; those on the capture itself say nothing of the job."""
+    """By category how many rules looked and found all in order.
+
+    Those on the capture itself say nothing of the job, and count where they were asked for.
+    """
     quiet = (outcome.rule.split("/", 1)[0] for outcome in diagnosis.outcomes if outcome.outcome == "quiet")
-    return Counter(category for category in quiet if category != "capture")
+    return Counter(category for category in quiet if category != "capture" or diagnosis.asked)
 
 
 def _next_gain(diagnosis: Diagnosis, language: Language) -> Prose:

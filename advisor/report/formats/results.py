@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from advisor.model.findings import Finding, Severity
 from advisor.report.blocks import one_line
 from advisor.report.diagnosis.cards import Card, make_cards
+from advisor.report.diagnosis.headline import say_unchecked
 from advisor.report.formats.wording import say_in_format
 from advisor.report.prose import clean_line, flat_text
 from advisor.report.sources import named_line
@@ -120,7 +121,7 @@ def nothing_checked(reported: Reported) -> str:
     """What to say where no rule could look; empty where one did. An empty list of findings must not look healthy."""
     diagnosis = reported.diagnosis
     looked = bool(diagnosis.findings) or any(outcome.outcome == "quiet" for outcome in diagnosis.outcomes)
-    return "" if looked else say("nothing_checked", reported.language)
+    return "" if looked else say_unchecked(diagnosis, reported.language)
 
 
 def suppression_text(suppression: Suppression, language: Language) -> str:

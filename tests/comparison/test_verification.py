@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ from advisor.comparison.verification import Verification, Verifications, finding
 from advisor.messages.errors import UsageError
 from advisor.messages.text import Text
 from advisor.model.findings import Diagnosis
+from advisor.report.renderers.markdown import document_text
+from advisor.report.verification.document import verification_document
 
 IDLE = "host/idle"
 SHORTER = (800.0, 810.0, 790.0)
@@ -154,6 +157,40 @@ def test_the_command_says_what_was_promised_and_won(
     assert "comm/late" in said
     assert "# Fixed: the promise was kept." in report.read_text("utf-8")
     assert json.loads(data.read_text("utf-8"))["result"] == "kept"
+
+
+@pytest.mark.parametrize("name", [None, IDLE])
+def test_a_report_says_which_captures_were_compared(saved: tuple[Path, Path], name: str | None, tmp_path: Path) -> None:
+    for path, called in zip(saved, ("slow", "fixed"), strict=True):
+        made = Diagnosis.model_validate_json(path.read_bytes())
+        run = made.run.model_copy(update={"name": called})
+        path.write_text(made.model_copy(update={"run": run}).to_json(), "utf-8")
+    page, text = tmp_path / "fix.html", tmp_path / "fix.md"
+    one = ["--finding", name] if name else []
+    main(["verify", *map(str, saved), *one, "--lang", "en", "-q", "-o", str(page), "-o", str(text)])
+    assert "<title>slow → fixed · " in page.read_text("utf-8")
+    assert "Before: `slow`" in text.read_text("utf-8")
+    assert "After: `fixed`" in text.read_text("utf-8")
+
+
+def test_captures_of_one_name_are_told_apart_by_their_paths(saved: tuple[Path, Path], tmp_path: Path) -> None:
+    main(["verify", *map(str, saved), "--lang", "en", "-q", "-o", str(tmp_path / "fix.md")])
+    assert "Before: `before.json`" in (tmp_path / "fix.md").read_text("utf-8")
+
+
+def test_a_step_that_moved_within_noise_wins_no_part_of_the_promise() -> None:
+    found = compare(diagnosis(finding(us=200)), diagnosis(finding(us=190), steps=(995.0, 1005.0, 985.0)))
+    said = document_text(verification_document(verify_finding(found, IDLE), found, "en"))
+    assert "Not fixed: nothing of it moved beyond noise" in said
+    assert re.search(r"Step time won \| 5\.00 µs \| within noise", said), said
+    assert "of the promise" not in said
+
+
+def test_a_shorter_step_is_no_part_of_the_promise_of_a_finding_that_did_not_move() -> None:
+    found = compare(diagnosis(finding(us=200)), diagnosis(finding(us=190), steps=SHORTER))
+    said = document_text(verification_document(verify_finding(found, IDLE), found, "en"))
+    assert "Not fixed: nothing of it moved beyond noise" in said
+    assert "of the promise" not in said
 
 
 def test_without_a_name_the_command_verifies_all_that_was_found(

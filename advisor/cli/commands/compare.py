@@ -109,8 +109,7 @@ def _compare_paths(arguments: argparse.Namespace, settings: Settings | None, out
     with ProgressBar(language_of(arguments.lang)) as bar:
         opened = [_open_side(path, arguments, outputs, bar) for path in paths]  # both, before the work starts
         old, new = (diagnose_if_needed(one, catalog, bar, tables=True) for one in opened)
-    names = told_apart(*paths, old.run.name, new.run.name)
-    old, new = (_rename_run(diagnosis, name) for diagnosis, name in zip((old, new), names, strict=True))
+    old, new = runs_told_apart(paths, (old, new))
     comparison = compare(old, new, tolerance=_tolerance_in_force(arguments, settings))
     profiles = [one for one in opened if isinstance(one, Profile)]
     if len(profiles) == len(opened):
@@ -158,6 +157,13 @@ def _tolerance_in_force(arguments: argparse.Namespace, settings: Settings | None
     asked = {name: getattr(arguments, name) for name in ("floor", "relative", "spread")}
     base = settings.tolerance if settings is not None else Tolerance()
     return base.model_copy(update={name: value for name, value in asked.items() if value is not None})
+
+
+def runs_told_apart(paths: tuple[Path, Path], made: tuple[Diagnosis, Diagnosis]) -> tuple[Diagnosis, Diagnosis]:
+    """Both diagnoses, with names of their runs that differ."""
+    names = told_apart(*paths, made[0].run.name, made[1].run.name)
+    old, new = (_rename_run(diagnosis, name) for diagnosis, name in zip(made, names, strict=True))
+    return old, new
 
 
 def _rename_run(diagnosis: Diagnosis, name: str) -> Diagnosis:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.cli.arguments import language_option, named_path, output_options, reading_options, rule_options
+from advisor.cli.commands.compare import runs_told_apart
 from advisor.cli.exit_codes import FINE, FOUND
 from advisor.cli.inputs import given_diagnosis
 from advisor.cli.outputs import console_beside, write_outputs
@@ -50,7 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.finding is not None:
             finding_named(sides[0], arguments.finding)
         outside_captures(outputs, path, tuple(capture.path for capture in sides[-1].run.captures))
-    comparison = compare(sides[0], sides[1], settings)
+    before, after = runs_told_apart((arguments.before, arguments.after), (sides[0], sides[1]))
+    comparison = compare(before, after, settings)
     told, worked = _verify_one_or_all(comparison, arguments.finding, language_of(arguments.lang))
     write_outputs(told, outputs, language_of(arguments.lang))
     if not arguments.quiet:

@@ -31,6 +31,7 @@ from advisor.report.comparison.amounts import percent_change, signed_amount
 from advisor.report.comparison.answer import compare_verdict
 from advisor.report.comparison.apart import shift_status, summed_times
 from advisor.report.comparison.items import FindingGroup, Item, WatchedValue, change_groups, values_line
+from advisor.report.comparison.sides import compared_sides, side_paragraphs
 from advisor.report.comparison.tables import difference_fold
 from advisor.report.comparison.words import JUDGEMENTS, say, say_column
 from advisor.report.diagnosis.finding import ARROW
@@ -47,7 +48,7 @@ from advisor.report.prose import (
     strong,
     toned,
 )
-from advisor.report.run_summary import run_facts, run_line
+from advisor.report.run_summary import run_facts
 from advisor.report.words import say_aside
 from advisor.units import show_value
 
@@ -94,19 +95,10 @@ class ComparisonBlocks(Phrases):
         self.notes = [parse_prose(clean_line(note.say(language), 2000)) for note in comparison.notes]
         self.version = clean_line(comparison.after.version, 40)
 
-    @property
-    def sides(self) -> Iterator[tuple[str, str, str]]:
-        """Of both captures when they were made, their name, and the run in a few words."""
-        for when, diagnosis in (("before", self.comparison.before), ("after", self.comparison.after)):
-            name = clean_line(diagnosis.run.name, 80) or self.say(when)
-            yield self.say(when.title()), name, run_line(diagnosis.run, self.language)
-
     def whole(self) -> Iterator[Block]:
         """Everything."""
         yield self.heading("report", 1)
-        for word, name, line in self.sides:
-            known = (code_prose(name), *([plain_prose(line)] if line else []))
-            yield Paragraph((TextPiece(word + self.colon), *join_prose(" · ", known)))
+        yield from side_paragraphs(self.comparison, self.language)
         yield from self.answer()
         yield from self.times()
         yield from self.account()
@@ -118,9 +110,8 @@ class ComparisonBlocks(Phrases):
 
     def short(self, top: int) -> Iterator[Block]:
         """What fits on a terminal."""
-        yield Grid(
-            ((), (), ()), tuple((_quiet(word), plain_prose(name), _quiet(line)) for word, name, line in self.sides)
-        )
+        sides = compared_sides(self.comparison, self.language)
+        yield Grid(((), (), ()), tuple((_quiet(word), plain_prose(name), _quiet(line)) for word, name, line in sides))
         yield from self.answer()
         yield from self.times()
         if any(one.us for one in self.entries):
@@ -147,7 +138,8 @@ class ComparisonBlocks(Phrases):
         yield Heading(plain_prose(self.verdict.says), 1)
         yield from map(Paragraph, filter(None, (self.verdict.mainly, plain_prose(self.verdict.findings))))
         yield Paragraph(plain_prose(self.verdict.sure))
-        yield Grid(((), (), ()), tuple(tuple(map(plain_prose, side)) for side in self.sides))
+        sides = compared_sides(self.comparison, self.language)
+        yield Grid(((), (), ()), tuple(tuple(map(plain_prose, side)) for side in sides))
         yield from self.times()
         yield from map(Paragraph, self.notes)
 

@@ -29,6 +29,7 @@ from advisor.report.comparison.account import COLOURS
 from advisor.report.comparison.document import ComparisonBlocks
 from advisor.report.comparison.figures import comparison_charts
 from advisor.report.comparison.items import Item
+from advisor.report.comparison.sides import sides_in_title
 from advisor.report.diagnosis.finding import remedy_list
 from advisor.report.pages import Drawings, bounded_page, figure_blocks, page_part
 from advisor.report.prose import Prose, TextPiece, Tone, code_prose, plain_prose, strong, toned
@@ -55,9 +56,8 @@ class _PageBlocks(ComparisonBlocks):
     def page(self, rows: int, drawn: Drawings) -> Document:
         """The page with so many rows of each table, and the charts that could be drawn."""
         self.rows = rows
-        (_, before, _), (_, after, _) = self.sides
-        brand = (*code_prose(before), TextPiece(" → "), *code_prose(after))
-        name = f"{before} → {after} · {self.say('report')}"
+        brand, sides = sides_in_title(self.comparison, self.language)
+        name = f"{sides} · {self.say('report')}"
         return Document(self.language, tuple(self.sections(drawn)), self.version, brand, name)
 
     def sections(self, drawn: Drawings) -> Iterator[Block]:

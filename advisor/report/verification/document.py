@@ -12,6 +12,7 @@ from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph, bul
 from advisor.report.comparison.amounts import signed_amount
 from advisor.report.comparison.apart import compared_times, say_barriers, say_both_times
 from advisor.report.comparison.items import Items, WatchedValue
+from advisor.report.comparison.sides import side_paragraphs, sides_in_title
 from advisor.report.comparison.words import JUDGEMENTS, STATUSES
 from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, plain_prose
@@ -31,8 +32,11 @@ def verification_document(found: Verification | Verifications, comparison: Compa
     Of one finding; of all it says how much of a shorter step each explains at most.
     """
     shown = _VerificationBlocks(comparison, language)
-    blocks = shown.all_blocks(found) if isinstance(found, Verifications) else shown.finding_blocks(found)
-    return Document(language, tuple(blocks), comparison.after.version)
+    blocks = tuple(shown.all_blocks(found) if isinstance(found, Verifications) else shown.finding_blocks(found))
+    heading, *others = blocks
+    brand, sides = sides_in_title(comparison, language)
+    told = (heading, *side_paragraphs(comparison, language), *others)
+    return Document(language, told, comparison.after.version, brand, f"{sides} · {Document(language, blocks).title}")
 
 
 class _VerificationBlocks(Phrases):
@@ -145,7 +149,6 @@ class _VerificationBlocks(Phrases):
     def amount_rows(self, verification: Verification) -> Iterator[tuple[Prose, ...]]:
         """The times that are set side by side: what they are, how much, and what part of the promise."""
         promised, won = verification.promised_us, verification.won_us
-        moved = self.say_step_moved(verification.step)
         named = (
             ("promised", show_value(promised, "us") if promised > 0 else self.say("not_estimated"), ""),
             (
@@ -156,13 +159,19 @@ class _VerificationBlocks(Phrases):
             (
                 "won",
                 self.time_or_unknown(won),
-                "  ".join(filter(None, [self.share_of_promise(won, promised), moved])),
+                "  ".join(filter(None, [self.say_won(verification), self.say_step_moved(verification.step)])),
             ),
             ("explained", self.time_or_unknown(verification.explained_us), ""),
         )
         for name, time, note in named:
             label = self.said("won_window" if name == "won" and self.times_of != "step" else name)
             yield label, plain_prose(time), (TextPiece(note, tone="quiet"),) if note else ()
+
+    def say_won(self, one: Verification) -> str:
+        """Which part of the promise the step won; of a step that moved by less than noise that it did."""
+        if one.step is not None and one.step.status == "same":
+            return self.say("within_noise")
+        return self.share_of_promise(one.won_us, one.promised_us) if one.explained_us else ""
 
     def say_step_moved(self, step: Shift | None) -> str:
         """The step before and after; for what each of them is where the captures do not compare."""

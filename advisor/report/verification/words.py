@@ -15,7 +15,7 @@ _t = Text
 WORDS: Mapping[str, Text] = {
     "kept": _t("Fixed: the promise was kept.", "修复有效：达到预期收益。"),
     "partly": _t("Fixed in part.", "修复部分有效。"),
-    "not kept": _t("Not fixed: nothing moved beyond noise.", "修复无效：变化未超出正常波动。"),
+    "not kept": _t("Not fixed: nothing of it moved beyond noise.", "修复无效：该问题的变化未超出正常波动。"),
     "got_worse": _t("Not fixed: it got worse.", "修复无效：问题加重了。"),
     "not known": _t("Whether it was fixed cannot be told.", "无法判断是否修复。"),
     "not known because": _t("Whether it was fixed cannot be told: {why}.", "无法判断是否修复：{why}。"),

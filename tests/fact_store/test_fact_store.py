@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import shutil
 import signal
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -266,6 +267,26 @@ def test_what_is_half_written_is_never_read(tmp_path: Path) -> None:
     assert not (tmp_path / "facts").exists()
     with pytest.raises(InputError):
         open_profile(tmp_path)
+
+
+def _write_until(number: int, capture: Path, target: Path) -> None:
+    signal.signal(number, signal.SIG_DFL)  # whoever runs the tests may ignore it
+
+    def stop(self: Profile, *_: object) -> None:
+        os.kill(os.getpid(), number)
+
+    Profile.anew = stop  # type: ignore[assignment]
+    sys.exit(main(["facts", str(capture), "-o", str(target), "-q"]))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_nothing_that_is_half_written(number: int, tmp_path: Path) -> None:
+    args = (number, CAPTURE, tmp_path / "facts")
+    ended = multiprocessing.get_context("fork").Process(target=_write_until, args=args)
+    ended.start()
+    ended.join()
+    assert ended.exitcode == 128 + number
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_writer_that_fails_leaves_nothing(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from advisor.cli.arguments import language_option, named_path, reading_options
 from advisor.cli.exit_codes import FINE
 from advisor.cli.inputs import refuse_saved, warn_of_chip, ways_to_read
 from advisor.cli.settings_in_force import language_of, settings_of
+from advisor.cli.signals import ended_in_order
 
 if TYPE_CHECKING:
     import argparse
@@ -55,7 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
         captures = tuple(capture.path for capture in profile.run.captures)
         folder_outside_input(arguments.output, arguments.path, captures)
         try:
-            rows = write_facts(profile, target)
+            with ended_in_order():
+                rows = write_facts(profile, target)
         except OSError as error:
             raise cannot_be_written(target, error) from error
     if not arguments.quiet:

@@ -270,6 +270,16 @@ def rules_named_as_shipped(rules: Iterable[Rule]) -> list[Mistake]:
     return [_defined_before(rule) for rule, file in found if file.is_file() and file.resolve() != rule.path.resolve()]
 
 
+def refuse_shipped_id(rule_id: str) -> None:
+    """Refuses to begin a rule that no diagnosis would take beside the shipped one.
+
+    Raises:
+        UsageError: There is a shipped rule of this id.
+    """
+    if _shipped_file(rule_id).is_file():
+        raise UsageError(Message("id_is_shipped", name=rule_id), Message("change_in_settings"))
+
+
 def read_rule(path: Path, *, tests: bool = False) -> Rule | list[Mistake]:
     """The rule of one file, or everything wrong with it. What a file said before is not worked out again."""
     try:

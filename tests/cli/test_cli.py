@@ -16,6 +16,7 @@ import pytest
 
 from advisor.cli.main import main
 from advisor.model.findings import Diagnosis
+from advisor.rules.catalog import new_rule
 
 CASE = Path(__file__).parents[2] / "corpus" / "host-bound-2-ranks"
 
@@ -211,10 +212,18 @@ def test_rules_that_the_lint_would_refuse_judge_and_are_told_of_on_the_side(
 def test_testing_a_rule_with_the_id_of_a_shipped_one_ends_with_two(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["rules", "new", "host/free-time", "--dir", str(tmp_path)]) == 0
-    capsys.readouterr()
+    (tmp_path / "host").mkdir()
+    (tmp_path / "host" / "free-time.yaml").write_text(new_rule("host/free-time"), "utf-8")
     assert main(["rules", "test", str(tmp_path), "--lang", "en"]) == 2
     assert "thresholds of a shipped rule are changed in advisor.yaml" in capsys.readouterr().err
+
+
+def test_no_rule_is_begun_that_has_the_id_of_a_shipped_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules", "new", "host/free-time", "--dir", str(tmp_path)]) == 2
+    assert "there is a shipped rule `host/free-time`" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+    assert main(["rules", "new", "../host/free-time", "--dir", str(tmp_path)]) == 2
+    assert "is not the id of a rule" in capsys.readouterr().err
 
 
 def test_cases_are_told_in_chinese(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -102,11 +102,13 @@ def _write_new_rule(arguments: argparse.Namespace) -> int:
     from advisor.messages.errors import UsageError
     from advisor.messages.message import Message
     from advisor.report.output_files import write_new_file
-    from advisor.rules.catalog import new_rule
+    from advisor.rules.catalog import new_rule, refuse_shipped_id
 
     target: Path = arguments.dir / f"{arguments.id}.yaml"
+    text = new_rule(arguments.id)
+    refuse_shipped_id(arguments.id)
     try:
-        write_new_file(target, new_rule(arguments.id).encode())
+        write_new_file(target, text.encode())
     except FileExistsError:
         raise UsageError(Message("exists_already", path=target), Message("choose_id_or_edit")) from None
     print(target)

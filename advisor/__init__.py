@@ -141,38 +141,54 @@ def compare(
     return pipeline.with_tables(found, *profiles) if tables and len(profiles) == len(sides) else found
 
 
-def verify(comparison: Comparison, finding: Finding | str | None = None) -> Verification | Verifications:
+def verify(comparison: AnyPath | Comparison, finding: Finding | str | None = None) -> Verification | Verifications:
     """Whether fixing a finding won what it promised: a finding, a fingerprint or its beginning, or a rule with one.
 
-    What became of every finding of the first capture where none is given. `worked` answers in one word.
+    The comparison is one that `compare` made, or that was saved as .json. What became of every finding of the first
+    capture where none is given. `worked` answers in one word.
 
     Raises:
-        UsageError: The first capture has no such finding; the message names those that come near.
+        InputError: The comparison cannot be read.
+        UsageError: It is a capture or a diagnosis, or its first capture has no such finding; the message names those
+            that come near.
     """
     from advisor import pipeline
     from advisor.model.findings import Finding as OneFinding
 
-    return pipeline.verify(comparison, finding.fingerprint if isinstance(finding, OneFinding) else finding)
+    made = _as_comparison(comparison)
+    return pipeline.verify(made, finding.fingerprint if isinstance(finding, OneFinding) else finding)
 
 
 def explain(
-    diagnosis: Diagnosis,
+    diagnosis: AnyPath | Diagnosis,
     finding: Finding | str,
-    profile: Profile | None = None,
+    profile: AnyPath | Profile | None = None,
     rules: AnyPath | Iterable[AnyPath] = (),
 ) -> Explanation:
     """Why a rule spoke or did not: of a finding, a fingerprint or its beginning, or everything a rule said by its id.
 
-    With the profile every value is known, not only those that the diagnosis keeps.
+    The diagnosis is one at hand, one that was saved as .json, or that of a capture. With the profile, or a capture,
+    every value is known, not only those that a diagnosis keeps.
 
     Raises:
+        InputError: One of them cannot be read.
+        RuleError: A rule of your own is wrong; the message lists every mistake.
         UsageError: There is no such finding or rule; the message names those that come near.
     """
     from advisor import pipeline
+    from advisor.facts.profile import Profile
 
     name = finding if isinstance(finding, str) else finding.fingerprint
     rule_id, fingerprint = (name, "") if "/" in name else ("", name)
-    return pipeline.explain(rule_id, fingerprint, diagnosis, load_rules(rules), profile=profile)
+    catalog = load_rules(rules)
+    side = _open_side(diagnosis, None, tables=False)
+    if profile is not None and not isinstance(profile, Profile):
+        profile = load_profile(profile)
+    elif profile is None and isinstance(side, Profile):
+        profile = side
+    made = pipeline.diagnose_if_needed(side, catalog)
+    _attach_html()
+    return pipeline.explain(rule_id, fingerprint, made, catalog, profile=profile)
 
 
 def inspect(
@@ -310,6 +326,28 @@ def _open_side(given: AnyPath | Diagnosis, settings: Settings | None, tables: bo
     if isinstance(given, Diagnosis):
         return given
     return open_given(Path(given), **_told(settings), tables=tables)
+
+
+def _as_comparison(given: AnyPath | Comparison) -> Comparison:
+    """A comparison at hand, or the saved one at a path.
+
+    Raises:
+        InputError: It cannot be read.
+        UsageError: It is something else.
+    """
+    import os
+    from pathlib import Path
+
+    from advisor.messages.errors import UsageError
+    from advisor.messages.message import Message
+    from advisor.model.comparison import Comparison
+    from advisor.model.saved import is_comparison, saved_comparison
+
+    if isinstance(given, Comparison):
+        return given
+    if isinstance(given, str | os.PathLike) and is_comparison(Path(given)):
+        return saved_comparison(Path(given))
+    raise UsageError(Message("no_comparison_given", given=str(given)), Message("compare_first"))
 
 
 def _told(

@@ -65,6 +65,24 @@ def test_every_example_of_the_page_runs_and_prints_what_it_shows(folder: Path) -
         assert like(shown, out.getvalue()), f"{code}\n{out.getvalue()}"
 
 
+def test_an_explanation_is_had_of_a_capture_and_of_a_saved_diagnosis(diagnosis: Diagnosis, tmp_path: Path) -> None:
+    saved = tmp_path / "saved.json"
+    saved.write_text(diagnosis.to_json(), "utf-8")
+    name = "host/free-time"
+    known = advisor.explain(diagnosis, name, advisor.load_profile(CASE))
+    assert advisor.explain(saved, name) == advisor.explain(diagnosis, name)
+    assert advisor.explain(str(CASE), name) == advisor.explain(saved, name, CASE) == known
+
+
+def test_a_verification_wants_a_comparison_and_says_how_to_make_one(comparison: Comparison, tmp_path: Path) -> None:
+    saved = tmp_path / "compared.json"
+    saved.write_text(comparison.to_json(), "utf-8")
+    assert advisor.verify(saved) == advisor.verify(comparison)
+    for wrong in (CASE, str(CASE), comparison.before):
+        with pytest.raises(UsageError, match=r"is no comparison\n.*advisor\.compare\(before, after\)"):
+            advisor.verify(wrong, str(CASE))  # type: ignore[arg-type]
+
+
 def test_the_page_runs_as_a_notebook_and_its_objects_come_out_as_html(folder: Path) -> None:
     nbformat = pytest.importorskip("nbformat", reason="needs the extra test")
     nbclient = pytest.importorskip("nbclient", reason="needs the extra test")

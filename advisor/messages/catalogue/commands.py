@@ -219,6 +219,11 @@ TEXTS: Mapping[str, Text] = {
     "exists_already": Text("{path} exists already", "{path} 已存在"),
     "edit_or_name_folder": Text("edit that file, or name another folder", "请直接修改该文件，或指定其他目录"),
     "choose_id_or_edit": Text("choose another id, or edit that file", "换一个规则 id，或直接修改该文件"),
+    "no_comparison_given": Text("{given} is no comparison", "{given} 不是对比结果"),
+    "compare_first": Text(
+        "compare both captures first: `advisor.verify(advisor.compare(before, after), finding)`",
+        "请先对比两份采集：`advisor.verify(advisor.compare(before, after), finding)`",
+    ),
     "capture_and_report": Text("both a capture and a report are given", "同时给出了采集目录和报告"),
     "give_one_of_two": Text("give one of the two", "请只给出其中之一"),
     "did_you_mean_known": Text("did you mean `{name}`? known are {names}", "是不是 `{name}`？可用：{names}"),

@@ -18,6 +18,7 @@ from advisor.comparison import compare
 from advisor.model.comparison import STATUSES, Status, Tolerance
 from advisor.model.findings import Confidence, Diagnosis, Evidence, Finding, Measure, Saving, Spent
 from advisor.model.run import Run
+from advisor.report.comparison.answer import say_doubt
 from tests.shared_captures import SharedCaptures
 
 OPPOSITE: dict[Status, Status] = {"new": "gone", "gone": "new", "worse": "better", "better": "worse"}
@@ -95,6 +96,17 @@ def test_steps_that_differ_much_are_told_and_lower_the_confidence() -> None:
     assert there.confidence == Confidence.medium
     assert any("a tenth of the step could change unnoticed" in note.en for note in there.notes)
     assert compare(diagnosis(finding()), diagnosis(finding())).confidence == Confidence.high
+
+
+def test_the_reason_of_a_medium_confidence_is_the_one_that_lowered_it() -> None:
+    stalled = (1000.0, 1000.0, 1000.0, 1000.0, 1000.0, 2000.0)
+    unlike = "the two were not recorded alike, and a profiler that records more slows the host"
+    wide = "steps of one capture differ so much from each other that a change of a tenth would not be told from noise"
+    assert say_doubt(compare(diagnosis(), diagnosis(level="Level2")), "en") == unlike
+    assert say_doubt(compare(diagnosis(), diagnosis(steps=stalled)), "en") == wide
+    both = compare(diagnosis(), diagnosis(steps=stalled, level="Level2"))
+    assert say_doubt(both, "en") == f"{unlike}; {wide}"
+    assert say_doubt(compare(diagnosis(), diagnosis()), "en") == ""
 
 
 def test_a_time_that_grew_is_worse_although_the_step_became_shorter() -> None:

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from advisor.comparison.conditions import conditions_between
+from advisor.comparison.noise import Noise
 from advisor.messages.text import HOLE, Language
 from advisor.model.comparison import STATUSES, Comparison, Moved, Shift
 from advisor.model.findings import Confidence
@@ -135,12 +137,21 @@ def _say_confidence(comparison: Comparison, language: Language) -> str:
     return f"{said}{' – ' if language == 'en' else '，'}{why}" if why else said
 
 
+def _why_medium(comparison: Comparison) -> Iterator[str]:
+    """The names of what lowers the confidence of captures that compare and hold several steps."""
+    noise = Noise(comparison.before, comparison.after, comparison.tolerance)
+    if conditions_between(comparison.before, comparison.after, singles=noise.singles, wide=noise.is_wide).differ:
+        yield "sure_medium"
+    if noise.is_wide:
+        yield "sure_medium_wide"
+
+
 def say_doubt(comparison: Comparison, language: Language) -> str:
     """Why the comparison is not sure; nothing where it is, or nothing tells."""
     if comparison.barriers:
         return say_barriers(comparison, comparison.barriers, language)
     if comparison.confidence == Confidence.medium:
-        return say("sure_medium", language)
+        return say("semicolon", language).join(say(name, language) for name in _why_medium(comparison))
     accounts = (comparison.before.account, comparison.after.account)
     few = sum(account is None or len(account.steps) < _FEW_STEPS for account in accounts)
     if comparison.confidence != Confidence.low or not (few and comparison.shifts):

@@ -97,6 +97,10 @@ WORDS: Mapping[str, Text] = {
         "the two were not recorded alike, and a profiler that records more slows the host",
         "两次采集的级别或开关不同，采集内容越多对 host 的拖慢越大",
     ),
+    "sure_medium_wide": _t(
+        "steps of one capture differ so much from each other that a change of a tenth would not be told from noise",
+        "同一份采集内各 step 耗时差异过大，一成以内的变化无法与波动区分",
+    ),
     # the split
     "part": _t("Part of {the_step}", "{the_step}组成"),
     "step": _t("step", "单步"),

@@ -33,7 +33,7 @@ from advisor.model.verdict import Action, Budget, Suppression
 from advisor.policy.amounts import MEMORY, SHARE, TIME, AmountKind, parse_amount
 from advisor.policy.mistakes import Faults
 from advisor.policy.policy import ACTIONS, Policy, pattern_matches
-from advisor.rules.source import Path_, suggest_known
+from advisor.rules.source import Path_, suggest_known, suggest_rules
 
 BUDGETS: Mapping[str, tuple[AmountKind, ...]] = {
     "free_share": (SHARE,),
@@ -94,12 +94,10 @@ def unknown_names(
             yield mistake(("suppressions", number, "rule"), *_say_unknown_rule(one.rule, known), key=False)
 
 
-def _say_unknown_rule(key: str, known: Mapping[str, tuple[str, ...]]) -> tuple[Message, Message | None]:
+def _say_unknown_rule(key: str, known: Mapping[str, tuple[str, ...]]) -> tuple[Message, Message]:
     ids = [name for names in known.values() for name in names]
-    if key.endswith("*"):
-        patterns = {name.split("/", 1)[0] + "/*" for name in ids}
-        return Message("pattern_matches_no_rule", name=key), suggest_known(key, patterns)
-    return Message("unknown_rule", name=key), suggest_known(key, ids)
+    code = "pattern_matches_no_rule" if key.endswith("*") else "unknown_rule"
+    return Message(code, name=key), suggest_rules(key, ids)
 
 
 def _read_actions(path: Path_, said: Mapping[str, Any], of: str, faults: Faults) -> dict[str, Action]:

@@ -38,7 +38,7 @@ from advisor.policy.policy import FailCondition, Policy, parse_bars
 from advisor.policy.policy_file import SECTIONS, read_policy, read_tolerance, unknown_names
 from advisor.policy.thresholds import check_threshold, read_threshold
 from advisor.rules import source
-from advisor.rules.source import Path_, RuleDocument, suggest_known
+from advisor.rules.source import Path_, RuleDocument, suggest_known, suggest_rules
 
 if TYPE_CHECKING:
     from advisor.fact_store.cache_folder import CacheFolder
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 _LANGUAGES = ("en", "zh")
 TOP_LEVEL = ("rules", "language", "fail_on", "chip", "chips", "workload", "stack", "cache")
 _LEVELS = tuple(level.name for level in Severity)
-OWN_RULES = Message("own_rules")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +141,11 @@ class Settings:
         if key.endswith("*"):
             if not any(name.startswith(key[:-1]) for name in rules):
                 what = Message("pattern_matches_no_rule", name=key)
-                yield self._mistake_at(path, what, suggest_known(key, _category_patterns(rules)) or OWN_RULES)
+                yield self._mistake_at(path, what, suggest_rules(key, rules))
             return
         rule = rules.get(key) or former.get(key)
         if rule is None:
-            yield self._mistake_at(path, Message("unknown_rule", name=key), suggest_known(key, rules) or OWN_RULES)
+            yield self._mistake_at(path, Message("unknown_rule", name=key), suggest_rules(key, rules))
             return
         for name in override.params:
             if name not in rule.params:
@@ -190,10 +189,6 @@ class Settings:
                     found.severity if found.severity is not None else merged.severity,
                 )
         return merged
-
-
-def _category_patterns(rules: Iterable[str]) -> set[str]:
-    return {name.split("/", 1)[0] + "/*" for name in rules}
 
 
 class _Reader:

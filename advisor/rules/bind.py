@@ -94,7 +94,7 @@ class _Binder:
         scope, let = self.let(Scope(scope.names, frozenset(w.for_each)))
         when = self.compiled(("when",), w.when, scope, "bool", group=True)
         excerpt = self.excerpt(fact, scope, fixed)
-        self.texts()
+        self.texts(scope)
         return Rule(
             id=w.id,
             path=self.path,
@@ -306,13 +306,13 @@ class _Binder:
             None if text == "true" else self.compiled(path, text, scope, "bool", group=True) for path, text in told
         )
 
-    def texts(self) -> None:
+    def texts(self, scope: Scope) -> None:
         """What people read: holes that can be filled, and patterns only where there are some."""
-        self.holes()
+        self.holes(scope)
         if self.written.pattern_fixes and "pattern" not in self.written.for_each:
             self.wrong(("pattern_fixes",), Message("groups_by_pattern"))
 
-    def holes(self) -> None:
+    def holes(self, scope: Scope) -> None:
         """Every `{name}` in a text, a command or code must be something a report can fill in."""
         w = self.written
         texts: list[tuple[Path_, Text]] = [(("title",), w.title), (("why",), w.why)]
@@ -330,21 +330,25 @@ class _Binder:
             if step.care is not None:
                 texts.append((("fix", number, "care"), step.care))
         for path, text in texts:
-            for language, words in (("en", text.en), ("zh", text.zh)):
-                self.known((*path, language), words)
+            both = {(*path, "en"): text.en, (*path, "zh"): text.zh}
+            written = {place: words for place, words in both.items() if self.document.written(place) is not None}
+            for place, words in (written or {path: text.en}).items():  # one language stands for both
+                self.known(place, words, scope)
         for number, step in enumerate(w.fix):
             for key, command in (("run", step.run), ("code", step.code)):
-                self.known(("fix", number, key), command)
+                self.known(("fix", number, key), command, scope)
 
-    def known(self, path: Path_, words: str) -> None:
+    def known(self, path: Path_, words: str, scope: Scope) -> None:
         """Refuses holes that nothing can fill."""
         if "{" not in words:
             return
         known = {shown.show for shown in self.written.evidence} | set(self.written.for_each)
+        right = known.intersection(scope.names)  # what is no name itself is nothing to suggest, but what it may mean is
+        meant = right if right == known else right.union(self.written.let)
         all_told = not any(path[0] == "evidence" and path[-1] == "show" for path in self.bridged)
         for name in hole_names(words):
             if name not in known and all_told:
-                self.wrong(path, Message("hole_is_unknown", hole=f"{{{name}}}"), suggest_known(name, known))
+                self.wrong(path, Message("hole_is_unknown", hole=f"{{{name}}}"), suggest_known(name, meant))
         for hole, name in holes_with_more(words).items():
             if name in known:
                 self.wrong(path, Message("hole_has_more", hole=hole), Message("name_alone", hole=f"{{{name}}}"))

@@ -19,7 +19,7 @@ from advisor.rules import source
 from advisor.rules.bind import Rule, bind_rule
 from advisor.rules.patterns import Pattern, PatternCatalog, gather_patterns, is_pattern_file, shipped_patterns
 from advisor.rules.skeleton import new_rule
-from advisor.rules.source import suggest_close
+from advisor.rules.source import suggest_rules
 from advisor.shipped_files import shipped_folder
 
 __all__ = ["Catalog", "gather_rules", "lint_rules", "new_rule", "read_rule", "unknown_rule"]
@@ -89,9 +89,7 @@ class Catalog:
         wanted = tuple(patterns)
         names = [rule.id for rule in self.rules]
         if lost := [pattern for pattern in wanted if not any(fnmatchcase(name, pattern) for name in names)]:
-            known = {f"{name.split('/', 1)[0]}/*" for name in names} if "*" in lost[0] else names
-            hint = suggest_close(lost[0], known) or Message("rules_list_shows")
-            raise UsageError(Message("no_rule_matches", patterns=", ".join(lost)), hint)
+            raise UsageError(Message("no_rule_matches", patterns=", ".join(lost)), suggest_rules(lost[0], names))
         chosen = tuple(r for r in self.rules if any(fnmatchcase(r.id, pattern) for pattern in wanted))
         return replace(self, rules=chosen, asked=wanted)
 

@@ -167,6 +167,19 @@ def suggest_known(word: str, known: Iterable[str]) -> Message | None:
     return suggest_close(word, names) or listed
 
 
+def suggest_rules(word: str, ids: Iterable[str]) -> Message:
+    """What may be meant by the id of a rule, or by a pattern, that is unknown here.
+
+    Where its category is like none of these it is no slip, but one of somebody's own rules that were not given.
+    """
+    names = sorted(ids)
+    categories = {name.split("/", 1)[0] for name in names}
+    category, slash, _ = word.partition("/")
+    known = sorted(f"{name}/*" for name in categories) if "*" in word else names
+    near = not slash or difflib.get_close_matches(category, sorted(categories), 1)
+    return (suggest_known(word, known) if near else None) or Message("own_rules")
+
+
 def read_document(path: Path) -> RuleDocument:
     """The document of a file.
 

@@ -131,7 +131,10 @@ def test_what_cannot_be_read_ends_with_three_and_one_clear_sentence(
         (["-o", "report.pdf"], "known suffixes are"),
         (["-o", "no/such/folder/report.html"], "does not exist"),
         (["--only", "host/no-such-rule"], "no rule matches"),
-        (["--only", "host/*", "--only", "nothing"], "no rule matches nothing\n    hint: advisor rules list shows them"),
+        (
+            ["--only", "host/*", "--only", "nothing"],
+            "no rule matches nothing\n    hint: `advisor rules list` shows them all",
+        ),
         (["--only", "hots/*", "--only", "host/*"], "no rule matches hots/*\n    hint: did you mean `host/*`?"),
         (["--config", "missing.yaml"], "missing.yaml does not exist"),
         (["--rules", "no-rules-here"], "no-rules-here does not exist"),

@@ -281,6 +281,18 @@ rules: {c/d: 5}
     assert [one.split(":")[0] for one in told(tmp_path, text)] == ["2", "3", "5", "6", "7", "8"]
 
 
+def test_a_rule_of_a_category_that_is_not_here_is_taken_for_one_of_the_project(rules: Path) -> None:
+    text = """
+rules: {acme/idle: {severity: high}, "acme/*": off}
+policy: {rules: {acme/idle: off, "acme/*": warn}}
+suppressions: [{rule: acme/slow, reason: x}]
+"""
+    with pytest.raises(RuleError) as caught:
+        Catalog.load([rules], read(rules.parent, text))
+    hints = [str(mistake).rsplit("hint: ", 1)[1] for mistake in caught.value.mistakes]
+    assert hints == ["`advisor rules list` shows them all; rules of your own need `--rules DIR`"] * 5
+
+
 def test_names_that_do_not_exist_come_with_a_suggestion(rules: Path) -> None:
     text = """
 policy:

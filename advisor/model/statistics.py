@@ -38,6 +38,8 @@ class Statistics(_Model):
     version: str
     run: str
     """The name of what was read."""
+    notes: tuple[str, ...] = ()
+    """How the input was chosen, as `key=value` words: those of the run."""
     times_of: TimesOf = "step"
     """What `span_us` is: a step; where none was marked the captured window, and where msprof recorded a whole program
     the time in which its device worked."""

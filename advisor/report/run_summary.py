@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -68,15 +68,24 @@ def run_list(run: Run, language: Language) -> Blocks:
     return bullet_list((TextPiece(one.label + colon, tone="label"), *one.value) for one in run_facts(run, language))
 
 
-def captures_chosen(run: Run, language: Language) -> Prose:
-    """Which captures this is about, where more than one of a rank was found; empty elsewhere."""
-    told = dict(note.partition("=")[::2] for note in run.notes[:_MOST_NOTES])
+def captures_chosen(notes: Sequence[str], language: Language) -> Prose:
+    """Which captures this is about and how many others there are, by the notes of a run; empty where it was all."""
+    told = dict(note.partition("=")[::2] for note in notes[:_MOST_NOTES])
     if not told.get("chosen"):
         return ()
     names = told["chosen"].split(", ")
     more = ", …" if len(names) > _MOST_CHOSEN else ""
     chosen = TextPiece(clean_line(", ".join(names[:_MOST_CHOSEN])) + more, code=True)
-    return parse_prose(say("one_of_several", language), {"chosen": chosen})
+    said = parse_prose(say("one_of_several", language), {"chosen": chosen})
+    return (*said, *_captures_left(told.get("other_captures", ""), language))
+
+
+def _captures_left(count: str, language: Language) -> Prose:
+    """How many captures were not read, where the notes say so."""
+    if not count.isdecimal():
+        return ()
+    left = say("one_not_read" if int(count) == 1 else "others_not_read", language, count=int(count))
+    return plain_prose(f" {left}" if language == "en" else left)
 
 
 def engine_grid(run: Run, language: Language) -> Grid | None:

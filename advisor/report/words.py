@@ -56,6 +56,8 @@ WORDS: Mapping[str, Text] = {
         "More than one capture of a rank lies here; this one is of {chosen}.",
         "目录中同一张卡有多份采集，本报告只针对 {chosen}。",
     ),
+    "one_not_read": _t("1 other was not read.", "另有 1 份未读取。"),
+    "others_not_read": _t("{count} others were not read.", "另有 {count} 份未读取。"),
     "unexplained": _t(
         "What was found leaves {share} of {the_step} unexplained, seen as: ",
         "另有占{the_step} {share} 的时间，已发现的问题解释不了，表现为：",

@@ -62,7 +62,14 @@ def make_statistics(
         else:
             tables.append(Statistic(name=table.name, keys=keys[table.name], rows=_rows_of_frame(frame)))
     run = profile.run
-    return Statistics(version=VERSION, run=run.name, times_of=run.times_of, tables=tuple(tables), absent=tuple(absent))
+    return Statistics(
+        version=VERSION,
+        run=run.name,
+        notes=run.notes,
+        times_of=run.times_of,
+        tables=tuple(tables),
+        absent=tuple(absent),
+    )
 
 
 def statistic_frame(profile: Profile, name: str, by: Sequence[str] = (), *, per_rank: bool = False) -> pd.DataFrame:

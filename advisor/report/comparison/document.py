@@ -30,6 +30,7 @@ from advisor.report.comparison.account import COLOURS, AccountEntry, account_ent
 from advisor.report.comparison.amounts import percent_change, signed_amount
 from advisor.report.comparison.answer import compare_verdict
 from advisor.report.comparison.apart import shift_status, summed_times
+from advisor.report.comparison.chosen_captures import sides_chosen
 from advisor.report.comparison.items import FindingGroup, Item, WatchedValue, change_groups, values_line
 from advisor.report.comparison.sides import compared_sides, side_paragraphs
 from advisor.report.comparison.tables import difference_fold
@@ -99,6 +100,7 @@ class ComparisonBlocks(Phrases):
         """Everything."""
         yield self.heading("report", 1)
         yield from side_paragraphs(self.comparison, self.language)
+        yield from sides_chosen(self.comparison, self.language)
         yield from self.answer()
         yield from self.times()
         yield from self.account()
@@ -112,6 +114,7 @@ class ComparisonBlocks(Phrases):
         """What fits on a terminal."""
         sides = compared_sides(self.comparison, self.language)
         yield Grid(((), (), ()), tuple((_quiet(word), plain_prose(name), _quiet(line)) for word, name, line in sides))
+        yield from sides_chosen(self.comparison, self.language)
         yield from self.answer()
         yield from self.times()
         if any(one.us for one in self.entries):
@@ -124,6 +127,7 @@ class ComparisonBlocks(Phrases):
     def overview(self, most: int) -> Iterator[Block]:
         """What stands in the cell of a notebook."""
         yield from self.answer()
+        yield from sides_chosen(self.comparison, self.language)
         yield from self.times()
         changed = [(group.word, item) for group in self.groups if not group.folded for item in group.items]
         if changed:
@@ -140,6 +144,7 @@ class ComparisonBlocks(Phrases):
         yield Paragraph(plain_prose(self.verdict.sure))
         sides = compared_sides(self.comparison, self.language)
         yield Grid(((), (), ()), tuple(tuple(map(plain_prose, side)) for side in sides))
+        yield from sides_chosen(self.comparison, self.language)
         yield from self.times()
         yield from map(Paragraph, self.notes)
 

@@ -26,6 +26,7 @@ from advisor.report.blocks import (
 from advisor.report.charts.draw import Renderer
 from advisor.report.charts.specs import Chart
 from advisor.report.comparison.account import COLOURS
+from advisor.report.comparison.chosen_captures import sides_chosen
 from advisor.report.comparison.document import ComparisonBlocks
 from advisor.report.comparison.figures import comparison_charts
 from advisor.report.comparison.items import Item
@@ -78,6 +79,7 @@ class _PageBlocks(ComparisonBlocks):
         between = (TextPiece(" "),) if said.mainly and self.language == "en" else ()
         yield Section(paragraph_of(*said.mainly, *between, TextPiece(said.findings)), "lead")
         yield Paragraph((TextPiece(said.sure, tone="warn" if said.confidence == "low" else "quiet"),))
+        yield from sides_chosen(self.comparison, self.language)
         for times in self.times():
             yield self.bars()
             yield Section((times,), "times")

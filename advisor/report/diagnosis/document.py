@@ -190,7 +190,7 @@ class DiagnosisBlocks(Phrases):
         else:
             yield Paragraph(plain_prose(said.says))
         yield from map(Paragraph, said.remarks)
-        yield from paragraph_of(*captures_chosen(self.diagnosis.run, self.language))
+        yield from paragraph_of(*captures_chosen(self.diagnosis.run.notes, self.language))
 
     def won_by(self, said: Headline) -> Prose:
         """What fixing the finding that leads wins, behind its title."""
@@ -207,7 +207,7 @@ class DiagnosisBlocks(Phrases):
         first = (TextPiece(said.time, strong=True),) if said.time else ()
         yield Paragraph(self.in_a_row(first, second))
         yield from map(quiet_line, said.remarks)
-        chosen = captures_chosen(self.diagnosis.run, self.language)
+        chosen = captures_chosen(self.diagnosis.run.notes, self.language)
         if chosen:
             yield quiet_line(chosen)
 

@@ -184,7 +184,7 @@ class _PageBlocks(DiagnosisBlocks):
         elif said.time:
             yield Section((Paragraph(plain_prose(said.says)),), "lead")
         yield from (Paragraph(toned(remark, "quiet")) for remark in said.remarks)
-        yield from paragraph_of(*toned(captures_chosen(self.diagnosis.run, self.language), "quiet"))
+        yield from paragraph_of(*toned(captures_chosen(self.diagnosis.run.notes, self.language), "quiet"))
         yield from self.split()
         if not self.parts and self.diagnosis.outcomes:
             yield Paragraph((TextPiece(self.say("no_split"), tone="quiet"),))

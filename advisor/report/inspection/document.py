@@ -35,7 +35,7 @@ from advisor.report.prose import (
     plain_prose,
     toned,
 )
-from advisor.report.run_summary import run_line, run_list
+from advisor.report.run_summary import captures_chosen, run_line, run_list
 from advisor.report.words import WORDS as OF_REPORTS
 from advisor.report.words import say_rule_count, word_for
 from advisor.units import show_value
@@ -111,6 +111,7 @@ class _InspectionBlocks(Phrases):
         run = inspection.run or Run()
         line = run_line(run, language)
         yield FactLine((code_prose(run.name, 80), *([plain_prose(line)] if line else [])))
+        yield from paragraph_of(*captures_chosen(run.notes, language))
         counts = {"can": len(inspection.enabled), "blind": len(inspection.blind), "of": len(inspection.outcomes)}
         other = counts["of"] - counts["can"] - counts["blind"]
         words = [self.say("can_look", **counts), self.say("cannot_look", **counts, other=other)]

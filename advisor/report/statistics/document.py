@@ -9,9 +9,10 @@ from advisor.messages.text import Language, Text, TimesOf
 from advisor.model.findings import Head, Rows, Scalar, number_or_none
 from advisor.model.statistics import Statistic, Statistics
 from advisor.model.unread import Unread
-from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph
+from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph, paragraph_of
 from advisor.report.losses import losses_in_full, losses_in_short
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, plain_prose
+from advisor.report.run_summary import captures_chosen
 from advisor.report.statistics.words import SHEETS, say, say_column, say_table, say_value
 from advisor.report.words import word_for
 from advisor.units import show_value
@@ -67,6 +68,7 @@ def sheet_name(name: str, language: Language, times_of: TimesOf = "step") -> str
 
 def _blocks(statistics: Statistics, language: Language, most: int, tell: TellLosses) -> Iterator[Block]:
     yield Heading(plain_prose(say("statistics", language, run=clean_line(statistics.run, 120))), 1)
+    yield from paragraph_of(*captures_chosen(statistics.notes, language))
     for table in statistics.tables:
         title = table_title(table.name, language, statistics.times_of)
         yield Heading((TextPiece(title), _row_count(table, language, most)))

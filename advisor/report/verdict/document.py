@@ -28,6 +28,7 @@ from advisor.report.blocks import (
     paragraph_of,
 )
 from advisor.report.comparison.apart import compared_times, say_barriers
+from advisor.report.comparison.chosen_captures import sides_chosen
 from advisor.report.comparison.words import JUDGEMENTS
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
 from advisor.report.diagnosis.cards import Card, make_cards, worst_place
@@ -35,6 +36,7 @@ from advisor.report.diagnosis.finding import quiet_line
 from advisor.report.diagnosis.outcomes import first_unread
 from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, parse_prose, plain_prose, strong
+from advisor.report.run_summary import captures_chosen
 from advisor.report.verdict.words import say, say_count
 from advisor.units import show_value
 
@@ -89,6 +91,7 @@ class _Maker(Phrases):
 
     def blocks(self) -> Iterator[Block]:
         yield Heading(self.headline(), 1)
+        yield from self.chosen()
         if self.judged.comparison is not None:
             yield Paragraph(self.against(self.judged.comparison))
             yield from self.notes(self.judged.comparison.notes, "quiet")
@@ -106,6 +109,13 @@ class _Maker(Phrases):
         yield from self.suppressions()
         if self.failing:
             yield from self.how_to_suppress()
+
+    def chosen(self) -> Iterator[Paragraph]:
+        """Which captures were judged, where more of a rank were found; with a baseline, on each side."""
+        if self.judged.comparison is not None:
+            yield from sides_chosen(self.judged.comparison, self.language)
+        elif said := captures_chosen(self.judged.diagnosis.run.notes, self.language):
+            yield quiet_line(said)
 
     def notes(self, notes: Iterable[Text], tone: Tone) -> Blocks:
         said = ((TextPiece(clean_line(note.say(self.language), LONGEST_NOTE), tone=tone),) for note in notes)

@@ -11,6 +11,7 @@ from advisor.model.comparison import Change, Comparison, Shift, Status
 from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph, bullet_list
 from advisor.report.comparison.amounts import signed_amount
 from advisor.report.comparison.apart import compared_times, say_barriers, say_both_times
+from advisor.report.comparison.chosen_captures import sides_chosen
 from advisor.report.comparison.items import Items, WatchedValue
 from advisor.report.comparison.sides import side_paragraphs, sides_in_title
 from advisor.report.comparison.words import JUDGEMENTS, STATUSES
@@ -54,6 +55,7 @@ class _VerificationBlocks(Phrases):
         own = self.items.item(change) if change is not None else None
         yield Heading((TextPiece(self.say_result(result), tone=_RESULTS.get(result, "")),), 1)
         yield Paragraph(_title_with_rule(self.items.title_before(change) if change is not None else (), verification))
+        yield from sides_chosen(self.comparison, self.language)
         times = self.said(f"per_{self.times_of}")
         yield Grid(((), times, ()), tuple(self.amount_rows(verification)))
         if own is not None and own.values and not self.comparison.unrelated:
@@ -65,6 +67,7 @@ class _VerificationBlocks(Phrases):
     def all_blocks(self, found: Verifications) -> Iterator[Block]:
         yield Heading(self.answer_to_all(found), 1)
         yield Paragraph(plain_prose(self.of_step(found.step)))
+        yield from sides_chosen(self.comparison, self.language)
         if found.findings:
             heads = self.heads("became", "finding", "promised_short", "freed_short", "explained_short")
             yield Grid(heads, tuple(map(self.finding_row, found.findings)), subject=1)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a folder holds several captures of a rank, each report says which one was read and how many were not."""
+
+from __future__ import annotations
+
+import io
+from datetime import date
+
+import pytest
+from rich.console import Console
+
+from advisor.comparison import compare
+from advisor.comparison.verification import verify_all
+from advisor.messages.text import Language
+from advisor.model.findings import Diagnosis
+from advisor.model.inspection import Inspection
+from advisor.model.modules import ModuleReport
+from advisor.model.run import Run
+from advisor.model.statistics import Statistics
+from advisor.model.verdict import Verdict
+from advisor.report.blocks import Document
+from advisor.report.comparison.document import comparison_document, comparison_overview, comparison_summary
+from advisor.report.comparison.page import comparison_page
+from advisor.report.diagnosis.document import diagnosis_document, diagnosis_summary
+from advisor.report.inspection.document import inspection_document, inspection_summary
+from advisor.report.modules.document import modules_document, modules_summary
+from advisor.report.modules.page import modules_page
+from advisor.report.pages import document_page
+from advisor.report.renderers.markdown import document_text
+from advisor.report.renderers.terminal import print_document
+from advisor.report.statistics.document import statistics_document, statistics_summary
+from advisor.report.verdict.document import Judged, verdict_document
+from advisor.report.verification.document import verification_document
+from tests.charts_of_tests import BlankCharts
+
+NOTES = ("other_captures=4", "chosen=b_ascend_pt")
+RUN = Run(name="prof", notes=NOTES)
+DIAGNOSIS = Diagnosis(version="1", run=RUN)
+ONLY = Diagnosis(version="1", run=Run(name="single"))
+SAID: dict[Language, tuple[str, str]] = {
+    "en": ("b_ascend_pt", "4 others were not read"),
+    "zh": ("b_ascend_pt", "另有 4 份未读取"),
+}
+
+
+def _printed(document: Document) -> str:
+    """What stands on a terminal, without its line breaks."""
+    out = io.StringIO()
+    print_document(document, Console(file=out, width=400))
+    return " ".join(out.getvalue().split())
+
+
+def _documents(language: Language) -> dict[str, Document]:
+    counted = Statistics(version="1", run="prof", notes=NOTES, tables=())
+    inspected = Inspection(version="1", name="prof", run=RUN)
+    modules = ModuleReport(version="1", run=RUN)
+    judged = Judged(
+        diagnosis=DIAGNOSIS, comparison=None, verdict=Verdict(passed=True), settings="a.yaml", today=date(2026, 1, 1)
+    )
+    return {
+        "diagnose": diagnosis_document(DIAGNOSIS, language),
+        "diagnose, briefly": diagnosis_summary(DIAGNOSIS, language),
+        "stats": statistics_document(counted, language, 9),
+        "stats, briefly": statistics_summary(counted, language, 9),
+        "inspect": inspection_document(inspected, language),
+        "inspect, briefly": inspection_summary(inspected, language),
+        "modules": modules_document(modules, language),
+        "modules, briefly": modules_summary(modules, language),
+        "check": verdict_document(judged, language),
+    }
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_report_on_one_of_several_captures_says_which_was_read_and_how_many_were_not(language: Language) -> None:
+    for name, document in _documents(language).items():
+        for text in (_printed(document), document_text(document).replace("\\", ""), document_page(document)):
+            assert all(words in text for words in SAID[language]), name
+    page = modules_page(ModuleReport(version="1", run=RUN), language)
+    assert all(words in page for words in SAID[language])
+
+
+@pytest.mark.parametrize("before", [DIAGNOSIS, ONLY], ids=["several before", "one before"])
+@pytest.mark.parametrize("after", [DIAGNOSIS, ONLY], ids=["several after", "one after"])
+def test_what_sets_two_captures_side_by_side_says_it_of_each_side(before: Diagnosis, after: Diagnosis) -> None:
+    comparison = compare(before, after)
+    expected = [when for when, one in (("Before: ", before), ("After: ", after)) if one is DIAGNOSIS]
+    judged = Judged(
+        diagnosis=after, comparison=comparison, verdict=Verdict(passed=True), settings="a.yaml", today=date(2026, 1, 1)
+    )
+    texts = [
+        _printed(comparison_document(comparison, "en")),
+        _printed(comparison_summary(comparison, "en")),
+        _printed(comparison_overview(comparison, "en", 9)),
+        _printed(verification_document(verify_all(comparison), comparison, "en")),
+        _printed(verdict_document(judged, "en")),
+    ]
+    for text in texts:
+        assert [f"{when}More than one" in text for when in ("Before: ", "After: ")] == [
+            when in expected for when in ("Before: ", "After: ")
+        ]
+        assert text.count("4 others were not read") == len(expected)
+    page = comparison_page(comparison, "en", BlankCharts())
+    assert page.count("4 others were not read") == len(expected)
+
+
+def test_one_capture_that_was_left_aside_is_one() -> None:
+    run = Run(name="prof", notes=("other_captures=1", "chosen=b"))
+    assert "1 other was not read." in _printed(diagnosis_summary(Diagnosis(version="1", run=run), "en"))

@@ -57,6 +57,17 @@ class Noise:
         """What the difference of a part of the step must exceed, µs."""
         return self._allowed_difference(self._spread_over_steps(name), max(before, after))
 
+    def longest_step(self, before_us: float) -> float | None:
+        """How long a step may become before that counts as a change, µs; None where no length would.
+
+        Parts of the longer step are parts of the length that is asked for; the spread over the steps is what it is.
+        """
+        guessed = _length_with_part(before_us, self.tolerance.one_step)
+        spread = before_us + self.tolerance.spread * self._spread_over_steps("step_us")
+        by_steps = guessed if self.single else min(spread, guessed)
+        longest = max(_length_with_part(before_us, self.tolerance.floor), by_steps)
+        return longest if math.isfinite(longest) else None
+
     def of_entry(self, before: Spent | None, after: Spent | None) -> float:
         """What the difference of an entry of the account must exceed, µs."""
         spreads = [entry.spread_us or 0.0 for entry in (before, after) if entry is not None]
@@ -87,6 +98,11 @@ class Noise:
 
     def _spread_over_steps(self, name: str) -> float:
         return max((_sample_deviation([getattr(step, name) for step in steps]) for steps in self.steps), default=0.0)
+
+
+def _length_with_part(us: float, part: float) -> float:
+    """How long a time is of which this part is added to what there was; infinite where all of it would be."""
+    return us / (1.0 - part) if part < 1.0 else math.inf
 
 
 def _step_splits(diagnosis: Diagnosis) -> tuple[StepSplit, ...]:

@@ -31,7 +31,8 @@ def step_shifts(before: Diagnosis, after: Diagnosis, noise: Noise, found: Condit
         status = _moved_by(new - old, limit)
         if found.unrelated is not None or (of_host and found.forbid(status)):
             status = "not comparable"
-        yield Shift(name=name, before_us=old, after_us=new, noise_us=limit, status=status)
+        longest = noise.longest_step(old) if name == "step" else None
+        yield Shift(name=name, before_us=old, after_us=new, noise_us=limit, longest_alike_us=longest, status=status)
 
 
 def _moved_by(delta: float, limit: float) -> ShiftStatus:

@@ -81,6 +81,9 @@ class Shift(_Model):
     after_us: float
     noise_us: float
     """What a difference must exceed to count."""
+    longest_alike_us: float | None = None
+    """Of the step: how long it may become before that counts, whatever it was measured to be. None where that is not
+    known or no length would count."""
     status: ShiftStatus
 
     @property

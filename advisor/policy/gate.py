@@ -291,18 +291,21 @@ def _held_slowdown(budget: Budget, comparison: Comparison | None) -> _Held:
         return _Held(held)
     share = show_value(noise, "share")
     why = Text(
-        en=f"Budget slowdown: held against {share}, the noise between the two captures; more steps may lower it.",
-        zh=f"预算 slowdown 按两份采集之间的波动 {share} 判断；增加采集的 step 数可降低波动。",
+        en=f"Budget slowdown: held against {share}: less is noise between the two captures; more steps may lower it.",
+        zh=f"预算 slowdown 按 {share} 判断，更小的变化属于两份采集之间的波动；增加采集的 step 数可降低该值。",
     )
     return _Held(held, why)
 
 
 def _slowdown_and_noise(comparison: Comparison | None) -> tuple[float | None, float]:
-    """How much longer a step takes than in the baseline, and how much of that is noise, as parts of the step then."""
+    """How much longer a step takes than in the baseline, and how much longer it may take within noise, as parts of the
+    step then.
+    """
     step = comparison.step if comparison else None
     if step is None or step.before_us <= 0 or step.status == "not comparable":
         return None, 0.0
-    return step.delta_us / step.before_us, step.noise_us / step.before_us
+    allowed_us = step.noise_us if step.longest_alike_us is None else step.longest_alike_us - step.before_us
+    return step.delta_us / step.before_us, allowed_us / step.before_us
 
 
 def _measure_budget(budget: Budget, diagnosis: Diagnosis, left: Sequence[Finding]) -> float | None:

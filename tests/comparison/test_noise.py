@@ -10,7 +10,7 @@ from comparison_samples import diagnosis
 
 from advisor.comparison.noise import Noise, us_of_entry
 from advisor.model.comparison import Tolerance
-from advisor.model.findings import Diagnosis, Saving, Spent
+from advisor.model.findings import Diagnosis, Saving, Spent, TimeSplit
 
 ALLOWED = Tolerance(floor=0.01, relative=0.2, spread=2.0, one_step=0.3)
 STEPS = (980.0, 1000.0, 1020.0)
@@ -53,6 +53,28 @@ def test_one_step_on_either_side_allows_what_is_guessed() -> None:
     assert noise().relative == 0.2
     tight = Tolerance(floor=0.01, relative=0.2, spread=2.0, one_step=0.1)
     assert noise(before=single, allowed=tight).relative == 0.2
+
+
+@pytest.mark.parametrize("steps", [(1000.0,), STEPS, (1000.0,) * 3, (1.0, 1000.0, 1999.0)])
+@pytest.mark.parametrize("allowed", [ALLOWED, Tolerance(floor=0.4), Tolerance(one_step=0.0)])
+def test_the_longest_step_that_counts_as_the_same_does_not_move_with_the_step_that_is_measured(
+    steps: tuple[float, ...], allowed: Tolerance
+) -> None:
+    """Where it lies a difference is just what it must exceed: a little less is noise, a little more is not."""
+    found = noise(diagnosis(steps=steps), diagnosis(steps=(1000.0,) * 3), allowed)
+    longest = found.longest_step(1000.0)
+    assert longest is not None
+    for beyond in (1e-6, -1e-6, 1.0, -1.0, 5000.0):
+        after = longest + beyond
+        split = TimeSplit(step_us=after, compute_us=0, exposed_comm_us=0, overlapped_us=0, free_us=0)
+        slower = diagnosis(steps=(1000.0,) * 3).model_copy(update={"split": split})
+        anew = noise(diagnosis(steps=steps), slower, allowed)
+        assert anew.longest_step(1000.0) == longest
+        assert (after - 1000.0 > anew.of_time("step_us", 1000.0, after)) is (beyond > 0 and after > 1000.0)
+
+
+def test_where_all_of_a_step_may_be_noise_no_length_counts() -> None:
+    assert noise(allowed=Tolerance(floor=1.0)).longest_step(1000.0) is None
 
 
 def test_two_steps_have_a_spread() -> None:

@@ -25,6 +25,7 @@ from gate_samples import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from advisor.comparison import compare
 from advisor.messages.errors import UsageError
 from advisor.model.comparison import Comparison, Status
 from advisor.model.findings import Diagnosis, Severity, TimeSplit, fingerprint
@@ -304,6 +305,19 @@ def test_a_slowdown_within_noise_is_none(after: float, limit: float, kept: bool)
     said = verdict(found, Policy(budgets=(budget("slowdown", limit),)), against=against)
     assert said.passed is kept
     assert said.budgets[0].measured == pytest.approx(after / 1000 - 1)
+
+
+@pytest.mark.parametrize("measured", [0.3, 0.492, 0.493, 3.62])
+def test_the_limit_of_a_slowdown_between_single_steps_does_not_move_with_what_is_measured(measured: float) -> None:
+    """A third of the longer step is noise: a step that takes 1 / (1 - 0.33) of the other is just within."""
+    before, after = diagnosis(), diagnosis()
+    assert after.split is not None
+    slower = after.split.model_copy(update={"step_us": 1000.0 * (1 + measured)})
+    slowed = after.model_copy(update={"split": slower})
+    said = verdict(slowed, Policy(budgets=(budget("slowdown", 0.1),)), against=compare(before, slowed))
+    assert said.budgets[0].limit == pytest.approx(0.33 / 0.67)
+    assert said.budgets[0].measured == pytest.approx(measured)
+    assert said.passed is (measured < 0.33 / 0.67)
 
 
 @pytest.mark.parametrize(("after", "passed"), [(1090.0, True), (1150.0, False), (700.0, True)])

@@ -13,7 +13,7 @@ from advisor.model.inspection import FoundPart, InputFile, Unused
 from advisor.sources.detect import find_candidates
 from advisor.sources.families import FAMILIES
 from advisor.sources.family import paths_of_source
-from advisor.sources.listing import TooManyNames, list_folder, show_name, show_relative
+from advisor.sources.listing import Listing, TooManyNames, list_folder, show_name, show_relative
 
 MOST_FILES = 200
 """Names that are told of one folder."""
@@ -63,7 +63,7 @@ def _files_in(folder: Path, base: Path, read: Collection[Path], leading: Collect
         return
     folders = [name for name in listing.folders if folder / name not in leading]
     entries: Sequence[tuple[str, Unused]] = [
-        *((name, "" if folder / name in read else _why_not(name)) for name in listing.files),
+        *((name, "" if folder / name in read else _why_not(folder, name)) for name in listing.files),
         *((f"{name}/", "not looked into" if leading else "folder") for name in folders),
         *((name, "cannot be opened") for name, _ in listing.aside),
     ]
@@ -78,10 +78,15 @@ def _files_in(folder: Path, base: Path, read: Collection[Path], leading: Collect
         yield InputFile(path=f"… ({len(entries) - MOST_FILES})", unused="not listed")
 
 
-def _why_not(name: str) -> Unused:
+def _why_not(folder: Path, name: str) -> Unused:
+    """Why a file is not among those that are read; what a family reads packed as it is, such as a trace, counts."""
     if any(family.reads(name) for family in FAMILIES):
         return "left aside"
-    return "packed" if name.lower().endswith(_PACKED) else "no part"
+    if not name.lower().endswith(_PACKED):
+        return "no part"
+    alone = Listing(folder, files=(name,), asked=name)
+    found = (one for family in FAMILIES for one in family.detect(alone) if one.kind == "capture")
+    return "packed" if next(found, None) is None else "left aside"
 
 
 def _reason_for_none(name: str) -> Text | None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
@@ -23,10 +24,12 @@ from advisor.model.inspection import Inspection
 from advisor.report.inspection.document import inspection_document, inspection_summary
 from advisor.report.pages import document_page
 from advisor.report.renderers.markdown import document_text
+from advisor.report.words import say
 from advisor.rules.catalog import Catalog
 from advisor.sources.ascend import msprof
 from advisor.sources.ascend.detect import FURTHER_FILES, TEXT_FILES
 from advisor.sources.ascend.unused_files import why_unused
+from tests.sources.gpu_traces import host, trace
 
 TOP = Path(__file__).parent.parent.parent
 CASE = TOP / "corpus" / "host-bound-2-ranks"
@@ -111,6 +114,16 @@ def test_every_file_is_read_or_it_is_said_why_not(tmp_path: Path, rules: Catalog
     assert there <= told.keys()
 
 
+def test_a_trace_that_was_read_packed_is_not_called_unread_for_being_packed(tmp_path: Path, rules: Catalog) -> None:
+    alone = trace([host("aten::add", 0, 5)])
+    (tmp_path / "rank_of_none.json.gz").write_bytes(gzip.compress(json.dumps(alone).encode()))
+    (tmp_path / "other.csv.gz").write_bytes(gzip.compress(b"a,b"))
+    seen = pipeline.inspect(tmp_path, rules)
+    assert seen.refusal is not None
+    told = {file.path: file.unused for file in seen.files}
+    assert told == {"other.csv.gz": "packed", "rank_of_none.json.gz": "left aside"}
+
+
 def test_what_is_known_to_be_of_no_use_is_said_with_the_reason(tmp_path: Path, rules: Catalog) -> None:
     output = write_capture(tmp_path, 0)
     files = (
@@ -181,6 +194,7 @@ def test_every_format_says_what_can_look(found: Inspection, language: Language) 
     whole = inspection_document(found, language)
     counted = f"{len(found.enabled)}"
     assert counted in document_page(whole)
+    assert document_page(whole).count(say("made_by", language, version=found.version)) == 1
     assert counted in document_text(whole)
     assert "host_calls" in document_text(whole)
     assert len(document_text(inspection_summary(found, language))) < len(document_text(whole))

@@ -84,7 +84,6 @@ class _InspectionBlocks(Phrases):
         yield from self.facts()
         yield from self.rules()
         yield from self.unread()
-        yield self.sentence("made_by", version=clean_line(self.inspection.version, 40))
 
     def short(self) -> Iterator[Block]:
         """What fits on a terminal."""

@@ -42,11 +42,12 @@ def refuse_saved(path: Path, *, to_write_again: bool = False) -> None:
         return
     from advisor.messages.errors import UsageError
     from advisor.messages.message import Message
+    from advisor.messages.shell_words import shell_words
 
     called = Message("a_saved_comparison")
     if kind == "diagnosis":
         called = Message("a_saved_diagnosis")
-    hint = Message("render_again", path=path) if to_write_again else Message("give_its_capture")
+    hint = Message("render_again", path=shell_words(path)) if to_write_again else Message("give_its_capture")
     raise UsageError(Message("not_a_capture", path=path, kind=called), hint)
 
 
@@ -66,10 +67,11 @@ def warn_of_rules(arguments: argparse.Namespace) -> None:
     if not arguments.rules or getattr(arguments, "quiet", False):
         return
     from advisor.messages.message import Message
+    from advisor.messages.shell_words import shell_words
     from advisor.rules.catalog import lint_rules
 
     if slips := lint_rules(arguments.rules):
-        said = Message("slips_in_rules", count=len(slips), folders=" ".join(map(str, arguments.rules)))
+        said = Message("slips_in_rules", count=len(slips), folders=shell_words(*arguments.rules))
         print(f"advisor: {said.say(language_of(arguments.lang))}", file=sys.stderr)
 
 

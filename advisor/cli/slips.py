@@ -86,7 +86,9 @@ class Parser(argparse.ArgumentParser):
         known = tuple(map(str, action.choices))
         hint = _nearest_hint(str(value), known)
         if action.nargs == argparse.PARSER and os.path.exists(str(value)):  # a path without a command
-            hint = _message("diagnose_it", path=str(value))
+            from advisor.messages.shell_words import shell_words
+
+            hint = _message("diagnose_it", path=shell_words(str(value)))
         what = _message("invalid_choice", given=repr(value), choices=", ".join(map(repr, known)))
         self.refuse(what, hint, action)
 

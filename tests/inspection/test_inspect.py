@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import shutil
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from rich.console import Console
 
 import advisor
 from advisor import pipeline
@@ -24,6 +26,7 @@ from advisor.model.inspection import Inspection
 from advisor.report.inspection.document import inspection_document, inspection_summary
 from advisor.report.pages import document_page
 from advisor.report.renderers.markdown import document_text
+from advisor.report.renderers.terminal import print_document
 from advisor.report.words import say
 from advisor.rules.catalog import Catalog
 from advisor.sources.ascend import msprof
@@ -187,6 +190,18 @@ def test_what_cannot_be_diagnosed_is_described_with_what_to_do(
 def test_a_path_to_nothing_is_an_error(tmp_path: Path, rules: Catalog) -> None:
     with pytest.raises(InputError, match="does not exist"):
         pipeline.inspect(tmp_path / "gone", rules)
+
+
+@pytest.mark.parametrize("width", [20, 50])
+def test_what_to_record_can_be_copied_from_a_terminal_of_any_width(width: int, tmp_path: Path, rules: Catalog) -> None:
+    seen = pipeline.inspect(tmp_path, rules)
+    assert seen.recording is not None
+    out = io.StringIO()
+    print_document(inspection_summary(seen, "en"), Console(file=out, width=width))
+    printed = [line[2:] for line in out.getvalue().splitlines()]
+    code = seen.recording.code.splitlines()
+    assert max(map(len, code)) > width
+    assert set(code) <= set(printed)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

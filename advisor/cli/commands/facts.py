@@ -40,6 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     from advisor.input_folders import folder_outside_input
     from advisor.messages.message import Message
+    from advisor.messages.shell_words import shell_words
     from advisor.pipeline import open_profile, write_facts
     from advisor.report.output_files import cannot_be_written
     from advisor.report.progress_bar import ProgressBar
@@ -63,7 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.quiet:
         size = sum(path.stat().st_size for path in target.rglob("*.parquet"))
         count, shown = f"{sum(rows.values()):,}", show_value(size, "B")
-        done = Message("facts_written", path=arguments.output, tables=len(rows), rows=count, size=shown)
+        quoted = shell_words(arguments.output)
+        done = Message("facts_written", path=arguments.output, quoted=quoted, tables=len(rows), rows=count, size=shown)
         print(done.say(language))
     return FINE
 

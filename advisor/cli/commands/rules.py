@@ -40,6 +40,7 @@ def words(rules: argparse.ArgumentParser) -> None:
     one.add_argument(
         "--dir", type=Path, default=Path(), metavar="DIR", help="the folder of your rules (default: this one)"
     )
+    language_option(one)
     one.set_defaults(run=_write_new_rule)
 
     for name, help_text, work in (
@@ -101,6 +102,7 @@ def _info_of_pattern(pattern: Pattern, catalog: Catalog) -> PatternInfo:
 def _write_new_rule(arguments: argparse.Namespace) -> int:
     from advisor.messages.errors import UsageError
     from advisor.messages.message import Message
+    from advisor.messages.shell_words import shell_words
     from advisor.report.output_files import write_new_file
     from advisor.rules.catalog import new_rule, refuse_shipped_id
 
@@ -112,7 +114,7 @@ def _write_new_rule(arguments: argparse.Namespace) -> int:
     except FileExistsError:
         raise UsageError(Message("exists_already", path=target), Message("choose_id_or_edit")) from None
     print(target)
-    print(Message("test_it_next", folder=arguments.dir).say(language_of(None)))
+    print(Message("test_it_next", folder=shell_words(arguments.dir)).say(language_of(arguments.lang)))
     return FINE
 
 

@@ -80,10 +80,10 @@ TEXTS: Mapping[str, Text] = {
     ),
     "give_new_folder": Text("give a folder that is not there yet", "请指定一个尚不存在的目录"),
     "facts_written": Text(
-        "{path}: {tables} tables, {rows} rows, {size}. Ask them with `cd {path} && duckdb -init views.sql`, or "
-        "diagnose them with `advisor diagnose {path}`",
-        "{path}：{tables} 张表，{rows} 行，{size}。可用 `cd {path} && duckdb -init views.sql` 查询，或用 "
-        "`advisor diagnose {path}` 诊断",
+        "{path}: {tables} tables, {rows} rows, {size}. Ask them with `cd {quoted} && duckdb -init views.sql`, or "
+        "diagnose them with `advisor diagnose {quoted}`",
+        "{path}：{tables} 张表，{rows} 行，{size}。可用 `cd {quoted} && duckdb -init views.sql` 查询，或用 "
+        "`advisor diagnose {quoted}` 诊断",
     ),
     "cannot_be_written": Text("{path} cannot be written: {why}", "无法写入 {path}：{why}"),
     "written_before": Text("written before that: {files}", "此前已写入：{files}"),

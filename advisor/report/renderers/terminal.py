@@ -127,7 +127,7 @@ def block_renderables(blocks: Blocks, indent: int = 0) -> Iterator[RenderableTyp
             case ListBlock():
                 yield from (Group(*_item_renderables(mark, item, indent)) for mark, item in _marked_items(block))
             case Code():
-                yield code_lines(block.text, indent + 2)
+                yield Group(code_lines(block.text, indent + 2))  # a text that is printed alone would wrap
             case Grid():
                 table = FittedGrid(block) if block.subject is None else _entries_table(block, block.subject)
                 yield _set_back(table, indent)

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
-from shlex import quote
 
 from advisor.messages.errors import InputError, hint_beside
 from advisor.messages.message import Message
+from advisor.messages.shell_words import shell_words
 from advisor.messages.text import Text
 from advisor.sources.ascend.detect import NAME, OUTPUT, RawData, is_ascend_trace
 from advisor.sources.ascend.msprof import is_renamed_database
@@ -47,7 +48,7 @@ def _renamed_database_error(path: Path, found: Inventory) -> InputError | None:
     renamed = next(filter(is_renamed_database, sorted(list_folder(path).files)), None)
     if renamed is None:
         return None
-    command = f"advisor diagnose {quote(show_name(path / renamed))}"
+    command = shell_words("advisor", "diagnose", show_name(path / renamed))
     return InputError(
         Message("database_renamed", path=show_name(path), name=show_name(renamed)),
         Message("give_the_database", command=command),
@@ -69,14 +70,15 @@ def _unexported_error(folder: Path) -> InputError:
     """About what msprof recorded and did not export."""
     return InputError(
         Message("not_exported", path=show_name(folder)),
-        Message("run_on_cann", command=f"msprof --export=on --output={quote(show_name(folder))}"),
+        Message("run_on_cann", command=shell_words("msprof", "--export=on", f"--output={show_name(folder)}")),
     )
 
 
 def _unparsed_error(folder: Path) -> InputError:
     module = "mindspore" if folder.name.endswith("_ascend_ms") else "torch_npu"
-    where = show_name(folder.parent)
-    command = f"python -c \"from {module}.profiler.profiler import analyse; analyse(profiler_path='{where}')\""
+    where = json.dumps(show_name(folder.parent), ensure_ascii=False)
+    code = f"from {module}.profiler.profiler import analyse; analyse(profiler_path={where})"
+    command = shell_words("python", "-c", code)
     return InputError(
         Message("not_parsed", path=show_name(folder)),
         Message("run_on_cann", command=command),
@@ -85,7 +87,7 @@ def _unparsed_error(folder: Path) -> InputError:
 
 def _packed_error(path: Path) -> InputError:
     """About a timeline packed with gzip: it is read in pieces from where they lie, which packing hides."""
-    command = f"gunzip -k {quote(show_name(path))}"
+    command = shell_words("gunzip", "-k", show_name(path))
     return InputError(
         Message("timeline_packed", path=show_name(path)),
         Message("unpack_first", command=command),

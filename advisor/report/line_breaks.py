@@ -23,16 +23,30 @@ _UNIT = r"(?:%|[µmn]?s\b|min\b|h\b|B\b|[KMGT]iB\b|GB/s|MHz|倍)"
 _PIECE = re.compile(rf"[{_OPEN}]*(?:\d[\d.,]* {_UNIT}|[{_HAN}]|[^\s{_HAN}{_OPEN}{_CLOSE}]+)?(?:——|[{_CLOSE}])*\s*")
 
 
+BELOW = "·\u00a0"
+"""What stands before a name in a tree for each one around it."""
+_LEAST_NAME = 8
+"""Cells that a name in a tree has at least; what stands before it gives way."""
+
+
 class Flow:
-    """Text that is broken to the width it is given; a word that is wider goes on in the next line."""
+    """Text that is broken to the width it is given; a word that is wider goes on in the next line.
+
+    A name in a tree goes on below its own beginning.
+    """
 
     def __init__(self, text: Text) -> None:
         self.text = text
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        broken = break_lines(self.text, options.max_width, inside=True)
-        broken.overflow = "fold"
-        yield broken
+        marks = len(self.text) - len(self.text.plain.lstrip(BELOW))
+        lead = min(marks, max(options.max_width - _LEAST_NAME, 0))
+        before, words = self.text.divide([lead])
+        lines = break_lines(words, options.max_width - lead, inside=True).split("\n")
+        below = (Text.assemble(" " * lead, line) for line in lines[1:])
+        said = Text("\n").join((Text.assemble(before, *lines[:1]), *below))
+        said.overflow = "fold"
+        yield said
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         widest = max((cell_len(line) for line in self.text.plain.splitlines()), default=0)
@@ -59,8 +73,9 @@ class HangingText:
                 before = blank
 
 
-_PART_ENDS = re.compile(r"(?<=[_/.:;,])(?=[^\W_]|_[/.:;,]*(?![\w/.:;,]))")
-"""Where a part of a name ends: behind the marks before its next word, before the last `_` of those before none."""
+_PART_ENDS = re.compile(r"(?<=[_/.:;,])(?=[^\W_]|_[/.:;,]*(?![\w/.:;,]))|(?<=[A-Za-z0-9])(?=[A-Z][a-z])")
+"""Where a part of a name ends: behind the marks before its next word, before the last `_` of those before none, and
+before a word that only its capital tells from the one before."""
 
 
 def _pieces_of_text(text: str, width: int | None) -> Iterator[tuple[int, str]]:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from advisor.report.line_breaks import Flow, break_lines
+from advisor.report.line_breaks import BELOW, Flow, break_lines
 
 SENTENCE = "先排除等待：慢卡或空闲的通信算子也计入通信时间，但并没有数据在传输（19 %），这时并行策略不是原因。"
 
@@ -32,6 +32,22 @@ def test_chinese_fills_its_lines_and_marks_stay_with_their_words(width: int) -> 
 @given(st.text("ab 中文，（）。1%\u0301", max_size=60), st.integers(1, 30))
 def test_breaking_loses_nothing_but_blanks(words: str, width: int) -> None:
     assert break_lines(Text(words), width).plain.replace("\n", "").replace(" ", "") == words.replace(" ", "")
+
+
+def test_a_name_in_a_tree_goes_on_below_its_own_beginning() -> None:
+    out = io.StringIO()
+    Console(file=out, width=18).print(Flow(Text.assemble((f"{BELOW * 2}", "dim"), "AdaptiveAvgPool2d_0")))
+    assert out.getvalue() == f"{BELOW * 2}AdaptiveAvg\n    Pool2d_0\n"
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 12), st.text("abAB_/.2", min_size=1, max_size=40), st.integers(1, 40))
+def test_a_name_in_a_tree_is_whole_at_every_width(depth: int, name: str, width: int) -> None:
+    out = io.StringIO()
+    Console(file=out, width=width).print(Flow(Text(BELOW * depth + name)))
+    lines = out.getvalue().splitlines()
+    assert max(map(cell_len, lines)) <= width
+    assert "".join("".join(lines).split()).replace("·", "") == name
 
 
 def test_styles_survive_the_break() -> None:
@@ -54,7 +70,7 @@ def test_a_name_wider_than_its_column_goes_on_below_and_leaves_no_blank_line() -
     table.add_row(Flow(Text("ForeachAddList")), Flow(Text("1")))
     table.add_row(Flow(Text("Cast")), Flow(Text("2")))
     Console(file=out, width=24).print(table)
-    assert [line.split() for line in out.getvalue().splitlines()] == [["ForeachA", "1"], ["ddList"], ["Cast", "2"]]
+    assert [line.split() for line in out.getvalue().splitlines()] == [["Foreach", "1"], ["AddList"], ["Cast", "2"]]
 
 
 @pytest.mark.parametrize(
@@ -64,6 +80,7 @@ def test_a_name_wider_than_its_column_goes_on_below_and_leaves_no_blank_line() -
         ("aten::add", ["aten::add"]),
         ("Net/layers.*/mlp/down", ["Net/", "layers.*/", "mlp/down"]),
         ("DataParallelWrapper_0", ["DataParallel", "Wrapper_0"]),
+        ("Conv2DBackpropFilter", ["Conv2D", "Backprop", "Filter"]),
     ],
 )
 def test_a_name_wider_than_its_column_breaks_where_its_parts_end(name: str, lines: list[str]) -> None:

@@ -11,6 +11,7 @@ from advisor.messages.text import Language
 from advisor.model.modules import ModuleNode, ModuleReport, OperatorRow, RankModules
 from advisor.report.blocks import Block, Code, Document, FactLine, Grid, Heading, Paragraph, paragraph_of
 from advisor.report.diagnosis.finding import quiet_line
+from advisor.report.line_breaks import BELOW
 from advisor.report.losses import losses_in_full, losses_in_short, say_losses
 from advisor.report.modules.words import ATTENTION_MARKING, MARKING, say
 from advisor.report.phrases import Phrases
@@ -23,8 +24,6 @@ BAR = 10
 """Characters of the longest bar."""
 ATTENTION = "FlashAttentionScore"
 """In the names of the kernels whose arguments are marked."""
-_BELOW = "·\u00a0"
-"""What stands before a module for each one around it."""
 MOST_ROWS = 40
 """Operators shown of one module; the files for programs hold all of them."""
 MOST_RANKS = 8
@@ -202,7 +201,7 @@ class ModuleBlocks(Phrases):
         """One row of the tree."""
         share = _share(node, steps=steps)
         named = code_prose(node.name, 60) if node.path else self.said("outside")
-        yield (TextPiece(_BELOW * node.depth, tone="quiet"), *named) if node.depth else named
+        yield (TextPiece(BELOW * node.depth, tone="quiet"), *named) if node.depth else named
         yield plain_prose(show_value(share, "share"))
         yield (TextPiece("█" * round(share / largest * BAR) if largest else "", tone="compute"),)
         for name in ("total", "own", *more):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from advisor.engine.reason import of_missing
 from advisor.facts.base import Fact
@@ -28,7 +28,9 @@ _UNITS = {
 }
 """By the name of a column, or how it ends."""
 _NOTHING_OF_IT = Text("the capture holds nothing of this", "采集数据中没有此类记录")
-_COUNTS = ("calls", "steps", "allocations", "kernels", "instances")
+_COUNTS = ("calls", "steps", "allocations", "kernels", "instances", "samples")
+_MOST_EXACT = float(1 << 53)
+"""Up to here a float holds every whole number."""
 
 
 def make_statistics(
@@ -53,14 +55,14 @@ def make_statistics(
     absent: list[AbsentStatistic] = []
     for table in chosen:
         try:
-            frame = table.make(profile, keys[table.name])
+            frame = _made_frame(table, profile, keys[table.name])
         except FactMissing as missing:
             absent.append(AbsentStatistic(name=table.name, reason=of_missing(missing, profile.run).text))
             continue
         if frame.empty:
             absent.append(AbsentStatistic(name=table.name, reason=_NOTHING_OF_IT))
         else:
-            tables.append(Statistic(name=table.name, keys=keys[table.name], rows=_rows_of_frame(frame)))
+            tables.append(Statistic(name=table.name, keys=keys[table.name], rows=_rows_of_frame(table, frame)))
     run = profile.run
     return Statistics(
         version=VERSION,
@@ -83,7 +85,7 @@ def statistic_frame(profile: Profile, name: str, by: Sequence[str] = (), *, per_
     keys = _keys_asked(table, by, per_rank, strict=True)
     profile.prepare(_wanted([table]))
     try:
-        return table.make(profile, keys)
+        return _made_frame(table, profile, keys)
     except FactMissing as missing:
         raise missing.because(of_missing(missing, profile.run).text) from None
 
@@ -133,9 +135,33 @@ def _wanted(tables: Sequence[StatisticTable]) -> list[type[Fact]]:
     return list(dict.fromkeys(fact for table in tables for fact in table.wanted))
 
 
-def _rows_of_frame(frame: pd.DataFrame) -> Rows:
+def _made_frame(table: StatisticTable, profile: Profile, keys: tuple[str, ...]) -> pd.DataFrame:
+    """A table whose columns of whole numbers are such where none is missing: a missing one makes all of them floats.
+
+    Raises:
+        FactMissing: What it is made from was not recorded.
+    """
+    frame = table.make(profile, keys)
+    known = {name: frame[name].round() for name in _whole_columns(table, frame) if frame[name].notna().all()}
+    return frame.assign(**{name: column.astype("int64") for name, column in known.items()})
+
+
+def _whole_columns(table: StatisticTable, frame: pd.DataFrame) -> tuple[str, ...]:
+    """The columns of bytes, and of counts that are no means and hold whole numbers alone."""
+    units = {str(name): _unit_of(str(name)) for name in frame.columns if name not in table.means}
+    return tuple(name for name, unit in units.items() if unit in ("B", "count") and _holds_whole(frame[name], unit))
+
+
+def _holds_whole(column: pd.Series[Any], unit: str) -> bool:
+    """Whether numbers are whole, and no larger than a float holds exactly; parts of a byte come from averaging."""
+    known = [cell for cell in column.tolist() if isinstance(cell, int | float) and not math.isnan(cell)]
+    return all(abs(cell) < _MOST_EXACT and (unit == "B" or cell == round(cell)) for cell in known)
+
+
+def _rows_of_frame(table: StatisticTable, frame: pd.DataFrame) -> Rows:
+    whole = _whole_columns(table, frame)
     heads = tuple(Head(name=str(name), unit=_unit_of(str(name))) for name in frame.columns)
-    columns = [[_plain_cell(cell) for cell in frame[name].tolist()] for name in frame.columns]
+    columns = [[_plain_cell(cell, whole=name in whole) for cell in frame[name].tolist()] for name in frame.columns]
     return Rows(columns=heads, rows=tuple(zip(*columns, strict=True)), total=len(frame))
 
 
@@ -143,8 +169,8 @@ def _unit_of(name: str) -> str:
     return "count" if name in _COUNTS else _UNITS.get(name) or _UNITS.get(name.rpartition("_")[2], "")
 
 
-def _plain_cell(cell: object) -> Scalar:
+def _plain_cell(cell: object, *, whole: bool) -> Scalar:
     """A number or text; nothing where it is missing, and times to the ns."""
     if isinstance(cell, float):
-        return round(cell, 6) if math.isfinite(cell) else None
+        return round(cell, None if whole else 6) if math.isfinite(cell) else None
     return cell if isinstance(cell, str | int) else None

@@ -55,6 +55,8 @@ class StatisticTable(Struct, frozen=True):
     """Whether ranks are put together unless they are asked for."""
     needed: tuple[str, ...] = ()
     """Keys without which its rows cannot be put together."""
+    means: tuple[str, ...] = ()
+    """Counts that are means over steps; all others are of whole things."""
 
 
 def _kernels(profile: Profile, keys: Keys) -> pd.DataFrame:
@@ -321,6 +323,7 @@ TABLES: tuple[StatisticTable, ...] = (
         (OperatorRoofline,),
         merges=False,
         needed=("rank", "op_type", "input_shapes"),
+        means=("calls",),
     ),
     StatisticTable("operators", ("name",), _operators, (CallBin,), finer=("kind",)),
     StatisticTable("apis", ("kind", "name"), _apis, (CallBin, ApiTotal)),
@@ -345,7 +348,15 @@ TABLES: tuple[StatisticTable, ...] = (
         needed=("rank", "step", "direction", "number"),
     ),
     StatisticTable("gaps", ("cause",), _gaps, (GapBin,)),
-    StatisticTable("modules", ("rank", "module"), _modules, (ModuleShare,), merges=False, needed=("rank", "module")),
+    StatisticTable(
+        "modules",
+        ("rank", "module"),
+        _modules,
+        (ModuleShare,),
+        merges=False,
+        needed=("rank", "module"),
+        means=("kernels",),
+    ),
     StatisticTable("marks", ("domain", "name"), _marks, (MarkBin,)),
     StatisticTable("memory", ("rank", "component"), _memory, (MemoryPeak,), merges=False, needed=("component",)),
     StatisticTable("holders", ("rank", "name"), _holders, (MemoryHolder,), merges=False),

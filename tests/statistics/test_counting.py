@@ -6,10 +6,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from pathlib import Path
 
 import pytest
 from openpyxl import load_workbook
+from pandas import DataFrame
 from pyarrow import parquet
 
 import advisor
@@ -26,7 +28,7 @@ from advisor.report.statistics.document import sheet_name
 from advisor.report.statistics.words import TABLES as TITLES
 from advisor.report.statistics.words import say_column
 from advisor.report.writers import Output, write_files
-from advisor.statistics.counting import _unit_of
+from advisor.statistics.counting import _rows_of_frame, _unit_of
 from advisor.statistics.tables import TABLES
 from tests.shared_captures import SharedCaptures
 
@@ -83,6 +85,30 @@ def test_csv_and_parquet_hold_what_the_json_holds_one_file_per_table(written: Pa
         assert columns.column_names == heads
         assert [list(row.values()) for row in columns.to_pylist()] == table["rows"]["rows"]
         assert columns.schema.field("total_us").metadata == {b"unit": b"us"}
+
+
+@pytest.mark.parametrize("name", ["kernels", "ranks", "operators", "apis", "collectives", "gaps", "memory", "holders"])
+def test_what_counts_whole_things_or_bytes_is_a_whole_number(name: str, tmp_path: Path) -> None:
+    assert main(["stats", str(CASE), "--of", name, "-o", str(tmp_path / "s.parquet"), "-q"]) == 0
+    table = parquet.read_table(tmp_path / "s.parquet")
+    kinds = {one.name: str(one.type) for one in table.schema if one.metadata[b"unit"] in (b"count", b"B")}
+    assert kinds
+    assert set(kinds.values()) == {"int64"}
+    frame = advisor.stats(CASE, name)
+    assert {frame[one].dtype.kind for one in kinds if frame[one].notna().all()} <= {"i"}
+
+
+@pytest.mark.parametrize(("name", "mean"), [("rooflines", "calls"), ("modules", "kernels")])
+def test_a_mean_per_step_is_no_whole_number(name: str, mean: str) -> None:
+    (table,) = (one for one in TABLES if one.name == name)
+    frame = DataFrame(
+        {mean: [2.0, 3.0], "size_bytes": [2.5, math.nan], "steps": [2.0, math.nan], "samples": [1.5, 2.0]}
+    )
+    rows = _rows_of_frame(table, frame).rows
+    assert [[type(cell) for cell in row] for row in rows] == [
+        [float, int, int, float],
+        [float, *[type(None)] * 2, float],
+    ]
 
 
 def test_odd_names_are_written_in_every_format(tmp_path: Path) -> None:

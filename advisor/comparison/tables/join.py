@@ -20,6 +20,8 @@ MOST_ROWS = 5000
 _DECIMALS = 3
 """Times were recorded in ns; what lies below that came from averaging."""
 
+_SIDES = ("before", "after", "delta")
+
 Key = Texts | Array
 
 
@@ -30,6 +32,8 @@ class Amount(Struct, frozen=True):
     unit: str
     mean: str = ""
     """Column of the mean per call; empty where there is none."""
+    whole: bool = False
+    """Whether it is not averaged: a whole number as it was recorded."""
 
 
 class TableLayout(Struct, frozen=True):
@@ -101,9 +105,8 @@ def _amount_columns(layout: TableLayout, sides: Mapping[str, list[Array]]) -> di
 
 def _before_after_delta(name: str, unit: str, before: Array, after: Array) -> dict[str, tuple[str, Array]]:
     return {
-        column_of_side(name, "before"): (unit, before),
-        column_of_side(name, "after"): (unit, after),
-        column_of_side(name, "delta"): (unit, after - before),
+        column_of_side(name, when): (unit, values)
+        for when, values in zip(_SIDES, (before, after, after - before), strict=True)
     }
 
 
@@ -165,7 +168,11 @@ def _build_rows(
     shown = order[:MOST_ROWS]
     first = groups.first[shown]
     named = [_plain_cells(key.take(first) if isinstance(key, Texts) else key[first]) for key in keys.values()]
-    cells = [*named, *(_plain_cells(values[shown]) for _, values in columns.values())]
+    whole = {column_of_side(one.name, when) for one in layout.amounts if one.whole for when in _SIDES}
+    cells = [
+        *named,
+        *(_plain_cells(values[shown], whole=name in whole) for name, (_, values) in columns.items()),
+    ]
     heads = [(name, layout.keys[name]) for name in keys] + [(name, unit) for name, (unit, _) in columns.items()]
     return Rows(
         columns=tuple(Head(name=name, unit=unit) for name, unit in heads),
@@ -174,10 +181,11 @@ def _build_rows(
     )
 
 
-def _plain_cells(values: Key) -> list[Scalar]:
+def _plain_cells(values: Key, *, whole: bool = False) -> list[Scalar]:
     if isinstance(values, Texts):
         return list(values.values())
     if values.dtype == np.float64:
-        exact = np.round(values, _DECIMALS) + 0.0  # no minus before a zero
-        return [value if math.isfinite(value) else None for value in exact.tolist()]
+        exact = np.round(values, 0 if whole else _DECIMALS) + 0.0  # no minus before a zero
+        cells = (value if math.isfinite(value) else None for value in exact.tolist())
+        return [int(value) if whole and value is not None else value for value in cells]
     return [None if value == MISSING else value for value in values.tolist()]

@@ -149,7 +149,7 @@ def _in_steps(profile: Profile, table: AnyTable) -> Array:
 
 _OPERATOR = tuple(Amount(name, "us") for name in ("device_total_us", "device_self_us", "host_total_us", "host_self_us"))
 _COMM = tuple(Amount(name, "us") for name in ("exposed_us", "transit_us", "wait_us", "idle_us"))
-_PEAKS = tuple(Amount(name, "B") for name in ("reserved_bytes", "largest_allocated_bytes"))
+_PEAKS = tuple(Amount(name, "B", whole=True) for name in ("reserved_bytes", "largest_allocated_bytes"))
 
 COMPARED: tuple[DifferenceTable, ...] = (
     DifferenceTable(

@@ -23,6 +23,7 @@ from advisor.report.statistics.words import say, say_column, say_value
 _SIGNS = {"us": "µs", "B": "B", "share": "", "count": "", "GB/s": "GB/s", "TFLOP/s": "", "MAD": ""}
 """What stands behind a head; nothing where cells or the head itself say it."""
 _FORMS = {"us": "#,##0.0##", "B": "#,##0", "share": "0.0%", "count": "#,##0", "GB/s": "0.0"}
+_OF_WHOLE = ("B", "count")
 C = TypeVar("C", str, bytes)
 
 
@@ -69,8 +70,9 @@ def _encodable_cell(cell: Scalar) -> Scalar:
 
 
 def _arrow_type(head: Head, cells: Sequence[Scalar]) -> str:
-    """What is measured is a number with a fraction; a name is a text or a whole number."""
-    if head.unit or any(isinstance(cell, float) for cell in cells):
+    """What is measured is a number with a fraction, but for bytes and whole things; a name is a text or a number."""
+    whole = head.unit in _OF_WHOLE and any(isinstance(cell, int) for cell in cells)
+    if (head.unit and not whole) or any(isinstance(cell, float) for cell in cells):
         return "float64"
     return "int64" if any(isinstance(cell, int) for cell in cells) else "string"
 

@@ -137,6 +137,7 @@ def test_the_memory_of_a_rank_that_was_not_captured_is_unknown() -> None:
         (0, 200, 200),
         (1, None, 200),
     ]
+    assert {type(row["reserved_after_bytes"]) for row in found} == {int}, "bytes are whole"
 
 
 def test_allocations_are_known_by_their_name_in_both_exports() -> None:

@@ -114,4 +114,4 @@ def _tree_sheet(report: ModuleReport, language: Language) -> Sheet:
         for node in rank.tree
     )
     forms = ("", "", "", "", *["#,##0.##"] * 7, "0.0%", "0.0%", "0.0%")
-    return Sheet(say("modules", language), heads, rows, forms, 2)
+    return Sheet(say("sheet", language), heads, rows, forms, 2)

@@ -13,6 +13,7 @@ _t = Text
 
 WORDS: Mapping[str, Text] = {
     "modules": _t("Where in the model the time goes", "模型结构耗时"),
+    "sheet": _t("Modules of the model", "模型结构耗时"),
     "inside": _t(
         "{inside} of the kernel time of rank {rank} belongs to modules.",
         "rank {rank} 的算子时间中，{inside} 属于模块。",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,15 +12,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from advisor.explanation import explain
-from advisor.explanation.logic import logic_of_rule
+from advisor.explanation.logic import logic_of_rule, meaning_of_table
 from advisor.explanation.subject import find_rule_and_finding
+from advisor.facts.names import FACTS
 from advisor.facts.profile import Profile
 from advisor.messages.errors import UsageError
 from advisor.messages.text import LANGUAGES
 from advisor.model.explanation import Case, Check, Explanation
 from advisor.model.findings import Diagnosis
 from advisor.policy.settings import Settings
+from advisor.report.explanation.column_meanings import MEANINGS
 from advisor.report.explanation.document import explanation_document
+from advisor.report.pages import document_page
 from advisor.report.renderers.markdown import document_text
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog
@@ -167,6 +171,31 @@ def test_in_chinese_a_table_is_told_by_its_chinese_name(catalog: Catalog, diagno
     said = document_text(explanation_document(told(rule, diagnosis), "zh"))
     assert "host 侧阻塞下发的原因" in said
     assert "One kind of host cost" not in said
+
+
+def test_what_a_column_holds_is_said_in_chinese_as_fully_as_in_english(catalog: Catalog, diagnosis: Diagnosis) -> None:
+    rule = next(rule for rule in catalog.rules if rule.id == "host/python-bound")
+    said = document_text(explanation_document(told(rule, diagnosis), "zh"))
+    assert "没有这些调用时单步可提前多久结束" in said
+
+
+def test_every_chinese_meaning_is_of_what_some_column_is_said_to_hold() -> None:
+    docs = {column.doc for fact in FACTS.values() for column in fact.columns().values()}
+    assert MEANINGS.keys() <= docs
+    assert not any(meaning.isascii() for meaning in MEANINGS.values())
+    for doc, meaning in MEANINGS.items():
+        assert set(re.findall("`[^`]+`", meaning)) <= {*re.findall("`[^`]+`", doc)}, doc
+
+
+def test_names_in_what_columns_hold_are_shown_as_names_and_none_is_of_the_program(
+    catalog: Catalog, diagnosis: Diagnosis
+) -> None:
+    rule = next(rule for rule in catalog.rules if rule.id == "host/python-bound")
+    for language in LANGUAGES:
+        assert "`" not in document_page(explanation_document(told(rule, diagnosis), language)).split("</script>")[-1]
+    for fact in FACTS.values():
+        for doc in (meaning_of_table(fact), *(column.doc for column in fact.columns().values())):
+            assert not re.search(r"`(analysis|engine|facts|sources|summary|rules)\.", doc), doc
 
 
 @pytest.mark.parametrize(

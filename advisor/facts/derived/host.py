@@ -165,7 +165,7 @@ class HostCost(Fact):
 
 
 class Holdup(Fact):
-    """One kind of host cost in one step, and what it loses: the rank is replayed without it (see `analysis.replay`)."""
+    """One kind of host cost in one step, and what it loses: how much sooner the rank's step would end without it."""
 
     table = "holdups"
     of_pauses = True

@@ -14,6 +14,7 @@ from advisor.model.run import Run
 from advisor.report.blocks import Block, Blocks, Document, Grid, Heading, Paragraph, bullet_list
 from advisor.report.columns import COLUMNS
 from advisor.report.diagnosis.cards import Maker, describe_saving
+from advisor.report.explanation.column_meanings import MEANINGS
 from advisor.report.explanation.rule_document import introduce_rule, logic_rows
 from advisor.report.explanation.words import WORDS, say_explained
 from advisor.report.occurrence_times import worst_events
@@ -84,7 +85,7 @@ class _Maker(Phrases):
         rows = tuple(
             (
                 code_prose(column.name),
-                plain_prose(self._column_meaning(column.name, column.means)),
+                parse_prose(self._column_meaning(column.name, column.means)),
                 plain_prose(column.unit),
             )
             for column in logic.columns
@@ -100,8 +101,8 @@ class _Maker(Phrases):
         return logic.means if self.language == "en" else logic.called.zh or logic.means
 
     def _column_meaning(self, name: str, doc: str) -> str:
-        """What a column holds: in Chinese its label, where it has one; the reference of facts is in English."""
-        return doc if self.language == "en" else word_for(COLUMNS, name, self.language) or doc
+        """What a column holds; the reference of facts is in English: what is not said in Chinese has its label."""
+        return doc if self.language == "en" else MEANINGS.get(doc) or word_for(COLUMNS, name, self.language) or doc
 
     def _clause_blocks(self, logic: Logic) -> Blocks:
         rows = logic_rows([(clause.key, clause.text) for clause in logic.clauses])

@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from msgspec.structs import replace
 from report_samples import HOSTILE
 from rich.console import Console
 from test_html import FETCHING, Reader
@@ -35,7 +36,7 @@ from advisor.report.comparison.page import comparison_page
 from advisor.report.comparison.workbook import comparison_workbook
 from advisor.report.output_formats import COMPARED_WRITERS, FOR_PROGRAMS, Reported
 from advisor.report.pages import LARGEST_BYTES
-from advisor.report.prose import flat_text
+from advisor.report.prose import flat_text, plain_prose
 from advisor.report.renderers.markdown import document_text
 from advisor.report.renderers.terminal import print_document
 
@@ -277,6 +278,23 @@ def test_charts_that_cannot_be_drawn_are_named() -> None:
 
 def test_the_largest_comparison_still_opens_at_once(renderer: Renderer) -> None:
     assert len(comparison_page(large(), "zh", renderer).encode("utf-8", "backslashreplace")) < LARGEST_BYTES
+
+
+def test_a_chart_without_another_beside_it_takes_the_width_of_the_page_and_says_what_pale_bars_are() -> None:
+    made = compared()
+    entries = account_entries(made, "en")
+    single = made.model_copy(update={"before": made.before.model_copy(update={"account": None})})
+    long = replace(entries[0], name=plain_prose("a_kernel_with_a_name_of_forty_letters_"))
+    (beside, _), (alone,) = (comparison_charts(one, [long, *entries[1:]], "en") for one in (made, single))
+    assert (beside.wide, alone.wide) == (False, True)
+    names = [spec["data"]["values"][0]["name"] for spec in (beside.spec, alone.spec)]  # type: ignore[index]
+    assert names[1] == "a_kernel_with_a_name_of_forty_letters_" != names[0]
+    assert alone.numbers[0][0] == names[1]
+    pale = any(one.noisy and one.key != "step" for one in entries)
+    assert ("pale bar" in alone.note) is pale
+    noisy = comparison_charts(single, [replace(one, noisy=True) for one in entries], "zh")[0]
+    assert "浅色" in noisy.note
+    assert comparison_charts(single, [replace(one, noisy=False) for one in entries], "en")[0].note == ""
 
 
 def test_bars_of_the_chart_hang_together() -> None:

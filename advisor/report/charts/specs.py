@@ -36,7 +36,7 @@ from advisor.report.words import CAUSES, CHARTS, say, say_axis, word_for
 from advisor.units import show_value
 
 LABEL, AMOUNT = 180, 64
-LABEL_COLUMNS = 24
+LABEL_LETTERS = 22
 """Room beside bars for names and amounts: the page's font may be wider than the one the drawing measures with."""
 MOST_BARS = 10
 LONGEST_SAID = 120
@@ -198,11 +198,15 @@ def _top_operators(rows: Sequence[Row], total: int, language: Language, times_of
     return _bars_drawing(bars, "compute", note, say_axis("time_step", language, times_of))
 
 
-def short_label(name: Scalar) -> str:
+def short_label(name: Scalar, letters: int = LABEL_LETTERS) -> str:
     """A name that fits beside its bar: wide characters count twice, and a cut is in the middle."""
-    text = clean_line(name, 22)
-    wide = sum(east_asian_width(letter) in "WF" for letter in text)
-    return text if len(text) + wide <= LABEL_COLUMNS else clean_line(name, 11)
+    text = clean_line(name, letters)
+    return text if letter_columns(text) <= letters + 2 else clean_line(name, letters // 2)
+
+
+def letter_columns(text: str) -> int:
+    """How many letters wide a text is, where wide characters are two."""
+    return len(text) + sum(east_asian_width(letter) in "WF" for letter in text)
 
 
 Bar = tuple[str, float, str]

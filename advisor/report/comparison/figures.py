@@ -5,11 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import Struct
+
 from advisor.messages.text import Language
 from advisor.model.comparison import Comparison
 from advisor.model.findings import StepSplit
-from advisor.report.charts.drawing import WIDTH, ChartSpec, Drawing, tooltip_text
-from advisor.report.charts.specs import AMOUNT, LABEL, LONGEST_SAID, Chart, chart_of, short_label
+from advisor.report.charts.drawing import WIDE, WIDTH, ChartSpec, Drawing, tooltip_text
+from advisor.report.charts.specs import (
+    AMOUNT,
+    LABEL,
+    LABEL_LETTERS,
+    LONGEST_SAID,
+    Chart,
+    chart_of,
+    letter_columns,
+    short_label,
+)
 from advisor.report.comparison.account import AccountEntry
 from advisor.report.comparison.amounts import signed_amount
 from advisor.report.comparison.apart import compared_times
@@ -18,31 +29,60 @@ from advisor.report.prose import clean_line, flat_text
 from advisor.report.words import say_axis
 from advisor.units import show_value
 
-_PLOT = WIDTH - LABEL - AMOUNT
 _FEW = 2
 _COLOURS = {"slower": "var(--critical)", "faster": "var(--compute)", "sum": "var(--idle)"}
 
 
 def comparison_charts(comparison: Comparison, entries: Sequence[AccountEntry], language: Language) -> tuple[Chart, ...]:
     """The charts that have something to show."""
-    drawings = {
-        "moved": _waterfall_drawing(entries, judged=not comparison.apart),
-        "steps": _steps_drawing(comparison, len(entries), language),
-    }
+    steps = _steps_drawing(comparison, len(entries), language)
+    room = _room_alone(entries) if steps is None else _BESIDE
+    moved = _waterfall_drawing(entries, language, judged=not comparison.apart, room=room)
+    drawings = {"moved": moved, "steps": steps}
     times_of = compared_times(comparison)
     named = ((kind, CHARTS[kind].say(language, of=times_of), one) for kind, one in drawings.items())
     return tuple(chart_of(kind, title, one) for kind, title, one in named if one is not None)
 
 
-def _waterfall_drawing(entries: Sequence[AccountEntry], *, judged: bool) -> Drawing | None:
-    """Each bar begins where the one above ends; the last is their sum. `judged`, slower and faster have colours."""
+class _Room(Struct, frozen=True):
+    """How wide a chart of bars is, the names beside them, and how many letters these have."""
+
+    width: int
+    label: int
+    letters: int
+
+    @property
+    def plot(self) -> int:
+        """What is left for the bars."""
+        return self.width - self.label - AMOUNT
+
+
+_BESIDE = _Room(WIDTH, LABEL, LABEL_LETTERS)
+"""Of a chart beside another."""
+_MOST_LETTERS, _LETTER = 42, 8
+"""Of a name beside a chart that has the width of the page to itself, and the most pixels of each."""
+
+
+def _room_alone(entries: Sequence[AccountEntry]) -> _Room:
+    """The width of the page, with names as wide as the longest of them needs."""
+    names = (short_label(flat_text(one.name), _MOST_LETTERS) for one in entries)
+    return _Room(WIDE, max(LABEL, (max(map(letter_columns, names), default=0) + 2) * _LETTER), _MOST_LETTERS)
+
+
+def _waterfall_drawing(
+    entries: Sequence[AccountEntry], language: Language, *, judged: bool, room: _Room
+) -> Drawing | None:
+    """Each bar begins where the one above ends; the last is their sum. `judged`, slower and faster have colours.
+
+    Where bars are pale, the note says why.
+    """
     if not any(one.us for one in entries):
         return None
     values, reached = [], 0.0
     for place, one in enumerate(entries):
         begin, end = (0.0, one.us) if one.key == "step" else (reached, reached + one.us)
         reached = end
-        values.append(_waterfall_bar(place, one, begin, end, judged=judged))
+        values.append(_waterfall_bar(place, one, begin, end, judged=judged, letters=room.letters))
     ends = [value for row in values for value in (row["from"], row["to"]) if isinstance(value, float)]
     low, high = min(0.0, *ends), max(0.0, *ends)
     x: ChartSpec = {
@@ -68,9 +108,9 @@ def _waterfall_drawing(entries: Sequence[AccountEntry], *, judged: bool) -> Draw
     }
     pale: ChartSpec = {"condition": {"test": "datum.pale", "value": 0.4}, "value": 1}
     spec: ChartSpec = {
-        "width": _PLOT,
+        "width": room.plot,
         "height": {"step": 24},
-        "padding": {"left": LABEL, "right": AMOUNT, "top": 2, "bottom": 2},
+        "padding": {"left": room.label, "right": AMOUNT, "top": 2, "bottom": 2},
         "autosize": "none",
         "data": {"values": values},
         "layer": [
@@ -87,17 +127,19 @@ def _waterfall_drawing(entries: Sequence[AccountEntry], *, judged: bool) -> Draw
                 },
             },
             {"mark": label, "encoding": {"y": y, "x": {"value": 0}, "text": {"field": "name"}}},
-            {"mark": amount, "encoding": {"y": y, "x": {"value": _PLOT}, "text": {"field": "said"}}},
+            {"mark": amount, "encoding": {"y": y, "x": {"value": room.plot}, "text": {"field": "said"}}},
         ],
     }
-    return Drawing(spec, "", ("", ""), [(short_label(flat_text(one.name)), one.delta) for one in entries])
+    note = AXES["pale"].say(language) if any(value["pale"] for value in values) else ""
+    numbers = [(clean_line(flat_text(one.name), LONGEST_SAID), one.delta) for one in entries]
+    return Drawing(spec, note, ("", ""), numbers, room.width == WIDE)
 
 
-def _waterfall_bar(place: int, one: AccountEntry, begin: float, end: float, *, judged: bool) -> ChartSpec:
+def _waterfall_bar(place: int, one: AccountEntry, begin: float, end: float, *, judged: bool, letters: int) -> ChartSpec:
     kind = "sum" if one.key == "step" or not judged else "slower" if one.us > 0 else "faster"
     return {
         "place": place,
-        "name": short_label(flat_text(one.name)),
+        "name": short_label(flat_text(one.name), letters),
         "said": signed_amount(round(one.us, 6)),
         "whole": tooltip_text(clean_line(flat_text(one.name), LONGEST_SAID), signed_amount(round(one.us, 6))),
         "from": begin / 1e3,

@@ -254,6 +254,9 @@ CHARTS: Mapping[str, Text] = {
 
 AXES: Mapping[str, Text] = {
     "steps": _t("each dot is a step, the line their mean", "每点为一个 step，竖线为均值"),
+    "pale": _t(
+        "a pale bar is a difference within noise, a full one is beyond it", "浅色条为波动范围内的差异，深色条超出波动"
+    ),
     "ms": _t("ms", "ms"),
 }
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from advisor.facts.observed import Group, Setting
+from advisor.facts.observed.recording import BOTH, NPU
 from advisor.messages.text import Text
 
 WHOLE = Text(
@@ -24,5 +25,20 @@ _SETTINGS = Text(
     en="keep profiler_metadata.json beside the output (versions of MindSpore that write it)",
     zh="保留输出目录旁的 profiler_metadata.json（会写出该文件的 MindSpore 版本）",
 )
-OF_HINT: Mapping[Text | None, Text] = {Group.record_with: _GROUPS, Setting.record_with: _SETTINGS}
+_NPU = Text(
+    en="record with MindSpore's profiler (`mindspore.profiler.profile`), `ProfilerActivity.NPU` among its activities",
+    zh="使用 MindSpore 的 profiler（`mindspore.profiler.profile`）采集，activities 中包含 `ProfilerActivity.NPU`",
+)
+_BOTH = Text(
+    en="record with MindSpore's profiler (`mindspore.profiler.profile`), `ProfilerActivity.CPU` and "
+    "`ProfilerActivity.NPU` among its activities",
+    zh="使用 MindSpore 的 profiler（`mindspore.profiler.profile`）采集，activities 中同时包含 `ProfilerActivity.CPU` 与"
+    " `ProfilerActivity.NPU`",
+)
+OF_HINT: Mapping[Text | None, Text] = {
+    Group.record_with: _GROUPS,
+    Setting.record_with: _SETTINGS,
+    NPU: _NPU,
+    BOTH: _BOTH,
+}
 """By the hint that the profiler of PyTorch is given with."""

@@ -81,7 +81,8 @@ class SpokenServer(MCPServer[Any]):
                 raise UsageError(Message("no_such_tool", name=name), Message("known_are", names=", ".join(offered)))
             unknown = next((one for one in arguments if one not in offered[name]), None)
             if unknown is not None:
-                known = Message("known_are", names=", ".join(offered[name]))
+                names = ", ".join(offered[name])
+                known = Message("known_are", names=names) if names else Message("takes_no_argument")
                 raise UsageError(Message("no_such_argument", tool=name, name=unknown), known)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,7 +19,18 @@ if TYPE_CHECKING:
 Model = TypeVar("Model", bound="BaseModel")
 
 _HEAD_BYTES = 4096
-_FORMAT = re.compile(rb'"advisor\.(diagnosis|comparison)/')
+_FORMAT = re.compile(rb'"advisor\.([a-z]+)/')
+_KINDS: Mapping[str, str] = {
+    "comparison": "a_comparison",
+    "diagnosis": "a_diagnosis",
+    "explanation": "an_explanation",
+    "facts": "a_manifest",
+    "inspection": "an_inspection",
+    "verdict": "a_verdict",
+    "verification": "a_verification",
+    "verifications": "a_verification",
+}
+"""What each kind of file that advisor writes is called, by the word in its format."""
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _PERHAPS_INFINITE = re.compile(rb"NaN|Infinity|[eE]\+?\d{3}|\d{100}")
 """What a text without such numbers may hold as well, in a name; looking closer costs as much as reading."""
@@ -45,6 +57,12 @@ def is_comparison(path: Path) -> bool:
 
 def written_by_advisor(path: Path) -> str:
     """`diagnosis` or `comparison`, where this is the .json of one; else nothing."""
+    kind = _kind_of_file(path)
+    return kind if kind in ("diagnosis", "comparison") else ""
+
+
+def _kind_of_file(path: Path) -> str:
+    """What advisor wrote into a file, by the word in its format; nothing where it is of somebody else."""
     try:
         if not os.path.isfile(path):
             return ""
@@ -101,6 +119,12 @@ def read_saved(path: Path, model: type[Model], called: Message, remedy: Message)
         raise InputError(trouble, remedy) from error
     except ValidationError as error:
         first = error.errors()[0]
+        found = _kind_of_file(path)
+        kind = Message(_KINDS[found]) if found in _KINDS else called
+        if kind != called:
+            raise InputError(Message("of_other_kind", path=path, kind=kind, called=called), remedy) from error
+        if not found and first["type"] != "json_invalid":
+            raise InputError(Message("of_somebody_else", path=path, called=called), remedy) from error
         where = ".".join(map(str, first["loc"])) or Message("the_whole_file")
         trouble = Message("not_of_form", path=path, called=called, where=where, why=first["msg"])
         raise InputError(trouble, remedy) from error

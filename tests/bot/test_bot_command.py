@@ -246,7 +246,7 @@ def test_the_verdict_of_the_gate_is_taken_as_it_was(
     assert main(["bot", str(report), "--dry-run", "--verdict", str(gate)]) == 0
     assert "**Gate: passed**" in capsys.readouterr().out
     assert main(["bot", str(report), "--dry-run", "--verdict", str(report)]) == 3
-    assert "is not a verdict" in capsys.readouterr().err
+    assert "is a diagnosis, and a verdict is wanted here" in capsys.readouterr().err
 
 
 def test_a_bar_for_what_is_new_rests_where_there_is_no_baseline(

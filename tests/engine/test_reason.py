@@ -120,3 +120,11 @@ def test_readers_see_no_name_of_a_table_or_column(fact: type[Fact]) -> None:
     for text in said:
         head = (text.en.split(";")[0], text.zh.split("；")[0])
         assert not any("_" in part or "`" in part for part in head), head
+
+
+def test_what_to_record_is_said_in_the_words_of_the_framework_that_recorded() -> None:
+    missing = FactMissing(["kernels", "host_calls"])
+    by_framework = {name: reason.of_missing(missing, Run(framework=name)) for name in ("PyTorch", "MindSpore")}
+    assert "record with ProfilerActivity.NPU" in by_framework["PyTorch"].en
+    for words in (by_framework["MindSpore"].en, by_framework["MindSpore"].zh):
+        assert "mindspore.profiler.profile" in words

@@ -151,6 +151,13 @@ def test_tables_are_listed_and_shown(tools: Tools) -> None:
     assert shown["rows"] > 0 and shown["missing"] is None
 
 
+def test_a_tool_without_arguments_says_that_it_takes_none(tools: Tools) -> None:
+    said = refused(tools, "list_tables", path="prof")
+    assert "the tool list_tables has no argument `path`" in said
+    assert "it takes none" in said
+    assert "known are" not in said
+
+
 def test_a_table_that_was_not_recorded_says_how_to_record_it(tools: Tools, catalog: Catalog) -> None:
     missing = []
     for name in FACTS:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ import pytest
 from advisor.messages.errors import InputError
 from advisor.model.findings import Diagnosis, TimeSplit
 from advisor.model.run import Run
-from advisor.model.saved import saved_diagnosis
+from advisor.model.saved import _KINDS, saved_comparison, saved_diagnosis
+
+PACKAGE = Path(__file__).parents[2] / "advisor"
 
 SPLIT = TimeSplit(step_us=1.5, compute_us=1.0, exposed_comm_us=0.0, overlapped_us=0.0, free_us=0.5)
 
@@ -31,6 +34,42 @@ def test_a_number_that_is_none_is_refused_in_one_sentence(number: str, tmp_path:
     with pytest.raises(InputError, match="a number that is none") as refused:
         saved_diagnosis(tmp_path / "a.json")
     assert "非数值" in refused.value.say("zh")
+
+
+@pytest.mark.parametrize(
+    ("kind", "en", "zh"),
+    [
+        ("comparison", "is a comparison, and a diagnosis is wanted here", "是对比结果，此处需要诊断结果"),
+        ("verdict", "is a verdict, and a diagnosis is wanted", "，此处需要诊断结果"),
+        ("inspection", "is an inspection, and a diagnosis is wanted", "是采集内容清单"),
+    ],
+)
+def test_a_report_of_another_kind_is_told_by_what_it_is(kind: str, en: str, zh: str, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(f'{{\n  "format": "advisor.{kind}/1",\n  "version": "1"\n}}\n')
+    with pytest.raises(InputError) as refused:
+        saved_diagnosis(tmp_path / "a.json")
+    assert en in refused.value.say("en")
+    assert zh in refused.value.say("zh")
+    assert "Input should be" not in refused.value.say("en")
+
+
+def test_where_a_comparison_is_wanted_a_diagnosis_is_told_by_what_it_is(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(Diagnosis(run=Run()).to_json())
+    with pytest.raises(InputError, match="is a diagnosis, and a comparison is wanted here"):
+        saved_comparison(tmp_path / "a.json")
+
+
+def test_every_kind_of_file_that_is_written_has_a_name() -> None:
+    written = {
+        kind for file in PACKAGE.rglob("*.py") for kind in re.findall(r'"advisor\.([a-z]+)/1"', file.read_text())
+    }
+    assert written - _KINDS.keys() == {"cache"}, "which is no file that people hold"
+
+
+def test_a_file_of_somebody_else_is_told_to_be_that(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"name": "left-pad", "version": "1.0.0"}')
+    with pytest.raises(InputError, match="is not a diagnosis: advisor did not write it as one"):
+        saved_diagnosis(tmp_path / "a.json")
 
 
 @pytest.mark.parametrize("more", ["[" * 100_000, "[" * 100_000 + "]" * 100_000 + "}", "9" * 5000 + "}"])

@@ -18,6 +18,14 @@ TEXTS: Mapping[str, Text] = {
     ),
     "a_comparison": Text("a comparison", "对比结果"),
     "a_diagnosis": Text("a diagnosis", "诊断结果"),
+    "an_explanation": Text("an explanation", "解释结果"),
+    "an_inspection": Text("an inspection", "采集内容清单"),
+    "a_verification": Text("a verification", "验证结果"),
+    "a_manifest": Text("the manifest of a store of facts", "事实库的清单文件"),
+    "of_other_kind": Text("{path} is {kind}, and {called} is wanted here", "{path} 是{kind}，此处需要{called}"),
+    "of_somebody_else": Text(
+        "{path} is not {called}: advisor did not write it as one", "{path} 不是{called}：并非由 advisor 写出"
+    ),
     "path_unreadable": Text("{path} cannot be read: {why}", "无法读取 {path}：{why}"),
     "saved_number": Text(
         "{path} is not {called}: it holds a number that is none ({why})", "{path} 不是{called}：其中含有非数值（{why}）"

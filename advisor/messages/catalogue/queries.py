@@ -37,6 +37,7 @@ TEXTS: Mapping[str, Text] = {
     "no_path_given": Text("no path is given", "未给出路径"),
     "no_such_tool": Text("there is no tool `{name}`", "没有名为 `{name}` 的工具"),
     "no_such_argument": Text("the tool {tool} has no argument `{name}`", "工具 {tool} 没有参数 `{name}`"),
+    "takes_no_argument": Text("it takes none", "该工具不接受任何参数"),
     "argument_missing": Text("the argument `{name}` is missing", "缺少参数 `{name}`"),
     "argument_unfit": Text("the argument `{name}` does not fit: {why}", "参数 `{name}` 不符合要求：{why}"),
     "name_rule_or_finding_here": Text(

@@ -14,7 +14,7 @@ from advisor.model.run import Run
 from advisor.report.blocks import Block, Blocks, Document, Grid, Heading, Paragraph, bullet_list
 from advisor.report.columns import COLUMNS
 from advisor.report.diagnosis.cards import Maker, describe_saving
-from advisor.report.explanation.column_meanings import MEANINGS
+from advisor.report.explanation.chinese_meanings import COLUMN_MEANINGS, TABLE_MEANINGS
 from advisor.report.explanation.rule_document import introduce_rule, logic_rows
 from advisor.report.explanation.words import WORDS, say_explained
 from advisor.report.occurrence_times import worst_events
@@ -97,12 +97,16 @@ class _Maker(Phrases):
         )
 
     def _table_meaning(self, logic: Logic) -> str:
-        """What a table holds: in Chinese its name, where it has one; the reference of facts is in English."""
-        return logic.means if self.language == "en" else logic.called.zh or logic.means
+        """What a table holds; the reference of facts is in English, and in Chinese the name of the table leads."""
+        if self.language == "en":
+            return logic.means
+        return self.colon.join(filter(None, (logic.called.zh, TABLE_MEANINGS.get(logic.means)))) or logic.means
 
     def _column_meaning(self, name: str, doc: str) -> str:
         """What a column holds; the reference of facts is in English: what is not said in Chinese has its label."""
-        return doc if self.language == "en" else MEANINGS.get(doc) or word_for(COLUMNS, name, self.language) or doc
+        return (
+            doc if self.language == "en" else COLUMN_MEANINGS.get(doc) or word_for(COLUMNS, name, self.language) or doc
+        )
 
     def _clause_blocks(self, logic: Logic) -> Blocks:
         rows = logic_rows([(clause.key, clause.text) for clause in logic.clauses])

@@ -100,7 +100,7 @@ class _Maker(Phrases):
         """What a table holds; the reference of facts is in English, and in Chinese the name of the table leads."""
         if self.language == "en":
             return logic.means
-        return self.colon.join(filter(None, (logic.called.zh, TABLE_MEANINGS.get(logic.means)))) or logic.means
+        return "。".join(filter(None, (logic.called.zh, TABLE_MEANINGS.get(logic.means)))) or logic.means
 
     def _column_meaning(self, name: str, doc: str) -> str:
         """What a column holds; the reference of facts is in English: what is not said in Chinese has its label."""

@@ -21,7 +21,7 @@ from advisor.messages.text import LANGUAGES
 from advisor.model.explanation import Case, Check, Explanation
 from advisor.model.findings import Diagnosis
 from advisor.policy.settings import Settings
-from advisor.report.explanation.chinese_meanings import COLUMN_MEANINGS, TABLE_MEANINGS
+from advisor.report.explanation.chinese_meanings import chinese_meanings
 from advisor.report.explanation.document import explanation_document
 from advisor.report.pages import document_page
 from advisor.report.renderers.markdown import document_text
@@ -183,9 +183,9 @@ def test_all_that_shipped_rules_read_is_explained_in_chinese_and_nothing_else(ca
     shipped = Catalog.load([shipped_folder("rules")]).rules
     columns = {column.means for rule in shipped for column in logic_of_rule(rule).columns}
     tables = {logic_of_rule(rule).means for rule in shipped}
-    assert COLUMN_MEANINGS.keys() == columns
-    assert TABLE_MEANINGS.keys() == tables
-    for said, meaning in {**COLUMN_MEANINGS, **TABLE_MEANINGS}.items():
+    assert chinese_meanings("columns").keys() == columns
+    assert chinese_meanings("tables").keys() == tables
+    for said, meaning in {**chinese_meanings("columns"), **chinese_meanings("tables")}.items():
         assert not meaning.isascii()
         assert {*re.findall("`[^`]+`", meaning)} <= {*re.findall("`[^`]+`", said)}, said
 

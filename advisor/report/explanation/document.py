@@ -14,7 +14,7 @@ from advisor.model.run import Run
 from advisor.report.blocks import Block, Blocks, Document, Grid, Heading, Paragraph, bullet_list
 from advisor.report.columns import COLUMNS
 from advisor.report.diagnosis.cards import Maker, describe_saving
-from advisor.report.explanation.chinese_meanings import COLUMN_MEANINGS, TABLE_MEANINGS
+from advisor.report.explanation.chinese_meanings import chinese_meanings
 from advisor.report.explanation.rule_document import introduce_rule, logic_rows
 from advisor.report.explanation.words import WORDS, say_explained
 from advisor.report.occurrence_times import worst_events
@@ -100,12 +100,14 @@ class _Maker(Phrases):
         """What a table holds; the reference of facts is in English, and in Chinese the name of the table leads."""
         if self.language == "en":
             return logic.means
-        return "。".join(filter(None, (logic.called.zh, TABLE_MEANINGS.get(logic.means)))) or logic.means
+        return "。".join(filter(None, (logic.called.zh, chinese_meanings("tables").get(logic.means)))) or logic.means
 
     def _column_meaning(self, name: str, doc: str) -> str:
         """What a column holds; the reference of facts is in English: what is not said in Chinese has its label."""
         return (
-            doc if self.language == "en" else COLUMN_MEANINGS.get(doc) or word_for(COLUMNS, name, self.language) or doc
+            doc
+            if self.language == "en"
+            else chinese_meanings("columns").get(doc) or word_for(COLUMNS, name, self.language) or doc
         )
 
     def _clause_blocks(self, logic: Logic) -> Blocks:

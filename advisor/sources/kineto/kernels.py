@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from advisor.facts.base import MISSING
-from advisor.facts.nesting import nest_intervals
+from advisor.facts.nesting import Nest, nest_intervals
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.sources.files.database import match_keys
@@ -70,14 +70,34 @@ def _kernels_of_trace(trace: Trace) -> Table[Kernel]:
 def operators_behind(trace: Trace, rows: Array) -> Array:
     """For each of these slices on the device the slice of the framework operator that asked for it, -1 without one.
 
-    Work that names no operator itself has the one of the call that launched it.
+    Work that names no operator itself has the one of the call that launched it. Some versions write the correlation in
+    place of what the operator is called by: an operator counts only where it runs as the call is made, else the
+    innermost one that does, and none that begins after its work.
     """
     slices = trace.content().slices
-    external = slices.external[rows]
-    through_call = values_at(slices.external, trace.launching_calls(rows))
-    external = np.where(external == MISSING, through_call, external)
-    operators = slices.of(*OPERATORS)
-    return values_at(operators, match_keys(slices.external[operators], external), -1)
+    operators, call = slices.of(*OPERATORS), trace.launching_calls(rows)
+    own = slices.external[rows]
+    external = np.where(own == MISSING, values_at(slices.external, call), own)
+    named = values_at(operators, match_keys(slices.external[operators], external), -1)
+    launched, track = values_at(slices.start_ns, call), values_at(slices.track, call)
+    begun, ended = values_at(slices.start_ns, named), values_at(slices.end_ns, named)
+    runs = (values_at(slices.track, named) == track) & (begun <= launched) & (launched <= ended)
+    doubted = (call >= 0) & ~((named >= 0) & runs)
+    found = np.where((named >= 0) & (begun <= slices.start_ns[rows]), named, -1)
+    if not doubted.any():
+        return found
+    inner = values_at(
+        operators,
+        trace.once("operators", lambda: _nest_operators(trace, operators)).around(track, launched, launched),
+        -1,
+    )
+    told = np.where(external == slices.correlation[rows], -1, found)
+    return np.where(doubted, np.where(inner >= 0, inner, told), found)
+
+
+def _nest_operators(trace: Trace, operators: Array) -> Nest:
+    slices = trace.content().slices
+    return nest_intervals(slices.track[operators], slices.start_ns[operators], slices.end_ns[operators])
 
 
 def _callers_of_operators(trace: Trace, operator: Array) -> Texts:

@@ -203,7 +203,7 @@ class Trace(TraceDescription):
                 track=slices[TRACK],
                 start_ns=slices["start_ns"] + self.header.base_ns,
                 end_ns=slices["end_ns"] + self.header.base_ns,
-                correlation=np.where(slices["correlation"] > 0, slices["correlation"], MISSING),
+                correlation=_correlations(slices["correlation"], slices["external"], work["row"]),
                 external=np.where(slices["external"] > 0, slices["external"], MISSING),
             ),
             WorkDetails(work["row"], work["stream"], work["blocks"], work["size_bytes"]),
@@ -275,6 +275,17 @@ class Trace(TraceDescription):
 
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_kept": {}, "progress": silent}
+
+
+def _correlations(correlation: Array, external: Array, work: Array) -> Array:
+    """Per slice the number that device work shares with the call that launched it; MISSING for all else.
+
+    Where no work on the device has a correlation, as in some traces of ROCm, its `External id` is that number.
+    """
+    found = np.where(correlation > 0, correlation, MISSING)
+    if (found[work] == MISSING).all() and (external[work] > 0).any():
+        return np.where((found == MISSING) & (external > 0), external, found)
+    return found
 
 
 def place_in(listed: Array, rows: Array) -> Array:

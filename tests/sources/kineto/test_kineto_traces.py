@@ -111,6 +111,38 @@ def test_steps_that_old_traces_write_as_operators_call_none(tmp_path: Path) -> N
     assert (kernels.texts("op_type").values(), kernels.texts("effect").values()) == (["aten::mm"], ["other"])
 
 
+def _with_other_numbers(events: list[Event], *, correlated: bool) -> list[Event]:
+    """Operators numbered by themselves, work and calls by what they share; under `External id` alone, or twice."""
+    for event in events:
+        about = event.get("args", {})
+        if event.get("cat") == "cpu_op":
+            about["External id"] += 1000
+        elif "correlation" in about:
+            about["External id"] = about["correlation"] if correlated else about.pop("correlation")
+    return events
+
+
+@pytest.mark.parametrize("correlated", [True, False])
+def test_where_work_and_operators_are_numbered_apart_the_operator_is_the_one_that_runs_as_the_call_is_made(
+    correlated: bool, tmp_path: Path
+) -> None:
+    events = _with_other_numbers(launched(5, 100, 20, 80) + launched(6, 200, 20, 80), correlated=correlated)
+    later = host("aten::clamp_min_", 900, 30, **{"External id": 5})
+    around = host("aten::linear", 90, 60, **{"External id": 77})
+    read = opened(write(tmp_path / NAME, trace([around, *events, later])))
+    kernels = read.read(Kernel)
+    assert kernels.texts("op_type").values() == ["aten::mm", "aten::mm"]
+    assert kernels.texts("input_shapes").values() == ["64,32;32,16"] * 2
+    assert read.read(Launch)["host_start_ns"].tolist() == [110_000, 210_000]
+
+
+def test_an_operator_that_begins_after_its_work_did_not_ask_for_it(tmp_path: Path) -> None:
+    *_, kernel = launched(5, 100, 20, 80)
+    events = [kernel, host("aten::clamp_min_", 900, 30, **{"External id": 5})]
+    kernels = opened(write(tmp_path / NAME, trace(events))).read(Kernel)
+    assert kernels.texts("op_type").values() == ["at::native::gemm_kernel"]
+
+
 def test_launches_are_the_calls_of_the_same_correlation(small: Trace) -> None:
     launches = small.read(Launch)
     assert len(launches) == 2 * (KERNELS + 2)

@@ -23,12 +23,14 @@ _FLOAT32 = re.compile(r"sgemm|scudnn|<float\b|Cijk_[A-Za-z]+_[A-Za-z]+_S_?B_")
 def multiplied_in_float32(input_dtypes: Texts, functions: Texts) -> Array:
     """Per row: 1 where its first inputs are float32, 0 where not, -1 where neither types nor the function tell.
 
-    Shapes and types of inputs are recorded only when asked for; the name of a kernel of a GPU's library tells as well.
+    Shapes and types of inputs are recorded only when asked for; the name of a kernel of a GPU's library tells as well,
+    and alone that float32 inputs are multiplied as shorter numbers (TF32).
     """
     by_type = [*(int(name.startswith(_FLOAT32_INPUTS)) for name in input_dtypes.names), -1]
     by_name = [*map(_float32_by_name, functions.names), -1]
-    found = np.array(by_type, np.int8)[input_dtypes.codes]
-    return np.where(found < 0, np.array(by_name, np.int8)[functions.codes], found)
+    typed = np.array(by_type, np.int8)[input_dtypes.codes]
+    named = np.array(by_name, np.int8)[functions.codes]
+    return np.where((typed < 0) | (named == 0), named, typed)
 
 
 def _float32_by_name(function: str) -> int:

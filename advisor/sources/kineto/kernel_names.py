@@ -7,6 +7,7 @@ import re
 
 _ANONYMOUS = "(anonymous namespace)::"
 _CLONE = re.compile(r"\[clone [^\]]*(?P<end>\]|\Z)")
+_WRAPPED = re.compile(r"(?:void )?cutlass::Kernel2?<(\w+)>")
 _DESCRIPTOR = re.compile(r"\.kd$")
 COMMUNICATION = re.compile(r"(nccl|rccl)\w*Kernel|ncclDev|mscclKernel", re.IGNORECASE)
 """Kernels of NCCL and RCCL, which carry out collectives."""
@@ -26,7 +27,12 @@ FlashInfer and TensorRT-LLM, those on symmetric memory of PyTorch, and the excha
 
 
 def function_name(name: str) -> str:
-    """A function without return type, parameters and template arguments: `at::native::gather_kernel`."""
+    """A function without return type, parameters and template arguments: `at::native::gather_kernel`.
+
+    What CUTLASS wraps has the name of what is wrapped: it says what is multiplied, and how.
+    """
+    if wrapped := _WRAPPED.match(name):
+        return wrapped[1]
     plain = _without_marks(name).replace(_ANONYMOUS, "").strip()
     kept, depth = [], 0
     for letter in plain:

@@ -609,6 +609,10 @@ def test_work_launched_before_the_recording_has_no_step_and_no_launch(tmp_path: 
             "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
         ),
         ("ampere_sgemm_128x64_nn", "ampere_sgemm_128x64_nn"),
+        (
+            "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_16x6_nn_align4>(cutlass_80_tensorop::Params)",
+            "cutlass_80_tensorop_s1688gemm_64x64_16x6_nn_align4",
+        ),
         ("_ZN7ck_tile6kentry.kd", "_ZN7ck_tile6kentry"),
         ("", ""),
         ("<<<>", "<<<>"),

@@ -48,6 +48,10 @@ TEXTS: Mapping[str, Text] = {
         "{name} holds {files} alone, which tells nothing without the kernels or the timeline of the same capture",
         "{name} 中只有 {files}，没有同一次采集的 kernel 明细或时间线，单独无法诊断",
     ),
+    "give_list_of_kernels": Text(
+        "give the whole export: kernels are read from `op_summary_*.csv` or from the timeline `msprof_*.json`",
+        "请提供完整的导出目录：算子从 `op_summary_*.csv` 或时间线 `msprof_*.json` 读取",
+    ),
     "give_whole_capture": Text(
         "give the whole folder of the capture, with `kernel_details.csv` and `trace_view.json`",
         "请给出完整的采集目录，其中应有 `kernel_details.csv` 与 `trace_view.json`",

@@ -169,7 +169,7 @@ def _database_files(spot: CaptureFolders) -> tuple[dict[str, Path], int | None]:
 
 
 def _one_per_rank(folders: list[Folder]) -> tuple[list[Folder], int]:
-    """One folder per rank, the newest, in order of rank; and how many were left aside.
+    """One folder per rank, the newest that tells what the device did, in order of rank; and how many were left aside.
 
     Captures without a rank of different processes recorded at the same time are numbered in order of name.
     """
@@ -240,11 +240,22 @@ def _worker_name(folder: Folder) -> str:
     return folder.root.name[: stamp.start()] if stamp else ""
 
 
-def _age_key(folder: Folder) -> tuple[str, int, str]:
-    """What orders captures of one rank: the time in the name, the end of recording, the name."""
+def _age_key(folder: Folder) -> tuple[bool, str, int, str]:
+    """What orders captures of one rank: whether it tells what the device did, the time in the name, the end of
+    recording, the name."""
     stamp, ended_ns = _STAMP.search(folder.root.name), recorded_settings(folder).end_ns
     folder.release()
-    return ((stamp[1] or stamp[2]).ljust(17, "0") if stamp else "", ended_ns, folder.name)
+    moment = (stamp[1] or stamp[2]).ljust(17, "0") if stamp else ""
+    return _tells_of_device(folder), moment, ended_ns, folder.name
+
+
+def _tells_of_device(folder: Folder) -> bool:
+    """Whether a file lies there, and is not empty, that lists or sums up what the device did."""
+    told = [file for name in _OF_DEVICE for file in folder.every_part(name)]
+    return any(_file_size(file) > 0 for file in (*told, *folder.databases.values()))
+
+
+_OF_DEVICE = ("kernel_details.csv", "trace_view.json", "step_trace_time.csv", "op_statistic.csv")
 
 
 def _groups_by_rank(
@@ -393,6 +404,10 @@ def _no_measurement_error(path: Path, folders: Sequence[Folder]) -> InputError:
         names = {file.name for folder in folders for file in _exported_files(folder)}
         return refusals.details_alone_error(path, sorted(names))
     sizes = [_file_size(file) for folder in folders for file in (*folder.databases.values(), *_exported_files(folder))]
+    if not sizes:
+        return refusals.nothing_read_error(
+            path, sorted({file.name for folder in folders for file in folder.files.values()})
+        )
     notes = [note for folder in folders for note in folder.notes.all()]
     return refusals.no_measurement_error(path, sizes, notes, any(folder.databases for folder in folders))
 

@@ -116,6 +116,12 @@ def no_measurement_error(path: Path, sizes: Sequence[int], notes: Sequence[Note]
     return InputError(what, hint_beside(what, Message("record_or_copy_again")))
 
 
+def nothing_read_error(path: Path, files: Sequence[str]) -> InputError:
+    """About captures without a file that anything is read from by itself, though others lie there."""
+    names = ", ".join(files) or first_names(path)
+    return InputError(Message("no_profile", path=show_name(path), names=names), Message("give_list_of_kernels"))
+
+
 def details_alone_error(path: Path, files: Sequence[str]) -> InputError:
     """About files that are whole, and from which by themselves nothing can be told."""
     what = Message("details_alone", name=show_name(path), files=", ".join(files))

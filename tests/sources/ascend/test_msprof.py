@@ -341,6 +341,26 @@ def test_a_database_that_lost_its_name_is_refused_with_what_reads_it(tmp_path: P
     assert only(database)[0].recorder == "msprof"
 
 
+def test_of_several_recordings_the_newest_that_tells_what_the_device_did_is_read(tmp_path: Path):
+    newer = PROF.replace("20250101", "20250102")
+    rows = summary_rows((0, "MatMulV2", 1, 10))
+    write(tmp_path / PROF / "mindstudio_profiler_output", {"op_summary_20250101000000.csv": rows})
+    write(tmp_path / newer / "mindstudio_profiler_output", {"api_statistic_20250102000000.csv": APIS})
+    run, source = only(tmp_path)
+    assert len(source.read(Kernel)) == 1
+    assert run.captures[0].path == PROF
+    assert run.captures[0].path != newer
+
+
+def test_a_folder_of_files_that_nothing_is_read_from_is_not_called_empty(tmp_path: Path):
+    table = "Device_id,kernel_name,kernel_type,stream_id,task_id,task_time(us),task_start(us),task_stop(us)\n"
+    write(tmp_path / PROF / "mindstudio_profiler_output", {"task_time_20250101000000.csv": table + "0,a,b,1,1,1,1,2\n"})
+    with pytest.raises(InputError) as told:
+        open_input(tmp_path)
+    assert "it holds task_time_20250101000000.csv" in told.value.what.en
+    assert "op_summary_*.csv" in told.value.hint.en
+
+
 @pytest.mark.parametrize("given", ["", "OPPROF_20260101000000_ABC"])
 def test_what_msprof_wrote_of_one_operator_is_told_as_that(tmp_path: Path, given: str):
     write(tmp_path / "OPPROF_20260101000000_ABC", {"OpBasicInfo.csv": "Op Name,Task Duration(us)\nadd,6.9\n"})

@@ -104,15 +104,30 @@ def _looks_at_queues(rank: Array, queues: Table[BatchQueue] | None) -> dict[str,
 
 
 def _tails_in_collectives(rank: Array, counted: Table[StepPhase], collectives: Table[Collective] | None) -> Array:
-    """Per rank: the part of the mean tail in which a collective runs, µs; missing where none has a time."""
+    """Per rank: the part of the mean tail in which a collective runs, µs; missing where none has a time.
+
+    Steps in which no collective was recorded, while it was in others, do not count.
+    """
     if collectives is None:
         return np.full(len(rank), np.nan)
+    counted = counted.take(_have_collectives(counted, collectives))
     end = _after(counted["start_ns"], counted["whole_us"])
     tails = Stretches(counted["rank"], _after(end, -counted["tail_us"]), end)
     running = Stretches(
         collectives["rank"], collectives["start_ns"], _after(collectives["start_ns"], collectives["elapse_us"])
     )
     return _mean_inside(rank, tails, running)
+
+
+def _have_collectives(counted: Table[StepPhase], collectives: Table[Collective]) -> Array:
+    """Per step: whether a collective of its rank begins in it."""
+    end, found = _after(counted["start_ns"], counted["whole_us"]), np.zeros(len(counted), bool)
+    for rank in np.unique(counted["rank"]).tolist():
+        own = np.flatnonzero((counted["rank"] == rank) & (end != MISSING))
+        begun = np.sort(collectives["start_ns"][collectives["rank"] == rank])
+        before = np.searchsorted(begun, counted["start_ns"][own])
+        found[own] = np.searchsorted(begun, end[own]) > before
+    return found
 
 
 def _fetches_of_ranks(rank: Array, counted: Table[StepPhase], fetches: Table[DataFetch] | None) -> dict[str, Array]:

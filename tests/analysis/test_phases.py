@@ -54,6 +54,12 @@ def test_collectives_count_as_far_as_they_run_in_a_tail() -> None:
     assert [row["tail_comm_us"] for row in found] == [(0.5 + 0.5 + 0.5 + 1) / 2, 0]
 
 
+def test_steps_without_a_recorded_collective_say_nothing_of_those_in_tails() -> None:
+    phases = read_table(StepPhase, "rank step first start_ns whole_us tail_us\n0 1 false 0 10 2\n0 2 false 10000 10 2")
+    running = read_table(Collective, "rank start_ns elapse_us\n0 8500 1")
+    assert [row["tail_comm_us"] for row in rank_phases(RUN, phases, None, None, running, None).rows()] == [1]
+
+
 def test_a_fetch_is_late_as_far_as_it_runs_in_an_interval() -> None:
     fetches = read_table(DataFetch, "rank start_ns duration_us\n0 4000 2\n0 16500 9\n0 900000000000000000 9")
     found = rank_phases(RUN, read_table(StepPhase, PHASES), None, fetches, None, None).rows()

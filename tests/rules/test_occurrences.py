@@ -17,6 +17,7 @@ AT_NO_MOMENT = {
     "compute/blocking-prefill": "steps of an engine, taken together by what they do",
     "compute/leading-module": "sums over all calls of a module",
     "capture/contradicted-times": "sums over the whole capture, or over all its steps",
+    "capture/uncounted-preparation": "before the first event: the profiler gives a sum alone",
     "capture/damaged-input": "about the files; what could not be read has no time",
     "capture/clocks-apart": "about all launches of a rank; what was launched when is what cannot be told",
     "capture/ranks-apart": "about whole recordings, which have no moment in a step",

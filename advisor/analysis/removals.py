@@ -165,12 +165,11 @@ def _of_rank(seen: ReplayedRank, sets: _Sets, whole: Array, plain: float) -> Tab
         taken[at] = True
         slower[at] = sets.slower_ns[members]
         taken[-1] = False
-        spared = time_alone(seen.replayed.work, taken)
-        less = np.where(spared > 0, np.minimum(spared, slower), 0)
+        spared = spared_time(seen.replayed.work, taken)
         instant[number] = _gain_of_device(seen, spared, whole, plain)
         removed[number] = _gain_with_relief(seen, without_launches(seen, taken, spared), whole) - plain
         steady[number] = (
-            np.nan if np.isnan(slower).any() else _gain_of_device(seen, less.astype(np.int64), whole, plain)
+            np.nan if np.isnan(slower).any() else _gain_of_device(seen, _at_most(spared, slower), whole, plain)
         )
         if sets.fused is None:
             fused[number] = np.nan
@@ -197,8 +196,8 @@ def _of_communication(seen: ReplayedRank, collective: Array, whole: Array, plain
     """
     work, beside = seen.replayed.work, seen.replayed.beside
     steps = int(whole[seen.own].sum())
-    alone = time_alone(work, np.append(collective, False)), time_alone(beside, np.ones(len(beside.start), bool))
-    if not steps or not any(spared.any() for spared in alone):
+    alone = spared_time(work, np.append(collective, False)), spared_time(beside, np.ones(len(beside.start), bool))
+    if not steps or not any(spared.alone.any() for spared in alone):
         return Table.empty(Removal)
     relief = structs.replace(replay.Relief.of_device(alone[0]), beside=alone[1])
     gain = max(_gain_with_relief(_passing_sooner(seen), relief, whole) - plain, 0) / steps / 1e3
@@ -224,22 +223,25 @@ def _passing_sooner(seen: ReplayedRank) -> ReplayedRank:
     return structs.replace(seen, replayed=waiting)
 
 
-def _with_fused_kernels(seen: ReplayedRank, fused: _Fused, at: Array, taken: Array, spared: Array) -> replay.Relief:
+def _with_fused_kernels(
+    seen: ReplayedRank, fused: _Fused, at: Array, taken: Array, spared: replay.SparedTime
+) -> replay.Relief:
     """One kernel in place of each chain: launched as the first of them, as long as the part of their time it needs."""
     part, gone = np.ones(len(taken)), taken.copy()
     part[at] = fused.part
     gone[at[fused.launched]] = False
-    return without_launches(seen, gone, (spared * (1 - part)).astype(np.int64))
+    less = replay.SparedTime(*((one * (1 - part)).astype(np.int64) for one in (spared.alone, spared.under)))
+    return without_launches(seen, gone, less)
 
 
-def _gain_of_device(seen: ReplayedRank, spared: Array, whole: Array, plain: float) -> float:
+def _gain_of_device(seen: ReplayedRank, spared: replay.SparedTime, whole: Array, plain: float) -> float:
     """The same for tasks that each take so much less time, beyond what a replay that changes nothing gives."""
-    return _gain_with_relief(seen, replay.Relief.of_device(spared), whole) - plain if spared.any() else 0.0
+    return _gain_with_relief(seen, replay.Relief.of_device(spared), whole) - plain if spared.alone.any() else 0.0
 
 
 def _gain_with_relief(seen: ReplayedRank, relief: replay.Relief, whole: Array) -> float:
     gain = replay.gains_by_task(seen.replayed, relief, waits=seen.replayed.waits)
-    return _gain_of_whole_steps(seen, gain, whole, relief.device)
+    return _gain_of_whole_steps(seen, gain, whole, None if relief.device is None else relief.device.alone)
 
 
 def _gain_of_whole_steps(seen: ReplayedRank, gain: Array, whole: Array, spared: Array | None = None) -> float:
@@ -247,7 +249,7 @@ def _gain_of_whole_steps(seen: ReplayedRank, gain: Array, whole: Array, spared: 
     return float(per_cell(seen, until_last_task(gain), spared=spared)[whole[seen.own]].sum())
 
 
-def time_alone(work: replay.ReplayedWork, taken: Array) -> Array:
+def spared_time(work: replay.ReplayedWork, taken: Array) -> replay.SparedTime:
     """Per task, ns: for how long a taken one was all that the device did, tasks that are taken too aside.
 
     What begins and ends beside another task holds nothing up and does not count.
@@ -257,12 +259,22 @@ def time_alone(work: replay.ReplayedWork, taken: Array) -> Array:
     end = np.maximum(work.end, begin)
     other = ~taken & (work.end > reach)
     others = union(work.start[other], work.end[other])
-    at, found = np.flatnonzero(taken), np.zeros(len(taken), np.int64)
-    found[at] = end[at] - begin[at] - covered_ns(others, begin[at], end[at])
-    return found
+    at = np.flatnonzero(taken)
+    alone, under = np.zeros((2, len(taken)), np.int64)
+    alone[at] = end[at] - begin[at] - covered_ns(others, begin[at], end[at])
+    start, until = work.start[at], np.minimum(begin, work.end)[at]
+    under[at] = until - start - covered_ns(others, start, until)
+    return replay.SparedTime(alone, under)
 
 
-def without_launches(seen: ReplayedRank, taken: Array, spared: Array) -> replay.Relief:
+def _at_most(spared: replay.SparedTime, most: Array) -> replay.SparedTime:
+    """The same with no more than so much of each task together."""
+    alone = np.where(spared.alone > 0, np.minimum(spared.alone, most), 0)
+    under = np.where(spared.under > 0, np.minimum(spared.under, most - alone), 0)
+    return replay.SparedTime(alone.astype(np.int64), under.astype(np.int64))
+
+
+def without_launches(seen: ReplayedRank, taken: Array, spared: replay.SparedTime) -> replay.Relief:
     """Without these tasks, the usual pause before each, and the calls on either thread that launch nothing else."""
     work, beside, queue = seen.replayed.work, seen.replayed.beside, seen.replayed.queue
     known = work.queued < replay.UNBOUND
@@ -276,7 +288,7 @@ def without_launches(seen: ReplayedRank, taken: Array, spared: Array) -> replay.
     return replay.Relief(
         main=subtract(_operators_launching(seen, known & taken), seen.replayed.waits),
         queue=union(queue.start[gone], queue.end[gone]),
-        device=spared + pause,
+        device=structs.replace(spared, alone=spared.alone + pause),
     )
 
 

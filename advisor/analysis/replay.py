@@ -186,9 +186,11 @@ class _Chain(Struct, frozen=True):
         row = np.flatnonzero(kept)
         return cls(row, Turns.of_stretches(turns.of[row]), np.cumsum(kept) - 1)
 
-    def gains(self, limit: Array, slack: Array, spared: Array | None) -> Array:
+    def gains(self, limit: Array, slack: Array, spared: SparedTime | None) -> Array:
         """Per task: `least(limit, gain of the one before it + slack)`, and what it is spared itself."""
-        own = np.zeros(len(self.row), np.int64) if spared is None else spared[self.row]
+        if spared is not None:
+            limit = limit + spared.under
+        own = np.zeros(len(self.row), np.int64) if spared is None else spared.alone[self.row]
         before = np.append(0, own)[: len(own)]
         before[self.turns.begin] = 0
         gain = gains_in_turn(limit[self.row], slack[self.row] + before, self.turns) + own
@@ -214,6 +216,21 @@ class _Cut(Struct, frozen=True):
     (`UNBOUND`) where it did nothing."""
 
 
+class SparedTime(Struct, frozen=True):
+    """Device time taken away from each task, ns."""
+
+    alone: Array
+    """After all that began before it had ended."""
+    under: Array
+    """While something still ran that began before it and is spared that time too: where the task begins no earlier than
+    it was launched, it ends so much earlier all the same."""
+
+    @classmethod
+    def in_turn(cls, alone: Array) -> SparedTime:
+        """Of tasks that follow each other."""
+        return cls(alone, np.zeros_like(alone))
+
+
 class Relief(Struct, frozen=True):
     """Host time taken away, as a set of time."""
 
@@ -222,9 +239,9 @@ class Relief(Struct, frozen=True):
     keeps_up: bool = False
     """Beside that, whether the host is taken to launch early enough; after a wait as soon as it usually goes on to the
     next launch."""
-    device: Array | None = None
-    """Device time taken away from each task, ns; none of it where this is None."""
-    beside: Array | None = None
+    device: SparedTime | None = None
+    """Device time taken away; none of it where this is None."""
+    beside: SparedTime | None = None
     """The same of each collective beside computation."""
 
     @property
@@ -238,7 +255,7 @@ class Relief(Struct, frozen=True):
         return cls(Spans.none(), Spans.none())
 
     @classmethod
-    def of_device(cls, spared: Array) -> Relief:
+    def of_device(cls, spared: SparedTime) -> Relief:
         """Tasks take so much less time; the host does what it did."""
         return cls(Spans.none(), Spans.none(), device=spared)
 
@@ -405,7 +422,9 @@ def _delay_after_wait(rank: ReplayInput, relief: Relief, cut: _Cut) -> Array:
     return np.where(of > 0, np.maximum(spent, 0), 0)
 
 
-def _gains_beside(rank: ReplayInput, gain: Array, before: Array, own: tuple[Array, Array | None], cut: _Cut) -> Array:
+def _gains_beside(
+    rank: ReplayInput, gain: Array, before: Array, own: tuple[Array, SparedTime | None], cut: _Cut
+) -> Array:
     """Per collective beside computation: its gain, from those of the work in turn and of each stretch's beginning.
 
     `own` is by how much earlier each may begin for all its launch says, and what it is spared itself.

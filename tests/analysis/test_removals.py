@@ -12,8 +12,8 @@ from timelines import host_calls
 import advisor
 import corpus
 from advisor.analysis.intervals import Spans
-from advisor.analysis.removals import removals
-from advisor.analysis.replay import Queue, Relief, ReplayedWork, ReplayInput, gains_by_task
+from advisor.analysis.removals import removals, spared_time
+from advisor.analysis.replay import Queue, Relief, ReplayedWork, ReplayInput, SparedTime, gains_by_task
 from advisor.facts.derived import Dispatch, RankTime, Removal
 from advisor.facts.observed import Collective, HostCall, Kernel, StepWindow
 from advisor.facts.table import Table, read_table
@@ -50,7 +50,7 @@ def sooner_one_by_one(rank: ReplayInput, spared: np.ndarray) -> list[int]:
 @given(TASKS)
 def test_taking_device_time_away_agrees_with_one_task_after_another(rows):
     rank, spared = in_turn(rows)
-    gain = gains_by_task(rank, Relief.of_device(spared), waits=rank.waits)
+    gain = gains_by_task(rank, Relief.of_device(SparedTime.in_turn(spared)), waits=rank.waits)
     assert gain.tolist() == sooner_one_by_one(rank, spared)
 
 
@@ -58,7 +58,7 @@ def test_taking_device_time_away_agrees_with_one_task_after_another(rows):
 @given(TASKS)
 def test_what_is_won_lies_between_nothing_and_the_time_taken_away(rows):
     rank, spared = in_turn(rows)
-    gain = gains_by_task(rank, Relief.of_device(spared), waits=rank.waits)
+    gain = gains_by_task(rank, Relief.of_device(SparedTime.in_turn(spared)), waits=rank.waits)
     assert (gain >= 0).all()
     assert (gain <= np.cumsum(spared)).all()
 
@@ -67,7 +67,7 @@ def test_what_is_won_lies_between_nothing_and_the_time_taken_away(rows):
 @given(TASKS)
 def test_a_rank_whose_host_is_far_ahead_wins_all_of_it(rows):
     rank, spared = in_turn([(idle, length, 10_000, less) for idle, length, _, less in rows])
-    gain = gains_by_task(rank, Relief.of_device(spared), waits=rank.waits)
+    gain = gains_by_task(rank, Relief.of_device(SparedTime.in_turn(spared)), waits=rank.waits)
     assert gain.tolist() == np.cumsum(spared).tolist()
 
 
@@ -217,6 +217,36 @@ def test_without_communication_a_wait_for_an_earlier_batch_gets_as_much_shorter_
         won_without_communication(145, Table.concat(HostCall, [launches, one])) for one in (wait, other, beside)
     )
     assert waited > 80 and worked < 10 and aside < 10
+
+
+@pytest.mark.parametrize("lasted_us", [400, 390], ids=["beyond the first", "within the first"])
+def test_without_communication_two_collectives_outstanding_at_once_are_both_gone(lasted_us: int):
+    """The host launches each just before it begins, on streams of their own, and the last kernel with them."""
+    collectives = read_table(Collective, f"group start_ns elapse_us\na 41000 399\nb 44000 {lasted_us}")
+    table = removals(
+        read_table(Kernel, "op_type start_ns duration_us\nMul 0 40\nMul 450000 20"),
+        read_table(
+            Dispatch,
+            "start_ns latency_us idle_before_us vertical\n0 20 - -\n41000 25 0 false\n44000 25 0 false\n"
+            "450000 430 0 false",
+        ),
+        calls=None, collectives=collectives, tasks=None,
+        windows=read_table(StepWindow, "start_ns end_ns\n-20000 480000"), patterns=shipped_patterns().chains,
+    )  # fmt: skip
+    (won,) = table.take(table.texts("kind").isin(["communication"]))["instant_us"].tolist()
+    assert won == pytest.approx(max(440, 44 + lasted_us) - 44, abs=5)
+
+
+@given(TASKS)
+def test_what_two_tasks_at_once_are_spared_is_what_one_in_their_place_is(rows):
+    """Each task once more beside itself, on another stream."""
+    rank, _ = in_turn(rows)
+    twice = ReplayInput(0, rank.work.take(np.repeat(np.arange(len(rows)), 2)), rank.beside, rank.queue, rank.waits)
+    once, both = (
+        gains_by_task(one, Relief.of_device(spared_time(one.work, np.ones(len(one.work.start), bool))), waits=one.waits)
+        for one in (rank, twice)
+    )
+    assert both[1::2].tolist() == once.tolist()
 
 
 def test_a_rank_without_collectives_has_no_row_for_them():

@@ -14,6 +14,7 @@ from advisor.analysis.replay import (
     Relief,
     ReplayedWork,
     ReplayInput,
+    SparedTime,
     emptying_waits,
     gains_by_task,
 )
@@ -86,7 +87,7 @@ def test_a_wait_that_ends_before_the_device_is_done_keeps_what_was_won_before_it
     ms = 1_000_000
     work = tasks((0, 0, 10 * ms), (2 * ms, 10 * ms, 14 * ms))
     short = spans((ms, ms + 100))
-    less = Relief.of_device(np.array([3 * ms, 0]))
+    less = Relief.of_device(SparedTime.in_turn(np.array([3 * ms, 0])))
     one = rank(work, short)
     assert gains_by_task(one, less, waits=emptying_waits(short, work, one.queue)).tolist() == [3 * ms, 3 * ms]
 
@@ -165,7 +166,7 @@ def gains_with_queue(host: list[int], device: list[int], spared: list[int], dept
     """By a replay, and by doing it again."""
     work, waits = launched_into_queue(host, device, depth)
     one = msgspec.structs.replace(rank(work), blocked=BlockedLaunches(waits, NONE) if len(waits) else None)
-    less = Relief.of_device(np.array(spared, np.int64))
+    less = Relief.of_device(SparedTime.in_turn(np.array(spared, np.int64)))
     shorter, _ = launched_into_queue(host, [runs - less for runs, less in zip(device, spared, strict=True)], depth)
     return gains_by_task(one, less, waits=NONE).tolist(), (work.end - shorter.end).tolist()
 

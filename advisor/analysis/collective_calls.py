@@ -13,11 +13,11 @@ import re
 import numpy as np
 from msgspec import Struct
 
-from advisor.analysis.awaited_ranks import longest_wait_of_calls, without_waits_for_captured
+from advisor.analysis.awaited_ranks import LongestWait, longest_wait_of_calls, without_waits_for_captured
 from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.device import collective_times, kernel_times
 from advisor.analysis.grouping import Groups, group_by, ratio, row_at
-from advisor.analysis.intervals import Spans, covered_ns, union
+from advisor.analysis.intervals import Spans, covered_by_earlier, covered_ns, union, whole_ns
 from advisor.analysis.overlap import stages_of
 from advisor.analysis.same_moments import lie_apart
 from advisor.analysis.tensor_groups import kinds_of_calls
@@ -102,6 +102,7 @@ def collective_calls(
         absent_us=awaited.absent_us,
         awaited_alike=awaited.alike,
         awaited_all_us=awaited.all_us,
+        waited_again_us=_waited_again(collectives, wait, awaited),
         sole=_has_sole_group(collectives),
     )
 
@@ -110,6 +111,22 @@ def lie_outside_steps(rank: Array, step: Array) -> Array:
     """Per event: whether it carries no step while others of its rank do."""
     outside: Array = (step == MISSING) & np.isin(rank, np.unique(rank[step != MISSING]))
     return outside
+
+
+def _waited_again(collectives: Table[Collective], wait_us: Array, awaited: LongestWait) -> Array:
+    """Per call, µs: the part of its wait in which another one of its rank waits that began to do so before."""
+    shown = awaited.us >= 0
+    since = np.where(shown, awaited.since_ns, collectives["start_ns"])
+    return _covered_by_earlier_us(since, np.where(shown, awaited.us, wait_us), collectives["rank"], collectives["p2p"])
+
+
+def _covered_by_earlier_us(since: Array, lasts_us: Array, *keys: Array) -> Array:
+    """Per wait: the part that those with the same keys cover which began before, µs; missing where its time is."""
+    covered = np.full(len(since), np.nan)
+    known = np.flatnonzero((since != MISSING) & (lasts_us >= 0))
+    start, cell = since[known], group_by(*(key[known] for key in keys)).of
+    covered[known] = covered_by_earlier(cell, start, start + whole_ns(lasts_us[known])) / 1e3
+    return covered
 
 
 def _size_class(size_bytes: Array) -> Array:
@@ -243,6 +260,17 @@ class Meetings(Struct, frozen=True):
     """Per meeting: mean over its ranks of elapse minus the shortest."""
     last: Array
     """Per meeting: the row of the call that was shortest."""
+
+    def lost_us(self, calls: Table[CollectiveCall], *keys: Array) -> Array:
+        """Per part: what its rank lost waiting for the last one, with no kernel beside it as far as that is known.
+
+        Calls on several streams may wait at once: what those of its rank with the same keys wait together counts for
+        the one that began first.
+        """
+        waited = calls["elapse_us"][self.row] - self.shortest[self.groups.of]
+        again = _covered_by_earlier_us(calls["start_ns"][self.row], waited, calls["rank"][self.row], *keys)
+        alone = np.maximum(waited - np.nan_to_num(again), 0)
+        return np.asarray(np.fmin(alone, calls["exposed_us"][self.row]))
 
 
 def met_in(calls: Table[CollectiveCall]) -> Meetings:

@@ -251,6 +251,23 @@ def unions_by_cell(cell: Array, start: Array, end: Array, cells: int) -> tuple[A
     return owner, merged.start - axis.shift[owner], merged.end - axis.shift[owner]
 
 
+def covered_by_earlier(cell: Array, start: Array, end: Array) -> Array:
+    """Per interval: how much of it those of its cell cover that begin before it, ns. Of equal begins the first counts.
+
+    The rest of all intervals of a cell adds up to their union.
+    """
+    if not len(cell):
+        return np.zeros(0, np.int64)
+    end = np.maximum(start, end)
+    shift = axis_of_cells(cell, start, end, int(cell.max()) + 1).shift[cell]
+    order = np.argsort(start + shift, kind="stable")
+    begin, finish = (start + shift)[order], (end + shift)[order]
+    reach = np.append(begin[:1], np.maximum.accumulate(finish)[:-1])
+    covered = np.empty(len(cell), np.int64)
+    covered[order] = np.clip(reach - begin, 0, finish - begin)
+    return covered
+
+
 def time_alone_by_cell(cell: Array, start: Array, end: Array, cells: int) -> Array:
     """Per cell: how long its intervals run while those of no other cell do, ns."""
     owner, start, end = unions_by_cell(cell, start, end, cells)

@@ -31,6 +31,7 @@ def meetings(calls: Table[CollectiveCall], split: Table[Overlap] | None = None) 
         shortest_us=met.shortest,
         longest_us=met.longest,
         waited_us=met.waited,
+        bare_wait_us=met.groups.means(met.lost_us(calls, calls["p2p"][met.row])),
         drained_us=met.groups.means(drained[met.row]),
         last_rank=first["rank"],
         last_start_ns=first["start_ns"],

@@ -290,8 +290,8 @@ def _least_clearly_above(peers: Groups, values: Array, apart: Array) -> Array:
 def _meetings_by_rank(rank: Array, stage: Array, calls: Table[CollectiveCall] | None, steps: Array) -> dict[str, Array]:
     """Per rank: meetings with peers, how often it came last, and what those it kept waiting then lost each, per step.
 
-    A wait costs what computation does not hide. The ranks kept waiting in different groups wait side by side, so their
-    waits are averaged and not added.
+    A wait costs what computation does not hide, and once where a rank waits for the same one in two calls at once. The
+    ranks kept waiting in different groups wait side by side, so their waits are averaged and not added.
     """
     unknown = np.full(len(rank), np.nan)
     if calls is None:
@@ -302,7 +302,7 @@ def _meetings_by_rank(rank: Array, stage: Array, calls: Table[CollectiveCall] | 
     part, of = met.row[fair[met.groups.of]], met.groups.of[fair[met.groups.of]]
     mine = row_of_key(rank, calls["rank"][part])
     last = row_of_key(rank, calls["rank"][met.last])
-    lost = np.fmin(calls["elapse_us"][part] - met.shortest[of], calls["exposed_us"][part])
+    lost = met.lost_us(calls, last[met.groups.of])[fair[met.groups.of]]
     caused = np.bincount(of, weights=lost, minlength=len(met.groups))
     kept = group_by(last[of], mine).first
     kept = np.bincount(last[of][kept][last[of][kept] != mine[kept]], minlength=len(rank))

@@ -171,6 +171,24 @@ def test_time_without_waits_is_what_the_wait_leaves_or_else_what_moved_data() ->
     assert found["unwaited_us"].tolist() == [0, 100, 30]
 
 
+def test_waits_at_once_are_told_beside_each_other() -> None:
+    """The second begins while the first one waits; of the last no wait is known."""
+    collectives = read_table(
+        Collective,
+        """
+        rank step name op        group p2p   start_ns elapse_us transit_us wait_us
+        0    1    x    allGather a     false 0        100       10         80
+        0    1    y    gather    b     false 50000    60        10         45
+        0    1    r    receive   c     true  60000    20        5          15
+        1    1    y    gather    b     false 60000    60        10         45
+        0    1    z    allReduce a     false 200000   60        -          -
+        """,
+    )
+    found = collective_calls(RUN, collectives, None)
+    assert found["waited_again_us"].tolist()[:4] == [0, 30, 0, 0]
+    assert np.isnan(found["waited_again_us"][4])
+
+
 def test_computation_that_hides_nothing_yet_is_the_cover_of_every_call_of_a_step():
     calls = read_table(
         Collective, "rank step op        start_ns elapse_us\n0 1 allReduce 1 10\n0 2 allReduce 2 10\n0 3 allReduce 3 10"
@@ -458,12 +476,12 @@ def test_what_a_rank_made_others_wait_again_leaves_out_the_longest_time():
         CollectiveCall,
         """
         rank step name op        group p2p   start_ns elapse_us
-        0    1    x    allReduce a     false 1        10
-        1    1    x    allReduce a     false 1        40
-        0    1    y    allReduce a     false 2        10
-        1    1    y    allReduce a     false 2        30
-        0    1    z    allReduce a     false 3        20
-        1    1    z    allReduce a     false 3        10
+        0    1    x    allReduce a     false 0        10
+        1    1    x    allReduce a     false 0        40
+        0    1    y    allReduce a     false 50000    10
+        1    1    y    allReduce a     false 50000    30
+        0    1    z    allReduce a     false 90000    20
+        1    1    z    allReduce a     false 90000    10
         """,
     )
     rows = rank_times(read_table(Overlap, SPLIT), calls, None).rows()

@@ -9,6 +9,7 @@ from timelines import INTERVALS, moments
 from advisor.analysis.intervals import (
     Spans,
     axis_of_cells,
+    covered_by_earlier,
     covered_ns,
     gaps_in_window,
     innermost_covering,
@@ -174,6 +175,18 @@ def test_unions_are_the_union_of_each_cell(rows):
         expected = union(start[cell == c], end[cell == c])
         assert first[owner == c].tolist() == expected.start.tolist()
         assert last[owner == c].tolist() == expected.end.tolist()
+
+
+@given(CELLS)
+def test_what_earlier_ones_cover_leaves_each_moment_of_a_cell_to_the_interval_that_began_first(rows):
+    cell, start, end = celled(rows)
+    seen: dict[int, set[int]] = {}
+    covered = np.zeros(len(cell), np.int64)
+    for at in np.argsort(start, kind="stable").tolist():
+        own, before = moments(start[at : at + 1], end[at : at + 1]), seen.setdefault(int(cell[at]), set())
+        covered[at] = len(own & before)
+        before |= own
+    assert covered_by_earlier(cell, start, end).tolist() == covered.tolist()
 
 
 @given(CELLS)

@@ -106,6 +106,13 @@ class CollectiveCall(Fact):
     ]
     awaited_alike: Annotated[float, Count("Ranks it waited for as long, or for 90 % of that; that rank included.")]
     awaited_all_us: Annotated[float, Us("The longest waits of all calls of its rank for that rank together.")]
+    waited_again_us: Annotated[
+        float,
+        Us(
+            "The part of that wait, or else of `wait_us`, in which another call of its rank waits that began to do so "
+            "before; sends and receives apart from others."
+        ),
+    ]
     sole: Annotated[bool, Flag("All collectives of the run are of one communicator, and none is point to point.")]
 
 
@@ -270,6 +277,13 @@ class Meeting(Fact):
     shortest_us: Annotated[float, Us("Elapse on the rank where it was shortest: the time it really takes.")]
     longest_us: Annotated[float, Us("Elapse on the rank that waited longest.")]
     waited_us: Annotated[float, Us("Mean over the ranks of elapse minus the shortest elapse.")]
+    bare_wait_us: Annotated[
+        float,
+        Us(
+            "The part of that with no kernel beside it, as far as that is known; what a rank waits in several calls at "
+            "once counts for the one that began first, sends and receives apart from others."
+        ),
+    ]
     drained_us: Annotated[
         float,
         Us(

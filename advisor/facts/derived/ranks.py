@@ -62,7 +62,11 @@ class RankTime(Fact):
     meetings: Annotated[float, Count("Collectives it took part in with captured peers.")]
     last_share: Annotated[float, Share("Part of those in which it came last.")]
     made_wait_us: Annotated[
-        float, Us("Per step: what each rank it kept waiting lost where it came last, computation aside, on average.")
+        float,
+        Us(
+            "Per step: what each rank it kept waiting lost where it came last, computation aside, on average. Waits in "
+            "two calls at once count once."
+        ),
     ]
     made_wait_again_us: Annotated[
         float, Us("The same without the one meeting of the capture in which they lost most: what is no single event.")

@@ -29,7 +29,7 @@ def holdup_turns(held: Table[Holdup], split: Table[Overlap]) -> Table[HoldupTurn
     usual = cells.medians_of_others(flat)
     most = np.lexsort((split["rank"][row], -flat, cells.of))[np.cumsum(cells.sizes) - cells.sizes]
     row, code = row[most], code[most]
-    imposed = np.clip(flat[most] - usual[most], 0.0, _waited_us(split)[row])
+    imposed = np.clip(flat[most] - usual[most], 0.0, waited_us_for_ranks(split)[row])
     ranks, steps = group_by(split["rank"][row], code), group_by(split["rank"])
     table = Table.build(
         HoldupTurn,
@@ -46,7 +46,7 @@ def holdup_turns(held: Table[Holdup], split: Table[Overlap]) -> Table[HoldupTurn
     return table.take(imposed > 0)
 
 
-def _waited_us(split: Table[Overlap]) -> Array:
+def waited_us_for_ranks(split: Table[Overlap]) -> Array:
     """Per rank and step: by how much the others of its stage communicate longer, on average, in it or in the next.
 
     What a host loses between two steps is counted to the earlier one; the others wait for it in the later one.

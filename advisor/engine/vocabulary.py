@@ -54,6 +54,7 @@ TABLES: Mapping[str, Text] = {
     "holdup_turns": _t("host costs of ranks in each step", "各卡每个 step 的 host 开销"),
     "holdups": _t("what held up launches on the host", "host 侧阻塞下发的原因"),
     "host_calls": _t("host calls", "host 侧调用"),
+    "host_turns": _t("how far hosts of ranks are behind in each step", "各卡每个 step 的 host 滞后"),
     "host_costs": _t("costs of host calls", "host 侧调用的开销"),
     "handovers": _t("operators called and launches handed over", "算子调用与任务队列的入队"),
     "host_cpus": _t("load of the host's processors", "host CPU 利用率"),

@@ -202,6 +202,36 @@ class HoldupTurn(Fact):
     ]
 
 
+class HostTurn(Fact):
+    """The rank whose host is furthest behind in one step, beside the other ranks of its stage.
+
+    A step loses what that rank loses in it, and one whose hosts fall behind in turn loses more than any rank does on
+    average. Counted is what `holdups` has of kind `host`, for which no single kind of call is to blame, and of kind
+    `read`, after which a host that is behind starts afresh.
+    """
+
+    table = "host_turns"
+    observed = False
+    across_ranks = True
+
+    rank: Rank
+    step: Step
+    stage: Stage
+    ranks: Annotated[float, Count("Ranks of the stage that recorded the step, itself counted; two or more.")]
+    lost_us: Annotated[float, Us("What the step of this rank loses by its host.")]
+    usual_lost_us: Annotated[float, Us("Median of the other ranks in this step.")]
+    imposed_us: Annotated[
+        float, Us("What it loses beyond them, as far as they wait for it, as in `holdup_turns`; 0 where nobody does.")
+    ]
+    held_up_us: Annotated[float, Us("What the step loses: what this rank imposes, and what the others lose too.")]
+    pause_us: Annotated[
+        float, Us("The longest pause of its device for which the host is to blame, in one piece; missing without any.")
+    ]
+    rank_lost_us: Annotated[float, Us("What this rank loses per step, over all of its steps.")]
+    most_lost_us: Annotated[float, Us("The same of the rank of the stage that loses most.")]
+    least_lost_us: Annotated[float, Us("The least that any rank of the stage loses in any of its steps.")]
+
+
 class StageTime(Fact):
     """One pipeline stage in one step."""
 

@@ -102,6 +102,22 @@ def collections_in_turn(run: Run, amount: float) -> None:
             changes.stall(operator.top.begin.before or operator.top.begin, operator.top.lane, round(amount), event)
 
 
+def pauses_in_turn(run: Run, amount: float) -> None:
+    """In each step another rank stands still, and nothing was recorded of it."""
+    for number, changes in enumerate(run.ranks):
+        for operators in forward(changes)[number :: len(run.ranks)]:
+            operator = spread(operators[: len(operators) // 2], 1)[0]
+            changes.stall(operator.top.begin.before or operator.top.begin, operator.top.lane, round(amount))
+
+
+def bursts_in_turn(run: Run, amount: float) -> None:
+    """In each step all calls of another rank take longer, as where something else has its cores."""
+    for number, changes in enumerate(run.ranks):
+        for operators in forward(changes)[number :: len(run.ranks)]:
+            for operator in operators:
+                operator.top.end.work += round(amount / len(operators))
+
+
 ONE = frozenset({SLOW})
 BASES = ("recorded", "balanced-4")
 
@@ -134,6 +150,18 @@ FAULTS: Mapping[str, Fault] = {
         collections_in_turn,
         frozenset({"ranks/collections-in-turn"}),
         HOST | TALK | JITTER | {"host/garbage-collection", "ranks/late-rank", "ranks/slow-host-rank"},
+        bases=BASES[1:],
+    ),
+    "pauses-in-turn": Fault(
+        pauses_in_turn,
+        frozenset({"ranks/hosts-in-turn"}),
+        HOST | TALK | JITTER | {"host/stalled-step", "host/python-bound", "ranks/late-rank", "ranks/slow-host-rank"},
+        bases=BASES[1:],
+    ),
+    "bursts-in-turn": Fault(
+        bursts_in_turn,
+        frozenset({"ranks/hosts-in-turn"}),
+        HOST | TALK | JITTER | {"host/python-bound", "ranks/late-rank", "ranks/slow-host-rank"},
         bases=BASES[1:],
     ),
     "slower-among-slow": Fault(

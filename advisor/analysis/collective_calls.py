@@ -67,15 +67,20 @@ def collective_calls(
     elapse = collectives["elapse_us"]
     turn, apart = _turns_and_pauses(collectives)
     transit, wait, idle = split_times(collectives, transfers, links)
-    exposed, still, stalled = (np.where(lacking, np.nan, us) for us in _without_kernels(collectives, kernels))
-    exposed = np.where(np.isnan(exposed) & _hide_nothing(split, collectives), elapse, exposed)
+    kinds = kinds_of_calls(collectives, kernels)
+    shared = _us_beside_like(collectives, kinds)
+    exposed, still, stalled, begun = (
+        np.where(lacking, np.nan, us) for us in _without_kernels(collectives, kernels, shared)
+    )
+    hide_nothing = np.isnan(exposed) & _hide_nothing(split, collectives)
+    exposed, begun = np.where(hide_nothing, elapse, exposed), np.where(hide_nothing, shared, begun)
     waited = np.nan_to_num(np.where(np.isnan(wait), elapse - transit, wait))  # what moves nothing may be a wait
     awaited = longest_wait_of_calls(collectives, waits)
     same = ("name", "op", "group")
     return Table.build(
         CollectiveCall,
         **{column: collectives.texts(column) for column in same},
-        group_kind=kinds_of_calls(collectives, kernels),
+        group_kind=kinds,
         **{column: collectives[column] for column in ("rank", "step", "p2p", "start_ns", "elapse_us")},
         transit_us=transit,
         bare_transit_us=np.maximum(exposed - (elapse - transit), 0),
@@ -85,6 +90,7 @@ def collective_calls(
         stage=stages_of(run, collectives["rank"]),
         exposed_us=exposed,
         unwaited_us=np.maximum(exposed - waited, 0),
+        unshared_us=np.maximum(exposed - np.maximum(waited, begun), 0),
         still_us=still,
         stalled_us=stalled,
         working_us=elapse - waited,
@@ -158,12 +164,26 @@ def _turns_and_pauses(collectives: Table[Collective]) -> tuple[Array, Array]:
     return turn, apart
 
 
-def _without_kernels(collectives: Table[Collective], kernels: Table[Kernel] | None) -> tuple[Array, Array, Array]:
-    """Per call, µs: without a kernel beside it; of that the piece about its middle; and of the pause in computation in
-    which that piece lies, what no collective takes. Missing where kernels or the time of the call are."""
-    exposed, still, stalled = np.full((3, len(collectives)), np.nan)
+def _us_beside_like(collectives: Table[Collective], kinds: Texts) -> Array:
+    """Per call: µs from its start in which one like it runs on another stream that began before.
+
+    Alike are calls of one rank, of one kind of operator and of communicators of one kind, whatever is told of it behind
+    `_`: gradients of experts are reduced in `dp_modulo_exp`.
+    """
+    main = Texts.of([name.split("_", 1)[0] for name in kinds.names]).at(kinds.codes)
+    like = group_by(collectives["rank"], collectives.texts("op"), main).of
+    return np.nan_to_num(_covered_by_earlier_us(collectives["start_ns"], collectives["elapse_us"], like))
+
+
+def _without_kernels(
+    collectives: Table[Collective], kernels: Table[Kernel] | None, begin_us: Array
+) -> tuple[Array, Array, Array, Array]:
+    """Per call, µs: without a kernel beside it; of that the piece about its middle; of the pause in computation in
+    which that piece lies, what no collective takes; and without a kernel in so much of its beginning. Missing where
+    kernels or the time of the call are."""
+    exposed, still, stalled, begun = np.full((4, len(collectives)), np.nan)
     if kernels is None:
-        return exposed, still, stalled
+        return exposed, still, stalled, begun
     compute, comm = kernel_times(kernels), collective_times(collectives)
     ranks = collectives["rank"][comm.row]
     for rank in np.intersect1d(ranks, kernels["rank"]).tolist():
@@ -172,12 +192,14 @@ def _without_kernels(collectives: Table[Collective], kernels: Table[Kernel] | No
         row, start, end = comm.row[here], comm.start[here], comm.end[here]
         busy = union(compute.start[own], compute.end[own])
         exposed[row] = (end - start - covered_ns(busy, start, end)) / 1e3
+        until = start + whole_ns(begin_us[row])
+        begun[row] = (until - start - covered_ns(busy, start, until)) / 1e3
         begin, finish = _pauses_at(busy, start + (end - start) // 2)
         still[row] = np.maximum(np.minimum(end, finish) - np.maximum(start, begin), 0) / 1e3
         whole = (begin < finish) & (begin > _EVER.min) & (finish < _EVER.max)
         begin, finish = begin[whole], finish[whole]
         stalled[row[whole]] = (finish - begin - covered_ns(union(start, end), begin, finish)) / 1e3
-    return exposed, still, stalled
+    return exposed, still, stalled, begun
 
 
 def _hide_nothing(split: Table[Overlap] | None, collectives: Table[Collective]) -> Array:

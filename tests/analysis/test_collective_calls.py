@@ -171,6 +171,53 @@ def test_time_without_waits_is_what_the_wait_leaves_or_else_what_moved_data() ->
     assert found["unwaited_us"].tolist() == [0, 100, 30]
 
 
+AT_ONCE = st.lists(
+    st.tuples(
+        st.integers(0, 60), st.integers(1, 30), st.sampled_from(("allReduce", "allGather")),
+        st.sampled_from(("dp", "dp_modulo_exp", "tp")),
+    ),
+    min_size=1, max_size=7, unique_by=lambda row: row[0],
+)  # fmt: skip
+"""When calls begin, how long they take, their kinds and those of their communicators."""
+
+
+@given(AT_ONCE, st.lists(st.tuples(st.integers(0, 90), st.integers(1, 20)), max_size=4))
+def test_calls_alike_that_run_at_once_share_each_moment_with_no_kernel_beside_it(
+    rows: list[tuple[int, int, str, str]], busy: list[tuple[int, int]]
+) -> None:
+    kernels = Table.build(
+        Kernel, rank=0, step=1, op_type="MatMul", start_ns=[at * 1000 for at, _ in busy] or [10**9],
+        duration_us=[float(us) for _, us in busy] or [1.0],
+    )  # fmt: skip
+    start, lasts, op, kind = zip(*rows, strict=True)
+    calls = Table.build(
+        Collective, rank=0, step=1, name="x", op=op, group=kind, group_kind=kind, p2p=0,
+        start_ns=[at * 1000 for at in start], elapse_us=[float(us) for us in lasts],
+    )  # fmt: skip
+    found = collective_calls(RUN, calls, kernels)
+    assert (found["unshared_us"] <= found["unwaited_us"]).all()
+    computed = {moment for at, us in busy for moment in range(at, at + us)}
+    for like in {(one, of.split("_")[0]) for _, _, one, of in rows}:
+        mine = [(one, of.split("_")[0]) == like for _, _, one, of in rows]
+        held = {moment for (at, us, _, _), own in zip(rows, mine, strict=True) if own for moment in range(at, at + us)}
+        assert round(float(found["unshared_us"][np.array(mine)].sum())) == len(held - computed)
+
+
+def test_what_runs_beside_a_call_like_it_is_no_second_wait() -> None:
+    """The second waits for as long as the first still runs: that is no time of its own, and not taken from it twice."""
+    calls = read_table(
+        Collective,
+        """
+        rank step name op        group group_kind start_ns elapse_us transit_us wait_us
+        0    1    x    allReduce a     dp         0        100       100        0
+        0    1    y    allReduce b     dp         40000    100       30         70
+        """,
+    )
+    found = collective_calls(RUN, calls, read_table(Kernel, "op_type start_ns duration_us\nMul 900000 1"))
+    assert found["unwaited_us"].tolist() == [100, 30]
+    assert found["unshared_us"].tolist() == [100, 30]
+
+
 def test_waits_at_once_are_told_beside_each_other() -> None:
     """The second begins while the first one waits; of the last no wait is known."""
     collectives = read_table(

@@ -48,6 +48,13 @@ class CollectiveCall(Fact):
     elapse_us: Annotated[float, Us("Start to end.")]
     exposed_us: Annotated[float, Us("The part with no kernel beside it.")]
     unwaited_us: Annotated[float, Us("The part of that in which no rank was waited for, as far as waiting is known.")]
+    unshared_us: Annotated[
+        float,
+        Us(
+            "The part of that in which no other call of its rank runs that began before, is of its kind and on a "
+            "communicator of its kind, such as `dp` and `dp_modulo_exp`: calls at once cost that time once."
+        ),
+    ]
     still_us: Annotated[
         float,
         Us("The part about its middle, in one piece, with no kernel beside it; 0 where one runs at its middle."),

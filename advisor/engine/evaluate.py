@@ -25,7 +25,7 @@ from advisor.engine.worst_events import with_occurrences
 from advisor.engine.zero_divisors import zero_divisors
 from advisor.expr.compile import Compiled
 from advisor.expr.frame import FALSE, TRUE, UNKNOWN, Frame, Value, group_rows, is_missing, repeated
-from advisor.expr.language import RUN_SCOPE, run_values
+from advisor.expr.language import HIGHEST_LEVEL, RUN_SCOPE, run_values
 from advisor.expr.settings import ENVIRONMENT, Environment, asked_variables, recorded_environment
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Setting
@@ -83,7 +83,8 @@ def _evaluate_rule(rule: Rule, profile: ProfileLike, run: Run, of_run: Mapping[s
             unknown = [name for name in sorted(rule.applies_when.names) if named.get(name) is None]
             return _result_of_rule(rule, "skipped", reason.of_unknown_run(unknown, run))
         if applies != TRUE:
-            return _result_of_rule(rule, "not applicable", reason.of_condition(rule.applies_when.names, run))
+            names = _deciding_names(rule.applies_when, named)
+            return _result_of_rule(rule, "not applicable", reason.of_condition(names, run))
     table, *_ = [profile.table(fact) for fact in rule.facts]
     frame = _with_names(Frame(table), named)
     if rule.where is not None:
@@ -93,6 +94,12 @@ def _evaluate_rule(rule: Rule, profile: ProfileLike, run: Run, of_run: Mapping[s
         frame = frame.keep(kept == TRUE)
     steps = _steps_of_ranks(profile, run) if "rank" in rule.for_each else None
     return _judge_groups(rule, _group_frame(rule, frame, steps), run, profile)
+
+
+def _deciding_names(condition: Compiled, named: Mapping[str, Any]) -> Collection[str]:
+    """The names a false condition asks about, but `level` where the highest one would make it no truer."""
+    highest = _with_names(Frame(None), {**named, "level": HIGHEST_LEVEL})
+    return condition.names if _single_truth(condition, highest) == TRUE else condition.names - {"level"}
 
 
 def _environment_for_rule(rule: Rule, profile: ProfileLike) -> Environment:

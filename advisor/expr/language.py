@@ -191,6 +191,8 @@ class RunName(Struct, frozen=True):
 
 
 _LEVELS = {"Level_none": -1.0, "Level0": 0.0, "Level1": 1.0, "Level2": 2.0}
+HIGHEST_LEVEL = max(_LEVELS.values())
+"""What most is recorded with."""
 _NUMBER, _TEXT = Type("number"), Type("text")
 
 

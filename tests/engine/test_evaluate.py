@@ -72,6 +72,24 @@ def test_a_rule_that_does_not_concern_the_run_says_so_before_any_table_is_read(t
     )
 
 
+@pytest.mark.parametrize("level", ["1", "0", "-"])
+def test_a_higher_level_is_asked_for_only_where_it_would_make_the_rule_concern_the_run(
+    tmp_path: Path, level: str
+) -> None:
+    concerns = 'applies_when: workload == "inference" and (level >= 1 or not recorded(level))\n'
+    rule = made(tmp_path, body=concerns + IDLE)
+    outcome = evaluate(rule, TablesAlone({}), run_of(f"workload=RL level={level}")).outcome
+    assert (outcome.outcome, outcome.reason and outcome.reason.en) == (
+        "not applicable",
+        "does not concern this run (kind of job: RL)",
+    )
+    of_level = evaluate(rule, TablesAlone({}), run_of("workload=inference level=0")).outcome.reason
+    assert of_level is not None
+    assert of_level.en.endswith(
+        "(profiler level: Level0, kind of job: inference); record with profiler_level=Level1 or above"
+    )
+
+
 def test_an_unknown_run_skips_the_rule(tmp_path: Path) -> None:
     rule = made(tmp_path, body="applies_when: tp > 1\n" + IDLE)
     outcome = evaluate(rule, TablesAlone({}), run_of("")).outcome

@@ -3,18 +3,20 @@
 
 What says best where a step begins is taken: the marks that an engine sets around its steps; else the function of the
 engine that runs one, where it was recorded; else what repeats on the device (`engine_passes`), which is an estimate.
-The latter two only where no step was recorded, and nothing trains.
+The latter two only where no step was recorded, and nothing trains. What generates tokens within recorded steps, or
+beside a training as in reinforcement learning, is found by what repeats there (`find_generating_passes`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from msgspec import Struct
 
-from advisor.analysis.engine_passes import Passes, choices_of_tokens, find_passes
+from advisor.analysis.counted import distinct_ranks
+from advisor.analysis.engine_passes import LEAST, Passes, choices_of_tokens, find_passes
 from advisor.analysis.engine_phases import (
     DECODE,
     MIXED,
@@ -22,12 +24,13 @@ from advisor.analysis.engine_phases import (
     UNKNOWN,
     PassWork,
     StepSizes,
+    are_named,
     sizes_of_steps,
     work_of_passes,
 )
-from advisor.analysis.grouping import row_at
+from advisor.analysis.grouping import group_by, row_at
 from advisor.analysis.intervals import whole_ns
-from advisor.analysis.job_signs import ENGINE_STEP
+from advisor.analysis.job_signs import ENGINE_STEP, OPERATORS
 from advisor.facts.base import MISSING
 from advisor.facts.derived import JobSign
 from advisor.facts.observed import DeviceTask, HostCall, Kernel, Launch, StepWindow
@@ -59,6 +62,8 @@ class FoundSteps(Struct, frozen=True):
     """When each begins on the host; by repetition when each begins on the device, and when the last ends."""
     layer_ns: Array | None = None
     """By repetition: when the first layer of each begins on the device."""
+    beside_others: bool = False
+    """Whether these are passes within steps that do more than generate."""
 
     def steps_at(self, launched: Array, started: Array) -> Array:
         """Per task in the order in which the device began them: the step that launched it; -1 for none.
@@ -114,6 +119,75 @@ def _steps_by_rank(  # noqa: PLR0917 - the tables it rests on
     return steps
 
 
+def find_generating_passes(  # noqa: PLR0917 - the tables it rests on
+    run: RunOfRanks,
+    kernels: Table[Kernel],
+    calls: Table[HostCall] | None,
+    launches: Table[Launch] | None,
+    tasks: Table[DeviceTask] | None,
+    windows: Table[StepWindow] | None,
+    signs: Table[JobSign] | None,
+) -> Mapping[int, FoundSteps]:
+    """Ranks without steps of an engine that generate tokens in some part of what was recorded, with their passes.
+
+    They are looked for in each recorded step, and before and after what a backward pass computes. Between two such
+    parts lies something else, whose phase is -1. Worked out once for the same tables.
+    """
+    return kernels.once(_passes_by_rank, run, calls, launches, tasks, windows, signs)
+
+
+def _passes_by_rank(  # noqa: PLR0917 - the tables it rests on
+    kernels: Table[Kernel],
+    run: RunOfRanks,
+    calls: Table[HostCall] | None,
+    launches: Table[Launch] | None,
+    tasks: Table[DeviceTask] | None,
+    windows: Table[StepWindow] | None,
+    signs: Table[JobSign] | None,
+) -> Mapping[int, FoundSteps]:
+    if run.job.workload == "training":
+        return {}
+    known = find_engine_steps(run, kernels, calls, launches, tasks, windows, signs)
+    found: dict[int, FoundSteps] = {}
+    for rank in sorted(set(distinct_ranks(kernels["rank"]).tolist()) - known.keys()):
+        own = RankTables.of(rank, kernels, launches, tasks)
+        passes = _passes_of_parts(own) if own.keeps_cache else None
+        if passes is not None:
+            found[rank] = passes
+    return found
+
+
+def _passes_of_parts(own: RankTables) -> FoundSteps | None:
+    """The passes of all parts of one rank that generate; None where there are none."""
+    parts = [found for rows in _parts_that_choose(own) if (found := _steps_that_repeat(own.take(rows))) is not None]
+    if not parts:
+        return None
+    gaps = [np.array([-1])] * (len(parts) - 1) + [np.empty(0, np.int64)]
+    unknown = [np.full(len(gap), np.nan) for gap in gaps]
+
+    def joined(name: str, between: list[Array]) -> Array:
+        held = [getattr(part.sizes, name) for part in parts]
+        return np.concatenate([one for pair in zip(held, between, strict=True) for one in pair])
+
+    sizes = StepSizes(joined("phase", gaps), joined("requests", unknown), joined("tokens", unknown))
+    borders = np.concatenate([part.border_ns for part in parts])
+    layers = np.concatenate([part.layer_ns for part in parts if part.layer_ns is not None])
+    return FoundSteps("repetition", sizes, borders, layers, beside_others=True)
+
+
+def _parts_that_choose(own: RankTables) -> Iterator[Array]:
+    """Kernels of one rank between two that a backward pass computes, or of one step: those of each stretch with enough
+    choices of tokens, from the first layer that reaches its cache until the last choice."""
+    backward = are_named(own.kernels, lambda name: "backward" in OPERATORS.told_by(name))
+    part = group_by(own.kernels["step"], np.cumsum(backward)).of
+    chooses, caches = choices_of_tokens(own.kernels), own.work.stores | own.work.attends
+    for one in np.flatnonzero(np.bincount(part[chooses]) > LEAST).tolist():
+        rows = np.flatnonzero(part == one)
+        first, last = (rows[mask[rows]] for mask in (caches, chooses))
+        if len(first):
+            yield rows[(rows >= first[0]) & (rows <= last[-1])]
+
+
 def ranks_with_other_steps(
     run: RunOfRanks, windows: Table[StepWindow] | None, signs: Table[JobSign] | None
 ) -> set[int]:
@@ -155,6 +229,10 @@ class RankTables(Struct, frozen=True):
     def keeps_cache(self) -> bool:
         """Whether anything keeps keys and values for later tokens, or attends to what is kept."""
         return bool(self.work.stores.any() or self.work.attends.any())
+
+    def take(self, rows: Array) -> RankTables:
+        """Some of its kernels, in their order; the copies are those of the rank."""
+        return RankTables(self.kernels.take(rows), self.work.take(rows), self.launched_ns[rows], self.exchanges_ns)
 
     @classmethod
     def of(

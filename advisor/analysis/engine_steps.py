@@ -20,6 +20,7 @@ from advisor.analysis.engine_borders import (
     FoundSteps,
     RankTables,
     find_engine_steps,
+    find_generating_passes,
     function_begins,
     outermost_calls,
     passes_of,
@@ -94,9 +95,11 @@ def engine_borders(  # noqa: PLR0917 - the tables it rests on
     windows: Table[StepWindow] | None,
     signs: Table[JobSign] | None,
 ) -> Table[EngineBorder]:
-    """One row per rank and begin of a step of an engine, in order of time."""
-    found = find_engine_steps(run, kernels, calls, launches, tasks, windows, signs)
-    begins = {rank: steps.border_ns for rank, steps in found.items() if steps is not None}
+    """One row per rank and begin of a step of an engine, in order of time; of ranks whose steps are no engine's one per
+    pass that generates tokens within them."""
+    tables = run, kernels, calls, launches, tasks, windows, signs
+    found = {**find_engine_steps(*tables), **find_generating_passes(*tables)}
+    begins = {rank: steps.border_ns for rank, steps in sorted(found.items()) if steps is not None}
     return Table.build(
         EngineBorder,
         rank=np.repeat(np.array([*begins], np.int64), [len(moments) for moments in begins.values()]),

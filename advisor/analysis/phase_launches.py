@@ -12,7 +12,7 @@ from msgspec import Struct
 from advisor.analysis import replay
 from advisor.analysis.counted import are_among, distinct_ranks
 from advisor.analysis.device import build_timeline
-from advisor.analysis.engine_borders import FoundSteps, find_engine_steps
+from advisor.analysis.engine_borders import FoundSteps, find_engine_steps, find_generating_passes
 from advisor.analysis.engine_phases import PHASES
 from advisor.analysis.holdups import late_ns_by_task
 from advisor.analysis.intervals import covered_ns, whole_ns
@@ -26,6 +26,9 @@ from advisor.model.run_of_ranks import RunOfRanks
 
 _TOLD = ("prefill", "decode")
 """What people say all of a run is."""
+OTHER = -1
+"""Beside PHASES: what is of no step of an engine."""
+_NAMES = (*PHASES, "other")
 _LATE = ("python", "host_late", "dequeue")
 """Causes of idle time that a host which launches late is to blame for."""
 LONGEST_LAUNCH_US = 1000.0
@@ -49,7 +52,8 @@ def phase_launches(  # noqa: PLR0917 - the tables it rests on
     windows: Table[StepWindow] | None,
     signs: Table[JobSign] | None,
 ) -> Table[PhaseLaunch]:
-    """One row per rank with kernels whose launch is known, and one per phase whose steps are.
+    """One row per rank with kernels whose launch is known, and one per phase whose steps are; where these are passes
+    within recorded steps one more of all beside them.
 
     What is lost lies in pauses as short as those before one kernel: in a long one the host does something else.
 
@@ -76,7 +80,7 @@ def phase_launches(  # noqa: PLR0917 - the tables it rests on
                 of_calls, of_kernels = one.phases_at(starts[among]), one.phases_at(begun)
                 for phase, spent in one.spent_by_phase(lost, len(np.unique(held["step"][held["rank"] == rank]))):
                     chosen = host[among][of_calls == phase], lasts[of_kernels == phase]
-                    rows.append((rank, PHASES[phase], *_sizes(*chosen), *spent, fewest.get(phase, np.nan)))
+                    rows.append((rank, _NAMES[phase], *_sizes(*chosen), *spent, fewest.get(phase, np.nan)))
     columns = zip(*rows, strict=True) if rows else ((),) * len(_COLUMNS)
     given = dict(zip(_COLUMNS, columns, strict=True))
     return Table.build(PhaseLaunch, **{n: Texts.of(v) if n == "engine_phase" else v for n, v in given.items()})
@@ -137,7 +141,9 @@ class _PhasedRank(Struct, frozen=True):
     step: Array
     """Which step launched it; -1 before the first and outside of all."""
     phase: Array
-    """Which of PHASES that is; -1 likewise."""
+    """Which of PHASES that is; -1 likewise, and of what generates nothing between passes that do."""
+    beside_others: bool
+    """Whether the steps are passes within others, which do more than these."""
 
     def phases_at(self, moments: Array) -> Array:
         """The phase of the last task that began until each moment; -1 for none."""
@@ -172,7 +178,8 @@ class _PhasedRank(Struct, frozen=True):
         work = rank.work.take(np.arange(tasks))
         before = np.append(rank.begin, work.reach)[:tasks]
         idle, taken = (_within(rank, before, np.maximum(until, before)) for until in (work.start, work.reach))
-        named = [phase for phase in range(len(PHASES)) if (self.phase == phase).any()]
+        first = OTHER if self.beside_others else 0
+        named = [phase for phase in range(first, len(PHASES)) if (self.phase == phase).any()]
         late = self._late_us_by_phase(named) if len(named) > 1 else np.array([lost_us * steps])
         scale = min(1.0, lost_us * steps / late.sum()) if late.sum() > 0 else 1.0
         for phase, us in zip(named, (late * scale).tolist(), strict=True):
@@ -218,7 +225,8 @@ def _phased_by_rank(  # noqa: PLR0917 - the tables it rests on
     windows: Table[StepWindow] | None,
     signs: Table[JobSign] | None,
 ) -> dict[int, _PhasedRank]:
-    found = find_engine_steps(run, kernels, calls, launches, tasks, windows, signs)
+    tables = run, kernels, calls, launches, tasks, windows, signs
+    found = {**find_engine_steps(*tables), **find_generating_passes(*tables)}
     known = {rank: steps for rank, steps in found.items() if steps is not None}
     if not known:
         return {}
@@ -235,7 +243,7 @@ def _phased_rank(seen: ReplayedRank, steps: FoundSteps) -> _PhasedRank:
     launched = np.where(work.queued < replay.UNBOUND, replay.handed_over(rank.queue, work), MISSING)
     step = steps.steps_at(launched, work.start)
     seen = msgspec.structs.replace(seen, engine_ns=steps.border_ns)
-    return _PhasedRank(seen, step, values_at(steps.sizes.phase, step, -1))
+    return _PhasedRank(seen, step, values_at(steps.sizes.phase, step, OTHER), steps.beside_others)
 
 
 def _within(rank: replay.ReplayInput, start: Array, end: Array) -> Array:

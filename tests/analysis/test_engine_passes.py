@@ -16,14 +16,16 @@ from hypothesis import strategies as st
 
 import corpus
 from advisor import load_rules
+from advisor.analysis.engine_borders import FoundSteps, find_generating_passes
 from advisor.analysis.engine_passes import Passes, choices_of_tokens, find_passes
-from advisor.analysis.engine_phases import work_of_passes
+from advisor.analysis.engine_phases import DECODE, work_of_passes
 from advisor.analysis.engine_steps import engine_steps
 from advisor.facts import Table, Texts, read_table
-from advisor.facts.derived import EngineStep, Gap
-from advisor.facts.observed import DeviceTask, Kernel
+from advisor.facts.derived import EngineStep, Gap, JobSign
+from advisor.facts.observed import DeviceTask, Kernel, StepWindow
 from advisor.messages.errors import FactMissing
 from advisor.model.findings import Confidence
+from advisor.model.job import told_job
 from advisor.model.run import Run
 from advisor.model.run_of_ranks import run_of_ranks
 from advisor.pipeline import diagnose, open_profile
@@ -123,6 +125,47 @@ def test_without_layers_that_keep_a_cache_there_are_no_passes() -> None:
 
 def test_nothing_recorded_is_nothing_found() -> None:
     assert passes_in([]) is None
+
+
+TRAINING = ("MatMulV2 64,64;64,192", "FlashAttentionScore -", "MatMulV2 64,64;64,64") * 3
+BACKWARD = ("FlashAttentionScoreGrad -", "MatMulV2 64,64;64,64", "ArgMaxV2 8,9999")
+
+
+def generating(steps: Sequence[Sequence[str]], told: str = "") -> FoundSteps | None:
+    """What generates in recorded steps of these events, which begin 10 µs after each other and last 4."""
+    events = [(number, one) for number, step in enumerate(steps) for one in step]
+    rows = [f"{step} {one} {at * 10_000} 4" for at, (step, one) in enumerate(events) if one != INPUT]
+    copies = [f"copy h2d {at * 10_000}" for at, (_, one) in enumerate(events) if one == INPUT]
+    kernels = read_table(Kernel, "step op_type input_shapes start_ns duration_us\n" + "\n".join(rows))
+    tasks = read_table(DeviceTask, "kind direction start_ns\n" + "\n".join(copies))
+    windows = read_table(StepWindow, "step start_ns end_ns\n0 0 1")
+    signs = read_table(JobSign, "tells\nbackward")
+    run = Run(steps=tuple(range(len(steps))), job=told_job(told, ""))
+    found = find_generating_passes(run_of_ranks(run), kernels, None, None, tasks, windows, signs)
+    return found.get(0)
+
+
+def test_what_generates_beside_a_training_has_its_passes_in_each_step() -> None:
+    step = [*one_pass(2) * 5, *TRAINING, *BACKWARD]
+    found = generating([step] * 2)
+    assert found is not None
+    assert found.beside_others
+    choices = borders_of([*step, *step], CHOICE)
+    of_passes = [*choices[:5], *choices[6:11]]  # the sixth is of the training
+    assert found.border_ns.tolist() == of_passes
+    assert found.sizes.phase.tolist() == [DECODE] * 4 + [-1] + [DECODE] * 4
+
+
+def test_a_training_that_chooses_by_the_largest_value_generates_nothing() -> None:
+    assert generating([[*TRAINING, *BACKWARD] * 5]) is None
+
+
+def test_steps_of_one_pass_each_hold_no_passes() -> None:
+    assert generating([one_pass(2)] * 9) is None
+
+
+def test_where_the_user_says_that_it_trains_nothing_generates() -> None:
+    assert generating([[*one_pass(2) * 5, *TRAINING, *BACKWARD]] * 2, "training") is None
 
 
 def steps_of(path: Path) -> list[dict[str, object]]:

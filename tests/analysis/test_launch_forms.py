@@ -45,3 +45,9 @@ def test_steps_of_which_nothing_tells_what_they_do_are_no_phase() -> None:
         "prefill",
         "decode",
     ]
+
+
+def test_what_generates_stands_for_a_job_that_does_more_beside_it() -> None:
+    found = forms("0 - 200 7 -\n0 other 50 2 40\n0 decode 150 5 10\n1 - 200 7 -\n1 other 50 2 40\n1 decode 150 5 10")
+    assert [row[:2] for row in found] == [(0, "decode"), (1, "decode")]
+    assert [row[1] for row in forms("0 - 200 7 -\n0 other 50 2 40\n0 unknown 150 5 10")] == [None]

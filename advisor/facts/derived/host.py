@@ -63,7 +63,13 @@ class PhaseLaunch(Fact):
     observed = False
 
     rank: Rank
-    engine_phase: Annotated[str, Key("As in `engine_steps`; missing in the row of all kernels of the rank.")]
+    engine_phase: Annotated[
+        str,
+        Key(
+            "As in `engine_steps`, or of passes that generate within recorded steps (reinforcement learning), and `other` "
+            "for all that lies beside these; missing in the row of all kernels of the rank."
+        ),
+    ]
     kernels: Annotated[float, Count("Kernels whose launch was recorded.")]
     calls: Annotated[float, Count("Host calls that launched them; one that replays a graph launches many.")]
     kernel_us: Annotated[float, Us("These kernels together.")]

@@ -43,7 +43,8 @@ class JobSign(Fact):
 
 
 class EngineBorder(Fact):
-    """Where a step of a serving engine begins: by its marks, or where no step was marked by what tells `engine_steps`.
+    """Where a step of a serving engine begins: by its marks, or where no step was marked by what tells `engine_steps`;
+    on ranks whose steps do more, as in reinforcement learning, where a pass begins that generates tokens in them.
 
     Of steps that were found by what repeats the end of the last is one more.
     """

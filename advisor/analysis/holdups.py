@@ -16,6 +16,7 @@ from advisor.analysis.device import DeviceTimeline, build_timeline
 from advisor.analysis.grouping import group_by
 from advisor.analysis.handovers import with_queue
 from advisor.analysis.intervals import Spans, covered_ns, span_at, union_of_sets
+from advisor.analysis.long_pauses import FEW_READS, LONGEST_LAUNCH_US, calls_around, reads_before_long_pauses
 from advisor.analysis.replayed_rank import PAUSE_NS, WAITING, ReplayedRank, per_cell, replayed_rank, until_last_task
 from advisor.analysis.step_ends import engine_borders_of, last_waits_of_steps
 from advisor.facts.base import MISSING
@@ -23,12 +24,11 @@ from advisor.facts.derived import Dispatch, EngineBorder, Holdup, Overlap
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts, values_at
 
-MOST_PAUSES = 2_000
-"""Of so many pauses, the longest, it is asked what the host was doing."""
+MOST_PAUSES = 100_000
+"""Of so many pauses, the longest, it is asked what the host was doing: who launches kernel by kernel has one before
+each, and of those that nobody asks after it looks as if no call filled them."""
 ENDING_IN_WAITS = (*WAITING, "allocate", "cpu_operator")
 """Kinds in which the host waits for the device: what they cost is the restart after them too."""
-FEW_READS = 2
-"""A step may read its loss and a norm: what its host does after them is not asked to hide."""
 _STEPS_TO_COMPARE = 3
 """With two steps nobody knows which of them is the usual one."""
 _LIKE_MOST = 0.25
@@ -147,13 +147,16 @@ def _unqueued_holdup(seen: ReplayedRank) -> Table[Holdup]:
 
 
 def _relief_of_kind(seen: ReplayedRank, name: str, *, last_too: bool = False) -> tuple[replay.Relief, Spans]:
-    """The host time of one kind, on either thread, and the waits that stay without it; the last of each step does."""
+    """The host time of one kind, on either thread, and the waits that stay without it: the last of each step, and the
+    reads after which the host does something long of its own."""
     calls, waits = seen.kinds[name], seen.replayed.waits
-    if name in (*WAITING, "drain") and not last_too:
-        asked = span_at(seen.kinds["allocate"].spans, waits.end - 1) < 0
-        own = Spans(waits.start[asked], waits.end[asked])
-        last = last_waits_of_steps(own, seen.rank, seen.cells, seen.engine_ns)
-        calls = calls.take(span_at(last, calls.end - 1) < 0)
+    if name in (*WAITING, "drain"):
+        kept = reads_before_long_pauses(seen)
+        if not last_too:
+            asked = span_at(seen.kinds["allocate"].spans, waits.end - 1) < 0
+            own = Spans(waits.start[asked], waits.end[asked])
+            kept = union_of_sets([kept, last_waits_of_steps(own, seen.rank, seen.cells, seen.engine_ns)])
+        calls = calls.take(span_at(kept, calls.end - 1) < 0)
     on_queue = np.isin(seen.table.at("thread", calls.row), seen.queue_threads)
     main, queue = calls.take(~on_queue).spans, calls.take(on_queue).spans
     if name == "cpu_operator":
@@ -265,6 +268,7 @@ def _late_tasks_by_call(
     share = paused / np.maximum(np.bincount(cell, weights=paused, minlength=count), 1)[cell]
     bare = np.setdiff1d(np.arange(count), cell)  # steps without such a task
     none, every = np.zeros(len(bare)), np.append(cell, bare)
+    around = _calls_around_longest(seen, late, pause, of=of, group=groups.of, groups=len(groups) + len(bare))
     lost_us = np.append(lost[cell] * share, lost[bare])
     return Table.build(
         Holdup,
@@ -275,10 +279,25 @@ def _late_tasks_by_call(
         call_kind=Texts(np.append(does[groups.first], none - 1).astype(np.int32), kinds_of_calls.names),
         calls=np.append(groups.sizes, none),
         longest_us=np.append(groups.largest(pause / 1e3), none),
+        longest_after=around[0],
+        longest_before=around[1],
         idle_us=np.append(paused / 1e3, none),
         lost_us=lost_us,
         restart_us=lost_us * of_reads[every],
     )
+
+
+def _calls_around_longest(
+    seen: ReplayedRank, late: Array, pause: Array, *, of: Array, group: Array, groups: int
+) -> tuple[Texts, Texts]:
+    """Per group of late tasks: between which calls the longest pause of its step lies; missing in all others, and where
+    it is as short as one before a kernel."""
+    longest = np.lexsort((-pause, of))[np.unique(np.sort(of), return_index=True)[1]]
+    longest = longest[pause[longest] > LONGEST_LAUNCH_US * 1e3]
+    end, place = seen.replayed.work.start[late[longest]], np.full(groups, -1)
+    place[group[longest]] = np.arange(len(longest))
+    after, before = calls_around(seen, end - pause[longest], end)
+    return after.at(place), before.at(place)
 
 
 def _pauses_apart_from(kinds: Spans, seen: ReplayedRank, late: Array, gained: Array) -> Array:
@@ -294,16 +313,18 @@ def _pauses_apart_from(kinds: Spans, seen: ReplayedRank, late: Array, gained: Ar
 def _calls_in_pauses(seen: ReplayedRank, late: Array, pause: Array) -> Array:
     """Per pause before a task, the longest ones: the row of the call that filled it, or -1.
 
-    One of the framework where one did, else one into the software of the device or of the thread that launches.
+    One of the framework where one did, else the longest part of several operators that did together, else a call into
+    the software of the device or of the thread that launches.
     """
     longest = np.argsort(-pause, kind="stable")[:MOST_PAUSES]
     end = seen.replayed.work.start[late[longest]]
     near = seen.calls.touching(end - pause[longest], end)
     kinds, start = seen.table.texts("kind"), end - pause[longest]
-    row = np.full(len(longest), -1)
-    for known in (host.FRAMEWORK, host.LAUNCHING):
-        own = near.take(kinds.isin(known)[near.row])
-        row = np.where(row >= 0, row, host.covering_on_any(seen.table, own, start, end))
+    of_framework, launching = (near.take(kinds.isin(known)[near.row]) for known in (host.FRAMEWORK, host.LAUNCHING))
+    row = host.covering_on_any(seen.table, of_framework, start, end)
+    operators = near.take(kinds.isin(["operator"])[near.row])
+    row = np.where(row >= 0, row, host.longest_of_several(operators, start, end))
+    row = np.where(row >= 0, row, host.covering_on_any(seen.table, launching, start, end))
     found = np.full(len(late), -1)
     found[longest] = row
     return found

@@ -311,6 +311,22 @@ def covering_on_any(table: Table[HostCall], calls: Calls, start: Array, end: Arr
     return found
 
 
+def longest_of_several(calls: Calls, start: Array, end: Array) -> Array:
+    """Per interval: of calls in no other that together fill more than half of it the row of the one that fills most, or
+    -1. Calls in order of start."""
+    found = np.full(len(start), -1, np.int64)
+    reach = np.maximum.accumulate(np.append(np.iinfo(np.int64).min, calls.end))[: len(calls)]
+    calls = calls.take(calls.end > reach)
+    first, last = np.searchsorted(calls.end, start, "right"), np.searchsorted(calls.start, end, "left")
+    count = np.maximum(last - first, 0)
+    of = np.repeat(np.arange(len(start)), count)
+    at = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count) + np.repeat(first, count)
+    shared = np.minimum(calls.end[at], end[of]) - np.maximum(calls.start[at], start[of])
+    order = np.argsort(shared, kind="stable")
+    found[of[order]] = calls.row[at[order]]  # of several that which is written last is kept
+    return np.where(is_mostly_covered(calls.spans, start, end), found, -1)
+
+
 def _calls_operators(table: Table[HostCall], thread: int) -> bool:
     return table.once(_find_calling, thread)
 

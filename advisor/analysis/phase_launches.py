@@ -10,6 +10,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis import replay
+from advisor.analysis.after_waits import charge_after_waits
 from advisor.analysis.counted import are_among, distinct_ranks
 from advisor.analysis.device import build_timeline
 from advisor.analysis.engine_borders import FoundSteps, find_engine_steps, find_generating_passes
@@ -17,6 +18,7 @@ from advisor.analysis.engine_phases import PHASES
 from advisor.analysis.holdups import late_ns_by_task
 from advisor.analysis.intervals import covered_ns, whole_ns
 from advisor.analysis.launch_modes import lost_us_per_step
+from advisor.analysis.long_pauses import LONGEST_LAUNCH_US
 from advisor.analysis.replayed_rank import ReplayedRank, replayed_rank
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch, Gap, Holdup, JobSign, LaunchPause, PhaseLaunch
@@ -31,9 +33,6 @@ OTHER = -1
 _NAMES = (*PHASES, "other")
 _LATE = ("python", "host_late", "dequeue")
 """Causes of idle time that a host which launches late is to blame for."""
-LONGEST_LAUNCH_US = 1000.0
-"""In four public captures of models that run eagerly no pause before a kernel reaches half of this, and in one of a
-serving engine those that do make up an eighth of all."""
 _FEWEST = 0.1
 """The part of the steps that take the fewest calls by which a mix is told: one stray step tells none."""
 _COLUMNS = ("rank", "engine_phase", "kernels", "calls", "kernel_us", "lost_us", "phase_us", "fewest_calls")
@@ -106,7 +105,13 @@ def launch_pauses(  # noqa: PLR0917 - the tables it rests on
     windows: Table[StepWindow] | None,
     signs: Table[JobSign] | None,
 ) -> Table[LaunchPause]:
-    """Every gap that a late launch left, and once more with the phase of the work that ended it where that is known."""
+    """Every gap that a late launch left, and once more with the phase of the work that ended it where that is known.
+
+    A long one that only begins in a wait for the device is one as well where the host was late after that.
+    """
+    if calls is not None:
+        long = idle["duration_us"] > LONGEST_LAUNCH_US
+        idle = Table.concat(Gap, [idle.take(~long), charge_after_waits(idle.take(long), calls)])
     late = idle.take(idle.texts("cause").isin(_LATE))
     phased = _phased_ranks(run, kernels, calls, launches, links, collectives, tasks, windows, signs)
     phase = np.full(len(late), -1)

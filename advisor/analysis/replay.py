@@ -409,11 +409,12 @@ def emptying_waits(waits: Spans, work: ReplayedWork, queue: Queue) -> Spans:
 def _delay_after_wait(rank: ReplayInput, relief: Relief, cut: _Cut) -> Array:
     """Per task: by how much later after the wait before it the host launched it than one launch follows another.
 
-    What was taken away already does not count, nor what precedes the first launch of all.
+    What was taken away already does not count in either, nor what precedes the first launch of all.
     """
     put, edges, of = cut.work.put, cut.edges, cut.work_turns.of
     known = rank.work.queued < UNBOUND
-    apart = np.diff(put[known])[np.diff(of[known]) == 0]
+    left = put - covered_ns(relief.main, np.minimum(edges[0], put), put)
+    apart = np.diff(left[known])[np.diff(of[known]) == 0]
     usual = int(np.median(apart[apart > 0])) if (apart > 0).any() else 0
     spent = put - edges[of] - covered_ns(relief.main, edges[of], put) - usual
     if rank.steps is not None:  # a pause between captures strung together is no step's

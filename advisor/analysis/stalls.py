@@ -6,13 +6,14 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis import host
+from advisor.analysis.after_waits import charge_after_waits
 from advisor.analysis.counted import distinct_ranks
 from advisor.analysis.grouping import Groups, group_by, row_at
 from advisor.analysis.intervals import Spans, covered_ns, span_at, whole_ns
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Gap, Stall, StepSpan
 from advisor.facts.observed import HostCall, StepWindow
-from advisor.facts.table import Array, Table, Texts, values_at
+from advisor.facts.table import Array, Table, values_at
 
 LEAST_SHARE = 0.01
 """Part of its step from which on a pause is looked at: a hundred of them would be the step."""
@@ -30,7 +31,7 @@ def stalls(
     usual = _usual_longest_us(idle, spans, of)
     idle, of = idle.take(kept), of[kept]
     if calls is not None:
-        idle = _after_waits(idle, calls)
+        idle = charge_after_waits(idle, calls)
     return Table.build(
         Stall,
         rank=idle["rank"],
@@ -65,28 +66,6 @@ def _usual_longest_us(idle: Table[Gap], spans: Table[StepSpan], of: Array) -> Ar
     known = of >= 0
     longest = np.fmax(Groups(of[known], np.arange(len(spans))).largest(idle["duration_us"][known]), 0.0)
     return group_by(spans["rank"]).medians_of_others(longest)
-
-
-def _after_waits(idle: Table[Gap], calls: Table[HostCall]) -> Table[Gap]:
-    """The same; those that only begin in a wait for the device are given to what the host did then."""
-    waited = np.flatnonzero(idle.texts("cause").isin(["synchronise", "blocking_copy"]))
-    activities = host.calls_by_activity(calls)
-    waits = activities["synchronise"] | activities["blocking_copy"]
-    framework = calls.texts("kind").isin(host.FRAMEWORK) & ~waits
-    count = len(idle)
-    cause, call = np.arange(count), np.arange(count)  # places in the texts below
-    found = np.full(count, -1)
-    for rank in np.unique(idle["rank"][waited]).tolist():
-        here = waited[idle["rank"][waited] == rank]
-        start, end = idle["start_ns"][here], idle["start_ns"][here] + whole_ns(idle["duration_us"][here])
-        every = host.calls_of(calls, rank).touching(start, end)
-        after = ~host.is_mostly_covered(every.take(waits[every.row]).spans, start, end)
-        row = host.covering_on_any(calls, every.take(framework[every.row]), start[after], end[after])
-        cause[here[after]] = np.where(row >= 0, count, count + 1)
-        call[here[after]], found[here[after]] = count + here[after], row
-    causes = Texts.concat([idle.texts("cause"), Texts.of(["python", "host_late"])])
-    names = Texts.concat([idle.texts("call"), calls.texts("name").at(found)])
-    return idle.having(cause=causes.take(cause), call=names.take(call))
 
 
 def _busy_share(idle: Table[Gap], calls: Table[HostCall] | None) -> Array:

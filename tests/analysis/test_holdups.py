@@ -445,3 +445,50 @@ def test_what_the_host_does_after_many_reads_is_told_apart_and_after_two_it_is_n
     assert 0 < restart <= lost
     few = rows_of(reads[:2])
     assert {row["restart_us"] for row in few} == {None}
+
+
+def reading(pauses: list[int]) -> dict[str, dict[str, object]]:
+    """Kernels of 10 ms, each read by its host, which after that does nothing recorded for so long, µs; by cause."""
+    at, kernels, links, calls = 0, [], [], []
+    for number, pause in enumerate([0, *pauses]):
+        at += 1_000 * pause
+        calls.append(f"1 operator aten::op{number} {at} {at + 5_000}")
+        calls.append(f"1 launch launch {at + 1_000} {at + 4_000}")
+        kernels.append(f"{at + 11_000} 10000")
+        links.append(f"{at + 11_000} 10 {pause + 16 if number else '-'} {'true' if number else '-'}")
+        end = at + 10_011_000
+        calls.append(f"1 operator aten::item {at + 6_000} {end + 5_000}")
+        calls.append(f"1 api aclrtSynchronizeStream {at + 7_000} {end + 4_000}")
+        at = end + 5_000
+    found = holdups(
+        read_table(Kernel, "start_ns duration_us\n" + "\n".join(kernels)),
+        host_calls("thread kind name start_ns end_ns\n" + "\n".join(calls)),
+        links=read_table(Dispatch, "start_ns latency_us idle_before_us vertical\n" + "\n".join(links)),
+        collectives=None, tasks=None, windows=read_table(StepWindow, f"start_ns end_ns\n0 {at}"),
+    ).rows()  # fmt: skip
+    longest = [row for row in found if row["cause"] == "host" and row["longest_after"] is not None]
+    return {**{str(row["cause"]): row for row in found}, "longest": (longest or [{}])[0]}
+
+
+def test_a_long_pause_after_one_of_many_reads_is_no_loss_of_the_reads() -> None:
+    """Without its read the host would run ahead through it, as long as the device had work for so long."""
+    alike = reading([100] * 9)
+    assert alike["read"]["lost_us"] == pytest.approx(8 * 116, rel=0.2)
+    one = reading([*[100] * 5, 20_000, *[100] * 4])
+    assert one["read"]["lost_us"] == pytest.approx(9 * 116, rel=0.2)
+    assert one["host"]["lost_us"] > 19_000
+    assert (one["longest"]["longest_after"], one["longest"]["longest_before"]) == ("aten::item", "aten::op6")
+
+
+@pytest.mark.parametrize("pauses", [[5_000], [2_000] * 9, [100, 900] * 5])
+def test_pauses_after_few_reads_or_after_all_alike_stay_with_them(pauses: list[int]) -> None:
+    found = reading(pauses)
+    assert found["read"]["lost_us"] == pytest.approx(sum(pauses) + 16 * len(pauses), rel=0.2)
+
+
+def test_a_pause_that_several_operators_fill_together_is_blamed_on_the_longest() -> None:
+    calls = (
+        "thread kind name start_ns end_ns\n1 operator aten::mul 41000 62000\n1 operator aten::add 62500 99000\n"
+        "1 operator aten::mm 70000 75000\n1 operator aten::mul 130000 170000\n1 operator aten::add 171000 199000"
+    )
+    assert [row["call"] for row in rows_of("host", calls) if row["step"] == 1] == ["aten::add"]

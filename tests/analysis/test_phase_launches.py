@@ -166,6 +166,16 @@ def test_a_pause_is_of_the_phase_whose_work_ended_it() -> None:
     assert found == [(520000, None), (0, None), (520000, "decode"), (0, "prefill")]
 
 
+def test_a_long_pause_that_only_begins_in_a_wait_is_one_of_a_late_host() -> None:
+    calls = read_table(HostCall, "name thread kind activity start_ns end_ns\nwait 1 api synchronise 0 90000")
+    idle = read_table(
+        Gap, "start_ns duration_us cause\n80000 1500 synchronise\n2000000 900 synchronise\n0 50 host_late"
+    )
+    nothing = read_table(Kernel, "start_ns duration_us"), read_table(Launch, "host_start_ns device_start_ns")
+    found = launch_pauses(run_of_ranks(Run()), idle, *nothing, calls, None, None, None, None, None).rows()
+    assert [(row["duration_us"], row["cause"]) for row in found] == [(50, "host_late"), (1500, "host_late")]
+
+
 _WORK = st.lists(st.tuples(st.integers(0, 80), st.integers(1, 120)), min_size=1, max_size=8)
 
 

@@ -66,8 +66,8 @@ class PhaseLaunch(Fact):
     engine_phase: Annotated[
         str,
         Key(
-            "As in `engine_steps`, or of passes that generate within recorded steps (reinforcement learning), and `other` "
-            "for all that lies beside these; missing in the row of all kernels of the rank."
+            "As in `engine_steps`, or of passes that generate within recorded steps (reinforcement learning), and "
+            "`other` for all that lies beside these; missing in the row of all kernels of the rank."
         ),
     ]
     kernels: Annotated[float, Count("Kernels whose launch was recorded.")]
@@ -107,7 +107,8 @@ class LaunchForm(PhaseLaunch):
 
 class LaunchPause(Gap):
     """One idle interval of the device for which a host is to blame that launches late: once for its rank, and again for
-    the phase of a serving engine whose work ended it."""
+    the phase of a serving engine whose work ended it. One of more than 1 ms that only begins in a wait for the device
+    is given to what the host did after it."""
 
     table = "launch_pauses"
 
@@ -202,6 +203,14 @@ class Holdup(Fact):
             "The longest. For `host`: the longest pause before one of those tasks, without what other kinds fill of it."
         ),
     ]
+    longest_after: Annotated[
+        str,
+        Key(
+            "For `host`, of the longest pause of a step, where that is more than 1 ms: the call that ended last before "
+            "the launching threads fell silent. Missing where recorded calls fill half of it."
+        ),
+    ]
+    longest_before: Annotated[str, Key("The call that they began first after that.")]
     usual_longest_us: Annotated[
         float, Us("The longest of its kind in the middle one of the other steps of the rank; missing without others.")
     ]
@@ -218,8 +227,9 @@ class Holdup(Fact):
         Us(
             "How much sooner the step would end without these calls: launches move up by their time, and the device "
             "follows as far as its other work allows. Of waits and reads the last of each step stays, for a job may "
-            "read its loss once. For `unqueued`: if a second thread made these calls. For `host`: without all of these "
-            "kinds but the last, against a host that launches early enough except after it waited."
+            "read its loss once; so do those of many reads after which the host does something of its own for so long "
+            "that few of them lose most. For `unqueued`: if a second thread made these calls. For `host`: without all "
+            "of these kinds but the last, against a host that launches early enough except after it waited."
         ),
     ]
     lossy_steps: Annotated[

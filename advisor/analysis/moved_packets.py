@@ -27,6 +27,8 @@ from advisor.model.run_of_ranks import RunOfRanks
 _PAUSE_NS = 50_000
 """Queued collectives follow each other within microseconds; a longer pause ends a train."""
 
+_LARGE_BYTES = 1_000_000
+"""Of smaller packets their number decides how fast they are, and not the link (`comm/slow-transfer`)."""
 _LINE_BYTES = 512
 """Copies between devices are aligned to so many bytes (MindStudio's analysis of misaligned transfers)."""
 
@@ -45,6 +47,7 @@ def moves(
     kinds = calls.texts("group_kind")
     lines = transfers["packet_bytes"] / _LINE_BYTES
     moved, took = transfers["packet_bytes"] * transfers["packets"], transfers["transit_us"]
+    rate = np.divide(moved, took * 1e3, out=np.full(len(moved), np.nan), where=took > 0)
     return Table.build(
         Move,
         **{column: transfers[column] for column in ("rank", "step", "packet_bytes", "packets", "transit_us")},
@@ -52,7 +55,8 @@ def moves(
         group_kind=kinds.at(call),
         whole_lines=np.where(np.isfinite(transfers["packet_bytes"]), lines == np.rint(lines), -1).astype(np.int8),
         link_gbps=_rates_of_links(transfers.texts("link"), chips.known_of(run.chip).links),
-        rate_gbps=np.divide(moved, took * 1e3, out=np.full(len(moved), np.nan), where=took > 0),
+        rate_gbps=rate,
+        others_gbps=_rates_of_others(transfers, kinds.at(call), rate),
         wall_us=wall,
         bare_us=_bare_time(wall, transfers.texts("link"), values_at(trains, call, -1), calls["exposed_us"], trains),
     )
@@ -61,6 +65,18 @@ def moves(
 def _rates_of_links(link: Texts, known: Mapping[str, float]) -> Array:
     """Per transfer: what one such link of the chip moves at most; NaN where that is not known."""
     return values_at(np.array([known.get(name, np.nan) for name in link.names], float), link.codes, np.nan)
+
+
+def _rates_of_others(transfers: Table[Transfer], group_kind: Texts, rate: Array) -> Array:
+    """Per transfer in large packets: the rate of those of the other kinds of collectives of its rank on such links, the
+    median of their medians; NaN of all others, and where there is one kind alone."""
+    large = np.flatnonzero(transfers["packet_bytes"] >= _LARGE_BYTES)
+    rank, link, op = transfers["rank"][large], transfers.texts("link").take(large), transfers.texts("op").take(large)
+    kinds = group_by(rank, link, op, group_kind.take(large))
+    links = group_by(rank[kinds.first], link.take(kinds.first))
+    found = np.full(len(rate), np.nan)
+    found[large] = links.medians_of_others(kinds.medians(rate[large]))[kinds.of]
+    return found
 
 
 def _wall_time(serial: Array, call: Array, calls: Table[CollectiveCall]) -> Array:

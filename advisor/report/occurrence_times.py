@@ -13,7 +13,7 @@ from advisor.units import show_value
 
 MOST_SHOWN = 5
 _NAMELESS = {
-    "gaps": "idle",
+    **dict.fromkeys(("gaps", "launch_pauses"), "idle"),
     **dict.fromkeys(("overlaps", "step_windows", "step_phases", "left_out_steps"), "step_word"),
     "frequencies": "clock_word",
     "stalls": "pause_word",

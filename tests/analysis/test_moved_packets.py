@@ -183,3 +183,18 @@ def test_packets_of_whole_lines_are_told_from_others():
     calls = collective_calls(RUN, read_table(Collective, CALLS), None)
     rows = moves(RUN, ChipTable(), read_table(Transfer, packets), calls, None).rows()
     assert [row["whole_lines"] for row in rows] == [False, False, True, False, False, False]
+
+
+def test_what_other_kinds_of_collectives_reach_on_the_same_links_stands_beside_each() -> None:
+    packets = """
+    rank step name group op        link packet_bytes packets transit_us
+    0    1    a    dp    allReduce HCCS 2000000      1       100
+    0    1    b    dp    allReduce HCCS 2000000      1       200
+    0    1    c    ep    allToAllV HCCS 2000000      1       1000
+    0    1    d    ep    allToAllV HCCS 100000       1       5
+    0    1    e    dp    allReduce RDMA 2000000      1       400
+    1    1    c    ep    allToAllV HCCS 2000000      1       1000
+    """
+    calls = collective_calls(RUN, read_table(Collective, CALLS), None)
+    rows = moves(RUN, ChipTable(), read_table(Transfer, packets), calls, None).rows()
+    assert [row["others_gbps"] for row in rows] == [2, 2, 15, None, None, None]

@@ -220,6 +220,13 @@ class Move(Fact):
     whole_lines: Annotated[bool, Flag("That size is a multiple of 512 bytes.")]
     transit_us: Annotated[float, Us("Time these packets took together, links side by side added up.")]
     rate_gbps: Annotated[float, Rate("Their bytes over that time: the bandwidth of one link.")]
+    others_gbps: Annotated[
+        float,
+        Rate(
+            "What other kinds of collectives and communicators of this rank reach on such links with packets of 1 MB and "
+            "more: the median of their medians. Missing for smaller packets, and where all are of one kind."
+        ),
+    ]
     link_gbps: Annotated[
         float, Rate("Bandwidth of one such link by the name of the chip, recorded or told; missing where unknown.")
     ]

@@ -223,8 +223,8 @@ class Move(Fact):
     others_gbps: Annotated[
         float,
         Rate(
-            "What other kinds of collectives and communicators of this rank reach on such links with packets of 1 MB and "
-            "more: the median of their medians. Missing for smaller packets, and where all are of one kind."
+            "What other kinds of collectives and communicators of this rank reach on such links with packets of 1 MB "
+            "and more: the median of their medians. Missing for smaller packets, and where all are of one kind."
         ),
     ]
     link_gbps: Annotated[

@@ -20,6 +20,8 @@ LONGEST_LAUNCH_US = 1000.0
 serving engine those that do make up an eighth of all."""
 FEW_READS = 2
 """A step may read its loss and a norm: what its host does after them is not asked to hide."""
+_FEW = 0.25
+"""Own: of reads of which more than this part come before such pauses, the pauses are usual, and each read costs one."""
 _UNUSUAL = 5
 """Own, as of silent pauses: so many times as long as the middle one of its step a pause is no restart after a read."""
 
@@ -41,7 +43,8 @@ def reads_before_long_pauses(seen: ReplayedRank) -> Spans:
     steps = group_by(seen.cells.on_host(np.full(len(waits), seen.rank), waits.end - 1))
     longer = pause > np.maximum(_UNUSUAL * steps.medians(pause)[steps.of], LONGEST_LAUNCH_US * 1e3)
     most = 2 * steps.sums(np.where(longer, pause, 0.0)) > steps.sums(pause)
-    own = longer & (most & (steps.sizes > FEW_READS))[steps.of]
+    few = np.count_nonzero(longer) <= _FEW * len(longer)
+    own = longer & few & (most & (steps.sizes > FEW_READS))[steps.of]
     return Spans(waits.start[own], waits.end[own])
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from advisor.analysis import host
 from advisor.analysis.grouping import group_by
-from advisor.analysis.intervals import Spans, covered_ns, span_at, union_of_sets
+from advisor.analysis.intervals import Spans, covered_ns, span_at, union, union_of_sets
 from advisor.analysis.replayed_rank import ReplayedRank
 from advisor.facts.table import Array, Texts, values_at
 
@@ -54,7 +54,7 @@ def calls_around(seen: ReplayedRank, start: Array, end: Array) -> tuple[Texts, T
 
     Of calls that end or begin together the longest is named: it is around the others.
     """
-    names, calls = seen.table.texts("name"), _calls_that_do(seen)
+    names, calls = seen.table.texts("name"), _calls_that_do_near(seen, start, end)
     busy, by_end = calls.spans, np.argsort(calls.end, kind="stable")
     found = np.full((2, len(start)), -1)
     for place, pause in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
@@ -67,13 +67,17 @@ def calls_around(seen: ReplayedRank, start: Array, end: Array) -> tuple[Texts, T
     return names.at(found[0]), names.at(found[1])
 
 
-def _calls_that_do(seen: ReplayedRank) -> host.Calls:
-    """What launching threads call of the framework and of the software of the device; no ranges of a program."""
-    kinds = seen.table.texts("kind")
+def _calls_that_do_near(seen: ReplayedRank, start: Array, end: Array) -> host.Calls:
+    """What launching threads call of the framework and of the software of the device, no further from a pause than it
+    is long; no ranges of a program."""
+    around = union(start - (end - start), end + (end - start))
+    near = seen.calls.touching(around.start, around.end) if len(around) else seen.calls.take(np.empty(0, np.intp))
+    ranges = seen.calls.row[host.are_ranges(seen.table, seen.rank)]
+    kinds = seen.table.texts("kind").take(near.row)
+    near = near.take(kinds.isin([*host.FRAMEWORK, *host.DEVICE_SOFTWARE]) & ~np.isin(near.row, ranges))
     marked = np.zeros(len(seen.table), bool)
-    marked[seen.calls.row[~host.are_ranges(seen.table, seen.rank)]] = True
-    marked &= kinds.isin([*host.FRAMEWORK, *host.DEVICE_SOFTWARE])
-    return seen.calls.take(host.are_of_launching_threads(seen.table, marked)[seen.calls.row])
+    marked[near.row] = True
+    return near.take(host.are_of_launching_threads(seen.table, marked)[near.row])
 
 
 def _longest_silence(busy: Spans, start: int, end: int) -> tuple[int, int] | None:

@@ -122,7 +122,7 @@ def _of_rank(
     borders: Table[EngineBorder] | None,
 ) -> Table[Holdup]:
     seen = replayed_rank(rank, device, Table.empty(Dispatch) if links is None else links, table, windows=windows)
-    seen = _with_drain(msgspec.structs.replace(seen, engine_ns=engine_borders_of(rank, borders)))
+    seen = _prepared(msgspec.structs.replace(seen, engine_ns=engine_borders_of(rank, borders)))
     if links is None or not len(links):
         alone = [_holdups_of_kind(seen, name) for name in seen.kinds]
         return Table.concat(Holdup, [r.having(lost_us=r["idle_us"]).take(r["calls"] > 0) for r in alone])
@@ -151,7 +151,7 @@ def _relief_of_kind(seen: ReplayedRank, name: str, *, last_too: bool = False) ->
     reads after which the host does something long of its own."""
     calls, waits = seen.kinds[name], seen.replayed.waits
     if name in (*WAITING, "drain"):
-        kept = reads_before_long_pauses(seen)
+        kept = seen.unhidden_reads
         if not last_too:
             asked = span_at(seen.kinds["allocate"].spans, waits.end - 1) < 0
             own = Spans(waits.start[asked], waits.end[asked])
@@ -226,13 +226,15 @@ def late_ns_by_task(seen: ReplayedRank) -> Array:
 
     What `holdups` of kind `host` sum up step by step; negative where a task makes up for it.
     """
-    seen = _with_drain(seen)
+    seen = _prepared(seen)
     gain, _ = _gains_of_prompt_host(seen, {name: _relief_of_kind(seen, name) for name in seen.kinds})
     return np.diff(np.append(0, gain))
 
 
-def _with_drain(seen: ReplayedRank) -> ReplayedRank:
-    return msgspec.structs.replace(seen, kinds={**seen.kinds, "drain": _drain_calls(seen)})
+def _prepared(seen: ReplayedRank) -> ReplayedRank:
+    """A rank with waits of kind `drain`, and with the reads whose pauses are something else's."""
+    seen = msgspec.structs.replace(seen, kinds={**seen.kinds, "drain": _drain_calls(seen)})
+    return msgspec.structs.replace(seen, unhidden_reads=reads_before_long_pauses(seen))
 
 
 def _gains_of_prompt_host(seen: ReplayedRank, reliefs: dict[str, tuple[replay.Relief, Spans]]) -> tuple[Array, Spans]:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import msgspec
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
 
 from advisor.analysis import host, replay
 from advisor.analysis.at_once import AT_ONCE_NS
@@ -80,6 +80,8 @@ class ReplayedRank(Struct, frozen=True, dict=True):
     as an event of an earlier batch: such a wait gets shorter as the device gets faster."""
     engine_ns: Array = NO_BORDERS
     """When steps of a serving engine begin, where any are known."""
+    unhidden_reads: Spans = field(default_factory=Spans.none)
+    """Waits for a value after which the host does something long of its own, which would not hide without them."""
 
     @cached_property
     def launching_operators(self) -> tuple[host.Calls, Array]:

@@ -239,21 +239,23 @@ def _say_absent(file: str, ranks: Sequence[int]) -> Text:
     )
 
 
-def of_other_ranks(files: Sequence[str], ranks: Sequence[int]) -> Text:
+def of_other_ranks(files: Sequence[str], ranks: Sequence[int], run: Run) -> Text:
     """A rule that looked could not look at some ranks, because these files of theirs were not given."""
-    few, named = _few_ranks(ranks), _names_of_files(files)
+    named = _names_of_files(files)
+    without = _say_without(named, ranks, run)
     return Text(
-        en=f"judged without rank {few}, of which {named.en} is absent: give the whole folder, or parse it again",
-        zh=f"未检查 rank {few}：缺少 {named.zh}，请提供完整目录，或重新解析",
+        en=f"{without.en} is absent: give the whole folder, or parse it again",
+        zh=f"{without.zh}：缺少 {named.zh}，请提供完整目录，或重新解析",
     )
 
 
-def of_ranks_with_unreadable_files(files: Sequence[str], ranks: Sequence[int]) -> Text:
+def of_ranks_with_unreadable_files(files: Sequence[str], ranks: Sequence[int], run: Run) -> Text:
     """A rule that looked could not look at some ranks, because these files of theirs cannot be read."""
-    few, named = _few_ranks(ranks), _names_of_files(files)
+    named = _names_of_files(files)
+    without = _say_without(named, ranks, run)
     return Text(
-        en=f"judged without rank {few}, of which {named.en} cannot be read: give the file whole, or parse it again",
-        zh=f"未检查 rank {few}：{named.zh} 无法读取，请提供完整文件，或重新解析",
+        en=f"{without.en} cannot be read: give it as the profiler wrote it, or parse it again",
+        zh=f"{without.zh}：{named.zh} 无法读取，请提供 profiler 原样写出的文件，或重新解析",
     )
 
 
@@ -262,13 +264,22 @@ def _names_of_files(files: Sequence[str]) -> Text:
     return Text(en=" and ".join(names), zh="、".join(names))
 
 
-def of_ranks_with_lost_rows(tables: Sequence[str], ranks: Sequence[int]) -> Text:
+def of_ranks_with_lost_rows(tables: Sequence[str], ranks: Sequence[int], run: Run) -> Text:
     """A rule that looked could not look at some ranks, because these tables of theirs lost rows."""
-    few, lacking = _few_ranks(ranks), words_for_names(tables)
+    lacking = words_for_names(tables)
+    without = _say_without(Text("these", "以下内容"), ranks, run)
     return Text(
-        en=f"judged without rank {few}, of which these are incomplete: {lacking.en}; give the files whole",
-        zh=f"未检查 rank {few}：{lacking.zh}不完整，请提供完整文件",
+        en=f"{without.en} are incomplete: {lacking.en}; give the files whole",
+        zh=f"{without.zh}：{lacking.zh}不完整，请提供完整文件",
     )
+
+
+def _say_without(what: Text, ranks: Sequence[int], run: Run) -> Text:
+    """That a rule judged without some ranks for what they lack; where there is one, without what it lacks."""
+    if len(run.ranks) == 1:
+        return Text(en=f"judged without what {what.en} would tell, which", zh="只检查了其余内容")
+    few = _few_ranks(ranks)
+    return Text(en=f"judged without rank {few}, of which {what.en}", zh=f"未检查 rank {few}")
 
 
 def _few_ranks(ranks: Sequence[int]) -> str:

@@ -68,7 +68,7 @@ def with_ranks_left_out(
         (reason.of_ranks_with_unreadable_files, unreadable),
         (reason.of_ranks_with_lost_rows, lost),
     )
-    said = [say(sorted(set[str]().union(*which.values())), sorted(which)) for say, which in told if which]
+    said = [say(sorted(set[str]().union(*which.values())), sorted(which), run) for say, which in told if which]
     ranks = tuple(sorted({*found, *lost}))
     return outcome.model_copy(update={"without_ranks": ranks, "reason": reason.join_reasons(said)})
 

@@ -66,10 +66,22 @@ def test_a_rule_names_the_file_that_cannot_be_read_and_none_that_it_could_do_wit
     assert (bound.outcome, bound.without_ranks) == ("fired", (1,))
     assert bound.reason is not None
     assert bound.reason.en == (
-        "judged without rank 1, of which `trace_view.json` cannot be read: give the file whole, or parse it again"
+        "judged without rank 1, of which `trace_view.json` cannot be read: give it as the profiler wrote it, or parse "
+        "it again"
     )
     assert "`trace_view.json` 无法读取" in bound.reason.zh
     assert outcome(diagnosis, "compute/cast-excess").without_ranks == ()
+
+
+def test_of_a_single_rank_a_rule_says_what_it_judged_without_and_no_rank(tmp_path: Path) -> None:
+    files = files_of_second_rank(tmp_path / "job")
+    (files / "trace_view.json").write_text("no trace", "utf-8")
+    reasons = [one.reason for one in advisor.diagnose(files.parent).outcomes if one.outcome in ("fired", "quiet")]
+    said = {reason.en for reason in reasons if reason is not None}
+    assert said == {
+        "judged without what `trace_view.json` would tell, which cannot be read: give it as the profiler wrote it, "
+        "or parse it again"
+    }
 
 
 def test_a_rule_that_needs_other_files_says_nothing(half_given: Diagnosis) -> None:

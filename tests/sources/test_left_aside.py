@@ -188,3 +188,21 @@ def test_a_file_of_a_capture_that_may_not_be_opened_is_told_and_to_be_made_reada
     locked.add("kernel_details.csv")
     (found,) = [one for one in advisor.diagnose(tmp_path).findings if one.rule == "capture/damaged-input"]
     assert found.fix == (0,)
+
+
+def test_a_file_in_a_folder_of_its_name_is_read_as_unpackers_leave_it(tmp_path: Path) -> None:
+    steps = make(tmp_path / "w_1_20250101000000000_ascend_pt") / "ASCEND_PROFILER_OUTPUT/step_trace_time.csv"
+    steps.rename(tmp_path / "file")
+    steps.mkdir()
+    (tmp_path / "file").rename(steps / steps.name)
+    run, (source,) = open_input(tmp_path)
+    assert run.steps == (1,)
+    assert told(source) == []
+
+
+def test_a_folder_in_the_place_of_a_file_is_told(tmp_path: Path) -> None:
+    folder = make(tmp_path / "w_1_20250101000000000_ascend_pt")
+    (folder / "ASCEND_PROFILER_OUTPUT/kernel_details.csv").mkdir()
+    _, (source,) = open_input(tmp_path)
+    where = f"{folder.name}/kernel_details.csv"
+    assert told(source) == [(where, "is a folder, and no file of that name lies in it", "unreadable")]

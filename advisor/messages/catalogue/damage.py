@@ -12,6 +12,7 @@ TEXTS: Mapping[str, Text] = {
     "holds_nothing": Text("is empty", "文件为空"),
     "trace_is_empty": Text("it is empty", "文件为空"),
     "is_packed": Text("is packed; unpack it with gunzip", "是 gzip 压缩文件，请先用 gunzip 解压"),
+    "folder_for_file": Text("is a folder, and no file of that name lies in it", "是目录，其中没有同名文件"),
     "folder_unreadable": Text("is a folder that cannot be opened ({why})", "目录无法打开（{why}）"),
     "link_to_nothing": Text("is a link to nothing", "是指向不存在目标的链接"),
     "link_to_system": Text(

@@ -104,7 +104,7 @@ def detect(listing: Listing) -> Iterator[Candidate]:
         yield from _of_file(listing)
         return
     folder, files = listing.folder, listing.files
-    if is_output((*files, *(name for name, _ in listing.aside))):
+    if is_output((*files, *listing.folders, *(name for name, _ in listing.aside))):
         yield CaptureFolders(_root_of_output(folder), output=folder, names=files)
     elif folder.name == OUTPUT:
         yield Candidate(folder, kind="hollow")
@@ -169,7 +169,11 @@ def _of_file(listing: Listing) -> Iterator[Candidate]:
 
 def inner_folders(listing: Listing) -> frozenset[str]:
     """The folders of a capture: inside of it only its output is of interest, and inside of that nothing."""
-    if is_output(listing.files) or msprof.FOLDER.match(listing.folder.name) or msprof.DEVICE.match(listing.folder.name):
+    if (
+        is_output((*listing.files, *listing.folders))
+        or msprof.FOLDER.match(listing.folder.name)
+        or msprof.DEVICE.match(listing.folder.name)
+    ):
         return frozenset(listing.folders)
     if OUTPUT not in listing.folders and not _is_of_framework(listing):
         return frozenset()

@@ -83,6 +83,8 @@ def _folder_at(spot: CaptureFolders, base: Path) -> Folder:
     if spot.results is not None:
         return _folder_of_msprof(spot, spot.results, base)
     files = {name: spot.output / name for name in spot.names if name in (*TEXT_FILES, *FURTHER_FILES)}
+    in_folders, hollow = _files_in_folders(spot)
+    files |= in_folders
     if spot.stands_for == "trace_view.json":
         files = {spot.stands_for: spot.output / spot.names[0]}
     about, info_rank = _recording_files(spot)
@@ -101,7 +103,16 @@ def _folder_at(spot: CaptureFolders, base: Path) -> Folder:
     for name in TEXT_FILES:
         if folder.packed(name):
             folder.notes.add(f"{name}.gz", "", Message("is_packed"), kind="unreadable")
+    for name in hollow:
+        folder.notes.add(name, "", Message("folder_for_file"), kind="unreadable")
     return folder
+
+
+def _files_in_folders(spot: CaptureFolders) -> tuple[dict[str, Path], list[str]]:
+    """Text files in a folder that bears their name, as some unpackers leave them; and such folders without the file."""
+    there = [name for name in TEXT_FILES if not spot.stands_for and (spot.output / name).is_dir()]
+    files = {name: spot.output / name / name for name in there if (spot.output / name / name).is_file()}
+    return files, [name for name in there if name not in files]
 
 
 def _folder_of_msprof(spot: CaptureFolders, results: Results, base: Path) -> Folder:

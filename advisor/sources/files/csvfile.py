@@ -8,6 +8,7 @@ collected. A cell that is wrong becomes missing, a row that is wrong is left out
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -38,6 +39,8 @@ _LONGEST_HEADING = 1 << 18
 _USUAL_HEADING = 1 << 12
 _UTF16_SHARE = 4
 """Every other byte of UTF-16 is 0 where headings and numbers stand; a quarter is more than damage leaves."""
+_LONGEST_UTF16 = 1 << 28
+"""What a spreadsheet saved in UTF-16 is turned over as a whole; it holds a million rows at most."""
 
 _US = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 _BYTES = {"b": 1.0, "byte": 1.0, "bytes": 1.0, "kb": 1024.0, "mb": 1024.0**2, "gb": 1024.0**3}
@@ -95,7 +98,10 @@ class _Wanted(Struct, frozen=True):
 
 
 class _TextFile(Struct, frozen=True):
-    """A file and how it begins; one that is not longer is read once, however often it is opened."""
+    """A file and how it begins; one that is not longer is read once, however often it is opened.
+
+    What a spreadsheet saved in UTF-16 is held as UTF-8, as a whole.
+    """
 
     path: Path
     start: bytes
@@ -109,6 +115,8 @@ class _TextFile(Struct, frozen=True):
             OSError: It cannot be opened, or is no regular file.
         """
         start = read_regular(path, BLOCK_BYTES + 1)
+        if _is_utf16(start[:_LONGEST_HEADING]) and path.stat().st_size <= _LONGEST_UTF16:
+            return cls(path, _utf8_of_utf16(read_regular(path)), whole=True)
         return cls(path, start, len(start) <= BLOCK_BYTES)
 
     def open(self) -> BinaryIO:
@@ -271,12 +279,23 @@ def _read_headings(file: _TextFile, notes: Notes) -> tuple[list[ColumnHeading], 
         refuse_file(path, notes, Message("file_unreadable", why=reason_of_error(error)))
     if not cells:
         refuse_file(path, notes, Message("holds_nothing"))
-    if start.count(b"\0") * _UTF16_SHARE > len(start):
+    if _is_utf16(start):
         refuse_file(path, notes, Message("is_utf16"))
     other = next((mark for mark in _OTHER_MARKS if len(cells) == 1 and mark in cells[0].strip()), None)
     if other is not None:
         refuse_file(path, notes, Message("columns_separated_by", mark=_OTHER_MARKS[other]))
     return [parse_heading(cell) for cell in cells], count
+
+
+def _is_utf16(start: bytes) -> bool:
+    return start.count(b"\0") * _UTF16_SHARE > len(start)
+
+
+def _utf8_of_utf16(written: bytes) -> bytes:
+    """The same text in UTF-8; without a mark at its begin, its first character is none of two full bytes."""
+    marked = written.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    encoding = "utf-16" if marked else "utf-16-be" if written.startswith(b"\0") else "utf-16-le"
+    return written.decode(encoding, "replace").encode()
 
 
 def _first_row(start: bytes, *, whole: bool = False) -> tuple[list[str], int] | None:

@@ -80,9 +80,27 @@ def test_a_packed_table_is_told_by_that_alone_whatever_marks_its_bytes_hold(file
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
-def test_a_table_in_utf_16_is_told_by_its_encoding_alone(file: Path, encoding: str) -> None:
+def test_a_table_that_a_spreadsheet_saved_in_utf_16_is_read(file: Path, encoding: str) -> None:
     notes = Notes()
-    file.write_bytes("Name,Size(KB)\nx,1.5\n".encode(encoding))
+    file.write_bytes("Name,Size(KB)\n算子,1.5\nx,2\n".encode(encoding))
+    columns = csvfile.read_columns(file, OperatorMemory.columns(), HEADINGS, notes)
+    assert columns["size_bytes"].tolist() == [1536, 2048]  # type: ignore[union-attr]
+    assert not notes.all()
+
+
+def test_a_table_in_utf_16_that_is_cut_inside_a_character_keeps_the_rows_before(file: Path) -> None:
+    notes = Notes()
+    file.write_bytes("Name,Size(KB)\nx,1\ny,2\n".encode("utf-16")[:-1])
+    columns = csvfile.read_columns(file, OperatorMemory.columns(), HEADINGS, notes)
+    assert columns["size_bytes"].tolist()[0] == 1024  # type: ignore[union-attr]
+
+
+def test_a_table_in_utf_16_too_long_to_turn_over_is_told_by_its_encoding_alone(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(csvfile, "_LONGEST_UTF16", 8)
+    notes = Notes()
+    file.write_bytes("Name,Size(KB)\nx,1.5\n".encode("utf-16"))
     with pytest.raises(Unreadable):
         csvfile.read_columns(file, OperatorMemory.columns(), HEADINGS, notes)
     assert [note.what for note in notes.all()] == [Message("is_utf16")]

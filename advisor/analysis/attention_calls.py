@@ -19,13 +19,9 @@ from advisor.facts.derived import AttentionCall, AttentionShape
 from advisor.facts.nesting import nest_intervals
 from advisor.facts.observed import (
     AttentionMark,
-    Collective,
     GradientLink,
-    HostCall,
     Kernel,
-    Launch,
     ModuleRange,
-    OperatorLink,
 )
 from advisor.facts.table import Array, Table, values_at
 
@@ -39,17 +35,11 @@ _ARGUMENTS = ("layout", "query_ends", "key_ends", "prefixes")
 
 def attention_calls(
     marks: Table[AttentionMark],
-    kernels: Table[Kernel],
-    calls: Table[HostCall],
-    collectives: Table[Collective] | None,
     ranges: Table[ModuleRange] | None,
-    *,
-    launches: Table[Launch] | None,
-    links: Table[OperatorLink] | None,
-    gradients: Table[GradientLink] | None,
+    recorded: LaunchTables,
 ) -> Table[AttentionCall]:
     """One row per kernel of attention that a mark speaks of."""
-    recorded = LaunchTables(kernels, calls, collectives, launches, links, gradients)
+    kernels, gradients = recorded.kernels, recorded.gradients
     work = charge_work(ranges, recorded)
     marked = _marks_of_operators(marks, kernels, work)
     types, operator = kernels.texts("op_type"), work.operator[: work.kernels]

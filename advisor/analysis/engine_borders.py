@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -53,6 +54,16 @@ vLLM-Ascend and of vLLM), or the function of Python that runs a step. Of several
 is looked at: no earlier one fits where it does not."""
 
 
+class EngineTables(NamedTuple):
+    """What tells, with the launches, where steps of an engine begin."""
+
+    kernels: Table[Kernel]
+    calls: Table[HostCall] | None
+    tasks: Table[DeviceTask] | None
+    windows: Table[StepWindow] | None
+    signs: Table[JobSign] | None
+
+
 class FoundSteps(Struct, frozen=True):
     """Steps of one rank, in order of time."""
 
@@ -75,43 +86,32 @@ class FoundSteps(Struct, frozen=True):
         return steps_of_launches(self.border_ns, launched)
 
 
-def find_engine_steps(  # noqa: PLR0917 - the tables it rests on
-    run: RunOfRanks,
-    kernels: Table[Kernel],
-    calls: Table[HostCall] | None,
-    launches: Table[Launch] | None,
-    tasks: Table[DeviceTask] | None,
-    windows: Table[StepWindow] | None,
-    signs: Table[JobSign] | None,
+def find_engine_steps(
+    run: RunOfRanks, told: EngineTables, launches: Table[Launch] | None
 ) -> Mapping[int, FoundSteps | None]:
     """Each rank with its steps; None where something keeps a cache and nothing tells where they begin.
 
     A rank that keeps none, that trains or whose steps were recorded otherwise is left out. Several derivations begin
     with it, so it is worked out once for the same tables.
     """
-    return kernels.once(_steps_by_rank, run, calls, launches, tasks, windows, signs)
+    return told.kernels.once(_steps_by_rank, run, launches, *told[1:])
 
 
-def _steps_by_rank(  # noqa: PLR0917 - the tables it rests on
-    kernels: Table[Kernel],
-    run: RunOfRanks,
-    calls: Table[HostCall] | None,
-    launches: Table[Launch] | None,
-    tasks: Table[DeviceTask] | None,
-    windows: Table[StepWindow] | None,
-    signs: Table[JobSign] | None,
+def _steps_by_rank(
+    kernels: Table[Kernel], run: RunOfRanks, launches: Table[Launch] | None, *others: Any
 ) -> Mapping[int, FoundSteps | None]:
-    calls = Table.empty(HostCall) if calls is None else calls
+    told = EngineTables(kernels, *others)
+    calls = Table.empty(HostCall) if told.calls is None else told.calls
     steps: dict[int, FoundSteps | None] = {}
     marks = outermost_calls(calls, MARK)
-    barred = ranks_with_other_steps(run, windows, signs)
-    told = run.job.workload != "training" and not run.steps
+    barred = ranks_with_other_steps(run, told.windows, told.signs)
+    may_serve = run.job.workload != "training" and not run.steps
     for rank in np.unique(np.concatenate([kernels["rank"], marks["rank"]])).tolist():
         mine = marks.take(marks["rank"] == rank)
         if len(mine):
             steps[rank] = _steps_of_marks(mine)
-        elif told and rank not in barred:
-            own = RankTables.of(rank, kernels, launches, tasks)
+        elif may_serve and rank not in barred:
+            own = RankTables.of(rank, kernels, launches, told.tasks)
             begins = function_begins(calls.take(calls["rank"] == rank))
             found = _steps_of_functions(begins, own) if len(begins) else _steps_that_repeat(own)
             if found is not None or own.keeps_cache:
@@ -119,38 +119,35 @@ def _steps_by_rank(  # noqa: PLR0917 - the tables it rests on
     return steps
 
 
-def find_generating_passes(  # noqa: PLR0917 - the tables it rests on
-    run: RunOfRanks,
-    kernels: Table[Kernel],
-    calls: Table[HostCall] | None,
-    launches: Table[Launch] | None,
-    tasks: Table[DeviceTask] | None,
-    windows: Table[StepWindow] | None,
-    signs: Table[JobSign] | None,
+def find_generating_passes(
+    run: RunOfRanks, told: EngineTables, launches: Table[Launch] | None
 ) -> Mapping[int, FoundSteps]:
     """Ranks without steps of an engine that generate tokens in some part of what was recorded, with their passes.
 
     They are looked for in each recorded step, and before and after what a backward pass computes. Between two such
     parts lies something else, whose phase is -1. Worked out once for the same tables.
     """
-    return kernels.once(_passes_by_rank, run, calls, launches, tasks, windows, signs)
+    return told.kernels.once(_passes_by_rank, run, launches, *told[1:])
 
 
-def _passes_by_rank(  # noqa: PLR0917 - the tables it rests on
-    kernels: Table[Kernel],
-    run: RunOfRanks,
-    calls: Table[HostCall] | None,
-    launches: Table[Launch] | None,
-    tasks: Table[DeviceTask] | None,
-    windows: Table[StepWindow] | None,
-    signs: Table[JobSign] | None,
+def find_steps_and_passes(
+    run: RunOfRanks, told: EngineTables, launches: Table[Launch] | None
+) -> Mapping[int, FoundSteps]:
+    """Each rank of which it is known where steps of an engine begin, or passes that generate within its steps."""
+    found = {**find_engine_steps(run, told, launches), **find_generating_passes(run, told, launches)}
+    return {rank: steps for rank, steps in sorted(found.items()) if steps is not None}
+
+
+def _passes_by_rank(
+    kernels: Table[Kernel], run: RunOfRanks, launches: Table[Launch] | None, *others: Any
 ) -> Mapping[int, FoundSteps]:
     if run.job.workload == "training":
         return {}
-    known = find_engine_steps(run, kernels, calls, launches, tasks, windows, signs)
+    told = EngineTables(kernels, *others)
+    known = find_engine_steps(run, told, launches)
     found: dict[int, FoundSteps] = {}
     for rank in sorted(set(distinct_ranks(kernels["rank"]).tolist()) - known.keys()):
-        own = RankTables.of(rank, kernels, launches, tasks)
+        own = RankTables.of(rank, kernels, launches, told.tasks)
         passes = _passes_of_parts(own) if own.keeps_cache else None
         if passes is not None:
             found[rank] = passes

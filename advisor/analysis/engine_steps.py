@@ -17,10 +17,11 @@ from msgspec import Struct
 
 from advisor.analysis.engine_borders import (
     MARK,
+    EngineTables,
     FoundSteps,
     RankTables,
     find_engine_steps,
-    find_generating_passes,
+    find_steps_and_passes,
     function_begins,
     outermost_calls,
     passes_of,
@@ -46,15 +47,8 @@ _COPYING = ("copy", "blocking_copy")
 """Causes of idle time in which the device copies."""
 
 
-def engine_steps(  # noqa: PLR0917 - the tables it rests on
-    run: RunOfRanks,
-    idle: Table[Gap],
-    kernels: Table[Kernel],
-    calls: Table[HostCall] | None,
-    launches: Table[Launch] | None,
-    tasks: Table[DeviceTask] | None,
-    windows: Table[StepWindow] | None,
-    signs: Table[JobSign] | None,
+def engine_steps(
+    run: RunOfRanks, idle: Table[Gap], told: EngineTables, launches: Table[Launch] | None
 ) -> Table[EngineStep]:
     """One row per rank and phase; none where steps were recorded otherwise, and where nothing keeps a cache.
 
@@ -67,12 +61,12 @@ def engine_steps(  # noqa: PLR0917 - the tables it rests on
     """
     rows: list[tuple[object, ...]] = []
     untold = False
-    for rank, found in find_engine_steps(run, kernels, calls, launches, tasks, windows, signs).items():
+    for rank, found in find_engine_steps(run, told, launches).items():
         untold |= found is None
         if found is not None:
             lasts_us, mine = _lengths_by_border(found), idle.take(idle["rank"] == rank)
             if found.layer_ns is None:
-                own = RankTables.of(rank, kernels, launches, tasks)
+                own = RankTables.of(rank, told.kernels, launches, told.tasks)
                 lasts_us, idle_us = _lengths_on_device(found, own, lasts_us), _idle_before_steps(found, own, mine)
             else:
                 idle_us = _idle_before_layers(found.border_ns[:-1], found.layer_ns, mine)
@@ -86,20 +80,10 @@ def engine_steps(  # noqa: PLR0917 - the tables it rests on
     )
 
 
-def engine_borders(  # noqa: PLR0917 - the tables it rests on
-    run: RunOfRanks,
-    kernels: Table[Kernel],
-    calls: Table[HostCall] | None,
-    launches: Table[Launch] | None,
-    tasks: Table[DeviceTask] | None,
-    windows: Table[StepWindow] | None,
-    signs: Table[JobSign] | None,
-) -> Table[EngineBorder]:
+def engine_borders(run: RunOfRanks, told: EngineTables, launches: Table[Launch] | None) -> Table[EngineBorder]:
     """One row per rank and begin of a step of an engine, in order of time; of ranks whose steps are no engine's one per
     pass that generates tokens within them."""
-    tables = run, kernels, calls, launches, tasks, windows, signs
-    found = {**find_engine_steps(*tables), **find_generating_passes(*tables)}
-    begins = {rank: steps.border_ns for rank, steps in sorted(found.items()) if steps is not None}
+    begins = {rank: steps.border_ns for rank, steps in find_steps_and_passes(run, told, launches).items()}
     return Table.build(
         EngineBorder,
         rank=np.repeat(np.array([*begins], np.int64), [len(moments) for moments in begins.values()]),

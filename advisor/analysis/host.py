@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 from msgspec import Struct
 
-from advisor.analysis.grouping import group_by, row_of_key
+from advisor.analysis.grouping import group_by, row_at, row_of_key
 from advisor.analysis.intervals import (
     Spans,
     covered_ns,
@@ -296,15 +296,15 @@ def covering_on_thread(calls: Calls, start: Array, end: Array) -> Array:
 
 
 def covering_on_any(table: Table[HostCall], calls: Calls, start: Array, end: Array) -> Array:
-    """The same over all threads: the shortest of those found on each. A thread that calls no operators and waits for
-    something itself, as one that loads data does for work, is none of them."""
+    """The same over all threads of calls of one rank: the shortest of those found on each. A thread that calls no
+    operators and waits for something itself, as one that loads data does for work, is none of them."""
     found, length = np.full(len(start), -1), np.full(len(start), np.iinfo(np.int64).max)
     calls = calls.take(holding_a_middle(calls.start, calls.end, start, end))
     threads, names = table.at("thread", calls.row), table.texts("name")
     waiting = names.hits(_WAITS.search(name) is not None for name in names.names)
     for thread in np.unique(threads).tolist():
         row = covering_on_thread(calls.take(threads == thread), start, end)
-        if not _calls_operators(table, thread):
+        if not _calls_operators(table, int(table["rank"][calls.row[0]]), thread):
             row = np.where(waiting[row], -1, row)
         lasts = np.where(row >= 0, table["end_ns"][row] - table["start_ns"][row], np.iinfo(np.int64).max)
         found, length = np.where(lasts < length, row, found), np.minimum(lasts, length)
@@ -327,12 +327,13 @@ def longest_of_several(calls: Calls, start: Array, end: Array) -> Array:
     return np.where(is_mostly_covered(calls.spans, start, end), found, -1)
 
 
-def _calls_operators(table: Table[HostCall], thread: int) -> bool:
-    return table.once(_find_calling, thread)
+def _calls_operators(table: Table[HostCall], rank: int, thread: int) -> bool:
+    return table.once(_find_calling, rank, thread)
 
 
-def _find_calling(table: Table[HostCall], thread: int) -> bool:
-    return bool((table.isin("thread", [thread]) & table.texts("kind").isin(("operator", "enqueue"))).any())
+def _find_calling(table: Table[HostCall], rank: int, thread: int) -> bool:
+    own = table.isin("thread", [thread]) & (table["rank"] == rank)
+    return bool((own & table.texts("kind").isin(("operator", "enqueue"))).any())
 
 
 def are_ranges(table: Table[HostCall], rank: int) -> Array:
@@ -380,8 +381,9 @@ def running_at(calls: Calls, moment: Array, slack: Array) -> Array:
 
 
 def enqueue_of_dequeue(table: Table[HostCall], dequeued: Array) -> Array:
-    """Per row of a dequeue: the row of the enqueue it answers, by correlation id, or -1."""
+    """Per row of a dequeue: the row of the enqueue of its rank that it answers, by correlation id, or -1."""
     enqueues = np.flatnonzero(table.texts("kind").isin(["enqueue"]))
     enqueues = enqueues[table.at("connection", enqueues) != MISSING]
-    at = row_of_key(table.at("connection", enqueues), table.at("connection", dequeued))
+    rank, connection = table["rank"], table.at("connection", enqueues)
+    at = row_at(rank[enqueues], connection, rank[dequeued], table.at("connection", dequeued))
     return values_at(enqueues, at, -1)

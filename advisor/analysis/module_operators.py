@@ -13,7 +13,7 @@ from advisor.analysis.kernel_peaks import KernelPeaks, peaks_of_kernels, share_o
 from advisor.analysis.module_calls import PHASES, ChargedWork, LaunchTables, charge_work
 from advisor.analysis.module_tree import merge_numbered
 from advisor.facts.derived import AttentionCall, ChipLimit, ModuleOperator
-from advisor.facts.observed import Collective, GradientLink, HostCall, Kernel, Launch, ModuleRange, OperatorLink
+from advisor.facts.observed import ModuleRange
 from advisor.facts.table import Array, Table, Texts, values_at
 
 MOST_LISTED = 256
@@ -38,18 +38,13 @@ class _Sequences(Struct, frozen=True):
 
 def module_operators(
     ranges: Table[ModuleRange],
-    kernels: Table[Kernel],
-    calls: Table[HostCall],
-    collectives: Table[Collective] | None,
-    *,
-    launches: Table[Launch] | None,
-    links: Table[OperatorLink] | None,
-    gradients: Table[GradientLink] | None,
+    recorded: LaunchTables,
     limits: Table[ChipLimit] | None = None,
     attention: Table[AttentionCall] | None = None,
 ) -> Table[ModuleOperator]:
     """Operators that led to work on the device; those outside of all modules are left out."""
-    work = charge_work(ranges, LaunchTables(kernels, calls, collectives, launches, links, gradients))
+    kernels = recorded.kernels
+    work = charge_work(ranges, recorded)
     rows = np.flatnonzero((work.path > 0) & (work.instance >= 0))
     rows = rows[np.argsort(work.start[rows], kind="stable")]
     runs = group_by(work.instance[rows], work.phase[rows], _operator_or_work(work, rows))

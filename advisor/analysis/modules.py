@@ -14,13 +14,7 @@ from advisor.analysis.module_tree import ModuleTree, merge_numbered
 from advisor.analysis.operators import StepKernels, in_steps
 from advisor.facts.derived import AttentionCall, ChipLimit, ModuleMarks, ModuleShare, ModuleType, Overlap
 from advisor.facts.observed import (
-    Collective,
-    GradientLink,
-    HostCall,
-    Kernel,
-    Launch,
     ModuleRange,
-    OperatorLink,
     StepWindow,
 )
 from advisor.facts.table import Array, Table, Texts
@@ -28,20 +22,16 @@ from advisor.facts.table import Array, Table, Texts
 
 def modules(
     ranges: Table[ModuleRange],
-    kernels: Table[Kernel],
-    calls: Table[HostCall],
-    collectives: Table[Collective] | None,
+    recorded: LaunchTables,
     *,
-    launches: Table[Launch] | None,
-    links: Table[OperatorLink] | None,
-    gradients: Table[GradientLink] | None,
     windows: Table[StepWindow] | None,
     split: Table[Overlap] | None = None,
     limits: Table[ChipLimit] | None = None,
     attention: Table[AttentionCall] | None = None,
 ) -> Table[ModuleShare]:
     """One row per rank and module that launched work in a step, and one for what lies outside of all."""
-    work = charge_work(ranges, LaunchTables(kernels, calls, collectives, launches, links, gradients))
+    kernels, collectives = recorded.kernels, recorded.collectives
+    work = charge_work(ranges, recorded)
     device = build_timeline(kernels, collectives, None, windows)
     every = in_steps(device, kernels, split)
     sums, peaks = _ModuleSums(work.paths, merge_numbered(work)), peaks_of_kernels(kernels, limits, attention)
@@ -122,18 +112,13 @@ def _largest_child(total: Array, tree: ModuleTree) -> Array:
 
 def module_types(
     ranges: Table[ModuleRange],
-    kernels: Table[Kernel],
-    calls: Table[HostCall],
-    collectives: Table[Collective] | None,
-    *,
-    launches: Table[Launch] | None,
-    links: Table[OperatorLink] | None,
-    gradients: Table[GradientLink] | None,
+    recorded: LaunchTables,
     windows: Table[StepWindow] | None,
     split: Table[Overlap] | None = None,
 ) -> Table[ModuleType]:
     """One row per rank, operator type and innermost module that launched such kernels in a step; longest first."""
-    work = charge_work(ranges, LaunchTables(kernels, calls, collectives, launches, links, gradients))
+    kernels, collectives = recorded.kernels, recorded.collectives
+    work = charge_work(ranges, recorded)
     device = build_timeline(kernels, collectives, None, windows)
     every = in_steps(device, kernels, split)
     module, types, rank = modules_in_steps(work, device, every), every.table.texts("op_type"), every.table["rank"]
@@ -156,16 +141,10 @@ def modules_in_steps(work: ChargedWork, device: DeviceTimeline, every: StepKerne
 
 def module_marks(
     ranges: Table[ModuleRange],
-    kernels: Table[Kernel],
-    calls: Table[HostCall],
-    collectives: Table[Collective] | None,
-    *,
-    launches: Table[Launch] | None,
-    links: Table[OperatorLink] | None,
-    gradients: Table[GradientLink] | None,
+    recorded: LaunchTables,
 ) -> Table[ModuleMarks]:
     """One row per rank whose modules were marked."""
-    work = charge_work(ranges, LaunchTables(kernels, calls, collectives, launches, links, gradients))
+    work = charge_work(ranges, recorded)
     ranks, first, of = np.unique(ranges["rank"], return_index=True, return_inverse=True)
     mine = np.searchsorted(ranks, work.rank[: work.kernels])
     us = work.duration_us[: work.kernels]

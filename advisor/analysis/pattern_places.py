@@ -15,13 +15,7 @@ from advisor.analysis.operators import StepKernels, in_steps
 from advisor.facts.chain_patterns import ChainPatterns
 from advisor.facts.derived import Overlap, PatternModule, PatternOperator
 from advisor.facts.observed import (
-    Collective,
-    GradientLink,
-    HostCall,
-    Kernel,
-    Launch,
     ModuleRange,
-    OperatorLink,
     StepWindow,
 )
 from advisor.facts.table import Array, Table, Texts
@@ -29,19 +23,12 @@ from advisor.facts.table import Array, Table, Texts
 
 def pattern_modules(
     ranges: Table[ModuleRange],
-    kernels: Table[Kernel],
-    calls: Table[HostCall],
-    collectives: Table[Collective] | None,
-    *,
-    launches: Table[Launch] | None,
-    links: Table[OperatorLink] | None,
-    gradients: Table[GradientLink] | None,
+    recorded: LaunchTables,
     windows: Table[StepWindow] | None,
-    split: Table[Overlap] | None = None,
+    split: Table[Overlap] | None,
     patterns: ChainPatterns,
 ) -> Table[PatternModule]:
     """One row per rank, pattern and innermost module that launched kernels of such chains; longest first."""
-    recorded = LaunchTables(kernels, calls, collectives, launches, links, gradients)
     chained = _chained_work(ranges, recorded, windows, split, patterns)
     module = modules_in_steps(chained.work, chained.device, chained.every)
     parts = chained.parts(module)
@@ -57,20 +44,13 @@ def pattern_modules(
 
 
 def pattern_operators(
-    kernels: Table[Kernel],
-    calls: Table[HostCall],
-    collectives: Table[Collective] | None,
     ranges: Table[ModuleRange] | None,
-    *,
-    launches: Table[Launch] | None,
-    links: Table[OperatorLink] | None,
-    gradients: Table[GradientLink] | None,
+    recorded: LaunchTables,
     windows: Table[StepWindow] | None,
-    split: Table[Overlap] | None = None,
+    split: Table[Overlap] | None,
     patterns: ChainPatterns,
 ) -> Table[PatternOperator]:
     """One row per rank, pattern and operator behind kernels of such chains; longest first."""
-    recorded = LaunchTables(kernels, calls, collectives, launches, links, gradients)
     chained = _chained_work(ranges, recorded, windows, split, patterns)
     work, rank = chained.work, chained.every.table["rank"]
     operator = work.operators.texts("name").at(work.operator[chained.device.work.row[chained.every.row]])

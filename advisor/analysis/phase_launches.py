@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -13,7 +14,7 @@ from advisor.analysis import replay
 from advisor.analysis.after_waits import charge_after_waits
 from advisor.analysis.counted import are_among, distinct_ranks
 from advisor.analysis.device import build_timeline
-from advisor.analysis.engine_borders import FoundSteps, find_engine_steps, find_generating_passes
+from advisor.analysis.engine_borders import EngineTables, FoundSteps, find_steps_and_passes
 from advisor.analysis.engine_phases import PHASES
 from advisor.analysis.holdups import late_ns_by_task
 from advisor.analysis.intervals import covered_ns, whole_ns
@@ -21,8 +22,8 @@ from advisor.analysis.launch_modes import lost_us_per_step
 from advisor.analysis.long_pauses import LONGEST_LAUNCH_US
 from advisor.analysis.replayed_rank import ReplayedRank, replayed_rank
 from advisor.facts.base import MISSING
-from advisor.facts.derived import Dispatch, Gap, Holdup, JobSign, LaunchPause, PhaseLaunch
-from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, Launch, StepWindow
+from advisor.facts.derived import Dispatch, Gap, Holdup, LaunchPause, PhaseLaunch
+from advisor.facts.observed import Collective, HostCall, Kernel, Launch
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.model.run_of_ranks import RunOfRanks
 
@@ -38,18 +39,15 @@ _FEWEST = 0.1
 _COLUMNS = ("rank", "engine_phase", "kernels", "calls", "kernel_us", "lost_us", "phase_us", "fewest_calls")
 
 
-def phase_launches(  # noqa: PLR0917 - the tables it rests on
+def phase_launches(
     run: RunOfRanks,
-    kernels: Table[Kernel],
+    told: EngineTables,
     launches: Table[Launch],
+    *,
     held: Table[Holdup] | None,
     idle: Table[Gap] | None,
-    calls: Table[HostCall] | None,
     links: Table[Dispatch] | None,
     collectives: Table[Collective] | None,
-    tasks: Table[DeviceTask] | None,
-    windows: Table[StepWindow] | None,
-    signs: Table[JobSign] | None,
 ) -> Table[PhaseLaunch]:
     """One row per rank with kernels whose launch is known, and one per phase whose steps are; where these are passes
     within recorded steps one more of all beside them.
@@ -59,8 +57,8 @@ def phase_launches(  # noqa: PLR0917 - the tables it rests on
     A call is told by its start: of all that begin on the device with kernels, those of one moment are one call. It is
     of the step in which the host handed it over, whatever thread launches.
     """
-    held = Table.empty(Holdup) if held is None else held
-    phased = _phased_ranks(run, kernels, calls, launches, links, collectives, tasks, windows, signs)
+    kernels, held = told.kernels, Table.empty(Holdup) if held is None else held
+    phased = _phased_ranks(run, told, launches, links, collectives)
     rows: list[tuple[object, ...]] = []
     for rank in distinct_ranks(kernels["rank"]).tolist():
         of_rank = launches["rank"] == rank
@@ -93,27 +91,24 @@ def _without_long_pauses(lost_us: float, idle: Table[Gap] | None, rank: int) -> 
     return min(lost_us, float(mine["duration_us"][short].sum()) / len(np.unique(mine["step"])))
 
 
-def launch_pauses(  # noqa: PLR0917 - the tables it rests on
+def launch_pauses(
     run: RunOfRanks,
     idle: Table[Gap],
-    kernels: Table[Kernel],
+    told: EngineTables,
     launches: Table[Launch],
-    calls: Table[HostCall] | None,
+    *,
     links: Table[Dispatch] | None,
     collectives: Table[Collective] | None,
-    tasks: Table[DeviceTask] | None,
-    windows: Table[StepWindow] | None,
-    signs: Table[JobSign] | None,
 ) -> Table[LaunchPause]:
     """Every gap that a late launch left, and once more with the phase of the work that ended it where that is known.
 
     A long one that only begins in a wait for the device is one as well where the host was late after that.
     """
-    if calls is not None:
+    if told.calls is not None:
         long = idle["duration_us"] > LONGEST_LAUNCH_US
-        idle = Table.concat(Gap, [idle.take(~long), charge_after_waits(idle.take(long), calls)])
+        idle = Table.concat(Gap, [idle.take(~long), charge_after_waits(idle.take(long), told.calls)])
     late = idle.take(idle.texts("cause").isin(_LATE))
-    phased = _phased_ranks(run, kernels, calls, launches, links, collectives, tasks, windows, signs)
+    phased = _phased_ranks(run, told, launches, links, collectives)
     phase = np.full(len(late), -1)
     ended = late["start_ns"] + whole_ns(late["duration_us"])
     for rank, one in phased.items():
@@ -199,46 +194,40 @@ class _PhasedRank(Struct, frozen=True):
         return np.maximum([late[self.phase == phase].sum() for phase in phases], 0.0)
 
 
-def _phased_ranks(  # noqa: PLR0917 - the tables it rests on
+def _phased_ranks(
     run: RunOfRanks,
-    kernels: Table[Kernel],
-    calls: Table[HostCall] | None,
+    told: EngineTables,
     launches: Table[Launch],
     links: Table[Dispatch] | None,
     collectives: Table[Collective] | None,
-    tasks: Table[DeviceTask] | None,
-    windows: Table[StepWindow] | None,
-    signs: Table[JobSign] | None,
 ) -> dict[int, _PhasedRank]:
     """The ranks whose engine steps are known; none where the user said that all steps do the same.
 
     Worked out once for the same tables.
     """
-    if calls is None or links is None or run.job.phase in _TOLD:
+    if told.calls is None or links is None or run.job.phase in _TOLD:
         return {}
-    return calls.once(_phased_by_rank, run, kernels, launches, links, collectives, tasks, windows, signs)
+    return told.calls.once(_phased_by_rank, run, launches, links, collectives, told.kernels, *told[2:])
 
 
 def _phased_by_rank(  # noqa: PLR0917 - the tables it rests on
     calls: Table[HostCall],
     run: RunOfRanks,
-    kernels: Table[Kernel],
     launches: Table[Launch],
     links: Table[Dispatch],
     collectives: Table[Collective] | None,
-    tasks: Table[DeviceTask] | None,
-    windows: Table[StepWindow] | None,
-    signs: Table[JobSign] | None,
+    kernels: Table[Kernel],
+    *others: Any,
 ) -> dict[int, _PhasedRank]:
-    tables = run, kernels, calls, launches, tasks, windows, signs
-    found = {**find_engine_steps(*tables), **find_generating_passes(*tables)}
-    known = {rank: steps for rank, steps in found.items() if steps is not None}
+    told = EngineTables(kernels, calls, *others)
+    known = find_steps_and_passes(run, told, launches)
     if not known:
         return {}
-    device = build_timeline(kernels, collectives, tasks, windows)
+    device = build_timeline(kernels, collectives, told.tasks, told.windows)
     ranks = [rank for rank in known if (device.cells.rank == rank).any()]
     return {
-        rank: _phased_rank(replayed_rank(rank, device, links, calls, windows=windows), known[rank]) for rank in ranks
+        rank: _phased_rank(replayed_rank(rank, device, links, calls, windows=told.windows), known[rank])
+        for rank in ranks
     }
 
 

@@ -26,12 +26,9 @@ from advisor.facts.derived import MemoryPeak, Overlap, Recomputation
 from advisor.facts.nesting import Nest, nest_intervals
 from advisor.facts.observed import (
     Collective,
-    GradientLink,
     HostCall,
     Kernel,
-    Launch,
     ModuleRange,
-    OperatorLink,
     StepWindow,
 )
 from advisor.facts.table import Array, Table, Texts, values_at
@@ -72,13 +69,10 @@ class _Calls(Struct, frozen=True):
 
 def recomputations(
     kernels: Table[Kernel],
-    calls: Table[HostCall] | None,
     collectives: Table[Collective] | None,
     ranges: Table[ModuleRange] | None,
+    recorded: LaunchTables | None,
     *,
-    launches: Table[Launch] | None,
-    links: Table[OperatorLink] | None,
-    gradients: Table[GradientLink] | None,
     windows: Table[StepWindow] | None,
     split: Table[Overlap] | None = None,
     peaks: Table[MemoryPeak] | None = None,
@@ -90,9 +84,8 @@ def recomputations(
     """
     names = kernels.texts("op_name")
     seen = np.where(names.hits(_NAMED.match(name) is not None for name in names.names), _NAME, -1)
-    if calls is not None:
-        work = charge_work(ranges, LaunchTables(kernels, calls, collectives, launches, links, gradients))
-        seen = np.where(seen >= 0, seen, _seen_by_calls(calls, work))
+    if recorded is not None:
+        seen = np.where(seen >= 0, seen, _seen_by_calls(recorded.calls, charge_work(ranges, recorded)))
     elif not (seen >= 0).any():
         raise FactMissing([HostCall.table])
     device = build_timeline(kernels, collectives, None, windows)

@@ -8,22 +8,16 @@ import numpy as np
 from advisor.analysis.grouping import parts_of_names
 from advisor.analysis.module_calls import LaunchTables, charge_work
 from advisor.facts.derived import TypeOperator
-from advisor.facts.observed import Collective, GradientLink, HostCall, Kernel, Launch, ModuleRange, OperatorLink
+from advisor.facts.observed import ModuleRange
 from advisor.facts.table import Table
 
 
 def type_operators(
-    kernels: Table[Kernel],
-    calls: Table[HostCall],
-    collectives: Table[Collective] | None,
     ranges: Table[ModuleRange] | None,
-    *,
-    launches: Table[Launch] | None,
-    links: Table[OperatorLink] | None,
-    gradients: Table[GradientLink] | None,
+    recorded: LaunchTables,
 ) -> Table[TypeOperator]:
     """One row per rank, operator type and operator behind such kernels; longest first."""
-    recorded = LaunchTables(kernels, calls, collectives, launches, links, gradients)
+    kernels = recorded.kernels
     work = charge_work(ranges, recorded)
     names, types = work.operators.texts("name").at(work.operator[: work.kernels]), kernels.texts("op_type")
     parts = parts_of_names(kernels["rank"], types, names, np.nan_to_num(kernels["duration_us"]))

@@ -25,13 +25,9 @@ from advisor.facts.derived import Overlap, UnusedForward
 from advisor.facts.nesting import nest_intervals
 from advisor.facts.observed import (
     AutogradCall,
-    Collective,
     GradientLink,
     HostCall,
-    Kernel,
-    Launch,
     ModuleRange,
-    OperatorLink,
     StepWindow,
 )
 from advisor.facts.table import Array, Table, Texts, values_at
@@ -55,15 +51,9 @@ class _Recorded(Struct, frozen=True):
 
 
 def unused_forwards(
-    kernels: Table[Kernel],
-    calls: Table[HostCall],
+    recorded: LaunchTables,
     numbered: Table[AutogradCall],
-    collectives: Table[Collective] | None,
     ranges: Table[ModuleRange] | None,
-    *,
-    launches: Table[Launch] | None,
-    links: Table[OperatorLink] | None,
-    gradients: Table[GradientLink] | None,
     windows: Table[StepWindow] | None,
     split: Table[Overlap] | None = None,
 ) -> Table[UnusedForward]:
@@ -72,7 +62,8 @@ def unused_forwards(
     Raises:
         FactMissing: Of too many operators of the backward pass the forward one was not recorded.
     """
-    work = charge_work(ranges, LaunchTables(kernels, calls, collectives, launches, links, gradients))
+    kernels, calls, collectives, gradients = recorded.kernels, recorded.calls, recorded.collectives, recorded.gradients
+    work = charge_work(ranges, recorded)
     unused, answered = _kernels_of_forward(work, _recorded(numbered, calls, gradients))
     device = build_timeline(kernels, collectives, None, windows)
     every = in_steps(device, kernels, split)

@@ -10,9 +10,8 @@ import types
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from inspect import get_annotations
 from itertools import accumulate
-from typing import Any, Protocol, TypeGuard, TypeVar, cast, get_args, overload, runtime_checkable
+from typing import Any, Protocol, TypeGuard, TypeVar, cast, get_args, get_type_hints, overload, runtime_checkable
 
 import numpy as np
 
@@ -42,8 +41,9 @@ BESIDE_WORTH_BYTES = 64 << 20
 AnyTable = Table[Any]
 Derivation = Callable[..., AnyTable]
 """Tables in, one table out. Its needs are its annotated parameters: `Table[X]` (required), `Table[X] | None`
-(optional: None when not recorded), `RunOfRanks`, `ChainPatterns` and `ChipTable`, and `Run` where it is made of the
-tables of all ranks. The return annotation `Table[Y]` names what it makes."""
+(optional: None when not recorded), a named tuple of such that are taken together, `RunOfRanks`, `ChainPatterns` and
+`ChipTable`, and `Run` where it is made of the tables of all ranks. The return annotation `Table[Y]` names what it
+makes."""
 Completion = Callable[[Run, Any], AnyTable]
 """The run, and a table of one of its sources; the same table with what other ranks tell."""
 _COMPLETIONS: dict[Derivation, Completion] = {}
@@ -618,7 +618,7 @@ def _derive_fact(
         arguments[name] = None if isinstance(table, FactMissing) else table
     if missing:
         raise FactMissing.joined(missing)
-    return makers[fact](**arguments)
+    return call_derivation(makers[fact], arguments)
 
 
 def fact_of_name(name: str) -> type[Fact]:
@@ -637,17 +637,55 @@ def fact_of_name(name: str) -> type[Fact]:
 
 @cache
 def needs_of_derivation(derivation: Derivation) -> Mapping[str, tuple[type, bool]]:
-    """Per parameter: the fact it takes, or what it takes beside facts, and whether it is optional."""
+    """Per need: the fact it takes, or what it takes beside facts, and whether it is optional.
+
+    Its name is that of the parameter; of tables that are taken together `parameter.field`.
+    """
     found: dict[str, tuple[type, bool]] = {}
-    for name, hint in _hints_of(derivation).items():
-        if name == "return":
-            continue
-        optional = isinstance(hint, types.UnionType) or hint.__class__.__name__ == "_UnionGenericAlias"
-        inner = next(arg for arg in get_args(hint) if arg is not types.NoneType) if optional else hint
-        found[name] = (
-            (inner, False) if inner in (Run, RunOfRanks, ChainPatterns, ChipTable) else (get_args(inner)[0], optional)
-        )
+    for name, hint in _parameters_of(derivation).items():
+        taken, optional = _without_none(hint)
+        if _is_set_of_tables(taken):
+            needs = {f"{name}.{field}": _need_of_hint(inner) for field, inner in _hints_of(taken).items()}
+            found |= {field: (fact, optional or may_lack) for field, (fact, may_lack) in needs.items()}
+        else:
+            found[name] = _need_of_hint(hint)
     return found
+
+
+def call_derivation(derivation: Derivation, given: Mapping[str, object]) -> AnyTable:
+    """What a derivation makes of values by the names of its needs; None for a set of tables that lacks one it has to
+    hold."""
+    arguments: dict[str, object] = {}
+    for name, hint in _parameters_of(derivation).items():
+        taken, _ = _without_none(hint)
+        if _is_set_of_tables(taken):
+            needs = {field: _need_of_hint(inner) for field, inner in _hints_of(taken).items()}
+            fields = {field: given[f"{name}.{field}"] for field in needs}
+            lacks = any(fields[field] is None and not may_lack for field, (_, may_lack) in needs.items())
+            arguments[name] = None if lacks else taken(**fields)
+        else:
+            arguments[name] = given[name]
+    return derivation(**arguments)
+
+
+def _parameters_of(derivation: Derivation) -> Mapping[str, Any]:
+    return {name: hint for name, hint in _hints_of(derivation).items() if name != "return"}
+
+
+def _is_set_of_tables(taken: Any) -> bool:
+    return isinstance(taken, type) and issubclass(taken, tuple)
+
+
+def _need_of_hint(hint: Any) -> tuple[type, bool]:
+    """What is taken by an annotation, and whether it may be None."""
+    taken, optional = _without_none(hint)
+    return (taken, False) if taken in (Run, RunOfRanks, ChainPatterns, ChipTable) else (get_args(taken)[0], optional)
+
+
+def _without_none(hint: Any) -> tuple[Any, bool]:
+    """An annotation without its None, and whether it had one."""
+    optional = isinstance(hint, types.UnionType) or hint.__class__.__name__ == "_UnionGenericAlias"
+    return next(arg for arg in get_args(hint) if arg is not types.NoneType) if optional else hint, optional
 
 
 @cache
@@ -657,5 +695,5 @@ def fact_of_derivation(derivation: Derivation) -> type[Fact]:
 
 
 @cache
-def _hints_of(derivation: Derivation) -> Mapping[str, Any]:
-    return get_annotations(derivation, eval_str=True)
+def _hints_of(derivation: Derivation | type) -> Mapping[str, Any]:
+    return get_type_hints(derivation)

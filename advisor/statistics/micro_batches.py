@@ -17,13 +17,7 @@ from advisor.analysis.intervals import whole_ns
 from advisor.analysis.module_calls import LaunchTables, charge_work
 from advisor.facts.base import MISSING, Count, Fact, Index, Key, Ns, Rank, Step, Us
 from advisor.facts.observed import (
-    Collective,
-    GradientLink,
-    HostCall,
-    Kernel,
-    Launch,
     ModuleRange,
-    OperatorLink,
     ProgramMark,
     StepWindow,
 )
@@ -57,13 +51,8 @@ class MicroBatch(Fact):
 def micro_batches(
     marks: Table[ProgramMark],
     *,
-    kernels: Table[Kernel] | None,
-    calls: Table[HostCall] | None,
-    collectives: Table[Collective] | None,
-    launches: Table[Launch] | None,
-    links: Table[OperatorLink] | None,
-    gradients: Table[GradientLink] | None,
     ranges: Table[ModuleRange] | None,
+    recorded: LaunchTables | None,
     windows: Table[StepWindow] | None,
 ) -> Table[MicroBatch]:
     """One row per marked pass, by rank and begin; a mark inside of another one of its direction is part of that.
@@ -80,9 +69,6 @@ def micro_batches(
     rank, start, end = (marks[name][rows] for name in ("rank", "start_ns", "end_ns"))
     step = _step_at(windows, rank, start)
     direction = directions.take(rows)
-    recorded = None
-    if kernels is not None and calls is not None:
-        recorded = LaunchTables(kernels, calls, collectives, launches, links, gradients)
     begun, ended, busy, count = _work_of(rank, start, end, _launched(recorded, ranges))
     return Table.build(
         MicroBatch,

@@ -13,6 +13,7 @@ from advisor.analysis.rooflines import operator_rooflines
 from advisor.facts.derived import AttentionCall, ChipLimit
 from advisor.facts.observed import AttentionMark, GradientLink, HostCall, Kernel, ModuleRange, OperatorLink
 from advisor.facts.table import Table
+from tests.analysis.derive import derive
 
 FORWARD, BACKWARD, PRODUCT = "FlashAttentionScore", "FlashAttentionScoreGrad", "MatMulV3"
 QKV = "1,4096,2048;1,4096,2048;1,4096,2048"
@@ -81,7 +82,7 @@ class Program:
 
     @property
     def found(self) -> Table[AttentionCall]:
-        return attention_calls(**self.tables)  # type: ignore[arg-type]
+        return derive(attention_calls, **self.tables)  # type: ignore[arg-type]
 
     @property
     def told(self) -> list[tuple[int, float]]:
@@ -135,7 +136,7 @@ def test_without_links_to_the_forward_pass_the_backward_pass_is_not_guessed() ->
     program = Program().mark(5).operator(10, 20, FORWARD).operator(100, 120, BACKWARD, thread=2)
     assert program.told == [(0, 0.5)]
     tables = program.tables | {"gradients": None}
-    assert len(attention_calls(**tables)) == 1  # type: ignore[arg-type]
+    assert len(derive(attention_calls, **tables)) == 1  # type: ignore[arg-type]
 
 
 def test_a_kernel_without_an_operator_has_no_mark() -> None:
@@ -159,7 +160,7 @@ def test_shapes_and_modules_use_as_much_of_the_peak_as_the_marks_tell() -> None:
     assert row["dtype"] == "BF16"
     given = {name: table for name, table in tables.items() if name != "marks"}
     given["ranges"] = Table.build(ModuleRange, rank=0, thread=1, source="mark", name="attn", start_ns=0, end_ns=10**6)
-    found = modules(**given, windows=None, limits=LIMITS, attention=program.found)  # type: ignore[arg-type]
+    found = derive(modules, **given, windows=None, limits=LIMITS, attention=program.found)  # type: ignore[arg-type]
     assert found["mfu"].tolist() == [pytest.approx(68.72 / 294.9, abs=1e-4)]
 
 

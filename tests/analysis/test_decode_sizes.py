@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor import load_rules
+from advisor.analysis.engine_borders import EngineTables
 from advisor.analysis.engine_steps import decode_sizes, engine_steps
 from advisor.facts import Table, read_table
 from advisor.facts.derived import EngineStep, Gap
@@ -116,7 +117,8 @@ def test_a_mark_inside_another_marks_the_same_step() -> None:
         f"name start_ns end_ns\n{VLLM.format(4, 4)} 0 900\n{SGLANG.format(4)} 100 800\n"
         f"{VLLM.format(4, 4)} 1000 1900\n{SGLANG.format(4)} 1100 1800\n",
     )
-    (row,) = engine_steps(RUN, Table.empty(Gap), Table.empty(Kernel), calls, None, None, None, None).rows()
+    told = EngineTables(Table.empty(Kernel), calls, None, None, None)
+    (row,) = engine_steps(RUN, Table.empty(Gap), told, None).rows()
     assert (row["steps"], row["apart_us"]) == (2, 1)
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import corpus
 from advisor import load_rules
-from advisor.analysis.engine_borders import FoundSteps, find_generating_passes
+from advisor.analysis.engine_borders import EngineTables, FoundSteps, find_generating_passes
 from advisor.analysis.engine_passes import Passes, choices_of_tokens, find_passes
 from advisor.analysis.engine_phases import DECODE, work_of_passes
 from advisor.analysis.engine_steps import engine_steps
@@ -141,7 +141,7 @@ def generating(steps: Sequence[Sequence[str]], told: str = "") -> FoundSteps | N
     windows = read_table(StepWindow, "step start_ns end_ns\n0 0 1")
     signs = read_table(JobSign, "tells\nbackward")
     run = Run(steps=tuple(range(len(steps))), job=told_job(told, ""))
-    found = find_generating_passes(run_of_ranks(run), kernels, None, None, tasks, windows, signs)
+    found = find_generating_passes(run_of_ranks(run), EngineTables(kernels, None, tasks, windows, signs), None)
     return found.get(0)
 
 
@@ -294,7 +294,8 @@ def test_no_kernels_end_it(kernels: list[tuple[str, int, float]], copies: list[i
     )  # fmt: skip
     tasks = Table.build(DeviceTask, kind=Texts.constant("copy", len(copies)), start_ns=np.array(copies, np.int64))
     try:
-        rows = engine_steps(run_of_ranks(Run()), Table.empty(Gap), table, None, None, tasks, None, None).rows()
+        told = EngineTables(table, None, tasks, None, None)
+        rows = engine_steps(run_of_ranks(Run()), Table.empty(Gap), told, None).rows()
     except FactMissing:
         return
     assert 3 <= sum(cast("float", row["steps"]) for row in rows) < len(kernels) or not rows

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from advisor.analysis.engine_borders import EngineTables
 from advisor.analysis.engine_steps import engine_borders, engine_steps
 from advisor.facts import read_table
 from advisor.facts.derived import Gap, JobSign
@@ -25,12 +26,14 @@ def rows_of(calls: str, gaps: str = "", kernels: str = "", launches: str = "", r
     return engine_steps(
         run_of_ranks(run),
         read_table(Gap, f"start_ns duration_us cause\n{gaps}"),
-        read_table(Kernel, f"op_type input_shapes start_ns duration_us\n{kernels}"),
-        read_table(HostCall, f"name start_ns\n{calls}"),
+        EngineTables(
+            read_table(Kernel, f"op_type input_shapes start_ns duration_us\n{kernels}"),
+            read_table(HostCall, f"name start_ns\n{calls}"),
+            beside.get("tasks"),
+            beside.get("windows"),
+            beside.get("signs"),
+        ),
         read_table(Launch, f"host_start_ns device_start_ns\n{launches}"),
-        beside.get("tasks"),
-        beside.get("windows"),
-        beside.get("signs"),
     ).rows()
 
 
@@ -115,10 +118,10 @@ def test_steps_amid_requests_that_are_answered_are_counted(marks: list[str], ans
 
 def test_where_steps_begin_is_told_rank_by_rank_and_of_none_without_marks() -> None:
     calls = read_table(HostCall, f"rank name start_ns\n0 {MARK} 7\n1 {MARK} 9\n0 {MARK} 30\n2 aten::mm 5")
-    others = (read_table(Kernel, "rank start_ns duration_us\n2 5 1"), calls, None, None, None, None)
-    rows = engine_borders(run_of_ranks(RUN), *others).rows()
+    kernels = read_table(Kernel, "rank start_ns duration_us\n2 5 1")
+    rows = engine_borders(run_of_ranks(RUN), EngineTables(kernels, calls, None, None, None), None).rows()
     assert [(row["rank"], row["start_ns"]) for row in rows] == [(0, 7), (0, 30), (1, 9)]
-    assert engine_borders(run_of_ranks(RUN), others[0], None, None, None, None, None).rows() == []
+    assert engine_borders(run_of_ranks(RUN), EngineTables(kernels, None, None, None, None), None).rows() == []
 
 
 def test_one_step_has_sizes_and_no_length() -> None:

@@ -16,6 +16,7 @@ from advisor.analysis.modules import module_marks, module_types, modules
 from advisor.facts.derived import ChipLimit, ModuleMarks, ModuleOperator, ModuleShare
 from advisor.facts.observed import Collective, GradientLink, HostCall, Kernel, Launch, ModuleRange, OperatorLink
 from advisor.facts.table import Table, read_table
+from tests.analysis.derive import derive
 
 ENGINE = "autograd::engine::evaluate_function: MmBackward0"
 
@@ -69,13 +70,13 @@ class Model:
         }  # fmt: skip
 
     def shares(self) -> Table[ModuleShare]:
-        return modules(**self.tables, windows=None)  # type: ignore[arg-type]
+        return derive(modules, **self.tables)
 
     def marks(self) -> Table[ModuleMarks]:
-        return module_marks(**self.tables)  # type: ignore[arg-type]
+        return derive(module_marks, **self.tables)
 
     def operators(self) -> Table[ModuleOperator]:
-        return module_operators(**self.tables)  # type: ignore[arg-type]
+        return derive(module_operators, **self.tables)
 
     def times(self, column: str = "total_us") -> dict[str | None, object]:
         """A column of every module by its path."""
@@ -190,7 +191,7 @@ def test_without_links_the_launch_tells_the_operator_and_without_an_operator_the
     tables["launches"] = Table.build(
         Launch, rank=0, thread=1, host_start_ns=host, host_end_ns=host + 500, device_start_ns=at, stream=1
     )
-    said = [(r["module"], r["operator"], r["total_us"]) for r in module_operators(**tables).rows()]  # type: ignore[arg-type]
+    said = [(r["module"], r["operator"], r["total_us"]) for r in derive(module_operators, **tables).rows()]
     assert said == [
         ("layers.0.mlp", "mm", 12),
         ("layers.0.mlp", "mul", 1),
@@ -205,18 +206,18 @@ def test_collectives_count_beside_kernels() -> None:
     linked = tables["links"]
     more = links(OperatorLink, ("operator_start_ns", "device_start_ns"), [(82, 12_000)])
     tables |= {"collectives": reduced, "links": Table.concat(OperatorLink, [linked, more])}  # type: ignore[list-item]
-    found = modules(**tables, windows=None).rows()  # type: ignore[arg-type]
+    found = derive(modules, **tables).rows()
     assert next((row["module"], row["total_us"], row["comm_us"]) for row in found) == ("Net", 20, 30)
     assert ("c10d::allreduce_", "allReduce") in {
-        (r["operator"], r["kernels"]) for r in module_operators(**tables).rows()
-    }  # type: ignore[arg-type]
+        (r["operator"], r["kernels"]) for r in derive(module_operators, **tables).rows()
+    }
 
 
 def test_a_time_that_is_missing_counts_for_nothing() -> None:
     tables = small().tables
     kernels = tables["kernels"]
     tables["kernels"] = kernels.having(duration_us=np.array([np.nan, 7, 1, 5, 2]))  # type: ignore[attr-defined]
-    assert [row["total_us"] for row in module_operators(**tables).rows()] == [7, 1, 5, 2]  # type: ignore[arg-type]
+    assert [row["total_us"] for row in derive(module_operators, **tables).rows()] == [7, 1, 5, 2]
 
 
 def test_of_a_replayed_graph_not_all_kernels_are_named() -> None:
@@ -262,7 +263,7 @@ def test_all_agrees_with_looking_at_each_kernel_by_itself(model: Model) -> None:
         spent[path, operator[1]] = spent.get((path, operator[1]), 0) + us
     found: dict[tuple[str, str], float] = {}
     for row in model.operators().rows():
-        path = "/".join(filter(None, (row["parent"], row["module"])))  # type: ignore[arg-type]
+        path = "/".join(filter(None, (row["parent"], row["module"])))
         found[path, str(row["operator"])] = found.get((path, str(row["operator"])), 0) + float(str(row["total_us"]))
     assert found == pytest.approx(spent)
     shares = model.shares()
@@ -272,7 +273,7 @@ def test_all_agrees_with_looking_at_each_kernel_by_itself(model: Model) -> None:
 
 
 def test_a_type_of_operator_is_shared_out_over_the_modules_that_run_it() -> None:
-    rows = module_types(**small().tables, windows=None).rows()  # type: ignore[arg-type]
+    rows = derive(module_types, **small().tables).rows()
     said = {(row["op_type"], row["module"]): (row["total_us"], row["type_share"]) for row in rows}
     assert said == {
         ("mm_kernel", "Net/layers.*.mlp"): (17, 1),
@@ -300,24 +301,24 @@ FLOPS_US = 2 * 1024**3 / 100e6
 
 
 def test_a_module_uses_a_part_of_the_peak_in_all_of_its_time_and_an_operator_while_it_multiplies() -> None:
-    found = {row["module"]: row["mfu"] for row in modules(**with_products(), windows=None).rows()}  # type: ignore[arg-type]
+    found = {row["module"]: row["mfu"] for row in derive(modules, **with_products(), windows=None).rows()}
     assert found["Net/layers.*.mlp"] == pytest.approx(3 * FLOPS_US / 450)
-    (first, *_) = module_operators(**with_products()).rows()  # type: ignore[arg-type]
+    (first, *_) = derive(module_operators, **with_products()).rows()
     assert first["kernels"] == "mm_kernel, mm_kernel"
     assert first["mfu"] == pytest.approx(FLOPS_US / 50)
 
 
 @pytest.mark.parametrize("unknown", [{"chip": False}, {"hf32": "YES"}])
 def test_without_a_peak_no_share_of_it_is_known(unknown: dict[str, Any]) -> None:
-    assert np.isnan(modules(**with_products(**unknown), windows=None)["mfu"]).all()  # type: ignore[arg-type]
-    assert np.isnan(module_operators(**with_products(**unknown))["mfu"]).all()  # type: ignore[arg-type]
+    assert np.isnan(derive(modules, **with_products(**unknown), windows=None)["mfu"]).all()
+    assert np.isnan(derive(module_operators, **with_products(**unknown))["mfu"]).all()
 
 
 def test_a_module_of_which_too_many_operations_are_unknown_has_no_share() -> None:
     tables = with_products()
     shapes = ["1024,1024;1024,1024"] * 3 + [None, "1024,1024;1024,1024"]
     tables["kernels"] = tables["kernels"].having(input_shapes=shapes)  # type: ignore[attr-defined]
-    assert np.isnan(modules(**tables, windows=None)["mfu"]).all()  # type: ignore[arg-type]
+    assert np.isnan(derive(modules, **tables)["mfu"]).all()
 
 
 def test_a_table_written_by_hand_has_every_column() -> None:

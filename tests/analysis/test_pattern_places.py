@@ -15,6 +15,7 @@ from advisor.analysis.pattern_places import pattern_modules, pattern_operators
 from advisor.facts.observed import HostCall, Kernel, ModuleRange, OperatorLink
 from advisor.facts.table import Table
 from advisor.rules.patterns import shipped_patterns
+from tests.analysis.derive import derive
 
 PATTERNS = shipped_patterns().chains
 NORM = ("Pow", "ReduceMean", "Add", "Rsqrt", "Mul", "Mul")
@@ -83,8 +84,8 @@ def test_the_time_of_chains_is_shared_among_modules_and_operators_kernel_by_kern
         by_operator[pattern, operator] += us
         whole[pattern] += us
     given_ = {"ranges": program.ranges, "kernels": program.kernels, **program.recorded}
-    modules = list(pattern_modules(**given_).rows())  # type: ignore[arg-type]
-    operators = list(pattern_operators(**given_).rows())  # type: ignore[arg-type]
+    modules = list(derive(pattern_modules, **given_).rows())  # type: ignore[arg-type]
+    operators = list(derive(pattern_operators, **given_).rows())  # type: ignore[arg-type]
     assert {(row["pattern"], row["module"]): row["total_us"] for row in modules} == pytest.approx(by_module)
     assert {(row["pattern"], row["operator"]): row["total_us"] for row in operators} == pytest.approx(by_operator)
     for row in modules:
@@ -95,7 +96,7 @@ def test_the_time_of_chains_is_shared_among_modules_and_operators_kernel_by_kern
 
 def test_an_operator_that_works_elsewhere_too_is_a_part_of_it() -> None:
     program = Program([(NORM, "first"), (("Mul",), "second"), (("Mul",), "second")])
-    found = pattern_operators(program.kernels, ranges=None, **program.recorded)  # type: ignore[arg-type]
+    found = derive(pattern_operators, kernels=program.kernels, **program.recorded)  # type: ignore[arg-type]
     shares = {row["operator"]: row["operator_share"] for row in found.rows()}
     assert shares["aten::Rsqrt"] == 1
     assert shares["aten::Mul"] < 0.6

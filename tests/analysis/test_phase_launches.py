@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import corpus
 from advisor import load_rules
+from advisor.analysis.engine_borders import EngineTables
 from advisor.analysis.holdups import holdups
 from advisor.analysis.phase_launches import launch_pauses, phase_launches
 from advisor.facts import Table, read_table
@@ -28,18 +29,14 @@ RULE = "host/eager-inference"
 
 
 def forms(kernels: str, launches: str, held: str = "", idle: str = "") -> Table[PhaseLaunch]:
-    given_tables = read_table(Kernel, kernels), read_table(Launch, launches)
     return phase_launches(
         run_of_ranks(Run()),
-        *given_tables,
-        read_table(Holdup, held) if held else None,
-        read_table(Gap, idle) if idle else None,
-        None,
-        None,
-        None,
-        None,
-        None,
-        None,
+        EngineTables(read_table(Kernel, kernels), None, None, None, None),
+        read_table(Launch, launches),
+        held=read_table(Holdup, held) if held else None,
+        idle=read_table(Gap, idle) if idle else None,
+        links=None,
+        collectives=None,
     )
 
 
@@ -119,12 +116,12 @@ def marked(steps: list[Step], run: Run | None = None, pauses: str = "") -> tuple
     given_links = read_table(Dispatch, "start_ns latency_us idle_before_us vertical\n" + "\n".join(links))
     given_launches = read_table(Launch, "host_start_ns device_start_ns\n" + "\n".join(launches))
     held = holdups(given_kernels, given_calls, links=given_links, collectives=None, tasks=None, windows=None)
-    beside = given_calls, given_links, None, None, None, None
+    tables = EngineTables(given_kernels, given_calls, None, None, None)
     told = run_of_ranks(run or Run())
     gaps = read_table(Gap, f"start_ns duration_us cause\n{pauses}")
     return (
-        phase_launches(told, given_kernels, given_launches, held, None, *beside).rows(),
-        launch_pauses(told, gaps, given_kernels, given_launches, *beside).rows(),
+        phase_launches(told, tables, given_launches, held=held, idle=None, links=given_links, collectives=None).rows(),
+        launch_pauses(told, gaps, tables, given_launches, links=given_links, collectives=None).rows(),
         held,
     )
 
@@ -171,8 +168,8 @@ def test_a_long_pause_that_only_begins_in_a_wait_is_one_of_a_late_host() -> None
     idle = read_table(
         Gap, "start_ns duration_us cause\n80000 1500 synchronise\n2000000 900 synchronise\n0 50 host_late"
     )
-    nothing = read_table(Kernel, "start_ns duration_us"), read_table(Launch, "host_start_ns device_start_ns")
-    found = launch_pauses(run_of_ranks(Run()), idle, *nothing, calls, None, None, None, None, None).rows()
+    told = EngineTables(Table.empty(Kernel), calls, None, None, None)
+    found = launch_pauses(run_of_ranks(Run()), idle, told, Table.empty(Launch), links=None, collectives=None).rows()
     assert [(row["duration_us"], row["cause"]) for row in found] == [(50, "host_late"), (1500, "host_late")]
 
 

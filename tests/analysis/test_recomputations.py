@@ -10,6 +10,7 @@ from advisor.facts.derived import MemoryPeak
 from advisor.facts.observed import HostCall, Kernel, Launch, ModuleRange
 from advisor.facts.table import Table, read_table
 from advisor.messages.errors import FactMissing
+from tests.analysis.derive import derive
 
 FORWARD, BACKWARD = 1, 2
 """Threads."""
@@ -40,9 +41,7 @@ def called(*calls: tuple[int, str, str, int, int]) -> Table[HostCall]:
 
 
 def found(calls: Table[HostCall] | None, tables: dict[str, Table[Any]], **more: Any) -> list[dict[str, object]]:
-    arguments = {"links": None, "gradients": None, "windows": None, "ranges": None, **tables, **more}
-    kernels, ranges = arguments.pop("kernels"), arguments.pop("ranges")
-    return recomputations(kernels, calls, None, ranges, **arguments).rows()
+    return derive(recomputations, calls=calls, **tables, **more).rows()
 
 
 ENGINE = "autograd::engine::evaluate_function: "

@@ -8,6 +8,7 @@ import numpy as np
 from advisor.analysis.type_operators import type_operators
 from advisor.facts.observed import HostCall, Kernel, OperatorLink
 from advisor.facts.table import Table
+from tests.analysis.derive import derive
 
 
 def test_the_time_of_a_type_is_shared_among_its_operators_and_what_nobody_launched_counts_in_the_whole() -> None:
@@ -21,6 +22,6 @@ def test_the_time_of_a_type_is_shared_among_its_operators_and_what_nobody_launch
         start_ns=[1, 5, 9], end_ns=[3, 7, 11],
     )  # fmt: skip
     links = Table.build(OperatorLink, rank=0, operator_start_ns=[1, 5, 9, 9], device_start_ns=[100, 200, 400, 500])
-    found = type_operators(kernels, calls, None, None, launches=None, links=links, gradients=None)
+    found = derive(type_operators, kernels=kernels, calls=calls, links=links)
     said = [(row["op_type"], row["operator"], row["total_us"], row["type_share"]) for row in found.rows()]
     assert said == [("MatMul", "aten::mm", 4, 0.5), ("Cast", "aten::mm", 2, 1), ("MatMul", "aten::bmm", 1, 0.125)]

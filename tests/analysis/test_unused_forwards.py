@@ -13,6 +13,7 @@ from advisor.analysis.unused_forwards import SEVERAL, unused_forwards
 from advisor.facts.observed import AutogradCall, GradientLink, HostCall, Kernel, ModuleRange, OperatorLink
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
+from tests.analysis.derive import derive
 
 FORWARD, BACKWARD = 1, 2
 """Threads."""
@@ -110,8 +111,14 @@ def found(program: Program, *, linked: bool = True, ranges: Table[ModuleRange] |
     if linked and program.links:
         forward, back = zip(*program.links, strict=True)
         gradients = Table.build(GradientLink, rank=0, forward_start_ns=forward, backward_start_ns=back)
-    table = unused_forwards(
-        kernels, calls, numbered, None, ranges, launches=None, links=links, gradients=gradients, windows=None
+    table = derive(
+        unused_forwards,
+        kernels=kernels,
+        calls=calls,
+        numbered=numbered,
+        ranges=ranges,
+        links=links,
+        gradients=gradients,
     )
     return table.rows()
 

@@ -17,14 +17,12 @@ from advisor.messages.errors import FactMissing
 from advisor.model.run import Run
 from advisor.statistics.counting import statistic_frame
 from advisor.statistics.micro_batches import micro_batches
-
-NOTHING: dict[str, None] = dict.fromkeys(("collectives", "links", "gradients", "ranges"))
+from tests.analysis.derive import derive
 
 
 def passes(marks: str | Table[ProgramMark], **tables: Table[Any]) -> list[dict[str, Any]]:
     given = read_table(ProgramMark, marks) if isinstance(marks, str) else marks
-    known = {name: tables.get(name) for name in ("kernels", "calls", "launches", "windows")}
-    return micro_batches(given, **known, **NOTHING).rows()  # type: ignore[arg-type]
+    return derive(micro_batches, marks=given, **tables).rows()
 
 
 def test_passes_are_told_by_the_words_of_marks_and_numbered_by_step() -> None:

@@ -366,6 +366,7 @@ class FactsWanted:
         self.order = sorted(wanted, key=lambda asked: (asked is Damage, not any(root.heavy for root in needed[asked])))
         behind = (makers.behind(fact_of_wanted(asked)) for asked in reversed(self.order))
         *later, every = accumulate(behind, frozenset.union, initial=frozenset[type[Fact]]())
+        self._needed: dict[frozenset[WantedFact], set[type[Fact]]] = {}
         self.let_go = [every - left - {*wanted} for left in reversed(later)]
         """By place in the order: what nobody needs any more."""
 
@@ -490,7 +491,13 @@ class FactsWanted:
                 table.forget()
 
     def _still_needed(self, found: RankFacts) -> set[type[Fact]]:
-        """What is still to be made, and the tables that it is made of."""
+        """What is still to be made, and the tables that it is made of: worked out once, for ranks are made alike."""
+        held = frozenset(found)
+        if held not in self._needed:
+            self._needed[held] = self._needed_beside(held)
+        return self._needed[held]
+
+    def _needed_beside(self, found: Collection[WantedFact]) -> set[type[Fact]]:
         asked, needed = [fact_of_wanted(one) for one in self.wanted if one not in found], set[type[Fact]]()
         while asked:
             fact = asked.pop()
@@ -656,16 +663,21 @@ def call_derivation(derivation: Derivation, given: Mapping[str, object]) -> AnyT
     """What a derivation makes of values by the names of its needs; None for a set of tables that lacks one it has to
     hold."""
     arguments: dict[str, object] = {}
-    for name, hint in _parameters_of(derivation).items():
-        taken, _ = _without_none(hint)
-        if _is_set_of_tables(taken):
-            needs = {field: _need_of_hint(inner) for field, inner in _hints_of(taken).items()}
-            fields = {field: given[f"{name}.{field}"] for field in needs}
-            lacks = any(fields[field] is None and not may_lack for field, (_, may_lack) in needs.items())
-            arguments[name] = None if lacks else taken(**fields)
-        else:
+    for name, taken in _sets_of_tables(derivation).items():
+        if taken is None:
             arguments[name] = given[name]
+            continue
+        fields = {field: given[f"{name}.{field}"] for field in _hints_of(taken)}
+        lacks = any(value is None and not _need_of_hint(_hints_of(taken)[field])[1] for field, value in fields.items())
+        arguments[name] = None if lacks else taken(**fields)
     return derivation(**arguments)
+
+
+@cache
+def _sets_of_tables(derivation: Derivation) -> Mapping[str, type | None]:
+    """Per parameter: the set of tables it takes, None where it takes something else."""
+    taken = {name: _without_none(hint)[0] for name, hint in _parameters_of(derivation).items()}
+    return {name: one if _is_set_of_tables(one) else None for name, one in taken.items()}
 
 
 def _parameters_of(derivation: Derivation) -> Mapping[str, Any]:

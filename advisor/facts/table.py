@@ -11,6 +11,7 @@ import math
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -18,7 +19,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from advisor.facts.base import LARGEST, MISSING, Column, Fact
+from advisor.facts.base import LARGEST, MISSING, Column, Fact, Store
 from advisor.facts.narrow import NarrowColumn
 from advisor.messages.errors import Unclear
 from advisor.messages.message import Message
@@ -115,12 +116,16 @@ class Texts(Struct, frozen=True):
 
     @classmethod
     def constant(cls, value: str | None, length: int) -> Texts:
-        return cls(np.full(length, -1 if value is None else 0, np.int32), () if value is None else (value,))
+        if value is None:
+            return _missing_texts(length)
+        return cls(np.zeros(length, np.int32), (value,))
 
     @classmethod
     def concat(cls, parts: Sequence[Texts]) -> Texts:
         """One after another, with one numbering."""
-        first = parts[0].names if parts else ()
+        if not any(part.names for part in parts):
+            return _missing_texts(sum(map(len, parts)))
+        first = parts[0].names
         index = dict(zip(first, range(len(first)), strict=True))
         if len(index) < len(first):
             index = {name: code for code, name in enumerate(dict.fromkeys(first))}
@@ -131,7 +136,13 @@ class Texts(Struct, frozen=True):
                 looked = part.names
                 lookup = np.array([index.setdefault(name, len(index)) for name in looked] + [-1], np.int32)
             codes.append(lookup[part.codes])
-        return cls(np.concatenate(codes) if codes else np.empty(0, np.int32), tuple(index))
+        return cls(np.concatenate(codes), tuple(index))
+
+
+@lru_cache(maxsize=1 << 12)
+def _missing_texts(length: int) -> Texts:
+    """A text column in which nothing is known."""
+    return Texts(_constant(np.array(-1, np.int32), length), ())
 
 
 Values = Array | Texts
@@ -218,9 +229,11 @@ class Table(Generic[F]):
         Of a table that is kept narrow, whole numbers are made anew each time.
         """
         found = self._data[name]
+        if isinstance(found, np.ndarray):
+            return found
         if isinstance(found, Texts):
             raise TypeError(f"{self.fact.table}.{name} is text; use texts()")
-        return found.at(slice(None)) if isinstance(found, NarrowColumn) else found
+        return found.at(slice(None))
 
     def at(self, name: str, rows: Array) -> Array:
         """A column that is not text, in these rows alone."""
@@ -428,11 +441,20 @@ def _column_values(column: Column, value: Any, length: int) -> _Stored:
         return value if isinstance(value, Texts) else Texts.of(value)
     if isinstance(value, NarrowColumn):
         return value
-    if value is None or isinstance(value, int | float):
-        return _constant(np.array(column.missing if value is None else value, column.dtype), length)
+    if value is None:
+        return _missing_cells(column.store, length)
     if isinstance(value, np.ndarray):
         return value if value.dtype == column.dtype else value.astype(column.dtype)
+    if isinstance(value, int | float):
+        return _constant(np.array(value, column.dtype), length)
     return np.array([column.missing if v is None else v for v in value], column.dtype)
+
+
+@lru_cache(maxsize=1 << 12)
+def _missing_cells(store: Store, length: int) -> Array:
+    """A column in which nothing is known."""
+    nothing = Column("", store)
+    return _constant(np.array(nothing.missing, nothing.dtype), length)
 
 
 def _constant(cell: Array, length: int) -> Array:

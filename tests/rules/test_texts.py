@@ -29,6 +29,23 @@ def told(rule: Rule) -> Iterator[Text]:
         yield from filter(None, (step.do, step.care))
 
 
+WITNESS = re.compile(
+    r"public|guide|notes|paper|rulebook|MindInsight|recorded captures|judgement|share from which|Half of|Twice|[Tt]wo and",
+    re.IGNORECASE,
+)
+"""What a threshold may rest on beside generated captures: recordings, what somebody published, or a stated opinion."""
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_no_threshold_rests_on_generated_captures_alone(rule: Rule) -> None:
+    alone = {
+        name: param.basis.en
+        for name, param in rule.params.items()
+        if "generated" in param.basis.en.lower() and not WITNESS.search(param.basis.en)
+    }
+    assert not alone
+
+
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_a_saving_that_is_an_upper_bound_is_said_to_be_one(rule: Rule) -> None:
     info = rule.info()

@@ -30,7 +30,7 @@ def told(rule: Rule) -> Iterator[Text]:
 
 
 WITNESS = re.compile(
-    r"public|guide|notes|paper|rulebook|MindInsight|recorded captures|judgement|share from which|Half of|Twice|[Tt]wo and",
+    r"publi|guide|notes|paper|rulebook|MindInsight|recorded captures|judgement|share from which|half of|twice|two and",
     re.IGNORECASE,
 )
 """What a threshold may rest on beside generated captures: recordings, what somebody published, or a stated opinion."""

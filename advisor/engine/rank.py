@@ -5,9 +5,9 @@
    Other `capture` findings come last.
 2. Findings that can be acted on follow by saving. A cause stands above other such findings that it explains, and as
    high as the largest of them would; one that wins too little to be fixed first, or less than a third of what it
-   explains, and a slight one without an estimate, stand where they would alone, for they are not what to begin with.
-   Another cause without an estimate may be worth what no other cause explains of its symptoms, and stands where that
-   puts it.
+   explains (half where that is a slow rank), and a slight one without an estimate, stand where they would alone, for
+   they are not what to begin with. Another cause without an estimate may be worth what no other cause explains of its
+   symptoms, and stands where that puts it.
    Two savings that are close are not told apart: then what can be copied stands above what has yet to be worked out,
    and what is sure too above what may be the remedy of something else.
    A cause that rests on a file of which so much is lost that it may show it by chance comes after the others, before
@@ -179,8 +179,18 @@ Standing = tuple[int, float, float, int, float, float, int]
 
 _LITTLE = 1 / 3
 """A cause that accounts for less than this part of what it explains leaves that to its own remedies."""
-_MADE_ELSEWHERE = ("comm/", "ranks/")
-"""How rules begin whose remedies lie with what makes ranks wait, where that is known."""
+_LITTLE_OF_RANK = 1 / 2
+"""The same of a rank that is slow: where most of it has another reason, one call that is slow with it is no cause."""
+_MADE_ELSEWHERE = ("comm/", "ranks/late-rank")
+"""How rules begin that say that ranks wait: their remedies lie with what makes them wait, where that is known. A rank
+whose host or device is slow has remedies of its own."""
+
+
+def _least_part(explained: str) -> float:
+    """The part of what a rule found that a cause has to account for to stand above it."""
+    if explained.startswith(_MADE_ELSEWHERE):
+        return 0.0
+    return _LITTLE_OF_RANK if explained.startswith("ranks/") else _LITTLE
 
 
 class _Lineup(Struct, frozen=True):
@@ -204,8 +214,8 @@ class _Lineup(Struct, frozen=True):
     def _wins_too_little(self, cause: int, other: int) -> bool:
         """Whether a cause is too little to be fixed first, or for what it explains, and that is not."""
         worth, explained = self.findings[cause].worth, self.findings[other].worth
-        part = 0.0 if self.findings[other].rule.startswith(_MADE_ELSEWHERE) else _LITTLE * explained.share
-        return worth.us > 0 and worth.share < max(min(WORTH_SHARE, explained.share), part)
+        least = max(min(WORTH_SHARE, explained.share), _least_part(self.findings[other].rule) * explained.share)
+        return worth.us > 0 and worth.share < least
 
     def standings(self) -> list[Standing]:
         """Where each finding stands: the largest weight of what it brings about, then its own, then its position."""

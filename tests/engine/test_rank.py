@@ -138,6 +138,13 @@ def test_whoever_makes_others_wait_leads_however_little_of_it_is_promised() -> N
     assert order(found, slow=("comm/waiting",)) == ["slow", "waiting", "other"]
 
 
+def test_a_slow_rank_is_led_by_what_makes_up_half_of_it_and_by_nothing_less() -> None:
+    found = [finding("ranks/slow-host-rank", 0.62), finding("io/loader", 0.3), finding("host/other", 0.1)]
+    assert order(found, loader=("ranks/slow-host-rank",)) == ["slow-host-rank", "loader", "other"]
+    found[1] = finding("io/loader", 0.32)
+    assert order(found, loader=("ranks/slow-host-rank",)) == ["loader", "slow-host-rank", "other"]
+
+
 def test_the_biggest_problem_leads_with_its_causes() -> None:
     found = [
         finding("comm/big", 0.6),
@@ -284,7 +291,8 @@ def test_the_order_is_total_loses_nothing_and_puts_causes_first(
     for f in once:
         causes = [once[place[name]] for name in f.causes]
         slight = {c.fingerprint for c in causes if c.severity < Severity.medium and c.worth.us <= 0}
-        part = 0 if f.rule.startswith(("comm/", "ranks/")) else f.worth.share / 3
+        waits = f.rule.startswith(("comm/", "ranks/late-rank"))
+        part = 0 if waits else f.worth.share / (2 if f.rule.startswith("ranks/") else 3)
         slight |= {c.fingerprint for c in causes if 0 < c.worth.share < max(min(WORTH_SHARE, f.worth.share), part)}
         first = f.causes if f.is_symptom or f.worth.us <= 0 else [name for name in f.causes if name not in slight]
         assert all(place[cause] < place[f.fingerprint] for cause in first)

@@ -167,6 +167,7 @@ def _laid_out(
     compute, comm, other = parts
     end = _ends_of_cells(cells, (compute, comm), begun_anew(cells, kernels, compute))
     other = other.take(other.start < end[other.cell])
+    rest = _rest_in_next_cells(cells, other, end)
     parts = compute, comm, other
     axis = axis_of_cells(
         np.concatenate([*(p.cell for p in parts), np.arange(len(cells))]),
@@ -175,10 +176,13 @@ def _laid_out(
         len(cells),
     )
     kinds, told = tasks.texts("kind"), tasks.texts("direction")
-    copies, waits = (other.take(kinds.isin([kind])[other.row]) for kind in ("copy", "wait"))
+    copies = other.take(kinds.isin(["copy"])[other.row])
 
     def spans(events: Events) -> Spans:
         return union(events.start + axis.shift[events.cell], events.end + axis.shift[events.cell])
+
+    def spans_of_tasks(chosen: Array) -> Spans:
+        return union_of_sets([spans(events.take(chosen[events.row])) for events in (other, rest)])
 
     return DeviceTimeline(
         cells=cells,
@@ -187,13 +191,26 @@ def _laid_out(
         compute=spans(compute),
         comm=spans(comm),
         between_stages=spans(comm.take(are_between_stages(collectives)[comm.row])),
-        copies=spans(copies),
-        to_host=spans(copies.take(told.isin(["d2h"])[copies.row])),
-        to_or_from_host=spans(copies.take(told.isin(["d2h", "h2d"])[copies.row])),
+        copies=spans_of_tasks(kinds.isin(["copy"])),
+        to_host=spans_of_tasks(kinds.isin(["copy"]) & told.isin(["d2h"])),
+        to_or_from_host=spans_of_tasks(kinds.isin(["copy"]) & told.isin(["d2h", "h2d"])),
         knows_directions=_cells_with_directions(cells, copies, told),
-        waits=spans(waits),
+        waits=spans_of_tasks(kinds.isin(["wait"])),
         work=_join_work((compute, comm, copies)),
     )
+
+
+def _rest_in_next_cells(cells: Cells, events: Events, end: Array) -> Events:
+    """What lies in later cells of copies and waits that run on when the step ends in which they begin."""
+    follows = np.append(cells.follow[:-1] == cells.begin[1:], False) & np.append(np.diff(cells.rank) == 0, False)
+    left, parts = events, [events.take(np.empty(0, np.intp))]
+    while len(left.row):
+        left = left.take(follows[left.cell])
+        begin = np.maximum(left.start, cells.begin[left.cell + 1])
+        left = Events(left.row, left.cell + 1, begin, left.end)
+        left = left.take(left.end > left.start)
+        parts.append(Events(left.row, left.cell, left.start, np.minimum(left.end, end[left.cell])))
+    return Events(*(np.concatenate([getattr(part, name) for part in parts]) for name in Events.__struct_fields__))
 
 
 def _cells_with_directions(cells: Cells, copies: Events, told: Texts) -> Array:

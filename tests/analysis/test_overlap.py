@@ -65,6 +65,13 @@ def test_copies_within_the_device_are_told_apart_from_those_beside_one_to_the_ho
     assert (row["copy_us"], row["to_host_us"], row["device_copy_us"]) == (20, 0, 5)
 
 
+def test_a_copy_that_runs_on_when_the_next_step_has_begun_is_told_in_both() -> None:
+    kernels = read_table(Kernel, "step start_ns duration_us\n1 0 10\n2 40000 2\n2 60000 10")
+    tasks = read_table(DeviceTask, "kind direction start_ns end_ns\ncopy h2d 20000 55000")
+    rows = split(kernels=kernels, tasks=tasks).rows()
+    assert [(row["copy_us"], row["free_us"]) for row in rows] == [(20, 30), (13, 18)]
+
+
 def test_the_pause_between_two_steps_belongs_to_the_first():
     kernels = read_table(
         Kernel,

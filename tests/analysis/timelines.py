@@ -151,6 +151,15 @@ class Moments:
             key = self._at(rank, start) if length >= 0 and kind in ("copy", "wait") else None
             if key and start < self.last[key]:
                 self.cells[key][kind] |= set(range(start, start + length))
+                self._reach_on(key, kind, start, start + length)
+
+    def _reach_on(self, key: tuple[int, int | None], kind: str, start: int, end: int) -> None:
+        """What runs on when the next steps have begun lies in these too."""
+        while key[1] is not None and (key := (key[0], key[1] + 1)) in self.first:
+            start = max(start, self.first[key])
+            if end <= start:
+                return
+            self.cells[key][kind] |= set(range(start, min(end, self.last[key])))
 
     def _place(self, kernel: list[Any], comm: list[Any]) -> None:
         """Events of numbered tables first; what carries no step is sorted in by time after them."""

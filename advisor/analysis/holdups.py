@@ -127,14 +127,37 @@ def _of_rank(
         alone = [_holdups_of_kind(seen, name) for name in seen.kinds]
         return Table.concat(Holdup, [r.having(lost_us=r["idle_us"]).take(r["calls"] > 0) for r in alone])
     reliefs = {name: _relief_of_kind(seen, name) for name in seen.kinds}
-    plain = seen.replayed.plain
-    lost = {name: _lost_us_per_cell(seen, *reliefs[name], plain) for name in seen.kinds if name != "synchronise"}
+    plain, unthrottled = seen.replayed.plain, _gains_without_passing_waits(seen)
+    lost = {
+        name: _lost_us_per_cell(seen, *reliefs[name], plain)
+        if name in ENDING_IN_WAITS or unthrottled is None
+        else _lost_us_per_cell(seen, _with_passing_waits(seen, reliefs[name][0]), reliefs[name][1], unthrottled)
+        for name in seen.kinds
+        if name != "synchronise"
+    }
     same = _equal_spans(reliefs["read"][0].main, reliefs["synchronise"][0].main)  # every wait is a read
     lost["synchronise"] = lost["read"] if same else _lost_us_per_cell(seen, *reliefs["synchronise"], plain)
     rows = [_holdups_of_kind(seen, name).having(lost_us=lost[name]) for name in seen.kinds]
     rows += [] if len(seen.replayed.queue.start) else [_unqueued_holdup(seen)]
     with_calls_or_losses = (part.take((part["calls"] > 0) | (part["lost_us"] > 0)) for part in rows)
     return Table.concat(Holdup, [*with_calls_or_losses, _other_holdups(seen, reliefs)])
+
+
+def _gains_without_passing_waits(seen: ReplayedRank) -> Array | None:
+    """Per task: how much earlier it ends where the host does not wait for what the device did before; None where it
+    never does.
+
+    Such waits keep the host no further ahead than it was. They get shorter as the device gets faster, so what else is
+    taken away wins as much as it does without them.
+    """
+    if not len(seen.passing_waits):
+        return None
+    relief = _with_passing_waits(seen, replay.Relief.none())
+    return replay.gains_by_task(seen.replayed, relief, waits=seen.replayed.waits)
+
+
+def _with_passing_waits(seen: ReplayedRank, relief: replay.Relief) -> replay.Relief:
+    return replay.Relief(union_of_sets([relief.main, seen.passing_waits]), relief.queue)
 
 
 def _unqueued_holdup(seen: ReplayedRank) -> Table[Holdup]:

@@ -48,8 +48,12 @@ class Queue(Struct, frozen=True):
         return np.where((at >= 0) & (moment < values_at(self.end, at, 0)), at, -1)
 
     def idle(self, begin: int) -> Array:
-        """How long the thread had nothing to do before each entry; before the first since this moment."""
-        return _idle_before(self.start, self.end, begin)
+        """How long the thread had nothing to do before each entry; before the first since this moment.
+
+        What passes between two entries while the later one waits already is its own time, whoever hands over sooner.
+        """
+        idle = _idle_before(self.start, self.end, begin)
+        return np.asarray(np.clip(self.put - (self.start - idle), 0, idle))
 
 
 class ReplayedWork(Struct, frozen=True, dict=True):

@@ -492,3 +492,25 @@ def test_a_pause_that_several_operators_fill_together_is_blamed_on_the_longest()
         "1 operator aten::mm 70000 75000\n1 operator aten::mul 130000 170000\n1 operator aten::add 171000 199000"
     )
     assert [row["call"] for row in rows_of("host", calls) if row["step"] == 1] == ["aten::add"]
+
+
+def test_a_build_on_the_second_thread_costs_what_it_holds_up_while_the_first_waits_for_earlier_work() -> None:
+    """The device is done at 200; what was handed over at 10 is launched when the build is over, at 295."""
+    calls = """thread kind name start_ns end_ns connection
+        1 enqueue Enqueue@a 5000 10000 1
+        1 api aclrtSynchronizeEvent 20000 200000 -
+        1 enqueue Enqueue@b 205000 210000 2
+        2 dequeue Dequeue@a 11000 300000 1
+        2 api aclopCompileAndExecute 15000 295000 -
+        2 api opCompile 20000 290000 -
+        2 dequeue Dequeue@b 301000 306000 2"""
+    found = holdups(
+        read_table(Kernel, "start_ns duration_us\n2000 198\n300000 10\n310000 10"), host_calls(calls),
+        links=read_table(
+            Dispatch, "start_ns latency_us idle_before_us vertical\n2000 1 - true\n300000 5 100 true\n310000 6 0 false"
+        ),
+        collectives=None, tasks=None, windows=read_table(StepWindow, "step start_ns end_ns\n1 0 330000"),
+    )  # fmt: skip
+    lost = {row["cause"]: row["lost_us"] for row in found.rows()}
+    assert lost["compile"] == pytest.approx(100, abs=2)
+    assert lost["drain"] == 0

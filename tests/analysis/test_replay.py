@@ -107,6 +107,16 @@ def test_time_saved_on_the_second_thread_is_bounded_by_the_first():
     assert found.tolist() == [50, 45]
 
 
+def test_a_second_thread_that_lags_behind_wins_nothing_where_the_first_hands_over_sooner() -> None:
+    """Between its entries it does something of its own while the next one waits already."""
+    queue = Queue(*(np.array(side, np.int64) for side in ([5, 66], [60, 120], [5, 20])))
+    nothing = np.full(2, -1)
+    work = ReplayedWork(
+        *(np.array(side, np.int64) for side in ([58, 118], [59, 119], [57, 117], [0, 1], [0, 0])), nothing
+    )
+    assert gains_by_task(rank(work, queue=queue), Relief(spans((6, 16)), NONE), waits=NONE).tolist() == [0, 0]
+
+
 def test_work_that_awaits_a_collective_comes_no_sooner_than_that():
     work, beside = tasks((0, 0, 10), (40, 40, 50), (41, 80, 90)), tasks((12, 12, 80))
     work = ReplayedWork(work.start, work.end, work.launch, work.entry, work.queued, awaits=np.array([-1, -1, 0]))

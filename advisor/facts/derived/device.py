@@ -475,6 +475,26 @@ class Interruption(Fact):
     idle_us: Annotated[float, Us("Idle time of the device in that stretch.")]
 
 
+class Preparation(Fact):
+    """What passes from the host's start of one step to the first work of the device on it."""
+
+    table = "preparations"
+    observed = False
+
+    rank: Rank
+    step: Step
+    preparing_us: Annotated[float, Us("From the host's start of the step to the first device work, as recorded.")]
+    idle_us: Annotated[
+        float,
+        Us(
+            "Of that, while the device neither computes, communicates nor copies; missing for the first recorded step "
+            "and where kernels or starts of steps are not known."
+        ),
+    ]
+    compute_us: Annotated[float, Us("Device busy with computation.")]
+    free_us: Annotated[float, Us("Device neither computing nor communicating in the step.")]
+
+
 class RecordedSpan(Fact):
     """From the first to the last event in the timeline of one rank, on the host or on the device."""
 

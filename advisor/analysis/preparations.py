@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long the device stands idle from the host's start of each step to the first work of it.
+
+The profiler says how long that takes. Where the host runs ahead the device is busy meanwhile with the step before, or
+copies what the step needs: then it costs nothing, or is no preparation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.analysis.device import DeviceTimeline, build_timeline
+from advisor.analysis.grouping import row_at
+from advisor.analysis.intervals import covered_ns, union, union_of_sets
+from advisor.facts.base import MISSING
+from advisor.facts.derived import Preparation
+from advisor.facts.observed import Collective, DeviceTask, Kernel, StepTime, StepWindow
+from advisor.facts.table import Array, Table
+
+
+def preparations(
+    recorded: Table[StepTime],
+    kernels: Table[Kernel] | None,
+    *,
+    collectives: Table[Collective] | None,
+    tasks: Table[DeviceTask] | None,
+    windows: Table[StepWindow] | None,
+) -> Table[Preparation]:
+    """One row per rank and step of which the profiler says how long it took to the first work."""
+    known = recorded.take(recorded["preparing_us"] >= 0)
+    idle_us = np.full(len(known), np.nan)
+    if kernels is not None and windows is not None and len(windows):
+        device = build_timeline(kernels, collectives, tasks, windows)
+        cell = row_at(device.cells.rank, device.cells.step, known["rank"], known["step"])
+        idle_us = np.where(cell >= 0, np.append(_idle_before_cells(device, windows), np.nan)[cell], np.nan)
+    return Table.build(
+        Preparation,
+        rank=known["rank"],
+        step=known["step"],
+        preparing_us=known["preparing_us"],
+        idle_us=idle_us,
+        compute_us=known["compute_us"],
+        free_us=known["free_us"],
+    )
+
+
+def _idle_before_cells(device: DeviceTimeline, windows: Table[StepWindow]) -> Array:
+    """Per cell: how long the device neither works nor copies from the host's start of the step on, µs; missing of the
+    first one of a rank, for what came before it was not recorded."""
+    cells = device.cells
+    at = row_at(windows["rank"], windows["step"], cells.rank, cells.step)
+    opened = np.where(at >= 0, windows["start_ns"][at], MISSING)
+    of, start, end = device.on_clock(union_of_sets([device.busy, device.copies]))
+    found = np.full(len(cells), np.nan)
+    for rank in np.unique(cells.rank).tolist():
+        own = np.flatnonzero((cells.rank == rank) & (opened != MISSING))
+        own = own[np.argsort(cells.begin[own], kind="stable")][1:]
+        mine = cells.rank[of] == rank
+        begin = np.maximum(cells.begin[own], opened[own])
+        found[own] = (begin - opened[own] - covered_ns(union(start[mine], end[mine]), opened[own], begin)) / 1e3
+    return found

@@ -14,6 +14,7 @@ from advisor.analysis.device import collective_times, task_times
 from advisor.analysis.dispatch import clock_tolerances
 from advisor.analysis.grouping import Groups, row_at
 from advisor.analysis.intervals import whole_ns
+from advisor.analysis.long_pauses import LONGEST_LAUNCH_US
 from advisor.facts.derived import Dispatch, Interruption
 from advisor.facts.observed import Collective, DeviceTask, HostCall
 from advisor.facts.table import Array, Table, Texts, values_at
@@ -26,6 +27,8 @@ def interruptions(
     calls: Table[HostCall] | None,
 ) -> Table[Interruption]:
     """All candidates: whether one is worth a word is for rules to say.
+
+    In a pause longer than those before single launches the host does something else than launching.
 
     The head must last longer than the median idle time before the vertical links of its rank, for otherwise it is one
     of the short tasks among them; it also begins a stretch anew.
@@ -51,7 +54,7 @@ def interruptions(
         head_us=length[first] / 1e3,
         synchronised=_is_synchronised(calls, links, heads, head[first]),
         links=stretch.sizes[kept].astype(np.float64),
-        idle_us=stretch.sums(idle)[kept],
+        idle_us=stretch.sums(np.where(idle <= LONGEST_LAUNCH_US, idle, 0.0))[kept],
     )
 
 

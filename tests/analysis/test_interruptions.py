@@ -29,6 +29,13 @@ def test_a_long_collective_heads_the_vertical_links_that_follow_it():
     assert row["synchronised"] is None
 
 
+def test_a_pause_longer_than_those_before_launches_is_no_refilling_of_the_queue() -> None:
+    """The host saves or logs after the transfer: that is no cost of the queue that ran dry."""
+    links = LINKS.replace("kernel C       5300000  20         60 ", "kernel C       9300000  20         4060 ")
+    (row,) = interruptions(read_table(Dispatch, links), read_table(Collective, REDUCE), None, None).rows()
+    assert (row["links"], row["idle_us"]) == (3.0, 90.0)
+
+
 def test_a_copy_can_be_the_head():
     tasks = read_table(DeviceTask, "kind start_ns end_ns\ncopy 100000 5100000")
     (row,) = interruptions(read_table(Dispatch, LINKS), None, tasks, None).rows()

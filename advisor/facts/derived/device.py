@@ -472,7 +472,9 @@ class Interruption(Fact):
     head_us: Annotated[float, Us("Length of the long task.")]
     synchronised: Annotated[bool, Flag("A synchronising host call waited for it.")]
     links: Annotated[float, Count("Vertical links in the stretch that follows, without a break.")]
-    idle_us: Annotated[float, Us("Idle time of the device in that stretch.")]
+    idle_us: Annotated[
+        float, Us("Idle time of the device in that stretch, in pauses as short as those before launches.")
+    ]
 
 
 class Preparation(Fact):

@@ -356,6 +356,10 @@ NOTES: Mapping[str, Text] = {
         "captures of msprof left aside for those of the framework's profiler: {value}",
         "另有 {value} 份 msprof 采集未使用，以框架 profiler 的采集为准",
     ),
+    "ranks_by_order": _t(
+        "no file names a rank: captures are numbered by the order of their names; give `profiler_info_*.json` too",
+        "文件未写明 rank，各份采集按名称顺序编号；请一并提供 `profiler_info_*.json`",
+    ),
     "unparsed_captures": _t(
         "captures not parsed yet and left aside: {value}; the `analyse` of the profiler that recorded them parses them",
         "{value} 份采集尚未解析，未使用；可用采集所用 profiler 的 `analyse` 解析",

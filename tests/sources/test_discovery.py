@@ -164,6 +164,38 @@ def test_processes_without_a_rank_are_numbered_by_name(tmp_path: Path) -> None:
     assert open_input(tmp_path)[0].ranks == (0, 1, 2)
 
 
+def sending(folder: Path, rank: int) -> Path:
+    """A capture without a rank, whose messages went out from one."""
+    pairs = {f"{rank}-{other}": {} for other in range(4)}
+    make(folder, rank=None, step=rank)
+    matrix = {"step1": {"collective": {"hcom_allReduce__1_0_1@7": pairs}}}
+    (folder / "ASCEND_PROFILER_OUTPUT" / "communication_matrix.json").write_text(json.dumps(matrix))
+    return folder
+
+
+def test_processes_without_a_rank_are_those_that_send_what_they_sent(tmp_path: Path) -> None:
+    for process, rank in enumerate((2, 0, 3)):
+        sending(tmp_path / f"node_{500 + process}_20250101000000000_ascend_pt", rank)
+    run, sources = open_input(tmp_path)
+    assert run.ranks == (0, 2, 3)
+    assert [source.read(StepTime)["step"].tolist() for source in sources] == [[0], [2], [3]]
+    assert not any(note.startswith("ranks_by_order") for note in run.notes)
+
+
+def test_places_in_groups_that_two_captures_share_are_no_ranks(tmp_path: Path) -> None:
+    for process, place in enumerate((0, 1, 0)):
+        sending(tmp_path / f"node_{500 + process}_20250101000000000_ascend_pt", place)
+    run, _ = open_input(tmp_path)
+    assert run.ranks == (0, 1, 2)
+    assert "ranks_by_order=" in run.notes
+
+
+def test_folders_whose_names_are_plain_numbers_are_ranks(tmp_path: Path) -> None:
+    for rank in (0, 2, 10):
+        make(tmp_path / str(rank), rank=None)
+    assert open_input(tmp_path)[0].ranks == (0, 2, 10)
+
+
 def test_one_capture_without_a_rank_is_rank_0(tmp_path: Path) -> None:
     make(tmp_path / "w_ascend_pt", rank=None)
     assert open_input(tmp_path)[0].ranks == (0,)

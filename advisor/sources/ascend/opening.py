@@ -6,9 +6,10 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec import Struct, field
 
@@ -37,12 +38,14 @@ from advisor.sources.ascend.readings import READINGS
 from advisor.sources.ascend.settings import LEVELS, Recorded, recorded_settings
 from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.ascend.steps import numbered_steps
-from advisor.sources.ascend.world import world_of_job
+from advisor.sources.ascend.world import sole_sender, world_of_job
 from advisor.sources.family import Candidate, GroupMembers, Input
 from advisor.sources.listing import show_name, show_relative
 from advisor.sources.rank_names import rank_in_name, rank_of_folders
 
 _STAMP = re.compile(r"_(\d{14,17})_ascend_(?:pt|ms)$|^PROF_\d+_(\d{14,17})_")
+_LONGEST_NUMBER = 5
+"""A longer one is a date or the number of a process."""
 CLOCKS_APART_NS = 60_000_000_000
 """Hosts that keep their clocks by NTP differ by far less than this; a job is not started again as soon."""
 
@@ -58,7 +61,8 @@ def open_captures(candidates: Sequence[Candidate], given: Input) -> tuple[Run, l
     if any(spot.mindspore for spot in spots) and any(spot.pytorch for spot in spots):
         raise refusals.mixed_frameworks_error(given.path)
     base = given.path if given.path.is_dir() and given.path.name != OUTPUT else spots[0].root
-    ranked, others = _one_per_rank([_folder_at(spot, base) for spot in spots])
+    numbered = _number_captures([_folder_at(spot, base) for spot in spots])
+    ranked, others = _one_per_rank(numbered.folders)
     told = _read_descriptions(ranked)
     groups = told.groups or dict(given.job.groups)
     own_groups = _groups_by_rank(groups, told.own_groups, [folder.rank for folder in ranked])
@@ -72,7 +76,11 @@ def open_captures(candidates: Sequence[Candidate], given: Input) -> tuple[Run, l
             "world_size": job.ranks,
             "world_source": job.source if job.ranks else "",
             "steps": tuple(sorted(steps)),
-            "notes": (*_notes_on_choice(folders, others), *_notes_on_recorders(len(found) - len(spots))),
+            "notes": (
+                *_notes_on_choice(folders, others),
+                *_notes_on_recorders(len(found) - len(spots)),
+                *(["ranks_by_order="] if numbered.by_order else []),
+            ),
         }
     )
     return run, list[Source](folders)
@@ -180,12 +188,9 @@ def _database_files(spot: CaptureFolders) -> tuple[dict[str, Path], int | None]:
 
 
 def _one_per_rank(folders: list[Folder]) -> tuple[list[Folder], int]:
-    """One folder per rank, the newest that tells what the device did, in order of rank; and how many were left aside.
-
-    Captures without a rank of different processes recorded at the same time are numbered in order of name.
-    """
+    """One folder per rank, the newest that tells what the device did, in order of rank; how many were left aside."""
     by_rank: dict[int, list[Folder]] = defaultdict(list)
-    for folder in _number_captures([_with_recorded_rank(folder) if folder.rank < 0 else folder for folder in folders]):
+    for folder in folders:
         by_rank[folder.rank].append(folder)
     chosen = [
         replace(max(rivals, key=_age_key) if len(rivals) > 1 else rivals[0], other_captures=len(rivals) - 1)
@@ -235,12 +240,50 @@ def _named_rank(folder: Folder) -> int | None:
     return told if told is not None else rank_of_folders(reversed(Path(folder.name).parts[:-1]))
 
 
-def _number_captures(folders: Sequence[Folder]) -> list[Folder]:
-    """Captures that hold no rank with one: 0 for one; for several processes of one job, their order by name."""
-    workers = sorted({_worker_name(folder) for folder in folders if folder.rank < 0})
-    return [
-        folder if folder.rank >= 0 else replace(folder, rank=workers.index(_worker_name(folder))) for folder in folders
-    ]
+class _Numbered(NamedTuple):
+    """Captures with their ranks, and whether several have none but their place in the order of names."""
+
+    folders: list[Folder]
+    by_order: bool
+
+
+def _number_captures(folders: Sequence[Folder]) -> _Numbered:
+    """Captures with the rank that their files hold. Those that hold none are told by who sends what they sent, else by
+    folders with a plain number for a name; else 0 for one, and several processes of one job by their order of name."""
+    found = [_with_recorded_rank(folder) if folder.rank < 0 else folder for folder in folders]
+    untold = [folder for folder in found if folder.rank < 0]
+    ranks = _ranks_apart(untold, sole_sender) or _ranks_apart(untold, _number_as_name)
+    if ranks.keys() & {folder.rank for folder in found}:
+        ranks = {}
+    by_name = {name: rank for rank, name in ranks.items()}
+    workers = sorted({_worker_name(folder) for folder in untold})
+    return _Numbered(
+        [
+            replace(folder, rank=by_name.get(_process_name(folder), workers.index(_worker_name(folder))))
+            if folder.rank < 0
+            else folder
+            for folder in found
+        ],
+        by_order=not ranks and len(workers) > 1,
+    )
+
+
+def _ranks_apart(folders: Sequence[Folder], rank_of: Callable[[Folder], int | None]) -> dict[int, str]:
+    """By rank the process whose captures have it; none where not each of several processes has one of its own."""
+    told = {(rank_of(folder), _process_name(folder)) for folder in folders}
+    ranks = {rank: name for rank, name in told if rank is not None}
+    return ranks if len(told) > 1 and len(ranks) == len(told) == len({name for _, name in told}) else {}
+
+
+def _process_name(folder: Folder) -> str:
+    """The process that wrote a capture; its place where no name tells that."""
+    return _worker_name(folder) or folder.name
+
+
+def _number_as_name(folder: Folder) -> int | None:
+    """The nearest folder around a capture whose name is a number and nothing else."""
+    names = reversed(Path(folder.name).parts)
+    return next((int(name) for name in names if name.isdecimal() and len(name) <= _LONGEST_NUMBER), None)
 
 
 def _worker_name(folder: Folder) -> str:

@@ -54,12 +54,22 @@ def _by_messages(folders: Sequence[Folder]) -> World:
 def _in_matrix(folder: Folder) -> Iterator[int]:
     """The ranks of the keys `from-to` of communication_matrix.json, and the largest of the database."""
     yield from _largest_ranks(folder, "analysis", _MATRIX)
+    yield from (rank for pair in _pairs_in_matrix(folder) for rank in pair)
+
+
+def sole_sender(folder: Folder) -> int | None:
+    """Who sends all that communication_matrix.json of a rank lists: the rank itself, by its place in its groups."""
+    senders = {sender for sender, _ in _pairs_in_matrix(folder)}
+    return senders.pop() if len(senders) == 1 else None
+
+
+def _pairs_in_matrix(folder: Folder) -> set[tuple[int, int]]:
     path = folder.file("communication_matrix.json")
     try:
         found = set(_PAIR.findall(read_regular(path))) if path is not None else set()
     except OSError:  # whoever reads its facts says what is wrong
-        return
-    yield from (int(rank) for pair in found for rank in pair)
+        found = set()
+    return {(int(sender), int(receiver)) for sender, receiver in found}
 
 
 def _largest_ranks(folder: Folder, database: str, query: str) -> Iterator[int]:

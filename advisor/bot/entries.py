@@ -139,7 +139,7 @@ class Entries:
         return known or ([] if card else self._metric_facts(change))
 
     def _up_to(self, time: str) -> str:
-        return report_word("saves" if self._times_of == "step" else f"saves_{self._times_of}", self.language, time=time)
+        return report_word("saves" if self._times_of == "step" else "saves_in_all", self.language, time=time)
 
     def _metric_facts(self, change: Change) -> list[str]:
         """The value that is held against a threshold, where no saving is known."""

@@ -182,7 +182,6 @@ TABLES: tuple[Mapping[str, Text], ...] = (
     words.TABLES,
     words.OWN_COLUMNS,
     words.CHARTS,
-    words.AXES,
 )
 
 

@@ -24,7 +24,7 @@ from advisor.report.charts.specs import (
 from advisor.report.comparison.account import AccountEntry
 from advisor.report.comparison.amounts import signed_amount
 from advisor.report.comparison.apart import compared_times
-from advisor.report.comparison.words import AXES, CHARTS, say
+from advisor.report.comparison.words import CHARTS, say
 from advisor.report.prose import clean_line, flat_text
 from advisor.report.words import say_axis
 from advisor.units import show_value
@@ -130,7 +130,7 @@ def _waterfall_drawing(
             {"mark": amount, "encoding": {"y": y, "x": {"value": room.plot}, "text": {"field": "said"}}},
         ],
     }
-    note = AXES["pale"].say(language) if any(value["pale"] for value in values) else ""
+    note = say("pale", language) if any(value["pale"] for value in values) else ""
     numbers = [(clean_line(flat_text(one.name), LONGEST_SAID), one.delta) for one in entries]
     return Drawing(spec, note, ("", ""), numbers, room.width == WIDE)
 
@@ -170,7 +170,7 @@ def _steps_drawing(comparison: Comparison, rows: int, language: Language) -> Dra
     spec = _strips_spec(values, means, names, min(max(24 * rows - 60, 130), 260), language)
     heads = ("", say_axis("step", language), *(say(name, language) for name in ("shortest", "mean", "longest")))
     numbers = [(name, *_step_numbers(steps)) for name, steps in zip(names, sides, strict=True)]
-    return Drawing(spec, AXES["steps"].say(language), heads, numbers)
+    return Drawing(spec, say("dots", language), heads, numbers)
 
 
 def _strips_spec(

@@ -80,7 +80,6 @@ WORDS: Mapping[str, Text] = {
     "findings_are": _t("Findings: {counts}.", "问题：{counts}。"),
     "no_findings": _t("Neither of the two has a finding.", "两次均未发现问题。"),
     "count": _t("{count} {word}", "{word} {count}"),
-    "confidence": _t("Confidence", "置信度"),
     "sure_low": _t(
         "one of the two holds a single step, so how much steps differ by themselves is not known",
         "其中一份采集只有一个 step，无法得知 step 间的正常波动",
@@ -142,13 +141,17 @@ WORDS: Mapping[str, Text] = {
     "unnamed_compute": _t("other kernels", "其他算子"),
     "unnamed_communication": _t("other communication", "其他通信"),
     "unnamed_free": _t("idle without a known cause", "成因未知的空闲"),
+    # charts
+    "dots": _t("each dot is a step, the line their mean", "每点为一个 step，竖线为均值"),
+    "pale": _t(
+        "a pale bar is a difference within noise, a full one is beyond it", "浅色条为波动范围内的差异，深色条超出波动"
+    ),
     # findings
     "changes": _t("What became of the findings", "问题的变化"),
     "saving_from": _t("could save {before} → {after}", "可省 {before} → {after}"),
     "saving_now": _t("could save {after}", "可省 {after}"),
     "saving_then": _t("could have saved {before}", "之前可省 {before}"),
     "how_to_fix": _t("Why it matters and how to fix it", "影响与修改方法"),
-    "reason": _t("Reason", "原因"),
     "more_of_them": _t("and {count} more; the JSON output holds all", "另有 {count} 个，完整列表见 JSON 输出"),
     "more_short": _t("and {count} more", "另有 {count} 个"),
     # tables
@@ -204,9 +207,9 @@ JUDGEMENTS: Mapping[str, Text] = {
 }
 
 PARTS: Mapping[str, Text] = {
-    "compute": _t("compute", "计算"),
-    "communication": _t("exposed communication", "未掩盖通信"),
-    "free": _t("idle", "空闲"),
+    "compute": OF_REPORTS["compute"],
+    "communication": OF_REPORTS["comm"],
+    "free": OF_REPORTS["idle"],
 }
 
 TABLES: Mapping[str, Text] = {
@@ -223,22 +226,16 @@ TABLES: Mapping[str, Text] = {
 
 OWN_COLUMNS: Mapping[str, Text] = {
     "status": _t("Change", "变化"),
-    "rule": _t("Rule", "规则"),
-    "title": _t("Finding", "问题"),
-    "severity": _t("Severity", "严重程度"),
-    "saving_us": _t("Saving", "收益"),
-    "confidence": _t("Confidence", "置信度"),
-    "reason": _t("Reason", "原因"),
+    "title": OF_REPORTS["finding"],
+    "saving_us": OF_REPORTS["saving"],
+    **{name: OF_REPORTS[name] for name in ("rule", "severity", "confidence", "reason")},
     "fingerprint": _t("Fingerprint", "指纹"),
     "part": _t("Part of {the_step}", "{the_step}组成"),
     "us": _t("Time {per_step}", "{per_step}耗时"),
     "count": _t("Times {per_step}", "{per_step}次数"),
     "beyond_noise": _t("Beyond noise", "超出波动范围"),
     "device_self_us": _t("Device time without children", "设备耗时（不含子算子）"),
-    "device_total_us": _t("Device time", "设备耗时"),
     "host_self_us": _t("Host time without children", "host 耗时（不含子算子）"),
-    "host_total_us": _t("Host time", "host 耗时"),
-    "largest_allocated_bytes": _t("Largest allocated", "已分配峰值"),
     "reserved_bytes": _t("Reserved", "已预留峰值"),
     "total_us": _t("Time {per_step}", "{per_step}耗时"),
     "mean_us": _t("Mean of one call", "单次平均"),
@@ -250,14 +247,6 @@ OWN_COLUMNS: Mapping[str, Text] = {
 CHARTS: Mapping[str, Text] = {
     "moved": _t("What each entry adds to {the_step}", "各项对{the_step}耗时的影响"),
     "steps": _t("Step times of both captures", "两份采集的各步耗时"),
-}
-
-AXES: Mapping[str, Text] = {
-    "steps": _t("each dot is a step, the line their mean", "每点为一个 step，竖线为均值"),
-    "pale": _t(
-        "a pale bar is a difference within noise, a full one is beyond it", "浅色条为波动范围内的差异，深色条超出波动"
-    ),
-    "ms": _t("ms", "ms"),
 }
 
 say = Wording(WORDS, OF_REPORTS)

@@ -209,7 +209,7 @@ def describe_saving(
     if us <= 0:
         return say("no_saving", language), "", ""
     name = "saves_at_most" if at_most else "saves"
-    phrase = say(name if of == "step" else f"{name}_{of}", language, time=show_value(us, "us"))
+    phrase = say(name if of == "step" else f"{name}_in_all", language, time=show_value(us, "us"))
     part = show_value(min(share, 1.0), "share") if share > 0 else ""
     return (
         f"{phrase} ({part})" if language == "en" and part else f"{phrase}（{part}）" if part else phrase,

@@ -44,7 +44,6 @@ WORDS: Mapping[str, Text] = {
         "Files of rank {rank}: {read} read, {left} not", "rank {rank} 的文件：读取 {read} 个，未读取 {left} 个"
     ),
     "files_here": _t("What lies there", "目录内容"),
-    "file": _t("File", "文件"),
     "used": _t("Read?", "是否读取"),
     "unused_": _t("read", "读取"),
     "unused_not looked into": _t("not looked into: raw data, logs", "未查看（原始数据、日志等）"),

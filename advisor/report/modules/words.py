@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from advisor.messages.text import Text
+from advisor.report.columns import COLUMNS
 from advisor.report.words import WORDS as OF_REPORTS
 from advisor.report.words import Wording
 
@@ -50,23 +51,18 @@ WORDS: Mapping[str, Text] = {
         "Times {per_step}, shares of the kernel time. `*` stands for the numbers of modules that were taken together.",
         "时间为{per_step}耗时，占比为占算子时间的比例；`*` 表示合并了编号不同的模块。",
     ),
-    "module": _t("Module", "模块"),
-    "instances": _t("Instances", "实例数"),
     "time": _t("Kernel time", "算子时间"),
     "own": _t("Own", "自身"),
-    "share": _t("Share", "占比"),
     "forward": _t("Forward", "前向"),
     "backward": _t("Backward", "反向"),
     "recompute": _t("Recomputed", "重计算"),
     "comm": _t("Collectives", "集合通信"),
-    "mfu": _t("MFU", "MFU"),
     "kernels": _t("Kernels", "kernel 数"),
     "outside": _t("elsewhere", "模块之外"),
     "operators": _t("Operators in the order of their calls", "按调用顺序的算子"),
     "operator": _t("Operator", "框架算子"),
     "launched": _t("Kernels on the device", "device 侧 kernel"),
     "phase": _t("Pass", "阶段"),
-    "calls": _t("Calls", "次数"),
     "total": _t("Total", "总耗时"),
     "mean": _t("Mean", "平均耗时"),
     "rows_left": _t(
@@ -200,5 +196,5 @@ functional.scaled_dot_product_attention = marked_scaled
 """
 """What marks the arguments of fused attention; recorded as the marks of modules are."""
 
-say = Wording(WORDS, OF_REPORTS)
-"""These words, else those that all reports share."""
+say = Wording(WORDS, OF_REPORTS, COLUMNS)
+"""These words, else those that all reports share, else those of columns."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from advisor.comparison.verification import PromiseResult, Verification, Verifications
-from advisor.messages.text import Language, Text
+from advisor.messages.text import STEP_WORDS, Language, Text
 from advisor.model.comparison import Change, Comparison, Shift, Status
 from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph, bullet_list
 from advisor.report.comparison.amounts import signed_amount
@@ -56,7 +56,7 @@ class _VerificationBlocks(Phrases):
         yield Heading((TextPiece(self.say_result(result), tone=_RESULTS.get(result, "")),), 1)
         yield Paragraph(_title_with_rule(self.items.title_before(change) if change is not None else (), verification))
         yield from sides_chosen(self.comparison, self.language)
-        times = self.said(f"per_{self.times_of}")
+        times = plain_prose(STEP_WORDS["per_step"][self.language][self.times_of])
         yield Grid(((), times, ()), tuple(self.amount_rows(verification)))
         if own is not None and own.values and not self.comparison.unrelated:
             yield self.heading("watched")

@@ -156,6 +156,8 @@ WORDS: Mapping[str, Text] = {
     "basis": _t("Why this threshold", "阈值依据"),
     "excerpt": _t("The rows behind it", "明细"),
     "rows_of": _t("{shown} of {total} rows", "{total} 行中的 {shown} 行"),
+    "rows_all": _t("{total} rows", "共 {total} 行"),
+    "rows_one": _t("1 row", "共 1 行"),
     "since_start": _t("times count from the start of the capture", "时间从采集开始算起"),
     "seen_at": _t("Where", "位置"),
     "more_places": _t("and {count} more", "另有 {count} 处"),
@@ -584,6 +586,12 @@ say = Wording(WORDS)
 def say_aside(words: str, language: Language) -> str:
     """Words in the brackets of the language, set off from what stands before."""
     return say("aside", language, words=words)
+
+
+def say_row_count(shown: int, total: int, language: Language) -> str:
+    """How many rows there are, and how many of them are shown where these are fewer, in brackets."""
+    name = "rows_of" if shown < total else "rows_one" if total == 1 else "rows_all"
+    return say_aside(say(name, language, shown=f"{shown:,}", total=f"{total:,}"), language)
 
 
 def say_rule_count(count: int, language: Language) -> str:

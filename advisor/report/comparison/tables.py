@@ -15,7 +15,7 @@ from advisor.report.blocks import Fold, Grid, Paragraph
 from advisor.report.comparison.amounts import signed_amount
 from advisor.report.comparison.words import TABLES, say, say_column
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, plain_prose
-from advisor.report.words import say_aside
+from advisor.report.words import say_row_count
 from advisor.units import show_value
 
 WHEN = re.compile(r"_(before|after|delta)(?=_|$)")
@@ -46,8 +46,6 @@ def difference_fold(table: Difference, language: Language, most: int, times_of: 
     columns = tuple(_told_columns(table.rows, language, times_of))
     rows = table.rows.rows[:most]
     total = max(table.rows.total, len(table.rows.rows))
-    name = "rows_of" if total > len(rows) else "rows_one" if total == 1 else "rows_all"
-    note = say(name, language, shown=f"{len(rows):,}", total=f"{total:,}")
     grid = Grid(
         tuple(plain_prose(say(one.when, language)) if one.when else () for one in columns),
         tuple(tuple(_cell_prose(row[one.at], one) for one in columns) for row in rows),
@@ -55,7 +53,10 @@ def difference_fold(table: Difference, language: Language, most: int, times_of: 
         over=tuple(one.label for one in columns),
     )
     more = (Paragraph(plain_prose(say("more_rows", language))),) if total > len(rows) else ()
-    title = (TextPiece(table_title(table.name, language)), TextPiece(say_aside(note, language), tone="quiet"))
+    title = (
+        TextPiece(table_title(table.name, language)),
+        TextPiece(say_row_count(len(rows), total, language), tone="quiet"),
+    )
     return Fold(title, (grid, *more), is_open=table.name == "ranks" and len(rows) <= MOST_OPEN)
 
 

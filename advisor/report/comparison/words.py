@@ -160,8 +160,6 @@ WORDS: Mapping[str, Text] = {
         "{per_step} and averaged over the ranks, largest difference first; an en dash means not recorded.",
         "均为{per_step}、各 rank 平均，差值大的在前；短横线表示未采集。",
     ),
-    "rows_all": _t("{total} rows", "共 {total} 行"),
-    "rows_one": _t("1 row", "共 1 行"),
     "more_rows": _t(
         "More rows with -o differences.xlsx or -o differences.csv.",
         "更多行见 -o differences.xlsx 或 -o differences.csv。",

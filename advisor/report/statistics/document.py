@@ -14,7 +14,7 @@ from advisor.report.losses import losses_in_full, losses_in_short
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose
 from advisor.report.run_summary import captures_chosen
 from advisor.report.statistics.words import SHEETS, say, say_column, say_table, say_value
-from advisor.report.words import word_for
+from advisor.report.words import say_row_count, word_for
 from advisor.units import show_value
 
 TellLosses = Callable[[Sequence[Text], Sequence[Unread], Language], Iterator[Block]]
@@ -71,7 +71,8 @@ def _blocks(statistics: Statistics, language: Language, most: int, tell: TellLos
     yield from paragraph_of(*captures_chosen(statistics.notes, language))
     for table in statistics.tables:
         title = table_title(table.name, language, statistics.times_of)
-        yield Heading((TextPiece(title), _row_count(table, language, most)))
+        count = say_row_count(min(len(table.rows.rows), most), table.rows.total, language)
+        yield Heading((TextPiece(title), TextPiece(count, tone="quiet")))
         yield _grid(table, language, most, statistics.times_of)
     if any(len(table.rows.rows) > most for table in statistics.tables):
         yield Paragraph(plain_prose(say("all_rows", language)))
@@ -84,12 +85,6 @@ def _blocks(statistics: Statistics, language: Language, most: int, tell: TellLos
         rows = zip(map(plain_prose, titles), map(parse_prose, reasons), strict=True)
         yield Grid((plain_prose(say("table", language)), plain_prose(say("reason", language))), tuple(rows))
     yield from tell(statistics.lost, statistics.unread, language)
-
-
-def _row_count(table: Statistic, language: Language, most: int) -> TextPiece:
-    total, shown = table.rows.total, min(len(table.rows.rows), most)
-    name = "rows_of" if shown < total else "rows_one" if total == 1 else "rows_all"
-    return TextPiece(say(name, language, shown=f"{shown:,}", total=f"{total:,}"), tone="quiet")
 
 
 def _grid(table: Statistic, language: Language, most: int, times_of: TimesOf) -> Grid:

@@ -13,9 +13,6 @@ _t = Text
 
 WORDS: Mapping[str, Text] = {
     "statistics": _t("Statistics of {run}", "{run} 的统计"),
-    "rows_all": _t(" ({total} rows)", "（共 {total} 行）"),
-    "rows_one": _t(" (1 row)", "（共 1 行）"),
-    "rows_of": _t(" ({shown} of {total} rows)", "（{total} 行中的 {shown} 行）"),
     "all_rows": _t(
         "All rows: -o stats.csv, .xlsx, .parquet or .json, or more of them with --top.",
         "全部行：用 -o stats.csv、.xlsx、.parquet 或 .json 输出，或用 --top 显示更多。",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from advisor.messages.text import Language, TimesOf
 from advisor.report.blocks import Heading, Paragraph
-from advisor.report.prose import Prose, TextPiece, Tone, plain_prose
+from advisor.report.prose import BETWEEN_SENTENCES, Prose, TextPiece, Tone, join_prose, plain_prose
 from advisor.report.words import Wording
 
 
@@ -37,6 +37,10 @@ class Phrases:
     def sentence(self, name: str, /, **values: object) -> Paragraph:
         """Fixed words that stand for themselves."""
         return Paragraph(self.said(name, **values))
+
+    def in_a_row(self, *sentences: Prose) -> Prose:
+        """Those sentences that say something, behind each other."""
+        return join_prose(BETWEEN_SENTENCES[self.language], filter(None, sentences))
 
     def label(self, name: str, tone: Tone = "label") -> Prose:
         """A word before what it names."""

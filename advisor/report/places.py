@@ -73,7 +73,7 @@ def number_ranges(numbers: Iterable[int], language: Language = "en") -> str:
     shown = [str(low) if low == high else f"{low}–{high}" for low, high in pieces[:_MOST_RUNS]]
     if len(pieces) > _MOST_RUNS:
         shown.append(say("and_more", language, count=len(ordered)))
-    return ("、" if language == "zh" else ", ").join(shown)
+    return say("listed", language).join(shown)
 
 
 def _say_numbers(word: str, numbers: tuple[int, ...], language: Language) -> str:
@@ -103,7 +103,7 @@ def say_hosts(ranks: Collection[int], hosts: Hosts, language: Language) -> str:
         return ""
     names = [clean_line(host, _LONGEST_HOST) for host in on]
     more = [say("and_more", language, count=len(names))] if len(names) > _MOST_HOSTS else []
-    joined = ("、" if language == "zh" else ", ").join([*names[:_MOST_HOSTS], *more])
+    joined = say("listed", language).join([*names[:_MOST_HOSTS], *more])
     return say("host" if len(on) == 1 else "hosts", language, items=joined)
 
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from advisor.messages.markup import code_span_parser
-from advisor.messages.text import HOLE, fill_holes, unescape_braces
+from advisor.messages.text import HOLE, Language, fill_holes, unescape_braces
 
 LONGEST = 160
 """More characters than this of one name are cut in the middle: kernel names share their beginnings and their ends."""
@@ -58,6 +58,8 @@ class TextPiece(Struct, frozen=True):
 
 
 Prose = tuple[TextPiece, ...]
+BETWEEN_SENTENCES: Mapping[Language, str] = {"en": " ", "zh": ""}
+"""What stands between two sentences of a paragraph: in Chinese the full stop has its room with it."""
 
 
 def clean_line(text: object, longest: int = LONGEST) -> str:

@@ -12,7 +12,7 @@ from advisor.model.run import Run
 from advisor.report.blocks import Blocks, Grid, bullet_list
 from advisor.report.columns import COLUMNS
 from advisor.report.places import number_ranges
-from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose
+from advisor.report.prose import BETWEEN_SENTENCES, Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose
 from advisor.report.words import NOTES, WORDS, say, word_for
 from advisor.units import show_value
 
@@ -85,7 +85,7 @@ def _captures_left(count: str, language: Language) -> Prose:
     if not count.isdecimal():
         return ()
     left = say("one_not_read" if int(count) == 1 else "others_not_read", language, count=int(count))
-    return plain_prose(f" {left}" if language == "en" else left)
+    return plain_prose(BETWEEN_SENTENCES[language] + left)
 
 
 def engine_grid(run: Run, language: Language) -> Grid | None:

@@ -42,6 +42,7 @@ WORDS: Mapping[str, Text] = {
     "work_only": _t("The device works for {time} in all.", "设备合计工作 {time}。"),
     "part": _t("{share} {name}", "{name} {share}"),
     "comma": _t(", ", "，"),
+    "listed": _t(", ", "、"),
     "semicolon": _t("; ", "；"),
     "colon": _t(": ", "："),
     "full_stop": _t(".", "。"),

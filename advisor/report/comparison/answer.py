@@ -17,7 +17,7 @@ from advisor.report.comparison.amounts import percent_change, signed_amount
 from advisor.report.comparison.apart import compared_times, say_barriers, with_both_times
 from advisor.report.comparison.words import PARTS, say
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
-from advisor.report.prose import Prose, join_prose, parse_prose, plain_prose
+from advisor.report.prose import BETWEEN_SENTENCES, Prose, join_prose, parse_prose, plain_prose
 from advisor.report.words import CONFIDENCES
 from advisor.units import show_value
 
@@ -126,7 +126,7 @@ def _say_counts(comparison: Comparison, language: Language) -> str:
     said = say("findings_are", language, counts=say("comma", language).join(counts))
     if comparison.having("new", "worse", "not comparable"):
         return said
-    return f"{say('none_worse', language)}{' ' if language == 'en' else ''}{said}"
+    return f"{say('none_worse', language)}{BETWEEN_SENTENCES[language]}{said}"
 
 
 def _say_confidence(comparison: Comparison, language: Language) -> str:

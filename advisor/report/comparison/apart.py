@@ -8,6 +8,7 @@ from collections.abc import Collection
 from advisor.messages.text import Language, TimesOf
 from advisor.model.comparison import Barrier, Comparison, Shift, ShiftStatus
 from advisor.report.comparison.words import BARRIERS, say
+from advisor.report.prose import BETWEEN_SENTENCES
 from advisor.units import show_value
 
 
@@ -45,4 +46,4 @@ def with_both_times(said: str, comparison: Comparison, language: Language) -> st
     """A sentence that says why two captures do not compare, and behind it both times where they are known."""
     if comparison.step is None:
         return said
-    return f"{said}{' ' if language == 'en' else ''}{say_both_times(comparison.step, comparison, language)}"
+    return f"{said}{BETWEEN_SENTENCES[language]}{say_both_times(comparison.step, comparison, language)}"

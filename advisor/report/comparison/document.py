@@ -154,9 +154,7 @@ class ComparisonBlocks(Phrases):
 
     def answer(self) -> Iterator[Block]:
         """Whether it got slower, through what, and how sure that is."""
-        between = " " if self.language == "en" else ""
-        mainly = (TextPiece(between), *self.verdict.mainly) if self.verdict.mainly else ()
-        yield Paragraph((TextPiece(self.verdict.says, strong=True), *mainly))
+        yield Paragraph(self.in_a_row((TextPiece(self.verdict.says, strong=True),), self.verdict.mainly))
         yield Paragraph(plain_prose(self.verdict.findings))
         yield Paragraph(_quiet(self.verdict.sure))
 

@@ -76,8 +76,7 @@ class _PageBlocks(ComparisonBlocks):
         """The answer, and both steps drawn to one scale."""
         said = self.verdict
         yield Heading(plain_prose(said.says), 1)
-        between = (TextPiece(" "),) if said.mainly and self.language == "en" else ()
-        yield Section(paragraph_of(*said.mainly, *between, TextPiece(said.findings)), "lead")
+        yield Section(paragraph_of(*self.in_a_row(said.mainly, plain_prose(said.findings))), "lead")
         yield Paragraph((TextPiece(said.sure, tone="warn" if said.confidence == "low" else "quiet"),))
         yield from sides_chosen(self.comparison, self.language)
         for times in self.times():

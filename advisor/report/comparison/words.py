@@ -71,7 +71,6 @@ WORDS: Mapping[str, Text] = {
         "Mainly {entries}, partly offset by {others}.",
         "主要来自：{entries}；部分被 {others} 抵消。",
     ),
-    "listed": _t(", ", "、"),
     "mainly_none": _t(
         "No single entry of the account moved beyond noise.",
         "没有哪一项的变化单独超出正常波动。",

@@ -222,10 +222,6 @@ class DiagnosisBlocks(Phrases):
         next_step = plain_prose(self.say("next_step") + self.colon)
         return self.in_a_row(line, (*next_step, *first_paragraph(said.first.actions[0].do)))
 
-    def in_a_row(self, *sentences: Prose) -> Prose:
-        """Sentences behind each other, as the language does it."""
-        return join_prose(" " if self.language == "en" else "", filter(None, sentences))
-
     def ranking(self, *, titled: bool = True) -> Iterator[Block]:
         """The findings as a list of what to do."""
         if not self.cards:

@@ -13,7 +13,7 @@ from advisor.report.blocks import one_line
 from advisor.report.diagnosis.cards import Card, make_cards
 from advisor.report.diagnosis.headline import say_unchecked
 from advisor.report.formats.wording import say_in_format
-from advisor.report.prose import clean_line, flat_text
+from advisor.report.prose import BETWEEN_SENTENCES, clean_line, flat_text
 from advisor.report.sources import named_line
 from advisor.report.words import say
 
@@ -77,7 +77,7 @@ class ToolResult(Struct, frozen=True):
     def message(self, language: Language) -> str:
         """Title and details in one paragraph; the first sentence is the title."""
         stop = say("full_stop", language)
-        return ("" if language == "zh" else " ").join(
+        return BETWEEN_SENTENCES[language].join(
             line if line.endswith((".", "。", "!", "！", "?", "？")) else line + stop
             for line in (self.headline, *self.details(language))
         )

@@ -33,6 +33,7 @@ from advisor.report.prose import (
     join_prose,
     parse_prose,
     plain_prose,
+    strong,
     toned,
 )
 from advisor.report.run_summary import captures_chosen, run_line, run_list
@@ -113,9 +114,8 @@ class _InspectionBlocks(Phrases):
         yield from paragraph_of(*captures_chosen(run.notes, language))
         counts = {"can": len(inspection.enabled), "blind": len(inspection.blind), "of": len(inspection.outcomes)}
         other = counts["of"] - counts["can"] - counts["blind"]
-        words = [self.say("can_look", **counts), self.say("cannot_look", **counts, other=other)]
-        between = " " if language == "en" else ""
-        yield Paragraph((TextPiece(words[0], strong=True), TextPiece(between + words[1])))
+        can_look = strong(self.said("can_look", **counts))
+        yield Paragraph(self.in_a_row(can_look, self.said("cannot_look", **counts, other=other)))
         if run.is_summary:
             yield Paragraph(parse_prose(self.say("summary_only")))
         if inspection.recording is None:
@@ -207,9 +207,8 @@ class _InspectionBlocks(Phrases):
         """What was recorded: the activities and the switches that were on, then those that were off."""
         named = (("stack", group.with_stack), ("memory", group.profile_memory), ("shapes", group.record_shapes))
         on, off = ([self.say(f"switch_{name}") for name, now in named if now is state] for state in (True, False))
-        between = ", " if self.language == "en" else "、"
         said = ["+".join(map(clean_line, group.activities or ())), *on]
-        said += [self.say("without_switches", switches=between.join(off))] if off else []
+        said += [self.say("without_switches", switches=self.say("listed").join(off))] if off else []
         return plain_prose(self.comma.join(filter(None, said)) or self.say("unknown"))
 
     def found(self) -> Iterator[Block]:

@@ -140,10 +140,9 @@ class ModuleBlocks(Phrases):
         rank = self.report.ranks[0]
         inside = sum(node.kernel_share for node in rank.tree if node.path and not node.depth)
         said = self.say("inside", inside=show_value(inside, "share"), rank=rank.rank)
-        between = " " if self.language == "en" else ""
         leading = leading_module(rank)
-        words = parse_prose(between + self.leading(leading)) if leading else ()
-        yield Paragraph((TextPiece(said, strong=True), *words))
+        words = parse_prose(self.leading(leading)) if leading else ()
+        yield Paragraph(self.in_a_row((TextPiece(said, strong=True),), words))
         if self.report.unmarked:
             ranks = f"rank {number_ranges(self.report.unmarked, self.language)}"
             yield from paragraph_of(*self.said("unmarked", ranks=ranks))
@@ -159,8 +158,7 @@ class ModuleBlocks(Phrases):
         if run.recorder == "msprof":
             yield self.sentence("how_msprof")
         may_mark = run.device_family == "npu" and run.framework != "MindSpore"
-        between = " " if self.language == "en" else ""
-        yield Paragraph(plain_prose(between.join(map(self.say, ("how", "two_ways") if may_mark else ("how",)))))
+        yield Paragraph(self.in_a_row(*map(self.said, ("how", "two_ways") if may_mark else ("how",))))
         if may_mark:
             yield self.sentence("how_mark")
             yield Code(MARKING, "python")

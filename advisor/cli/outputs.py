@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from advisor.model.comparison import Comparison
     from advisor.model.findings import Diagnosis
     from advisor.model.verdict import Verdict
-    from advisor.report import Output
     from advisor.report.charts.draw import Renderer
     from advisor.report.sources import Sources
+    from advisor.report.writers import Output
 
 
 TOP = 5
@@ -113,16 +113,11 @@ def write_all(
     Raises:
         UsageError: One of them cannot be written, or the anchor is none.
     """
-    from advisor import report
+    from advisor.report.output_formats import Reported
 
     language, sources = language_of(arguments.lang), sources_of(arguments)
-    with files_written(language) as written:
-        for output in outputs:
-            written.extend(
-                report.write_report(
-                    diagnosis, output, language, charts, comparison=comparison, verdict=verdict, sources=sources
-                )
-            )
+    locations = sources.locations(diagnosis)
+    write_outputs(Reported(diagnosis, language, comparison, verdict, locations, charts), outputs, language)
     if not arguments.quiet and any(output.writer.placed for output in outputs):
         _tell_of_places(diagnosis, sources, language)
 
@@ -156,7 +151,7 @@ def _has_charts(output: str | Output) -> bool:
         if ":" not in output:  # as almost always: nothing is imported before the drawing process starts
             return output.lower().endswith(".html")
         from advisor.messages.errors import UsageError
-        from advisor.report import check_output
+        from advisor.report.writers import check_output
 
         try:
             output = check_output(output)

@@ -69,9 +69,6 @@ class Sources(Struct, frozen=True):
         return Location(file or source.file.replace("\\", "/"), source.line, recorded=True)
 
 
-NOWHERE = Sources()
-
-
 def named_line(source: CodeLine, file: str = "") -> str:
     """A line as people are told of it: `pkg/model.py:80 (forward)`; `file` is its path here, where that is known.
 

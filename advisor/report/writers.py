@@ -8,7 +8,6 @@ import stat
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -16,15 +15,7 @@ from advisor.input_folders import paths_outside_captures, place_identity
 from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
 from advisor.report.output_files import cannot_be_written, write_file
-from advisor.report.output_formats import WRITERS, Reported, Writer
-from advisor.report.sources import NOWHERE, Sources
-
-if TYPE_CHECKING:
-    from advisor.messages.text import Language
-    from advisor.model.comparison import Comparison
-    from advisor.model.findings import Diagnosis
-    from advisor.model.verdict import Verdict
-    from advisor.report.charts.draw import Renderer
+from advisor.report.output_formats import WRITERS, Writer
 
 STDOUT = Path("-")
 _NAMES_OF_STDOUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
@@ -145,26 +136,6 @@ def outside_captures(outputs: Sequence[Output], source: Path, captures: Sequence
         UsageError: A file would lie in a capture.
     """
     paths_outside_captures([output.path for output in outputs if not output.is_stdout], source, captures)
-
-
-def write_report(
-    diagnosis: Diagnosis,
-    output: Output | Path,
-    language: Language,
-    renderer: Renderer | None = None,
-    *,
-    comparison: Comparison | None = None,
-    verdict: Verdict | None = None,
-    sources: Sources = NOWHERE,
-) -> tuple[Path, ...]:
-    """Writes a report in the format of the file's suffix, and gives the files that were written.
-
-    Raises:
-        UsageError: The suffix is unknown, or the file cannot be written.
-    """
-    to = check_output(output) if isinstance(output, Path) else output
-    locations = sources.locations(diagnosis)
-    return tuple(write_files(Reported(diagnosis, language, comparison, verdict, locations, renderer), to))
 
 
 def write_files(reported: object, to: Output) -> Iterator[Path]:

@@ -27,8 +27,7 @@ from advisor.messages.errors import FactMissing, InputError
 from advisor.messages.text import LANGUAGES
 from advisor.model.findings import Diagnosis
 from advisor.pipeline import count_profile, diagnose, modules, open_profile, open_to_count
-from advisor.report import WRITERS, Reported
-from advisor.report.output_formats import MODULE_WRITERS, STATISTICS_WRITERS, CountedTables, Writer
+from advisor.report.output_formats import MODULE_WRITERS, STATISTICS_WRITERS, WRITERS, CountedTables, Reported, Writer
 from advisor.rules.catalog import Catalog
 from advisor.sources import UnpackedInput, open_input, open_unpacked
 from advisor.sources.ascend.detect import ANALYSIS_DATABASES, PROFILER_DATABASE, TEXT_FILES

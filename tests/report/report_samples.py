@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from advisor.messages.text import Text
+from pathlib import Path
+
+from advisor.messages.text import Language, Text
 from advisor.model.findings import (
     Confidence,
     Diagnosis,
@@ -29,6 +31,9 @@ from advisor.model.findings import (
 )
 from advisor.model.run import Capture, Parallel, Run
 from advisor.model.unread import SavedMessage, Unread
+from advisor.report.charts.draw import Renderer
+from advisor.report.output_formats import Reported
+from advisor.report.writers import check_output, write_files
 
 HOSTILE = (
     "<img src=x onerror=alert(1)>",
@@ -43,6 +48,12 @@ HOSTILE = (
     "k" * 5000,
 )
 START_NS = 1_700_000_000_000_000_000
+
+
+def write_report(diagnosis: Diagnosis, path: Path, language: Language, renderer: Renderer | None = None) -> None:
+    """Writes a diagnosis in the format of the file's suffix, as the command line does."""
+    for _ in write_files(Reported(diagnosis, language, renderer=renderer), check_output(path)):
+        pass
 
 
 def table(columns: str, *rows: tuple[Scalar, ...], total: int = 0) -> Rows:

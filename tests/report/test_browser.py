@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_samples import rich
+from report_samples import rich, write_report
 
 from advisor.model.findings import Occurrence, TimeSplit
-from advisor.report import write_report
 from advisor.report.charts.draw import Renderer
 from advisor.report.renderers.html import LONGEST_WHOLE
 

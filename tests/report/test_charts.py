@@ -9,10 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
-from report_samples import COURSE, HOSTILE, MEMORY, ROOFLINES, exhibit, exhibits, rich, table
+from report_samples import COURSE, HOSTILE, MEMORY, ROOFLINES, exhibit, exhibits, rich, table, write_report
 
 from advisor.messages.text import Language
-from advisor.report import write_report
 from advisor.report.charts.draw import Renderer
 from advisor.report.charts.drawing import MOST_COLUMNS
 from advisor.report.charts.process import sanitize_svg

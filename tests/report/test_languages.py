@@ -15,11 +15,10 @@ from advisor.messages.text import Text
 from advisor.model.findings import Diagnosis, Evidence, Severity
 from advisor.model.run import Run
 from advisor.model.unread import SavedMessage, Unread
-from advisor.report import WRITERS
 from advisor.report.charts.draw import Renderer
 from advisor.report.columns import COLUMNS
 from advisor.report.diagnosis.document import diagnosis_document, diagnosis_summary
-from advisor.report.output_formats import Reported
+from advisor.report.output_formats import WRITERS, Reported
 from advisor.report.renderers.markdown import document_text
 from advisor.report.renderers.terminal import print_document
 from advisor.report.words import (

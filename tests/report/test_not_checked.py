@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from report_samples import write_report
+
 from advisor.messages.text import Text
 from advisor.model.findings import Diagnosis, Outcome
 from advisor.model.run import Run
-from advisor.report import write_report
 from advisor.report.diagnosis.outcomes import not_checked
 
 

@@ -12,7 +12,7 @@ from report_samples import EXPOSED, finding
 
 from advisor.model.findings import CodeLine, Diagnosis, Severity
 from advisor.model.run import Run
-from advisor.report.sources import NOWHERE, Location, Sources, found_in
+from advisor.report.sources import Location, Sources, found_in
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_what_was_recorded_elsewhere_belongs_to_the_anchor_and_only_without_one_
     elsewhere = CodeLine(file="/job/lost.py", line=2)
     assert located(elsewhere, Sources(root, Location("main.py"))) == Location("main.py")
     assert located(elsewhere, Sources(root)) == Location("/job/lost.py", 2, recorded=True)
-    assert located(elsewhere, NOWHERE) == Location("/job/lost.py", 2, recorded=True)
+    assert located(elsewhere, Sources()) == Location("/job/lost.py", 2, recorded=True)
     assert located(None, Sources(root)) is None
 
 

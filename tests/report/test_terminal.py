@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from report_samples import CONVERSION, EXPOSED, SHAPES, rich
+from report_samples import CONVERSION, EXPOSED, SHAPES, rich, write_report
 from rich.cells import cell_len
 from rich.console import Console
 
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, RemedyStep
-from advisor.report import write_report
 from advisor.report.blocks import Document, Grid
 from advisor.report.console import terminal_console
 from advisor.report.diagnosis.document import diagnosis_summary

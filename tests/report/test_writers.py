@@ -7,14 +7,15 @@ import re
 from pathlib import Path
 
 import pytest
-from report_samples import CONVERSION, EXPOSED, HOSTILE, SHAPES, finding, rich, table
+from report_samples import CONVERSION, EXPOSED, HOSTILE, SHAPES, finding, rich, table, write_report
 
 from advisor.messages.errors import UsageError
 from advisor.messages.text import Language
 from advisor.model.findings import CodeLine, Diagnosis, Evidence, Severity
-from advisor.report import WRITERS, check_suffix, write_report
 from advisor.report.charts.draw import Renderer
+from advisor.report.output_formats import WRITERS
 from advisor.report.pages import LARGEST_BYTES
+from advisor.report.writers import check_suffix
 
 SUFFIXES = [writer.suffix for writer in WRITERS]
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from advisor.model.verdict import Verdict
     from advisor.policy.policy import FailCondition
     from advisor.policy.settings import Settings
-    from advisor.report import Output
+    from advisor.report.writers import Output
 
 
 _WRITERS = (VERDICT, *WRITERS)
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Reads, judges, writes."""
     asked = arguments.fail_on
     with chart_renderer(arguments.output) as charts:
-        from advisor.report import check_outputs
+        from advisor.report.writers import check_outputs
 
         inputs = (arguments.path, *([arguments.baseline] if arguments.baseline else []))
         outputs = check_outputs(arguments.output, *inputs, writers=_WRITERS)
@@ -126,7 +126,7 @@ def _read_and_compare(
 def _read_diagnosis(
     path: Path, arguments: argparse.Namespace, settings: Settings | None, outputs: Sequence[Output]
 ) -> Diagnosis:
-    from advisor.report import outside_captures
+    from advisor.report.writers import outside_captures
 
     diagnosis = given_diagnosis(path, arguments, settings)
     if not is_saved(path):

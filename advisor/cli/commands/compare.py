@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from advisor.model.comparison import Comparison, Tolerance
     from advisor.model.findings import Diagnosis
     from advisor.policy.settings import Settings
-    from advisor.report import Output
     from advisor.report.charts.draw import Renderer
     from advisor.report.progress_bar import ProgressBar
+    from advisor.report.writers import Output
 
 
 def words(one: argparse.ArgumentParser) -> None:
@@ -76,7 +76,7 @@ def part_or_multiple(words: str) -> float:
 def run(arguments: argparse.Namespace) -> int:
     """Reads both, compares, writes."""
     with chart_renderer(arguments.output) as charts:
-        from advisor.report import check_outputs
+        from advisor.report.writers import check_outputs
 
         outputs = check_outputs(arguments.output, arguments.before, arguments.after, writers=COMPARED_WRITERS)
         settings = settings_of(arguments)
@@ -123,7 +123,7 @@ def _open_side(
     """The diagnosis in a .json, or a capture that can be diagnosed and has tables."""
     from advisor.facts.profile import Profile
     from advisor.pipeline import open_given
-    from advisor.report import outside_captures
+    from advisor.report.writers import outside_captures
 
     given = open_given(path, tables=True, **ways_to_read(arguments, bar))
     if isinstance(given, Profile):

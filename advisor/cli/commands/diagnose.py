@@ -59,9 +59,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Reads, judges, writes."""
     with chart_renderer(arguments.output) as charts:  # before anything large is imported: it wakes up beside that
         give_back_memory()
-        from advisor.report import check_outputs, outside_captures
         from advisor.report.charts.draw import begin_charts
         from advisor.report.progress_bar import ProgressBar
+        from advisor.report.writers import check_outputs, outside_captures
 
         refuse_saved(arguments.path, to_write_again=True)
         outputs = check_outputs(arguments.output, arguments.path)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from advisor.model.explanation import Explanation
     from advisor.model.findings import Diagnosis
     from advisor.policy.settings import Settings
-    from advisor.report import Output
+    from advisor.report.writers import Output
     from advisor.rules.catalog import Catalog
 
 
@@ -84,7 +84,7 @@ def _explain_source(
 ) -> Explanation:
     from advisor.explanation.subject import find_rule_and_finding
     from advisor.pipeline import explain
-    from advisor.report import outside_captures
+    from advisor.report.writers import outside_captures
 
     if source is None and not arguments.finding:
         find_rule_and_finding(

@@ -26,7 +26,7 @@ def words(one: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Reads a diagnosis or a comparison and writes it."""
-    from advisor.report import check_outputs
+    from advisor.report.writers import check_outputs
 
     settings_of(arguments)
     if is_comparison(arguments.path):
@@ -38,8 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _render_comparison(arguments: argparse.Namespace) -> int:
     from advisor.cli.commands import compare
-    from advisor.report import check_outputs
     from advisor.report.output_formats import COMPARED_WRITERS
+    from advisor.report.writers import check_outputs
 
     outputs = check_outputs(arguments.output, arguments.path, writers=COMPARED_WRITERS)
     with chart_renderer(outputs) as charts:

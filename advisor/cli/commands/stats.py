@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.model.statistics import Statistics
-    from advisor.report import Output
+    from advisor.report.writers import Output
 
 NAMES = (
     "ranks",

@@ -31,7 +31,7 @@ from advisor.model.findings import (
 from advisor.model.run import Run
 from advisor.model.unread import SavedMessage, Unread
 from advisor.model.verdict import Budget, BudgetName, Ruling, Suppression, Verdict
-from advisor.report import WRITERS, Reported
+from advisor.report.output_formats import WRITERS, Reported
 from advisor.report.sources import Location
 from tests.report.report_samples import HOSTILE, SHAPES
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from advisor.report import Reported
 from advisor.report.formats.annotations import workflow_command
+from advisor.report.output_formats import Reported
 from advisor.report.sources import Location
 from tests.report.formats.formats_samples import MORE_HOSTILE, judged, of, reports, written
 from tests.report.report_samples import HOSTILE, SHAPES

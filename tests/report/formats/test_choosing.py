@@ -10,7 +10,7 @@ import pytest
 
 from advisor.cli.main import main
 from advisor.messages.errors import UsageError
-from advisor.report import check_output, check_outputs
+from advisor.report.writers import check_output, check_outputs
 from tests.report.formats.formats_samples import FORMATS
 
 CASE = Path(__file__).parents[3] / "corpus" / "host-bound-2-ranks"

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from advisor.report import Reported
+from advisor.report.output_formats import Reported
 from advisor.report.sources import Location
 from tests.report.formats.formats_samples import judged, of, reports, written
 from tests.report.report_samples import SHAPES

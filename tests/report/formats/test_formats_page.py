@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.report import WRITERS
+from advisor.report.output_formats import WRITERS
 from tests.report.formats.formats_samples import FORMATS
 from tests.test_documentation import TOP, blocks, said
 

@@ -12,7 +12,7 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 from advisor.model.findings import Diagnosis, Severity
 from advisor.model.run import Run
 from advisor.model.verdict import Verdict
-from advisor.report import Reported
+from advisor.report.output_formats import Reported
 from tests.report.formats.formats_samples import SUPPRESSION, judged, of, reports, written
 from tests.report.report_samples import EXPOSED, SHAPES, finding, outcomes
 

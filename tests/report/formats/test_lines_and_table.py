@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from advisor.report import Reported
 from advisor.report.formats.results import RULE
 from advisor.report.formats.table import harmless_cell
+from advisor.report.output_formats import Reported
 from advisor.report.sources import Location
 from tests.report.formats.formats_samples import MORE_HOSTILE, compared, judged, of, reports, written
 from tests.report.report_samples import HOSTILE, SHAPES

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 
 from advisor.messages.errors import InputError
 from advisor.model.findings import CodeLine, Diagnosis
-from advisor.report import Reported
 from advisor.report.formats import sarif
+from advisor.report.output_formats import Reported
 from advisor.report.sources import Location
 from tests.report.formats.formats_samples import compared, judged, of, reports, sarif_validator, written
 from tests.report.report_samples import SHAPES

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from advisor.messages.text import Text
 from advisor.model.findings import Diagnosis, Finding, Occurrence, RemedyStep, RuleInfo, Saving
 from advisor.model.run import Run
-from advisor.report import Reported
 from advisor.report.formats.trace import assign_lanes
+from advisor.report.output_formats import Reported
 from tests.report.formats.formats_samples import FORMATS, MORE_HOSTILE, reports, written
 from tests.report.report_samples import HOSTILE
 from tests.shared_captures import SharedCaptures

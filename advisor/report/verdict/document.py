@@ -28,7 +28,7 @@ from advisor.report.blocks import (
     paragraph_of,
 )
 from advisor.report.comparison.apart import compared_times, say_barriers
-from advisor.report.comparison.chosen_captures import sides_chosen
+from advisor.report.comparison.sides import sides_chosen
 from advisor.report.comparison.words import JUDGEMENTS
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
 from advisor.report.diagnosis.cards import Card, make_cards, worst_place

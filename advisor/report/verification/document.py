@@ -11,9 +11,8 @@ from advisor.model.comparison import Change, Comparison, Shift, Status
 from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph, bullet_list
 from advisor.report.comparison.amounts import signed_amount
 from advisor.report.comparison.apart import compared_times, say_barriers, say_both_times
-from advisor.report.comparison.chosen_captures import sides_chosen
 from advisor.report.comparison.items import Items, WatchedValue
-from advisor.report.comparison.sides import side_paragraphs, sides_in_title
+from advisor.report.comparison.sides import side_paragraphs, sides_chosen, sides_in_title
 from advisor.report.comparison.words import JUDGEMENTS, STATUSES
 from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, plain_prose

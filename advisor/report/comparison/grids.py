@@ -3,38 +3,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-
-from msgspec import Struct
+from typing import TypeVar
 
 from advisor.messages.text import Language
-from advisor.model.comparison import Change, Comparison, Moved
-from advisor.model.findings import Head, Saving, Scalar
+from advisor.model.comparison import Change, Comparison, Difference, Moved
+from advisor.model.findings import Head, Rows, Saving, Scalar
 from advisor.report.comparison.items import Items
-from advisor.report.formats.table import csv_text
+from advisor.report.formats.table import csv_text, files_of_tables
 from advisor.report.prose import clean_line, flat_text
 from advisor.report.spreadsheet import LONGEST_CELL
 
-
-class ComparisonGrid(Struct, frozen=True):
-    """One table: its name, its columns with their units, all its rows."""
-
-    name: str
-    columns: tuple[Head, ...]
-    rows: tuple[tuple[Scalar, ...], ...]
-    total: int
-    """How many rows there were."""
+T = TypeVar("T")
+Columns = Sequence[tuple[str, str, Callable[[T], Scalar]]]
+"""What each column is called, its unit, and what stands in it of an entry."""
 
 
-def comparison_grids(comparison: Comparison, language: Language) -> tuple[ComparisonGrid, ...]:
+def comparison_grids(comparison: Comparison, language: Language) -> tuple[Difference, ...]:
     """What became of the findings, why the step moved, then every table of differences."""
-    found = [_changes_grid(comparison, language), _moved_grid(comparison.moved)]
-    found += [
-        ComparisonGrid(one.name, one.rows.columns, _clean_rows(one.rows.rows), one.rows.total)
-        for one in comparison.tables
-    ]
-    return tuple(grid for grid in found if grid.rows or grid.name == "changes")
+    changes = _make_table("changes", _columns_of_changes(comparison, language), comparison.changes)
+    found = (_make_table("moved", _MOVED, comparison.moved), *map(_clean_table, comparison.tables))
+    return (changes, *(table for table in found if table.rows.rows))
 
 
 def csv_files(comparison: Comparison, path: Path, language: Language) -> tuple[tuple[Path, str], ...]:
@@ -42,87 +32,59 @@ def csv_files(comparison: Comparison, path: Path, language: Language) -> tuple[t
 
     One file of many tables could be read by nobody.
     """
-    first, *others = comparison_grids(comparison, language)
-    beside = ((path.with_name(f"{path.stem}.{grid.name}{path.suffix or '.csv'}"), grid) for grid in others)
-    return tuple(
-        (file, csv_text((column.name for column in grid.columns), grid.rows)) for file, grid in ((path, first), *beside)
-    )
+    tables = comparison_grids(comparison, language)
+    files = files_of_tables(path, [table.name for table in tables], ".csv")
+    texts = (csv_text((head.name for head in table.rows.columns), table.rows.rows) for table in tables)
+    return tuple(zip(files, texts, strict=True))
 
 
-_CHANGES = (
-    ("status", ""),
-    ("rule", ""),
-    ("title", ""),
-    ("severity_before", ""),
-    ("severity_after", ""),
-    ("saving_before_us", "us"),
-    ("saving_after_us", "us"),
-    ("saving_delta_us", "us"),
-    ("confidence", ""),
-    ("reason", ""),
-    ("fingerprint", ""),
-)
-_MOVED = (
-    ("part", ""),
-    ("name", ""),
-    ("us_before", "us"),
-    ("us_after", "us"),
-    ("us_delta", "us"),
-    ("count_before", "count"),
-    ("count_after", "count"),
-    ("beyond_noise", ""),
-)
+def _make_table(name: str, columns: Columns[T], entries: Iterable[T]) -> Difference:
+    heads = tuple(Head(name=head, unit=unit) for head, unit, _ in columns)
+    rows = tuple(tuple(cell(one) for *_, cell in columns) for one in entries)
+    return Difference(name=name, rows=Rows(columns=heads, rows=rows, total=len(rows)))
 
 
-def _make_heads(columns: Iterable[tuple[str, str]]) -> tuple[Head, ...]:
-    return tuple(Head(name=name, unit=unit) for name, unit in columns)
-
-
-def _changes_grid(comparison: Comparison, language: Language) -> ComparisonGrid:
+def _columns_of_changes(comparison: Comparison, language: Language) -> Columns[Change]:
     items = Items(comparison, language)
-    rows = [_change_row(change, flat_text(items.item(change).title), language) for change in comparison.changes]
-    return ComparisonGrid("changes", _make_heads(_CHANGES), tuple(rows), len(rows))
-
-
-def _change_row(change: Change, title: str, language: Language) -> tuple[Scalar, ...]:
-    before, after = _saving_us(change.saving_before), _saving_us(change.saving_after)
     return (
-        change.status,
-        clean_line(change.rule),
-        title,
-        None if change.severity_before is None else change.severity_before.name,
-        None if change.severity_after is None else change.severity_after.name,
-        before,
-        after,
-        None if before is None or after is None else after - before,
-        change.confidence.name,
-        clean_line(change.reason.say(language), LONGEST_CELL) if change.reason else None,
-        clean_line(change.fingerprint),
+        ("status", "", lambda one: one.status),
+        ("rule", "", lambda one: clean_line(one.rule)),
+        ("title", "", lambda one: flat_text(items.item(one).title)),
+        ("severity_before", "", lambda one: None if one.severity_before is None else one.severity_before.name),
+        ("severity_after", "", lambda one: None if one.severity_after is None else one.severity_after.name),
+        ("saving_before_us", "us", lambda one: _saving_us(one.saving_before)),
+        ("saving_after_us", "us", lambda one: _saving_us(one.saving_after)),
+        ("saving_delta_us", "us", _saving_delta_us),
+        ("confidence", "", lambda one: one.confidence.name),
+        ("reason", "", lambda one: clean_line(one.reason.say(language), LONGEST_CELL) if one.reason else None),
+        ("fingerprint", "", lambda one: clean_line(one.fingerprint)),
     )
+
+
+_MOVED: Columns[Moved] = (
+    ("part", "", lambda one: one.part),
+    ("name", "", lambda one: clean_line(one.name) if one.name else None),
+    ("us_before", "us", lambda one: one.before_us),
+    ("us_after", "us", lambda one: one.after_us),
+    ("us_delta", "us", lambda one: round(one.delta_us, 6)),
+    ("count_before", "count", lambda one: one.count_before),
+    ("count_after", "count", lambda one: one.count_after),
+    ("beyond_noise", "", lambda one: one.beyond_noise),
+)
 
 
 def _saving_us(saving: Saving | None) -> float | None:
     return None if saving is None else round(saving.us, 3)
 
 
-def _moved_grid(entries: Iterable[Moved]) -> ComparisonGrid:
-    rows = [
-        (
-            one.part,
-            clean_line(one.name) if one.name else None,
-            one.before_us,
-            one.after_us,
-            round(one.delta_us, 6),
-            one.count_before,
-            one.count_after,
-            one.beyond_noise,
-        )
-        for one in entries
-    ]
-    return ComparisonGrid("moved", _make_heads(_MOVED), tuple(rows), len(rows))
+def _saving_delta_us(change: Change) -> float | None:
+    before, after = _saving_us(change.saving_before), _saving_us(change.saving_after)
+    return None if before is None or after is None else after - before
 
 
-def _clean_rows(rows: Iterable[tuple[Scalar, ...]]) -> tuple[tuple[Scalar, ...], ...]:
-    return tuple(
-        tuple(clean_line(cell, LONGEST_CELL) if isinstance(cell, str) else cell for cell in row) for row in rows
+def _clean_table(table: Difference) -> Difference:
+    rows = tuple(
+        tuple(clean_line(cell, LONGEST_CELL) if isinstance(cell, str) else cell for cell in row)
+        for row in table.rows.rows
     )
+    return table.model_copy(update={"rows": table.rows.model_copy(update={"rows": rows})})

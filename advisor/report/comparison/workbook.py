@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from advisor.messages.text import Language, Text, TimesOf
-from advisor.model.comparison import Comparison
+from advisor.model.comparison import Comparison, Difference
 from advisor.model.findings import Head, Scalar
 from advisor.report.comparison.apart import summed_times
 from advisor.report.comparison.document import ComparisonBlocks
-from advisor.report.comparison.grids import ComparisonGrid, comparison_grids
+from advisor.report.comparison.grids import comparison_grids
 from advisor.report.comparison.tables import WHEN, column_label, table_title
 from advisor.report.comparison.words import PARTS, STATUSES, say
 from advisor.report.spreadsheet import Sheet, workbook_bytes
@@ -37,28 +37,29 @@ def comparison_workbook(comparison: Comparison, language: Language) -> bytes:
         UsageError: The library that writes spreadsheets is not installed.
     """
     times_of = summed_times(comparison)
-    sheets = (_make_sheet(grid, language, times_of) for grid in comparison_grids(comparison, language))
+    sheets = (_make_sheet(table, language, times_of) for table in comparison_grids(comparison, language))
     summary = tuple(ComparisonBlocks(comparison, language, 0).summary())
     return workbook_bytes(say("report", language), sheets, (say("summary", language), summary))
 
 
-def _make_sheet(grid: ComparisonGrid, language: Language, times_of: TimesOf) -> Sheet:
-    left = grid.total - len(grid.rows)
+def _make_sheet(table: Difference, language: Language, times_of: TimesOf) -> Sheet:
+    heads, rows = table.rows.columns, table.rows.rows
+    left = table.rows.total - len(rows)
     return Sheet(
-        table_title(grid.name, language),
-        tuple(_head_text(head, language, times_of) for head in grid.columns),
-        tuple(tuple(_say_cell(row, at, grid, language) for at in range(len(row))) for row in grid.rows),
-        tuple(map(_number_form, grid.columns)),
-        sum(not WHEN.search(head.name) for head in grid.columns[:2]),
+        table_title(table.name, language),
+        tuple(_head_text(head, language, times_of) for head in heads),
+        tuple(tuple(_say_cell(row, at, table, language) for at in range(len(row))) for row in rows),
+        tuple(map(_number_form, heads)),
+        sum(not WHEN.search(head.name) for head in heads[:2]),
         say("left_out", language, count=f"{left:,}") if left > 0 else "",
     )
 
 
-def _say_cell(row: tuple[Scalar, ...], at: int, grid: ComparisonGrid, language: Language) -> Scalar:
+def _say_cell(row: tuple[Scalar, ...], at: int, table: Difference, language: Language) -> Scalar:
     """A cell in words of the language where it is one of a fixed set."""
-    cell, name = row[at], grid.columns[at].name
-    table = CAUSES if grid.name == "moved" and name == "name" and row[0] == "free" else _WORDS.get(name, {})
-    return (word_for(table, cell, language) or cell) if isinstance(cell, str) else cell
+    cell, name = row[at], table.rows.columns[at].name
+    words = CAUSES if table.name == "moved" and name == "name" and row[0] == "free" else _WORDS.get(name, {})
+    return (word_for(words, cell, language) or cell) if isinstance(cell, str) else cell
 
 
 def _number_form(head: Head) -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.report.blocks import one_line
@@ -60,6 +61,14 @@ def csv_text(heads: Iterable[str], rows: Iterable[Iterable[CellValue]]) -> str:
     writer.writerow(heads)
     writer.writerows(map(harmless_cell, row) for row in rows)
     return MARK + out.getvalue()
+
+
+def files_of_tables(path: Path, names: Sequence[str], suffix: str = "") -> tuple[Path, ...]:
+    """A file for each table: the first has the name that was asked for, `out.csv`, the others lie beside it.
+
+    `suffix` is that of the others where the name that was asked for has none.
+    """
+    return (path, *(path.with_name(f"{path.stem}.{name}{path.suffix or suffix}") for name in names[1:]))
 
 
 def harmless_cell(cell: CellValue) -> CellValue:

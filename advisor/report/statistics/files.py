@@ -14,7 +14,7 @@ from typing import TypeVar
 from advisor.messages.text import Language, TimesOf
 from advisor.model.findings import Head, Scalar
 from advisor.model.statistics import Statistic, Statistics
-from advisor.report.formats.table import csv_text
+from advisor.report.formats.table import csv_text, files_of_tables
 from advisor.report.prose import clean_line
 from advisor.report.spreadsheet import LONGEST_CELL, Sheet, workbook_bytes
 from advisor.report.statistics.document import sheet_name
@@ -38,9 +38,8 @@ def parquet_files(statistics: Statistics, path: Path) -> tuple[tuple[Path, bytes
 
 
 def _files(statistics: Statistics, path: Path, write: Callable[[Statistic], C]) -> tuple[tuple[Path, C], ...]:
-    """The first table under the name that was asked for; of several the others beside it."""
-    names = [path, *(path.with_name(f"{path.stem}.{one.name}{path.suffix}") for one in statistics.tables[1:])]
-    return tuple((name, write(one)) for name, one in zip(names, statistics.tables, strict=True))
+    files = files_of_tables(path, [one.name for one in statistics.tables])
+    return tuple(zip(files, map(write, statistics.tables), strict=True))
 
 
 def _table_text(table: Statistic) -> str:

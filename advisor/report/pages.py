@@ -16,7 +16,7 @@ from advisor.messages.text import Language
 from advisor.report.blocks import Block, Blocks, Document, Figure, Fold, Grid, Paragraph, Section
 from advisor.report.charts.draw import Renderer
 from advisor.report.charts.specs import Chart
-from advisor.report.prose import TextPiece, plain_prose
+from advisor.report.prose import TextPiece, clean_line, plain_prose
 from advisor.report.renderers.html import HtmlBlocks
 from advisor.report.words import say
 from advisor.shipped_files import shipped_folder
@@ -80,6 +80,7 @@ def document_page(document: Document, drawn: Drawings | None = None) -> str:
         .get_template("page.html.j2")
         .render(
             document=document,
+            version=clean_line(document.version, 40),
             listed=tuple(_listed_sections(document.blocks)),
             html=HtmlBlocks(document.language, drawn),
         )

@@ -7,7 +7,7 @@ in the cell of a notebook. Its page is made of the same parts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from advisor.messages.text import Language
 from advisor.model.comparison import Comparison, Shift
@@ -64,21 +64,18 @@ _ASIDE = ("rest", "step")
 
 def comparison_document(comparison: Comparison, language: Language) -> Document:
     """Everything that a report says."""
-    return _document_of(ComparisonBlocks(comparison, language, ROWS).whole(), comparison, language)
+    return Document(language, tuple(ComparisonBlocks(comparison, language, ROWS).whole()), comparison.after.version)
 
 
 def comparison_summary(comparison: Comparison, language: Language, top: int = 5) -> Document:
     """The answer, with at most `top` entries of the account and `top` findings of each kind."""
-    return _document_of(ComparisonBlocks(comparison, language, 0).short(max(top, 1)), comparison, language)
+    blocks = ComparisonBlocks(comparison, language, 0).short(max(top, 1))
+    return Document(language, tuple(blocks), comparison.after.version)
 
 
 def comparison_overview(comparison: Comparison, language: Language, most: int) -> Document:
     """The answer, and at most so many findings that changed as a table."""
-    return _document_of(ComparisonBlocks(comparison, language, 0).overview(most), comparison, language)
-
-
-def _document_of(blocks: Iterable[Block], comparison: Comparison, language: Language) -> Document:
-    return Document(language, tuple(blocks), comparison.after.version)
+    return Document(language, tuple(ComparisonBlocks(comparison, language, 0).overview(most)), comparison.after.version)
 
 
 class ComparisonBlocks(Phrases):
@@ -93,7 +90,6 @@ class ComparisonBlocks(Phrases):
         self.entries = account_entries(comparison, language)
         self.groups = change_groups(comparison, language)
         self.notes = [parse_prose(clean_line(note.say(language), 2000)) for note in comparison.notes]
-        self.version = clean_line(comparison.after.version, 40)
 
     def whole(self) -> Iterator[Block]:
         """Everything."""
@@ -107,7 +103,7 @@ class ComparisonBlocks(Phrases):
         yield from self.tables()
         yield from self.noted()
         yield Fold(self.said("runs"), (self.runs(),))
-        yield self.sentence("made_by", version=self.version)
+        yield self.sentence("made_by", version=clean_line(self.comparison.after.version, 40))
 
     def short(self, top: int) -> Iterator[Block]:
         """What fits on a terminal."""

@@ -58,7 +58,7 @@ class _PageBlocks(ComparisonBlocks):
         self.rows = rows
         brand, sides = sides_in_title(self.comparison, self.language)
         name = f"{sides} · {self.say('report')}"
-        return Document(self.language, tuple(self.sections(drawn)), self.version, brand, name)
+        return Document(self.language, tuple(self.sections(drawn)), self.comparison.after.version, brand, name)
 
     def sections(self, drawn: Drawings) -> Iterator[Block]:
         """The page from top to bottom."""

@@ -7,7 +7,7 @@ the cell of a notebook. Its page is made of the same parts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, Finding, RuleInfo
@@ -52,7 +52,7 @@ MOST_RULES = 3
 
 def diagnosis_document(diagnosis: Diagnosis, language: Language) -> Document:
     """Everything that a report says."""
-    return _document_of(DiagnosisBlocks(diagnosis, language).whole(), diagnosis, language)
+    return Document(language, tuple(DiagnosisBlocks(diagnosis, language).whole()), diagnosis.version)
 
 
 def diagnosis_summary(diagnosis: Diagnosis, language: Language, top: int = 5, *, is_written: bool = False) -> Document:
@@ -60,12 +60,12 @@ def diagnosis_summary(diagnosis: Diagnosis, language: Language, top: int = 5, *,
 
     `is_written` says whether a report holds the rest.
     """
-    return _document_of(DiagnosisBlocks(diagnosis, language).short(top, is_written), diagnosis, language)
+    return Document(language, tuple(DiagnosisBlocks(diagnosis, language).short(top, is_written)), diagnosis.version)
 
 
 def diagnosis_overview(diagnosis: Diagnosis, language: Language, most: int) -> Document:
     """The answer, and at most so many findings as a table."""
-    return _document_of(DiagnosisBlocks(diagnosis, language, most).overview(), diagnosis, language)
+    return Document(language, tuple(DiagnosisBlocks(diagnosis, language, most).overview()), diagnosis.version)
 
 
 def finding_document(finding: Finding, language: Language, info: RuleInfo | None = None) -> Document:
@@ -73,11 +73,7 @@ def finding_document(finding: Finding, language: Language, info: RuleInfo | None
     alone = Diagnosis(run=Run(steps=(1,)), findings=(finding,), rules=() if info is None else (info,))
     (card,) = make_cards(alone, language)
     name = quiet_line(code_prose(finding.fingerprint))
-    return _document_of((*FindingBlocks(language).whole(card, numbered=False), name), alone, language)
-
-
-def _document_of(blocks: Iterable[Block], diagnosis: Diagnosis, language: Language) -> Document:
-    return Document(language, tuple(blocks), clean_line(diagnosis.version, 40))
+    return Document(language, (*FindingBlocks(language).whole(card, numbered=False), name))
 
 
 class DiagnosisBlocks(Phrases):

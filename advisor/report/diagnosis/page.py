@@ -148,12 +148,12 @@ class _PageBlocks(DiagnosisBlocks):
         self.articles = _FindingArticle(
             self.language, self.diagnosis.run.times_of, [chart for chart in self.charts if chart.kind in drawn]
         )
-        name, version = clean_line(self.diagnosis.run.name, 80), clean_line(self.diagnosis.version, 40)
+        name = clean_line(self.diagnosis.run.name, 80)
         line = TextPiece(f"  {run_line(self.diagnosis.run, self.language)}", tone="quiet")
         return Document(
             self.language,
             tuple(self.sections(drawn)),
-            version,
+            self.diagnosis.version,
             (*(code_prose(name) if name else ()), line),
             " · ".join(filter(None, (name, self.say("report")))),
         )

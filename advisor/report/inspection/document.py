@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from advisor.messages.text import Language
 from advisor.model.inspection import AlikeRanks, InputFile, InputRefusal, InspectedFact, Inspection, Recording
@@ -50,16 +50,12 @@ MOST_PARTS = 20
 
 def inspection_document(inspection: Inspection, language: Language) -> Document:
     """All that is known of an input."""
-    return _document_of(_InspectionBlocks(inspection, language).whole(), inspection, language)
+    return Document(language, tuple(_InspectionBlocks(inspection, language).whole()), inspection.version)
 
 
 def inspection_summary(inspection: Inspection, language: Language) -> Document:
     """What fits on a terminal: what can look, why the rest cannot, what to record."""
-    return _document_of(_InspectionBlocks(inspection, language).short(), inspection, language)
-
-
-def _document_of(blocks: Iterable[Block], inspection: Inspection, language: Language) -> Document:
-    return Document(language, tuple(blocks), clean_line(inspection.version, 40))
+    return Document(language, tuple(_InspectionBlocks(inspection, language).short()), inspection.version)
 
 
 class _InspectionBlocks(Phrases):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -34,16 +34,12 @@ SHORT_DEPTH, SHORT_SHARE = 4, 0.005
 
 def modules_document(report: ModuleReport, language: Language) -> Document:
     """All that is known."""
-    return _document(report, language, ModuleBlocks(report, language).whole())
+    return Document(language, tuple(ModuleBlocks(report, language).whole()), report.version)
 
 
 def modules_summary(report: ModuleReport, language: Language) -> Document:
     """What fits on a terminal."""
-    return _document(report, language, ModuleBlocks(report, language).short())
-
-
-def _document(report: ModuleReport, language: Language, blocks: Iterable[Block]) -> Document:
-    return Document(language, tuple(blocks), clean_line(report.version, 40), code_prose(report.run.name, 80))
+    return Document(language, tuple(ModuleBlocks(report, language).short()), report.version)
 
 
 class MergedOperator(Struct, frozen=True):

@@ -30,12 +30,12 @@ class _PageBlocks(ModuleBlocks):
 
     def page(self, most: int) -> Document:
         """The page with so many operators of each module."""
-        run, version = self.report.run, clean_line(self.report.version, 40)
+        run = self.report.run
         blocks = (Section(tuple(self.answer()), "verdict", element="section"), *self.ranks(most))
         lost = losses_in_full(say_losses(self.report.losses), self.report.losses.unread, self.language)
         blocks = (*blocks, *page_part("unread", tuple(lost), self.say("unread")))
         title = f"{clean_line(run.name, 80)} · {self.say('modules')}"
-        return Document(self.language, blocks, version, code_prose(run.name, 80), title)
+        return Document(self.language, blocks, self.report.version, code_prose(run.name, 80), title)
 
     def ranks(self, most: int) -> Iterator[Block]:
         """Each rank as a section that the contents list."""

@@ -39,7 +39,7 @@ def statistics_document(statistics: Statistics, language: Language, most: int) -
 
 def _document(statistics: Statistics, language: Language, most: int, tell: TellLosses) -> Document:
     blocks = tuple(_blocks(statistics, language, most, tell))
-    return Document(language, blocks, clean_line(statistics.version, 40))
+    return Document(language, blocks, statistics.version)
 
 
 def statistics_summary(statistics: Statistics, language: Language, most: int) -> Document:

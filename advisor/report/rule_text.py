@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from advisor.messages.markup import rule_text_parser
+from advisor.messages.markup import rule_text_parser, web_address
 from advisor.messages.text import CJK
 from advisor.report.blocks import Block, Blocks, Code, Grid, ListBlock, Paragraph, Quote
-from advisor.report.prose import Prose, TextPiece, clean_block, fill_pieces, join_pieces, strong
+from advisor.report.prose import Prose, TextPiece, clean_block, fill_pieces, join_pieces, parse_prose, strong
 
 if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
+
+    from advisor.model.findings import Reference
 
 _IS_CJK = re.compile(f"[{CJK}]")
 _LINE_BREAK = TextPiece("\n")
@@ -32,6 +34,11 @@ def rule_sentence(text: str, values: Mapping[str, TextPiece] | None = None) -> P
     """A text of a rule where there is room for a sentence: emphasis, code and links, but no blocks."""
     (inline,) = _parse_tree(text, inline=True).children
     return _Reader(values or {}).sentence(inline.children)
+
+
+def reference_prose(reference: Reference) -> Prose:
+    """Where to read more: its title, which leads there where that is an address of the web."""
+    return tuple(replace(piece, url=web_address(reference.url)) for piece in parse_prose(reference.title))
 
 
 @lru_cache(2048)

@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
-from advisor.messages.markup import web_address
 from advisor.messages.text import HOLE, Language, Text, TimesOf
 from advisor.model.findings import Diagnosis, Evidence, Finding, Param, RuleInfo, Scalar, number_or_none
 from advisor.model.findings import RemedyStep as Remedy
@@ -31,7 +30,7 @@ from advisor.report.prose import (
     parse_prose,
     plain_prose,
 )
-from advisor.report.rule_text import rule_sentence, rule_text
+from advisor.report.rule_text import reference_prose, rule_sentence, rule_text
 from advisor.report.sources import named_line
 from advisor.report.words import (
     CATEGORIES,
@@ -103,13 +102,6 @@ class CardStep(Struct, frozen=True):
     care: Blocks = ()
 
 
-class CardReference(Struct, frozen=True):
-    """Where to read more; without an address when it is no web address."""
-
-    title: Prose
-    url: str
-
-
 class CardLink(Struct, frozen=True):
     """Another finding of the same report."""
 
@@ -167,7 +159,7 @@ class Card(Struct, frozen=True):
     """What a bare time is said to be: an estimate, or the most there is."""
     actions: tuple[CardStep, ...]
     assumes: Prose
-    references: tuple[CardReference, ...]
+    references: tuple[Prose, ...]
 
     @property
     def same_time(self) -> tuple[CardLink, ...]:
@@ -328,7 +320,7 @@ class Maker:
             assumes=rule_sentence(info.assumes.say(self.language, of=self.times_of), holes)
             if info.assumes and finding.saving.us > 0
             else (),
-            references=tuple(CardReference(parse_prose(item.title), web_address(item.url)) for item in info.references),
+            references=tuple(map(reference_prose, info.references)),
         )
 
     def card_of(self, fingerprint: str) -> Card | None:

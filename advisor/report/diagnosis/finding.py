@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import cast
 
-from msgspec.structs import replace
-
 from advisor.messages.text import Language
 from advisor.report.blocks import (
     Block,
@@ -141,8 +139,7 @@ class FindingBlocks(Phrases):
     def references(self, card: Card) -> Iterator[Paragraph]:
         """Where to read more."""
         if card.references:
-            sources = (tuple(replace(piece, url=one.url) for piece in one.title) for one in card.references)
-            yield Paragraph((*self.label("references"), *join_prose(self.semicolon, sources)))
+            yield Paragraph((*self.label("references"), *join_prose(self.semicolon, card.references)))
 
     def _short_lines(self, card: Card) -> Iterator[Block]:
         yield Paragraph(strong(card.title))

@@ -5,17 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from msgspec.structs import replace
-
-from advisor.messages.markup import web_address
 from advisor.messages.text import Language
 from advisor.model.findings import Param, RuleInfo
 from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph, bullet_list
 from advisor.report.diagnosis.cards import open_step, open_text, open_title
 from advisor.report.diagnosis.finding import remedy_list
 from advisor.report.explanation.words import say_explained
-from advisor.report.prose import Prose, TextPiece, code_prose, parse_prose, plain_prose, strong
-from advisor.report.rule_text import rule_sentence
+from advisor.report.prose import Prose, TextPiece, code_prose, plain_prose, strong
+from advisor.report.rule_text import reference_prose, rule_sentence
 from advisor.report.words import say, say_aside
 from advisor.units import show_value
 
@@ -41,11 +38,7 @@ def _rule_blocks(info: RuleInfo, language: Language, logic: Sequence[tuple[str, 
         yield from remedy_list((open_step(step, language) for step in info.fix), language)
     if info.references:
         yield Heading(plain_prose(say("references", language)))
-        linked = (
-            tuple(replace(piece, url=web_address(one.url)) for piece in parse_prose(one.title))
-            for one in info.references
-        )
-        yield from bullet_list(linked)
+        yield from bullet_list(map(reference_prose, info.references))
 
 
 def introduce_rule(info: RuleInfo, language: Language) -> Iterator[Block]:

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from advisor.json_text import json_text
-from advisor.messages.markup import web_address
 from advisor.report.formats.results import RULE, ResultLevel, ToolResult, nothing_checked, open_results, stand_in
 
 if TYPE_CHECKING:
@@ -48,5 +47,5 @@ def _finding_diagnostics(reported: Reported) -> Iterable[dict[str, Any]]:
 
 
 def _rule_code(result: ToolResult) -> dict[str, str]:
-    urls = [source.url for source in result.card.references if web_address(source.url)]
+    urls = [piece.url for title in result.card.references for piece in title if piece.url]
     return {"value": result.card.rule, **({"url": urls[0]} if urls else {})}

@@ -5,16 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from msgspec.structs import replace
-
-from advisor.messages.markup import web_address
 from advisor.messages.text import Language
 from advisor.model.findings import Finding, RuleInfo
 from advisor.report.blocks import Block, Document, Paragraph, bullet_list, plain_text
 from advisor.report.diagnosis.cards import open_step, open_text, open_title
 from advisor.report.diagnosis.finding import remedy_list
-from advisor.report.prose import TextPiece, clean_block, clean_line, flat_text, plain_prose
+from advisor.report.prose import TextPiece, clean_block, clean_line, flat_text
 from advisor.report.renderers.markdown import document_text
+from advisor.report.rule_text import reference_prose
 from advisor.report.words import say
 
 
@@ -49,9 +47,7 @@ def _help_blocks(info: RuleInfo, language: Language) -> Iterator[Block]:
     if info.fix:
         yield Paragraph((TextPiece(say("fix", language), strong=True),))
         yield from remedy_list((open_step(step, language) for step in info.fix), language, "bash", "python")
-    known = [(plain_prose(clean_line(item.title)), web_address(item.url)) for item in info.references]
-    links = [tuple(replace(piece, url=url) for piece in title) for title, url in known if url]
-    if links:
+    if links := [title for title in map(reference_prose, info.references) if any(piece.url for piece in title)]:
         yield Paragraph((TextPiece(say("references", language), strong=True),))
         yield from bullet_list(links)
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Literal
+from unicodedata import east_asian_width
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -109,6 +110,11 @@ def code_prose(text: object, longest: int = LONGEST) -> Prose:
 def plain_prose(text: str) -> Prose:
     """Text of our own, as it stands."""
     return (TextPiece(text),)
+
+
+def letter_columns(text: str) -> int:
+    """How many letters wide a text is, where wide characters are two."""
+    return len(text) + sum(east_asian_width(letter) in "WF" for letter in text)
 
 
 def _show_hidden(line: str) -> str:

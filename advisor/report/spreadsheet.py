@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import pairwise
 from typing import Any
-from unicodedata import east_asian_width
 
 from msgspec import Struct
 
@@ -18,7 +17,7 @@ from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
 from advisor.model.findings import Scalar
 from advisor.report.blocks import Blocks, Grid, Heading, Paragraph
-from advisor.report.prose import flat_text
+from advisor.report.prose import flat_text, letter_columns
 
 LONGEST_CELL = 2000
 _NARROWEST, _WIDEST, _MEASURED = 9, 60, 200
@@ -143,9 +142,5 @@ def _write_cell(sheet: Any, line: int, at: int, cell: Scalar, form: Any) -> None
 
 def _column_width(label: str, cells: Sequence[Scalar]) -> float:
     """Characters; a label may take two lines, wide characters count twice."""
-    said = (_display_width(cell) if isinstance(cell, str) else 12 for cell in cells if cell is not None)
-    return min(max(_NARROWEST, _display_width(label) / 2 + 2, max(said, default=0) + 1), _WIDEST)
-
-
-def _display_width(text: str) -> int:
-    return len(text) + sum(east_asian_width(letter) in "WF" for letter in text)
+    said = (letter_columns(cell) if isinstance(cell, str) else 12 for cell in cells if cell is not None)
+    return min(max(_NARROWEST, letter_columns(label) / 2 + 2, max(said, default=0) + 1), _WIDEST)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from unicodedata import east_asian_width
 
 from msgspec import Struct
 
@@ -31,7 +30,7 @@ from advisor.report.charts.rank_map import rank_map
 from advisor.report.charts.rooflines import rooflines
 from advisor.report.charts.step_course import step_course
 from advisor.report.places import Hosts
-from advisor.report.prose import clean_line
+from advisor.report.prose import clean_line, letter_columns
 from advisor.report.words import CAUSES, CHARTS, say, say_axis, word_for
 from advisor.units import show_value
 
@@ -202,11 +201,6 @@ def short_label(name: Scalar, letters: int = LABEL_LETTERS) -> str:
     """A name that fits beside its bar: wide characters count twice, and a cut is in the middle."""
     text = clean_line(name, letters)
     return text if letter_columns(text) <= letters + 2 else clean_line(name, letters // 2)
-
-
-def letter_columns(text: str) -> int:
-    """How many letters wide a text is, where wide characters are two."""
-    return len(text) + sum(east_asian_width(letter) in "WF" for letter in text)
 
 
 Bar = tuple[str, float, str]

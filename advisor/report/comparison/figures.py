@@ -18,14 +18,13 @@ from advisor.report.charts.specs import (
     LONGEST_SAID,
     Chart,
     chart_of,
-    letter_columns,
     short_label,
 )
 from advisor.report.comparison.account import AccountEntry
 from advisor.report.comparison.amounts import signed_amount
 from advisor.report.comparison.apart import compared_times
 from advisor.report.comparison.words import CHARTS, say
-from advisor.report.prose import clean_line, flat_text
+from advisor.report.prose import clean_line, flat_text, letter_columns
 from advisor.report.words import say_axis
 from advisor.units import show_value
 

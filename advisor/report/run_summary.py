@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
-from msgspec import Struct
+from collections.abc import Iterable, Mapping, Sequence
 
 from advisor.messages.text import Language
 from advisor.model.run import Run
-from advisor.report.blocks import Blocks, Grid, bullet_list
+from advisor.report.blocks import Blocks, FactLine, Grid, bullet_list
 from advisor.report.columns import COLUMNS
 from advisor.report.places import number_ranges
 from advisor.report.prose import BETWEEN_SENTENCES, Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose
@@ -24,13 +22,6 @@ FEW_STEPS = 3
 """One step for the edge and two to compare: with fewer, what recurs cannot be told from what happened once."""
 
 
-class RunLine(Struct, frozen=True):
-    """One line about the run."""
-
-    label: str
-    value: Prose
-
-
 def run_line(run: Run, language: Language) -> str:
     """The run in a few words: `16 ranks · 5 steps · Ascend910B · Level1`."""
     counts = (("rank", len(run.ranks)), ("step", len(run.steps)))
@@ -38,8 +29,14 @@ def run_line(run: Run, language: Language) -> str:
     return " · ".join(clean_line(part, 40) for part in (*said, run.chip, run.level) if part)
 
 
-def run_facts(run: Run, language: Language) -> tuple[RunLine, ...]:
-    """All that is known of the run; what was not recorded is left out."""
+def run_title(run: Run, language: Language) -> Blocks:
+    """Its name and the same few words, as far as they are known, below the title of a document."""
+    facts = tuple(said for said in (code_prose(run.name, 80), plain_prose(run_line(run, language))) if said[0].text)
+    return (FactLine(facts),) if facts else ()
+
+
+def run_facts(run: Run, language: Language) -> Mapping[str, Prose]:
+    """All that is known of the run, by what it is called; what was not recorded is left out."""
     size = sum(capture.size_bytes for capture in run.captures)
     known_facts: Iterable[tuple[str, Prose]] = (
         ("run_name", _named(run.name)),
@@ -55,17 +52,18 @@ def run_facts(run: Run, language: Language) -> tuple[RunLine, ...]:
         ("torch_npu", _named(run.torch_npu_version)),
         ("level", _named(run.level)),
         ("activities", _named(_activity_names(run))),
-        ("size", plain_prose(show_value(size, "B")) if size else ()),
+        ("size", plain_prose(show_value(size, "B") if size else "")),
         ("incomplete", plain_prose(_say_incomplete(run, language))),
         ("notes", _say_notes(run, language)),
     )
-    return tuple(RunLine(say(name, language), value) for name, value in known_facts if value and value[0].text)
+    return {say(name, language): value for name, value in known_facts if value and value[0].text}
 
 
 def run_list(run: Run, language: Language) -> Blocks:
     """The same as a list."""
     colon = say("colon", language)
-    return bullet_list((TextPiece(one.label + colon, tone="label"), *one.value) for one in run_facts(run, language))
+    facts = run_facts(run, language).items()
+    return bullet_list((TextPiece(label + colon, tone="label"), *value) for label, value in facts)
 
 
 def captures_chosen(notes: Sequence[str], language: Language) -> Prose:

@@ -310,8 +310,7 @@ class ComparisonBlocks(Phrases):
     def runs(self) -> Grid:
         """Both runs beside each other."""
         sides = [
-            {fact.label: fact.value for fact in run_facts(diagnosis.run, self.language)}
-            for diagnosis in (self.comparison.before, self.comparison.after)
+            run_facts(diagnosis.run, self.language) for diagnosis in (self.comparison.before, self.comparison.after)
         ]
         labels = dict.fromkeys([*sides[0], *sides[1]])
         rows = (self.run_row(label, *(side.get(label, ()) for side in sides)) for label in labels)

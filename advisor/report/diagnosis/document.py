@@ -39,7 +39,7 @@ from advisor.report.diagnosis.outcomes import (
 )
 from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, parse_prose, plain_prose, toned
-from advisor.report.run_summary import captures_chosen, engine_grid, run_line, run_list
+from advisor.report.run_summary import captures_chosen, engine_grid, run_list, run_title
 from advisor.report.time_split import time_parts
 from advisor.report.words import say, say_rule_count
 
@@ -122,12 +122,8 @@ class DiagnosisBlocks(Phrases):
 
     def whole(self) -> Iterator[Block]:
         """Everything."""
-        run = self.diagnosis.run
         yield self.heading("report", 1)
-        name = [code_prose(run.name, 80)] if run.name else []
-        line = [plain_prose(said) for said in (run_line(run, self.language),) if said]
-        if name or line:
-            yield FactLine((*name, *line))
+        yield from run_title(self.diagnosis.run, self.language)
         yield from self.answer()
         yield from self.split()
         yield from self.ranking()

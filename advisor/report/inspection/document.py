@@ -12,7 +12,6 @@ from advisor.report.blocks import (
     Block,
     Code,
     Document,
-    FactLine,
     Fold,
     Grid,
     Paragraph,
@@ -36,7 +35,7 @@ from advisor.report.prose import (
     strong,
     toned,
 )
-from advisor.report.run_summary import captures_chosen, run_line, run_list
+from advisor.report.run_summary import captures_chosen, run_list, run_title
 from advisor.report.words import WORDS as OF_REPORTS
 from advisor.report.words import say_rule_count, word_for
 from advisor.units import show_value
@@ -105,8 +104,7 @@ class _InspectionBlocks(Phrases):
             return
         yield self.heading("inspection", 1)
         run = inspection.run or Run()
-        line = run_line(run, language)
-        yield FactLine((code_prose(run.name, 80), *([plain_prose(line)] if line else [])))
+        yield from run_title(run, language)
         yield from paragraph_of(*captures_chosen(run.notes, language))
         counts = {"can": len(inspection.enabled), "blind": len(inspection.blind), "of": len(inspection.outcomes)}
         other = counts["of"] - counts["can"] - counts["blind"]

@@ -17,7 +17,7 @@ from advisor.report.modules.words import ATTENTION_MARKING, MARKING, say
 from advisor.report.phrases import Phrases
 from advisor.report.places import number_ranges
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose
-from advisor.report.run_summary import captures_chosen, run_line
+from advisor.report.run_summary import captures_chosen, run_title
 from advisor.units import show_value
 
 BAR = 10
@@ -127,8 +127,7 @@ class ModuleBlocks(Phrases):
         """How much is known, and where most of the time goes; or what to record."""
         run = self.report.run
         yield self.heading("modules" if self.report.ranks else "nothing", 1)
-        line = run_line(run, self.language)
-        yield FactLine((code_prose(run.name, 80), *([plain_prose(line)] if line else [])))
+        yield from run_title(run, self.language)
         yield from paragraph_of(*captures_chosen(run.notes, self.language))
         if not self.report.ranks:
             yield from self.how_to_record()

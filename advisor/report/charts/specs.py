@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from advisor.messages.text import Language, TimesOf
-from advisor.model.findings import Exhibit, Scalar
+from advisor.model.findings import Exhibit
+from advisor.report.charts.bars import BESIDE, BY_PLACE, LONGEST_SAID, named_bars, short_label
 from advisor.report.charts.drawing import (
     PARTS,
     TIME_LABEL,
@@ -30,16 +31,11 @@ from advisor.report.charts.rank_map import rank_map
 from advisor.report.charts.rooflines import rooflines
 from advisor.report.charts.step_course import step_course
 from advisor.report.places import Hosts
-from advisor.report.prose import clean_line, letter_columns
+from advisor.report.prose import clean_line
 from advisor.report.words import CAUSES, CHARTS, say, say_axis, word_for
 from advisor.units import show_value
 
-LABEL, AMOUNT = 180, 64
-LABEL_LETTERS = 22
-"""Room beside bars for names and amounts: the page's font may be wider than the one the drawing measures with."""
 MOST_BARS = 10
-LONGEST_SAID = 120
-"""Characters of a name that a mark says."""
 MOST_RANKS = 256
 """So many ranks have a bar each; more are drawn in groups, and the chart says so."""
 NARROW_RANKS = 32
@@ -197,12 +193,6 @@ def _top_operators(rows: Sequence[Row], total: int, language: Language, times_of
     return _bars_drawing(bars, "compute", note, say_axis("time_step", language, times_of))
 
 
-def short_label(name: Scalar, letters: int = LABEL_LETTERS) -> str:
-    """A name that fits beside its bar: wide characters count twice, and a cut is in the middle."""
-    text = clean_line(name, letters)
-    return text if letter_columns(text) <= letters + 2 else clean_line(name, letters // 2)
-
-
 Bar = tuple[str, float, str]
 """A name, its time in µs, and what else is to be said of it."""
 
@@ -211,7 +201,7 @@ def _bars_drawing(bars: Sequence[Bar], colour: str, note: str, head: str) -> Dra
     if not bars:
         return None
     ordered = sorted(bars, key=lambda bar: (-bar[1], bar[0]))[:MOST_BARS]
-    values = [
+    values: list[ChartSpec] = [
         {
             "place": place,
             "name": short_label(name),
@@ -221,36 +211,11 @@ def _bars_drawing(bars: Sequence[Bar], colour: str, note: str, head: str) -> Dra
         }
         for place, (name, us, more) in enumerate(ordered)
     ]
-    y = {"field": "place", "type": "ordinal", "title": None, "axis": None}
-    x = {"field": "ms", "type": "quantitative", "axis": None, "scale": {"domainMax": ordered[0][1] / 1e3}}
-    label: ChartSpec = {"type": "text", "align": "right", "dx": -8, "baseline": "middle", "limit": 0}
-    spec: ChartSpec = {
-        "width": WIDTH - LABEL - AMOUNT,
-        "height": {"step": 24},
-        "padding": {"left": LABEL, "right": AMOUNT, "top": 2, "bottom": 2},
-        "autosize": "none",
-        "data": {"values": values},
-        "encoding": {"y": y},
-        "layer": [
-            {
-                "mark": {
-                    "type": "bar",
-                    "aria": True,
-                    "fill": f"var(--{colour})",
-                    "height": {"band": 0.66},
-                    "cornerRadiusEnd": 2,
-                },
-                "encoding": {"x": x, "description": {"field": "whole"}},
-            },
-            {"mark": label, "encoding": {"x": {"value": 0}, "text": {"field": "name"}}},
-            {
-                "mark": {"type": "text", "align": "left", "dx": 6, "baseline": "middle", "fill": "var(--muted)"},
-                "encoding": {"x": x, "text": {"field": "said"}},
-            },
-        ],
-    }
-    heads = ("", head)
-    return Drawing(spec, note, heads, [(short_label(name), show_value(us, "us")) for name, us, _ in ordered])
+    x: ChartSpec = {"field": "ms", "type": "quantitative", "axis": None, "scale": {"domainMax": ordered[0][1] / 1e3}}
+    look = {"type": "bar", "aria": True, "fill": f"var(--{colour})", "height": {"band": 0.66}, "cornerRadiusEnd": 2}
+    bar: ChartSpec = {"mark": look, "encoding": {"y": BY_PLACE, "x": x, "description": {"field": "whole"}}}
+    numbers = [(short_label(name), show_value(us, "us")) for name, us, _ in ordered]
+    return Drawing(named_bars(values, BESIDE, [bar], x), note, ("", head), numbers)
 
 
 def _launch_latency(rows: Sequence[Row], total: int, language: Language, times_of: TimesOf = "step") -> Drawing | None:

@@ -5,21 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import Struct
-
 from advisor.messages.text import Language
 from advisor.model.comparison import Comparison
 from advisor.model.findings import StepSplit
+from advisor.report.charts.bars import BESIDE, BY_PLACE, LONGEST_SAID, BarRoom, named_bars, short_label
 from advisor.report.charts.drawing import WIDE, WIDTH, ChartSpec, Drawing, tooltip_text
-from advisor.report.charts.specs import (
-    AMOUNT,
-    LABEL,
-    LABEL_LETTERS,
-    LONGEST_SAID,
-    Chart,
-    chart_of,
-    short_label,
-)
+from advisor.report.charts.specs import Chart, chart_of
 from advisor.report.comparison.account import AccountEntry
 from advisor.report.comparison.amounts import signed_amount
 from advisor.report.comparison.apart import compared_times
@@ -35,7 +26,7 @@ _COLOURS = {"slower": "var(--critical)", "faster": "var(--compute)", "sum": "var
 def comparison_charts(comparison: Comparison, entries: Sequence[AccountEntry], language: Language) -> tuple[Chart, ...]:
     """The charts that have something to show."""
     steps = _steps_drawing(comparison, len(entries), language)
-    room = _room_alone(entries) if steps is None else _BESIDE
+    room = _room_alone(entries) if steps is None else BESIDE
     moved = _waterfall_drawing(entries, language, judged=not comparison.apart, room=room)
     drawings = {"moved": moved, "steps": steps}
     times_of = compared_times(comparison)
@@ -43,33 +34,18 @@ def comparison_charts(comparison: Comparison, entries: Sequence[AccountEntry], l
     return tuple(chart_of(kind, title, one) for kind, title, one in named if one is not None)
 
 
-class _Room(Struct, frozen=True):
-    """How wide a chart of bars is, the names beside them, and how many letters these have."""
-
-    width: int
-    label: int
-    letters: int
-
-    @property
-    def plot(self) -> int:
-        """What is left for the bars."""
-        return self.width - self.label - AMOUNT
-
-
-_BESIDE = _Room(WIDTH, LABEL, LABEL_LETTERS)
-"""Of a chart beside another."""
 _MOST_LETTERS, _LETTER = 42, 8
 """Of a name beside a chart that has the width of the page to itself, and the most pixels of each."""
 
 
-def _room_alone(entries: Sequence[AccountEntry]) -> _Room:
+def _room_alone(entries: Sequence[AccountEntry]) -> BarRoom:
     """The width of the page, with names as wide as the longest of them needs."""
     names = (short_label(flat_text(one.name), _MOST_LETTERS) for one in entries)
-    return _Room(WIDE, max(LABEL, (max(map(letter_columns, names), default=0) + 2) * _LETTER), _MOST_LETTERS)
+    return BarRoom(WIDE, max(BESIDE.label, (max(map(letter_columns, names), default=0) + 2) * _LETTER), _MOST_LETTERS)
 
 
 def _waterfall_drawing(
-    entries: Sequence[AccountEntry], language: Language, *, judged: bool, room: _Room
+    entries: Sequence[AccountEntry], language: Language, *, judged: bool, room: BarRoom
 ) -> Drawing | None:
     """Each bar begins where the one above ends; the last is their sum. `judged`, slower and faster have colours.
 
@@ -89,16 +65,6 @@ def _waterfall_drawing(
         "axis": None,
         "scale": {"domain": [low, high], "nice": False, "zero": False},
     }
-    y: ChartSpec = {"field": "place", "type": "ordinal", "title": None, "axis": None}
-    label: ChartSpec = {"type": "text", "align": "right", "dx": -8, "baseline": "middle", "limit": 0}
-    amount: ChartSpec = {
-        "type": "text",
-        "align": "left",
-        "dx": 6,
-        "baseline": "middle",
-        "fill": "var(--muted)",
-        "limit": 0,
-    }
     paint: ChartSpec = {
         "field": "kind",
         "type": "nominal",
@@ -106,29 +72,19 @@ def _waterfall_drawing(
         "legend": None,
     }
     pale: ChartSpec = {"condition": {"test": "datum.pale", "value": 0.4}, "value": 1}
-    spec: ChartSpec = {
-        "width": room.plot,
-        "height": {"step": 24},
-        "padding": {"left": room.label, "right": AMOUNT, "top": 2, "bottom": 2},
-        "autosize": "none",
-        "data": {"values": values},
-        "layer": [
-            {"mark": {"type": "rule", "stroke": "var(--line)"}, "encoding": {"x": {"datum": 0, **x}}},
-            {
-                "mark": {"type": "bar", "aria": True, "height": {"band": 0.66}, "cornerRadius": 1.5, "minBandSize": 1},
-                "encoding": {
-                    "y": y,
-                    "x": {"field": "from", **x},
-                    "x2": {"field": "to"},
-                    "color": paint,
-                    "fillOpacity": pale,
-                    "description": {"field": "whole"},
-                },
-            },
-            {"mark": label, "encoding": {"y": y, "x": {"value": 0}, "text": {"field": "name"}}},
-            {"mark": amount, "encoding": {"y": y, "x": {"value": room.plot}, "text": {"field": "said"}}},
-        ],
+    zero: ChartSpec = {"mark": {"type": "rule", "stroke": "var(--line)"}, "encoding": {"x": {"datum": 0, **x}}}
+    bar: ChartSpec = {
+        "mark": {"type": "bar", "aria": True, "height": {"band": 0.66}, "cornerRadius": 1.5, "minBandSize": 1},
+        "encoding": {
+            "y": BY_PLACE,
+            "x": {"field": "from", **x},
+            "x2": {"field": "to"},
+            "color": paint,
+            "fillOpacity": pale,
+            "description": {"field": "whole"},
+        },
     }
+    spec = named_bars(values, room, [zero, bar], {"value": room.plot})
     note = say("pale", language) if any(value["pale"] for value in values) else ""
     numbers = [(clean_line(flat_text(one.name), LONGEST_SAID), one.delta) for one in entries]
     return Drawing(spec, note, ("", ""), numbers, room.width == WIDE)

@@ -29,7 +29,7 @@ def _command_lines(reported: Reported) -> Iterable[str]:
         at = result.location
         place = {"file": at.file, "line": str(at.line)} if at else {}
         title = f"{result.card.rule} ({result.card.severity_word})"
-        said = "\n".join([result.headline, *result.details(reported.language)])
+        said = "\n".join(result.lines(reported.language))
         yield workflow_command(_COMMANDS[result.level], said, **place, title=title)
     if blind := nothing_checked(reported):
         yield workflow_command("warning", blind, title="advisor")

@@ -92,7 +92,7 @@ def _rule_case(
     some = tuple(found)
     if some:
         failing = tuple(result for result in some if _is_failure(result, by_policy=reported.verdict is not None))
-        body = "\n\n".join("\n".join([result.headline, *result.details(language)]) for result in failing or some)
+        body = "\n\n".join("\n".join(result.lines(language)) for result in failing or some)
         applying = rule_help.keep_applying_steps(info, [result.finding for result in failing]) if info else None
         help_text = rule_help.plain_help(applying, language) if applying else ""
         said = f"{body}\n\n{help_text}" if failing and help_text else body

@@ -29,7 +29,7 @@ def _finding_diagnostics(reported: Reported) -> Iterable[dict[str, Any]]:
     for result in open_results(reported):
         at = result.location
         yield {
-            "message": "\n".join([result.headline, *result.details(reported.language)]),
+            "message": "\n".join(result.lines(reported.language)),
             "location": {
                 "path": at.file if at else stand_in(reported),
                 **({"range": {"start": {"line": at.line}}} if at else {}),

@@ -58,8 +58,8 @@ class ToolResult(Struct, frozen=True):
         """The title in one line, harmless to print."""
         return flat_text(self.card.title)
 
-    def details(self, language: Language) -> tuple[str, ...]:
-        """What is said below the title, a line each: change, saving, places, source line, first step of the remedy."""
+    def lines(self, language: Language) -> tuple[str, ...]:
+        """The title, and below it a line each: change, saving, places, source line, first step of the remedy."""
         card = self.card
         named = (
             ("saving", card.saving if card.saving_time else None),
@@ -69,17 +69,17 @@ class ToolResult(Struct, frozen=True):
             ("first_fix", one_line(card.actions[0].do) if card.actions else None),
         )
         return (
+            self.headline,
             *([say_in_format(self.change.status, language)] if self.change else []),
             *(_key_value(say(name, language), value, language) for name, value in named if value is not None),
             *([suppression_text(self.suppression, language)] if self.suppression else []),
         )
 
     def message(self, language: Language) -> str:
-        """Title and details in one paragraph; the first sentence is the title."""
+        """All of them in one paragraph; the first sentence is the title."""
         stop = say("full_stop", language)
         return BETWEEN_SENTENCES[language].join(
-            line if line.endswith((".", "。", "!", "！", "?", "？")) else line + stop
-            for line in (self.headline, *self.details(language))
+            line if line.endswith((".", "。", "!", "！", "?", "？")) else line + stop for line in self.lines(language)
         )
 
     @property

@@ -12,13 +12,11 @@ from advisor.model.comparison import Comparison, Moved
 from advisor.report.comparison.amounts import signed_amount
 from advisor.report.comparison.apart import compared_times
 from advisor.report.comparison.words import PARTS, say
-from advisor.report.prose import Prose, Tone, code_prose, plain_prose
+from advisor.report.prose import Prose, code_prose, plain_prose
 from advisor.report.words import CAUSES, word_for
 from advisor.units import show_value
 
 MOST_MOVED = 12
-COLOURS: dict[str, Tone] = {"compute": "compute", "communication": "comm", "free": "idle"}
-"""The colours of the parts of a step."""
 
 
 class AccountEntry(Struct, frozen=True):

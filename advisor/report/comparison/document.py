@@ -26,14 +26,14 @@ from advisor.report.blocks import (
     led_by,
     paragraph_of,
 )
-from advisor.report.comparison.account import COLOURS, AccountEntry, account_entries
+from advisor.report.comparison.account import AccountEntry, account_entries
 from advisor.report.comparison.amounts import percent_change, signed_amount
 from advisor.report.comparison.answer import compare_verdict
 from advisor.report.comparison.apart import shift_status, summed_times
 from advisor.report.comparison.items import FindingGroup, Item, WatchedValue, change_groups, values_line
 from advisor.report.comparison.sides import compared_sides, side_paragraphs, sides_chosen
 from advisor.report.comparison.tables import difference_fold
-from advisor.report.comparison.words import JUDGEMENTS, say, say_column
+from advisor.report.comparison.words import COLOURS, JUDGEMENTS, say, say_column
 from advisor.report.diagnosis.finding import ARROW
 from advisor.report.phrases import Phrases
 from advisor.report.prose import (
@@ -54,8 +54,6 @@ from advisor.units import show_value
 
 ROWS = 15
 """Rows of each table: enough for a comment; spreadsheets hold the others."""
-TIMES = {"communication": "comm", "free": "idle"}
-"""What the parts of a step are called, where they have another name."""
 TONES: dict[str, Tone] = {"worse": "bad", "new": "bad", "better": "good", "gone": "good"}
 """How what became of a time or a finding is meant."""
 _ASIDE = ("rest", "step")
@@ -169,7 +167,7 @@ class ComparisonBlocks(Phrases):
     def time_row(self, shift: Shift) -> tuple[Prose, ...]:
         """One time: before, after, by how much it differs, by how much it may, and what that means."""
         status = shift_status(shift, self.comparison)
-        name = self.whole_name if shift.name == "step" else TIMES.get(shift.name, shift.name)
+        name = self.whole_name if shift.name == "step" else COLOURS[shift.name]
         percent = percent_change(shift.before_us, shift.after_us) if shift.delta_us else ""
         delta, tone = signed_amount(shift.delta_us), TONES.get(status, "")
         return (

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from advisor.messages.text import Language, Text, TimesOf
 from advisor.model.comparison import Barrier
 from advisor.report.columns import COLUMNS
+from advisor.report.prose import StepPart
 from advisor.report.words import WORDS as OF_REPORTS
 from advisor.report.words import Wording, word_for
 
@@ -203,11 +204,9 @@ JUDGEMENTS: Mapping[str, Text] = {
     "not comparable": _t("cannot be told", "无法判断"),
 }
 
-PARTS: Mapping[str, Text] = {
-    "compute": OF_REPORTS["compute"],
-    "communication": OF_REPORTS["comm"],
-    "free": OF_REPORTS["idle"],
-}
+COLOURS: Mapping[str, StepPart] = {"compute": "compute", "communication": "comm", "free": "idle"}
+"""What reports call the parts of a step, and their colours."""
+PARTS: Mapping[str, Text] = {part: OF_REPORTS[name] for part, name in COLOURS.items()}
 
 TABLES: Mapping[str, Text] = {
     "changes": _t("Findings", "问题"),

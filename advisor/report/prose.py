@@ -153,6 +153,11 @@ def toned(said: Prose, tone: Tone) -> Prose:
     return tuple(replace(piece, tone=tone) for piece in said)
 
 
+def quiet(words: str) -> Prose:
+    """Words beside what matters; nothing where nothing is said."""
+    return (TextPiece(words, tone="quiet"),) if words else ()
+
+
 def strong(said: Prose) -> Prose:
     """The same words, to be seen first."""
     return tuple(replace(piece, strong=True) for piece in said)

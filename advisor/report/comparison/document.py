@@ -45,6 +45,7 @@ from advisor.report.prose import (
     join_prose,
     parse_prose,
     plain_prose,
+    quiet,
     strong,
     toned,
 )
@@ -106,7 +107,7 @@ class ComparisonBlocks(Phrases):
     def short(self, top: int) -> Iterator[Block]:
         """What fits on a terminal."""
         sides = compared_sides(self.comparison, self.language)
-        yield Grid(((), (), ()), tuple((_quiet(word), plain_prose(name), _quiet(line)) for word, name, line in sides))
+        yield Grid(((), (), ()), tuple((quiet(word), plain_prose(name), quiet(line)) for word, name, line in sides))
         yield from sides_chosen(self.comparison, self.language)
         yield from self.answer()
         yield from self.times()
@@ -127,7 +128,7 @@ class ComparisonBlocks(Phrases):
             heads = (plain_prose(say_column("status", self.language)), *self.heads("finding", "saving", "severity"))
             yield Grid(heads, tuple(self.overview_row(word, item) for word, item in changed[:most]))
         if (left := len(changed) - most) > 0:
-            yield Paragraph(_quiet(self.say("more_short", count=left)))
+            yield Paragraph(quiet(self.say("more_short", count=left)))
         yield from map(Paragraph, self.notes)
 
     def summary(self) -> Iterator[Block]:
@@ -149,7 +150,7 @@ class ComparisonBlocks(Phrases):
         """Whether it got slower, through what, and how sure that is."""
         yield Paragraph(self.in_a_row((TextPiece(self.verdict.says, strong=True),), self.verdict.mainly))
         yield Paragraph(plain_prose(self.verdict.findings))
-        yield Paragraph(_quiet(self.verdict.sure))
+        yield Paragraph(quiet(self.verdict.sure))
 
     def times(self) -> Iterator[Grid]:
         """The step and its parts on both sides, where they are known."""
@@ -175,7 +176,7 @@ class ComparisonBlocks(Phrases):
             plain_prose(show_value(shift.before_us, "us")),
             plain_prose(show_value(shift.after_us, "us")),
             (TextPiece(f"{delta} ({percent})" if percent else delta, tone=tone),),
-            _quiet(f"±{show_value(shift.noise_us, 'us')}"),
+            quiet(f"±{show_value(shift.noise_us, 'us')}"),
             (TextPiece(JUDGEMENTS[status].say(self.language), tone=tone),),
         )
 
@@ -212,11 +213,11 @@ class ComparisonBlocks(Phrases):
         for one in own[:top]:
             noisy = self.aside(self.say("within_noise")) if one.noisy else ""
             count = f"  {one.count}" if "→" in one.count else ""
-            yield self.moved_by(one), plain_prose(one.part), (*one.name, *_quiet(count + noisy))
+            yield self.moved_by(one), plain_prose(one.part), (*one.name, *quiet(count + noisy))
         total = self.entries[-1]
         if len(own) > top or any(one.key == "rest" for one in self.entries):
             rest = signed_amount(round(total.us - sum(one.us for one in own[:top]), 6))
-            yield _quiet(rest), (), _quiet(self.say("others"))
+            yield quiet(rest), (), quiet(self.say("others"))
         yield strong(plain_prose(total.delta)), (), strong(total.name)
 
     def changes(self) -> Iterator[Block]:
@@ -257,7 +258,7 @@ class ComparisonBlocks(Phrases):
         if one.threshold:
             after += f"{self.semicolon}{self.say('threshold')}{self.colon}{one.threshold}"
         label = toned((*one.label, TextPiece(self.colon)), "quiet")
-        return (*label, *one.before, TextPiece(" → "), *one.after, *_quiet(after))
+        return (*label, *one.before, TextPiece(" → "), *one.after, *quiet(after))
 
     def group_briefly(self, group: FindingGroup, top: int) -> Iterator[Block]:
         """The first findings of one kind of change."""
@@ -267,7 +268,7 @@ class ComparisonBlocks(Phrases):
         )
         if group.folded:
             names = self.say("comma").join(dict.fromkeys(item.rule for item in group.items[:top]))
-            yield Paragraph((*name, *_quiet(f"  {names}{' …' if group.count > top else ''}")), begins=True)
+            yield Paragraph((*name, *quiet(f"  {names}{' …' if group.count > top else ''}")), begins=True)
             if group.status == "not-comparable" and group.items[0].reason:
                 yield Quote(paragraph_of(*toned(group.items[0].reason, "quiet")))
             return
@@ -275,13 +276,13 @@ class ComparisonBlocks(Phrases):
         for item in group.items[:top]:
             yield Quote(tuple(self.item_briefly(item)))
         if group.count > top:
-            yield Quote(paragraph_of(*_quiet(self.say("more_short", count=group.count - top))))
+            yield Quote(paragraph_of(*quiet(self.say("more_short", count=group.count - top))))
 
     def item_briefly(self, item: Item) -> Iterator[Block]:
         """What became of one finding, its first value, and the first step of its remedy."""
         yield Paragraph(strong(item.title))
         parts = (item.severity_words, item.saving, values_line(item.values[:1], self.language))
-        below: list[Block] = [Paragraph((TextPiece("  ".join(filter(None, parts))), *_quiet(f"  {item.rule}")))]
+        below: list[Block] = [Paragraph((TextPiece("  ".join(filter(None, parts))), *quiet(f"  {item.rule}")))]
         if actions := item.actions:
             below.append(ListBlock((actions[0].do,), mark=ARROW))
         yield Quote(tuple(below))
@@ -317,7 +318,3 @@ class ComparisonBlocks(Phrases):
     def run_row(self, label: str, before: Prose, after: Prose) -> tuple[Prose, ...]:
         """One fact about both runs."""
         return plain_prose(label), before or plain_prose("–"), after or plain_prose("–")
-
-
-def _quiet(words: str) -> Prose:
-    return (TextPiece(words, tone="quiet"),) if words else ()

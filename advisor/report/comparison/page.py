@@ -30,9 +30,9 @@ from advisor.report.comparison.figures import comparison_charts
 from advisor.report.comparison.items import Item
 from advisor.report.comparison.sides import sides_chosen, sides_in_title
 from advisor.report.comparison.words import COLOURS
-from advisor.report.diagnosis.finding import remedy_list
+from advisor.report.diagnosis.finding import quiet_line, remedy_list
 from advisor.report.pages import Drawings, bounded_page, figure_blocks, page_part
-from advisor.report.prose import Prose, TextPiece, Tone, code_prose, plain_prose, strong, toned
+from advisor.report.prose import Prose, TextPiece, Tone, code_prose, plain_prose, quiet, strong, toned
 from advisor.units import show_value
 
 ROWS = 30
@@ -81,7 +81,7 @@ class _PageBlocks(ComparisonBlocks):
         for times in self.times():
             yield self.bars()
             yield Section((times,), "times")
-            yield Paragraph((TextPiece(self.say("split_note"), tone="quiet"),))
+            yield quiet_line(self.said("split_note"))
 
     def bars(self) -> BarPair:
         """The step on both sides, each made of its parts."""
@@ -98,7 +98,7 @@ class _PageBlocks(ComparisonBlocks):
         return BarPair(tuple(bars))
 
     def item(self, item: Item, *, folded: bool) -> Iterator[Block]:
-        worth = paragraph_of(TextPiece(item.saving, tone="quiet")) if item.saving else ()
+        worth = paragraph_of(*quiet(item.saving))
         title = Section((Paragraph(strong(item.title)), *worth), "line")
         severity = (TextPiece(item.severity_words, tone=cast("Tone", item.severity)),)
         sure = [plain_prose(self.say("confidence") + self.colon + item.confidence)] if item.confidence else []

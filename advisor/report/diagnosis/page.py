@@ -30,9 +30,9 @@ from advisor.report.charts.draw import Renderer
 from advisor.report.charts.specs import Chart, exhibit_charts
 from advisor.report.diagnosis.cards import Card, CardLink
 from advisor.report.diagnosis.document import FULL_CARDS, DiagnosisBlocks
-from advisor.report.diagnosis.finding import FindingBlocks, remedy_list, severity_piece
+from advisor.report.diagnosis.finding import FindingBlocks, quiet_line, remedy_list, severity_piece
 from advisor.report.pages import Drawings, bounded_page, figure_blocks, page_part
-from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, plain_prose, strong, toned
+from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, plain_prose, quiet, strong, toned
 from advisor.report.run_summary import captures_chosen, run_line
 
 CATEGORY_CHARTS: Mapping[str, tuple[str, ...]] = {
@@ -101,7 +101,7 @@ class _FindingArticle(FindingBlocks):
     def proof(self, card: Card) -> Iterator[Block]:
         """What was measured, where, and what else was held against thresholds."""
         if card.measures:
-            worst = (TextPiece(f" {self.say('evidence_at')}", tone="quiet"),) if len(card.places) > 1 else ()
+            worst = quiet(f" {self.say('evidence_at')}" if len(card.places) > 1 else "")
             yield Heading((TextPiece(self.say("evidence")), *worst), 4)
             yield replace(self.measures(card.measures), numeric=_MEASURED, below=3)
         if card.places:
@@ -177,17 +177,17 @@ class _PageBlocks(DiagnosisBlocks):
         said = self.headline
         yield Heading(plain_prose(said.time or said.says or self.say("title")), 1)
         if said.first:
-            won = (TextPiece(f" {said.won}", tone="quiet"),) if said.won else ()
+            won = quiet(f" {said.won}" if said.won else "")
             title = link_prose(strong(said.first.title), said.first.anchor)
             yield Section((Paragraph((TextPiece(f"{said.label} ", tone="label"), *title, *won)),), "lead")
             yield from self.first_step(said.first)
         elif said.time:
             yield Section((Paragraph(plain_prose(said.says)),), "lead")
-        yield from (Paragraph(toned(remark, "quiet")) for remark in said.remarks)
+        yield from map(quiet_line, said.remarks)
         yield from paragraph_of(*toned(captures_chosen(self.diagnosis.run.notes, self.language), "quiet"))
         yield from self.split()
         if not self.parts and self.diagnosis.outcomes:
-            yield Paragraph((TextPiece(self.say("no_split"), tone="quiet"),))
+            yield quiet_line(self.said("no_split"))
 
     def first_step(self, card: Card) -> Iterator[Section]:
         """What to do first, with its command."""
@@ -211,9 +211,7 @@ class _PageBlocks(DiagnosisBlocks):
             *(TextPiece(key, code=True) for key in "/jk"),
             TextPiece(f" {self.say('keys')}"),
         )
-        yield Paragraph(
-            (TextPiece(self.say("rank_by"), tone="quiet"), *toned(keys, "keys")),
-        )
+        yield Paragraph((*quiet(self.say("rank_by")), *toned(keys, "keys")))
 
     def in_order(self) -> Iterator[Card]:
         """The cards as a list of what to do: symptoms stand right under the cause they are folded under."""
@@ -228,11 +226,11 @@ class _PageBlocks(DiagnosisBlocks):
     def ranked(self, card: Card) -> Section:
         """A finding in the ranking: a line that leads to it, with what it wins drawn beside it."""
         seen_as = self.say("part_of" if card.is_partly else "same_time")
-        same = (TextPiece(seen_as + self.colon, tone="quiet"),) if card.is_folded else ()
+        same = quiet(seen_as + self.colon if card.is_folded else "")
         place = [plain_prose(card.places[0].place + (" …" if len(card.places) > 1 else ""))] if card.places else []
         about = FactLine(((severity_piece(card),), plain_prose(card.category_word), *place))
         what = Section((Paragraph((*same, *strong(card.title))), about), "what")
-        number = Paragraph((TextPiece(card.number, tone="quiet"),))
+        number = Paragraph(quiet(card.number))
         return Section(
             (number, what, Section(tuple(_saving_blocks(card)), "saving")),
             "folded" if card.is_folded else "",
@@ -257,7 +255,7 @@ class _PageBlocks(DiagnosisBlocks):
 def _saving_blocks(card: Card) -> Iterator[Block]:
     """What fixing it wins, in words and as a part of the step."""
     if not card.saving_time:
-        yield Paragraph((TextPiece(card.saving, tone="quiet"),))
+        yield Paragraph(quiet(card.saving))
         return
     amount = (TextPiece(f"{card.bound} ", tone="quiet"), TextPiece(card.saving_time, strong=True))
     yield FactLine((amount, *([plain_prose(card.share)] if card.share else [])))

@@ -25,7 +25,6 @@ from advisor.report.blocks import (
     ListBlock,
     Paragraph,
     bullet_list,
-    paragraph_of,
 )
 from advisor.report.comparison.apart import compared_times, say_barriers
 from advisor.report.comparison.sides import sides_chosen
@@ -35,7 +34,7 @@ from advisor.report.diagnosis.cards import Card, make_cards, worst_place
 from advisor.report.diagnosis.finding import quiet_line
 from advisor.report.diagnosis.outcomes import first_unread
 from advisor.report.phrases import Phrases
-from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, parse_prose, plain_prose, strong
+from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, parse_prose, plain_prose, quiet, strong
 from advisor.report.run_summary import captures_chosen
 from advisor.report.verdict.words import say, say_count
 from advisor.units import show_value
@@ -174,7 +173,7 @@ class _Maker(Phrases):
         by = self.say("because", by=clean_line(ruling.by))
         place = worst_place(card, self.language)
         where = f"{place}  " if place else ""
-        yield (_quiet_piece(where), *self.rule(card, ruling.fingerprint), _quiet_piece(f"  {by}"))
+        yield (*quiet(where), *self.rule(card, ruling.fingerprint), *quiet(f"  {by}"))
 
     def rule(self, card: Card, fingerprint: str = "") -> Prose:
         said = " ".join(filter(None, (card.rule, clean_line(fingerprint))))
@@ -197,11 +196,11 @@ class _Maker(Phrases):
             yield ListBlock(tuple(items), mark=TextPiece("!", tone="warn"))
         yield from self.more(self.warned, MOST_WARNINGS)
         if self.known:
-            yield Paragraph((_quiet_piece(self.say("known", count=self.known)),))
+            yield quiet_line(self.said("known", count=self.known))
 
     def more(self, entries: Sequence[object], shown: int) -> Blocks:
         left = len(entries) - shown
-        return paragraph_of(_quiet_piece(self.say("more", count=left))) if left > 0 else ()
+        return (quiet_line(self.said("more", count=left)),) if left > 0 else ()
 
     def budgets(self) -> Grid:
         names = ("budget", "limit", "measured", "result")
@@ -245,7 +244,7 @@ class _Maker(Phrases):
     def held(self, card: Card, one: Suppression) -> Prose:
         until = self.say("until", day=one.expires) if one.expires else ""
         about = self.comma.join(filter(None, (clean_line(one.reason, 200), clean_line(one.owner), until)))
-        return (*card.title, _quiet_piece(f"  {about}"))
+        return (*card.title, *quiet(f"  {about}"))
 
     def named(self, one: Suppression, when: str) -> Prose:
         """A suppression by its place in the settings."""
@@ -280,10 +279,6 @@ class _Maker(Phrases):
             f'reason = "{self.say("reason_here")}"',
             f"expires = {until.isoformat()}",
         )
-
-
-def _quiet_piece(text: str) -> TextPiece:
-    return TextPiece(text, tone="quiet")
 
 
 def _quote_yaml(word: str, plain: re.Pattern[str]) -> str:

@@ -14,8 +14,9 @@ from advisor.report.comparison.apart import compared_times, say_barriers, say_bo
 from advisor.report.comparison.items import Items, WatchedValue
 from advisor.report.comparison.sides import side_paragraphs, sides_chosen, sides_in_title
 from advisor.report.comparison.words import JUDGEMENTS, STATUSES
+from advisor.report.diagnosis.finding import quiet_line
 from advisor.report.phrases import Phrases
-from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, plain_prose
+from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, plain_prose, quiet
 from advisor.report.verification.words import say
 from advisor.report.words import say_aside
 from advisor.units import show_value
@@ -71,7 +72,7 @@ class _VerificationBlocks(Phrases):
             heads = self.heads("became", "finding", "promised_short", "freed_short", "explained_short")
             yield Grid(heads, tuple(map(self.finding_row, found.findings)), subject=1)
             if not found.barriers:
-                yield Paragraph((TextPiece(self.say("no_sum"), tone="quiet"),))
+                yield quiet_line(self.said("no_sum"))
         yield from self.caveat_blocks([one for one in found.against if one.status == "new"], found.reasons)
 
     def finding_row(self, one: Verification) -> tuple[Prose, ...]:
@@ -167,7 +168,7 @@ class _VerificationBlocks(Phrases):
         )
         for name, time, note in named:
             label = self.said("won_window" if name == "won" and self.times_of != "step" else name)
-            yield label, plain_prose(time), (TextPiece(note, tone="quiet"),) if note else ()
+            yield label, plain_prose(time), quiet(note)
 
     def say_won(self, one: Verification) -> str:
         """Which part of the promise the step won; of a step that moved by less than noise that it did."""

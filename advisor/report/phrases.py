@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from advisor.messages.text import Language, TimesOf
-from advisor.report.blocks import Heading, Paragraph
+from advisor.report.blocks import Blocks, Heading, Paragraph, bullet_list
 from advisor.report.prose import BETWEEN_SENTENCES, Prose, TextPiece, Tone, join_prose, plain_prose
 from advisor.report.words import Wording
 
@@ -33,6 +35,11 @@ class Phrases:
     def heads(self, *names: str) -> tuple[Prose, ...]:
         """The heads of a table."""
         return tuple(map(self.said, names))
+
+    def listed(self, name: str, items: Iterable[Prose], level: int = 2) -> Blocks:
+        """A list below its title; nothing where nothing is in it."""
+        made = bullet_list(items)
+        return (self.heading(name, level), *made) if made else ()
 
     def sentence(self, name: str, /, **values: object) -> Paragraph:
         """Fixed words that stand for themselves."""

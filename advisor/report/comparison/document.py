@@ -22,7 +22,6 @@ from advisor.report.blocks import (
     Paragraph,
     Quote,
     Section,
-    bullet_list,
     led_by,
     paragraph_of,
 )
@@ -100,7 +99,7 @@ class ComparisonBlocks(Phrases):
         yield from self.account()
         yield from self.changes()
         yield from self.tables()
-        yield from self.noted()
+        yield from self.listed("notes", self.notes)
         yield Fold(self.said("runs"), (self.runs(),))
         yield self.sentence("made_by", version=clean_line(self.comparison.after.version, 40))
 
@@ -116,7 +115,7 @@ class ComparisonBlocks(Phrases):
             yield Grid(((), (), ()), tuple(self.account_rows(top)), (True,))
         for group in self.groups:
             yield from self.group_briefly(group, top)
-        yield from self.noted()
+        yield from self.listed("notes", self.notes)
 
     def overview(self, most: int) -> Iterator[Block]:
         """What stands in the cell of a notebook."""
@@ -299,12 +298,6 @@ class ComparisonBlocks(Phrases):
             yield self.sentence("tables_note")
             for table in self.comparison.tables:
                 yield Section((difference_fold(table, self.language, self.rows, self.times_of),), "sheet")
-
-    def noted(self) -> Iterator[Block]:
-        """What stands between the two captures."""
-        if self.notes:
-            yield self.heading("notes")
-            yield from bullet_list(self.notes)
 
     def runs(self) -> Grid:
         """Both runs beside each other."""

@@ -15,10 +15,9 @@ from advisor.report.blocks import Block, Blocks, Document, Grid, Heading, Paragr
 from advisor.report.columns import COLUMNS
 from advisor.report.diagnosis.cards import Maker, describe_saving
 from advisor.report.explanation.chinese_meanings import chinese_meanings
-from advisor.report.explanation.rule_document import introduce_rule, logic_rows
-from advisor.report.explanation.words import WORDS, say_explained
+from advisor.report.explanation.rule_document import RuleBlocks, logic_rows
+from advisor.report.explanation.words import WORDS
 from advisor.report.occurrence_times import worst_events
-from advisor.report.phrases import Phrases
 from advisor.report.places import join_places
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose
 from advisor.report.rule_text import rule_sentence
@@ -46,9 +45,7 @@ def _subject_blocks(title: Prose, said: Iterable[Prose] = ()) -> Blocks:
     return _titled_blocks(tuple(replace(piece, tone="subject") for piece in title), said)
 
 
-class _Maker(Phrases):
-    wording = say_explained
-
+class _Maker(RuleBlocks):
     def __init__(self, explanation: Explanation, language: Language) -> None:
         self.info = explanation.rule
         findings = tuple(case.finding for case in explanation.cases if case.finding is not None)
@@ -59,7 +56,7 @@ class _Maker(Phrases):
 
     def blocks(self, most: int) -> Iterator[Block]:
         explanation = self.explanation
-        yield from introduce_rule(self.info, self.language)
+        yield from self.introduction(self.info)
         if explanation.logic is not None:
             yield from self._input_blocks(explanation.logic)
             yield from self._clause_blocks(explanation.logic)
@@ -169,9 +166,7 @@ class _Maker(Phrases):
         if case.finding is not None and case.finding.occurrences:
             yield from self._moment_blocks(case.finding)
         for name, linked in (("caused_by", case.causes), ("explains", case.symptoms)):
-            if linked:
-                yield self.heading(name, 3)
-                yield from bullet_list(map(self._linked_prose, linked))
+            yield from self.listed(name, map(self._linked_prose, linked), 3)
 
     def _lead_blocks(self, case: Case) -> Blocks:
         if case.finding is None:

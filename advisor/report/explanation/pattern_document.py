@@ -3,18 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from msgspec import Struct
 
 from advisor.messages.text import Language
 from advisor.model.findings import RemedyStep
-from advisor.report.blocks import Block, Document, Heading, Paragraph, bullet_list
-from advisor.report.diagnosis.cards import open_step
-from advisor.report.diagnosis.finding import remedy_list
+from advisor.report.blocks import Document, Heading, Paragraph
+from advisor.report.explanation.rule_document import RuleBlocks
 from advisor.report.explanation.words import say_explained
 from advisor.report.prose import code_prose, plain_prose, strong
-from advisor.report.words import say
 
 
 class PatternInfo(Struct, frozen=True):
@@ -39,20 +35,13 @@ class PatternInfo(Struct, frozen=True):
 
 def pattern_document(info: PatternInfo, language: Language) -> Document:
     """All that is known of one pattern."""
-    return Document(language, tuple(_pattern_blocks(info, language)))
-
-
-def _pattern_blocks(info: PatternInfo, language: Language) -> Iterator[Block]:
-    yield Heading(code_prose(info.id), 1)
-    yield Paragraph(strong(plain_prose(info.say_title(language))))
-    yield Heading(plain_prose(say_explained("orders", language)))
-    yield from bullet_list(map(code_prose, info.orders))
-    if info.spellings:
-        yield Heading(plain_prose(say_explained("spellings", language)))
-        yield from bullet_list(map(code_prose, info.spellings))
-    if info.fix:
-        yield Heading(plain_prose(say("fix", language)))
-        yield from remedy_list((open_step(step, language) for step in info.fix), language)
-    if info.told_by:
-        yield Heading(plain_prose(say_explained("told_by", language)))
-        yield from bullet_list(map(code_prose, info.told_by))
+    made = RuleBlocks(language)
+    blocks = (
+        Heading(code_prose(info.id), 1),
+        Paragraph(strong(plain_prose(info.say_title(language)))),
+        *made.listed("orders", map(code_prose, info.orders)),
+        *made.listed("spellings", map(code_prose, info.spellings)),
+        *made.remedy(info.fix),
+        *made.listed("told_by", map(code_prose, info.told_by)),
+    )
+    return Document(language, blocks)

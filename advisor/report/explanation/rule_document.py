@@ -6,14 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from advisor.messages.text import Language
-from advisor.model.findings import Param, RuleInfo
-from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph, bullet_list
+from advisor.model.findings import Param, RemedyStep, RuleInfo
+from advisor.report.blocks import Block, Blocks, Document, Grid, Heading, Paragraph
 from advisor.report.diagnosis.cards import open_step, open_text, open_title
 from advisor.report.diagnosis.finding import remedy_list
 from advisor.report.explanation.words import say_explained
+from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, TextPiece, code_prose, plain_prose, strong
 from advisor.report.rule_text import reference_prose, rule_sentence
-from advisor.report.words import say, say_aside
+from advisor.report.words import say_aside
 from advisor.units import show_value
 
 LONGEST_EXPRESSION = 4096
@@ -21,34 +22,46 @@ LONGEST_EXPRESSION = 4096
 
 def rule_document(info: RuleInfo, language: Language, logic: Sequence[tuple[str, str]] = ()) -> Document:
     """All that is known of one rule; `logic` is what it looks at and when, as keys and expressions."""
-    return Document(language, tuple(_rule_blocks(info, language, logic)))
+    return Document(language, tuple(RuleBlocks(language).whole(info, logic)))
 
 
-def _rule_blocks(info: RuleInfo, language: Language, logic: Sequence[tuple[str, str]]) -> Iterator[Block]:
-    yield from introduce_rule(info, language)
-    if logic:
-        yield Heading(plain_prose(say("logic", language)))
-        yield Grid(((), ()), logic_rows(logic))
-    if info.params:
-        yield Heading(plain_prose(say_explained("thresholds", language)))
-        heads = tuple(plain_prose(say(name, language)) for name in ("threshold", "value", "basis"))
-        yield Grid(heads, tuple(_param_row(param, language) for param in info.params))
-    if info.fix:
-        yield Heading(plain_prose(say("fix", language)))
-        yield from remedy_list((open_step(step, language) for step in info.fix), language)
-    if info.references:
-        yield Heading(plain_prose(say("references", language)))
-        yield from bullet_list(map(reference_prose, info.references))
+class RuleBlocks(Phrases):
+    """Makes the blocks of rules and of patterns in one language."""
 
+    wording = say_explained
 
-def introduce_rule(info: RuleInfo, language: Language) -> Iterator[Block]:
-    """Its id, what it finds, and why to care."""
-    status = (
-        () if info.status == "stable" else (TextPiece(say_aside(say(info.status, language), language), tone="warn"),)
-    )
-    yield Heading((*code_prose(info.id), *status), 1)
-    yield Paragraph(strong(open_title(info, language)))
-    yield from open_text(info.why, language)
+    def whole(self, info: RuleInfo, logic: Sequence[tuple[str, str]]) -> Iterator[Block]:
+        """All that is known of one rule."""
+        yield from self.introduction(info)
+        if logic:
+            yield self.heading("logic")
+            yield Grid(((), ()), logic_rows(logic))
+        if info.params:
+            yield self.heading("thresholds")
+            yield Grid(self.heads("threshold", "value", "basis"), tuple(map(self.param_row, info.params)))
+        yield from self.remedy(info.fix)
+        yield from self.listed("references", map(reference_prose, info.references))
+
+    def introduction(self, info: RuleInfo) -> Iterator[Block]:
+        """Its id, what it finds, and why to care."""
+        status = "" if info.status == "stable" else say_aside(self.say(info.status), self.language)
+        yield Heading((*code_prose(info.id), *([TextPiece(status, tone="warn")] if status else [])), 1)
+        yield Paragraph(strong(open_title(info, self.language)))
+        yield from open_text(info.why, self.language)
+
+    def param_row(self, param: Param) -> tuple[Prose, ...]:
+        """A threshold, its value, and why it is so."""
+        own = say_aside(self.say("overridden"), self.language) if param.overridden else ""
+        value = plain_prose(show_value(param.value, param.unit) + own)
+        return code_prose(param.name), value, rule_sentence(param.basis.say(self.language))
+
+    def remedy(self, fix: Sequence[RemedyStep]) -> Blocks:
+        """What to do, where that is known."""
+        return (
+            (self.heading("fix"), *remedy_list((open_step(step, self.language) for step in fix), self.language))
+            if fix
+            else ()
+        )
 
 
 def logic_rows(logic: Sequence[tuple[str, str]]) -> tuple[tuple[Prose, Prose], ...]:
@@ -58,9 +71,3 @@ def logic_rows(logic: Sequence[tuple[str, str]]) -> tuple[tuple[Prose, Prose], .
         (plain_prose("" if key == before else key), code_prose(said, LONGEST_EXPRESSION))
         for before, (key, said) in zip(above, logic, strict=False)
     )
-
-
-def _param_row(param: Param, language: Language) -> tuple[Prose, ...]:
-    own = say_aside(say("overridden", language), language) if param.overridden else ""
-    value = plain_prose(show_value(param.value, param.unit) + own)
-    return code_prose(param.name), value, rule_sentence(param.basis.say(language))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from advisor.messages.text import Language
 from advisor.model.inspection import AlikeRanks, InputFile, InputRefusal, InspectedFact, Inspection, Recording
@@ -162,12 +163,11 @@ class _InspectionBlocks(Phrases):
 
     def beside(self) -> Iterator[Block]:
         """What to do that is no switch."""
-        if self.inspection.advice:
-            yield self.heading("beside")
-            yield from bullet_list(
-                (*parse_prose(one.do.say(self.language)), TextPiece(" — "), *self.rules_briefly(one.rules))
-                for one in self.inspection.advice
-            )
+        advice = (
+            (*parse_prose(one.do.say(self.language)), TextPiece(" — "), *self.rules_briefly(one.rules))
+            for one in self.inspection.advice
+        )
+        yield from self.listed("beside", advice)
 
     def run(self, run: Run) -> Iterator[Block]:
         """What was captured, how, and with what."""
@@ -284,23 +284,18 @@ class _InspectionBlocks(Phrases):
 
     def reasons_briefly(self) -> Iterator[Block]:
         """Why rules cannot look, the reason of most of them first."""
-        if not self.unchecked:
-            return
-        yield self.heading("rules_blind")
-        yield from bullet_list(
-            (*one.reason, *toned((TextPiece(f"  {one.count}"),), "quiet")) for one in self.unchecked[:MOST_REASONS]
-        )
+        reasons = ((*one.reason, *toned((TextPiece(f"  {one.count}"),), "quiet")) for one in self.unchecked)
+        yield from self.listed("rules_blind", islice(reasons, MOST_REASONS))
         if len(self.unchecked) > MOST_REASONS:
             yield quiet_line(self.said("and_more", count=len(self.unchecked)))
 
     def rules(self) -> Iterator[Block]:
         """Rules that cannot look by their reason, then those that can, then the others."""
-        if self.unchecked:
-            yield self.heading("rules_blind")
-            yield from bullet_list(
-                (*one.reason, TextPiece(f" — {one.count}{self.colon}"), *join_prose(" ", map(code_prose, one.rules)))
-                for one in self.unchecked
-            )
+        blind = (
+            (*one.reason, TextPiece(f" — {one.count}{self.colon}"), *join_prose(" ", map(code_prose, one.rules)))
+            for one in self.unchecked
+        )
+        yield from self.listed("rules_blind", blind)
         concerned = {*self.inspection.enabled, *self.inspection.blind}
         others = [one.rule for one in self.inspection.outcomes if one.rule not in concerned]
         for name, rules in (("rules_that_can", self.inspection.enabled), ("rules_beside", others)):

@@ -229,14 +229,14 @@ class _Maker(Phrases):
         held = [(entry.card, one) for entry in self.entries if (one := entry.ruling.suppressed) is not None]
         if held:
             heading = f"{self.say('suppressed')}{self.colon}{len(held)}"
-            yield from self.listed(heading, [self.held(card, one) for card, one in held])
+            yield from self.first_lines(heading, [self.held(card, one) for card, one in held])
         if self.verdict.expired:
             lines = [self.named(one, self.say("was_until", day=one.expires)) for one in self.verdict.expired]
-            yield from self.listed(self.say("expired"), lines)
+            yield from self.first_lines(self.say("expired"), lines)
         if self.verdict.unused:
-            yield from self.listed(self.say("unused"), [self.named(one, "") for one in self.verdict.unused])
+            yield from self.first_lines(self.say("unused"), [self.named(one, "") for one in self.verdict.unused])
 
-    def listed(self, heading: str, lines: Sequence[Prose]) -> Iterator[Block]:
+    def first_lines(self, heading: str, lines: Sequence[Prose]) -> Iterator[Block]:
         yield Heading(plain_prose(heading))
         yield from bullet_list(lines[:MOST_SUPPRESSIONS], TextPiece("–"))
         yield from self.more(lines, MOST_SUPPRESSIONS)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from advisor.comparison.verification import PromiseResult, Verification, Verifications
 from advisor.messages.text import STEP_WORDS, Language, Text
 from advisor.model.comparison import Change, Comparison, Shift, Status
-from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph, bullet_list
+from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph
 from advisor.report.comparison.amounts import signed_amount
 from advisor.report.comparison.apart import compared_times, say_barriers, say_both_times
 from advisor.report.comparison.items import Items, WatchedValue
@@ -136,12 +136,9 @@ class _VerificationBlocks(Phrases):
 
     def caveat_blocks(self, changes: Sequence[Change], reasons: Iterable[Text]) -> Iterator[Block]:
         """What came or grew meanwhile, and what limits the answer."""
-        if changes:
-            yield self.heading("against")
-            yield from bullet_list(map(self.change_prose, changes[:MOST_AGAINST]))
-        if said := [plain_prose(clean_line(reason.say(self.language), 500)) for reason in reasons]:
-            yield self.heading("reasons")
-            yield from bullet_list(said)
+        yield from self.listed("against", map(self.change_prose, changes[:MOST_AGAINST]))
+        said = (plain_prose(clean_line(reason.say(self.language), 500)) for reason in reasons)
+        yield from self.listed("reasons", said)
 
     def change_prose(self, change: Change) -> Prose:
         item = self.items.item(change)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from msgspec import Struct
 
 from advisor.engine import reason
 from advisor.engine.excerpt import cells_of, rows_behind, with_excerpts
@@ -119,38 +120,52 @@ def _single_truth(compiled: Compiled, frame: Frame) -> int:
     return int(np.asarray(compiled.run(frame)).reshape(-1)[0])
 
 
-def _steps_of_ranks(profile: ProfileLike, run: Run) -> tuple[Array, Array] | None:
-    """The ranks, ascending, and the mean step of each, µs; None where one stands for all."""
+class _RankSteps(Struct, frozen=True):
+    """Of the ranks of which steps are known, ascending, what is averaged over them."""
+
+    ranks: Array
+    mean_us: Array
+    """The mean step."""
+    counts: Array
+    """How many there are."""
+
+    def of_groups(self, rank: Array, values: Array, of_run: float) -> Array:
+        """Per group: the value of its rank, or that of the run."""
+        at = np.minimum(np.searchsorted(self.ranks, rank), len(self.ranks) - 1)
+        found: Array = np.where(self.ranks[at] == rank, values[at], of_run)
+        return found
+
+
+def _steps_of_ranks(profile: ProfileLike, run: Run) -> _RankSteps | None:
+    """The steps of each rank; None where those of the run stand for all."""
     if len(run.ranks) < 2 or run.step_us <= 0:  # noqa: PLR2004 - a single rank has no other step
         return None
     try:
         steps = profile.table(Overlap)
     except FactMissing:
         return None
-    ranks, means = steps.once(_mean_steps)
-    return (ranks, means) if len(ranks) else None
+    found = steps.once(_average_steps)
+    return found if len(found.ranks) else None
 
 
-def _mean_steps(steps: Table[Overlap]) -> tuple[Array, Array]:
-    """The ranks of which steps are known, ascending, and the mean step of each, µs."""
+def _average_steps(steps: Table[Overlap]) -> _RankSteps:
     known = np.flatnonzero(~np.isnan(steps.floats("span_us")))
     ranks, of = np.unique(steps["rank"][known], return_inverse=True)
-    return ranks, np.bincount(of, weights=steps.floats("span_us")[known]) / np.bincount(of)
+    counts = np.bincount(of)
+    return _RankSteps(ranks, np.bincount(of, weights=steps.floats("span_us")[known]) / counts, counts)
 
 
-def _step_of_groups(rank: Array, steps: tuple[Array, Array], step_us: float) -> Array:
+def _step_of_groups(rank: Array, steps: _RankSteps, step_us: float) -> Array:
     """Per group the step that times are held against: that of its rank where it is not about the mean of all."""
-    ranks, us = steps
-    at = np.minimum(np.searchsorted(ranks, rank), len(ranks) - 1)
-    known = (ranks[at] == rank) & (np.abs(us[at] - step_us) > UNEVEN * step_us)
-    found: Array = np.where(known, us[at], step_us)
-    return found
+    found = steps.of_groups(rank, steps.mean_us, step_us)
+    return np.where(np.abs(found - step_us) > UNEVEN * step_us, found, step_us)
 
 
-def _group_frame(rule: Rule, frame: Frame, steps: tuple[Array, Array] | None) -> Frame:
+def _group_frame(rule: Rule, frame: Frame, steps: _RankSteps | None) -> Frame:
     """The same rows in groups, with the keys and every `let` named.
 
-    Where ranks are told apart, what is seen on a rank whose step is another than the mean is a part of its own.
+    Where ranks are told apart, what is seen on a rank whose step is another than the mean is a part of its own, and
+    what adds up over its steps is averaged over those that were recorded of it.
     """
     codes, keys = group_rows(frame, rule.for_each)
     groups = len(next(iter(keys.values()))) if keys else 1
@@ -159,7 +174,9 @@ def _group_frame(rule: Rule, frame: Frame, steps: tuple[Array, Array] | None) ->
     for name, values in keys.items():
         grouped.named[name] = _key_values(frame, name, values)
     if steps is not None:
-        grouped.named["step_us"] = _step_of_groups(grouped.named["rank"], steps, grouped.named["step_us"])
+        rank, of_run = grouped.named["rank"], grouped.named
+        grouped.named["step_us"] = _step_of_groups(rank, steps, of_run["step_us"])
+        grouped.named["step_count"] = steps.of_groups(rank, steps.counts.astype(np.float64), of_run["step_count"])
     for name, compiled in rule.let.items():
         grouped.named[name] = compiled.run(grouped)
     return grouped
@@ -260,7 +277,7 @@ def _hits_in_groups(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hi
     saving = _time_per_step(rule.saving.us if rule.saving is not None else None, frame, run, fired)
     restated = _time_per_step(rule.symptom, frame, run, fired)
     fix = _fix_steps_by_hit(rule, frame, fired)
-    steps = _own_steps(frame, fired, run)
+    steps, counts = _own_steps(frame, fired, run), _count_steps(frame, fired)
     return [
         Hit(
             rule=rule,
@@ -274,6 +291,7 @@ def _hits_in_groups(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hi
             values={name: values[name][i] for name in values},
             fix=fix[i],
             step_us=steps[i],
+            step_count=counts[i],
         )
         for i in range(len(fired))
     ]
@@ -310,6 +328,12 @@ def _own_steps(frame: Frame, fired: Array, run: Run) -> list[float | None]:
     return [None if us == run.step_us else float(f"{us:.9g}") for us in steps[fired].tolist()]
 
 
+def _count_steps(frame: Frame, groups: Array) -> list[int]:
+    """Over how many recorded steps the times of each of these groups are averaged."""
+    counts = repeated(np.asarray(frame.named["step_count"], np.float64), frame.groups)[groups]
+    return [int(count) for count in counts.tolist()]
+
+
 def _at_most_all(name: str, value: Scalar) -> Scalar:
     """A share of the mean step that fills a step slightly longer is all of it."""
     slightly_more = isinstance(value, float) and name.endswith("_share") and 1 < value <= 1 + UNEVEN
@@ -330,8 +354,9 @@ def _savings_elsewhere(rule: Rule, frame: Frame, run: Run, quiet: Array) -> tupl
             _whole_number(row.get("rank")),
             _whole_number(row.get("step")),
             one,
+            count,
         )
-        for row, one in zip(rows, np.clip(us, 0.0, most).tolist(), strict=True)
+        for row, one, count in zip(rows, np.clip(us, 0.0, most).tolist(), _count_steps(frame, quiet), strict=True)
     )
 
 

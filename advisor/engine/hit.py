@@ -44,6 +44,8 @@ class Hit(Struct, frozen=True):
     """Which steps of the remedy apply here, counted from 0; None for all."""
     step_us: float | None = None
     """The mean step of its rank, µs; None where one stands for all."""
+    step_count: int = 1
+    """How many steps of its rank were recorded."""
     excerpt: Rows | None = None
     """Made only for the worst hit of a subject."""
     occurrences: tuple[Occurrence, ...] = ()
@@ -98,6 +100,8 @@ class Elsewhere(Struct, frozen=True):
     step: int | None
     saving_us: float
     """Between 0 and the step; NaN where nobody knows."""
+    step_count: int
+    """How many steps of its rank were recorded."""
 
 
 Order = tuple[int, float, int, int, int, int, tuple[str, ...]]

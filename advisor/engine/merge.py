@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 
 from advisor.engine.hit import Elsewhere, Hit, RuleResult, worst_first
 from advisor.model.findings import Finding, Saving, fingerprint
-from advisor.model.run import Run
 from advisor.rules.bind import Rule
 
 Slack = Mapping[int, float]
@@ -61,11 +60,10 @@ def _saving_of_hits(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -
     one that only just keeps the rule quiet saves what the same remedy wins there.
     """
     run, rule = hits[0].run, hits[0].rule
-    steps = _count_steps(run, rule)
-    us = _by_rank(_saving_by_place(hits), steps)
+    us = _by_rank(_saving_by_place(hits), rule)
     across = rule.saving.across if rule.saving is not None else "worst"
     if None not in us and (across == "least" or (across == "critical" and slack)):
-        everywhere = _by_rank(_saving_by_place([*hits, *elsewhere]), steps)
+        everywhere = _by_rank(_saving_by_place([*hits, *elsewhere]), rule)
         if across == "critical":
             return saving_with_share(_of_last(everywhere, slack), run.step_us)
         us = {rank: one for rank, one in everywhere.items() if math.isfinite(one)}
@@ -82,28 +80,25 @@ def _restated_of_hits(hits: list[Hit]) -> Saving | None:
     run, rule = hits[0].run, hits[0].rule
     if rule.symptom is None:
         return None
-    us = _by_rank([(hit, hit.restated_us) for hit in hits], _count_steps(run, rule))
+    us = _by_rank([(hit, hit.restated_us) for hit in hits], rule)
     on_all = None not in us and us.keys() >= set(run.ranks)
     return saving_with_share(sum(us.values()) / len(us) if on_all else max(us.values()), run.step_us)
-
-
-def _count_steps(run: Run, rule: Rule) -> int:
-    """Over how many steps the times of a rank are averaged."""
-    return run.step_count if "step" in rule.for_each else 1
 
 
 def _saving_by_place(places: Iterable[Hit | Elsewhere]) -> list[tuple[Hit | Elsewhere, float]]:
     return [(place, place.saving_us) for place in places]
 
 
-def _by_rank(places: Iterable[tuple[Hit | Elsewhere, float]], recorded: int) -> dict[int | None, float]:
-    """The mean over the steps of each rank of the times of these places, in order of rank."""
+def _by_rank(places: Iterable[tuple[Hit | Elsewhere, float]], rule: Rule) -> dict[int | None, float]:
+    """The mean over the recorded steps of each rank of the times of these places, in order of rank."""
     ranks: dict[int | None, dict[int | None, float]] = {}
+    recorded: dict[int | None, int] = {}
     for place, us in places:
         steps = ranks.setdefault(place.rank, {})
         steps[place.step] = max(us, steps.get(place.step, us))
+        recorded[place.rank] = place.step_count if "step" in rule.for_each else 1
     ordered = sorted(ranks.items(), key=lambda entry: -1 if entry[0] is None else entry[0])
-    return {rank: sum(steps.values()) / max(len(steps), recorded) for rank, steps in ordered}
+    return {rank: sum(steps.values()) / max(len(steps), recorded[rank]) for rank, steps in ordered}
 
 
 def _of_last(us: Mapping[int | None, float], slack: Slack) -> float:

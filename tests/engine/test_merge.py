@@ -26,7 +26,7 @@ PER_STEP = IDLE.replace("[rank]", "[rank, step]")
 
 
 def merged(
-    folder: Path, words: str, across: str = "worst", rows: str = ROWS, slack: dict[int, float] | None = None
+    folder: Path, words: str, across: str = "worst", rows: str = f"{ROWS}1 2 1000 0", slack: dict[int, float] | None = None
 ) -> Finding:
     body = PER_STEP.replace("  us: idle_us", f"  us: idle_us\n  across: {across}")
     result = evaluate(made(folder, body=body), TablesAlone({Overlap: read_table(Overlap, rows)}), run_of(words))
@@ -83,13 +83,22 @@ def test_the_time_of_a_symptom_is_the_mean_where_all_ranks_show_it_else_that_of_
         ("mean", "step_count=2 rank_count=10", 45.0),  # eight ranks save nothing
         ("least", "step_count=2 rank_count=2", 200.0),
         ("least", "step_count=2 rank_count=3", 0.0),
-        ("worst", "step_count=1 rank_count=2", 400.0),
     ],
 )
 def test_steps_are_averaged_before_ranks_are_joined(tmp_path: Path, across: str, words: str, us: float) -> None:
     finding = merged(tmp_path, words, across)
     assert finding.saving.us == us
     assert finding.saving.share == us / 1000
+
+
+def test_a_rank_of_which_fewer_steps_were_recorded_is_averaged_over_those(tmp_path: Path) -> None:
+    rows = "rank step span_us free_us\n0 1 1000 300\n0 2 1000 300\n1 2 1000 400"
+    assert merged(tmp_path, "step_count=2 rank_count=2", "worst", rows).saving.us == 400
+    body = IDLE.replace("idle_us: mean(free_us)", "idle_us: sum(free_us) / step_count")
+    assert body != IDLE
+    tables = TablesAlone({Overlap: read_table(Overlap, rows)})
+    (idle,) = merge(evaluate(made(tmp_path, body=body), tables, run_of("step_count=2 rank_count=2")))
+    assert [(place.rank, place.saving_us) for place in idle.seen] == [(1, 400), (0, 300)]
 
 
 @pytest.mark.parametrize(("idle", "us"), [(5, 5.0), ("-", 0.0)])

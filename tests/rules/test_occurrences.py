@@ -21,6 +21,7 @@ AT_NO_MOMENT = {
     "capture/damaged-input": "about the files; what could not be read has no time",
     "capture/clocks-apart": "about all launches of a rank; what was launched when is what cannot be told",
     "capture/ranks-apart": "about whole recordings, which have no moment in a step",
+    "capture/same-recording": "about whole recordings, which have no moment in a step",
     "capture/steps-apart": "about which steps were recorded, not about a moment in one",
     "capture/unmatched-collectives": "about calls that others of the same number are not at the same time as",
     "capture/cut-timeline": "about the files; what could not be read has no time",

@@ -224,7 +224,7 @@ def _was_switched_on(record_with: Text | None, capture: Capture) -> bool:
     on: Mapping[Text, bool] = {
         NPU: capture.device_recorded,
         BOTH: capture.host_recorded and capture.device_recorded,
-        LEVEL1: capture.level in ("Level1", "Level2") or (capture.level is None and capture.traffic_recorded),
+        LEVEL1: capture.at_level1,
         MEMORY: capture.profile_memory is True,
         OperatorCall.record_with: capture.host_recorded,
     }

@@ -109,8 +109,8 @@ def switched_on(run: Run) -> set[Switch]:
 
 def _switches_of_capture(capture: Capture) -> set[Switch]:
     on: Mapping[Switch, bool] = {
-        "level1": capture.level in ("Level1", "Level2"),
-        "pipes": capture.level in ("Level1", "Level2"),
+        "level1": capture.at_level1,
+        "pipes": capture.at_level1,
         "memory": capture.profile_memory is True,
         "shapes": capture.record_shapes is True,
         "stack": capture.with_stack is True,

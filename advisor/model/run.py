@@ -84,6 +84,11 @@ class Capture(_Model):
         """Whether what collectives moved was written, which the profilers of frameworks do from Level1 on."""
         return self.recorder != "msprof" and self._has_any("communication.json", "communication_matrix.json")
 
+    @property
+    def at_level1(self) -> bool:
+        """Whether it was recorded at Level1 or above: the profiler says so, or it wrote what it only then writes."""
+        return self.level in ("Level1", "Level2") or (self.level is None and self.traffic_recorded)
+
     def _has_any(self, *files: str) -> bool:
         """Whether one of these files of a text export is there."""
         return self.source.startswith("text") and any(file not in self.absent for file in files)

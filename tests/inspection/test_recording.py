@@ -89,6 +89,13 @@ def test_what_was_on_stays_on(memory: bool, stack: bool, level: str) -> None:
     assert "ProfilerLevel.Level0" not in made.code
 
 
+def test_a_level_that_nothing_names_is_told_by_what_was_written() -> None:
+    run = run_with(absent=("trace_view.json",))
+    made = merged_recording(run, [lacking("a/one", reason.MEMORY)])
+    assert made is not None
+    assert "ProfilerLevel.Level1" in made.code
+
+
 def test_nothing_is_asked_for_where_nothing_was_lacking() -> None:
     assert merged_recording(run_with(), [lacking("a/one", reason.OF_RUN["chip"])]) is None
 

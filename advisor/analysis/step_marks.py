@@ -17,13 +17,11 @@ MARKS: tuple[type[Fact], ...] = (StepWindow, RankPhase)
 def marked_step_us(
     overlaps: Table[Overlap], windows: Table[StepWindow] | None, phases: Table[RankPhase] | None
 ) -> float:
-    """From one mark to the next, µs: the mean of these steps on the host, or of iterations with the pause before each.
-
-    0 where neither is known.
-    """
+    """From one mark to the next, µs: the middle one of these steps on the host, or of iterations with the pause before
+    each; 0 where neither is known. One step after which the program did something else for long is no usual one."""
     host = np.empty(0) if windows is None else _lengths_of(overlaps, windows)
     whole = np.empty(0) if phases is None else phases.floats("whole_us")
-    return max(_mean(host), _mean(whole))
+    return max(_middle(host), _middle(whole))
 
 
 def _lengths_of(overlaps: Table[Overlap], windows: Table[StepWindow]) -> Array:
@@ -36,6 +34,6 @@ def _lengths_of(overlaps: Table[Overlap], windows: Table[StepWindow]) -> Array:
     return found
 
 
-def _mean(lengths: Array) -> float:
+def _middle(lengths: Array) -> float:
     finite = lengths[np.isfinite(lengths)]
-    return float(finite.mean()) if len(finite) else 0.0
+    return float(np.median(finite)) if len(finite) else 0.0

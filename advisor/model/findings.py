@@ -424,9 +424,11 @@ class TimeSplit(_Model):
     """Its mean step."""
     ranks: int | None = None
     """Of how many ranks it is the mean: those whose times are known."""
+    usual_us: float | None = None
+    """The middle one of the steps, where the mean is far from it: a few steps take much longer, or are cut."""
     marked_us: float | None = None
-    """From one mark of a step to the next, where that is longer: what passes before the first work of a step, or
-    between two iterations, is no part of `step_us`."""
+    """The middle time from one mark of a step to the next, where that is longer: what passes before the first work of
+    a step, or between two iterations, is no part of `step_us`."""
 
 
 SpentPart = Literal["compute", "communication", "free"]

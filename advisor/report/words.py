@@ -123,6 +123,7 @@ WORDS: Mapping[str, Text] = {
         "{time} (mean of {ranks} ranks; rank {rank} is slowest with {slowest})",
         "{time}（{ranks} 个 rank 的均值，rank {rank} 最慢，{slowest}）",
     ),
+    "unlike_steps": _t("{time} (mean; {usual} is usual)", "{time}（均值，多数 step 为 {usual}）"),
     "no_saving": _t("saving not estimated", "未估算收益"),
     # the time split
     "time_split": _t("Where the time goes", "时间去向"),

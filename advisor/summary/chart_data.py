@@ -34,6 +34,8 @@ MOST_COURSES = 6
 """Ranks whose step is drawn from beginning to end."""
 MARKED_LONGER = 1.05
 """So many times as long as its work is a step by its marks before both are told: equal runs differ by less."""
+FAR_FROM_USUAL = 0.2
+"""So far from the middle one the mean step is no step that anybody sees: equal runs differ by a few per cent."""
 LONGER = 1.25
 """A longest step is drawn too from so many times the one in the middle on: before that it looks the same."""
 MOST_RANKS = 8192
@@ -77,6 +79,7 @@ def time_split(overlaps: Table[Overlap], marked_us: float = 0.0) -> TimeSplit | 
         slowest_rank=slowest_rank,
         slowest_us=slowest_us,
         ranks=len(np.unique(overlaps["rank"])),
+        usual_us=_usual_step(overlaps, mean["span_us"] or 0.0),
         marked_us=marked_us if marked_us > MARKED_LONGER * (mean["span_us"] or 0.0) else None,
     )
 
@@ -84,6 +87,13 @@ def time_split(overlaps: Table[Overlap], marked_us: float = 0.0) -> TimeSplit | 
 def step_us(overlaps: Table[Overlap]) -> float:
     """The mean step over all ranks and steps whose time is known, µs; 0 without any."""
     return _finite_mean(_known_splits(overlaps).floats("span_us")) or 0.0
+
+
+def _usual_step(overlaps: Table[Overlap], mean_us: float) -> float | None:
+    """The middle one of the steps, each the mean over its ranks, µs; nothing where it is near the mean of all."""
+    groups, (steps,) = _group_rows(overlaps["step"])
+    usual = float(np.median(_group_mean(overlaps.floats("span_us"), groups, len(steps))))
+    return usual if abs(mean_us - usual) > FAR_FROM_USUAL * usual else None
 
 
 def _slowest_rank(overlaps: Table[Overlap]) -> tuple[int | None, float | None]:

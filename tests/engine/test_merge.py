@@ -25,8 +25,11 @@ rank step span_us free_us
 PER_STEP = IDLE.replace("[rank]", "[rank, step]")
 
 
+EVERY_STEP = f"{ROWS}1 2 1000 0"
+
+
 def merged(
-    folder: Path, words: str, across: str = "worst", rows: str = f"{ROWS}1 2 1000 0", slack: dict[int, float] | None = None
+    folder: Path, words: str, across: str = "worst", rows: str = EVERY_STEP, slack: dict[int, float] | None = None
 ) -> Finding:
     body = PER_STEP.replace("  us: idle_us", f"  us: idle_us\n  across: {across}")
     result = evaluate(made(folder, body=body), TablesAlone({Overlap: read_table(Overlap, rows)}), run_of(words))

@@ -107,7 +107,9 @@ def time_sentence(diagnosis: Diagnosis, parts: Sequence[TimePart], language: Lan
     if us <= 0:
         return ""
     time = show_value(us, "us")
-    if split is not None and split.slowest_us is not None and split.slowest_us > us * (1 + UNEVEN):
+    if split is not None and split.usual_us is not None:
+        time = say("unlike_steps", language, time=time, usual=show_value(split.usual_us, "us"))
+    elif split is not None and split.slowest_us is not None and split.slowest_us > us * (1 + UNEVEN):
         rank, ranks = split.slowest_rank, split.ranks or len(run.ranks)
         time = say("uneven", language, time=time, ranks=ranks, rank=rank, slowest=show_value(split.slowest_us, "us"))
     name = run.times_of

@@ -94,8 +94,10 @@ def test_a_capture_repeated_gives_the_findings_of_one(real_data: Path, tmp_path:
         pytest.skip("this capture is not in the folder of real data")
     once, often = advisor.diagnose(source), advisor.diagnose(enlarge(source, tmp_path / "often_ascend_pt", 7))
     assert often.run.step_count == 7 * once.run.step_count
-    assert ids(often) == ids(once)
-    for one, many in zip(once.findings, often.findings, strict=True):
+    preparing = {"host/slow-preparation", "capture/uncounted-preparation"}  # of one step nobody can tell
+    found = [[one for one in side.findings if one.rule not in preparing] for side in (once, often)]
+    assert [one.rule for one in found[0]] == [one.rule for one in found[1]]
+    for one, many in zip(*found, strict=True):
         assert (many.fingerprint, many.severity) == (one.fingerprint, one.severity)
         assert many.saving.us == pytest.approx(one.saving.us, rel=1e-3)
 

@@ -264,7 +264,7 @@ def _number_captures(folders: Sequence[Folder]) -> _Numbered:
             else folder
             for folder in found
         ],
-        by_order=not ranks and len(workers) > 1,
+        by_order=not ranks and len(workers) > 1 and not all(folder.by_msprof for folder in untold),
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.device import build_timeline
-from advisor.analysis.grouping import Groups, group_by, row_at
+from advisor.analysis.device import KERNEL, build_timeline
+from advisor.analysis.grouping import Groups, group_by, ratio, row_at
 from advisor.analysis.operator_paces import slow_steps
 from advisor.facts.derived import Holdup, Overlap, Stall, StepSpan, StepVariation
 from advisor.facts.observed import Collective, Kernel, StepWindow
@@ -39,9 +39,10 @@ def step_variations(
     split: Table[Overlap] | None,
 ) -> Table[StepVariation]:
     """One row per rank and step. No part is more than what the step, without the others, has beyond the usual one."""
-    slowed = np.zeros(len(spans))
+    slowed, more = np.zeros(len(spans)), np.full(len(spans), np.nan)
     if kernels is not None:
         slowed = _slowed_us(spans, kernels, collectives, windows, split)
+        more = _kernels_over_usual(spans, kernels, collectives, windows)
     kept = part_beyond_usual(spans["rank"], slowed, slowed <= 0, spans["span_us"])
     left = spans["span_us"] - kept
     pauses = np.zeros(len(spans)) if paused is None else _paused_us(spans, paused)
@@ -59,6 +60,7 @@ def step_variations(
         paused_us=taken,
         held_us=lost,
         left_us=left - lost,
+        more_kernels=more,
     )
 
 
@@ -81,6 +83,21 @@ def _slowed_us(
     found = slow_steps(device, kernels, split)
     excess = np.append(np.bincount(found.cell, found.excess_us, len(device.cells)), 0.0)
     return np.asarray(excess[row_at(device.cells.rank, device.cells.step, spans["rank"], spans["step"])])
+
+
+def _kernels_over_usual(
+    spans: Table[StepSpan],
+    kernels: Table[Kernel],
+    collectives: Table[Collective] | None,
+    windows: Table[StepWindow] | None,
+) -> Array:
+    device = build_timeline(kernels, collectives, None, windows)
+    count = np.bincount(device.work.cell[device.work.kind == KERNEL], minlength=len(device.cells) + 1).astype(
+        np.float64
+    )
+    count[-1] = np.nan
+    own = count[row_at(device.cells.rank, device.cells.step, spans["rank"], spans["step"])]
+    return ratio(own, group_by(spans["rank"]).medians_of_others(own))
 
 
 def _paused_us(spans: Table[StepSpan], paused: Table[Stall]) -> Array:

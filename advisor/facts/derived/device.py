@@ -3,7 +3,7 @@
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Flag, Index, Key, Moment, Ns, Rank, Share, Stage, Step, Us
+from advisor.facts.base import Count, Fact, Flag, Index, Key, Moment, Ns, Rank, Share, Stage, Step, Times, Us
 
 
 class Overlap(Fact):
@@ -260,6 +260,9 @@ class StepVariation(Fact):
         ),
     ]
     left_us: Annotated[float, Us("The span without what is known.")]
+    more_kernels: Annotated[
+        float, Times("How many kernels it runs over the middle one of the other steps; missing where none are known.")
+    ]
 
 
 class StepJitter(StepVariation):

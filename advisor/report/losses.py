@@ -11,11 +11,9 @@ from advisor.model.unread import Unread
 from advisor.report.blocks import Block, Heading, Paragraph
 from advisor.report.diagnosis.cards import Maker
 from advisor.report.diagnosis.finding import quiet_line
-from advisor.report.diagnosis.outcomes import first_unread, unread_grid
+from advisor.report.diagnosis.outcomes import first_unread, unread_in_full
 from advisor.report.prose import TextPiece, flat_text, plain_prose
 from advisor.report.words import say
-
-MOST_UNREAD = 50
 
 
 def say_losses(losses: Diagnosis) -> tuple[Text, ...]:
@@ -36,7 +34,7 @@ def losses_in_full(lost: Sequence[Text], unread: Sequence[Unread], language: Lan
     yield from _lost(lost, language)
     if unread:
         yield Heading(plain_prose(say("unread", language)))
-        yield unread_grid(unread[:MOST_UNREAD], language)
+        yield from unread_in_full(unread, language)
 
 
 def _lost(lost: Sequence[Text], language: Language) -> Iterator[Block]:

@@ -35,7 +35,7 @@ from advisor.report.diagnosis.outcomes import (
     first_unread,
     not_checked,
     say_outcome_counts,
-    unread_grid,
+    unread_in_full,
 )
 from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, parse_prose, plain_prose, toned
@@ -45,7 +45,6 @@ from advisor.report.words import say, say_rule_count
 
 FULL_CARDS = 60
 SHORT_CARDS = 300
-MOST_UNREAD = 50
 MOST_REASONS = 4
 MOST_RULES = 3
 
@@ -301,13 +300,9 @@ class DiagnosisBlocks(Phrases):
 
     def unread(self) -> Iterator[Block]:
         """What of the input could not be read."""
-        unread = self.diagnosis.unread
-        if not unread:
-            return
-        yield self.heading("unread")
-        yield unread_grid(unread[:MOST_UNREAD], self.language)
-        if len(unread) > MOST_UNREAD:
-            yield self.sentence("more_unread", count=len(unread) - MOST_UNREAD)
+        if self.diagnosis.unread:
+            yield self.heading("unread")
+            yield from unread_in_full(self.diagnosis.unread, self.language)
 
 
 def _ranking_row(card: Card) -> tuple[Prose, ...]:

@@ -22,7 +22,6 @@ from advisor.report.blocks import (
     led_by,
 )
 from advisor.report.diagnosis.cards import Card, CardLink, CardMeasure, CardStep, worst_place
-from advisor.report.occurrence_times import When
 from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, TextPiece, Tone, code_prose, flat_text, join_prose, plain_prose, strong, toned
 from advisor.report.words import say, say_aside
@@ -59,7 +58,7 @@ class FindingBlocks(Phrases):
         yield from self.links(card)
         if card.measures:
             yield self.measures(card.measures)
-        worst = join_prose(self.semicolon, map(_moment_prose, card.moments[:MOST_MOMENTS]))
+        worst = join_prose(self.semicolon, (one.line for one in card.moments[:MOST_MOMENTS]))
         moments = [(*self.label("worst"), *worst)] if card.moments else []
         yield from bullet_list([*self.places(card), *moments, *self.called_from(card)])
         yield from self.rows(card)
@@ -173,7 +172,3 @@ def quiet_line(said: Prose, *, begins: bool = False) -> Paragraph:
 
 def _measure_row(item: CardMeasure) -> tuple[Prose, ...]:
     return (item.label, item.value, plain_prose(item.threshold or "–"), item.basis)
-
-
-def _moment_prose(one: When) -> Prose:
-    return (TextPiece(f"{one.brief} ("), *one.name, TextPiece(")")) if one.brief else one.name

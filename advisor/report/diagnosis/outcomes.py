@@ -11,7 +11,7 @@ from msgspec import Struct
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, Outcome
 from advisor.model.unread import SavedMessage, Unread
-from advisor.report.blocks import Grid
+from advisor.report.blocks import Block, Grid, Paragraph
 from advisor.report.diagnosis.cards import Maker, open_title
 from advisor.report.prose import (
     Prose,
@@ -108,10 +108,15 @@ def _nearest_measure(outcome: Outcome, maker: Maker) -> Prose:
     return (*item.label, TextPiece(say("colon", maker.language)), *item.value, TextPiece(threshold))
 
 
-def unread_grid(unread: Sequence[Unread], language: Language) -> Grid:
-    """Places that could not be read, a row each."""
+MOST_UNREAD = 50
+
+
+def unread_in_full(unread: Sequence[Unread], language: Language) -> Iterator[Block]:
+    """Places that could not be read, a row each, and that there are more."""
     heads = tuple(plain_prose(say(name, language)) for name in ("file", "place", "what", "rows"))
-    return Grid(heads, tuple(unread_row(item, language) for item in unread))
+    yield Grid(heads, tuple(unread_row(item, language) for item in unread[:MOST_UNREAD]))
+    if len(unread) > MOST_UNREAD:
+        yield Paragraph(plain_prose(say("more_unread", language, count=len(unread) - MOST_UNREAD)))
 
 
 def unread_row(item: Unread, language: Language) -> tuple[Prose, Prose, Prose, Prose]:

@@ -20,7 +20,7 @@ from advisor.report.blocks import (
     paragraph_of,
 )
 from advisor.report.diagnosis.finding import quiet_line
-from advisor.report.diagnosis.outcomes import not_checked, unread_row
+from advisor.report.diagnosis.outcomes import not_checked, unread_in_full
 from advisor.report.inspection.words import RECORDERS, WORDS, say
 from advisor.report.phrases import Phrases
 from advisor.report.places import number_ranges
@@ -44,7 +44,6 @@ from advisor.units import show_value
 MOST_RULES = 4
 """Rules that are named where there is room for a line."""
 MOST_REASONS = 4
-MOST_UNREAD = 50
 MOST_PARTS = 20
 
 
@@ -307,5 +306,4 @@ class _InspectionBlocks(Phrases):
         """What of the input could not be read."""
         if self.inspection.unread:
             yield self.heading("unread")
-            rows = tuple(unread_row(item, self.language) for item in self.inspection.unread[:MOST_UNREAD])
-            yield Grid(self.heads("file", "place", "what", "rows"), rows)
+            yield from unread_in_full(self.inspection.unread, self.language)

@@ -424,12 +424,13 @@ def test_a_mean_of_all_waits_is_the_time_of_the_rank_they_wait_for(
 
 
 @pytest.mark.parametrize(("ranks", "won", "folded"), [((1,), 0.1, True), ((1,), 0.26, False), ((1, 2), 0.1, False)])
+@pytest.mark.parametrize("rule", ["ranks/clock", "io/loader"])
 def test_what_is_said_of_the_same_rank_again_is_a_part_of_its_cause(
-    ranks: tuple[int, ...], won: float, folded: bool
+    rule: str, ranks: tuple[int, ...], won: float, folded: bool
 ) -> None:
-    cause = _finding("ranks/clock", 0.2, symptoms=("ranks/late",), ranks=(1,))
-    late = _finding("ranks/late", won, causes=("ranks/clock",), ranks=ranks)
-    assert folded_under(_diagnosis(cause, late)) == ({"ranks/late": "ranks/clock"} if folded else {})
+    cause = _finding(rule, 0.2, symptoms=("ranks/late",), ranks=(1,))
+    late = _finding("ranks/late", won, causes=(rule,), ranks=ranks)
+    assert folded_under(_diagnosis(cause, late)) == ({"ranks/late": rule} if folded else {})
 
 
 def test_a_medium_cause_without_an_estimate_leads_where_nothing_else_does() -> None:

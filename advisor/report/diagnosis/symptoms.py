@@ -67,12 +67,13 @@ def _win_the_same(finding: Finding, cause: Finding) -> bool:
     """Whether what both could win is the same time, as far as estimates tell.
 
     What is a mean over all ranks, as their waits are, has the late one's own in it, which is none: of two ranks it is
-    half of what that one costs. What is said of the same ranks again is the same time or a part of it.
+    half of what that one costs. That ranks are slow on which the cause lies is the same time or a part of it.
     """
     won, wins = finding.saving.us, cause.saving.us
     of_ranks = [one.rule.startswith(_OF_RANKS) for one in (finding, cause)]
     apart = TOLD_APART if any(of_ranks) or _rest_on_the_same(finding, cause) else _ALIKE
-    if all(of_ranks) and _ranks_seen(finding) == _ranks_seen(cause):
+    seen = _ranks_seen(finding)
+    if of_ranks[0] and None not in seen and seen == _ranks_seen(cause):
         return 0 < won <= wins * apart
     is_mean = cause.rule.startswith(_OF_RANKS) and all(place.rank is None for place in finding.seen)
     return won > 0 and wins <= won * apart * (2 if is_mean else 1) and won <= wins * apart

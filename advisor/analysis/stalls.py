@@ -15,6 +15,8 @@ from advisor.facts.derived import Gap, Stall, StepSpan
 from advisor.facts.observed import HostCall, StepWindow
 from advisor.facts.table import Array, Table, values_at
 
+UNNAMED = ("python", "host_late", "dequeue")
+"""Causes that say that the host is late and not by what; others, such as a loader, are compared with their like."""
 LEAST_SHARE = 0.01
 """Part of its step from which on a pause is looked at: a hundred of them would be the step."""
 
@@ -28,7 +30,8 @@ def stalls(
     span = np.append(spans["span_us"], np.nan)[of]
     kept = np.flatnonzero(idle["duration_us"] >= LEAST_SHARE * span)
     kept = kept[np.lexsort((idle["start_ns"][kept], -idle["duration_us"][kept], idle["rank"][kept]))]
-    usual = _usual_longest_us(idle, spans, of)
+    named = _are_named(idle)
+    usual = np.stack([_usual_longest_us(idle, spans, np.where(named == kind, of, -1)) for kind in (False, True)])
     idle, of = idle.take(kept), of[kept]
     if calls is not None:
         idle = charge_after_waits(idle, calls)
@@ -44,8 +47,12 @@ def stalls(
         busy_share=_busy_share(idle, calls),
         span_us=spans["span_us"][of],
         typical_us=spans["typical_us"][of],
-        usual_us=usual[of],
+        usual_us=usual[_are_named(idle).astype(np.intp), of],
     )
+
+
+def _are_named(idle: Table[Gap]) -> Array:
+    return ~idle.texts("cause").isin(UNNAMED)
 
 
 def _steps_of_host(idle: Table[Gap], windows: Table[StepWindow] | None) -> Array:
@@ -62,7 +69,10 @@ def _steps_of_host(idle: Table[Gap], windows: Table[StepWindow] | None) -> Array
 
 
 def _usual_longest_us(idle: Table[Gap], spans: Table[StepSpan], of: Array) -> Array:
-    """Per step: the longest such interval of the middle one of the other steps of its rank; missing without others."""
+    """Per step: the longest such interval of the middle one of the other steps of its rank; missing without others.
+
+    `of` is the step of each interval, -1 for those that are not looked at.
+    """
     known = of >= 0
     longest = np.fmax(Groups(of[known], np.arange(len(spans))).largest(idle["duration_us"][known]), 0.0)
     return group_by(spans["rank"]).medians_of_others(longest)

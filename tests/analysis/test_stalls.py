@@ -35,6 +35,17 @@ def test_long_pauses_of_the_host_stand_beside_those_of_other_steps():
     assert (rows[0]["span_us"], rows[0]["typical_us"], rows[0]["busy_share"]) == (1400, 1000, None)
 
 
+def test_a_pause_without_a_cause_is_compared_with_its_like_and_not_with_waits_for_data() -> None:
+    loads = "".join(f"\n{step} {step}900000 260 data_loader true next" for step in (1, 2, 3))
+    gaps = (
+        "step start_ns duration_us cause host call\n1 1100000 40 host_late true -\n2 2100000 440 host_late true -"
+        + loads
+    )
+    usual = {(row["step"], row["cause"]): row["usual_us"] for row in found(gaps)}
+    assert usual[2, "host_late"] == 20
+    assert usual[2, "data_loader"] == 260
+
+
 def test_the_host_may_be_in_the_next_step_when_the_device_still_waits_in_one() -> None:
     marks = "step start_ns end_ns\n1 0 1000000\n2 1000000 1200000\n3 1200000 2000000"
     rows = stalls(read_table(Gap, GAPS), read_table(StepSpan, SPANS), None, read_table(StepWindow, marks)).rows()

@@ -455,7 +455,11 @@ class Stall(Fact):
     span_us: Annotated[float, Us("Device span of its step.")]
     typical_us: Annotated[float, Us("Median span of the other steps of the rank; missing when there is no other.")]
     usual_us: Annotated[
-        float, Us("The longest interval charged to the host in the middle one of the other steps; missing as above.")
+        float,
+        Us(
+            "The longest interval charged to the host in the middle one of the other steps, of those with a cause of "
+            "their own as it has one, or without; missing as above."
+        ),
     ]
 
 

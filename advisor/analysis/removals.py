@@ -95,6 +95,7 @@ def removals(
     for rank in np.unique(links["rank"]).tolist():
         seen = replayed_rank(rank, device, links, calls, windows=windows)
         plain = _gain_of_whole_steps(seen, seen.replayed.plain, whole)
+        seen = _passing_sooner(seen)
         found += [_of_rank(seen, one, whole, plain) for one in sets]
         found.append(_of_communication(seen, device.work.kind[seen.row] == COMM, whole, plain))
     return Table.concat(Removal, found)
@@ -200,7 +201,7 @@ def _of_communication(seen: ReplayedRank, collective: Array, whole: Array, plain
     if not steps or not any(spared.alone.any() for spared in alone):
         return Table.empty(Removal)
     relief = structs.replace(replay.Relief.of_device(alone[0]), beside=alone[1])
-    gain = max(_gain_with_relief(_passing_sooner(seen), relief, whole) - plain, 0) / steps / 1e3
+    gain = max(_gain_with_relief(seen, relief, whole) - plain, 0) / steps / 1e3
     return Table.build(
         Removal,
         rank=[seen.rank],

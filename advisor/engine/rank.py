@@ -5,8 +5,8 @@
    Other `capture` findings come last.
 2. Findings that can be acted on follow by saving. A cause stands above other such findings that it explains, and as
    high as the largest of them would; one that wins too little to be fixed first, or less than a third of what it
-   explains (half where that is a slow rank), and a slight one without an estimate, stand where they would alone, for
-   they are not what to begin with. Another cause without an estimate may be worth what no other cause explains of its
+   explains (half of a slow rank and of a bubble), and a slight one without an estimate, stand where they would alone;
+   that is not what to begin with. Another cause without an estimate may be worth what no other cause explains of its
    symptoms, and stands where that puts it.
    Two savings that are close are not told apart: then what can be copied stands above what has yet to be worked out,
    and what is sure too above what may be the remedy of something else.
@@ -179,8 +179,10 @@ Standing = tuple[int, float, float, int, float, float, int]
 
 _LITTLE = 1 / 3
 """A cause that accounts for less than this part of what it explains leaves that to its own remedies."""
-_LITTLE_OF_RANK = 1 / 2
-"""The same of a rank that is slow: where most of it has another reason, one call that is slow with it is no cause."""
+_MOST = 1 / 2
+"""The same of a rank that is slow, and of a pipeline that waits: where most of it has another reason, such as too few
+micro-batches, one call or rank that is slow with it is not what to begin with."""
+_WHOLE = ("ranks/", "pipeline/")
 _MADE_ELSEWHERE = ("comm/", "ranks/late-rank")
 """How rules begin that say that ranks wait: their remedies lie with what makes them wait, where that is known. A rank
 whose host or device is slow has remedies of its own."""
@@ -190,7 +192,7 @@ def _least_part(explained: str) -> float:
     """The part of what a rule found that a cause has to account for to stand above it."""
     if explained.startswith(_MADE_ELSEWHERE):
         return 0.0
-    return _LITTLE_OF_RANK if explained.startswith("ranks/") else _LITTLE
+    return _MOST if explained.startswith(_WHOLE) else _LITTLE
 
 
 class _Lineup(Struct, frozen=True):

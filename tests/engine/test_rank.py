@@ -126,11 +126,15 @@ def test_a_cause_that_wins_too_little_to_be_fixed_first_does_not_stand_above_wha
     assert order(little, link=("comm/little",)) == ["link", "little", "python"]
 
 
-def test_a_cause_of_less_than_a_third_of_what_it_explains_leaves_the_lead_to_that() -> None:
-    found = [finding("pipeline/bubble", 0.23), finding("pipeline/stages", 0.052), finding("comm/other", 0.1)]
-    assert order(found, stages=("pipeline/bubble",)) == ["bubble", "other", "stages"]
-    found[1] = finding("pipeline/stages", 0.08)
-    assert order(found, stages=("pipeline/bubble",)) == ["stages", "bubble", "other"]
+@pytest.mark.parametrize(("rule", "little", "enough"), [("pipeline/it", 0.11, 0.12), ("compute/it", 0.07, 0.08)])
+def test_a_cause_of_too_small_a_part_of_what_it_explains_leaves_the_lead_to_that(
+    rule: str, little: float, enough: float
+) -> None:
+    """Half of a bubble, a third of others."""
+    found = [finding(rule, 0.23), finding("pipeline/stages", little), finding("comm/other", 0.05)]
+    assert order(found, stages=(rule,)) == ["it", "stages", "other"]
+    found[1] = finding("pipeline/stages", enough)
+    assert order(found, stages=(rule,)) == ["stages", "it", "other"]
 
 
 def test_whoever_makes_others_wait_leads_however_little_of_it_is_promised() -> None:
@@ -292,7 +296,7 @@ def test_the_order_is_total_loses_nothing_and_puts_causes_first(
         causes = [once[place[name]] for name in f.causes]
         slight = {c.fingerprint for c in causes if c.severity < Severity.medium and c.worth.us <= 0}
         waits = f.rule.startswith(("comm/", "ranks/late-rank"))
-        part = 0 if waits else f.worth.share / (2 if f.rule.startswith("ranks/") else 3)
+        part = 0 if waits else f.worth.share / (2 if f.rule.startswith(("ranks/", "pipeline/")) else 3)
         slight |= {c.fingerprint for c in causes if 0 < c.worth.share < max(min(WORTH_SHARE, f.worth.share), part)}
         first = f.causes if f.is_symptom or f.worth.us <= 0 else [name for name in f.causes if name not in slight]
         assert all(place[cause] < place[f.fingerprint] for cause in first)

@@ -30,11 +30,13 @@ def stalls(
     span = np.append(spans["span_us"], np.nan)[of]
     kept = np.flatnonzero(idle["duration_us"] >= LEAST_SHARE * span)
     kept = kept[np.lexsort((idle["start_ns"][kept], -idle["duration_us"][kept], idle["rank"][kept]))]
-    named = _are_named(idle)
-    usual = np.stack([_usual_longest_us(idle, spans, np.where(named == kind, of, -1)) for kind in (False, True)])
-    idle, of = idle.take(kept), of[kept]
+    charged = idle.take(kept)
     if calls is not None:
-        idle = charge_after_waits(idle, calls)
+        charged = charge_after_waits(charged, calls)
+    named = _are_named(idle)
+    named[kept] = _are_named(charged)
+    usual = np.stack([_usual_longest_us(idle, spans, np.where(named == kind, of, -1)) for kind in (False, True)])
+    idle, of = charged, of[kept]
     return Table.build(
         Stall,
         rank=idle["rank"],
@@ -47,7 +49,7 @@ def stalls(
         busy_share=_busy_share(idle, calls),
         span_us=spans["span_us"][of],
         typical_us=spans["typical_us"][of],
-        usual_us=usual[_are_named(idle).astype(np.intp), of],
+        usual_us=usual[named[kept].astype(np.intp), of],
     )
 
 

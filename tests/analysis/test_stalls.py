@@ -46,6 +46,16 @@ def test_a_pause_without_a_cause_is_compared_with_its_like_and_not_with_waits_fo
     assert usual[2, "data_loader"] == 260
 
 
+def test_a_pause_charged_anew_after_its_wait_is_compared_with_those_charged_anew() -> None:
+    gaps = "step start_ns duration_us cause host call" + "".join(
+        f"\n{step} {step}100000 400 synchronise true aclrtSynchronizeStream" for step in (1, 2, 3)
+    )
+    calls = "thread kind name start_ns end_ns" + "".join(
+        f"\n1 api aclrtSynchronizeStream {step}050000 {step}150000" for step in (1, 2, 3)
+    )
+    assert [(row["cause"], row["usual_us"]) for row in found(gaps, calls)] == [("host_late", 400)] * 3
+
+
 def test_the_host_may_be_in_the_next_step_when_the_device_still_waits_in_one() -> None:
     marks = "step start_ns end_ns\n1 0 1000000\n2 1000000 1200000\n3 1200000 2000000"
     rows = stalls(read_table(Gap, GAPS), read_table(StepSpan, SPANS), None, read_table(StepWindow, marks)).rows()

@@ -59,11 +59,13 @@ def stage_times(
     stalled = means["bubble_us"] + drained_us
     waiting = of_stage.means(stalled + unseen)
     moving = of_stage.means(groups.means(_moving_us(split, calls)))
-    batches = _micro_batches(split, calls)
+    batches, chunks = _micro_batches(split, calls)
     pausing = split["bubble_us"] + drained.waited_us + drained.filled_us
     least = split["span_us"] - split["compute_us"] - pausing
     working = compute + _least_of_ranks(split, least)
-    spare = steps.largest(means["span_us"]).mean() - _paces_of_others(working, batches)
+    spare = steps.largest(means["span_us"]).mean() - _paces_of_others(
+        working, batches * (1.0 if np.isnan(chunks) else chunks)
+    )
     of_all = np.where(len(of_stage) < count, np.nan, 1.0)  # of a stage that was not captured nobody knows how it works
     return Table.build(
         StageTime,
@@ -76,6 +78,7 @@ def stage_times(
         unseen_us=unseen,
         drained_us=drained_us,
         micro_batches=batches,
+        virtual_stages=chunks,
         average_compute_us=np.full(len(groups), compute.mean() * of_all),
         average_waiting_us=np.full(len(groups), waiting.mean() * of_all),
         average_working_us=np.full(len(groups), of_stage.means(means["span_us"] - stalled).mean() * of_all),
@@ -136,22 +139,39 @@ def _moving_us(split: Table[Overlap], calls: Table[CollectiveCall] | None) -> Ar
     return np.where(seen, np.maximum(sums[0], sums[1]) + sums[2], np.nan)
 
 
-def _micro_batches(split: Table[Overlap], calls: Table[CollectiveCall] | None) -> float:
-    """Micro-batches per step, by the rank that sends least of those whose step is known; NaN where none sends.
+def _micro_batches(split: Table[Overlap], calls: Table[CollectiveCall] | None) -> tuple[float, float]:
+    """Micro-batches per step and virtual stages of a stage, by the sends of those whose step is known; NaN if unknown.
 
-    The first and the last stage send once per micro-batch. Where sends and receives are batched, each joins the two
-    but the first and the last of a step, of which one only sends and one only receives: one more than micro-batches.
+    With v virtual stages and m micro-batches the first and the last stage send (2v - 1)m times, those between them 2vm
+    times: m is the difference. Where there are none between, or none of virtual stages fits, m is what those send that
+    send least. Where sends and receives are batched, each joins the two but the first and the last of a step, of which
+    one only sends and one only receives: one more than micro-batches.
     """
     if calls is None:
-        return np.nan
-    inside = row_at(split["rank"], split["step"], calls["rank"], calls["step"]) >= 0
-    calls = calls.take(inside & ~are_inside_stages(calls))
+        return np.nan, np.nan
+    cell = row_at(split["rank"], split["step"], calls["rank"], calls["step"])
+    cell = np.where(are_inside_stages(calls), -1, cell)
     for op, alone in (("send", 0), ("batchSendRecv", 1)):
-        chosen = calls.take(calls.texts("op").isin([op]))
-        per_cell = group_by(chosen["rank"], chosen["step"]).sizes
-        if len(per_cell):
-            return float(max(per_cell.min() - alone, 1))
-    return np.nan
+        chosen = cell[calls.texts("op").isin([op]) & (cell >= 0)]
+        if len(chosen):
+            sent = np.bincount(chosen, minlength=len(split))
+            found = np.nan, np.nan
+            if not alone:
+                found = _told_by_middle_stages(split["stage"][sent > 0], sent[sent > 0])
+            return (float(max(sent[sent > 0].min() - alone, 1)), np.nan) if np.isnan(found[0]) else found
+    return np.nan, np.nan
+
+
+def _told_by_middle_stages(stage: Array, sent: Array) -> tuple[float, float]:
+    """Micro-batches and virtual stages where all first and last stages send alike, and all of those between them."""
+    at_end = np.isin(stage, [stage.min(), stage.max()])
+    ends, middle = np.unique(sent[at_end]), np.unique(sent[~at_end])
+    if len(ends) != 1 or len(middle) != 1:
+        return np.nan, np.nan
+    batches = int(middle[0] - ends[0])
+    if batches < 1 or ends[0] % (2 * batches) != batches:
+        return np.nan, np.nan
+    return float(batches), middle[0] / (2.0 * batches)
 
 
 def _flag_first(these: Array) -> Array:

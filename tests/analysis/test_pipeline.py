@@ -62,6 +62,21 @@ def test_micro_batches_show_as_sends_of_the_stage_with_fewest():
     assert {row["micro_batches"] for row in stage_times(STAGES, split, calls).rows()} == {2.0}
 
 
+@given(batches=st.integers(1, 40), chunks=st.integers(1, 8), stages=st.integers(3, 6))
+def test_virtual_stages_are_told_from_micro_batches_where_a_stage_lies_between(batches, chunks, stages):
+    """First and last stage send each micro-batch of all virtual stages both ways, but once not."""
+    sent = [(2 * chunks - (stage in (0, stages - 1))) * batches for stage in range(stages)]
+    split = Table.build(Overlap, rank=range(stages), step=1, stage=range(stages), span_us=9.0)
+    ranks = [stage for stage, times in enumerate(sent) for _ in range(times)]
+    calls = Table.build(CollectiveCall, rank=ranks, step=1, op="send", p2p=1)
+    run = Run(parallel=Parallel(stages=tuple((stage,) for stage in range(stages))))
+    told = {(row["micro_batches"], row["virtual_stages"]) for row in stage_times(run, split, calls).rows()}
+    assert told == {(batches, chunks)}
+    more = Table.build(CollectiveCall, rank=[*ranks, 0], step=1, op="send", p2p=1)
+    told = {(row["micro_batches"], row["virtual_stages"]) for row in stage_times(run, split, more).rows()}
+    assert told == {(sent[-1], None)}, "stages whose sends do not agree tell nothing of virtual stages"
+
+
 def test_micro_batches_are_counted_on_ranks_whose_step_is_known():
     split = read_table(Overlap, "rank step stage span_us\n0 1 0 9\n1 1 1 9\n1 2 1 9")
     calls = read_table(CollectiveCall, "rank step op\n0 1 send x3\n1 1 send x4\n1 2 send x5\n2 1 send\n0 2 send")

@@ -268,9 +268,13 @@ class StageTime(Fact):
     micro_batches: Annotated[
         float,
         Count(
-            "Micro-batches per step, told by the sends, or batched sends and receives, of the rank that has fewest; "
-            "more with virtual stages; missing where none was recorded."
+            "Micro-batches per step, told by the sends, or batched sends and receives, of the ranks; more with two "
+            "stages of several virtual ones; missing where none was recorded."
         ),
+    ]
+    virtual_stages: Annotated[
+        float,
+        Count("Virtual stages of each stage, told by how often first, last and middle stages send; missing likewise."),
     ]
     average_compute_us: Annotated[
         float, Us("Mean computation of all stages, each over its steps; missing where one was not captured.")

@@ -100,7 +100,7 @@ def _links_from_text(folder: Folder) -> Table[Link]:
     folder.need(Link, "communication_matrix.json")
     found = communication_entries(folder, "communication_matrix.json")
     cells = LinkTransferColumns.of(cell for entry in found for cell in of_entry(entry, folder.rank))
-    return link_table(cells, folder.groups)
+    return link_table(cells, {**folder.groups_by_senders, **folder.groups})
 
 
 def of_entry(entry: CommunicationEntry, rank: int | None) -> Iterator[LinkTransfer]:
@@ -131,12 +131,23 @@ def _op_and_total(name: str) -> tuple[str, bool]:
 
 
 def link_table(moved: LinkTransferColumns, groups: Mapping[str, GroupMembers]) -> Table[Link]:
-    """One row per kind of operator, pair of ranks and link: the `total` where there is one, else all added up."""
+    """One row per kind of operator, pair of ranks and link: the `total` where there is one, else all added up.
+
+    A rank lists what it sends. Where the sender is another, its ranks are numbered inside a group of unknown members.
+
+    Raises:
+        FactMissing: That is so of all rows.
+    """
     of_kind = _number_rows([moved.rank, moved.step, moved.op.codes, moved.group.codes])
     summed = np.zeros(len(of_kind), bool)
     summed[of_kind[moved.is_total]] = True
     moved = moved.take(np.flatnonzero(moved.is_total | ~summed[of_kind]))
     source, target = _global_ranks(moved, groups)
+    named = np.array([*(name in groups for name in moved.group.names), False])[moved.group.codes]
+    told = np.flatnonzero(named | (source == moved.rank))
+    if len(moved.rank) and not len(told):
+        raise FactMissing([Link.table])
+    moved, source, target = moved.take(told), source[told], target[told]
     words = [one.places_in_order() for one in (moved.op, moved.group, moved.link)]
     of = _number_rows([moved.rank, moved.step, *words[:2], source, target, words[2]])
     first = np.unique(of, return_index=True)[1]
@@ -201,7 +212,7 @@ def _links_from_database(folder: Folder) -> Table[Link]:
     )
     if found is None:
         raise FactMissing([Link.table])
-    return link_table(_transfers_of_records(folder.rank, found), folder.groups)
+    return link_table(_transfers_of_records(folder.rank, found), {**folder.groups_by_senders, **folder.groups})
 
 
 def _transfers_of_records(rank: int, records: Sequence[Sequence[object]]) -> LinkTransferColumns:

@@ -32,6 +32,7 @@ from advisor.sources.ascend.detect import (
 from advisor.sources.ascend.devices import chip_name, device_identity, rank_of_device
 from advisor.sources.ascend.groups import Sizes, parallel_layout, stages_by_pairs
 from advisor.sources.ascend.groups import groups_in_metadata as recorded_groups
+from advisor.sources.ascend.matrix_groups import groups_by_senders
 from advisor.sources.ascend.msprof import Results
 from advisor.sources.ascend.reading import Folder, Shelf
 from advisor.sources.ascend.readings import READINGS
@@ -69,6 +70,9 @@ def open_captures(candidates: Sequence[Candidate], given: Input) -> tuple[Run, l
     layout = parallel_layout(told.sizes, groups, given.job.stages)
     if not layout.source:
         layout = parallel_layout(told.sizes, groups, _stages_by_traffic(ranked), "p2p")
+    if not groups and len(ranked) > 1:
+        by_senders = groups_by_senders(ranked)
+        ranked = [replace(folder, groups_by_senders=by_senders) for folder in ranked]
     folders, steps = _open_folders(ranked, groups, own_groups, layout, given)
     job = world_of_job(told.sizes, groups, given.job.ranks, folders)
     run = _describe_run(given.path, folders, told, layout).model_copy(

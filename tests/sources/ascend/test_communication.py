@@ -146,7 +146,7 @@ def test_ranks_that_do_not_fit_their_group_are_global_already(tmp_path: Path) ->
 
 
 def test_nothing_moved_in_no_time_has_no_bandwidth(tmp_path: Path) -> None:
-    (row,) = links(tmp_path, {"send-total@7": {"0-1": moved("HCCS", 0, 0)}})
+    (row,) = links(tmp_path, {"send-total@7": {"1-0": moved("HCCS", 0, 0)}})
     assert row["bandwidth_gbps"] is None
 
 

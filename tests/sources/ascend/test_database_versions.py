@@ -345,7 +345,7 @@ def test_packets_and_links_are_read_by_their_names(tmp_path: Path) -> None:
         for kind in kinds[:-1]
     ]  # fmt: skip
     ways = [
-        {**OPERATOR, "hccl_op_name": "allreduce-total", "src_rank": "0", "dst_rank": "1", "transport_type": kind,
+        {**OPERATOR, "hccl_op_name": "allreduce-total", "src_rank": "3", "dst_rank": "1", "transport_type": kind,
          "transit_size": 2.0, "transit_time": 0.5, "bandwidth": 777, "op_name": OPERATOR["hccl_op_name"]}
         for kind in (*kinds[:4], "LOCAL")
     ]  # fmt: skip
@@ -354,7 +354,7 @@ def test_packets_and_links_are_read_by_their_names(tmp_path: Path) -> None:
     assert [row["link"] for row in moved] == [row["link"] for row in links] == sorted(kinds[:4])
     assert {(row["packet_bytes"], row["packets"], row["transit_us"]) for row in moved} == {(2e6, 3.0, 500.0)}
     assert {(row["source"], row["target"], row["size_bytes"], row["transit_us"]) for row in links} == {
-        (0, 1, 2e6, 500.0)
+        (3, 1, 2e6, 500.0)
     }
 
 

@@ -390,11 +390,11 @@ def test_packets_of_each_link_count_once_and_their_sum_not_again(tmp_path: Path)
 def test_links_between_chips_are_kept_and_copies_inside_of_one_are_not(tmp_path: Path) -> None:
     kinds = ("HCCS", "RDMA", "PCIE", "SIO", "LOCAL")
     told = {
-        f"0-{target}": {"Transport Type": kind, "Transit Size(MB)": target + 1, "Transit Time(ms)": 0.5,
+        f"3-{target + 4}": {"Transport Type": kind, "Transit Size(MB)": target + 1, "Transit Time(ms)": 0.5,
                         "Bandwidth(GB/s)": 777, "Op Name": "hcom_allReduce__271_0_1"}
         for target, kind in enumerate(kinds)
     }  # fmt: skip
     content = {"step4": {"collective": {"allreduce-total@6457": told, "allreduce-top1@6457": told}}}
     rows = of(LINKS.ways["text"], captured(tmp_path, communication_matrix=json.dumps(content)))
     found = [(row["target"], row["link"], row["size_bytes"], row["transit_us"], row["bandwidth_gbps"]) for row in rows]
-    assert found == [(at, kind, (at + 1) * 1e6, 500.0, (at + 1) * 2.0) for at, kind in enumerate(kinds[:-1])]
+    assert found == [(at + 4, kind, (at + 1) * 1e6, 500.0, (at + 1) * 2.0) for at, kind in enumerate(kinds[:-1])]

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who is in which communicator, where nothing names members: by who sends in the communication matrices of the ranks.
+
+The matrix of a rank numbers ranks by their place inside the group, and lists what the rank itself sends. Where every
+member was captured, the places of all of them in order of rank are the numbers from 0 on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from advisor.sources.ascend.communication import communication_entries
+from advisor.sources.ascend.groups import communicator_hash
+from advisor.sources.ascend.reading import Folder
+from advisor.sources.ascend.sqltable import query_rows
+from advisor.sources.family import GroupMembers
+from advisor.sources.files.damage_notes import Unreadable
+
+_PAIR = re.compile(r"^(\d{1,7})-(\d{1,7})$")
+_MATRIX = "SELECT DISTINCT group_name, src_rank, dst_rank FROM CommAnalyzerMatrix"
+_FILE = "communication_matrix.json"
+
+
+def groups_by_senders(folders: Iterable[Folder]) -> dict[str, GroupMembers]:
+    """By communicator hash those of which all members were captured."""
+    places: dict[str, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+    size: dict[str, int] = defaultdict(int)
+    for folder in folders:
+        for group, sender, receiver in _sent_pairs(folder):
+            places[group][folder.rank].add(sender)
+            size[group] = max(size[group], sender + 1, receiver + 1)
+        folder.release()
+    return {
+        group: GroupMembers("", tuple(sorted(members)))
+        for group, members in places.items()
+        if group and [members[rank] for rank in sorted(members)] == [{place} for place in range(size[group])]
+    }
+
+
+def _sent_pairs(folder: Folder) -> Iterator[tuple[str, int, int]]:
+    """Group, sender and receiver of what a rank sent, by their places in the group."""
+    for name, sender, receiver in query_rows(folder, "analysis", _MATRIX):
+        pair = _PAIR.match(f"{sender}-{receiver}")
+        if pair:
+            yield communicator_hash(str(name)), int(pair[1]), int(pair[2])
+    if _FILE not in folder.files:
+        return
+    try:
+        entries = communication_entries(folder, _FILE)
+    except Unreadable:  # whoever reads its facts says what is wrong
+        return
+    for entry in entries:
+        for pair in filter(None, map(_PAIR.match, entry.content)):
+            yield entry.group, int(pair[1]), int(pair[2])

@@ -20,6 +20,7 @@ from advisor.analysis.grouping import Groups, group_by, ratio, row_at
 from advisor.analysis.intervals import Spans, covered_by_earlier, covered_ns, union, whole_ns
 from advisor.analysis.overlap import stages_of
 from advisor.analysis.same_moments import lie_apart
+from advisor.analysis.stage_transfers import count_micro_batches
 from advisor.analysis.tensor_groups import kinds_of_calls
 from advisor.analysis.transit import split_times
 from advisor.facts.base import MISSING
@@ -27,6 +28,7 @@ from advisor.facts.derived import CallMatch, CollectiveCall, Overlap
 from advisor.facts.observed import Collective, Kernel, Link, PeerWait, Transfer
 from advisor.facts.profile import completed_by
 from advisor.facts.table import Array, Table, Texts
+from advisor.model.run import Run
 from advisor.model.run_of_ranks import RunOfRanks
 
 _PAIR = re.compile(r"(hcom_)?(send|receive)(?=_|$)", re.IGNORECASE)
@@ -38,7 +40,15 @@ _NOTHING = 0.005
 _EVER = np.iinfo(np.int64)
 
 
-@completed_by(without_waits_for_captured)
+def complete_by_other_ranks(run: Run, calls: Table[CollectiveCall]) -> Table[CollectiveCall]:
+    """The calls with what depends on all ranks: waits for those not captured, and the micro-batches of a pipeline."""
+    calls = without_waits_for_captured(run, calls)
+    known = np.flatnonzero((calls["stage"] != MISSING) & (calls["step"] != MISSING))
+    batches, _ = count_micro_batches(calls.take(known), calls["stage"][known])
+    return calls if np.isnan(batches) else calls.having(micro_batches=np.full(len(calls), batches))
+
+
+@completed_by(complete_by_other_ranks)
 def collective_calls(
     run: RunOfRanks,
     collectives: Table[Collective],
@@ -95,6 +105,7 @@ def collective_calls(
         stalled_us=stalled,
         working_us=elapse - waited,
         cover_us=_cover_us(split, collectives),
+        micro_batches=np.full(len(collectives), np.nan),
         alike=alike.sizes[alike.of].astype(np.float64),
         typical_us=alike.medians(elapse)[alike.of],
         turn=turn,

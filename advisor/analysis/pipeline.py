@@ -15,7 +15,7 @@ import numpy as np
 
 from advisor.analysis.drains import drains
 from advisor.analysis.grouping import group_by, row_at, row_of_key
-from advisor.analysis.stage_transfers import are_between_stages, are_inside_stages
+from advisor.analysis.stage_transfers import are_between_stages, count_micro_batches
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall, Overlap, StageTime
 from advisor.facts.observed import Group
@@ -59,7 +59,7 @@ def stage_times(
     stalled = means["bubble_us"] + drained_us
     waiting = of_stage.means(stalled + unseen)
     moving = of_stage.means(groups.means(_moving_us(split, calls)))
-    batches, chunks = _micro_batches(split, calls)
+    batches, chunks = _micro_batches_of_steps(split, calls)
     pausing = split["bubble_us"] + drained.waited_us + drained.filled_us
     least = split["span_us"] - split["compute_us"] - pausing
     working = compute + _least_of_ranks(split, least)
@@ -139,39 +139,12 @@ def _moving_us(split: Table[Overlap], calls: Table[CollectiveCall] | None) -> Ar
     return np.where(seen, np.maximum(sums[0], sums[1]) + sums[2], np.nan)
 
 
-def _micro_batches(split: Table[Overlap], calls: Table[CollectiveCall] | None) -> tuple[float, float]:
-    """Micro-batches per step and virtual stages of a stage, by the sends of those whose step is known; NaN if unknown.
-
-    With v virtual stages and m micro-batches the first and the last stage send (2v - 1)m times, those between them 2vm
-    times: m is the difference. Where there are none between, or none of virtual stages fits, m is what those send that
-    send least. Where sends and receives are batched, each joins the two but the first and the last of a step, of which
-    one only sends and one only receives: one more than micro-batches.
-    """
+def _micro_batches_of_steps(split: Table[Overlap], calls: Table[CollectiveCall] | None) -> tuple[float, float]:
     if calls is None:
         return np.nan, np.nan
     cell = row_at(split["rank"], split["step"], calls["rank"], calls["step"])
-    cell = np.where(are_inside_stages(calls), -1, cell)
-    for op, alone in (("send", 0), ("batchSendRecv", 1)):
-        chosen = cell[calls.texts("op").isin([op]) & (cell >= 0)]
-        if len(chosen):
-            sent = np.bincount(chosen, minlength=len(split))
-            found = np.nan, np.nan
-            if not alone:
-                found = _told_by_middle_stages(split["stage"][sent > 0], sent[sent > 0])
-            return (float(max(sent[sent > 0].min() - alone, 1)), np.nan) if np.isnan(found[0]) else found
-    return np.nan, np.nan
-
-
-def _told_by_middle_stages(stage: Array, sent: Array) -> tuple[float, float]:
-    """Micro-batches and virtual stages where all first and last stages send alike, and all of those between them."""
-    at_end = np.isin(stage, [stage.min(), stage.max()])
-    ends, middle = np.unique(sent[at_end]), np.unique(sent[~at_end])
-    if len(ends) != 1 or len(middle) != 1:
-        return np.nan, np.nan
-    batches = int(middle[0] - ends[0])
-    if batches < 1 or ends[0] % (2 * batches) != batches:
-        return np.nan, np.nan
-    return float(batches), middle[0] / (2.0 * batches)
+    known = np.flatnonzero(cell >= 0)
+    return count_micro_batches(calls.take(known), split["stage"][cell[known]])
 
 
 def _flag_first(these: Array) -> Array:

@@ -9,7 +9,7 @@ import timelines as tl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.analysis.collective_calls import collective_calls
+from advisor.analysis.collective_calls import collective_calls, complete_by_other_ranks
 from advisor.analysis.meetings import meetings
 from advisor.analysis.ranks import rank_times
 from advisor.facts.derived import (
@@ -243,6 +243,20 @@ def test_computation_that_hides_nothing_yet_is_the_cover_of_every_call_of_a_step
     split = read_table(Overlap, "rank step compute_us overlapped_us\n0 1 50 20\n0 2 50 50")
     assert [r["cover_us"] for r in collective_calls(RUN, calls, None, split).rows()] == [30, 0, None]
     assert [r["cover_us"] for r in collective_calls(RUN, calls, None).rows()] == [None] * 3
+
+
+@pytest.mark.parametrize(
+    ("stages", "batches"), [(((0,), (1,)), 5.0), ((), None)], ids=["of a pipeline", "of what is no pipeline"]
+)
+def test_calls_know_the_micro_batches_of_the_step_by_the_sends_of_all_stages(stages, batches):
+    recorded = read_table(
+        Collective,
+        "rank step name op p2p start_ns elapse_us\n0 1 a send true 1 9 x7\n1 1 b send true 1 9 x5"
+        "\n1 1 c allReduce false 1 9",
+    )
+    run = Run(ranks=(0, 1), parallel=Parallel(stages=stages))
+    calls = complete_by_other_ranks(run, collective_calls(run_of_ranks(run), recorded, None))
+    assert {row["micro_batches"] for row in calls.rows()} == {batches}
 
 
 @settings(max_examples=60)

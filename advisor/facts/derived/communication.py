@@ -70,6 +70,10 @@ class CollectiveCall(Fact):
     cover_us: Annotated[
         float, Us("Computation of its rank and step with no communication beside it: what could hide more of it.")
     ]
+    micro_batches: Annotated[
+        float,
+        Count("Micro-batches per step, told by what the stages of a pipeline send; missing where none is known."),
+    ]
     transit_us: Annotated[
         float,
         Us("Data moving; what its links took where the profiler writes 0; missing where neither was measured."),

@@ -76,7 +76,7 @@ _CALLS = (
     ("cache", r"\w+::_?(npu_)?(reshape_and_cache|unified_attention)"),
     ("prefill", _VLLM_STEP + r"[1-9]|step\[(EXTEND|MIXED) "),
     ("decode", _VLLM_STEP + r"\d+(\(.*?\))?_generation_[1-9]|step\[(DECODE|MIXED) "),
-    ("vLLM", r"vllm::"),
+    ("vLLM", r"vllm::|execute_context_"),
     ("SGLang", r"sglang::"),
     ("DeepSpeed", r"DeepSpeed(Engine|ZeroOptimizer)"),
     ("FSDP", r"FullyShardedDataParallel|FSDP::"),

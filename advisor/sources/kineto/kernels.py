@@ -17,7 +17,7 @@ from advisor.sources.files.database import match_keys
 from advisor.sources.files.jsonfile import parse_json
 from advisor.sources.kineto.kernel_names import function_name
 from advisor.sources.kineto.reading import EXPORT, Trace, pick_texts, place_in, rows_or_missing
-from advisor.sources.kineto.roles import roles_of_operators
+from advisor.sources.kineto.roles import CONVERSION, roles_of_operators
 from advisor.sources.kineto.steps import steps_of_work
 from advisor.sources.pytorch_words import operator_kind
 from advisor.sources.reading import Reading
@@ -140,12 +140,16 @@ def _blocks_of_products(grid: Array, functions: Texts) -> Array:
 
 
 def _types_of_kernels(trace: Trace, rows: Array, operator: Array, function: Texts) -> Texts:
-    """The operator that asked for each kernel; without one, the function that ran, or that memory was set."""
+    """The operator that asked for each kernel; without one, the function that ran, or that memory was set.
+
+    What only converts layouts for an operator that computes is told by its function too.
+    """
     slices = trace.content().slices
     index: dict[str, int] = {}
     codes = _numbered(function, index)
     codes = np.where(slices.category.isin(_MEMSET)[rows], index.setdefault("Memset", len(index)), codes)
-    codes = np.where(operator >= 0, _numbered(pick_texts(slices.name, operator).in_use(), index), codes)
+    named = (operator >= 0) & ~function.hits(re.fullmatch(CONVERSION, name) is not None for name in function.names)
+    codes = np.where(named, _numbered(pick_texts(slices.name, operator).in_use(), index), codes)
     return Texts(codes.astype(np.int32), tuple(index)).in_use()
 
 

@@ -15,6 +15,8 @@ import numpy as np
 from advisor.facts.observed.device import ROLES
 from advisor.facts.table import Array, Texts
 
+CONVERSION = r"(\w+::)*(nchwTo\w*?Nhwc|nhwcTo\w*?Nchw)\w*"
+"""Kernels with which a convolution brings its inputs into the layout that it computes in, and its outputs back."""
 _COPY = "aten::copy_"
 _CAST = ROLES.index("cast")
 _CASTING = ("aten::to", "aten::_to_copy")
@@ -24,6 +26,7 @@ _ROLES = tuple(
     for role, pattern in (
         ("cast", r"aten::(to|_to_copy)"),
         ("move", r"aten::(copy_|clone|contiguous|_?cat|stack)|at::native::CatArrayBatchedCopy\w*"),
+        ("move", CONVERSION),
         ("fill", r"Mem[Ss]et|aten::(fill_|(new_)?(zeros|ones|full)|(zeros|ones|full)_like|zero_|_foreach_zero_)"),
     )
 )

@@ -84,6 +84,18 @@ def test_kernels_have_the_operator_that_asked_for_them_its_inputs_and_the_step_o
     assert (first["start_ns"], first["duration_us"]) == (5040_250, 80)
 
 
+def test_what_converts_layouts_for_a_convolution_is_told_apart_from_it(tmp_path: Path) -> None:
+    conversion = "void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true, (cudnnKernelDataType_t)2>(int)"
+    convolution = {"operator": "aten::cudnn_convolution", "name": "sm80_xmma_fprop_implicit_gemm_nhwckrsc_nchw_tile"}
+    events = [
+        *launched(1, 10, 20, 10, operator="aten::cudnn_convolution", name=conversion),
+        *launched(2, 50, 20, 10, **convolution),
+    ]
+    kernels = opened(write(tmp_path / NAME, trace(events))).read(Kernel)
+    assert kernels.texts("op_type").values() == ["cudnn::ops::nchwToNhwcKernel", "aten::cudnn_convolution"]
+    assert kernels.texts("effect").values() == ["move", "other"]
+
+
 def test_a_copy_without_types_casts_where_a_conversion_called_it_whatever_ranges_stand_around(tmp_path: Path) -> None:
     events = [
         host("ProfilerStep#3", 0, 900, "user_annotation"),

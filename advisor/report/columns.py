@@ -123,6 +123,7 @@ COLUMNS: Mapping[str, Text] = {
     "emptiest_before_share": _t("Emptiest queue before", "其前最空队列的占用"),
     "empty_share": _t("Queue empty", "队列为空的比例"),
     "end_ns": _t("End", "结束"),
+    "ending_us": _t("After the last task", "末个任务之后"),
     "engine_phase": _t("Phase", "阶段"),
     "event_wait_us": _t("Waiting for events", "等待事件"),
     "excess_us": _t("Beyond quick steps", "超出快 step 的耗时"),

@@ -504,6 +504,21 @@ class Preparation(Fact):
     free_us: Annotated[float, Us("Device neither computing nor communicating in the step.")]
 
 
+class Ending(Fact):
+    """What passes on the host from the last work of the device to the end of the last marked step."""
+
+    table = "endings"
+    observed = False
+    of_pauses = True
+    moment = Moment(lasts="ending_us", name=())
+
+    rank: Rank
+    step: Step
+    start_ns: Annotated[int, Ns("End of the last kernel or collective.")]
+    ending_us: Annotated[float, Us("From there to the end of the step on the host; 0 where that ends sooner.")]
+    usual_us: Annotated[float, Us("The same of the middle one of the other steps; missing where there is no other.")]
+
+
 class RecordedSpan(Fact):
     """From the first to the last event in the timeline of one rank, on the host or on the device."""
 

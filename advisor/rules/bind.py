@@ -309,6 +309,7 @@ class _Binder:
     def texts(self, scope: Scope) -> None:
         """What people read: holes that can be filled, and patterns only where there are some."""
         self.holes(scope)
+        self.label_holes()
         if self.written.pattern_fixes and "pattern" not in self.written.for_each:
             self.wrong(("pattern_fixes",), Message("groups_by_pattern"))
 
@@ -337,6 +338,13 @@ class _Binder:
         for number, step in enumerate(w.fix):
             for key, command in (("run", step.run), ("code", step.code)):
                 self.known(("fix", number, key), command, scope)
+
+    def label_holes(self) -> None:
+        """Nothing is filled into what a piece of evidence is called."""
+        for number, item in enumerate(self.written.evidence):
+            for language, words in (("en", item.en), ("zh", item.zh)):
+                for name in hole_names(words):
+                    self.wrong(("evidence", number, language), Message("label_has_hole", hole=f"{{{name}}}"))
 
     def known(self, path: Path_, words: str, scope: Scope) -> None:
         """Refuses holes that nothing can fill."""

@@ -103,6 +103,9 @@ TEXTS: Mapping[str, Text] = {
     "hole_is_open": Text("the brace before `{name}` is not closed", "`{name}` 前的花括号没有闭合"),
     "close_the_hole": Text("put the closing brace behind the name", "请在名称后补上右花括号"),
     "hole_has_more": Text("`{hole}` holds more than a name", "`{hole}` 中除名称外还有其他内容"),
+    "label_has_hole": Text(
+        "nothing is filled into what evidence is called: `{hole}`", "证据的名称中不填入取值：`{hole}`"
+    ),
     "name_alone": Text(
         "write `{hole}`: there are no formats, its unit says how it is shown",
         "请写成 `{hole}`：不支持格式说明，显示方式由单位决定",

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from advisor.analysis.completeness import only_whole
 from advisor.analysis.device import build_timeline
 from advisor.analysis.grouping import group_by, row_at
 from advisor.facts.base import MISSING
-from advisor.facts.derived import Ending
+from advisor.facts.derived import Ending, Overlap
 from advisor.facts.observed import Collective, DeviceTask, Kernel, StepWindow
 from advisor.facts.table import Table, values_at
 
@@ -23,8 +24,9 @@ def endings(
     *,
     collectives: Table[Collective] | None,
     tasks: Table[DeviceTask] | None,
+    split: Table[Overlap] | None = None,
 ) -> Table[Ending]:
-    """One row per rank whose last step is marked and whose device works in it."""
+    """One row per rank whose last step is marked, and lists all kernels of the device in it."""
     device = build_timeline(kernels, collectives, tasks, windows)
     cells = device.cells
     cell, _, end = device.on_clock(device.busy)
@@ -34,9 +36,10 @@ def endings(
     np.maximum.at(last, cell, end)
     of = np.flatnonzero((last != MISSING) & (closed != MISSING))
     of = of[np.lexsort((cells.begin[of], cells.rank[of]))]
+    whole = only_whole(device, split)[of]
     after_us = np.maximum(closed[of] - last[of], 0) / 1e3
     ranks = group_by(cells.rank[of])
-    lasts = np.append(np.diff(cells.rank[of]) != 0, True)[: len(of)]
+    lasts = np.append(np.diff(cells.rank[of]) != 0, True)[: len(of)] & whole
     return Table.build(
         Ending,
         rank=cells.rank[of][lasts],

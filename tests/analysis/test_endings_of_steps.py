@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from advisor.analysis.endings import endings
+from advisor.facts.derived import Overlap
 from advisor.facts.observed import Kernel, StepWindow
 from advisor.facts.table import read_table
 
@@ -33,3 +34,10 @@ def test_a_step_that_ends_on_the_host_before_its_last_work_leaves_nothing_behind
 def test_without_the_mark_of_a_step_nothing_is_told_of_it() -> None:
     assert [row[:2] for row in found(windows=WINDOWS.rpartition("\n")[0])] == [(0, 3)]
     assert found(windows="rank step start_ns end_ns") == []
+
+
+def test_of_a_step_whose_list_of_kernels_lacks_rows_nobody_knows_when_the_last_one_ended() -> None:
+    split = read_table(Overlap, "rank step listed_us source\n0 3 900 recorded\n1 3 900 intervals")
+    kernels, windows = read_table(Kernel, KERNELS), read_table(StepWindow, WINDOWS)
+    told = endings(kernels, windows, collectives=None, tasks=None, split=split)
+    assert told["rank"].tolist() == [1]

@@ -35,7 +35,9 @@ def groups_by_senders(folders: Iterable[Folder]) -> dict[str, GroupMembers]:
     return {
         group: GroupMembers("", tuple(sorted(members)))
         for group, members in places.items()
-        if group and [members[rank] for rank in sorted(members)] == [{place} for place in range(size[group])]
+        if group
+        and len(members) == size[group]
+        and all(members[rank] == {place} for place, rank in enumerate(sorted(members)))
     }
 
 

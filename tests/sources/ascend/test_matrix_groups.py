@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -68,3 +69,11 @@ def test_links_are_told_between_the_ranks_that_were_found_to_be_members(tmp_path
     known = groups_by_senders(folders)
     rows = [row for folder in folders for row in replace(folder, groups_by_senders=known).read(Link).rows()]
     assert [(row["source"], row["target"]) for row in rows] == [(4, 6), (6, 4)]
+
+
+def test_a_place_far_behind_all_members_costs_nothing(tmp_path: Path) -> None:
+    folders = [captured(tmp_path, 0, {"77": [(0, 9_999_999)]})]
+    tracemalloc.start()
+    assert groups_by_senders(folders) == {}
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    tracemalloc.stop()

@@ -30,8 +30,7 @@ def endings(
     device = build_timeline(kernels, collectives, tasks, windows)
     cells = device.cells
     cell, _, end = device.on_clock(device.busy)
-    at = row_at(windows["rank"], windows["step"], cells.rank, cells.step)
-    closed = values_at(windows["end_ns"], at)
+    closed = values_at(windows["end_ns"], row_at(windows["rank"], windows["step"], cells.rank, cells.step))
     last = np.full(len(cells), MISSING)
     np.maximum.at(last, cell, end)
     of = np.flatnonzero((last != MISSING) & (closed != MISSING))

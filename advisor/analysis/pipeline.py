@@ -4,7 +4,7 @@
 A step lasts at least as long as one stage works, and one micro-batch takes through the others: in a schedule of
 one forward, one backward the stage that works longest waits once, for its first micro-batch to come and its last to
 leave, and the others wait for it. So one stage that gets quicker wins no more than is left until the next one sets
-the pace. Interleaved stages pass on a part of a micro-batch, which is what is counted as one. Taken for granted is that
+the pace. Interleaved stages pass on each micro-batch once for each of their virtual stages. Taken for granted is that
 micro-batches are alike, that sends take no time worth mention, and that a rank is slow alone: the pace of a stage is
 that of its rank in the middle.
 """
@@ -63,9 +63,8 @@ def stage_times(
     pausing = split["bubble_us"] + drained.waited_us + drained.filled_us
     least = split["span_us"] - split["compute_us"] - pausing
     working = compute + _least_of_ranks(split, least)
-    spare = steps.largest(means["span_us"]).mean() - _paces_of_others(
-        working, batches * (1.0 if np.isnan(chunks) else chunks)
-    )
+    passed_on = batches if np.isnan(chunks) else batches * chunks
+    spare = steps.largest(means["span_us"]).mean() - _paces_of_others(working, passed_on)
     of_all = np.where(len(of_stage) < count, np.nan, 1.0)  # of a stage that was not captured nobody knows how it works
     return Table.build(
         StageTime,
@@ -111,10 +110,13 @@ def _least_of_ranks(split: Table[Overlap], us: Array) -> Array:
     return group_by(split["stage"][ranks.first]).smallest(ranks.means(us))
 
 
-def _paces_of_others(working: Array, batches: float) -> Array:
-    """Per stage: how long a step is if it need not wait for this one, as each of the others works; NaN if not known."""
+def _paces_of_others(working: Array, passed_on: float) -> Array:
+    """Per stage: how long a step is if it need not wait for this one, as each of the others works; NaN if not known.
+
+    `passed_on` is how often a stage passes something on in a step, in one direction.
+    """
     passing = working.sum() - working
-    paces = working + passing / batches
+    paces = working + passing / passed_on
     alone = np.array([np.delete(paces, stage).max(initial=-np.inf) for stage in range(len(paces))])
     return np.where(np.isfinite(alone), alone, np.nan)
 

@@ -15,7 +15,7 @@ from advisor.analysis.intervals import covered_ns, union, union_of_sets
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Preparation
 from advisor.facts.observed import Collective, DeviceTask, Kernel, StepTime, StepWindow
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, values_at
 
 
 def preparations(
@@ -29,10 +29,10 @@ def preparations(
     """One row per rank and step of which the profiler says how long it took to the first work."""
     known = recorded.take(recorded["preparing_us"] >= 0)
     idle_us = np.full(len(known), np.nan)
-    if kernels is not None and windows is not None and len(windows):
+    if kernels is not None and windows is not None:
         device = build_timeline(kernels, collectives, tasks, windows)
         cell = row_at(device.cells.rank, device.cells.step, known["rank"], known["step"])
-        idle_us = np.where(cell >= 0, np.append(_idle_before_cells(device, windows), np.nan)[cell], np.nan)
+        idle_us = values_at(_idle_before_cells(device, windows), cell, np.nan)
     return Table.build(
         Preparation,
         rank=known["rank"],
@@ -48,8 +48,7 @@ def _idle_before_cells(device: DeviceTimeline, windows: Table[StepWindow]) -> Ar
     """Per cell: how long the device neither works nor copies from the host's start of the step on, µs; missing of the
     first one of a rank, for what came before it was not recorded."""
     cells = device.cells
-    at = row_at(windows["rank"], windows["step"], cells.rank, cells.step)
-    opened = np.where(at >= 0, windows["start_ns"][at], MISSING)
+    opened = values_at(windows["start_ns"], row_at(windows["rank"], windows["step"], cells.rank, cells.step))
     of, start, end = device.on_clock(union_of_sets([device.busy, device.copies]))
     found = np.full(len(cells), np.nan)
     for rank in np.unique(cells.rank).tolist():

@@ -100,7 +100,11 @@ def _links_from_text(folder: Folder) -> Table[Link]:
     folder.need(Link, "communication_matrix.json")
     found = communication_entries(folder, "communication_matrix.json")
     cells = LinkTransferColumns.of(cell for entry in found for cell in of_entry(entry, folder.rank))
-    return link_table(cells, {**folder.groups_by_senders, **folder.groups})
+    return link_table(cells, _members_of_groups(folder))
+
+
+def _members_of_groups(folder: Folder) -> Mapping[str, GroupMembers]:
+    return {**folder.groups_by_senders, **folder.groups}
 
 
 def of_entry(entry: CommunicationEntry, rank: int | None) -> Iterator[LinkTransfer]:
@@ -212,7 +216,7 @@ def _links_from_database(folder: Folder) -> Table[Link]:
     )
     if found is None:
         raise FactMissing([Link.table])
-    return link_table(_transfers_of_records(folder.rank, found), {**folder.groups_by_senders, **folder.groups})
+    return link_table(_transfers_of_records(folder.rank, found), _members_of_groups(folder))
 
 
 def _transfers_of_records(rank: int, records: Sequence[Sequence[object]]) -> LinkTransferColumns:

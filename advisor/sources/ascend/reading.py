@@ -113,9 +113,9 @@ class Description:
     """Whether it lies below the folder that was given, so that the folder above it may be read too."""
     size_bytes: int = 0
     groups: Mapping[str, GroupMembers] = field(default_factory=dict)
+    """The groups that its rank is in by communicator hash (`groups.communicator_hash` gives it from a name)."""
     groups_by_senders: Mapping[str, GroupMembers] = field(default_factory=dict)
     """Where no groups are named: those whose members follow from who sends what."""
-    """The groups that its rank is in by communicator hash (`groups.communicator_hash` gives it from a name)."""
     groups_of_run: Mapping[str, GroupMembers] | None = None
     """All groups of the run, in the one folder that gives them as a fact, for all."""
     stage: int | None = None

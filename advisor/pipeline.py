@@ -32,7 +32,7 @@ from advisor.facts.derived import (
     Spending,
     TypeOperator,
 )
-from advisor.facts.observed import OBSERVED, Damage, Kernel, Setting, StepWindow
+from advisor.facts.observed import OBSERVED, Damage, Kernel, Setting, StepPhase, StepWindow
 from advisor.facts.profile import Derivation, Gather, Profile, WantedFact, fact_of_wanted
 from advisor.facts.selection import FirstRow
 from advisor.facts.table import Table
@@ -46,7 +46,7 @@ from advisor.model.saved import is_saved, saved_diagnosis
 from advisor.progress import Progress, silent
 from advisor.rank_work.local import LocalProcesses, worker_count
 from advisor.release import VERSION
-from advisor.summary.account import step_account
+from advisor.summary.account import account_of_lengths, step_account
 from advisor.summary.chart_data import CHARTED, make_exhibits, slack_by_rank, step_us, time_split
 from advisor.summary.job_kind import infer_job
 from advisor.summary.unread_input import unread_input
@@ -78,6 +78,7 @@ ALWAYS: tuple[type[Fact], ...] = (
     Spending,
     MemoryPeak,
     StepWindow,
+    StepPhase,
     RankPhase,
     RecordedSpan,
     Damage,
@@ -623,7 +624,10 @@ def _has_host_calls(profile: Profile) -> bool:
 
 def _account_of_profile(profile: Profile) -> Account | None:
     overlaps, spending = profile.table_if_recorded(Overlap), profile.table_if_recorded(Spending)
-    return None if overlaps is None or spending is None else step_account(overlaps, spending)
+    if overlaps is not None and spending is not None:
+        return step_account(overlaps, spending)
+    phases = profile.table_if_recorded(StepPhase)
+    return None if phases is None else account_of_lengths(phases)
 
 
 def _marked_us(profile: Profile, overlaps: Table[Overlap]) -> float:

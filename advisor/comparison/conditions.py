@@ -79,7 +79,7 @@ def conditions_between(before: Diagnosis, after: Diagnosis, *, singles: int, wid
 def _barriers_between(before: Diagnosis, after: Diagnosis) -> Iterator[Barrier]:
     """What keeps the two from being compared; of what holds no time nothing is said of times."""
     one, other = before.run, after.run
-    if before.split is not None and after.split is not None and one.times_of != other.times_of:
+    if min(before.step_us, after.step_us) > 0 and one.times_of != other.times_of:
         yield "times"
     devices = _device_of(one), _device_of(other)
     on_other_devices = all(devices) and devices[0] != devices[1]
@@ -222,7 +222,7 @@ def _switch_differs(old: int | None, new: int | None) -> bool:
 
 
 def _of_steps(before: Diagnosis, after: Diagnosis, singles: int, wide: bool) -> Iterator[Text]:
-    if before.split is None or after.split is None:
+    if min(before.step_us, after.step_us) <= 0:
         yield Text(
             en="The step time of one of the two is not known: times are not compared.",
             zh="其中一份采集没有单步耗时，无法比较时间。",

@@ -35,7 +35,7 @@ def only_step_moved(
     step moved the same way as the status, a time or a share of the step, for counts alone tell nothing then.
     """
     sign = 1 if status in _GREW else -1 if status in _SHRANK else 0
-    old, new = (split.step_us if split is not None else 0.0 for split in noise.splits)
+    old, new = noise.lengths
     if not sign or old <= 0 or new <= 0 or new == old:
         return False
     before, after = (0.0 if saving is None else saving.us for saving in savings)

@@ -31,7 +31,9 @@ class Noise:
         self.singles = sum(len(steps) < 2 for steps in self.steps)  # noqa: PLR2004 - a spread needs two
         """How many of the two hold a single step, whose spread is not known."""
         self.splits = before.split, after.split
-        self.step_us = max(split.step_us if split is not None else 0.0 for split in self.splits)
+        self.lengths = before.step_us, after.step_us
+        """The mean steps, µs."""
+        self.step_us = max(self.lengths)
 
     @property
     def single(self) -> bool:
@@ -46,8 +48,7 @@ class Noise:
     @property
     def is_wide(self) -> bool:
         """Whether steps differ so much that a change of a tenth of the step would not be told from noise."""
-        old, new = (split.step_us if split is not None else 0.0 for split in self.splits)
-        return self.of_time("step_us", old, new) > WIDE * self.step_us
+        return self.of_time("step_us", *self.lengths) > WIDE * self.step_us
 
     @property
     def floor_us(self) -> float:
@@ -89,15 +90,18 @@ class Noise:
     def around(self, rule: str) -> float:
         """The noise of the part of the step in which the savings of a rule lie, µs."""
         column = _PART_OF.get(rule.split("/", 1)[0], "step_us")
-        old, new = (0.0 if split is None else getattr(split, column) for split in self.splits)
-        return self.of_time(column, old, new)
+        before, after = self.splits
+        if before is None or after is None:
+            return self.of_time("step_us", *self.lengths)
+        return self.of_time(column, getattr(before, column), getattr(after, column))
 
     def alike(self, before: float, after: float) -> bool:
         """Whether two values of a metric differ by no more than noise."""
         return abs(after - before) <= self.relative * max(abs(before), abs(after))
 
     def _spread_over_steps(self, name: str) -> float:
-        return max((_sample_deviation([getattr(step, name) for step in steps]) for steps in self.steps), default=0.0)
+        values = ([getattr(step, name) for step in steps] for steps in self.steps)
+        return max((_sample_deviation([us for us in of_side if us is not None]) for of_side in values), default=0.0)
 
 
 def _length_with_part(us: float, part: float) -> float:

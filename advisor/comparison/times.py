@@ -22,11 +22,16 @@ PARTS: tuple[tuple[ShiftName, str, bool], ...] = (
 
 
 def step_shifts(before: Diagnosis, after: Diagnosis, noise: Noise, found: Conditions) -> Iterator[Shift]:
-    """The mean step and its parts; nothing where one of the two does not know them."""
-    if before.split is None or after.split is None:
+    """The mean step and its parts, as far as both know them."""
+    if min(before.step_us, after.step_us) <= 0:
         return
     for name, column, of_host in PARTS:
-        old, new = getattr(before.split, column), getattr(after.split, column)
+        if column == "step_us":
+            old, new = before.step_us, after.step_us
+        elif before.split is None or after.split is None:
+            continue
+        else:
+            old, new = getattr(before.split, column), getattr(after.split, column)
         limit = noise.of_time(column, old, new)
         status = _moved_by(new - old, limit)
         if found.unrelated is not None or (of_host and found.forbid(status)):

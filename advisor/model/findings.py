@@ -449,20 +449,20 @@ class Spent(_Model):
 
 
 class StepSplit(_Model):
-    """One step, averaged over the ranks, µs."""
+    """One step, averaged over the ranks, µs. Its parts are None where only its length was recorded."""
 
     step: int | None = None
     step_us: float
-    compute_us: float
-    exposed_comm_us: float
-    free_us: float
+    compute_us: float | None = None
+    exposed_comm_us: float | None = None
+    free_us: float | None = None
 
 
 class Account(_Model):
     """Where the time of a mean step goes, name by name, and how steps differ: what a comparison needs."""
 
     spent: tuple[Spent, ...] = ()
-    """Largest first within each part. Adds up to `TimeSplit.step_us`."""
+    """Largest first within each part. Adds up to `TimeSplit.step_us`; empty where only lengths were recorded."""
     steps: tuple[StepSplit, ...] = ()
     """Ascending; the first few hundred."""
 
@@ -511,11 +511,17 @@ class Diagnosis(_Model):
     """Patterns of the rules that were asked for, such as `host/*`; empty where all that the settings leave were."""
 
     def __repr__(self) -> str:
-        us = self.run.step_us or (self.split.step_us if self.split is not None else 0.0)
-        step = f" {'step' if self.run.steps else 'window'} {show_value(us, 'us')}," if us > 0 else ""
+        step = (
+            f" {'step' if self.run.steps else 'window'} {show_value(self.step_us, 'us')}," if self.step_us > 0 else ""
+        )
         return f"<diagnosis of {self.run.name!r}:{step} {len(self.findings)} findings>"
 
     __str__ = __repr__
+
+    @property
+    def step_us(self) -> float:
+        """The mean step, µs, whether or not its parts are known; 0 where its length is not."""
+        return self.split.step_us if self.split is not None else self.run.step_us
 
     @property
     def by_fingerprint(self) -> Mapping[str, Finding]:

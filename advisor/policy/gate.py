@@ -86,7 +86,7 @@ def why_blind(diagnosis: Diagnosis) -> Text | None:
         return Text(
             en="No rule could look at this run: nothing is known of it.", zh="没有规则能检查这次运行：对它一无所知。"
         )
-    if diagnosis.split is None and diagnosis.unread:
+    if diagnosis.step_us <= 0 and diagnosis.unread:
         return Text(
             en="What the time of the run goes to could not be read: whether it is in order is not known.",
             zh="无法读取这次运行的耗时去向：不知道它是否正常。",

@@ -7,6 +7,7 @@ import numpy as np
 
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Overlap, Spending
+from advisor.facts.observed import StepPhase
 from advisor.facts.table import Array, Table, Texts
 from advisor.model.findings import Account, Spent, SpentPart, StepSplit
 
@@ -31,6 +32,20 @@ def step_account(overlaps: Table[Overlap], spending: Table[Spending]) -> Account
         for entry in _of_part(part, spending, parts.isin([part]), place, ranks.astype(np.float64))
     ]
     return Account(spent=tuple(spent), steps=_step_splits(overlaps, steps, of, ranks))
+
+
+def account_of_lengths(phases: Table[StepPhase]) -> Account | None:
+    """The steps of a capture that recorded their phases and nothing of what they were spent on; None without any.
+
+    A first step of which nobody knows when it began is none of them.
+    """
+    whole = phases.take(np.isfinite(phases["whole_us"]) & (phases["first"] != 1))
+    if not len(whole):
+        return None
+    steps, of, ranks = np.unique(whole["step"], return_inverse=True, return_counts=True)
+    means = np.bincount(of, weights=whole["whole_us"]) / ranks
+    pairs = zip(steps.tolist()[:MOST_STEPS], means.tolist(), strict=False)
+    return Account(steps=tuple(StepSplit(step=step, step_us=_round_digits(us)) for step, us in pairs))
 
 
 def _of_part(part: SpentPart, spending: Table[Spending], mine: Array, place: Array, ranks: Array) -> list[Spent]:

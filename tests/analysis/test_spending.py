@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from advisor.analysis.intervals import Spans, subtract, union
 from advisor.analysis.spending import charged_ns, spending
 from advisor.facts.derived import Gap, Overlap
-from advisor.facts.observed import Collective, Kernel
+from advisor.facts.observed import Collective, Kernel, StepPhase
 from advisor.facts.table import Table, read_table
 from advisor.model.findings import Account
-from advisor.summary.account import step_account
+from advisor.summary.account import account_of_lengths, step_account
 
 SPLIT = """
 rank step span_us compute_us exposed_comm_us free_us source
@@ -164,3 +164,18 @@ def test_no_step_is_lost_where_only_sums_were_recorded() -> None:
     made = step_account(split, entries)
     assert made is not None
     assert us(made) == {("compute", ""): 4, ("communication", ""): 1, ("free", ""): 5}
+
+
+def test_steps_whose_phases_alone_were_recorded_have_lengths_and_no_parts() -> None:
+    phases = Table.build(
+        StepPhase,
+        rank=[0, 1, 0, 1, 0, 1],
+        step=[1, 1, 2, 2, 3, 3],
+        first=[True, True, False, False, False, False],
+        whole_us=[400.0, 400.0, 1000.0, 1200.0, 1000.0, np.nan],
+    )
+    made = account_of_lengths(phases)
+    assert made is not None
+    assert made.spent == ()
+    assert [(one.step, one.step_us, one.compute_us) for one in made.steps] == [(2, 1100.0, None), (3, 1000.0, None)]
+    assert account_of_lengths(phases.take(phases["step"] == 1)) is None

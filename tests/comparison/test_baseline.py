@@ -16,13 +16,32 @@ import advisor
 import corpus
 from advisor.comparison import compare
 from advisor.model.comparison import STATUSES, Status, Tolerance
-from advisor.model.findings import Confidence, Diagnosis, Evidence, Finding, Measure, Saving, Spent
+from advisor.model.findings import (
+    Account,
+    Confidence,
+    Diagnosis,
+    Evidence,
+    Finding,
+    Measure,
+    Saving,
+    Spent,
+    StepSplit,
+)
 from advisor.model.run import Run
 from advisor.report.comparison.answer import say_doubt
 from tests.shared_captures import SharedCaptures
 
 OPPOSITE: dict[Status, Status] = {"new": "gone", "gone": "new", "worse": "better", "better": "worse"}
 REAL = os.environ.get("ADVISOR_REAL_DATA", "")
+
+
+def with_lengths_alone(found: Diagnosis) -> Diagnosis:
+    """The same of a capture that recorded how long its steps took, and not what they were spent on."""
+    assert found.split is not None
+    assert found.account is not None
+    steps = tuple(StepSplit(step=one.step, step_us=one.step_us) for one in found.account.steps)
+    run = found.run.model_copy(update={"step_us": found.split.step_us})
+    return found.model_copy(update={"run": run, "split": None, "account": Account(steps=steps)})
 
 
 def status(before: Diagnosis, after: Diagnosis) -> Status:
@@ -203,6 +222,19 @@ def test_one_step_gives_low_confidence_and_says_so() -> None:
     assert found.confidence is Confidence.low
     assert [change.confidence for change in found.changes] == [Confidence.low]
     assert any("single step" in note.en for note in found.notes)
+
+
+def test_steps_whose_parts_are_not_known_are_compared_by_their_lengths_and_what_these_spread() -> None:
+    before, longer = (
+        with_lengths_alone(diagnosis(steps=steps)) for steps in ((1000.0, 1010.0, 990.0), (1050.0, 1060.0, 1040.0))
+    )
+    found = compare(before, longer)
+    assert [(one.name, one.status) for one in found.shifts] == [("step", "worse")]
+    assert found.shifts[0].delta_us == pytest.approx(50)
+    assert found.confidence is Confidence.high
+    assert not found.moved
+    assert compare(before, before).shifts[0].status == "same"
+    assert [one.name for one in compare(diagnosis(), longer).shifts] == ["step"]
 
 
 def test_a_single_step_may_differ_by_a_wide_part() -> None:

@@ -198,3 +198,11 @@ def test_captures_of_one_real_program_show_nothing_worse(
     folders = [real_data / "msinsight_pytorch_matrix" / name for name in pair]
     assert compare(*folders, "-q", "-o", tmp_path / "c.json") == 0
     assert written(tmp_path / "c.json").having("worse") == ()
+
+
+def test_steps_of_which_only_the_phases_were_recorded_are_compared_too(real_data: Path, tmp_path: Path) -> None:
+    capture = real_data / "mindinsight_legacy" / "profiler"
+    assert compare(capture, capture, "-q", "-o", tmp_path / "c.json", "-o", tmp_path / "c.html") == 0
+    found = written(tmp_path / "c.json")
+    assert [(one.name, one.status) for one in found.shifts] == [("step", "same")]
+    assert found.shifts[0].before_us == found.before.run.step_us > 0

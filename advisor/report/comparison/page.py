@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import cast
 
 from advisor.messages.text import Language
-from advisor.model.comparison import Comparison
+from advisor.model.comparison import Comparison, Shift
 from advisor.report.blocks import (
     BarPair,
     Block,
@@ -84,12 +84,13 @@ class _PageBlocks(ComparisonBlocks):
             yield quiet_line(self.said("split_note"))
 
     def bars(self) -> BarPair:
-        """The step on both sides, each made of its parts."""
+        """The step on both sides, each made of its parts where they are known."""
         (step, *parts) = self.comparison.shifts
         longest = max(step.before_us, step.after_us)
+        drawn: list[tuple[str, Shift]] = [(COLOURS[one.name], one) for one in parts] or [("whole", step)]
         sides = (
-            ("Before", step.before_us, [(COLOURS[one.name], _percent(one.before_us, longest)) for one in parts]),
-            ("After", step.after_us, [(COLOURS[one.name], _percent(one.after_us, longest)) for one in parts]),
+            ("Before", step.before_us, [(colour, _percent(one.before_us, longest)) for colour, one in drawn]),
+            ("After", step.after_us, [(colour, _percent(one.after_us, longest)) for colour, one in drawn]),
         )
         bars = (
             TimeBar(self.say(name), show_value(us, "us"), _percent(us, longest), tuple(split))

@@ -160,9 +160,9 @@ class Parts(Struct, frozen=True):
     """Of all that has this name on this rank."""
 
 
-def parts_of_names(rank: Array, names: Texts, parts: Texts, values: Array) -> Parts:
-    """Values summed by rank, name and part; those without a name are left out, those of no part have one row."""
-    groups, whole = group_by(rank, names, parts), group_by(rank, names)
+def parts_of_names(rank: Array, names: Texts, values: Array, *parts: Texts) -> Parts:
+    """Values summed by rank, name and parts; those without a name are left out, those of no part have one row."""
+    groups, whole = group_by(rank, names, *parts), group_by(rank, names)
     total = groups.sums(values)
     rows = np.flatnonzero(names.codes[groups.first] >= 0)
     rows = rows[np.argsort(-total[rows], kind="stable")]

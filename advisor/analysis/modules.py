@@ -9,6 +9,7 @@ from msgspec import Struct
 from advisor.analysis.device import COMM, DeviceTimeline, build_timeline
 from advisor.analysis.grouping import parts_of_names, ratio
 from advisor.analysis.kernel_peaks import KernelPeaks, peaks_of_kernels, share_of_peak
+from advisor.analysis.longest_inputs import inputs_of_kernels, longest_inputs
 from advisor.analysis.module_calls import BACKWARD, FORWARD, RECOMPUTE, ChargedWork, LaunchTables, Paths, charge_work
 from advisor.analysis.module_tree import ModuleTree, merge_numbered
 from advisor.analysis.operators import StepKernels, in_steps
@@ -116,17 +117,21 @@ def module_types(
     windows: Table[StepWindow] | None,
     split: Table[Overlap] | None = None,
 ) -> Table[ModuleType]:
-    """One row per rank, operator type and innermost module that launched such kernels in a step; longest first."""
+    """One row per rank, operator type, inputs and innermost module that launched such kernels; longest first."""
     kernels, collectives = recorded.kernels, recorded.collectives
     work = charge_work(ranges, recorded)
     device = build_timeline(kernels, collectives, None, windows)
     every = in_steps(device, kernels, split)
     module, types, rank = modules_in_steps(work, device, every), every.table.texts("op_type"), every.table["rank"]
-    parts = parts_of_names(rank, types, module, every.duration_us / every.steps)
+    us = every.duration_us / every.steps
+    inputs = longest_inputs(rank, types, inputs_of_kernels(every.table), us)
+    parts = parts_of_names(rank, types, us, *inputs, module)
     return Table.build(
         ModuleType,
         rank=rank[parts.first],
         op_type=types.take(parts.first),
+        input_shapes=inputs.shapes.take(parts.first),
+        input_dtypes=inputs.dtypes.take(parts.first),
         module=module.take(parts.first),
         total_us=parts.total,
         type_share=parts.share,

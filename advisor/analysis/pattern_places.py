@@ -85,7 +85,7 @@ class _ChainedWork(Struct, frozen=True):
 
     def parts(self, parts: Texts) -> Parts:
         """The time of the chains by rank, pattern and these parts, told for every kernel of the steps."""
-        return parts_of_names(self.every.table["rank"][self.row], self.pattern, parts.take(self.row), self.us[self.row])
+        return parts_of_names(self.every.table["rank"][self.row], self.pattern, self.us[self.row], parts.take(self.row))
 
 
 def _chained_work(

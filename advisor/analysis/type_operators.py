@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.grouping import parts_of_names
+from advisor.analysis.longest_inputs import inputs_of_kernels, longest_inputs
 from advisor.analysis.module_calls import LaunchTables, charge_work
 from advisor.facts.derived import TypeOperator
 from advisor.facts.observed import ModuleRange
@@ -16,17 +17,21 @@ def type_operators(
     ranges: Table[ModuleRange] | None,
     recorded: LaunchTables,
 ) -> Table[TypeOperator]:
-    """One row per rank, operator type and operator behind such kernels; longest first."""
+    """One row per rank, operator type, inputs and operator behind such kernels, longest first; of those of which nobody
+    knows what led to them one without an operator."""
     kernels = recorded.kernels
     work = charge_work(ranges, recorded)
     names, types = work.operators.texts("name").at(work.operator[: work.kernels]), kernels.texts("op_type")
-    parts = parts_of_names(kernels["rank"], types, names, np.nan_to_num(kernels["duration_us"]))
-    table = Table.build(
+    rank, us = kernels["rank"], np.nan_to_num(kernels["duration_us"])
+    inputs = longest_inputs(rank, types, inputs_of_kernels(kernels), us)
+    parts = parts_of_names(rank, types, us, *inputs, names)
+    return Table.build(
         TypeOperator,
-        rank=kernels["rank"][parts.first],
+        rank=rank[parts.first],
         op_type=types.take(parts.first),
+        input_shapes=inputs.shapes.take(parts.first),
+        input_dtypes=inputs.dtypes.take(parts.first),
         operator=names.take(parts.first),
         total_us=parts.total,
         type_share=parts.share,
     )
-    return table.take(np.flatnonzero(table.texts("operator").codes >= 0))

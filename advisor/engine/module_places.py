@@ -12,7 +12,7 @@ import numpy as np
 
 from advisor.expr.compile import Compiled
 from advisor.facts.derived import ModuleType, PatternModule
-from advisor.facts.table import Table
+from advisor.facts.table import Array, Table
 from advisor.model.findings import Finding, ModulePlace
 
 OPERATOR = "op_type"
@@ -21,6 +21,8 @@ PATTERN = "pattern"
 """The same of what names a pattern of chains."""
 _ONE_NAME = re.compile(r'(op_type|pattern) == "([^"]+)"(?: and (?!.* or ).*)?')
 MOST_NAMED = 3
+_INPUTS = ("input_shapes", "input_dtypes")
+"""Columns of rows that tell operators of one type apart."""
 LEAST_SHARE = 0.1
 """Modules with less of the time of an operator are not named: all else of it runs elsewhere."""
 _ABOUT_THE_HOST = ("host/", "io/")
@@ -63,32 +65,54 @@ def with_modules(
 
     `types` and `patterns` are None where no modules are known; `of_rules` names what rules read that read one alone.
     """
-    tables: dict[str, tuple[Table[Any], str]] = {}
-    if types is not None and len(types):
-        tables[OPERATOR] = types, "type_share"
-    if patterns is not None and len(patterns):
-        tables[PATTERN] = patterns, "pattern_share"
+    given: dict[str, Table[Any] | None] = {OPERATOR: types, PATTERN: patterns}
+    tables = {key: table for key, table in given.items() if table is not None}
     return tuple(
         finding.model_copy(update={"modules": places})
         if (named := named_by_finding(finding, of_rules)) is not None
         and named.key in tables
-        and (places := _places_of_name(named, finding, *tables[named.key]))
+        and (places := _places_of_name(named, finding, tables[named.key]))
         else finding
         for finding in findings
     )
 
 
-def _places_of_name(named: Named, finding: Finding, table: Table[Any], share: str) -> tuple[ModulePlace, ...]:
+def _places_of_name(named: Named, finding: Finding, table: Table[Any]) -> tuple[ModulePlace, ...]:
     rank = finding.seen[0].rank if finding.seen else None
-    mine = table.texts(named.key).isin([named.name])
-    here = mine & (table["rank"] == rank) if rank is not None else mine
-    known = here & (table.texts("module").codes >= 0) & (table[share] >= LEAST_SHARE)
-    rows = np.flatnonzero(known)[: MOST_NAMED if rank is not None else 1]
-    chosen = table.take(rows)
+    mine = rows_of_finding(named, finding, table)
+    chosen = table.take(mine & (table["rank"] == rank) if rank is not None else mine)
+    modules, whole = chosen.texts("module"), float(chosen["total_us"].sum())
+    spent = np.bincount(modules.codes + 1, chosen["total_us"], len(modules.names) + 1)[1:]
+    order = np.argsort(-spent, kind="stable")[: MOST_NAMED if rank is not None else 1]
     return tuple(
-        ModulePlace(module=str(module), share=min(part, 1.0))
-        for module, part in zip(chosen.texts("module").values(), chosen[share].tolist(), strict=True)
+        ModulePlace(module=modules.names[code], share=min(spent[code] / whole, 1.0))
+        for code in order.tolist()
+        if whole > 0 and spent[code] >= LEAST_SHARE * whole
     )
+
+
+def rows_of_finding(named: Named, finding: Finding, table: Table[Any]) -> Array:
+    """Which rows of a table by operator type and inputs, or by pattern, a finding is about: of a type whose inputs its
+    own rows list, those with these inputs alone."""
+    mine = table.texts(named.key).isin([named.name])
+    if named.key != OPERATOR:
+        return mine
+    for column in _INPUTS:
+        if told := _cells_of_rows(finding, column, named.name):
+            mine &= table.texts(column).isin(told)
+    return mine
+
+
+def _cells_of_rows(finding: Finding, column: str, op_type: str) -> frozenset[str]:
+    """What the rows of a finding hold in a column of texts, those about this type; nothing where one does not tell."""
+    excerpt = finding.excerpt
+    heads = [head.name for head in excerpt.columns] if excerpt else []
+    if excerpt is None or column not in heads:
+        return frozenset()
+    types = heads.index(OPERATOR) if OPERATOR in heads else None
+    rows = (row for row in excerpt.rows if types is None or row[types] == op_type)
+    cells = [row[heads.index(column)] for row in rows]
+    return frozenset(cell for cell in cells if isinstance(cell, str)) if all(cells) else frozenset()
 
 
 def named_by_finding(finding: Finding, of_rules: Mapping[str, Named] = NO_RULES) -> Named | None:

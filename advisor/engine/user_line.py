@@ -13,13 +13,22 @@ the innermost frame that belongs to no library.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from advisor.engine.module_places import LEAST_SHARE, NO_RULES, OPERATOR, PATTERN, Named, named_by_finding
+from advisor.engine.module_places import (
+    LEAST_SHARE,
+    NO_RULES,
+    OPERATOR,
+    PATTERN,
+    Named,
+    named_by_finding,
+    rows_of_finding,
+)
 from advisor.facts.derived import OperatorStack, PatternOperator, TypeOperator
 from advisor.facts.table import Array, Table
 from advisor.model.findings import CodeLine, Finding
@@ -35,6 +44,8 @@ WORTH_NAMING = 0.1
 from which MindStudio's guides look at a cause."""
 _COSTS = ("lost_us", "duration_us", "idle_us")
 """The columns that tell what a row costs, the first that tells anything."""
+Matrices = tuple[tuple[int, ...], ...]
+"""The axes of each matrix that is read, in no order."""
 _SPENT = ("host_total_us", "device_self_us")
 """What the calls under one stack took."""
 _FRAME = re.compile(r"(?!.*\n)(?P<file>[^;]+?\.pyw?)\((?P<line>\d{1,9})\)(?:: (?P<function>.*))?")
@@ -64,7 +75,7 @@ def with_lines(
     """
     behind: dict[str, Table[Any]] = {}
     if types is not None:
-        behind[OPERATOR] = types.take(np.flatnonzero(types["type_share"] >= LEAST_SHARE))
+        behind[OPERATOR] = types
     if patterns is not None:
         behind[PATTERN] = patterns.take(np.flatnonzero(patterns["operator_share"] >= OWN_SHARE))
     stacks = _Stacks(operators, behind)
@@ -91,7 +102,7 @@ def _line_of_finding(finding: Finding, stacks: _Stacks, of_rules: Mapping[str, N
         if line := user_line([name]) or (stacks.line(name, rank) if _is_operator(name) else None):
             return line
     named = named_by_finding(finding, of_rules)
-    return None if named is None else stacks.line_of_kernels(named, rank)
+    return None if named is None else stacks.line_of_kernels(named, finding, rank)
 
 
 def _calls_worth_naming(finding: Finding) -> list[str]:
@@ -127,37 +138,59 @@ class _Stacks:
         self._operators, self._behind = operators, behind
         self._known: dict[tuple[str, int | None], CodeLine | None] = {}
 
+    @cached_property
+    def _matrices_of_calls(self) -> list[Matrices]:
+        """Of each distinct text of shapes of the operators."""
+        return [] if self._operators is None else list(map(_matrices, self._operators.texts("input_shapes").names))
+
     def line(self, name: str, rank: int | None) -> CodeLine | None:
         """The user's line under which this operator takes most host time, on this rank if it was recorded there."""
         if (name, rank) not in self._known:
             self._known[name, rank] = _most_spent(_time_by_line(self._time_by_stack(name, rank, _SPENT[:1])))
         return self._known[name, rank]
 
-    def line_of_kernels(self, named: Named, rank: int | None) -> CodeLine | None:
-        """The user's line from which most of the time of these kernels is launched.
+    def line_of_kernels(self, named: Named, finding: Finding, rank: int | None) -> CodeLine | None:
+        """The user's line from which most of the time of the kernels that a finding is about is launched.
 
-        Each operator counts as much as the time of the kernels it led to, and among its stacks by their time.
+        Each operator counts as much as the time of the kernels it led to, and among its stacks by their time; of a
+        finding about some inputs of a type, the stacks under which it was called with such inputs. Where nothing tells
+        these, and the others take more than a tenth of the type, a line is known only if there is no second one.
         """
         table = self._behind.get(named.key)
         if table is None or self._operators is None:
             return None
-        mine = table.texts(named.key).isin([named.name])
-        here = mine & (table["rank"] == rank) if rank is not None else mine
-        behind = table.take(np.flatnonzero(here if here.any() else mine))
+        of_name = table.texts(named.key).isin([named.name])
+        here = of_name & (table["rank"] == rank) if rank is not None else of_name
+        here = here if here.any() else of_name
+        mine = here & rows_of_finding(named, finding, table)
+        us = table["total_us"]
+        is_whole = us[mine].sum() >= OWN_SHARE * us[here].sum()
+        operators, shapes = table.texts("operator"), _shapes_of_rows(table, mine)
+        parts = np.bincount(operators.codes[mine] + 1, us[mine], len(operators.names) + 1)[1:]
+        least = LEAST_SHARE * us[mine].sum() if named.key == OPERATOR else 0.0
         spent: dict[CodeLine, float] = {}
-        for name, us in zip(behind.texts("operator").values(), behind["total_us"].tolist(), strict=True):
-            lines = _time_by_line(self._time_by_stack(str(name), rank, _SPENT[::-1]))
+        for code in np.flatnonzero((parts > 0) & (parts >= least)).tolist():
+            name = operators.names[code]
+            lines = {} if is_whole else _time_by_line(self._time_by_stack(name, rank, _SPENT[::-1], shapes))
+            if not lines:
+                lines = _time_by_line(self._time_by_stack(name, rank, _SPENT[::-1]))
+                lines = lines if is_whole or len(lines) == 1 else {}
             whole = sum(lines.values())
             for line, part in lines.items():
-                spent[line] = spent.get(line, 0.0) + (us * part / whole if whole > 0 else 0.0)
+                spent[line] = spent.get(line, 0.0) + (parts[code] * part / whole if whole > 0 else 0.0)
         return _most_spent(spent)
 
-    def _time_by_stack(self, name: str, rank: int | None, columns: Sequence[str]) -> dict[str, float]:
-        """Per stack of an operator: its time by the first of these columns that tells any, µs."""
+    def _time_by_stack(
+        self, name: str, rank: int | None, columns: Sequence[str], shapes: Collection[Matrices] | None = None
+    ) -> dict[str, float]:
+        """Per stack of an operator: its time by the first of these columns that tells any, µs; of calls with such
+        matrices alone where these are given."""
         if self._operators is None:
             return {}
         stacks = self._operators.texts("call_stack")
         mine = self._operators.texts("name").isin([name]) & (stacks.codes >= 0)
+        if shapes is not None:
+            mine &= self._operators.texts("input_shapes").hits(one in shapes for one in self._matrices_of_calls)
         here = mine & (self._operators["rank"] == rank) if rank is not None else mine
         chosen = here if here.any() else mine
         spent = np.zeros(len(stacks.names))
@@ -165,6 +198,25 @@ class _Stacks:
             if not spent.any():
                 spent = _per_stack(stacks.codes[chosen], self._operators.floats(column)[chosen], len(stacks.names))
         return {stacks.names[code]: float(spent[code]) for code in np.unique(stacks.codes[chosen]).tolist()}
+
+
+def _shapes_of_rows(table: Table[Any], mine: Array) -> set[Matrices]:
+    """The matrices that kernels of these rows read; none where shapes are not told."""
+    if "input_shapes" not in table.fact.columns():
+        return set()
+    shapes = table.texts("input_shapes")
+    return {
+        one for code in np.unique(shapes.codes[mine]).tolist() if code >= 0 and (one := _matrices(shapes.names[code]))
+    }
+
+
+def _matrices(shapes: str) -> Matrices:
+    """What of shapes is the same for a kernel and for the operator behind it: the axes of what has two or more, in no
+    order, for a product may read either side transposed. Empty where they are no numbers."""
+    tensors = [tensor.split(",") for tensor in shapes.split(";") if "," in tensor]
+    if not all(length.strip().isdecimal() for tensor in tensors for length in tensor):
+        return ()
+    return tuple(sorted(tuple(sorted(map(int, tensor))) for tensor in tensors))
 
 
 def _per_stack(codes: Array, us: Array, count: int) -> Array:

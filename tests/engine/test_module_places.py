@@ -24,6 +24,7 @@ TYPES = read_table(
     0    MatMul  Net/layers.*/mlp   70       0.7
     0    MatMul  -                  20       0.2
     0    MatMul  Net/head           9        0.09
+    0    MatMul  Net/embed          1        0.01
     0    Add     Net/layers.*       5        1
     1    MatMul  Net/layers.*/attn  90       1
     """,
@@ -63,6 +64,41 @@ def test_modules_of_the_operator_on_the_worst_rank_are_named_and_small_parts_are
 def test_of_a_finding_about_several_operators_the_worst_row_counts() -> None:
     rows = Rows(columns=(Head(name="op_type"), Head(name="calls")), rows=(("Add", 4), ("MatMul", 2)))
     assert places(finding(rows=rows)) == [("Net/layers.*", 1)]
+
+
+OF_INPUTS = read_table(
+    ModuleType,
+    """
+    rank op_type input_shapes input_dtypes module           total_us
+    0    MatMul  8,8;8,8      BF16;BF16    Net/layers.*/mlp 70
+    0    MatMul  8,8;8,9      BF16;BF16    Net/layers.*/mlp 20
+    0    MatMul  8,8;8,9      FLOAT;FLOAT  Net/head         6
+    0    MatMul  -            -            Net/embed        4
+    0    Add     8,8;8,9      FLOAT;FLOAT  Net              9
+    """,
+)
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "expected"),
+    [
+        (("input_shapes", "input_dtypes"), [("8,8;8,9", "FLOAT;FLOAT")], [("Net/head", 1)]),
+        (("input_shapes",), [("8,8;8,9",)], [("Net/layers.*/mlp", 20 / 26), ("Net/head", 6 / 26)]),
+        (("input_shapes",), [("8,8;8,8",), ("8,8;8,9",)], [("Net/layers.*/mlp", 90 / 96)]),
+        (("input_shapes",), [("1,1;1,1",)], []),
+        (("input_shapes",), [("8,8;8,9",), (None,)], [("Net/layers.*/mlp", 0.9)]),  # one row may be any of them
+        (("calls",), [(3,)], [("Net/layers.*/mlp", 0.9)]),
+    ],
+)
+def test_of_a_type_whose_inputs_a_finding_lists_the_modules_are_those_that_run_it_with_these(
+    columns: tuple[str, ...], rows: list[tuple[str | int | None, ...]], expected: list[tuple[str, float]]
+) -> None:
+    heads = tuple(Head(name=name) for name in ("op_type", *columns))
+    told = Rows(columns=heads, rows=(*(("MatMul", *row) for row in rows), ("Add", *rows[0])))
+    (found,) = with_modules([finding(rows=told)], OF_INPUTS)
+    assert [(place.module, place.share) for place in found.modules] == [
+        (module, pytest.approx(share)) for module, share in expected
+    ]
 
 
 def test_late_launches_are_about_no_operator_whatever_the_first_of_them_started() -> None:

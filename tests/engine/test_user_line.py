@@ -218,6 +218,46 @@ def test_where_no_device_time_was_recorded_the_host_time_of_the_operators_counts
     assert found == CodeLine(file="a.py", line=1, function="f")
 
 
+WITH_INPUTS = read_table(
+    TypeOperator,
+    """
+    rank op_type input_shapes operator  total_us
+    0    MatMul  8,8;16,8     aten::mm  60
+    0    MatMul  8,8;99,8     aten::mm  40
+    0    Conv2D  1,3,8,8      aten::cv  60
+    0    Conv2D  2,3,8,8      aten::cv  40
+    """,
+)
+CALLS_WITH_INPUTS = Table.build(
+    OperatorStack,
+    rank=0,
+    name=["aten::mm", "aten::mm", "aten::mm", "aten::cv", "aten::cv"],
+    input_shapes=["8,8;8,16", "8,8;8,99;;", None, "1,3,8", "2,3,8"],
+    call_stack=["mlp.py(1): f", "head.py(2): f", "x.py(3): f", "a.py(4): f", "b.py(5): f"],
+    host_total_us=1.0,
+    device_self_us=[60.0, 40.0, 900.0, 60.0, 40.0],
+)
+
+
+def file_of_shapes(op_type: str, *shapes: str, calls: Table[OperatorStack] = CALLS_WITH_INPUTS) -> str | None:
+    heads = (Head(name="op_type"), Head(name="input_shapes"))
+    told = Rows(columns=heads, rows=tuple((op_type, shape) for shape in shapes))
+    (found,) = with_lines([finding().model_copy(update={"rule": "compute/x", "excerpt": told})], calls, WITH_INPUTS)
+    return found.source and found.source.file
+
+
+def test_kernels_of_some_inputs_are_called_from_where_their_operator_was_given_these_transposed_or_not() -> None:
+    assert file_of_shapes("MatMul", "8,8;99,8") == "head.py"
+    assert file_of_shapes("MatMul", "8,8;16,8") == "mlp.py"
+
+
+def test_where_nothing_tells_which_calls_had_these_inputs_a_line_is_known_only_if_there_is_one() -> None:
+    assert file_of_shapes("Conv2D", "2,3,8,8") is None
+    assert file_of_shapes("Conv2D", "1,3,8,8", "2,3,8,8") == "a.py"  # all of the type
+    alone = CALLS_WITH_INPUTS.take(CALLS_WITH_INPUTS.texts("call_stack").isin(["b.py(5): f"]))
+    assert file_of_shapes("Conv2D", "2,3,8,8", calls=alone) == "b.py"
+
+
 def test_kernels_that_only_libraries_call_or_nobody_knows_have_no_line() -> None:
     assert line_of_kernels("Cast") is line_of_kernels("Conv2D") is None
     one = finding().model_copy(update={"subject": {"op_type": "MatMul"}})

@@ -44,20 +44,25 @@ class ModuleShare(Fact):
 
 
 class ModuleType(Fact):
-    """All kernels of one operator type in one module on one rank, per step; modules as in `modules`."""
+    """All kernels of one operator type and inputs in one module on one rank, per step; modules as in `modules`."""
 
     table = "module_types"
     observed = False
 
     rank: Rank
     op_type: Annotated[str, Key("Operator type.")]
+    input_shapes: Annotated[
+        str, Key("Shapes of the inputs, of the 20 that take longest; missing for all others and where not recorded.")
+    ]
+    input_dtypes: Annotated[str, Key("Data types of these inputs.")]
     module: Annotated[str, Key("The innermost module they belong to; missing for what is in none.")]
     total_us: Annotated[float, Us("Their time per step.")]
     type_share: Annotated[float, Share("Part of the time of this type on this rank.")]
 
 
 class TypeOperator(Fact):
-    """All kernels of one operator type that one operator of the framework led to on one rank, whole capture."""
+    """All kernels of one operator type and inputs that one operator of the framework led to on one rank, whole
+    capture."""
 
     table = "type_operators"
     observed = False
@@ -65,7 +70,11 @@ class TypeOperator(Fact):
 
     rank: Rank
     op_type: Annotated[str, Key("Operator type.")]
-    operator: Annotated[str, Key("Operator of the framework.")]
+    input_shapes: Annotated[
+        str, Key("Shapes of the inputs, of the 20 that take longest; missing for all others and where not recorded.")
+    ]
+    input_dtypes: Annotated[str, Key("Data types of these inputs.")]
+    operator: Annotated[str, Key("Operator of the framework; missing for kernels of which nothing tells it.")]
     total_us: Annotated[float, Us("Their time.")]
     type_share: Annotated[float, Share("Part of the time of this type on this rank, operator known or not.")]
 
@@ -98,7 +107,8 @@ class PatternOperator(Fact):
 
 
 class OperatorStack(Fact):
-    """All calls of one operator of the framework under one call stack on one rank, whole capture."""
+    """All calls of one operator of the framework with the same inputs under one call stack on one rank, whole
+    capture."""
 
     table = "operator_stacks"
     observed = False
@@ -106,6 +116,9 @@ class OperatorStack(Fact):
 
     rank: Rank
     name: Annotated[str, Key("Operator, such as aten::item.")]
+    input_shapes: Annotated[
+        str, Key("Shapes of the inputs, of the 20 that take longest; missing for all others and where not recorded.")
+    ]
     call_stack: Annotated[str, Name("Frames, innermost first, `;` between them.")]
     calls: Annotated[float, Count("How often.")]
     host_total_us: Annotated[float, Us("Host time with children.")]

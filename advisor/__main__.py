@@ -11,6 +11,7 @@ from advisor.cli.exit_codes import FINE, WRONG
 from advisor.cli.main import main
 from advisor.cli.settings_in_force import language_of
 from advisor.cli.slips import language_asked
+from advisor.cli.standard_error import tell
 from advisor.cli.standard_output import Outlet, open_standard_streams
 
 
@@ -43,7 +44,7 @@ def _code_of_what_was_lost(printed: Outlet) -> int:
     from advisor.messages.message import Message
 
     said = Message("standard_output_lost", why=reason_of_error(printed.refused))
-    print(f"advisor: {said.say(language_of(language_asked(sys.argv)))}", file=sys.stderr)
+    tell(said.say(language_of(language_asked(sys.argv))))
     return WRONG
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.cli.exit_codes import BROKEN, UNREADABLE, WRONG
+from advisor.cli.standard_error import tell
+from advisor.messages.hidden import show_hidden_in_lines
 
 if TYPE_CHECKING:
     from advisor.messages.errors import AdvisorError
@@ -29,10 +31,11 @@ def tell_ending(error: Exception, language: str, *, debug: bool) -> int:
         error.__traceback__ = error.__context__ = error.__cause__ = None
     try:
         spoken = _spoken(error)
-        said, code = spoken.say(language), _exit_code(spoken)
+        tell(spoken.say(language))
+        code = _exit_code(spoken)
     except MemoryError:
-        said, code = "memory ran out", BROKEN
-    print(f"advisor: {said}", file=sys.stderr)
+        print("advisor: memory ran out", file=sys.stderr)
+        code = BROKEN
     tell_notes(error)
     return code
 
@@ -40,7 +43,7 @@ def tell_ending(error: Exception, language: str, *, debug: bool) -> int:
 def tell_notes(error: BaseException) -> None:
     """Says what else there is to know of an early end, such as the files that were written."""
     for note in getattr(error, "__notes__", ()):
-        print(f"    {note}", file=sys.stderr)
+        print(f"    {show_hidden_in_lines(note)}", file=sys.stderr)
 
 
 def _spoken(error: Exception) -> AdvisorError:

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from advisor.cli.settings_in_force import catalog_of, language_of
+from advisor.cli.standard_error import tell
 from advisor.model.saved import is_saved, read_saved, saved_diagnosis, written_by_advisor
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def warn_of_chip(profile: Profile, arguments: argparse.Namespace) -> None:
     from advisor.messages.message import Message
 
     said = Message("other_chip", chip=run.chip, told=told)
-    print(f"advisor: {said.say(language_of(arguments.lang))}", file=sys.stderr)
+    tell(said.say(language_of(arguments.lang)))
 
 
 def warn_of_rules(arguments: argparse.Namespace) -> None:
@@ -72,7 +72,7 @@ def warn_of_rules(arguments: argparse.Namespace) -> None:
 
     if slips := lint_rules(arguments.rules):
         said = Message("slips_in_rules", count=len(slips), folders=shell_words(*arguments.rules))
-        print(f"advisor: {said.say(language_of(arguments.lang))}", file=sys.stderr)
+        tell(said.say(language_of(arguments.lang)))
 
 
 def ways_to_read(arguments: argparse.Namespace, bar: ProgressBar) -> dict[str, Any]:

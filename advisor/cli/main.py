@@ -21,6 +21,7 @@ from advisor.cli.exit_codes import SIGNALLED, WRONG
 from advisor.cli.settings_in_force import language_of
 from advisor.cli.slips import Slip, language_asked
 from advisor.cli.standard_input import standard_input
+from advisor.messages.hidden import show_hidden_in_lines
 from advisor.own_process import running_command
 
 
@@ -46,7 +47,7 @@ def _run_command(words: Sequence[str], arguments: argparse.Namespace) -> int:
     try:
         top.parse_args(words, arguments)
     except Slip as slip:
-        print(slip.say(language_of(language_asked(words))), file=sys.stderr)
+        print(show_hidden_in_lines(slip.say(language_of(language_asked(words)))), file=sys.stderr)
         raise SystemExit(WRONG) from None
     if not hasattr(arguments, "run"):
         top.print_help()

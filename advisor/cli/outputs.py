@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from advisor.cli.exit_codes import FINE, FOUND
 from advisor.cli.settings_in_force import language_of
+from advisor.cli.standard_error import tell
 
 if TYPE_CHECKING:
     import argparse
@@ -129,7 +130,7 @@ def _tell_of_places(diagnosis: Diagnosis, sources: Sources, language: Language) 
     without = len(diagnosis.findings) - len(sources.locations(diagnosis))
     if without > 0:
         said = say_in_format("unplaced", language, count=without, total=len(diagnosis.findings))
-        print(f"advisor: {said}", file=sys.stderr)
+        tell(said)
 
 
 def sources_of(arguments: argparse.Namespace) -> Sources:

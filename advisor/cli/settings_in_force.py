@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.cli.arguments import PROJECT_FILE, SETTINGS_FILE
+from advisor.cli.standard_error import tell
 
 if TYPE_CHECKING:
     import argparse
@@ -48,11 +48,11 @@ def _cache_in_force(arguments: argparse.Namespace, settings: Settings | None) ->
         return None
     from advisor.policy.settings import Settings
 
-    def tell(said: Message) -> None:
+    def warn(said: Message) -> None:
         if not getattr(arguments, "quiet", False):
-            print(f"advisor: {said.say(language_of(arguments.lang))}", file=sys.stderr)
+            tell(said.say(language_of(arguments.lang)))
 
-    return (settings or Settings()).open_cache(named, tell)
+    return (settings or Settings()).open_cache(named, warn)
 
 
 def _read_settings(arguments: argparse.Namespace) -> Settings | None:
@@ -86,7 +86,7 @@ def _take_nearest_settings(arguments: argparse.Namespace) -> Path | None:
         from advisor.messages.message import Message
 
         said = Message("settings_from", file=shown.as_posix())
-        print(f"advisor: {said.say(language_of(arguments.lang))}", file=sys.stderr)
+        tell(said.say(language_of(arguments.lang)))
     arguments.config = shown
     return shown
 

@@ -16,22 +16,13 @@ from unicodedata import east_asian_width
 from msgspec import Struct
 from msgspec.structs import replace
 
+from advisor.messages.hidden import show_hidden
 from advisor.messages.markup import code_span_parser
 from advisor.messages.text import HOLE, Language, fill_holes, unescape_braces
 
 LONGEST = 160
 """More characters than this of one name are cut in the middle: kernel names share their beginnings and their ends."""
 
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0e-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
-    "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
-)
-_COMMAND = re.compile(
-    r"#(?=#\[)|:(?=:(?:error|warning|notice|debug|group|endgroup|echo|stop-commands|(?:add|set|save|remove)-[a-z]+)"
-    r"(?:[ :]|$))",
-    re.IGNORECASE,
-)
-"""What the log of GitHub Actions takes for a command: `##[` anywhere, `::error` where a line begins, and lines wrap."""
 _BREAKS = re.compile(r"[\t\n\x0b\f\r]+")
 
 
@@ -72,13 +63,13 @@ def clean_line(text: object, longest: int = LONGEST) -> str:
     if len(line) > longest:
         head = longest * 2 // 3
         line = f"{line[:head]}…{line[head - longest + 1 :]}"
-    return _show_hidden(_BREAKS.sub(" ", line))
+    return show_hidden(_BREAKS.sub(" ", line))
 
 
 def clean_block(text: str, values: Mapping[str, str] | None = None, *, holes: bool = True) -> str:
     """Several lines, each without invisible characters: commands and code. `{name}` holes are filled if there are."""
     lines = (fill_holes(text, values or {}) if holes else text).strip("\n").splitlines()
-    return "\n".join(_show_hidden(line).replace("\t", "    ") for line in lines)
+    return "\n".join(show_hidden(line).replace("\t", "    ") for line in lines)
 
 
 def parse_prose(words: str, values: Mapping[str, TextPiece] | None = None) -> Prose:
@@ -117,17 +108,11 @@ def letter_columns(text: str) -> int:
     return len(text) + sum(east_asian_width(letter) in "WF" for letter in text)
 
 
-def _show_hidden(line: str) -> str:
-    for odd in (_HIDDEN, _COMMAND):
-        line = odd.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
-    return line
-
-
 def fill_pieces(words: str, style: TextPiece, values: Mapping[str, TextPiece]) -> Iterator[TextPiece]:
     """Words in one style with `{name}` holes filled by values, which stay what they are."""
     for at, text in enumerate(HOLE.split(words)):
         if at % 2 == 0:
-            yield replace(style, text=_show_hidden(_BREAKS.sub(" ", unescape_braces(text))))
+            yield replace(style, text=show_hidden(_BREAKS.sub(" ", unescape_braces(text))))
         else:
             value = values.get(text, TextPiece(f"{{{text}}}"))
             yield replace(style, text=value.text, code=value.code or style.code)

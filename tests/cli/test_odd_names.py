@@ -71,3 +71,27 @@ def test_a_name_that_no_file_can_have_is_answered_in_a_sentence(
     told = capsys.readouterr().err
     assert code == 0 if any(option in command for option in NO_PATH) else code in {2, 3}, told[-500:]
     assert "please report it" not in told
+
+
+STEERING = "a\x1b[31mred\x1b]0;title\x07\r##[error]x"
+
+
+@pytest.mark.parametrize("command", [one for one in COMMANDS if one not in ("rules new acme/new --dir X", "init X")])
+@pytest.mark.parametrize("there", [False, True])
+def test_no_name_steers_the_terminal_or_the_log(
+    command: str, there: bool, saved: Path, tmp_path: Path, *,
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    """What `init` and `rules new` wrote is said as it was given: scripts go on with it."""
+    monkeypatch.chdir(tmp_path)
+    if there:
+        Path(STEERING).mkdir()
+        (Path(STEERING) / f"{STEERING}.csv").touch()
+        (Path(STEERING) / f"{STEERING}.yaml").write_text(f"id: {STEERING!r}\n", encoding="utf-8")
+        Path(f"{STEERING}.json").write_text("{}", encoding="utf-8")
+    words = [re.sub(r"\bX\b", lambda _: STEERING, word).replace("S", str(saved)) for word in command.split()]
+    end_of(words)
+    told = capfd.readouterr()
+    for said in (told.out, told.err):
+        assert not set("\x1b\x07\r") & set(said)
+        assert "##[" not in said

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from advisor.cli.arguments import language_option, named_path, positive_number, 
 from advisor.cli.exit_codes import FINE
 from advisor.cli.inputs import given_diagnosis, read_saved
 from advisor.cli.settings_in_force import language_of, settings_of
+from advisor.cli.standard_error import tell
 
 if TYPE_CHECKING:
     from advisor.bot.ci_job import CiJob
@@ -217,7 +217,7 @@ def _announced_retries(arguments: argparse.Namespace) -> Retries:
     def sleep(seconds: float) -> None:
         if seconds >= LONG_PAUSE_S and not arguments.quiet:
             said = say("waiting", language_of(arguments.lang), seconds=f"{seconds:.0f}")
-            print(f"advisor: {said}", file=sys.stderr)
+            tell(said)
         time.sleep(seconds)
 
     return Retries(limits=Limits(arguments.time_limit, arguments.request_limit), sleep=sleep)
@@ -247,7 +247,7 @@ def _warn_of_plain(address: str, arguments: argparse.Namespace) -> None:
     parts = urlsplit(address)
     if parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
         warning = Message("token_unencrypted", host=parts.netloc)
-        print(f"advisor: {warning.say(language_of(arguments.lang))}", file=sys.stderr)
+        tell(warning.say(language_of(arguments.lang)))
 
 
 def _compare_with_baseline(

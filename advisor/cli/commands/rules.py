@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from advisor.cli.arguments import language_option, rule_options
 from advisor.cli.exit_codes import FINE, FOUND, WRONG
 from advisor.cli.settings_in_force import catalog_of, language_of, rule_folders, settings_of
+from advisor.messages.hidden import show_hidden, show_hidden_in_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -67,9 +68,10 @@ def _list_rules(arguments: argparse.Namespace) -> int:
     catalog, language = catalog_of(arguments.rules, settings_of(arguments)), language_of(arguments.lang)
     for rule in catalog.rules:
         info = rule.info()
-        print(f"{rule.id:<34} {info.status:<11} {info.title.say(language)}")
+        print(show_hidden(f"{rule.id:<34} {info.status:<11} {info.title.say(language)}"))
     for pattern in catalog.patterns_by_id.values():
-        print(f"{pattern.id:<34} {'pattern':<11} {_info_of_pattern(pattern, catalog).say_title(language)}")
+        title = _info_of_pattern(pattern, catalog).say_title(language)
+        print(show_hidden(f"{pattern.id:<34} {'pattern':<11} {title}"))
     return FINE
 
 
@@ -123,7 +125,7 @@ def _lint_rules(arguments: argparse.Namespace) -> int:
 
     mistakes = lint_rules(rule_folders(arguments.dirs))
     for mistake in mistakes:
-        print(mistake.say(language_of(arguments.lang)))
+        print(show_hidden_in_lines(mistake.say(language_of(arguments.lang))))
     return WRONG if mistakes else FINE
 
 
@@ -141,9 +143,9 @@ def _test_rules(arguments: argparse.Namespace) -> int:
     proofs += _proofs_of_patterns(folders)
     for name, wrong, _ in proofs:
         kept = Message("case_failed" if wrong else "case_passed").say(language)
-        print(f"{kept:<7} {name}")
+        print(show_hidden(f"{kept:<7} {name}"))
         for line in wrong:
-            print(f"        {line.say(language)}")
+            print(show_hidden_in_lines(f"        {line.say(language)}"))
     failed = sum(bool(wrong) for _, wrong, _ in proofs)
     print(Message("cases_counted", passed=len(proofs) - failed, failed=failed).say(language))
     if not any(cases for _, _, cases in proofs):

@@ -16,7 +16,7 @@ from advisor.regular_files import open_regular
 from advisor.sources.detect import DEPTH
 from advisor.sources.family import Family, Inventory
 from advisor.sources.files.heads import file_head
-from advisor.sources.listing import MOST_NAMES, first_names, show_name
+from advisor.sources.listing import MOST_NAMES, first_names, show_name, show_relative
 
 _STREAM = re.compile(r"/dev/stdin|/dev/fd/\d+|/proc/(self|\d+)/fd/\d+")
 
@@ -104,11 +104,11 @@ def _foreign_file_error(path: Path, give: Message) -> InputError:
 
 def _texts_on_folder(path: Path, found: Inventory, families: Sequence[Family]) -> tuple[Message, Message]:
     """What is said of a folder, and what to do."""
-    if found.unreadable and not found.files:
-        return (
-            Message("cannot_be_listed", path=show_name(path)),
-            Message("check_permissions"),
-        )
+    if found.unreadable:
+        folder, why = next(iter(found.unreadable.items()))
+        below = show_relative(folder, path)
+        told = Message("folder_in_it_unreadable", path=show_name(path), folder=below, why=why)
+        return told if below else Message("cannot_be_listed", path=show_name(path)), Message("check_permissions")
     if not found.files:
         nothing = Message("folder_is_empty", path=show_name(path), levels=DEPTH)
         return nothing, Message("give", what=_wanted_input(families))

@@ -70,7 +70,13 @@ def test_rules_that_can_look_are_those_that_a_diagnosis_checks(found: Inspection
 
 
 @pytest.mark.parametrize(
-    "name", ["msinsight_pytorch_matrix/text/level0", "msinsight_pytorch_matrix/db/level1", "msprof_analyze_tests"]
+    "name",
+    [
+        "msinsight_pytorch_matrix/text/level0",
+        "msinsight_pytorch_matrix/db/level1",
+        "msprof_analyze_tests",
+        "mindinsight_legacy/profiler",
+    ],
 )
 def test_they_are_on_real_captures_too(real_data: Path, name: str, rules: Catalog) -> None:
     there = pipeline.diagnose(pipeline.open_profile(real_data / name), rules)

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -207,3 +209,22 @@ def test_queries_that_come_with_a_database_are_not_run(capture: Capture, tmp_pat
         connection.execute("INSERT INTO NPU_INFO(id) VALUES (0)")
     connection.close()
     assert read_everything(folder)["step_times"] == 3
+
+
+@pytest.mark.parametrize("closed", ["", "ASCEND_PROFILER_OUTPUT"])
+def test_a_folder_that_may_not_be_listed_is_named_with_the_reason(
+    closed: str, capture: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = one_rank(capture, "text", tmp_path)
+    listed = os.scandir
+
+    def scandir(path: Path) -> Any:
+        if Path(path) == folder / closed:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    with pytest.raises(InputError) as refused:
+        open_input(folder)
+    told = refused.value.what.en
+    assert told.endswith(f"{closed} in it cannot be listed: permission denied" if closed else "cannot be listed")

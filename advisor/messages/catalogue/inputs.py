@@ -145,6 +145,10 @@ TEXTS: Mapping[str, Text] = {
     ),
     "give_profile_folder": Text("give the folder of the profile itself", "请直接给出采集数据所在目录"),
     "cannot_be_listed": Text("{path} cannot be listed", "无法列出 {path} 的内容"),
+    "folder_in_it_unreadable": Text(
+        "{path} holds no profile that can be read; {folder} in it cannot be listed: {why}",
+        "{path} 中没有可读取的 profiling 数据；无法列出其中的 {folder}：{why}",
+    ),
     "make_readable": Text(
         "make it readable for the user who runs this, such as with `chmod -R a+rX`, or run this as its owner",
         "请为当前用户加上读权限（例如由文件所有者执行 `chmod -R a+rX`），或改用文件所有者运行",

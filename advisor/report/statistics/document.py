@@ -81,7 +81,7 @@ def _blocks(statistics: Statistics, language: Language, most: int, tell: TellLos
     if statistics.absent:
         yield Heading(plain_prose(say("absent", language)))
         titles = (table_title(one.name, language, statistics.times_of) for one in statistics.absent)
-        reasons = (clean_line(one.reason.say(language), 400) for one in statistics.absent)
+        reasons = (clean_line(one.reason.say(language), 2000) for one in statistics.absent)
         rows = zip(map(plain_prose, titles), map(parse_prose, reasons), strict=True)
         yield Grid((plain_prose(say("table", language)), plain_prose(say("reason", language))), tuple(rows))
     yield from tell(statistics.lost, statistics.unread, language)

@@ -53,9 +53,14 @@ class LegacyRank:
         return self.rank
 
     @property
+    def paths(self) -> tuple[Path, ...]:
+        """Every file that facts are read from."""
+        return tuple(self.files.values())
+
+    @property
     def rests_on(self) -> tuple[Path, ...]:
         """Its files."""
-        return tuple(self.files.values())
+        return self.paths
 
     @property
     def stage(self) -> int:

@@ -122,21 +122,16 @@ class Texts(Struct, frozen=True):
 
     @classmethod
     def concat(cls, parts: Sequence[Texts]) -> Texts:
-        """One after another, with one numbering."""
+        """One after another, with one numbering; names that several parts have alike, as ranks do, are met once."""
         if not any(part.names for part in parts):
             return _missing_texts(sum(map(len, parts)))
-        first = parts[0].names
-        index = dict(zip(first, range(len(first)), strict=True))
-        if len(index) < len(first):
-            index = {name: code for code, name in enumerate(dict.fromkeys(first))}
-        lookup, looked = np.empty(0, np.int32), None
-        codes = []
+        index: dict[str, int] = {}
+        lookups: dict[tuple[str, ...], Array] = {}
         for part in parts:
-            if part.names is not looked:
-                looked = part.names
-                lookup = np.array([index.setdefault(name, len(index)) for name in looked] + [-1], np.int32)
-            codes.append(lookup[part.codes])
-        return cls(np.concatenate(codes), tuple(index))
+            if part.names not in lookups:
+                codes = [index.setdefault(name, len(index)) for name in part.names]
+                lookups[part.names] = np.array([*codes, -1], np.int32)
+        return cls(np.concatenate([lookups[part.names][part.codes] for part in parts]), tuple(index))
 
 
 @lru_cache(maxsize=1 << 12)

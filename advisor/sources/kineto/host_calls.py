@@ -14,7 +14,7 @@ from advisor.sources.kineto.reading import CALLS, COPIES, EXPORT, Trace, rows_or
 from advisor.sources.pytorch_words import activity_of_operator, activity_of_range, operator_kind, without_addresses
 from advisor.sources.reading import Reading
 
-KINDS = ("operator", "step", "optimizer", "data_loader", "python", "api", "graph")
+KINDS = ("operator", "step", "optimizer", "data_loader", "python", "gc", "api", "graph")
 _CODES = {kind: code for code, kind in enumerate(KINDS)}
 BY_CATEGORY = {
     "cpu_op": "operator",
@@ -24,6 +24,9 @@ BY_CATEGORY = {
     **dict.fromkeys(CALLS, "api"),
 }
 """Kind of a host event by its category; names tell some apart."""
+_COLLECTIONS = ("<built-in function collect>", "Python GC")
+"""How a collection of garbage is called among the frames of the Python stack: one that the program asked for, and, with
+`record_python_gc_info`, any."""
 _GRAPH = re.compile(r"(cuda|cu|hip)GraphLaunch")
 _CAPTURE = re.compile(r"(cuda|cu|hip)(GraphLaunch|GraphInstantiate|Stream(Begin|End)Capture)")
 _LAUNCH = re.compile(r"(cuda|cu|hip)\w*Launch(Cooperative)?Kernel")
@@ -71,6 +74,7 @@ def _kinds_of_slices(category: Texts, name: Texts) -> Array:
     graph = name.hits(_GRAPH.match(n) is not None for n in name.names)
     kinds = by_category[category.codes]
     kinds = np.where(kinds == _CODES["operator"], operator[name.codes], kinds)
+    kinds = np.where((kinds == _CODES["python"]) & name.isin(_COLLECTIONS), _CODES["gc"], kinds)
     return np.where((kinds == _CODES["api"]) & graph, _CODES["graph"], kinds).astype(np.int32)
 
 

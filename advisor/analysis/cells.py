@@ -38,7 +38,8 @@ class Cells(Struct, frozen=True):
     rank: Array
     step: Array
     begin: Array
-    """Clock at which the first kernel or collective of the cell starts."""
+    """Clock at which the first kernel or collective of the cell starts; earlier where marks tell that the idle time
+    before it is the step's own, see `StepWindow.counts_from_ns`."""
     follow: Array
     """Clock at which the next step begins; the least int64 where that one was not recorded."""
     away: Array
@@ -81,6 +82,15 @@ def _by_rank(calendars: dict[int, Calendar], rank: Array, moment: Array) -> Arra
     return cell
 
 
+class _Marks(Struct, frozen=True):
+    """What the host recorded of the steps of one rank, ns; missing where it did not."""
+
+    opened: Array
+    closed: Array
+    counted: Array
+    """From when on the idle time before the first work is part of the step."""
+
+
 def cells_of(rank: Array, step: Array, start: Array, end: Array, windows: Table[StepWindow] | None) -> Cells:
     """The cells of device events that carry their step; that of a rank without steps leaves out how the job started."""
     device: dict[int, Calendar] = {}
@@ -89,16 +99,17 @@ def cells_of(rank: Array, step: Array, start: Array, end: Array, windows: Table[
     count = 0
     for one in distinct_ranks(rank).tolist():
         here = rank == one
-        names, first = _begins_of_steps(step[here], start[here])
+        names, first, last = _ends_of_steps(step[here], start[here], end[here])
         if (names == MISSING).all():
             first = np.array([begin_of_work(start[here], end[here])])
         cell = np.arange(count, count + len(names))
+        marks = _marks_of(one, names, windows)
+        first = _with_own_time(names, first, last, _reached_before(first, start[here], end[here]), marks)
         device[one] = Calendar(*_sort_borders(first, cell))
-        opened, closed = _windows_of(one, names, windows)
-        host[one] = _host_calendar(cell, names, first, opened, closed)
+        host[one] = _host_calendar(cell, names, first, marks.opened, marks.closed)
         follow = _of_next(names, first, _EVER.min)
-        away = np.where(closed == MISSING, 0, _of_next(names, opened, MISSING))
-        away = np.where((away == MISSING) | (away == 0), 0, np.maximum(away - closed, 0))
+        away = np.where(marks.closed == MISSING, 0, _of_next(names, marks.opened, MISSING))
+        away = np.where((away == MISSING) | (away == 0), 0, np.maximum(away - marks.closed, 0))
         parts.append((np.full(len(names), one), names, first, follow, away))
         count += len(names)
     empty = (np.empty(0, np.int64),) * 5
@@ -106,13 +117,44 @@ def cells_of(rank: Array, step: Array, start: Array, end: Array, windows: Table[
     return Cells(of_rank, of_step, begin, follow, away, device, host)
 
 
-def _begins_of_steps(step: Array, start: Array) -> tuple[Array, Array]:
-    """The steps of one rank and the first start of their events; the missing step only if there is no other."""
+def _ends_of_steps(step: Array, start: Array, end: Array) -> tuple[Array, Array, Array]:
+    """The steps of one rank, the first start and the last end of their events; the missing step only if there is no
+    other."""
     names, of = np.unique(step, return_inverse=True)
-    first = np.full(len(names), _EVER.max)
+    first, last = np.full(len(names), _EVER.max), np.full(len(names), _EVER.min)
     np.minimum.at(first, of, start)
+    np.maximum.at(last, of, end)
     kept = names != MISSING if len(names) > 1 else np.ones(len(names), bool)
-    return names[kept], first[kept]
+    return names[kept], first[kept], last[kept]
+
+
+def _reached_before(moment: Array, start: Array, end: Array) -> Array:
+    """Per moment: the last end of what starts before it; the least int64 where nothing does."""
+    order = np.argsort(start, kind="stable")
+    reached = np.append(_EVER.min, np.maximum.accumulate(end[order]))
+    found: Array = reached[np.searchsorted(start[order], moment, "left")]
+    return found
+
+
+def _with_own_time(names: Array, first: Array, last: Array, reached: Array, marks: _Marks) -> Array:
+    """Per step of one rank: when it begins with the idle time before its first work, where that is known to be its own.
+
+    Of a step that is not recorded the device may still have had to do when the next one began, for as long as its last
+    work outlasts any recorded one on the host. Where nothing tells what the host did before the first step, no more of
+    it counts than the middle one of the others has.
+    """
+    opened, counted = marks.opened, marks.counted
+    if (counted == MISSING).all():
+        return first
+    follows = np.append(False, names[1:] - 1 == names[:-1])
+    outlasts = last - np.where(marks.closed == MISSING, last, marks.closed)
+    since = np.where(follows, counted, counted + outlasts.max(initial=0))
+    begin = np.where(counted == MISSING, first, np.clip(np.maximum(since, reached), None, first))
+    usual = follows & (counted != MISSING)
+    if usual.any():
+        like_others = np.maximum(opened, first - int(np.median((first - begin)[usual])))
+        begin = np.where(counted == MISSING, np.clip(np.maximum(like_others, reached), None, first), begin)
+    return begin
 
 
 def _of_next(names: Array, values: Array, none: int) -> Array:
@@ -121,15 +163,16 @@ def _of_next(names: Array, values: Array, none: int) -> Array:
     return np.where(follows, np.append(values[1:], 0), none)
 
 
-def _windows_of(rank: int, names: Array, windows: Table[StepWindow] | None) -> tuple[Array, Array]:
-    """Host start and end of these steps; missing where not recorded."""
-    opened, closed = np.full(len(names), MISSING), np.full(len(names), MISSING)
+def _marks_of(rank: int, names: Array, windows: Table[StepWindow] | None) -> _Marks:
+    """What the host recorded of these steps."""
+    opened, closed, counted = (np.full(len(names), MISSING) for _ in range(3))
     if windows is not None:
         rows = np.flatnonzero(windows["rank"] == rank)
         at = row_of_key(windows["step"][rows], names)
-        opened[at >= 0] = windows["start_ns"][rows[at[at >= 0]]]
-        closed[at >= 0] = windows["end_ns"][rows[at[at >= 0]]]
-    return opened, closed
+        found = at >= 0
+        for values, name in ((opened, "start_ns"), (closed, "end_ns"), (counted, "counts_from_ns")):
+            values[found] = windows[name][rows[at[found]]]
+    return _Marks(opened, closed, counted)
 
 
 def _host_calendar(cell: Array, names: Array, first: Array, opened: Array, closed: Array) -> Calendar:

@@ -51,7 +51,8 @@ class DeviceTimeline(Struct, frozen=True, dict=True):
     axis: Axis
     window: Spans
     """Per cell: from its first kernel or collective to its last, and through the pause before the next step: a pause
-    belongs to the step in which it begins, as in the profiler's own Free."""
+    belongs to the step in which it begins, as in the profiler's own Free; on GPUs, where no such sums are, to the step
+    in which the host is meanwhile."""
     compute: Spans
     comm: Spans
     between_stages: Spans

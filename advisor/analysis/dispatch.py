@@ -83,7 +83,8 @@ def clock_tolerances(rank: Array, latency: Array, wanted: Array) -> Array:
 def _idle_before(device: DeviceTimeline) -> Array:
     """Per piece of work: ns for which its device had nothing to do when it began.
 
-    NaN for the first of a rank, and for the first of a step when the pause before it belongs to no step.
+    NaN for the first of a rank, and for the first of a step when the pause before it belongs to no step; where a part
+    of that pause is known to be the step's, that part.
     """
     work = device.work
     names, rank = np.unique(device.cells.rank[work.cell], return_inverse=True)
@@ -100,7 +101,10 @@ def _idle_before(device: DeviceTimeline) -> Array:
     fresh = (reached < cells.begin) | np.append(True, np.diff(cells.rank) != 0)[: len(cells)]
     alone = values_at(axis.owner(busy.end - 1), block - 1, -1) != rank
     unknown = alone | (fresh[work.cell] & (work.start - before <= cells.begin[work.cell]))
-    return np.where(opens, np.where(unknown, np.nan, before), 0.0)
+    first = np.full(len(cells), np.iinfo(np.int64).max)
+    np.minimum.at(first, work.cell, work.start)
+    own = np.where((first > cells.begin)[work.cell], work.start - cells.begin[work.cell], np.nan)
+    return np.where(opens, np.where(unknown, own, before), 0.0)
 
 
 def _host_start(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How long the host goes on in the last marked step after the last work of the device that was recorded.
 
-What the device waits between two steps counts in the first of them, up to the first kernel of the second. Behind the
+What the device waits between two steps counts in one of them, up to the first kernel of the second. Behind the
 last step there is none, so that no number counts what the host does there: it saves a checkpoint, or collects garbage.
 """
 

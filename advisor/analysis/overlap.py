@@ -5,7 +5,7 @@ Recomputed from intervals wherever kernels were recorded. The profiler's own sum
 a cluster summary, and where the list of kernels lacks rows (see `completeness`). A step spans from its first kernel or
 collective to its last one, and on through the pause before the next step: copies at its borders do not widen it. So
 counts torch_npu (the Overlap Analysis lane and `_trace_step_time_parser.py`), and so both agree to the nanosecond on
-the captures at hand.
+the captures at hand. Traces of GPUs hold no such sums: there a pause belongs to the marked step in which the host is.
 """
 
 from __future__ import annotations

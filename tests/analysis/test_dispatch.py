@@ -71,6 +71,14 @@ def test_of_the_first_task_nothing_is_known():
     assert first["idle_before_us"] is None and first["vertical"] is None
 
 
+def test_before_the_first_task_the_device_was_idle_as_long_as_is_known_to_be_of_its_step():
+    kernels = read_table(Kernel, "step start_ns duration_us\n1 300000 100")
+    launches = read_table(Launch, "host_start_ns host_end_ns device_start_ns\n290000 295000 300000")
+    windows = read_table(StepWindow, "step start_ns end_ns counts_from_ns\n1 0 500000 50000")
+    (first,) = dispatches(kernels, launches, None, None, windows).rows()
+    assert (first["idle_before_us"], first["vertical"]) == (250.0, True)
+
+
 @given(st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=9))
 def test_tolerance_follows_the_most_negative_latency_within_bounds(latency):
     (found,) = clock_tolerances(np.zeros(len(latency), np.int64), np.array(latency), np.array([0])).tolist()

@@ -215,6 +215,42 @@ def test_a_pause_within_the_steps_of_the_host_counts():
     assert two_steps_and_their_windows(second_opens=6_000) == [498.0, 0.0]
 
 
+def marked_steps(windows: str, kernels: str = "step start_ns duration_us\n7 40000 20\n8 140000 20") -> list[object]:
+    """Start, length and idle time of steps whose marks say from when on they count."""
+    rows = split(
+        kernels=read_table(Kernel, kernels),
+        windows=read_table(StepWindow, "step start_ns end_ns counts_from_ns\n" + windows),
+    ).rows()
+    return [(row["start_ns"], row["span_us"], row["free_us"]) for row in rows]
+
+
+def test_where_marks_tell_it_the_pause_before_the_first_work_of_a_step_is_its_own():
+    assert marked_steps("7 0 100000 0\n8 100000 200000 100000") == [(0, 100.0, 80.0), (100_000, 60.0, 40.0)]
+
+
+def test_no_step_counts_what_the_device_still_does_of_the_one_before():
+    kernels = "step start_ns duration_us\n7 40000 70\n8 140000 20"
+    assert marked_steps("7 0 100000 0\n8 100000 200000 100000", kernels) == [
+        (10_000, 100.0, 30.0),
+        (110_000, 50.0, 30.0),
+    ]
+
+
+def test_a_first_step_may_have_begun_while_the_device_was_as_far_behind_as_in_the_others():
+    kernels = "step start_ns duration_us\n7 40000 20\n8 140000 90"
+    assert marked_steps("7 0 100000 0\n8 100000 200000 100000", kernels)[0] == (30_000, 70.0, 50.0)
+
+
+def test_where_nothing_tells_what_the_host_did_before_the_first_step_it_counts_as_much_as_in_the_others():
+    kernels = "step start_ns duration_us\n7 90000 5\n8 140000 20\n9 240000 20"
+    windows = "7 0 100000 -\n8 100000 200000 100000\n9 200000 300000 200000"
+    assert marked_steps(windows, kernels)[0] == (50_000, 50.0, 45.0)
+
+
+def test_of_a_lone_step_of_which_nothing_tells_what_the_host_did_before_its_work_that_does_not_count():
+    assert marked_steps("7 0 100000 -", "step start_ns duration_us\n7 40000 20") == [(40_000, 20.0, 0.0)]
+
+
 def test_a_kernel_that_drives_a_collective_is_no_computation():
     kernels = read_table(
         Kernel, "op_name start_ns duration_us\nMatMul_1 0 10\nhcom_allreduceAicpuKernel 20000 30\nMatMul_2 60000 10"

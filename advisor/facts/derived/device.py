@@ -20,12 +20,17 @@ class Overlap(Fact):
     step: Step
     stage: Stage
     start_ns: Annotated[
-        int, Ns("Start of the first kernel or collective of the step; missing where only sums were recorded.")
+        int,
+        Ns(
+            "Start of the first kernel or collective of the step, or of the pause before it where that is known to be "
+            "the step's; missing where only sums were recorded."
+        ),
     ]
     span_us: Annotated[
         float,
         Us(
-            "From the first kernel or collective of the step to its last, and through the pause before the next step. "
+            "From the first kernel or collective of the step to its last, and through the pause before the next step; "
+            "of a GPU each pause is divided where the host begins the next step. "
             "Where msprof recorded a whole program and nothing in it is marked, no pause is known to be the job's: "
             "only the time of kernels and collectives, and free is missing."
         ),

@@ -84,3 +84,11 @@ class StepWindow(Fact):
     step: Step
     start_ns: Annotated[int, Ns("Host start of the step.")]
     end_ns: Annotated[int, Ns("Host end of the step.")]
+    counts_from_ns: Annotated[
+        int,
+        Ns(
+            "From when on the idle time before its first work is part of the step itself: its start; of a step before "
+            "which none was recorded, later by what calls into the driver take there. Missing where that time is "
+            "counted in the step before, as torch_npu does, and where nothing tells what the host did in it."
+        ),
+    ]

@@ -123,6 +123,38 @@ def test_steps_that_old_traces_write_as_operators_call_none(tmp_path: Path) -> N
     assert (kernels.texts("op_type").values(), kernels.texts("effect").values()) == (["aten::mm"], ["other"])
 
 
+def _counts_from(tmp_path: Path, *before: Event) -> list[object]:
+    """Of two marked steps, each with a kernel launched after 110 µs: from when on they count, ns."""
+    marks = [host(f"ProfilerStep#{step}", at, 400, "user_annotation") for step, at in ((3, 0), (4, 400))]
+    events = [*marks, *before, *launched(1, 100, 20, 10), *launched(2, 500, 20, 10)]
+    windows = opened(write(tmp_path / NAME, trace(events))).read(StepWindow)
+    return [row["counts_from_ns"] for row in windows.rows()]
+
+
+def test_the_time_before_the_first_work_of_a_first_step_counts_where_the_program_was_recorded_in_it(
+    tmp_path: Path,
+) -> None:
+    loading = host("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 10, 80, "user_annotation")
+    assert _counts_from(tmp_path, loading) == [0, 400_000]
+
+
+def test_calls_into_the_driver_before_the_first_work_set_up_the_profiler(tmp_path: Path) -> None:
+    moving = host("aten::copy_", 5, 100), host("cudaMemcpyAsync", 10, 30, "cuda_runtime")
+    assert _counts_from(tmp_path, *moving) == [30_000, 400_000]
+    moving = host("aten::copy_", 5, 100), host("cudaMemcpyAsync", 10, 80, "cuda_runtime")
+    assert _counts_from(tmp_path, *moving) == [None, 400_000]
+
+
+def test_where_nothing_was_recorded_before_the_first_work_that_time_is_nobodys(tmp_path: Path) -> None:
+    assert _counts_from(tmp_path, host("train.py(9): main", -50, 900, "python_function")) == [None, 400_000]
+
+
+def test_a_marked_step_that_launches_nothing_has_no_time_before_its_work(tmp_path: Path) -> None:
+    events = [*launched(1, 10, 20, 10), host("ProfilerStep#3", 100, 400, "user_annotation"), host("aten::mm", 110, 300)]
+    (window,) = opened(write(tmp_path / NAME, trace(events))).read(StepWindow).rows()
+    assert window["counts_from_ns"] is None
+
+
 def _with_other_numbers(events: list[Event], *, correlated: bool) -> list[Event]:
     """Operators numbered by themselves, work and calls by what they share; under `External id` alone, or twice."""
     for event in events:
@@ -203,6 +235,8 @@ def test_calls_on_the_host_have_the_neutral_kinds(tmp_path: Path) -> None:
         host("Optimizer.step#SGD.step", 200, 9, "user_annotation"),
         host("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 300, 9),
         host("model.py(3): forward", 400, 9, "python_function"),
+        host("<built-in function collect>", 420, 9, "python_function"),
+        host("Python GC", 440, 9, "python_function"),
         host("cudaGraphLaunch", 500, 9, "cuda_runtime", correlation=5),
         host("hipDeviceSynchronize", 600, 9, "cuda_runtime", correlation=6),
         host("aten::item", 700, 9),
@@ -214,6 +248,7 @@ def test_calls_on_the_host_have_the_neutral_kinds(tmp_path: Path) -> None:
     assert found["Optimizer.step#SGD.step"][0] == "optimizer"
     assert found["enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"][0] == "data_loader"
     assert found["model.py(3): forward"][0] == "python"
+    assert found["<built-in function collect>"] == found["Python GC"] == ("gc", None)
     assert found["cudaGraphLaunch"][0] == "graph"
     assert found["hipDeviceSynchronize"] == ("api", "synchronise")
     assert found["aten::item"] == ("operator", "read")

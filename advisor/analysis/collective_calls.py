@@ -97,6 +97,7 @@ def collective_calls(
         wait_us=wait,
         idle_us=idle,
         size_bytes=collectives["size_bytes"],
+        bus_bytes=collectives["bus_bytes"],
         stage=stages_of(run, collectives["rank"]),
         exposed_us=exposed,
         unwaited_us=np.maximum(exposed - waited, 0),

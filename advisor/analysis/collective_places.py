@@ -7,7 +7,7 @@ import numpy as np
 
 from advisor.analysis.device import collective_times, kernel_times
 from advisor.analysis.families import families_of
-from advisor.analysis.grouping import group_by
+from advisor.analysis.grouping import group_by, ratio
 from advisor.analysis.intervals import axis_of_cells
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall, CollectivePlace
@@ -29,6 +29,7 @@ def collective_places(run: RunOfRanks, calls: Table[CollectiveCall], kernels: Ta
     order = np.lexsort((bare["start_ns"], -bare["exposed_us"], places.of))
     worst = order[np.unique(places.of[order], return_index=True)[1]]
     steps = run.step_count if (kernels["step"] != MISSING).any() else 1
+    moved = bare["bus_bytes"]
     waited = np.minimum(np.nan_to_num(bare["wait_us"]), bare["exposed_us"])
     return Table.build(
         CollectivePlace,
@@ -43,6 +44,7 @@ def collective_places(run: RunOfRanks, calls: Table[CollectiveCall], kernels: Ta
         exposed_us=places.sums(bare["exposed_us"]) / steps,
         unwaited_us=places.sums(bare["exposed_us"] - waited) / steps,
         size_bytes=places.means(bare["size_bytes"]) * places.sizes / steps,
+        bus_gbps=ratio(places.sums(moved), places.sums(np.where(np.isnan(moved), np.nan, bare["elapse_us"])) * 1e3),
     )
 
 

@@ -80,6 +80,7 @@ TABLES: Mapping[str, Text] = {
     "link_uses": _t("traffic between ranks", "卡间通信量"),
     "links": _t("traffic between ranks", "卡间通信量"),
     "longest_calls": _t("longest collectives", "最长的集合通信"),
+    "bus_rates": _t("how fast collectives move data", "集合通信的传输速率"),
     "meetings": _t("collectives with all their ranks", "同一集合通信在各卡上的记录"),
     "memory_courses": _t("use of device memory over time", "显存随时间的变化"),
     "memory_holders": _t("device memory by operator", "各算子显存"),

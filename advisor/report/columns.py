@@ -66,6 +66,8 @@ COLUMNS: Mapping[str, Text] = {
     "busiest_us": _t("Longer there", "多出的空闲"),
     "busiest_share": _t("Busiest", "最高占用率"),
     "busy_cpu_share": _t("Processors of the host busy", "host CPU 占用率"),
+    "bus_bytes": _t("Sent or received by each rank", "各卡收发量"),
+    "bus_gbps": _t("Bus bandwidth", "总线带宽"),
     "busy_share": _t("Recorded calls in it", "其间有调用的占比"),
     "by": _t("Told by", "依据"),
     "call": _t("Host call", "host 调用"),

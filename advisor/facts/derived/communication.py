@@ -85,6 +85,7 @@ class CollectiveCall(Fact):
     wait_us: Annotated[float, Us("Waiting for peers; missing where the profiler tells it from nothing else.")]
     idle_us: Annotated[float, Us("Neither; missing likewise.")]
     size_bytes: Annotated[float, Bytes("Payload.")]
+    bus_bytes: Annotated[float, Bytes("What each member sends or receives for it, as in `collectives`.")]
     alike: Annotated[float, Count("Calls of the same kind, group and size on this rank, itself included.")]
     typical_us: Annotated[float, Us("Median elapse of those.")]
     turn: Annotated[
@@ -204,6 +205,12 @@ class CollectivePlace(Fact):
     exposed_us: Annotated[float, Us("With no kernel beside them, per step.")]
     unwaited_us: Annotated[float, Us("The part of that in which no rank was waited for, as far as waiting is known.")]
     size_bytes: Annotated[float, Bytes("Payload per step; missing where it is not known.")]
+    bus_gbps: Annotated[
+        float,
+        Rate(
+            "What each member sends or receives for them (`bus_bytes`) over all their time, waits for others included."
+        ),
+    ]
 
 
 class Move(Fact):
@@ -312,6 +319,30 @@ class Meeting(Fact):
     last_rank: Annotated[int, Volatile("The rank with the shortest elapse: it came last, the others waited.")]
     last_start_ns: Annotated[int, Ns("When that rank came, by its own clock.")]
     exposed_us: Annotated[float, Us("Mean over the ranks of the part with no kernel beside it.")]
+
+
+class BusRate(Fact):
+    """How fast one collective moved what it carries, on the rank that waited for no other captured one."""
+
+    table = "bus_rates"
+    observed = False
+    across_ranks = True
+    moment = Moment(lasts="shortest_us", rank="last_rank")
+
+    step: Step
+    name: Annotated[str, Name("Name.")]
+    op: Annotated[str, Key("Kind of operator.")]
+    group: Annotated[str, Name("Communicator.")]
+    group_kind: Annotated[str, Key("tp, pp, dp …; missing when unknown.")]
+    ranks: Annotated[float, Count("Ranks that took part and were captured.")]
+    last_rank: Annotated[int, Volatile("The rank on which it was shortest.")]
+    start_ns: Annotated[int, Ns("Start on that rank, by its own clock.")]
+    shortest_us: Annotated[float, Us("Elapse on that rank.")]
+    bare_us: Annotated[
+        float, Us("The part of that with no kernel beside it, at the least, as the mean over the ranks.")
+    ]
+    bus_bytes: Annotated[float, Bytes("What each member sends or receives for it, as in `collectives`.")]
+    bus_gbps: Annotated[float, Rate("That over its shortest elapse: the bus bandwidth of nccl-tests.")]
 
 
 class CallMatch(Fact):

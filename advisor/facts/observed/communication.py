@@ -30,6 +30,14 @@ class Collective(Fact):
     sync_us: Annotated[float, Us("The part of the wait before the first transfer.")]
     idle_us: Annotated[float, Us("Neither moving data nor waiting, as the profiler sees it.")]
     size_bytes: Annotated[float, Bytes("Payload: count times size of the data type.")]
+    bus_bytes: Annotated[
+        float,
+        Bytes(
+            "What each member has at least to send or receive over its link, as nccl-tests count it for their bus "
+            "bandwidth: of an allReduce among n ranks 2 (n - 1) / n of the payload. Missing where the payload or n is "
+            "not recorded, for an allToAllV, and on NPUs, which record what moved over each link."
+        ),
+    ]
     dtype: Annotated[str, Key("Data type, such as FP32.")]
     algorithm: Annotated[str, Key("Algorithm, such as MESH-RING.")]
 

@@ -52,6 +52,24 @@ DTYPE_BYTES = {
 _DTYPE_NAMES = {"Float": "FP32", "Double": "FP64", "Half": "FP16", "BFloat16": "BFP16", "Int": "INT32", "Long": "INT64"}
 
 
+def bus_factor(op: str, members: int) -> float:
+    """Bus bytes over the payload that each rank puts in, by PERFORMANCE.md of nccl-tests; NaN where that says nothing.
+
+    What ranks put into an allToAllV may be as uneven as what they get.
+    """
+    if members < 2:  # noqa: PLR2004 - nothing is sent
+        return np.nan
+    others = members - 1
+    factors = {
+        "allReduce": 2 * others / members,
+        "reduceScatter": others / members,
+        "allGather": float(others),
+        "broadcast": 1.0,
+        "reduce": 1.0,
+    }
+    return factors.get(op, np.nan)
+
+
 def op_of(name: str) -> str:
     """The kind of a collective by one of its names; empty where none of them is known."""
     plain = name.strip().lower()
@@ -77,6 +95,7 @@ def _collectives_of_trace(trace: Trace) -> Table[Collective]:
     group, dtype = (pick_texts(texts, place) for texts in (payload.group, payload.dtype))
     op, named = _ops_of_calls(trace, rows, pick_texts(payload.op, place))
     bytes_each = np.array([*(DTYPE_BYTES.get(name, np.nan) for name in dtype.names), np.nan])[dtype.codes]
+    size_bytes = values_at(payload.elements, place, np.nan) * bytes_each
     return Table.build(
         Collective,
         rank=trace.rank,
@@ -88,7 +107,8 @@ def _collectives_of_trace(trace: Trace) -> Table[Collective]:
         p2p=(op.isin(_P2P) & named).astype(np.int8),
         start_ns=slices.start_ns[rows],
         elapse_us=(slices.end_ns[rows] - slices.start_ns[rows]) / 1000,
-        size_bytes=values_at(payload.elements, place, np.nan) * bytes_each,
+        size_bytes=size_bytes,
+        bus_bytes=size_bytes * _bus_factors(trace, op, group),
         dtype=Texts(dtype.codes, tuple(_DTYPE_NAMES.get(name, name) for name in dtype.names)),
     ).sorted_by("start_ns")
 
@@ -131,6 +151,14 @@ def _named_around_launch(trace: Trace, rows: Array) -> Array:
     nest = nest_intervals(slices.track[own], slices.start_ns[own], slices.end_ns[own])
     track, start, end = (values_at(of, call, -1) for of in (slices.track, slices.start_ns, slices.end_ns))
     return values_at(own, np.where(call >= 0, nest.around(track, start, end), -1), -1)
+
+
+def _bus_factors(trace: Trace, op: Texts, group: Texts) -> Array:
+    """Per call: its bus bytes over its payload."""
+    members = [len(trace.groups[name].ranks) if name in trace.groups else 0 for name in group.names]
+    factor = np.array([[bus_factor(one, count) for count in (*members, 0)] for one in (*op.names, "")])
+    found: Array = factor[op.codes, group.codes]
+    return found
 
 
 def _kinds_of_groups(trace: Trace, group: Texts) -> Texts:

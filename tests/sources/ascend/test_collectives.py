@@ -70,6 +70,7 @@ def test_one_operator_is_put_together_from_three_files(tmp_path: Path, core: str
             "sync_us": 15.0,
             "idle_us": 50.25,
             "size_bytes": 4000.0,
+            "bus_bytes": None,
             "dtype": "FP32",
             "algorithm": "MESH-RING",
         }

@@ -30,7 +30,7 @@ from advisor.messages.errors import FactMissing, InputError
 from advisor.pipeline import measured_run, open_profile
 from advisor.sources import archive_limits, open_input
 from advisor.sources.files import packed
-from advisor.sources.kineto.collectives import op_of
+from advisor.sources.kineto.collectives import bus_factor, op_of
 from advisor.sources.kineto.host_calls import activity_of_call
 from advisor.sources.kineto.kernel_names import direct_collective, function_name, is_communication
 from advisor.sources.kineto.kernels import shapes_as_text, types_as_text
@@ -199,6 +199,23 @@ def test_collectives_are_no_kernels_and_say_what_they_carry(small: Trace) -> Non
     assert (row["op"], row["group"], row["group_kind"], row["dtype"]) == ("allReduce", "0", "world", "FP32")
     assert (row["size_bytes"], row["elapse_us"], row["p2p"], row["step"]) == (4000, 100, False, 3)
     assert [row["group_kind"] for row in small.read(Group).rows()] == ["world"]
+
+
+@pytest.mark.parametrize(
+    ("op", "members", "factor"),
+    [("allReduce", 4, 1.5), ("allGather", 4, 3.0), ("reduceScatter", 4, 0.75), ("broadcast", 4, 1.0)],
+)
+def test_bus_bytes_are_those_of_nccl_tests_for_what_each_rank_puts_in(op: str, members: int, factor: float) -> None:
+    assert bus_factor(op, members) == factor
+    assert np.isnan([bus_factor(op, 1), bus_factor(op, 0), bus_factor("allToAllV", members)]).all()
+
+
+def test_what_a_collective_moves_follows_from_its_size_and_the_ranks_of_its_group(tmp_path: Path) -> None:
+    alone, of_two = (
+        opened(write(tmp_path / f"{world}" / NAME, trace(training(1), world=world))).read(Collective).rows()
+        for world in (1, 2)
+    )
+    assert [row["bus_bytes"] for row in (*alone, *of_two)] == [None, 4000.0]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from advisor.analysis.handovers import with_queue
 from advisor.analysis.intervals import Spans, covered_ns, span_at, union_of_sets
 from advisor.analysis.long_pauses import FEW_READS, LONGEST_LAUNCH_US, calls_around, reads_before_long_pauses
 from advisor.analysis.replayed_rank import PAUSE_NS, WAITING, ReplayedRank, per_cell, replayed_rank, until_last_task
-from advisor.analysis.step_ends import engine_borders_of, last_waits_of_steps
+from advisor.analysis.step_ends import engine_borders_of, last_waits_of_steps, rounds_of_calls
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch, EngineBorder, Holdup, Overlap
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
@@ -122,7 +122,10 @@ def _of_rank(
     borders: Table[EngineBorder] | None,
 ) -> Table[Holdup]:
     seen = replayed_rank(rank, device, Table.empty(Dispatch) if links is None else links, table, windows=windows)
-    seen = _prepared(msgspec.structs.replace(seen, engine_ns=engine_borders_of(rank, borders)))
+    rounds = engine_borders_of(rank, borders)
+    if not len(rounds) and (seen.cells.step[seen.own] == MISSING).all():
+        rounds = rounds_of_calls(table, rank)
+    seen = _prepared(msgspec.structs.replace(seen, engine_ns=rounds))
     if links is None or not len(links):
         alone = [_holdups_of_kind(seen, name) for name in seen.kinds]
         return Table.concat(Holdup, [r.having(lost_us=r["idle_us"]).take(r["calls"] > 0) for r in alone])

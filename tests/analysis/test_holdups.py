@@ -71,6 +71,27 @@ def test_of_the_waits_of_an_engine_the_last_of_each_of_its_steps_stays_though_no
     assert of_waits("rank start_ns\n1 60000\n1 200000") == pytest.approx(22)  # another rank
 
 
+@pytest.mark.parametrize("begun_by", ["data_loader __next__", "graph cudaGraphLaunch"])
+def test_without_steps_the_wait_before_a_batch_is_asked_for_or_a_graph_replayed_ends_a_round(begun_by: str) -> None:
+    waits = (
+        "thread kind name start_ns end_ns\n1 api aclrtSynchronizeStream 30000 41000\n"
+        "1 api aclrtSynchronizeStream 110000 121000\n1 api aclrtSynchronizeStream 230000 241000"
+    )
+    rounds = "".join(f"\n1 {begun_by} {at} {at + 10}" for at in (-1000, 60000, 200000, 300000))
+    without_steps = KERNELS.replace("\n1 ", "\n- ").replace("\n2 ", "\n- ")
+
+    def of_waits(calls: str, kernels: str) -> float:
+        found = holdups(
+            read_table(Kernel, kernels), host_calls(calls), links=read_table(Dispatch, LINKS), collectives=None,
+            tasks=None, windows=None,
+        )  # fmt: skip
+        return sum(row["lost_us"] for row in found.rows() if row["cause"] == "synchronise")
+
+    assert of_waits(waits, without_steps) == pytest.approx(22)
+    assert of_waits(waits + rounds, without_steps) == 0.0
+    assert of_waits(waits + rounds, KERNELS) == pytest.approx(11)  # the last of each numbered step alone is aside
+
+
 MS_KERNELS = "step start_ns duration_us\n1 0 1000\n1 11000000 1000\n2 20000000 1000\n2 22000000 1000"
 MS_LINKS = """start_ns latency_us idle_before_us vertical
 0 0 - -

@@ -185,6 +185,11 @@ def prepare_exhibits(
     return make_exhibits(profile)
 
 
+def _tables_required(rule: Rule, profile: Profile) -> frozenset[str]:
+    """The recorded tables that a rule cannot do without."""
+    return frozenset(root.table for fact in rule.facts for root in profile.observed_required(fact))
+
+
 def judge_profile(
     profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progress: Progress = silent
 ) -> Diagnosis:
@@ -208,13 +213,14 @@ def judge_profile(
         outcomes.append(with_ranks_left_out(result.outcome, rule, profile, run, catalog.tolerated_loss))
         findings += with_upper_bounds(merge(result, waited), rule, profile, catalog.tolerated_loss)
         progress("rules", done, len(catalog.rules))
+    doubted = with_doubts(findings, catalog.rules, {rule.id: _tables_required(rule, profile) for rule in catalog.rules})
     return Diagnosis(
         version=VERSION,
         run=run,
         split=None if overlaps is None else time_split(overlaps, _marked_us(profile, overlaps)),
         account=_account_of_profile(profile),
         peak_memory_bytes=_peak_memory(profile),
-        findings=_with_places(profile, run, catalog, rank_findings(with_doubts(findings, catalog.rules), catalog)),
+        findings=_with_places(profile, run, catalog, rank_findings(doubted, catalog)),
         outcomes=tuple(outcomes),
         rules=tuple(rule.info(run) for rule in catalog.rules),
         exhibits=shown,

@@ -20,8 +20,8 @@ def engine_borders_of(rank: int, borders: Table[EngineBorder] | None) -> Array:
 
 
 def rounds_of_calls(calls: Table[HostCall], rank: int) -> Array:
-    """When a program whose steps nothing marks begins another round, in order of time, ns: as it asks a loader for data,
-    else as it replays a graph; empty where it does neither.
+    """When a program whose steps nothing marks begins another round, in order of time, ns: as it asks a loader for
+    data, else as it replays a graph; empty where it does neither.
 
     Each of several micro-batches, or parts of a model captured apart, is such a round as well.
     """
@@ -33,7 +33,7 @@ def rounds_of_calls(calls: Table[HostCall], rank: int) -> Array:
 def last_waits_of_steps(waits: Spans, rank: int, cells: Cells, engine_ns: Array) -> Spans:
     """Of the waits of one rank, in order of time, the last of each step, and those outside of every step.
 
-    Steps of a serving engine, or rounds of a program without steps, which begin at `engine_ns`, end with a wait as well.
+    Steps of a serving engine, or rounds of a program without steps, which begin at `engine_ns`, end with a wait too.
     """
     cell = cells.on_host(np.full(len(waits), rank), waits.end - 1)
     turn = np.searchsorted(engine_ns, waits.end)

@@ -132,6 +132,13 @@ class Makers(dict[type[Fact], Derivation]):
             self._observed[fact] = frozenset(root for root in self.behind(fact) if root.observed)
         return self._observed[fact]
 
+    def observed_required(self, fact: type[Fact]) -> frozenset[type[Fact]]:
+        """The observed facts without which there is no such fact."""
+        if fact.observed:
+            return frozenset([fact])
+        required = (need for need, optional in needs_of_derivation(self[fact]).values() if not optional)
+        return frozenset[type[Fact]]().union(*(self.observed_required(need) for need in required if _is_fact(need)))
+
 
 class Profile:
     """All facts of one run."""
@@ -254,6 +261,10 @@ class Profile:
     def observed_behind(self, fact: type[Fact]) -> frozenset[type[Fact]]:
         """The observed facts that a fact rests on; itself when it is observed."""
         return self._makers.observed_behind(fact)
+
+    def observed_required(self, fact: type[Fact]) -> frozenset[type[Fact]]:
+        """The observed facts without which there is no such fact; itself when it is observed."""
+        return self._makers.observed_required(fact)
 
     def __repr__(self) -> str:
         ranks, steps = len(self.run.ranks), len(self.run.steps)

@@ -72,3 +72,18 @@ def test_lost_rows_of_a_table_that_a_rule_rests_on_nothing_of_take_nothing():
     for one, wanted in zip(lost, (Confidence.high, Confidence.medium), strict=True):
         assert with_doubts([one, finding("ranks/c", 0)], RULES)[1].confidence == wanted
         assert with_doubts([one, finding("host/a", 0)], RULES)[1].confidence == Confidence.medium
+
+
+def test_sums_of_the_profiler_put_nothing_in_doubt_that_rests_on_whole_kernels():
+    sums, kernels = (
+        finding("capture/contradicted", 0).model_copy(update={"subject": {"of": of}})
+        for of in ("step_times", "kernels")
+    )
+    needed = {"host/a": ("kernels", "host_calls"), "ranks/c": ("kernels", "step_times")}
+    events, both = finding("host/a", 0), finding("ranks/c", 0)
+    assert [one.confidence for one in with_doubts([sums, events, both], RULES, needed)[1:]] == [
+        Confidence.high,
+        Confidence.medium,
+    ]
+    assert with_doubts([sums, kernels, events], RULES, needed)[2].doubted_by == (sums.fingerprint, kernels.fingerprint)
+    assert with_doubts([sums, events], RULES)[1].confidence == Confidence.medium

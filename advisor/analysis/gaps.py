@@ -125,7 +125,7 @@ def _free_pieces(device: DeviceTimeline, free: Spans, links: Table[Dispatch]) ->
     rank = device.cells.rank[cell]
     stretch = span_at(stretches, spans.start)
     inside = stretch >= 0
-    _, begins, ends = device.on_clock(stretches)
+    begins, ends = _across_steps(device, stretches)
     dry, wet = (np.where(inside, values_at(side, stretch, 0), own) for side, own in ((begins, start), (ends, end)))
     work = device.work
     work_rank = device.cells.rank[work.cell]
@@ -144,6 +144,16 @@ def _free_pieces(device: DeviceTimeline, free: Spans, links: Table[Dispatch]) ->
         launched=np.where(link >= 0, wet - values_at(latency, link, 0), MISSING),
         tolerance=clock_tolerances(links["rank"], latency, rank),
     )
+
+
+def _across_steps(device: DeviceTimeline, stretches: Spans) -> tuple[Array, Array]:
+    """Begin and end of the stretch that each of these is of, by the clock: one that goes on in the next step is one."""
+    cell, begins, ends = device.on_clock(stretches)
+    rank = device.cells.rank[cell]
+    goes_on = (begins[1:] == ends[:-1]) & (rank[1:] == rank[:-1])
+    first, last = (np.flatnonzero(~edge) for edge in (np.append(False, goes_on), np.append(goes_on, False)))
+    whole = np.cumsum(~np.append(False, goes_on)[: len(cell)]) - 1
+    return begins[first[: len(cell)]][whole], ends[last[: len(cell)]][whole]
 
 
 def _device_causes(device: DeviceTimeline, pieces: _Pieces) -> Array:

@@ -65,6 +65,7 @@ WORDS: Mapping[str, Text] = {
     ),
     "read_with_care": _t("Read the numbers with care: ", "数字仅供参考："),
     "next_gain": _t("The next gain would be: ", "再往下可挖掘的是："),
+    "let_pass": _t("The largest that a rule measured and let pass: ", "各规则测得但未达门限的，最大一项是："),
     "next_gain_wins": _t(" – {saving}.", "——{saving}。"),
     "next_operator": _t(
         "The next gain would be in {name}, which takes {share} of {the_step}.",

@@ -265,9 +265,7 @@ def test_a_loader_between_two_steps_is_blamed_for_the_pause():
 def test_a_pause_that_goes_on_in_the_next_step_is_charged_in_both_by_what_the_host_does_in_each():
     kernels = Table.build(Kernel, rank=0, step=[1, 2], start_ns=[0, 9 * MS], duration_us=1000.0, op_type=["A", "B"])
     launches = Table.build(Launch, rank=0, device_start_ns=[0, 9 * MS], host_start_ns=[-5 * MS, 9 * MS - 10_000])
-    windows = read_table(
-        StepWindow, "step start_ns end_ns counts_from_ns\n1 0 5000000 -\n2 5000000 10000000 5000000"
-    )
+    windows = read_table(StepWindow, "step start_ns end_ns counts_from_ns\n1 0 5000000 -\n2 5000000 10000000 5000000")
     calls = tl.host_calls(
         HEAD + "1 api cudaStreamSynchronize 500000 1100000 -\n1 operator aten::save 1200000 4990000 -\n"
         "1 data_loader __next__ 5010000 8900000 -"

@@ -289,6 +289,17 @@ def test_of_a_healthy_run_what_came_nearest_is_the_next_gain() -> None:
     assert _flat(said.beyond) == "The next gain would be: compute/cast costs 2.0 % – about 20.0 µs per step (2.0 %)."
 
 
+def test_what_would_be_worth_acting_on_were_it_clear_is_told_as_let_pass() -> None:
+    near = Measure(
+        fingerprint="x",
+        saving=Saving(us=200, share=0.2),
+        evidence=(Evidence(name="share", value=0.2, unit="share"),),
+        short_of="contrast",
+    )
+    said = _said(_diagnosis(outcomes=(Outcome(rule="compute/cast", outcome="quiet", measures=(near,)),)))
+    assert _flat(said.beyond).startswith("The largest that a rule measured and let pass: compute/cast costs 20 %")
+
+
 def test_what_a_rule_kept_quiet_of_for_another_reason_is_no_gain() -> None:
     guarded = Measure(fingerprint="x", saving=Saving(us=900, share=0.9))
     said = _said(_diagnosis(outcomes=(Outcome(rule="compute/cast", outcome="quiet", measures=(guarded,)),)))

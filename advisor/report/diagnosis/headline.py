@@ -237,13 +237,16 @@ def _quiet_by_category(diagnosis: Diagnosis) -> Counter[str]:
 
 
 def _next_gain(diagnosis: Diagnosis, language: Language) -> Prose:
-    """Where the next per cent would be: the largest of what was found or measured though it is not worth acting on."""
+    """Where the next per cent would be: the largest of what was found or measured though it is not worth acting on.
+
+    What would be worth it, were it as clear as its rule asks for, is no next per cent, and is told as that.
+    """
     best = max(_small_gains(diagnosis), key=lambda finding: finding.saving.us, default=None)
     if best is not None:
         phrase = describe_saving(best.saving.us, best.saving.share, diagnosis.run.times_of, language)[0]
         title = Maker(diagnosis, language).title(best)
         return (
-            TextPiece(say("next_gain", language)),
+            TextPiece(say("next_gain" if best.saving.share < WORTH_SHARE else "let_pass", language)),
             *title,
             TextPiece(say("next_gain_wins", language, saving=phrase)),
         )

@@ -409,6 +409,7 @@ def test_a_finding_that_wins_what_its_cause_wins_is_the_same_time(rule: str, won
         ((5,), (5, 9), 0.17, True),
         ((5,), (5, 9), 0.1, False),
         ((5, 7), (5, 9), 0.19, False),
+        ((5, 9, 13), (5, 9), 0.19, True),
     ],
 )
 def test_a_finding_about_the_events_of_its_cause_is_the_same_time(
@@ -420,7 +421,7 @@ def test_a_finding_about_the_events_of_its_cause_is_the_same_time(
 
 
 def _with_events(finding: Finding, starts: tuple[int, ...]) -> Finding:
-    events = tuple(Occurrence(table="stalls", rank=0, start_ns=start, duration_us=2.0) for start in starts)
+    events = tuple(Occurrence(table="stalls", rank=0, start_ns=1000 * start, duration_us=2.0) for start in starts)
     return finding.model_copy(update={"occurrences": events})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.model.findings import TOLD_APART, Diagnosis, Finding, unexplained_part
+from advisor.model.findings import TOLD_APART, Diagnosis, Finding, Occurrence, unexplained_part
 
 _ALIKE = 1.005
 """Times that differ by less are told with the same three digits."""
@@ -84,8 +84,14 @@ def _ranks_seen(finding: Finding) -> frozenset[int | None]:
 
 
 def _rest_on_the_same(finding: Finding, cause: Finding) -> bool:
-    """Whether each event behind a finding is behind its cause too, such as the pauses of a host."""
-    own, of_cause = (
-        {(event.rank, event.start_ns, event.duration_us) for event in one.occurrences} for one in (finding, cause)
-    )
-    return bool(own) and own <= of_cause
+    """Whether most of the time of the events behind a finding lies within an event behind its cause on that rank, such
+    as a pause of the device within the call that the host waits in."""
+    spans = [(one.rank, one.start_ns, one.start_ns + 1e3 * one.duration_us) for one in cause.occurrences]
+    own = [(one.duration_us, any(_lies_in(one, span) for span in spans)) for one in finding.occurrences]
+    return 2 * sum(us for us, inside in own if inside) > sum(us for us, _ in own)
+
+
+def _lies_in(event: Occurrence, span: tuple[int | None, int, float]) -> bool:
+    """Whether the middle of an event lies in a span of its rank, from one moment to another."""
+    rank, start_ns, end_ns = span
+    return event.rank == rank and start_ns <= event.start_ns + 500 * event.duration_us <= end_ns

@@ -30,6 +30,8 @@ from advisor.facts.table import Array, values_at
 
 UNBOUND = 2**50
 """ns that no capture lasts."""
+ROUNDED_NS = 2_000
+"""Start and duration of a task may each be rounded to a µs, as older versions of the PyTorch profiler do."""
 _ROUNDS = 4
 """Collectives beside computation and the work that waits for them are worked out in turns."""
 
@@ -154,8 +156,12 @@ class ReplayInput(Struct, frozen=True, dict=True):
 
     @cached_property
     def beside_slack(self) -> Array:
-        """Per collective beside computation: how long after the task it follows it began, ns; negative without one."""
+        """Per collective beside computation: how long after the task it follows it began, ns; negative without one.
+
+        Times are rounded: one that seems to begin `ROUNDED_NS` before that task ends began as it ended.
+        """
         slack = self.beside.start - values_at(self.work.end, self.beside.awaits, 0)
+        slack = np.where((slack < 0) & (slack >= -ROUNDED_NS), 0, slack)
         return np.where(self.beside.awaits >= 0, slack, -1)
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import msgspec
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -124,6 +125,17 @@ def test_work_that_awaits_a_collective_comes_no_sooner_than_that():
     empty = np.empty(0, np.int64)
     one = ReplayInput(0, work, beside, Queue(empty, empty, empty), NONE)
     assert gains_by_task(one, Relief(spans((13, 40)), NONE), waits=NONE).tolist() == [0, 27, 0]
+
+
+@pytest.mark.parametrize("early", [0, 1, 2000])
+def test_a_collective_that_seems_to_begin_before_the_task_it_follows_ends_is_not_sooner_for_that(early: int) -> None:
+    """Both were launched long before, so that nothing but that task holds it."""
+    work, beside = tasks((0, 0, 100_000), (6_000, 400_000, 410_000)), tasks((5_000, 100_000 - early, 400_000))
+    work = msgspec.structs.replace(work, awaits=np.array([-1, 0]), queued=np.array([0, 394_000]))
+    beside = msgspec.structs.replace(beside, awaits=np.array([0]), queued=np.array([95_000]))
+    empty = np.empty(0, np.int64)
+    one = ReplayInput(0, work, beside, Queue(empty, empty, empty), NONE)
+    assert gains_by_task(one, Relief(NONE, NONE), waits=NONE).tolist() == [0, 0]
 
 
 def test_nothing_taken_away_wins_nothing():

@@ -44,7 +44,7 @@ def complete_by_other_ranks(run: Run, calls: Table[CollectiveCall]) -> Table[Col
     """The calls with what depends on all ranks: waits for those not captured, and the micro-batches of a pipeline."""
     calls = without_waits_for_captured(run, calls)
     known = np.flatnonzero((calls["stage"] != MISSING) & (calls["step"] != MISSING))
-    batches, _ = count_micro_batches(calls.take(known), calls["stage"][known])
+    batches, _ = count_micro_batches(calls.take(known), calls["stage"][known], len(run.parallel.stages))
     return calls if np.isnan(batches) else calls.having(micro_batches=np.full(len(calls), batches))
 
 

@@ -15,7 +15,9 @@ from advisor.analysis.grouping import group_by, row_at
 from advisor.analysis.stage_transfers import are_between_stages
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall, Overlap
+from advisor.facts.observed import Group
 from advisor.facts.table import Array, Table
+from advisor.model.run import Parallel
 
 
 class Drains(Struct, frozen=True):
@@ -63,6 +65,36 @@ def drains(split: Table[Overlap], calls: Table[CollectiveCall] | None) -> Drains
     found.drained_us[of], found.filled_us[of] = np.clip(draining[taken], 0, most), filled[taken]
     found.call[of] = kept[met.row[taken]]
     return found
+
+
+def waits_for_absent_stages(
+    parallel: Parallel, split: Table[Overlap], calls: Table[CollectiveCall] | None, members: Table[Group] | None
+) -> Array:
+    """Per rank and step, µs: what it waits in the collective where stages first meet after its last send or receive,
+    with no kernel beside it, where ranks of stages take part of which none was captured; 0 where none is seen.
+    """
+    found = np.zeros(len(split))
+    if calls is None or members is None:
+        return found
+    spanning = _groups_with_absent_stages(parallel, members, split["rank"])
+    cell = row_at(split["rank"], split["step"], calls["rank"], calls["step"])
+    kept = np.flatnonzero((cell >= 0) & (calls["elapse_us"] >= 0) & (calls["start_ns"] != MISSING))
+    calls, cell = calls.take(kept), cell[kept]
+    since = _us_after_pairs(calls, cell, len(split))
+    ends = np.flatnonzero((since > 0) & calls.texts("group").isin(spanning))
+    in_order = ends[np.argsort(calls["start_ns"][ends], kind="stable")]
+    of, first = np.unique(cell[in_order], return_index=True)
+    taken = in_order[first]
+    waited = calls["exposed_us"][taken] - calls["unwaited_us"][taken]
+    found[of] = np.clip(np.nan_to_num(waited), 0, since[taken])
+    return found
+
+
+def _groups_with_absent_stages(parallel: Parallel, members: Table[Group], captured: Array) -> list[str]:
+    """Communicators in which ranks of stages take part of which no rank was captured."""
+    away = [rank for stage in parallel.stages if not np.isin(stage, captured).any() for rank in stage]
+    taking_part = members.texts("group").take(np.flatnonzero(np.isin(members["rank"], away)))
+    return [str(name) for name in dict.fromkeys(taking_part.values())]
 
 
 def _us_after_pairs(calls: Table[CollectiveCall], cell: Array, cells: int) -> Array:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.drains import drains
+from advisor.analysis.drains import drains, waits_for_absent_stages
 from advisor.analysis.grouping import group_by, row_at, row_of_key
 from advisor.analysis.stage_transfers import are_between_stages, count_micro_batches
 from advisor.facts.base import MISSING
@@ -56,10 +56,15 @@ def stage_times(
     unseen = steps.largest(means["span_us"])[steps.of] - means["span_us"]
     compute = of_stage.means(means["compute_us"])
     drained_us = groups.means(drained.drained_us)
-    stalled = means["bubble_us"] + drained_us
+    for_absent = waits_for_absent_stages(run.parallel, split, calls, members)
+    absent_us = groups.smallest(
+        np.maximum(for_absent - drained.drained_us, 0)
+    )  # others wait for one of their stage too
+    stalled = means["bubble_us"] + drained_us + absent_us
     waiting = of_stage.means(stalled + unseen)
-    moving = of_stage.means(groups.means(_moving_us(split, calls)))
-    batches, chunks = _micro_batches_of_steps(split, calls)
+    moving_us = groups.means(_moving_us(split, calls))
+    moving = of_stage.means(moving_us)
+    batches, chunks = _micro_batches_of_steps(split, calls, count)
     pausing = split["bubble_us"] + drained.waited_us + drained.filled_us
     least = split["span_us"] - split["compute_us"] - pausing
     working = compute + _least_of_ranks(split, least)
@@ -76,6 +81,8 @@ def stage_times(
         **means,
         unseen_us=unseen,
         drained_us=drained_us,
+        absent_us=absent_us,
+        bare_moving_us=moving_us,
         micro_batches=batches,
         virtual_stages=chunks,
         average_compute_us=np.full(len(groups), compute.mean() * of_all),
@@ -141,12 +148,14 @@ def _moving_us(split: Table[Overlap], calls: Table[CollectiveCall] | None) -> Ar
     return np.where(seen, np.maximum(sums[0], sums[1]) + sums[2], np.nan)
 
 
-def _micro_batches_of_steps(split: Table[Overlap], calls: Table[CollectiveCall] | None) -> tuple[float, float]:
+def _micro_batches_of_steps(
+    split: Table[Overlap], calls: Table[CollectiveCall] | None, stages: int
+) -> tuple[float, float]:
     if calls is None:
         return np.nan, np.nan
     cell = row_at(split["rank"], split["step"], calls["rank"], calls["step"])
     known = np.flatnonzero(cell >= 0)
-    return count_micro_batches(calls.take(known), split["stage"][cell[known]])
+    return count_micro_batches(calls.take(known), split["stage"][cell[known]], stages)
 
 
 def _flag_first(these: Array) -> Array:

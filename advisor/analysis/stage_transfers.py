@@ -29,31 +29,49 @@ def are_inside_stages(calls: Table[Collective] | Table[CollectiveCall]) -> Array
     return kinds.hits(kind.startswith(_INSIDE_A_STAGE) for kind in kinds.names)
 
 
-def count_micro_batches(calls: Table[CollectiveCall], stage: Array) -> tuple[float, float]:
-    """Micro-batches per step, and virtual stages of each stage, by what ranks of all stages send; NaN where unknown.
+def count_micro_batches(calls: Table[CollectiveCall], stage: Array, stages: int) -> tuple[float, float]:
+    """Micro-batches per step, and virtual stages of each stage, by what ranks of the stages send; NaN where unknown.
 
     With v virtual stages and m micro-batches the first and the last stage send (2v - 1)m times, those between them 2vm
-    times: m is the difference. Where there are none between, or none of virtual stages fits, m is what those send that
-    send least. Where sends and receives are batched, each joins the two but the first and the last of a step, of which
-    one only sends and one only receives: one more than micro-batches.
+    times: m is the difference. Where there are none between, or none of virtual stages fits, each stage is taken for
+    one: m is what the first and the last send, whichever sends less, or half of what those between them do. Where sends
+    and receives are batched, a stage joins the two but while it fills and drains (see `_batched_alone`).
 
     Args:
         calls: Those of known steps.
         stage: Of the rank of each.
+        stages: How many the pipeline has.
     """
     ops, between = calls.texts("op"), ~are_inside_stages(calls)
-    for op, alone in (("send", 0), ("batchSendRecv", 1)):
+    for op in ("send", "batchSendRecv"):
         chosen = np.flatnonzero(ops.isin([op]) & between)
-        if len(chosen):
-            steps = group_by(calls["rank"][chosen], calls["step"][chosen])
-            told = None if alone else _told_by_middle_stages(stage[chosen][steps.first], steps.sizes)
-            return told or (float(max(steps.sizes.min() - alone, 1)), np.nan)
+        if not len(chosen):
+            continue
+        steps = group_by(calls["rank"][chosen], calls["step"][chosen])
+        here, sent = stage[chosen][steps.first], steps.sizes
+        if op == "send" and (told := _told_by_middle_stages(here, sent, stages)):
+            return told
+        if op == "batchSendRecv":
+            sent = sent - _batched_alone(here, stages)
+        ends = (here == 0) | (here == stages - 1)
+        least = sent[ends].min() if ends.any() else sent.min() // 2
+        return float(max(least, 1)), np.nan
     return np.nan, np.nan
 
 
-def _told_by_middle_stages(stage: Array, sent: Array) -> tuple[float, float] | None:
+def _batched_alone(stage: Array, stages: int) -> Array:
+    """Per stage: how often, at one forward and one backward in turn, it only sends or only receives beyond the rest.
+
+    Until the last stage has its first micro-batch a stage fills: it passes on one for each stage behind it. It drains
+    likewise. The first one counts m batches beside these, the last one m and one, and those between them 2m.
+    """
+    behind = stages - 1 - stage
+    return np.where(stage == stages - 1, 1, np.where(stage == 0, behind, 2 * behind + 1))
+
+
+def _told_by_middle_stages(stage: Array, sent: Array, stages: int) -> tuple[float, float] | None:
     """The same where all first and last stages send alike, and all of those between them."""
-    at_end = np.isin(stage, [stage.min(), stage.max()])
+    at_end = np.isin(stage, [0, stages - 1])
     ends, middle = np.unique(sent[at_end]), np.unique(sent[~at_end])
     if len(ends) != 1 or len(middle) != 1:
         return None

@@ -162,6 +162,7 @@ RUN: Mapping[str, Text] = {
     "captured_ranks": _t("number of captured ranks", "已采集的卡数"),
     "world_size": _t("number of ranks of the job", "任务总卡数"),
     "missing_ranks": _t("ranks that were not captured", "未采集的卡"),
+    "missing_stages": _t("pipeline stages that were not captured", "未采集的流水线 stage"),
     "level": _t("profiler level", "采集级别"),
     "sampled": _t("samplers that were on", "开启的采样开关"),
     "core_metrics": _t("what was counted within kernels", "采集的硬件计数器组"),

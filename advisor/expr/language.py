@@ -242,6 +242,13 @@ RUN_NAMES: tuple[RunName, ...] = (
         "missing_ranks", _TEXT, "ranks that were not captured, such as `2-7, 9`", lambda r: r.missing_ranks or None
     ),
     RunName(
+        "missing_stages",
+        _TEXT,
+        "pipeline stages of which no rank was captured, such as `1-3`; missing where there are none, or stages are "
+        "not known",
+        lambda r: r.missing_stages or None,
+    ),
+    RunName(
         "level", _NUMBER, "lowest profiler level, -1 to 2; missing when not recorded", lambda r: _LEVELS.get(r.level)
     ),
     RunName(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Literal
 
@@ -184,9 +185,14 @@ class Run(_Model):
     @property
     def missing_ranks(self) -> str:
         """The ranks of the job that were not captured, such as `2-7, 9`; empty where none is known to be missing."""
-        ends = [-1, *sorted({rank for rank in self.ranks if 0 <= rank < self.world_size}), self.world_size]
-        runs = [(before + 1, after - 1) for before, after in pairwise(ends) if after - before > 1]
-        return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+        return _numbers_missing(self.ranks, self.world_size)
+
+    @property
+    def missing_stages(self) -> str:
+        """The stages of the pipeline of which no rank was captured, such as `1-3`; empty where none is known."""
+        captured = {*self.ranks}
+        seen = [stage for stage, ranks in enumerate(self.parallel.stages) if captured.intersection(ranks)]
+        return _numbers_missing(seen, len(self.parallel.stages))
 
     @property
     def lost_files(self) -> str:
@@ -241,3 +247,10 @@ class Run(_Model):
     def step_count(self) -> int:
         """How many steps the totals of a rank spread over; a run without steps counts as one."""
         return max(len(self.steps), 1)
+
+
+def _numbers_missing(seen: Iterable[int], count: int) -> str:
+    """The numbers below `count` that are not among these, such as `2-7, 9`."""
+    ends = [-1, *sorted({number for number in seen if 0 <= number < count}), count]
+    runs = [(before + 1, after - 1) for before, after in pairwise(ends) if after - before > 1]
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)

@@ -46,6 +46,7 @@ COLUMNS: Mapping[str, Text] = {
     "bank_share": _t("Bank conflicts", "bank 冲突占比"),
     "bare_calls": _t("Alone, per step", "每步单独执行次数"),
     "bare_median_us": _t("Median alone", "单独执行中位数"),
+    "bare_moving_us": _t("Bare transit between stages", "stage 间未掩盖的传输"),
     "bare_us": _t("Not hidden", "未被计算掩盖"),
     "bare_wait_us": _t("Waited with nothing beside it", "未被掩盖的等待"),
     "before": _t("Operator before it", "其前的算子"),

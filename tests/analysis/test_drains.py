@@ -197,3 +197,17 @@ def test_stages_that_may_be_there_are_asked_for(calls, groups, run):
             None if groups is None else table(groups, Group),
         )
     assert missing.value.tables == ("groups",)
+
+
+def test_a_stage_waits_where_all_meet_for_one_that_was_not_captured():
+    members = table("group rank\nmp02 0\nmp02 2\nmp13 1\nmp13 3\ndp23 2\ndp23 3", Group)
+    split = "\n".join(line for line in SPLIT.splitlines() if line[:1] not in ("0", "1"))
+    kept = [line for line in CALLS.strip().splitlines() if line[:1] not in ("0", "1")]
+    waiting = ["    ".join([line, "unwaited_us" if line.startswith("rank") else "15"]) for line in kept]
+    waiting[-1] = waiting[-1].replace("95        95", "65        65")
+    (alone,) = stage_times(STAGES, table(split, Overlap), table("\n".join(waiting)), members).rows()
+    assert alone["absent_us"] == 65 - 15, "the rank that waits shortest waits for none of its own stage"
+    (unknown,) = stage_times(STAGES, table(split, Overlap), table("\n".join(kept)), members).rows()
+    assert unknown["absent_us"] == 0, "nothing tells what of it is a wait"
+    both = stage_times(STAGES, table(SPLIT, Overlap), table(CALLS), members).rows()
+    assert [row["absent_us"] for row in both] == [0, 0]

@@ -108,6 +108,17 @@ def test_micro_batches_of_a_simulated_pipeline_are_counted_however_it_sends(micr
         assert {row["micro_batches"] for row in stage_times(STAGES, split, calls).rows()} == {float(micro_batches)}
 
 
+@pytest.mark.parametrize("batched", [False, True])
+@pytest.mark.parametrize("stage", range(4))
+def test_micro_batches_are_counted_on_any_stage_that_was_captured_alone(stage, batched):
+    moves = [move.kinds() for move, _ in one_forward_one_backward(stage, 4, 9) if move.kinds()]
+    ops = [op for kinds in moves for op in (["batchSendRecv"] if batched else kinds)]
+    run = Run(parallel=Parallel(stages=((0,), (1,), (2,), (3,))))
+    calls = Table.build(CollectiveCall, rank=stage, step=1, op=ops, p2p=1)
+    split = Table.build(Overlap, rank=[stage], step=1, stage=stage, span_us=9.0)
+    assert {row["micro_batches"] for row in stage_times(run, split, calls).rows()} == {9.0}
+
+
 def test_a_bubble_of_nothing_under_batched_sends_and_receives_is_what_they_took():
     sums = read_table(
         StepTime,

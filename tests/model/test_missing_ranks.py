@@ -6,7 +6,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.model.run import Run
+from advisor.model.run import Parallel, Run
 
 
 @given(st.sets(st.integers(-2, 12)), st.integers(0, 10))
@@ -21,3 +21,10 @@ def test_missing_ranks_are_those_of_the_job_that_are_not_there(ranks: set[int], 
 
 def test_ranks_of_the_largest_jobs_are_told_without_counting_them() -> None:
     assert Run(name="x", ranks=(0, 7), world_size=1 << 60).missing_ranks == f"1-6, 8-{(1 << 60) - 1}"
+
+
+def test_missing_stages_are_those_of_which_no_rank_is_there() -> None:
+    parallel = Parallel(pp=4, stages=((0, 1), (2, 3), (4, 5), (6, 7)))
+    assert Run(ranks=(3,), parallel=parallel).missing_stages == "0, 2-3"
+    assert Run(ranks=(0, 3, 4, 7), parallel=parallel).missing_stages == ""
+    assert Run(ranks=(0, 1)).missing_stages == ""

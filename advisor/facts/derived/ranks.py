@@ -265,6 +265,20 @@ class StageTime(Fact):
             "its last send or receive, mean over its ranks; 0 where none is seen."
         ),
     ]
+    absent_us: Annotated[
+        float,
+        Us(
+            "What it waits in that collective, beyond the captured stages, where ranks of stages take part of which "
+            "none was captured, on the rank that waits shortest; 0 where none is seen."
+        ),
+    ]
+    bare_moving_us: Annotated[
+        float,
+        Us(
+            "The part of its sends and receives in which data move for certain, with no kernel beside them, mean over "
+            "its ranks, those in both directions at once counted once; missing where no transit was measured."
+        ),
+    ]
     micro_batches: Annotated[
         float,
         Count(

@@ -44,6 +44,7 @@ def expert_loads(shapes: Table[OperatorShape], times: Table[RankTime]) -> Table[
         mean_tokens=stages.means(tokens)[stages.of],
         expert_us=expert_us,
         mean_expert_us=stages.means(expert_us)[stages.of],
+        peer_expert_us=stages.medians_of_others(expert_us),
         comm_us=times["comm_us"][at],
         peer_comm_us=times["peer_comm_us"][at],
     )

@@ -275,6 +275,7 @@ def _hits_in_groups(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hi
     severity = _level_by_hit(rule.severity, frame, fired)
     confidence = _level_by_hit(rule.confidence, frame, fired)
     saving = _time_per_step(rule.saving.us if rule.saving is not None else None, frame, run, fired)
+    imposed = _time_per_step(rule.saving.imposes if rule.saving is not None else None, frame, run, fired)
     restated = _time_per_step(rule.symptom, frame, run, fired)
     fix = _fix_steps_by_hit(rule, frame, fired)
     steps, counts = _own_steps(frame, fired, run), _count_steps(frame, fired)
@@ -287,6 +288,7 @@ def _hits_in_groups(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hi
             confidence=confidence[i],
             saving_us=saving[i],
             restated_us=restated[i],
+            imposed_us=imposed[i],
             evidence=evidence[i],
             values={name: values[name][i] for name in values},
             fix=fix[i],

@@ -40,6 +40,8 @@ class Hit(Struct, frozen=True):
     evidence: tuple[Evidence, ...]
     values: Mapping[str, Scalar]
     """Every `let` with one value per group, for the rule's own tests."""
+    imposed_us: float = 0.0
+    """What others lose by it now, where the rule says that this is more than fixing it wins, between 0 and the step."""
     fix: tuple[int, ...] | None = None
     """Which steps of the remedy apply here, counted from 0; None for all."""
     step_us: float | None = None

@@ -41,6 +41,7 @@ def _finding_of_hits(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) 
         severity=worst.severity,
         confidence=worst.confidence,
         saving=_saving_of_hits(hits, elsewhere, slack),
+        imposed=_imposed_of_hits(hits),
         restated=_restated_of_hits(hits),
         subject=worst.subject,
         seen=tuple(dict.fromkeys(hit.place for hit in hits)),
@@ -69,6 +70,15 @@ def _saving_of_hits(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -
         us = {rank: one for rank, one in everywhere.items() if math.isfinite(one)}
     every = None if None in us else len({*run.ranks, *us})
     return saving_with_share(_join_across_ranks(across, list(us.values()), every), run.step_us)
+
+
+def _imposed_of_hits(hits: list[Hit]) -> Saving | None:
+    """What others lose by it now, of the rank by which they lose most; None where the rule says nothing of that."""
+    run, rule = hits[0].run, hits[0].rule
+    if rule.saving is None or rule.saving.imposes is None:
+        return None
+    us = _by_rank([(hit, hit.imposed_us) for hit in hits], rule)
+    return saving_with_share(max(us.values()), run.step_us)
 
 
 def _restated_of_hits(hits: list[Hit]) -> Saving | None:

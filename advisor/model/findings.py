@@ -168,6 +168,9 @@ class Finding(_Model):
     saving: Saving = Saving()
     at_most: bool = False
     """Whether the saving is an upper bound here, because rows that bound it were lost."""
+    imposed: Saving | None = None
+    """What others lose by it now, where that is more than fixing it wins, as where work is shared out anew: the others
+    then have more of it. None where a rule says nothing of that."""
     restated: Saving | None = None
     """Of a symptom: the time it says again without a reason, as the mean of all ranks where all show it, else that of
     the rank which shows it most. None of a cause."""
@@ -205,6 +208,11 @@ class Finding(_Model):
     def worth(self) -> Saving:
         """What it weighs: of a cause what fixing it wins, of a symptom all the time it says again."""
         return self.restated or self.saving
+
+    @property
+    def brings_about(self) -> Saving:
+        """How much of the time of others it accounts for: at least what it weighs."""
+        return max(self.worth, self.imposed or self.worth, key=lambda one: one.us)
 
     @property
     def is_slight(self) -> bool:
@@ -251,7 +259,7 @@ def _rests_on(finding: Finding, ranks: Collection[int | None]) -> bool:
 
 def unexplained_part(symptom: Finding, causes: Iterable[Finding]) -> Saving:
     """What these causes leave of the time of a symptom; a cause that is a symptom itself accounts for all its time."""
-    known = [cause.worth for cause in causes]
+    known = [cause.brings_about for cause in causes]
     return Saving(
         us=max(symptom.worth.us - sum(one.us for one in known), 0.0),
         share=max(symptom.worth.share - sum(one.share for one in known), 0.0),

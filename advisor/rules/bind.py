@@ -293,11 +293,16 @@ class _Binder:
         saving = self.written.saving
         if saving is None:
             return None
-        us = self.compiled(("saving", "us"), saving.us, scope, "number", group=True)
+        us = self.time(("saving", "us"), saving.us, scope)
+        imposes = self.time(("saving", "imposes"), saving.imposes, scope) if saving.imposes else None
+        return SavingSpec(us, saving.across, saving.assumes, saving.at_most, imposes)
+
+    def time(self, path: tuple[str, ...], written: str, scope: Scope) -> Compiled:
+        """A time per group that is part of what can be won."""
+        us = self.compiled(path, written, scope, "number", group=True)
         if not self.broken & us.names and us.type.kind == "number" and us.type.unit not in ("us", ""):
-            path = ("saving", "us")
             self.wrong(path, _message_of_part(path, Message("expected_time", found=say_type(us.type))))
-        return SavingSpec(us, saving.across, saving.assumes, saving.at_most)
+        return us
 
     def fix_when(self, scope: Scope) -> tuple[Compiled | None, ...]:
         """When each step of the remedy is worth saying."""

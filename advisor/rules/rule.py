@@ -72,6 +72,8 @@ class SavingSpec(Struct, frozen=True):
     assumes: Text
     at_most: bool = False
     """Whether it is an upper bound and no estimate."""
+    imposes: Compiled | None = None
+    """What others lose by it now, µs per step, where that is more than fixing it wins."""
 
     @property
     def asks_quiet_ranks(self) -> bool:

@@ -111,6 +111,7 @@ class SavingFile(_Part):
     """What fixing it could win per step, at most."""
 
     us: Expression
+    imposes: Expression = ""
     across: Literal["worst", "mean", "least", "critical"] = "worst"
     assumes: Words
     at_most: bool = False

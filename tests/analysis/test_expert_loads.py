@@ -27,6 +27,7 @@ def test_rows_count_for_each_call_beside_the_mean_of_the_stage() -> None:
                 1 GroupedMatmul 350,64;8,64,32 1 21"""
     first, second = loads_of(shapes, "0 - 7 3\n1 - 3 7")
     assert (first["tokens"], first["mean_tokens"], first["expert_us"], first["mean_expert_us"]) == (250, 300, 15, 18)
+    assert first["peer_expert_us"] == 21
     assert (second["tokens"], second["comm_us"], second["peer_comm_us"], second["ranks"]) == (350, 3, 7, 2)
 
 

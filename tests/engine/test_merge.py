@@ -66,6 +66,18 @@ def test_a_symptom_is_worst_where_most_of_its_time_is_not_where_most_can_be_won(
     assert idle.evidence[0].value == 0.7
 
 
+def test_what_others_lose_by_a_cause_is_kept_beside_what_its_remedy_wins(tmp_path: Path) -> None:
+    rows = "rank span_us free_us\n0 1000 500\n1 1000 700"
+    body = IDLE.replace("saving:", "saving:\n  imposes: 1.25 * idle_us")
+    found = evaluate(
+        made(tmp_path, body=body), TablesAlone({Overlap: read_table(Overlap, rows)}), run_of("step_us=1000")
+    )
+    (idle,) = merge(found)
+    assert idle.imposed is not None
+    assert (idle.imposed.us, idle.brings_about.us) == (875.0, 875.0)
+    assert idle.model_copy(update={"imposed": None}).brings_about == idle.saving
+
+
 @pytest.mark.parametrize(("ranks", "us"), [(2, 600.0), (3, 700.0)])
 def test_the_time_of_a_symptom_is_the_mean_where_all_ranks_show_it_else_that_of_the_worst(
     tmp_path: Path, ranks: int, us: float

@@ -445,6 +445,16 @@ def test_what_is_said_of_the_same_rank_again_is_a_part_of_its_cause(
     assert folded_under(_diagnosis(cause, late)) == ({"ranks/late": rule} if folded else {})
 
 
+@pytest.mark.parametrize(("won", "folded"), [(0.3, True), (0.34, False)])
+def test_a_cause_is_the_time_of_all_that_others_lose_by_it_however_little_its_remedy_wins(
+    won: float, folded: bool
+) -> None:
+    cause = _finding("ranks/experts", 0.2, symptoms=("ranks/late",), ranks=(1,))
+    cause = cause.model_copy(update={"imposed": Saving(us=270, share=0.27)})
+    late = _finding("ranks/late", won, causes=("ranks/experts",), ranks=(1,))
+    assert folded_under(_diagnosis(cause, late)) == ({"ranks/late": "ranks/experts"} if folded else {})
+
+
 def test_a_medium_cause_without_an_estimate_leads_where_nothing_else_does() -> None:
     said = _said(_diagnosis(_finding("env/logs"), _finding("compute/cast", 0.01)))
     assert said.first is not None

@@ -123,6 +123,7 @@ class ExpertLoad(Fact):
     mean_tokens: Annotated[float, Count("Mean of the stage.")]
     expert_us: Annotated[float, Us("Grouped multiplications.")]
     mean_expert_us: Annotated[float, Us("Mean of the stage.")]
+    peer_expert_us: Annotated[float, Us("Median of the other ranks of the stage.")]
     comm_us: Annotated[float, Us("Its communication per step.")]
     peer_comm_us: Annotated[float, Us("Median communication of the other ranks of its stage.")]
 

@@ -69,7 +69,7 @@ def _win_the_same(finding: Finding, cause: Finding) -> bool:
     What is a mean over all ranks, as their waits are, has the late one's own in it, which is none: of two ranks it is
     half of what that one costs. That ranks are slow on which the cause lies is the same time or a part of it.
     """
-    won, wins = finding.saving.us, cause.saving.us
+    won, wins = finding.saving.us, cause.brings_about.us
     of_ranks = [one.rule.startswith(_OF_RANKS) for one in (finding, cause)]
     apart = TOLD_APART if any(of_ranks) or _rest_on_the_same(finding, cause) else _ALIKE
     seen = _ranks_seen(finding)

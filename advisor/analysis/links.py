@@ -96,14 +96,13 @@ def _filled_us(
 def _worth_of_stage(
     split: Table[Overlap] | None, stages: Table[StageTime] | None, source: Array, target: Array
 ) -> Array:
-    """Per way: how much sooner a step would end if none waited for the stage of both ends; missing where they are in
-    different ones."""
+    """Per way: how much sooner a step would end if no other stage waited for those of its ends."""
     if split is None:
         return np.full(len(source), np.nan)
     ranks = group_by(split["rank"])
     rank, stage = split["rank"][ranks.first], split["stage"][ranks.first]
     of_source, of_target = (values_at(stage, row_of_key(rank, end)) for end in (source, target))
-    return np.where(of_source == of_target, worth_of_stages(of_source, stages), np.nan)
+    return worth_of_stages(stages, of_source, of_target)
 
 
 def _bulk_traffic(links: Table[Link], ways: Groups) -> tuple[Array, Array, Array]:

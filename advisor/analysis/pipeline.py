@@ -5,8 +5,9 @@ A step lasts at least as long as one stage works, and one micro-batch takes thro
 one forward, one backward the stage that works longest waits once, for its first micro-batch to come and its last to
 leave, and the others wait for it. So one stage that gets quicker wins no more than is left until the next one sets
 the pace. Interleaved stages pass on each micro-batch once for each of their virtual stages. Taken for granted is that
-micro-batches are alike, that sends take no time worth mention, and that a rank is slow alone: the pace of a stage is
-that of its rank in the middle.
+micro-batches are alike, that those which pass through other stages move in no time, and that data which move with no
+kernel beside them would do so too if no stage waited. The pace of a stage is that of its slowest rank; a micro-batch
+passes through it as through its rank in the middle.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.drains import drains, waits_for_absent_stages
-from advisor.analysis.grouping import group_by, row_at, row_of_key
+from advisor.analysis.grouping import group_by, row_at
 from advisor.analysis.stage_transfers import are_between_stages, count_micro_batches
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall, Overlap, StageTime
 from advisor.facts.observed import Group
-from advisor.facts.table import Array, Table, values_at
+from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
-from advisor.model.run import Run
+from advisor.model.run import UNEVEN, Run
 
 _AVERAGED = ("span_us", "exposed_comm_us", "bubble_us", "free_us")
 _NEARLY = 0.9
@@ -57,21 +58,22 @@ def stage_times(
     compute = of_stage.means(means["compute_us"])
     drained_us = groups.means(drained.drained_us)
     for_absent = waits_for_absent_stages(run.parallel, split, calls, members)
-    absent_us = groups.smallest(
-        np.maximum(for_absent - drained.drained_us, 0)
-    )  # others wait for one of their stage too
+    absent_us = groups.smallest(np.maximum(for_absent - drained.drained_us, 0))  # beyond it for one of their own stage
     stalled = means["bubble_us"] + drained_us + absent_us
     waiting = of_stage.means(stalled + unseen)
-    moving_us = groups.means(_moving_us(split, calls))
+    moved = _moving_us(split, calls)
+    moving_us = groups.means(moved)
     moving = of_stage.means(moving_us)
     batches, chunks = _micro_batches_of_steps(split, calls, count)
     pausing = split["bubble_us"] + drained.waited_us + drained.filled_us
     least = split["span_us"] - split["compute_us"] - pausing
-    working = compute + _least_of_ranks(split, least)
+    else_us = _least_of_ranks(split, least)
+    passing = compute + else_us
+    slowest, slowest_even = _slowest_ranks(split, np.nan_to_num(moved))
     passed_on = batches if np.isnan(chunks) else batches * chunks
-    spare = steps.largest(means["span_us"]).mean() - _paces_of_others(working, passed_on)
+    passing_others = else_us + (passing.sum() - passing) / passed_on
     of_all = np.where(len(of_stage) < count, np.nan, 1.0)  # of a stage that was not captured nobody knows how it works
-    return Table.build(
+    table = Table.build(
         StageTime,
         step=split["step"][first],
         stage=split["stage"][first],
@@ -93,15 +95,30 @@ def stage_times(
         average_moving_us=np.full(len(groups), moving.mean() * of_all),
         heaviest=_flag_first(compute == np.fmax.reduce(compute))[of_stage.of],
         waits_most=_flag_first(waiting >= _NEARLY * np.fmax.reduce(waiting))[of_stage.of],
-        worth_us=(np.maximum(spare, 0) * of_all)[of_stage.of],
+        own_pace_us=((slowest + passing_others) * of_all)[of_stage.of],
+        even_pace_us=((slowest_even + passing_others) * of_all)[of_stage.of],
     )
+    return table.having(worth_us=worth_of_stages(table, table["stage"]))
 
 
-def worth_of_stages(stage: Array, stages: Table[StageTime] | None) -> Array:
-    """Per stage asked for: how much sooner a step would end if none waited for it; missing where it is none."""
-    if stages is None:
+def worth_of_stages(
+    stages: Table[StageTime] | None, stage: Array, other: Array | None = None, *, even: bool = False
+) -> Array:
+    """Per stage asked for: how much sooner a step would end if no other one waited for it, or for it and this other.
+
+    Missing where one of them is no stage, where there are no more, and where not all is known. With `even` no rank of
+    theirs computes clearly longer than its peers, as where all such ranks are brought to the others.
+    """
+    other = stage if other is None else other
+    if stages is None or not len(stages):
         return np.full(len(stage), np.nan)
-    return values_at(stages["worth_us"], row_of_key(stages["stage"], stage), np.nan)
+    longest = group_by(stages["step"]).largest(stages["span_us"]).mean()
+    first = group_by(stages["stage"]).first
+    names, paces = stages["stage"][first], stages["even_pace_us" if even else "own_pace_us"][first]
+    asked = (names == stage[:, None]) | (names == other[:, None])
+    pace = np.where(asked, -np.inf, paces).max(axis=1, initial=-np.inf)
+    known = np.isin(stage, names) & np.isin(other, names) & np.isfinite(pace)
+    return np.where(known, np.maximum(longest - pace, 0), np.nan)
 
 
 def _is_no_pipeline(run: Run, calls: Table[CollectiveCall] | None, members: Table[Group] | None) -> bool:
@@ -117,15 +134,18 @@ def _least_of_ranks(split: Table[Overlap], us: Array) -> Array:
     return group_by(split["stage"][ranks.first]).smallest(ranks.means(us))
 
 
-def _paces_of_others(working: Array, passed_on: float) -> Array:
-    """Per stage: how long a step is if it need not wait for this one, as each of the others works; NaN if not known.
+def _slowest_ranks(split: Table[Overlap], moving_us: Array) -> tuple[Array, Array]:
+    """Per stage, in order: what its slowest rank computes and moves in a step, as it is and if it computed as others.
 
-    `passed_on` is how often a stage passes something on in a step, in one direction.
+    The latter takes ranks that compute clearly longer than their peers for such as these: beside several from where
+    ranks count as uneven, beside a single one from twice that.
     """
-    passing = working.sum() - working
-    paces = working + passing / passed_on
-    alone = np.array([np.delete(paces, stage).max(initial=-np.inf) for stage in range(len(paces))])
-    return np.where(np.isfinite(alone), alone, np.nan)
+    ranks = group_by(split["stage"], split["rank"])
+    compute, moving = ranks.means(split["compute_us"]), ranks.means(moving_us)
+    stages = group_by(split["stage"][ranks.first])
+    peers, peer_compute = stages.sizes[stages.of] - 1, stages.medians_of_others(compute)
+    slow = compute > peer_compute * np.where(peers > 1, 1 + UNEVEN, 1 + 2 * UNEVEN)
+    return stages.largest(compute + moving), stages.largest(np.where(slow, peer_compute, compute) + moving)
 
 
 def _moving_us(split: Table[Overlap], calls: Table[CollectiveCall] | None) -> Array:

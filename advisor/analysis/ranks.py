@@ -71,7 +71,7 @@ def rank_times(
         least_peer_comm_us=_least_of_others(peers, means["comm_us"]),
         next_peer_comm_us=_least_clearly_above(peers, means["comm_us"], UNEVEN * means["span_us"]),
         peer_gain_without_comm_us=peers.medians_of_others(_gains_without_communication(rank, without)),
-        stage_worth_us=worth_of_stages(stage, stages),
+        stage_worth_us=worth_of_stages(stages, stage, even=True),
         **_meetings_by_rank(rank, stage, calls, ranks.sizes),
         pace=_pace_by_rank(rank, shapes),
         kernels=kernels,

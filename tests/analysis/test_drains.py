@@ -162,7 +162,9 @@ def test_a_link_tells_what_its_gradients_fill_of_the_draining():
         Link,
     )
     split, calls = table(SPLIT, Overlap), table(slow)
-    found = link_uses(links, split, calls, table("step stage worth_us\n1 0 7\n1 1 9", StageTime)).rows()
+    found = link_uses(
+        links, split, calls, table("step stage span_us own_pace_us\n1 0 100 91\n1 1 100 93", StageTime)
+    ).rows()
     told = {(row["source"], row["target"]): (row["filled_us"], row["stage_worth_us"]) for row in found}
     assert told == {(0, 1): (0, 7), (2, 3): (60, 9), (3, 2): (0, 9), (2, 0): (0, None)}
     (plain, *_) = link_uses(links, None).rows()

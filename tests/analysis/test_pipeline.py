@@ -3,13 +3,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.analysis.overlap import overlaps
-from advisor.analysis.pipeline import stage_times
-from advisor.facts.derived import CollectiveCall, Overlap
+from advisor.analysis.pipeline import stage_times, worth_of_stages
+from advisor.facts.derived import CollectiveCall, Overlap, StageTime
 from advisor.facts.observed import Collective, StepTime
 from advisor.facts.table import Table, read_table
 from advisor.model.run import Parallel, Run
@@ -253,7 +254,13 @@ def worth_in_pipeline(forward: list[float], slowness: float, slow: int, micro_ba
         CollectiveCall, rank=[row[0] for row in rows for _ in range(micro_batches)], step=1, op="send", p2p=1
     )
     run = Run(parallel=Parallel(stages=tuple((2 * stage, 2 * stage + 1) for stage in range(count))))
-    return next(row["worth_us"] for row in stage_times(run, split, calls).rows() if row["stage"] == slow)
+    return worths(stage_times(run, split, calls))[slow]
+
+
+def worths(stages: Table[StageTime]) -> list[float | None]:
+    """What each of the stages is worth, from the first on."""
+    us = {row["stage"]: row["worth_us"] for row in stages.rows()}
+    return [us.get(stage) for stage in range(stages["stage"].max() + 1)]
 
 
 @settings(max_examples=150)
@@ -284,11 +291,60 @@ def test_a_lighter_stage_is_worth_what_is_left_until_the_other_one_sets_the_pace
     assert worth_in_pipeline([10, 12], 1, slow=0, micro_batches=8) == lasts - (8 * 36 + 30) < 8 * 30
 
 
+def test_a_stage_is_worth_no_more_than_is_left_until_the_slowest_rank_of_another_one_sets_the_pace():
+    """Each of four micro-batches takes 10 through a stage; the slowest rank of the second one works 80 in all."""
+    text = """
+    rank step stage span_us compute_us bubble_us
+    0    1    0     150     40         110
+    1    1    0     150     100        50
+    2    1    1     150     40         110
+    3    1    1     150     {other}    {waits}
+    """
+    run = Run(parallel=Parallel(stages=((0, 1), (2, 3))))
+    for other, worth in ((40, 150 - (40 + 40 / 4)), (80, 150 - (80 + 40 / 4))):
+        split = read_table(Overlap, text.format(other=other, waits=150 - other))
+        calls = read_table(
+            CollectiveCall, "rank step op p2p\n" + "".join(f"{rank} 1 send true x4\n" for rank in range(4))
+        )
+        assert worths(stage_times(run, split, calls))[0] == worth
+
+
+@pytest.mark.parametrize(("own", "even"), [(45, 40), (43, 43), (60, 40)])
+def test_a_rank_that_computes_clearly_longer_than_its_peer_can_be_taken_for_such_a_one(own, even):
+    text = f"""
+    rank step stage span_us compute_us bubble_us
+    0    1    0     150     40         110
+    1    1    0     150     100        50
+    2    1    1     150     40         110
+    3    1    1     150     {own}      {150 - own}
+    """
+    run = Run(parallel=Parallel(stages=((0, 1), (2, 3))))
+    sends = "".join(f"{rank} 1 send true x4\n" for rank in range(4))
+    stages = stage_times(run, read_table(Overlap, text), read_table(CollectiveCall, "rank step op p2p\n" + sends))
+    assert worth_of_stages(stages, np.array([0]), even=True).tolist() == [150 - (even + 40 / 4)]
+
+
+def test_what_moves_with_nothing_beside_it_moves_too_where_no_stage_waits():
+    """In both stages data move for 20: the second one alone works 60 and moves 20 in all."""
+    split = read_table(Overlap, "rank step stage span_us compute_us bubble_us\n0 1 0 150 90 60\n1 1 1 150 60 90")
+    calls = read_table(CollectiveCall, "rank step op p2p bare_transit_us\n0 1 send true 5 x4\n1 1 send true 5 x4")
+    assert worths(stage_times(STAGES, split, calls))[0] == 150 - (60 + 20 + 90 / 4)
+
+
 def test_without_micro_batches_or_a_stage_nobody_knows_what_a_stage_is_worth():
     text = "rank step stage span_us compute_us bubble_us\n0 1 0 100 60 20\n1 1 1 100 70 10"
     split = read_table(Overlap, text)
     calls = read_table(CollectiveCall, "rank step op\n0 1 send x3\n1 1 send x3")
-    assert [row["worth_us"] for row in stage_times(STAGES, split, calls).rows()] == [0, 0]
-    assert {row["worth_us"] for row in stage_times(STAGES, split).rows()} == {None}
+    assert worths(stage_times(STAGES, split, calls)) == [0, 0]
+    assert worths(stage_times(STAGES, split)) == [None, None]
     three = Run(parallel=Parallel(stages=((0,), (1,), (2,))))
-    assert {row["worth_us"] for row in stage_times(three, split, calls).rows()} == {None}
+    assert worths(stage_times(three, split, calls)) == [None, None]
+
+
+def test_what_joins_two_stages_is_worth_what_is_left_until_a_third_one_sets_the_pace():
+    text = "rank step stage span_us compute_us bubble_us\n0 1 0 150 80 70\n1 1 1 150 60 90\n2 1 2 150 100 50"
+    calls = read_table(CollectiveCall, "rank step op p2p\n" + "".join(f"{rank} 1 send true x4\n" for rank in (0, 1, 2)))
+    run = Run(parallel=Parallel(stages=((0,), (1,), (2,))))
+    stages = stage_times(run, read_table(Overlap, text), calls)
+    both = worth_of_stages(stages, np.array([0, 1, 0]), np.array([1, 2, -1])).tolist()
+    assert both[:2] == [150 - (100 + 35), 150 - (80 + 40)] and np.isnan(both[2])

@@ -418,8 +418,8 @@ class LinkUse(Fact):
     stage_worth_us: Annotated[
         float,
         Us(
-            "How much sooner a step would end if no other pipeline stage waited for that of its ranks (`stage_times`); "
-            "missing where they stand in different ones."
+            "How much sooner a step would end if no other pipeline stage waited for those of its ranks "
+            "(`stage_times`): the most that it can cost. Missing where there are no others, or too little is known."
         ),
     ]
 

@@ -55,8 +55,9 @@ class RankTime(Fact):
     stage_worth_us: Annotated[
         float,
         Us(
-            "How much sooner a step would end if no other pipeline stage waited for its own (`stage_times`): the most "
-            "that it can cost alone. Missing where there are no stages, or too little is known of one."
+            "How much sooner a step would end if no other pipeline stage waited for its own (`stage_times`), and no "
+            "rank of theirs computed clearly longer than its peers: the most that such ranks can cost together. "
+            "Missing where there are no stages, or too little is known of one."
         ),
     ]
     meetings: Annotated[float, Count("Collectives it took part in with captured peers.")]
@@ -314,10 +315,21 @@ class StageTime(Fact):
     waits_most: Annotated[
         bool, Flag("The first stage that waits nearly as long (90 %) as the one that waits longest over all steps.")
     ]
+    own_pace_us: Annotated[
+        float,
+        Us(
+            "How long a step would be if it waited for no other stage: what its slowest rank works in it, data that "
+            "move with nothing beside them included, and one micro-batch takes through the others. Missing where "
+            "micro-batches or a stage are unknown."
+        ),
+    ]
+    even_pace_us: Annotated[
+        float, Us("The same if ranks that compute clearly longer than their peers computed as these do.")
+    ]
     worth_us: Annotated[
         float,
         Us(
-            "How much sooner a step would end if no stage waited for this one, as the others work: the most that "
-            "anything in it can cost. Missing where micro-batches or a stage are unknown."
+            "How much sooner a step would end if no stage waited for this one: what is left until another stage sets "
+            "the pace, the most that anything in it can cost. Missing likewise."
         ),
     ]

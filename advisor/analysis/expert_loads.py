@@ -23,9 +23,8 @@ def expert_loads(shapes: Table[OperatorShape], times: Table[RankTime]) -> Table[
     Rows are what a multiplication was given. Where an engine pads them, as in graphs, they are the same on all ranks,
     and nothing is uneven.
     """
-    types = shapes.texts("op_type")
-    rows = _rows_of_shapes(shapes.texts("input_shapes"))
-    used = types.hits(map(bool, map(_GROUPED.match, types.names))) & ~np.isnan(rows)
+    rows = rows_of_inputs(shapes.texts("input_shapes"))
+    used = are_grouped(shapes.texts("op_type")) & ~np.isnan(rows)
     ranks = group_by(shapes["rank"][used])
     rank = shapes["rank"][used][ranks.first]
     at = row_of_key(times["rank"], rank)
@@ -51,7 +50,12 @@ def expert_loads(shapes: Table[OperatorShape], times: Table[RankTime]) -> Table[
     return table.take(peers >= _CHOICES)
 
 
-def _rows_of_shapes(shapes: Texts) -> Array:
+def are_grouped(types: Texts) -> Array:
+    """Per cell: whether this type multiplies the tokens of several experts, each by its own matrix."""
+    return types.hits(map(bool, map(_GROUPED.match, types.names)))
+
+
+def rows_of_inputs(shapes: Texts) -> Array:
     """Per cell: the first dimension of the first input; NaN where it has no two."""
     found = [_ROWS.match(name.strip('"')) for name in shapes.names]
     return np.array([*(float(match[1]) if match else np.nan for match in found), np.nan])[shapes.codes]

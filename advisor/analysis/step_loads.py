@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.completeness import lacks_kernel_rows
+from advisor.analysis.expert_loads import are_grouped, rows_of_inputs
 from advisor.analysis.families import communicate_inside
 from advisor.analysis.grouping import group_by, ratio, row_at
 from advisor.analysis.tensors import parse_tensors
@@ -30,12 +31,16 @@ def step_work(kernels: Table[Kernel], split: Table[Overlap]) -> Table[StepWork]:
     rank, step = kernels["rank"][known][cells.first], kernels["step"][known][cells.first]
     elements = _elements_of_inputs(kernels.texts("input_shapes"))[known]
     told = cells.sums(~np.isnan(elements)) > 0
+    grouped = are_grouped(types)[known]
+    tokens = np.where(grouped, rows_of_inputs(kernels.texts("input_shapes"))[known], 0.0)
     table = Table.build(
         StepWork,
         rank=rank,
         step=step,
         kernel_us=cells.sums(kernels["duration_us"][known]),
         mega_elements=np.where(told, cells.sums(np.nan_to_num(elements)), np.nan) / 1e6,
+        expert_us=cells.sums(np.where(grouped, kernels["duration_us"][known], 0.0)),
+        tokens=np.where(told, cells.sums(np.nan_to_num(tokens)), np.nan),
     )
     return table.take(~lacks_kernel_rows(split, rank, step))
 
@@ -65,6 +70,10 @@ def step_loads(work: Table[StepWork], split: Table[Overlap]) -> Table[StepLoad]:
         kernel_us=kernel_us,
         mean_kernel_us=mean_us,
         elements_ratio=ratio(elements, cells.means(elements)[cells.of]),
+        expert_us=work["expert_us"],
+        mean_expert_us=cells.means(work["expert_us"])[cells.of],
+        tokens=work["tokens"],
+        mean_tokens=cells.means(work["tokens"])[cells.of],
         exposed_comm_us=exposed,
         others_comm_us=cells.means_of_others(exposed),
         span_us=span,

@@ -41,6 +41,21 @@ def test_the_work_of_a_step_is_the_time_and_the_inputs_of_its_kernels() -> None:
     assert second["mega_elements"] is None
 
 
+def test_experts_are_told_apart_by_the_tokens_of_each_step() -> None:
+    kernels = """0 1 GroupedMatmul 300,64;4,64,8 7
+                 0 1 GroupedMatmul 200,8;4,8,64 5
+                 0 1 Add 5,5 3
+                 0 2 Add 5,5 3
+                 0 3 GroupedMatmul - 3"""
+    rows = work_of(kernels, "0 1 timeline -\n0 2 timeline -\n0 3 timeline -")
+    assert [(row["expert_us"], row["tokens"]) for row in rows] == [(12, 500), (0, 0), (3, None)]
+    work = read_table(StepWork, "rank step kernel_us expert_us tokens\n0 1 20 9 300\n1 1 10 5 100")
+    split = read_table(Overlap, "rank step stage exposed_comm_us span_us\n0 1 0 2 50\n1 1 0 22 50")
+    found = step_loads(work, split).rows()
+    assert [(row["expert_us"], row["mean_expert_us"]) for row in found] == [(9, 7), (5, 7)]
+    assert [(row["tokens"], row["mean_tokens"]) for row in found] == [(300, 200), (100, 200)]
+
+
 @pytest.mark.parametrize("shapes", ["nan", "-5,5", "1" * 40 + ",2", ";", "a,b;c"])
 def test_shapes_that_say_nothing_count_as_not_recorded(shapes: str) -> None:
     (row,) = work_of(f"0 1 Add {shapes} 4", "0 1 timeline -")

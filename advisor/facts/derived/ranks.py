@@ -141,6 +141,13 @@ class StepWork(Fact):
     mega_elements: Annotated[
         float, Number("Elements of all their inputs, in millions; missing where shapes were not recorded.")
     ]
+    expert_us: Annotated[float, Us("Of that, grouped multiplications, as experts have.")]
+    tokens: Annotated[
+        float,
+        Count(
+            "Rows of the first inputs of these together, as in `expert_loads`; missing where shapes were not recorded."
+        ),
+    ]
 
 
 class StepLoad(Fact):
@@ -162,6 +169,10 @@ class StepLoad(Fact):
     elements_ratio: Annotated[
         float, Times("Elements of the inputs of its kernels, over the mean of the stage in this step.")
     ]
+    expert_us: Annotated[float, Us("Its grouped multiplications, as experts have.")]
+    mean_expert_us: Annotated[float, Us("Mean of the stage in this step.")]
+    tokens: Annotated[float, Count("Rows that these were given, as in `expert_loads`.")]
+    mean_tokens: Annotated[float, Count("Mean of the stage in this step; 0 without experts.")]
     exposed_comm_us: Annotated[float, Us("Its exposed communication.")]
     others_comm_us: Annotated[float, Us("Mean exposed communication of the other ranks of the stage in this step.")]
     span_us: Annotated[float, Us("Its step.")]

@@ -19,6 +19,7 @@ from advisor.analysis.device import collective_times, kernel_times
 from advisor.analysis.grouping import Groups, group_by, ratio, row_at
 from advisor.analysis.intervals import Spans, covered_by_earlier, covered_ns, union, whole_ns
 from advisor.analysis.overlap import stages_of
+from advisor.analysis.queued_collectives import ops_queued_behind
 from advisor.analysis.same_moments import lie_apart
 from advisor.analysis.stage_transfers import count_micro_batches
 from advisor.analysis.tensor_groups import kinds_of_calls
@@ -111,6 +112,7 @@ def collective_calls(
         typical_us=alike.medians(elapse)[alike.of],
         turn=turn,
         apart_us=apart,
+        queued_op=ops_queued_behind(collectives, kernels),
         computed_share=np.where(lacking, np.nan, _computed_share(collectives, kernels)),
         awaited_rank=awaited.rank,
         awaited_place=awaited.place,

@@ -327,6 +327,7 @@ COLUMNS: Mapping[str, Text] = {
     "peer_compute_us": _t("Compute of the peers", "同组计算"),
     "own_pace_us": _t("Step at its own pace", "按自身节奏的单步时间"),
     "even_pace_us": _t("Step at its own pace, ranks even", "各卡均衡时按自身节奏的单步时间"),
+    "queued_op": _t("Queued behind it", "排在其后的通信"),
     "peer_expert_us": _t("Expert computation of the others", "其他卡的专家计算"),
     "peer_elements_ratio": _t("Input elements against the peers", "输入元素数与同组之比"),
     "peer_forward_backward_us": _t("Forward and backward of the peers", "对照卡的前反向"),

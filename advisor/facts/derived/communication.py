@@ -96,6 +96,13 @@ class CollectiveCall(Fact):
         ),
     ]
     apart_us: Annotated[float, Us("From the end of the one whose turn was before to its start; 0 where they overlap.")]
+    queued_op: Annotated[
+        str,
+        Key(
+            "Kind of the call that its communicator begins next, where it does before any kernel begins after this "
+            "one: what computation then waits for. Missing where a kernel begins first."
+        ),
+    ]
     computed_share: Annotated[
         float,
         Share(

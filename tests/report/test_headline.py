@@ -435,6 +435,15 @@ def test_a_mean_of_all_waits_is_the_time_of_the_rank_they_wait_for(
     assert folded_under(_diagnosis(cause, waits)) == ({"comm/waits": "ranks/late"} if folded else {})
 
 
+@pytest.mark.parametrize(("late", "won", "folded"), [((1,), 0.1, True), ((1,), 0.07, False), ((0, 1), 0.1, False)])
+def test_a_mean_of_all_waits_is_the_time_of_what_makes_some_ranks_late(
+    late: tuple[int, ...], won: float, folded: bool
+) -> None:
+    cause = _finding("io/loader", 0.2, symptoms=("comm/waits",), ranks=late)
+    waits = _finding("comm/waits", won, causes=("io/loader",), ranks=())
+    assert folded_under(_diagnosis(cause, waits)) == ({"comm/waits": "io/loader"} if folded else {})
+
+
 @pytest.mark.parametrize(("ranks", "won", "folded"), [((1,), 0.1, True), ((1,), 0.26, False), ((1, 2), 0.1, False)])
 @pytest.mark.parametrize("rule", ["ranks/clock", "io/loader"])
 def test_what_is_said_of_the_same_rank_again_is_a_part_of_its_cause(

@@ -11,6 +11,8 @@ _ALIKE = 1.005
 """Times that differ by less are told with the same three digits."""
 _OF_RANKS = "ranks/"
 """What one rank costs the others is estimated from their waits: it is what it loses by whatever makes it late."""
+_WAITING = "comm/"
+"""What all ranks wait in their collectives they wait for those that are late."""
 
 
 def symptom_fingerprints(diagnosis: Diagnosis) -> frozenset[str]:
@@ -31,7 +33,10 @@ def folded_under(diagnosis: Diagnosis) -> Mapping[str, str]:
             (place[name], name)
             for name in finding.causes
             if name in place
-            and (finding.fingerprint in restating or _win_the_same(finding, diagnosis.findings[place[name]]))
+            and (
+                finding.fingerprint in restating
+                or _win_the_same(finding, diagnosis.findings[place[name]], {*diagnosis.run.ranks})
+            )
         )
         if causes:
             folded[finding.fingerprint] = causes[0][1]
@@ -63,11 +68,12 @@ def _root_of(name: str, folded: Mapping[str, str], place: Mapping[str, int]) -> 
     return way[-1]
 
 
-def _win_the_same(finding: Finding, cause: Finding) -> bool:
+def _win_the_same(finding: Finding, cause: Finding, captured: set[int]) -> bool:
     """Whether what both could win is the same time, as far as estimates tell.
 
     What is a mean over all ranks, as their waits are, has the late one's own in it, which is none: of two ranks it is
-    half of what that one costs. That ranks are slow on which the cause lies is the same time or a part of it.
+    half of what that one costs. What some of the ranks have makes these late. That ranks are slow on which the cause
+    lies is the same time or a part of it.
     """
     won, wins = finding.saving.us, cause.brings_about.us
     of_ranks = [one.rule.startswith(_OF_RANKS) for one in (finding, cause)]
@@ -75,7 +81,11 @@ def _win_the_same(finding: Finding, cause: Finding) -> bool:
     seen = _ranks_seen(finding)
     if of_ranks[0] and None not in seen and seen == _ranks_seen(cause):
         return 0 < won <= wins * apart
-    is_mean = cause.rule.startswith(_OF_RANKS) and all(place.rank is None for place in finding.seen)
+    of_all = all(place.rank is None for place in finding.seen)
+    seen_on = _ranks_seen(cause)
+    of_some = finding.rule.startswith(_WAITING) and None not in seen_on and seen_on < captured
+    is_mean = of_all and (of_ranks[1] or of_some)
+    apart = TOLD_APART if of_all and of_some else apart
     return won > 0 and wins <= won * apart * (2 if is_mean else 1) and won <= wins * apart
 
 

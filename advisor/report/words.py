@@ -117,6 +117,7 @@ WORDS: Mapping[str, Text] = {
     "noted": _t(" ({notes})", "（{notes}）"),
     "of_rank": _t("rank {rank}", "rank {rank}"),
     "worst_of": _t("worst of {count}", "{count} 张卡中最严重"),
+    "also_ranks": _t("also {ranks}", "{ranks} 也是"),
     "own_step": _t("whose step takes {time}", "该卡单步 {time}"),
     "own_window": _t("whose window takes {time}", "该卡窗口 {time}"),
     "own_work": _t("whose device works for {time}", "该卡设备工作 {time}"),

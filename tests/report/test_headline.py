@@ -346,6 +346,20 @@ def test_a_title_says_of_which_rank_its_numbers_are(ranks: tuple[int, ...], word
 
 
 @pytest.mark.parametrize(
+    ("language", "words"), [("en", "Rank 7: 20 % (also ranks 1–3)"), ("zh", "rank 7：20 %（rank 1–3 也是）")]
+)
+def test_a_title_that_names_the_worst_rank_names_the_others_beside_it(language: Language, words: str) -> None:
+    finding = _finding("ranks/slow", 0.2, ranks=(7, 1, 2, 3))
+    evidence = (*finding.evidence, Evidence(name="rank", value=7))
+    diagnosis = _diagnosis(finding.model_copy(update={"evidence": evidence}))
+    titled = _rule("ranks/slow").model_copy(
+        update={"title": Text(en="Rank {rank}: {share}", zh="rank {rank}：{share}")}
+    )
+    (card,) = make_cards(diagnosis.model_copy(update={"rules": (titled,)}), language)
+    assert _flat(card.title) == words
+
+
+@pytest.mark.parametrize(
     ("own", "language", "words"),
     [
         (1_080.0, "en", " (rank 1, whose step takes 1.08 ms, worst of 2)"),

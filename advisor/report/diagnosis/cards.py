@@ -19,7 +19,7 @@ from advisor.report.blocks import Blocks, Grid, Paragraph
 from advisor.report.columns import COLUMNS
 from advisor.report.diagnosis.symptoms import folded_under, partly_explained, symptom_fingerprints
 from advisor.report.occurrence_times import When, worst_events
-from advisor.report.places import JoinedPlaces, join_places, say_whole_hosts
+from advisor.report.places import JoinedPlaces, join_places, say_ranks, say_whole_hosts
 from advisor.report.prose import (
     Prose,
     TextPiece,
@@ -346,6 +346,9 @@ class Maker:
         named = [] if "rank" in measured else [say("of_rank", self.language, rank=rank)]
         hosts = say_whole_hosts(ranks, self.hosts, self.language)
         worst = [say("worst_of", self.language, count=len(ranks))] if (named or hosts) and len(ranks) > 1 else []
+        others = tuple(sorted(ranks - {rank}))
+        if others and not worst:
+            worst = [say("also_ranks", self.language, ranks=say_ranks(others, {}, self.language))]
         notes = [*named, *self.own_step(finding, measured), *worst, *filter(None, [hosts])]
         joined = say("comma", self.language).join(notes)
         return (*title, TextPiece(say("noted", self.language, notes=joined))) if notes else title

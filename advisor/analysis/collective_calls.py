@@ -16,6 +16,7 @@ from msgspec import Struct
 from advisor.analysis.awaited_ranks import LongestWait, longest_wait_of_calls, without_waits_for_captured
 from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.device import collective_times, kernel_times
+from advisor.analysis.gradient_repeats import micro_batches_by_repeats
 from advisor.analysis.grouping import Groups, group_by, ratio, row_at
 from advisor.analysis.intervals import Spans, covered_by_earlier, covered_ns, union, whole_ns
 from advisor.analysis.overlap import stages_of
@@ -107,7 +108,7 @@ def collective_calls(
         stalled_us=stalled,
         working_us=elapse - waited,
         cover_us=_cover_us(split, collectives),
-        micro_batches=np.full(len(collectives), np.nan),
+        micro_batches=_micro_batches(collectives, kernels, lacking),
         alike=alike.sizes[alike.of].astype(np.float64),
         typical_us=alike.medians(elapse)[alike.of],
         turn=turn,
@@ -125,6 +126,12 @@ def collective_calls(
         waited_again_us=_waited_again(collectives, wait, awaited),
         sole=_has_sole_group(collectives),
     )
+
+
+def _micro_batches(collectives: Table[Collective], kernels: Table[Kernel] | None, lacking: Array) -> Array:
+    """Per call: micro-batches of its rank and step by its own kernels; missing in steps whose list lacks some."""
+    told = micro_batches_by_repeats(kernels, collectives["rank"], collectives["step"])
+    return np.where(lacking, np.nan, told)
 
 
 def lie_outside_steps(rank: Array, step: Array) -> Array:

@@ -259,6 +259,22 @@ def test_calls_know_the_micro_batches_of_the_step_by_the_sends_of_all_stages(sta
     assert {row["micro_batches"] for row in calls.rows()} == {batches}
 
 
+def test_without_a_pipeline_micro_batches_are_told_by_gradients_in_steps_whose_kernels_are_whole():
+    calls = read_table(Collective, "rank step op start_ns elapse_us\n0 1 allReduce 90000 5\n0 2 allReduce 190000 5")
+    kernels = read_table(
+        Kernel,
+        "rank step op_type start_ns duration_us\n"
+        + "".join(
+            f"0 {step} {name} {step * 100000 + 1000 * place} 1\n"
+            for step in (1, 2)
+            for place, name in enumerate(["Gelu", "GeluGrad"] * 3)
+        ),
+    )
+    split = read_table(Overlap, "rank step source compute_us listed_us\n0 1 timeline 6 6\n0 2 incomplete 20 6")
+    found = collective_calls(RUN, calls, kernels, split)
+    assert [row["micro_batches"] for row in found.rows()] == [3, None]
+
+
 @settings(max_examples=60)
 @given(tl.KERNELS, tl.COLLECTIVES)
 def test_the_computation_before_a_call_is_what_began_before_it_of_its_rank_and_step_by_time_or_number(

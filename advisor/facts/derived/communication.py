@@ -72,7 +72,10 @@ class CollectiveCall(Fact):
     ]
     micro_batches: Annotated[
         float,
-        Count("Micro-batches per step, told by what the stages of a pipeline send; missing where none is known."),
+        Count(
+            "Micro-batches per step, told by what the stages of a pipeline send, else by how often kernels that "
+            "compute gradients repeat on its rank; missing where neither tells."
+        ),
     ]
     transit_us: Annotated[
         float,

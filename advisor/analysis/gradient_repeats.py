@@ -13,13 +13,17 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Array, Table, Texts
 
+_BACKWARD_NAMES = re.compile(
+    r"\w+(Grad(V\d+|D|Ext)?|Backprop(Input|Filter)\w*)$|.*(_backward\b|_backward_|[_:](dgrad|wgrad)\b)"
+)
+"""Types of operators that run in the backward pass alone."""
 _GRADIENT = re.compile(r"(\w+?)(?:Grad(?:V\d+|D|Ext)?|_backward)$")
 """Types of operators that compute gradients, as CANN and PyTorch name them, with the operator whose gradient it is."""
 
 
 def are_gradients(types: Texts) -> Array:
-    """Per cell: whether this type of operator computes the gradient of another one."""
-    return types.hits(bool(_GRADIENT.match(name.rpartition("::")[2])) for name in types.names)
+    """Per cell: whether this type of operator runs in the backward pass alone."""
+    return types.hits(bool(_BACKWARD_NAMES.match(name.rpartition("::")[2])) for name in types.names)
 
 
 def micro_batches_by_repeats(kernels: Table[Kernel] | None, rank: Array, step: Array) -> Array:

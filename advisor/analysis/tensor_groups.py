@@ -6,7 +6,9 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.engine_phases import keep_tokens
-from advisor.analysis.grouping import group_by
+from advisor.analysis.expert_loads import are_grouped
+from advisor.analysis.gradient_repeats import are_gradients
+from advisor.analysis.grouping import Groups, group_by
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Collective, Kernel
 from advisor.facts.table import Array, Table, Texts
@@ -20,29 +22,92 @@ _NEARLY_ALL = 0.9
 unseen: where the capture begins or ends, and where a step has none of the usual kernels."""
 
 
-def kinds_of_calls(collectives: Table[Collective], kernels: Table[Kernel] | None) -> Texts:
-    """What the group of each call is for: as the files say, or `tp` where a served model reduces in each of its layers.
+_LEAST_REDUCTIONS = 4
+"""In a forward pass: two layers that are split reduce so often. Of losses and norms one or two are summed up there."""
+_LARGE = 1 << 20
+"""Bytes: statistics such as those of synchronised batch norm are far smaller, and activations of any model that is
+split over devices are not; DDP begins with buckets of so much."""
 
-    Engines open their groups without a description. A layer reaches from one kernel that keeps keys and values to the
-    next, so nothing that trains is taken for one.
+
+def kinds_of_calls(collectives: Table[Collective], kernels: Table[Kernel] | None) -> Texts:
+    """What the group of each call is for: as the files say, or `tp` where a model reduces in each of its layers.
+
+    Engines open their groups without a description. A layer of theirs reaches from one kernel that keeps keys and
+    values to the next. What trains reduces gradients, and in the forward pass, where there are none yet, only what is
+    split over ranks.
     """
     kinds = collectives.texts("group_kind")
     started = collectives["start_ns"] != MISSING
     asked = np.flatnonzero(
-        (kinds.isin(_UNTOLD) | (kinds.codes < 0)) & started & collectives.texts("op").isin(["allReduce"])
+        (kinds.isin(_UNTOLD) | (kinds.codes < 0))
+        & started
+        & collectives.texts("op").isin(["allReduce", "reduceScatter"])
     )
     if kernels is None or not len(asked):
         return kinds
-    layers = kernels.take(keep_tokens(kernels) & (kernels["start_ns"] != MISSING))
-    groups = group_by(collectives["rank"][asked], collectives.texts("group").take(asked))
-    found = np.zeros(len(groups), bool)
-    for number, first in enumerate(asked[groups.first].tolist()):
-        begins = np.sort(layers["start_ns"][layers["rank"] == collectives["rank"][first]])
-        calls = collectives["start_ns"][asked[groups.of == number]]
-        found[number] = len(begins) > _LEAST_LAYERS and _part_with_calls(begins, calls) >= _NEARLY_ALL
+    calls = collectives.take(asked)
+    groups = group_by(calls["rank"], calls.texts("group"))
+    summing = calls.texts("op").isin(["allReduce"])
+    served = _reduce_in_layers(calls, groups, kernels)[groups.of] & summing
+    split = _reduce_in_forward_pass(calls, groups, kernels)[groups.of] & (calls.texts("group").codes >= 0)
+    if not (served | split).any():
+        return kinds
+    untold = (kinds.isin(_UNTOLD) | (kinds.codes < 0)) & (collectives["p2p"] != 1)
     codes = kinds.codes.copy()
-    codes[asked[found[groups.of]]] = len(kinds.names)
-    return Texts(codes, (*kinds.names, "tp")) if found.any() else kinds
+    codes[asked[served]] = len(kinds.names)
+    codes[untold & _are_of_groups(collectives, calls.take(np.flatnonzero(split)))] = len(kinds.names)
+    return Texts(codes, (*kinds.names, "tp"))
+
+
+def _are_of_groups(collectives: Table[Collective], some: Table[Collective]) -> Array:
+    """Per call: whether it is of the group of one of these on the same rank."""
+    both = group_by(
+        np.concatenate([collectives["rank"], some["rank"]]),
+        Texts.concat([collectives.texts("group"), some.texts("group")]),
+    ).of
+    found: Array = np.isin(both[: len(collectives)], both[len(collectives) :])
+    return found
+
+
+def _reduce_in_layers(calls: Table[Collective], groups: Groups, kernels: Table[Kernel]) -> Array:
+    """Per group of a rank: whether it sums up in each layer of a model that keeps keys and values."""
+    layers = kernels.take(keep_tokens(kernels) & (kernels["start_ns"] != MISSING))
+    summing = calls.texts("op").isin(["allReduce"])
+    found = np.zeros(len(groups), bool)
+    for number, first in enumerate(groups.first.tolist()):
+        begins = np.sort(layers["start_ns"][layers["rank"] == calls["rank"][first]])
+        own = calls["start_ns"][(groups.of == number) & summing]
+        found[number] = len(begins) > _LEAST_LAYERS and len(own) > 0 and _part_with_calls(begins, own) >= _NEARLY_ALL
+    return found
+
+
+def _reduce_in_forward_pass(calls: Table[Collective], groups: Groups, kernels: Table[Kernel]) -> Array:
+    """Per group of a rank: whether it reduces several times, by large tensors, before the first gradient of each step.
+
+    Kernels lie between: what reduces once for all that is left of a step before does so at once. Models with experts
+    are not asked for what scatters, for they may bring the tokens of experts together so.
+    """
+    found = np.zeros(len(groups), bool)
+    gradient, grouped = are_gradients(kernels.texts("op_type")), are_grouped(kernels.texts("op_type"))
+    timed = (kernels["start_ns"] != MISSING) & (kernels["step"] != MISSING)
+    large = (calls["size_bytes"] >= _LARGE) & (calls["step"] != MISSING)
+    for rank in np.unique(calls["rank"]).tolist():
+        own = timed & (kernels["rank"] == rank)
+        steps = np.unique(calls["step"][(calls["rank"] == rank) & (calls["step"] != MISSING)])
+        may = large & (calls["rank"] == rank)
+        may &= calls.texts("op").isin(["allReduce"]) | (not (own & grouped).any())
+        least = np.full(len(groups), np.iinfo(np.int64).max)
+        for step in steps.tolist():
+            here = own & (kernels["step"] == step)
+            begins = np.sort(kernels["start_ns"][here])
+            first = kernels["start_ns"][here & gradient].min(initial=np.iinfo(np.int64).max)
+            before = np.flatnonzero(may & (calls["step"] == step) & (calls["start_ns"] < first))
+            after_kernels = np.searchsorted(begins, calls["start_ns"][before], "right")
+            apart = group_by(groups.of[before], after_kernels)
+            count = np.bincount(groups.of[before][apart.first], minlength=len(groups))
+            least = np.minimum(least, count if (here & gradient).any() else 0)
+        found |= (least >= _LEAST_REDUCTIONS) & (least < np.iinfo(np.int64).max)
+    return found
 
 
 def _part_with_calls(begins: Array, calls: Array) -> float:

@@ -57,3 +57,56 @@ def test_a_model_that_keeps_no_cache_or_has_few_layers_tells_nothing() -> None:
 
 def test_one_reduction_in_a_step_is_not_of_the_layers() -> None:
     assert kinds(240, list(range(0, 240, 24)), "world") == {"world"}
+
+
+FORWARD = ["MatMulV3", "RmsNorm", "MatMulV3", "SwiGlu"]
+BACKWARD = ["SwiGluGrad", "MatMulV3", "RmsNormGrad", "MatMulV3"]
+
+
+def kinds_in_training(
+    order: list[str], *, size: int = 8 << 20, steps: int = 2, op: str = "allReduce", kind: str = "-"
+) -> dict[str, object]:
+    """By group: what it is for, in a step of these kernels; `+g` is a reduction in group g."""
+    kernels, calls = [], []
+    for step in range(steps):
+        for place, name in enumerate(order):
+            at = 1_000_000 * step + 1_000 * place
+            if name.startswith("+"):
+                calls.append(f"0 {step} {op} {name[1:]} {kind} {at} 0.5 {size}")
+            else:
+                kernels.append(f"0 {step} {name} {at} 0.5")
+    found = collective_calls(
+        RUN,
+        read_table(Collective, "rank step op group group_kind start_ns elapse_us size_bytes\n" + "\n".join(calls)),
+        read_table(Kernel, "rank step op_type start_ns duration_us\n" + "\n".join(kernels)),
+    )
+    return {str(row["group"]): row["group_kind"] for row in found.rows()}
+
+
+SPLIT = [*["MatMulV3", "+t", "RmsNorm"] * 4, *["RmsNormGrad", "+t", "MatMulV3"] * 4, *["+d"] * 6]
+
+
+@pytest.mark.parametrize("op", ["allReduce", "reduceScatter"])
+def test_what_reduces_in_the_forward_pass_of_a_training_is_tensor_parallel(op: str) -> None:
+    assert kinds_in_training(SPLIT, op=op) == {"t": "tp", "d": None}
+
+
+def test_statistics_and_described_groups_are_left_as_they_are() -> None:
+    assert kinds_in_training(SPLIT, size=4096) == {"t": None, "d": None}
+    assert kinds_in_training(SPLIT, kind="dp") == {"t": "dp", "d": "dp"}
+
+
+def test_gradients_of_the_step_before_are_not_of_the_forward_pass() -> None:
+    late = [*["+d"] * 6, *FORWARD * 2, *BACKWARD * 2]
+    assert kinds_in_training(late) == {"d": None}
+    assert kinds_in_training([*FORWARD * 4, *["MatMulV3", "RmsNormGrad", "+d"] * 6]) == {"d": None}
+
+
+def test_a_model_with_experts_may_scatter_their_tokens() -> None:
+    experts = ["GroupedMatmul" if name == "MatMulV3" else name for name in SPLIT]
+    assert kinds_in_training(experts, op="reduceScatter") == {"t": None, "d": None}
+    assert kinds_in_training(experts) == {"t": "tp", "d": None}
+
+
+def test_without_a_backward_pass_nothing_is_told() -> None:
+    assert kinds_in_training(["MatMulV3", "+t", "RmsNorm"] * 8) == {"t": None}

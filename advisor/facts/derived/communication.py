@@ -40,7 +40,7 @@ class CollectiveCall(Fact):
         str,
         Key(
             "tp, pp, dp …; missing when unknown. Of groups that nothing describes, `tp` where a served model reduces "
-            "in each of its layers."
+            "in each of its layers, and where one that trains does in its forward pass."
         ),
     ]
     p2p: Annotated[bool, Flag("Send, receive or batchSendRecv.")]

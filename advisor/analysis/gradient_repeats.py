@@ -14,7 +14,7 @@ from advisor.facts.observed import Kernel
 from advisor.facts.table import Array, Table, Texts
 
 _BACKWARD_NAMES = re.compile(
-    r"\w+(Grad(V\d+|D|Ext)?|Backprop(Input|Filter)\w*)$|.*(_backward\b|_backward_|[_:](dgrad|wgrad)\b)"
+    r"\w+Grad(V\d+|D|Ext)?$|.*(Backprop(Input|Filter)|_backward\b|_backward_|[_:](dgrad|wgrad)\b)"
 )
 """Types of operators that run in the backward pass alone."""
 _GRADIENT = re.compile(r"(\w+?)(?:Grad(?:V\d+|D|Ext)?|_backward)$")

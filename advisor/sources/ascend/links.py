@@ -31,6 +31,7 @@ from advisor.sources.ascend.record_cells import (
     texts_of_cells,
     us_of_cells,
 )
+from advisor.sources.ascend.sent_pairs import pair_of_key
 from advisor.sources.ascend.sqltable import Origin, read_record_columns
 from advisor.sources.family import GroupMembers
 from advisor.sources.files.jsonfile import as_text, value_at
@@ -38,7 +39,6 @@ from advisor.sources.files.names import bounded_name
 from advisor.sources.reading import Reading
 
 ON_CHIP = frozenset({"LOCAL"})
-_PAIR = re.compile(r"^(\d{1,9})-(\d{1,9})$")
 _REPRESENTATIVE = re.compile(r"^(.*)-(top1|middle|bottom1|bottom2|bottom3|total)$")
 
 
@@ -111,16 +111,15 @@ def of_entry(entry: CommunicationEntry, rank: int | None) -> Iterator[LinkTransf
     """The cells of one operator; without a rank (cluster summaries) each belongs to the rank that sends."""
     op, is_total = _op_and_total(entry.name)
     for key, content in entry.content.items():
-        pair = _PAIR.match(key)
+        pair = pair_of_key(key)
         link = as_text(value_at(content, "Transport Type"))
         if pair and link and link not in ON_CHIP:
             yield LinkTransfer(
-                int(pair[1]) if rank is None else rank,
+                pair[0] if rank is None else rank,
                 MISSING if entry.step is None else entry.step,
                 op,
                 entry.group,
-                int(pair[1]),
-                int(pair[2]),
+                *pair,
                 link,
                 size_bytes(value_at(content, "Transit Size(MB)")),
                 time_us(content, "Transit Time(ms)"),
@@ -224,7 +223,7 @@ def _transfers_of_records(rank: int, records: Sequence[Sequence[object]]) -> Lin
     step, name, group, source, target, link, size, time = records
     of_name, names = distinct_cells(name)
     of_pair, pairs = distinct_cells([f"{one}-{other}" for one, other in zip(source, target, strict=True)])
-    known = [_PAIR.match(pair) for pair in pairs]
+    known = [pair_of_key(pair) for pair in pairs]
     ops = [_op_and_total(bounded_name(str(cell).partition("@")[0])) for cell in names]
     links = texts_of_cells(link, lambda cell: cell if isinstance(cell, str) and cell not in {"", *ON_CHIP} else None)
     whole = np.array([pair is not None for pair in known], bool)[of_pair] & (links.codes >= 0)
@@ -233,8 +232,8 @@ def _transfers_of_records(rank: int, records: Sequence[Sequence[object]]) -> Lin
         step=steps_of_cells(step),
         op=Texts.of(op for op, _ in ops).take(of_name),
         group=groups_of_cells(group),
-        source=np.array([int(pair[1]) if pair else MISSING for pair in known], np.int64)[of_pair],
-        target=np.array([int(pair[2]) if pair else MISSING for pair in known], np.int64)[of_pair],
+        source=np.array([pair[0] if pair else MISSING for pair in known], np.int64)[of_pair],
+        target=np.array([pair[1] if pair else MISSING for pair in known], np.int64)[of_pair],
         link=links,
         size_bytes=bytes_of_cells(size),
         transit_us=us_of_cells(time),

@@ -7,20 +7,16 @@ member was captured, the places of all of them in order of rank are the numbers 
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from advisor.sources.ascend.communication import communication_entries
 from advisor.sources.ascend.groups import communicator_hash
 from advisor.sources.ascend.reading import Folder
+from advisor.sources.ascend.sent_pairs import pair_of_key, pairs_in_matrix
 from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.family import GroupMembers
-from advisor.sources.files.damage_notes import Unreadable
 
-_PAIR = re.compile(r"^(\d{1,7})-(\d{1,7})$")
 _MATRIX = "SELECT DISTINCT group_name, src_rank, dst_rank FROM CommAnalyzerMatrix"
-_FILE = "communication_matrix.json"
 
 
 def groups_by_senders(folders: Iterable[Folder]) -> dict[str, GroupMembers]:
@@ -44,15 +40,6 @@ def groups_by_senders(folders: Iterable[Folder]) -> dict[str, GroupMembers]:
 def _sent_pairs(folder: Folder) -> Iterator[tuple[str, int, int]]:
     """Group, sender and receiver of what a rank sent, by their places in the group."""
     for name, sender, receiver in query_rows(folder, "analysis", _MATRIX):
-        pair = _PAIR.match(f"{sender}-{receiver}")
-        if pair:
-            yield communicator_hash(str(name)), int(pair[1]), int(pair[2])
-    if _FILE not in folder.files:
-        return
-    try:
-        entries = communication_entries(folder, _FILE)
-    except Unreadable:  # whoever reads its facts says what is wrong
-        return
-    for entry in entries:
-        for pair in filter(None, map(_PAIR.match, entry.content)):
-            yield entry.group, int(pair[1]), int(pair[2])
+        if pair := pair_of_key(f"{sender}-{receiver}"):
+            yield communicator_hash(str(name)), *pair
+    yield from pairs_in_matrix(folder)

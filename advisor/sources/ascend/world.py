@@ -3,18 +3,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from advisor.regular_files import read_regular
 from advisor.sources.ascend.groups import MOST_RANKS, Sizes
 from advisor.sources.ascend.reading import Folder
+from advisor.sources.ascend.sent_pairs import pairs_in_matrix
 from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.family import GroupMembers
 
-_PAIR = re.compile(rb'"(\d{1,7})-(\d{1,7})"\s*:')
 _MATRIX = "SELECT MAX(CAST(src_rank AS INTEGER)), MAX(CAST(dst_rank AS INTEGER)) FROM CommAnalyzerMatrix"
 _TASKS = "SELECT MAX(srcRank), MAX(dstRank) FROM COMMUNICATION_TASK_INFO WHERE MAX(srcRank, dstRank) < 1048576"
 """A rank that is not known is 4294967295 there."""
@@ -54,22 +52,13 @@ def _by_messages(folders: Sequence[Folder]) -> World:
 def _in_matrix(folder: Folder) -> Iterator[int]:
     """The ranks of the keys `from-to` of communication_matrix.json, and the largest of the database."""
     yield from _largest_ranks(folder, "analysis", _MATRIX)
-    yield from (rank for pair in _pairs_in_matrix(folder) for rank in pair)
+    yield from (rank for _, *pair in pairs_in_matrix(folder) for rank in pair)
 
 
 def sole_sender(folder: Folder) -> int | None:
     """Who sends all that communication_matrix.json of a rank lists: the rank itself, by its place in its groups."""
-    senders = {sender for sender, _ in _pairs_in_matrix(folder)}
+    senders = {sender for _, sender, _ in pairs_in_matrix(folder)}
     return senders.pop() if len(senders) == 1 else None
-
-
-def _pairs_in_matrix(folder: Folder) -> set[tuple[int, int]]:
-    path = folder.file("communication_matrix.json")
-    try:
-        found = set(_PAIR.findall(read_regular(path))) if path is not None else set()
-    except OSError:  # whoever reads its facts says what is wrong
-        found = set()
-    return {(int(sender), int(receiver)) for sender, receiver in found}
 
 
 def _largest_ranks(folder: Folder, database: str, query: str) -> Iterator[int]:

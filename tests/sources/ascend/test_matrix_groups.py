@@ -16,6 +16,7 @@ from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.matrix_groups import groups_by_senders
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.readings import READINGS
+from advisor.sources.ascend.sent_pairs import pair_of_key, pairs_in_matrix
 from advisor.sources.family import GroupMembers
 
 
@@ -77,3 +78,18 @@ def test_a_place_far_behind_all_members_costs_nothing(tmp_path: Path) -> None:
     assert groups_by_senders(folders) == {}
     assert tracemalloc.get_traced_memory()[1] < 1 << 20
     tracemalloc.stop()
+
+
+def test_pairs_are_those_of_the_entries_that_hold_them_and_nothing_is_decoded(tmp_path: Path) -> None:
+    folder = captured(tmp_path, 0, {"77": [(0, 1)], "88": [(2, 0), (2, 1)]})
+    file = folder.files["communication_matrix.json"]
+    content = json.loads(file.read_text())
+    content["step"]["p2p"] = {"hcom_send__1_0": {"4-5": {"Transit Size(MB)": 1}, "odd": {}, "1-2-3": {}, "6-7": 3}}
+    file.write_text(json.dumps(content, indent=1))
+    assert pairs_in_matrix(folder) == {("77", 0, 1), ("88", 2, 0), ("88", 2, 1), ("", 4, 5)}
+    assert not folder._kept.decoded
+
+
+@pytest.mark.parametrize(("key", "pair"), [("3-12", (3, 12)), ("3-", None), ("a3-1", None), ("12345678-1", None)])
+def test_a_pair_of_ranks_is_two_numbers(key: str, pair: tuple[int, int] | None) -> None:
+    assert pair_of_key(key) == pair

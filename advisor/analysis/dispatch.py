@@ -13,7 +13,7 @@ import numpy as np
 from advisor.analysis.at_once import AT_ONCE_NS
 from advisor.analysis.completeness import only_whole
 from advisor.analysis.device import COMM, COPY, KERNEL, DeviceTimeline, build_timeline
-from advisor.analysis.grouping import row_at_or_near, row_of_key
+from advisor.analysis.grouping import group_by, row_at_or_near, row_of_key
 from advisor.analysis.intervals import axis_of_cells, union
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch, Overlap
@@ -112,8 +112,8 @@ def _host_start(
 ) -> Array:
     """Per piece of work: when its launching call began, by rank, device start and (where both know it) stream.
 
-    A call that lasts longer than a launch may take, and is over when the device begins, did something else first, such
-    as loading the code of the kernel: it launched as it returned.
+    A call that lasts longer than a launch may take, and is over when the device begins all that it launched, did
+    something else first, such as loading the code of the kernel: it launched as it returned.
     """
     work = device.work
     rank = device.cells.rank[work.cell]
@@ -124,9 +124,13 @@ def _host_start(
     timed = launches.take((launches["host_start_ns"] != MISSING) & (launches["device_start_ns"] != MISSING))
     launch = row_at_or_near((timed["rank"], timed["device_start_ns"], timed["stream"]), (rank, work.start, stream))
     begun, ended = timed["host_start_ns"], timed["host_end_ns"]
-    known = (ended != MISSING) & (ended > begun)
     run = timed["device_start_ns"]
-    slow = known & (ended <= run + AT_ONCE_NS) & (np.where(known, ended - begun, 0) > SLOW_START_NS)
+    slow = np.zeros(len(timed), bool)
+    long = np.flatnonzero((ended != MISSING) & (ended - begun > SLOW_START_NS))
+    calls = group_by(timed["rank"][long], begun[long])
+    first = np.full(len(calls), np.iinfo(np.int64).max)
+    np.minimum.at(first, calls.of, run[long])
+    slow[long] = ended[long] <= first[calls.of] + AT_ONCE_NS
     launched = np.where(slow, np.minimum(ended, run), begun)
     return values_at(launched, launch, MISSING)
 

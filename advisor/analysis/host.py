@@ -31,6 +31,8 @@ FRAMEWORK = ("operator", "optimizer", "python", "enqueue")
 _RANGES, _FRAME = ("optimizer", "python"), ".py("
 _REPLAY = re.compile(r"aclmdlRIExecute(Async)?$")
 """A call that replays a captured graph, where its kind does not say so."""
+_RUN_THROUGH = re.compile(r"aclmdl(RI)?Execute(V2)?$")
+"""A call that runs a graph and returns when the device is done with it."""
 
 SPECIFIC = ("gc", "compile", "start_up", "blocking_copy", "synchronise", "data_loader")
 """Activities that name a cause by themselves, the closest first: a loader may wait in a copy, not the reverse."""
@@ -63,6 +65,12 @@ def launches_graph(calls: Table[HostCall]) -> Array:
     """Per call: whether it launches a whole graph, whose kernels have no launch of their own."""
     names = calls.texts("name")
     return names.hits(map(bool, map(_REPLAY.match, names.names))) | calls.texts("kind").isin(["graph"])
+
+
+def runs_graph_through(calls: Table[HostCall]) -> Array:
+    """Per call: whether it runs a whole graph and waits until that is done."""
+    names = calls.texts("name")
+    return names.hits(_RUN_THROUGH.match(name) is not None for name in names.names)
 
 
 class Calls(Struct, frozen=True):

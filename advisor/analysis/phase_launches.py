@@ -17,6 +17,7 @@ from advisor.analysis.device import build_timeline
 from advisor.analysis.engine_borders import EngineTables, FoundSteps, find_steps_and_passes
 from advisor.analysis.engine_phases import PHASES
 from advisor.analysis.holdups import late_ns_by_task
+from advisor.analysis.host import launches_graph
 from advisor.analysis.intervals import covered_ns, whole_ns
 from advisor.analysis.launch_modes import lost_us_per_step
 from advisor.analysis.long_pauses import LONGEST_LAUNCH_US
@@ -54,6 +55,8 @@ def phase_launches(
 
     What is lost lies in pauses as short as those before one kernel: in a long one the host does something else.
 
+    Where graphs were launched of which no kernel is known, the kernels of no known call are theirs, in the row of all.
+
     A call is told by its start: of all that begin on the device with kernels, those of one moment are one call. It is
     of the step in which the host handed it over, whatever thread launches.
     """
@@ -67,12 +70,17 @@ def phase_launches(
         begun, lasts = kernels["start_ns"][mine], kernels["duration_us"][mine]
         known = are_among(begun, np.sort(starts))
         if known.any():
-            every, begun, lasts = begun, begun[known], lasts[known]
+            every, begun, lasts, unseen = begun, begun[known], lasts[known], lasts[~known]
             among = are_among(starts, np.sort(begun)) & (host != MISSING)
             lost = _without_long_pauses(lost_us_per_step(held, rank, "host"), idle, rank)
             one = phased.get(rank)
             fewest = {} if one is None else one.fewest_calls(starts[among], host[among], every)
-            rows.append((rank, None, *_sizes(host[among], lasts), lost, np.nan, fewest.get(None, np.nan)))
+            graphs = _graphs_without_kernels(told.calls, rank, host[among]) if len(unseen) else unseen
+            every_call, every_kernel = (
+                np.append(host[among], graphs),
+                np.append(lasts, unseen if len(graphs) else graphs),
+            )
+            rows.append((rank, None, *_sizes(every_call, every_kernel), lost, np.nan, fewest.get(None, np.nan)))
             if one is not None:
                 of_calls, of_kernels = one.phases_at(starts[among]), one.phases_at(begun)
                 for phase, spent in one.spent_by_phase(lost, len(np.unique(held["step"][held["rank"] == rank]))):
@@ -81,6 +89,15 @@ def phase_launches(
     columns = zip(*rows, strict=True) if rows else ((),) * len(_COLUMNS)
     given = dict(zip(_COLUMNS, columns, strict=True))
     return Table.build(PhaseLaunch, **{n: Texts.of(v) if n == "engine_phase" else v for n, v in given.items()})
+
+
+def _graphs_without_kernels(calls: Table[HostCall] | None, rank: int, launched: Array) -> Array:
+    """When the calls of one rank began that launch a whole graph and none of the known launches."""
+    if calls is None:
+        return np.empty(0, np.int64)
+    api = calls.texts("kind").isin(["api"])
+    begun = calls["start_ns"][launches_graph(calls) & api & (calls["rank"] == rank)]
+    return np.setdiff1d(begun[begun != MISSING], launched)
 
 
 def _without_long_pauses(lost_us: float, idle: Table[Gap] | None, rank: int) -> float:

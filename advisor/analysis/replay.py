@@ -24,7 +24,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.at_once import AT_ONCE_NS
-from advisor.analysis.intervals import Spans, covered_ns, span_at, union_of_sets
+from advisor.analysis.intervals import Spans, covered_ns, span_at, union, union_of_sets
 from advisor.analysis.turns import Turns, gains_in_turn
 from advisor.facts.table import Array, values_at
 
@@ -322,7 +322,7 @@ def _gains_within(rank: ReplayInput, relief: Relief, cut: _Cut, limits: tuple[Ar
     limit, beside_limit = limits
     turns, chain = cut.work_turns, cut.work_chain
     gain = chain.gains(limit, rank.slack, relief.device)
-    before = _gain_before_stretch(relief, cut, gain)
+    before = _gain_before_stretch(rank, relief, cut, gain)
     bound = limit
     for _ in range(_ROUNDS if len(joins) else 0):
         other = _gains_beside(rank, gain + before[turns.of], before, (beside_limit, relief.beside), cut)
@@ -335,7 +335,7 @@ def _gains_within(rank: ReplayInput, relief: Relief, cut: _Cut, limits: tuple[Ar
         last, gain = gain, chain.gains(bound, rank.slack, relief.device)
         if np.array_equal(last, gain):
             break
-        before = _gain_before_stretch(relief, cut, gain)
+        before = _gain_before_stretch(rank, relief, cut, gain)
     return gain, before
 
 
@@ -407,12 +407,15 @@ def emptying_waits(waits: Spans, work: ReplayedWork, queue: Queue) -> Spans:
     """The waits at whose end the device is done with all that was launched before: those after which it starts afresh.
 
     What waits for something earlier or for another stream, or finds nothing to wait for, leaves the queue as it is: the
-    device works on through it.
+    device works on through it. So it does where it goes on at once with a task of which it is not known when that was
+    launched: it may have been queued all the time.
     """
     put = handed_over(queue, work)
     order = np.argsort(put, kind="stable")
     reach = np.append(-UNBOUND, np.maximum.accumulate(work.end[order]))
     done = reach[np.searchsorted(put[order], waits.start)] <= waits.end + AT_ONCE_NS
+    unknown = work.queued >= UNBOUND
+    done &= span_at(union(work.start[unknown], work.end[unknown]), waits.end + AT_ONCE_NS) < 0
     return Spans(waits.start[done], waits.end[done])
 
 
@@ -422,15 +425,30 @@ def _delay_after_wait(rank: ReplayInput, relief: Relief, cut: _Cut) -> Array:
     What was taken away already does not count in either, nor what precedes the first launch of all.
     """
     put, edges, of = cut.work.put, cut.edges, cut.work_turns.of
-    known = rank.work.queued < UNBOUND
-    left = put - covered_ns(relief.main, np.minimum(edges[0], put), put)
-    apart = np.diff(left[known])[np.diff(of[known]) == 0]
-    usual = int(np.median(apart[apart > 0])) if (apart > 0).any() else 0
-    spent = put - edges[of] - covered_ns(relief.main, edges[of], put) - usual
+    spent = put - edges[of] - covered_ns(relief.main, edges[of], put) - _usual_pace(rank, relief, cut)
     if rank.steps is not None:  # a pause between captures strung together is no step's
         start = rank.work.start
         spent = np.minimum(spent, covered_ns(rank.steps, start - rank.work.idle(rank.begin), start))
     return np.where(of > 0, np.maximum(spent, 0), 0)
+
+
+def _delay_until_wait(rank: ReplayInput, relief: Relief, cut: _Cut) -> Array:
+    """Per stretch that ends with a wait: by how much later the host came to that than to another launch; what was taken
+    away already does not count."""
+    since, until = cut.edges[:-1], cut.waits.start
+    spent = until - since - covered_ns(relief.main, since, until) - _usual_pace(rank, relief, cut)
+    if rank.steps is not None:
+        spent = np.minimum(spent, covered_ns(rank.steps, since, until))
+    return np.where(np.arange(len(since)) > 0, np.maximum(spent, 0), 0)
+
+
+def _usual_pace(rank: ReplayInput, relief: Relief, cut: _Cut) -> int:
+    """After how much time of its own the host follows one launch with another, ns."""
+    put, of = cut.work.put, cut.work_turns.of
+    known = (rank.work.queued < UNBOUND) & (rank.work.end > rank.work.start)  # what ends the replay is no launch
+    left = put - covered_ns(relief.main, np.minimum(cut.edges[0], put), put)
+    apart = np.diff(left[known])[np.diff(of[known]) == 0]
+    return int(np.median(apart[apart > 0])) if (apart > 0).any() else 0
 
 
 def _gains_beside(
@@ -476,13 +494,18 @@ def _stretch_at(edges: Array, moment: Array) -> Array:
     return np.maximum(np.searchsorted(edges, moment, "right") - 1, 0)
 
 
-def _gain_before_stretch(relief: Relief, cut: _Cut, gain: Array) -> Array:
-    """Per stretch: the gain at its beginning, the sum of those before it."""
+def _gain_before_stretch(rank: ReplayInput, relief: Relief, cut: _Cut, gain: Array) -> Array:
+    """Per stretch: the gain at its beginning, the sum of those before it.
+
+    A host that keeps up comes to a wait that nothing was launched before, as a copy it waits for, as soon as it would
+    to another launch.
+    """
     drained, turns = cut.drained_ns, cut.work_turns
     reached = np.zeros(len(drained) + 1, np.int64)
     reached[turns.of[turns.end]] = gain[turns.end]
     empty = drained == UNBOUND
-    of_host = covered_ns(relief.main, cut.edges[:-1], cut.waits.start) + np.where(empty, 0, np.maximum(drained, 0))
+    late = _delay_until_wait(rank, relief, cut) if relief.keeps_up and empty.any() else 0
+    of_host = covered_ns(relief.main, cut.edges[:-1], cut.waits.start) + np.where(empty, late, np.maximum(drained, 0))
     of_device = np.where(empty, of_host, reached[:-1] + np.maximum(-drained, 0))
     if relief.keeps_up:
         of_host = np.maximum(of_host, of_device)

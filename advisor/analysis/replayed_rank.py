@@ -119,8 +119,10 @@ def _replayed_rank_of(
     own_kinds = {name: calls.take(mask[calls.row]) for name, mask in costs_of(table).items()}
     queue, queue_threads = _task_queue(table, calls)
     free = device.free_of_rank(rank)
-    freeing = _waiting_frees(table, calls, free)
-    waits = _widen_waits(union_of_sets([*(own_kinds[name].spans for name in WAITING), freeing.spans]), queue)
+    through = calls.take(host.runs_graph_through(table)[calls.row])
+    waiting = [*(own_kinds[name] for name in WAITING), _waiting_frees(table, calls, free), _after_the_launch(through)]
+    passing = _waits_of_launching_threads(table, waiting)
+    waits = _widen_waits(union_of_sets([one.spans for one in waiting]), queue)
     own = np.flatnonzero(device.cells.rank == rank)
     own = own[np.argsort(device.cells.begin[own], kind="stable")]
     work, beside, row = _work_in_turn(
@@ -129,7 +131,6 @@ def _replayed_rank_of(
     cell = device.work.cell[row]
     begin, end = _host_window(rank, work, windows, device.cells.step[own])
     begin = max(begin, device.earlier.get(rank, begin))
-    passing = _waits_of_launching_threads(table, [*(own_kinds[name] for name in WAITING), freeing])
     waits = _waits_from(replay.emptying_waits(waits, work, queue), begin)
     blocked = _blocked_launches(calls, table, (work, beside), queue_threads)
     on_cpu = cpu_operators(table, rank, device, links)
@@ -159,6 +160,11 @@ def _waiting_frees(table: Table[HostCall], calls: host.Calls, free: Spans) -> ho
     """The calls that give device memory back while the device is busy: they return when all it was given is done."""
     freeing = calls.take(table.texts("activity").isin(["free"])[calls.row])
     return freeing.take(span_at(free, freeing.start) < 0)
+
+
+def _after_the_launch(calls: host.Calls) -> host.Calls:
+    """Calls that launch first of all and then wait: as the waits that they are from then on."""
+    return host.Calls(calls.row, calls.start + 1, calls.end)
 
 
 def _waits_of_launching_threads(table: Table[HostCall], waits: list[host.Calls]) -> Spans:

@@ -56,6 +56,14 @@ def test_a_task_that_begins_in_the_middle_of_its_launching_call_was_launched_as_
     assert second["latency_us"] == 100.0
 
 
+def test_a_call_that_runs_a_whole_graph_launched_all_of_it_as_it_began():
+    """It returns some µs after the last kernel began: it waited for that, and did nothing before the first."""
+    kernels = Table.build(Kernel, rank=0, step=1, start_ns=[0, 30_000, 950_000], duration_us=20.0, op_type="A")
+    launches = Table.build(Launch, rank=0, host_start_ns=10_000, host_end_ns=960_000, device_start_ns=[30_000, 950_000])
+    found = dispatches(kernels, launches, None, None, None)
+    assert found["latency_us"].tolist() == [20.0, 940.0]
+
+
 def test_a_link_that_seems_to_go_back_in_time_is_clock_error_and_vertical():
     _, second = one_after_another(idle_ns=300_000, lead_ns=-50_000)
     assert second["vertical"] is True and second["latency_us"] == -50.0

@@ -71,6 +71,19 @@ def test_a_replayed_graph_is_one_call_for_many_kernels() -> None:
     }  # fmt: skip
 
 
+def test_kernels_of_no_known_call_are_those_of_graphs_that_launched_no_known_kernel() -> None:
+    kernels = read_table(Kernel, "start_ns duration_us\n100 2\n200 3\n210 3\n220 3\n300 4")
+    calls = read_table(
+        HostCall, "kind name start_ns end_ns\napi aclmdlRIExecuteAsync 150 160\napi aclmdlRIExecuteAsync 290 295"
+    )
+    launches = read_table(Launch, "host_start_ns device_start_ns\n10 100\n290 300")
+    tables = EngineTables(kernels, calls, None, None, None)
+    (row,) = phase_launches(
+        run_of_ranks(Run()), tables, launches, held=None, idle=None, links=None, collectives=None
+    ).rows()
+    assert (row["kernels"], row["calls"], row["kernel_us"]) == (5.0, 3.0, 15.0)
+
+
 def test_ranks_are_told_apart_and_kernels_without_a_launch_left_out() -> None:
     table = forms(
         "rank start_ns duration_us\n0 100 2\n0 150 2\n1 100 5\n2 100 5",

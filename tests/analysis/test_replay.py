@@ -160,6 +160,26 @@ def test_a_host_that_keeps_up_goes_on_after_a_wait_as_soon_as_it_usually_launche
     assert found.tolist() == [0, 0, 0, 50, 55]
 
 
+def test_a_host_that_keeps_up_comes_to_a_copy_that_it_waits_for_as_soon_as_to_a_launch():
+    """Nothing is in turn between the two waits but the host itself, for 60; from launch to launch it needs 5."""
+    work = tasks((0, 0, 10), (5, 10, 20), (100, 100, 110))
+    waits = spans((15, 20), (80, 98))
+    keeps_up = Relief(NONE, NONE, keeps_up=True)
+    assert gains_by_task(rank(work, waits), keeps_up, waits=waits).tolist() == [0, 0, 55]
+
+
+def test_a_wait_behind_which_the_device_goes_on_with_what_may_have_been_queued_leaves_the_queue_as_it_is():
+    known = tasks((0, 0, 100_000), (300_000, 300_000, 400_000))
+    unknown = ReplayedWork(*(np.array([one]) for one in (101_000, 200_000, 101_000, -1, 2**50, -1)))
+    both = ReplayedWork(
+        *(np.append(getattr(known, name), getattr(unknown, name)) for name in ReplayedWork.__struct_fields__)
+    )
+    order = np.argsort(both.start)
+    waits, queue = spans((20_000, 100_000)), rank(known).queue
+    assert len(emptying_waits(waits, known, queue)) == 1
+    assert len(emptying_waits(waits, both.take(order), queue)) == 0
+
+
 def test_a_pause_between_captures_is_not_won_by_a_host_that_keeps_up():
     """As above, but of the 60 without work only the last 10 lie in a step."""
     work = tasks((0, 0, 10), (10, 10, 20), (20, 20, 30), (90, 90, 95), (100, 100, 110))

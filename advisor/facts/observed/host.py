@@ -47,7 +47,8 @@ class HostCall(Fact):
 class Launch(Fact):
     """One HostToDevice link: the host call that launched a device task, and the task's start.
 
-    `host_start_ns` is the start of the launching call. At Level0 the text export keeps only a moment inside it.
+    `host_start_ns` is the start of the launching call. At Level0 the text export keeps only a moment inside it. Work of
+    a graph to which no link leads is of the call that ran the graph, where their order tells which.
     """
 
     table = "launches"

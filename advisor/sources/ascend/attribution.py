@@ -11,7 +11,7 @@ from advisor.facts.table import Array, Table, values_at
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.host_calls import OPERATOR
 from advisor.sources.ascend.iterations import iterations_of
-from advisor.sources.ascend.launches import LAUNCHES, launched_tasks
+from advisor.sources.ascend.launches import launched_tasks, launches_by_arrows
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.step_windows import STEP_WINDOWS
 from advisor.sources.files.database import Database, Only, match_keys
@@ -29,7 +29,7 @@ def steps_in_timeline(folder: Folder, asked_ns: Array) -> Array:
     if folder.by_msprof:
         return iterations_of(folder).at(asked_ns)
     try:
-        windows, launches = STEP_WINDOWS.ways["text"](folder), LAUNCHES.ways["text"](folder)
+        windows, launches = STEP_WINDOWS.ways["text"](folder), launches_by_arrows(folder)
     except FactMissing:
         return np.full(len(asked_ns), MISSING, np.int64)
     starts = launches["device_start_ns"]

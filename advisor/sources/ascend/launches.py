@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launch: the HostToDevice arrows of the timeline; in the database, tasks and host calls of one connection id."""
+"""Launch: the HostToDevice arrows of the timeline; in the database, tasks and host calls of one connection id.
+
+Kernels of a graph may have no arrow: their call is told by its turn (`graph_launches`).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,9 @@ from advisor.facts.table import Array, Table, values_at
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
 from advisor.sources.ascend.device_tasks import HARDWARE, KIND_OF_NAME, task_columns, waits_and_marks
+from advisor.sources.ascend.graph_launches import CALL, with_graphs
 from advisor.sources.ascend.reading import Folder
+from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.files.database import Database, match_keys
 from advisor.sources.reading import Reading
 
@@ -26,6 +31,17 @@ _THREAD_BITS = 0xFFFFFFFF
 
 
 def _launches_from_text(folder: Folder) -> Table[Launch]:
+    recorded = launches_by_arrows(folder)
+    names = folder.timeline().slices.name.names
+    return with_graphs(folder, recorded) if any(CALL.search(name) for name in names) else recorded
+
+
+def launches_by_arrows(folder: Folder) -> Table[Launch]:
+    """What the timeline draws; nothing of the kernels of a graph to which no arrow leads.
+
+    Raises:
+        FactMissing: No arrow has both ends.
+    """
     timeline = folder.timeline()
     links = timeline.links
     if not len(links.track):
@@ -118,7 +134,7 @@ def _launches_from_database(folder: Folder) -> Table[Launch]:
     known = place >= 0
     place = place[known]
     thread = calls["thread"][place]
-    return Table.build(
+    recorded = Table.build(
         Launch,
         rank=folder.rank,
         thread=np.where(thread == MISSING, MISSING, thread & _THREAD_BITS),
@@ -127,6 +143,8 @@ def _launches_from_database(folder: Folder) -> Table[Launch]:
         device_start_ns=found["start"][known],
         stream=found["stream"][known],
     ).sorted_by("device_start_ns", "stream")
+    runs_graphs = query_rows(folder, "profiler", "SELECT 1 FROM STRING_IDS WHERE value GLOB 'aclmdl*Execute*' LIMIT 1")
+    return with_graphs(folder, recorded) if runs_graphs else recorded
 
 
 def launched_tasks(database: Database, rank: int) -> dict[str, Array]:

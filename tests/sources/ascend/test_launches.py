@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from advisor.facts.observed import Launch
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.launches import LAUNCHES
+from advisor.sources.ascend.reading import Folder
+from advisor.sources.ascend.readings import READINGS
 from tests.sources.traces import arrow, captured, event, lane, of
 
 CANN, DEVICE, GROUPS = 7, 9, 15
@@ -88,3 +92,47 @@ def test_arrows_that_all_lack_one_end_are_told(tmp_path: Path, kept: str) -> Non
         LAUNCHES.ways["text"](folder)
     (note,) = folder.notes.all()
     assert (note.file, note.rows, missing.value.unreadable) == ("trace_view.json", 2, ("trace_view.json",))
+
+
+def replays(*, calls: int, graphs: int, before: int = 0, name: str = "aclmdlRIExecuteAsync") -> list[dict[str, object]]:
+    """An engine that launches a kernel before each graph of three; of `before` graphs the call was not recorded."""
+    trace = [*LANES, event("AscendCL@aclrtMemcpyAsync", "1.000", 1.0, pid=CANN, tid=4)]
+    for number in range(calls):
+        trace.append(event(f"AscendCL@{name}", f"{100 * number + 10}.000", 5.0, pid=CANN, tid=4))
+    for number in range(-before, graphs):
+        at = 1000 + 100 * number
+        call = ("AscendCL@aclnnAdd", f"{100 * number + 5000}.000")
+        trace += [
+            event(call[0], call[1], 2.0, pid=CANN, tid=4),
+            *arrow(900 + number, (CANN, 4, call[1]), (DEVICE, 2, f"{at}.000")),
+        ]
+        kernels = [(at, 2), *((at + 20 + 10 * one, 3) for one in range(3))]
+        trace += [
+            event("MatMul", f"{begin}.000", 5.0, pid=DEVICE, tid=stream, args={"Task Type": "AI_CORE"})
+            for begin, stream in kernels
+        ]
+    return trace
+
+
+def called(folder: Folder) -> list[tuple[int, int]]:
+    """When the call of each kernel of a graph begins, and when the kernel does, µs."""
+    found = replace(folder, readings=READINGS).read(Launch).rows()
+    graphs = [row for row in found if row["stream"] == 3]
+    return [(int(str(row["host_start_ns"])) // 1000, int(str(row["device_start_ns"])) // 1000) for row in graphs]
+
+
+def test_kernels_of_a_graph_without_arrows_are_of_the_call_whose_turn_it_is(tmp_path: Path) -> None:
+    expected = [(100 * n + 10, 1020 + 100 * n + 10 * one) for n in range(4) for one in range(3)]
+    assert called(captured(tmp_path, replays(calls=4, graphs=4))) == expected
+
+
+def test_where_graphs_and_calls_do_not_agree_nothing_is_said_of_any(tmp_path: Path) -> None:
+    assert called(captured(tmp_path, replays(calls=4, graphs=3))) == []
+    late = [*replays(calls=4, graphs=4), event("AscendCL@aclmdlRIExecuteAsync", "1400.000", 5.0, pid=CANN, tid=4)]
+    assert called(captured(tmp_path, [*late, *replays(calls=0, graphs=5)[-4:]])) == []
+    assert called(captured(tmp_path, replays(calls=4, graphs=4, name="aclmdlRIDebugPrint"))) == []
+
+
+def test_a_graph_that_was_launched_before_the_recording_began_has_no_call(tmp_path: Path) -> None:
+    found = called(captured(tmp_path, replays(calls=4, graphs=4, before=3)))
+    assert [at for _, at in found] == [1020 + 100 * n + 10 * one for n in range(4) for one in range(3)]

@@ -2,7 +2,8 @@
 """What tells the kind of job: operators, calls, lines of Python and settings that only some jobs have.
 
 A backward pass or an optimizer is training. Operators that keep keys and values for later tokens, attend to what is
-kept, or compute with quantised experts in one, run only where text is generated. Names are those of CANN, of ATB and of
+kept, or compute with quantised experts in one, run only where text is generated. A model that was loaded as a file and
+is executed with `aclmdlExecute` infers. Names are those of CANN, of ATB and of
 the kernels that serving engines bring; what they do not tell stays unknown. Which half of a reinforcement learning is
 recorded is told by the ranges that the profiler of verl sets around the functions of its workers, named as these.
 """
@@ -78,6 +79,7 @@ _CALLS = (
     ("decode", _VLLM_STEP + r"\d+(\(.*?\))?_generation_[1-9]|step\[(DECODE|MIXED) "),
     ("vLLM", r"vllm::|execute_context_"),
     ("SGLang", r"sglang::"),
+    ("loaded model", r"aclmdlExecute(Async)?(V2)?$"),
     ("DeepSpeed", r"DeepSpeed(Engine|ZeroOptimizer)"),
     ("FSDP", r"FullyShardedDataParallel|FSDP::"),
     ("PyTorch", r"DistributedDataParallel\.forward|torch\.distributed\.ddp"),

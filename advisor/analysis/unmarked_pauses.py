@@ -7,7 +7,7 @@ import numpy as np
 
 from advisor.analysis.device import build_timeline
 from advisor.analysis.grouping import group_by
-from advisor.analysis.intervals import subtract
+from advisor.analysis.intervals import intersect, subtract
 from advisor.facts.base import MISSING
 from advisor.facts.derived import UnmarkedPause
 from advisor.facts.observed import Collective, DeviceTask, Kernel
@@ -38,6 +38,9 @@ def unmarked_pauses(
         UnmarkedPause,
         rank=ranks,
         work_us=whole - paused_us,
+        copied_us=np.bincount(
+            cells.of, weights=device.per_cell(intersect(device.free, device.copies)), minlength=len(ranks)
+        ),
         pauses=np.bincount(of, minlength=len(ranks)).astype(np.float64),
         paused_us=paused_us,
         median_us=values_at(paused.medians(lasts), at, np.nan),

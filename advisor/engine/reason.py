@@ -303,7 +303,7 @@ def of_missing_values(  # noqa: PLR0917 - what is missing, and in whose words
     """
     if variables:
         return _with_hints([_OTHER_VARIABLES], ())
-    values = [VALUES[name] for name in columns if name in VALUES]
+    values = [_sought_value(name, run) for name in columns if name in VALUES]
     other = hints_of(run)
     if columns and all((fact.table, name) in OF_COLUMN for name in columns):
         how = [other.of_column[name] if other else OF_COLUMN[fact.table, name] for name in columns]
@@ -326,6 +326,15 @@ def of_missing_values(  # noqa: PLR0917 - what is missing, and in whose words
     own = _distinct_hints([how_to_record(_whole_table(fact.table), run or Run())] if asked else [])
     own += _hints_of_summary(summary_hints.OF_VALUES, [fact.table] if columns else [], run).values()
     return _with_hints([head, *hints, *own], [*hints, *own])
+
+
+_OF_PAUSES = ("free_us", "copy_us", "to_host_us", "device_copy_us", "event_wait_us")
+"""Columns of what lies in pauses: of a program without marked steps nobody knows which pauses are the job's."""
+
+
+def _sought_value(column: str, run: Run | None) -> SoughtValue:
+    unmarked = run is not None and run.times_of == "work"
+    return VALUES["step" if unmarked and column in _OF_PAUSES else column]
 
 
 def of_zero_divisors(written: Sequence[str], labels: Mapping[str, Text]) -> Text:

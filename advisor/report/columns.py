@@ -472,6 +472,7 @@ COLUMNS: Mapping[str, Text] = {
     "whole_us": _t("Step time", "单步耗时"),
     "with_stack": _t("Call stacks", "调用栈"),
     "witness": _t("Source of the sum", "汇总来源"),
+    "copied_us": _t("Copies alone", "单独拷贝"),
     "work_us": _t("Work", "工作时间"),
     "workers": _t("Workers", "worker 数"),
     "working_us": _t("Waits aside, elapsed", "耗时（不含等待）"),

@@ -124,7 +124,9 @@ def _say_steps(run: Run, language: Language) -> str:
         return say("no_steps_of_msprof" if run.recorder == "msprof" else "no_steps", language)
     count, numbers = len(run.steps), number_ranges(run.steps, language)
     steps = say("step" if count == 1 else "steps", language, items=numbers)
-    return say("few_steps" if count < FEW_STEPS else "enough_steps", language, count=count, steps=steps)
+    said = say("few_steps" if count < FEW_STEPS else "enough_steps", language, count=count, steps=steps)
+    runs_model = any(sign.name.startswith("aclmdlExecute") for sign in run.job.signs)
+    return say("steps_of_model", language, steps=said) if run.recorder == "msprof" and runs_model else said
 
 
 def _say_captured(run: Run, language: Language) -> str:

@@ -18,6 +18,7 @@ from advisor.model.run import Run
 _SERVING = ("vLLM", "SGLang", "MindIE")
 _HALVES = ("rollout", "update")
 _GENERATES = ("decode", "prefill", "cache")
+_LOADED = "loaded model"
 _WAYS = ("operator", "call", "mark", "line", "setting")
 """What shows a thing best stands first."""
 
@@ -103,8 +104,8 @@ def _infer_workload(run: Run, seen: _Seen, stack: str) -> JobKind:
         return _infer_half(seen) or JobKind(workload="RL", signs=seen.sign("workload", "verl", *_HALVES, *_GENERATES))
     if trains:
         return JobKind(workload="training", signs=seen.sign("workload", "backward"))
-    if generates or stack in _SERVING:
-        signs = seen.sign("workload", *_GENERATES, *_SERVING)
+    if generates or stack in _SERVING or seen.first(_LOADED):
+        signs = seen.sign("workload", *_GENERATES, *_SERVING, _LOADED)
         return JobKind(workload="inference", phase=_infer_phase(seen), signs=signs)
     layers = [sign.name for kind in LAYERS for sign in seen.sign("workload", kind)]
     if run.steps and len(layers) > 1:

@@ -24,9 +24,9 @@ def pauses(**others: Table) -> list[tuple[object, ...]]:
 
 def test_pauses_are_what_lies_between_the_first_and_the_last_task() -> None:
     assert pauses() == [
-        (0, 29.0, 3.0, 71.0, 10.0, 60.0, 35000),
-        (1, 15.0, 0.0, 0.0, None, None, None),
-        (2, 1.0, 0.0, 0.0, None, None, None),
+        (0, 29.0, 0.0, 3.0, 71.0, 10.0, 60.0, 35000),
+        (1, 15.0, 0.0, 0.0, 0.0, None, None, None),
+        (2, 1.0, 0.0, 0.0, 0.0, None, None, None),
     ]
 
 
@@ -35,7 +35,7 @@ def test_copies_and_collectives_are_work_and_waits_are_none() -> None:
         DeviceTask, "rank kind start_ns end_ns\n0 copy 35000 45000\n0 wait 50000 60000\n0 copy 96000 990000"
     )
     sent = read_table(Collective, "rank start_ns elapse_us\n0 20000 10")
-    assert pauses(tasks=tasks, collectives=sent)[0] == (0, 49.0, 2.0, 51.0, 25.5, 50.0, 45000)
+    assert pauses(tasks=tasks, collectives=sent)[0] == (0, 49.0, 10.0, 2.0, 51.0, 25.5, 50.0, 45000)
 
 
 def test_where_other_tables_count_pauses_none_are_told() -> None:

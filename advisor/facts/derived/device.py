@@ -232,6 +232,7 @@ class UnmarkedPause(Fact):
 
     rank: Rank
     work_us: Annotated[float, Us("Kernels, collectives and copies, what runs at once counted once.")]
+    copied_us: Annotated[float, Us("The part of it in which copies alone ran.")]
     pauses: Annotated[float, Count("Pauses between them.")]
     paused_us: Annotated[float, Us("Pauses together.")]
     median_us: Annotated[float, Us("The median one; missing where there is none, as what follows.")]

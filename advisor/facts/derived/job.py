@@ -28,7 +28,8 @@ class JobSign(Fact):
         Key(
             "`backward` (a backward pass or an optimizer), a kind of layer such as `linear layer`, `cache` (keys and "
             "values kept for later tokens), `prefill` and `decode` (attention over a prompt, or for one new token), "
-            "`rollout` and `update` (the halves of reinforcement learning); else the name of a stack, such as `vLLM`."
+            "`rollout` and `update` (the halves of reinforcement learning), `loaded model` (read from a file and "
+            "executed as a whole); else the name of a stack, such as `vLLM`."
         ),
     ]
     seen_as: Annotated[

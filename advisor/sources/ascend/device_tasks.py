@@ -13,7 +13,6 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import DeviceTask
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.iterations import on_iteration_tracks
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import Database, match_keys
 from advisor.sources.reading import Reading
@@ -23,6 +22,9 @@ if TYPE_CHECKING:
 
 HARDWARE = ("Ascend Hardware",)
 """Lanes of the device's task scheduler."""
+
+_ITERATIONS = "Step Trace"
+"""How a thread on the lane of the device begins that shows iterations of a graph, and no tasks."""
 
 KERNEL_TYPES = frozenset(
     {
@@ -148,8 +150,9 @@ def are_kernels(name: Texts, task_type: Texts) -> Array:
 
 def hardware_rows(timeline: TraceTimeline) -> Array:
     """The slices of the device's task scheduler."""
-    tracks = timeline.tracks
-    return np.flatnonzero((tracks.of(*HARDWARE) & ~on_iteration_tracks(tracks.thread))[timeline.slices.track])
+    tracks, thread = timeline.tracks, timeline.tracks.thread
+    iterations = thread.hits(name.startswith(_ITERATIONS) for name in thread.names)
+    return np.flatnonzero((tracks.of(*HARDWARE) & ~iterations)[timeline.slices.track])
 
 
 def streams_of_slices(timeline: TraceTimeline, rows: Array) -> Array:

@@ -2,7 +2,8 @@
 """Iterations of a graph, which msprof marks on the device where a framework runs whole graphs: they are its steps.
 
 They stand in step_trace_*.csv, in step_trace_*.json, and in old versions in the timeline itself. Times are those of the
-device. Of several models in one capture the one that ran longest counts.
+device. Of several models in one capture the one that ran longest counts. Where none is marked, a program that calls for
+the same model again and again shows by its calls where each run of it begins (`executions`).
 """
 
 from __future__ import annotations
@@ -14,16 +15,15 @@ from msgspec import Struct
 
 from advisor.facts.base import MISSING, Column
 from advisor.facts.observed import StepWindow
-from advisor.facts.table import Array, Texts, values_at
+from advisor.facts.table import Array, values_at
 from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.executions import executions_of
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.database import match_keys
 from advisor.sources.files.timeline import TraceTimeline, read_timeline
 
 TRACE, LANE = "step_trace.csv", "step_trace.json"
-TRACK = "Step Trace"
-"""How the lane of iterations is called, or its thread on the lane of the device."""
 _ITERATION = re.compile(r"Iteration (\d{1,18})")
 _PASSES = re.compile(r"FP_BP Time (\d{1,18})")
 _CATEGORY, _CATEGORY_OF_PASSES = "Iteration Time", "FP_BP Time"
@@ -80,7 +80,9 @@ def _read_iterations(folder: Folder) -> Iterations:
             continue
         if found is not None and len(found.step):
             return found
-    return _longest_model(*(np.empty(0, np.int64),) * 6)
+    begin, end = executions_of(folder)
+    unknown = np.full(len(begin), MISSING)
+    return Iterations(np.arange(1, len(begin) + 1), begin, end, unknown, unknown)
 
 
 def _in_table(folder: Folder) -> Iterations:
@@ -135,8 +137,3 @@ def _longest_model(  # noqa: PLR0917 - the columns of one table
         own = of == np.argmax(np.bincount(of, weights=(end - start).astype(np.float64)))
         start, step, end, forward, backward = (one[own] for one in (start, step, end, forward, backward))
     return Iterations(step, start, end, forward, backward)
-
-
-def on_iteration_tracks(thread: Texts) -> Array:
-    """Per track: whether it shows iterations and no tasks, by the name of its thread."""
-    return thread.hits(name.startswith(TRACK) for name in thread.names)

@@ -15,6 +15,7 @@ from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
 from advisor.regular_files import open_regular
+from advisor.sources.ascend.executions import EXECUTION
 from advisor.sources.ascend.iterations import LANE, TRACE, iterations_of
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import Origin, columns_of, query_rows, read_records, select_columns
@@ -24,6 +25,8 @@ from advisor.sources.step_sums import usable_step_times
 TIMES = "step_trace_time.csv"
 _MARK = re.compile(rb'"ProfilerStep#(\d{1,18})"')
 _ITERATION_MARK = re.compile(rb'"Iteration (\d{1,18})"')
+_EXECUTION_CALLED = "SELECT 1 FROM STRING_IDS WHERE value GLOB 'aclmdlExecute*' LIMIT 1"
+_EXECUTION_MARK = re.compile(EXECUTION.encode())
 _LONGEST_MARK = len('"ProfilerStep#"') + 18
 _PART = 1 << 22
 
@@ -110,10 +113,19 @@ def numbered_steps(folder: Folder) -> tuple[int, ...]:
 
 
 def _iteration_numbers(folder: Folder) -> tuple[int, ...]:
-    """The iterations msprof marked; where they stand in the timeline alone it is not decoded for them."""
-    if TRACE in folder.files or LANE in folder.files:
-        return _recorded_steps(iterations_of(folder).step)
-    return _marked_steps(folder, _ITERATION_MARK)
+    """The iterations msprof marked, else runs of a model that calls tell. Neither the timeline nor the calls of a
+    database are decoded for them where nothing in there is called so."""
+    if TRACE not in folder.files and LANE not in folder.files:
+        marked = _marked_steps(folder, _ITERATION_MARK)
+        if marked or not _names_executions(folder):
+            return marked
+    return _recorded_steps(iterations_of(folder).step)
+
+
+def _names_executions(folder: Folder) -> bool:
+    if any(True for _ in _marks_in_timeline(folder, _EXECUTION_MARK)):
+        return True
+    return bool(query_rows(folder, "profiler", _EXECUTION_CALLED))
 
 
 def _recorded_steps(steps: Array) -> tuple[int, ...]:
@@ -122,11 +134,13 @@ def _recorded_steps(steps: Array) -> tuple[int, ...]:
 
 def _marked_steps(folder: Folder, mark: re.Pattern[bytes] = _MARK) -> tuple[int, ...]:
     """The steps that the timeline marks, for captures of which it is all there is. It is not decoded."""
-    found: set[int] = set()
+    return tuple(sorted(set(map(int, _marks_in_timeline(folder, mark)))))
+
+
+def _marks_in_timeline(folder: Folder, mark: re.Pattern[bytes]) -> Iterator[bytes]:
     for path in folder.parts("trace_view.json"):
         with contextlib.suppress(OSError), open_regular(path) as file:  # whoever reads its events says what is wrong
-            found.update(map(int, _mark_numbers(iter(lambda: file.read(_PART), b""), mark)))
-    return tuple(sorted(found))
+            yield from _mark_numbers(iter(lambda: file.read(_PART), b""), mark)
 
 
 def _mark_numbers(parts: Iterable[bytes], mark: re.Pattern[bytes] = _MARK) -> Iterator[bytes]:

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of a loaded model, recorded by msprof, against the calls and the lane of the device as they are written here."""
+
+from __future__ import annotations
+
+import json
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from advisor import diagnose
+from advisor.facts.base import MISSING
+from advisor.facts.observed import Kernel, Launch, StepWindow
+from advisor.sources import open_input
+from tests.sources.ascend.test_msprof import PROF, START, summary_rows, write
+
+Piece = tuple[str, str, float, float]
+"""Lane, name, begin and length in µs."""
+
+
+def timeline(pieces: list[Piece]) -> str:
+    """Calls of the host, copies and kernels of the device; calls that copy have an arrow to their copy."""
+    number = count(1)
+    lanes = {"CANN": (7, 9, "CPU"), "Ascend Hardware": (1000, 2, "NPU 0")}
+    events: list[dict[str, object]] = []
+    for lane, (pid, tid, label) in lanes.items():
+        events += [
+            {"name": "process_name", "pid": pid, "tid": tid, "ph": "M", "args": {"name": lane}},
+            {"name": "process_labels", "pid": pid, "tid": tid, "ph": "M", "args": {"labels": label}},
+            {"name": "thread_name", "pid": pid, "tid": tid, "ph": "M", "args": {"name": f"{lane} {tid}"}},
+        ]
+    for lane, name, at, us in pieces:
+        pid, tid, _ = lanes[lane]
+        args = {"Task Type": "PCIE_DMA_SQE" if "MEMCPY" in name else "AI_CORE"} if pid == 1000 else {}
+        events.append(
+            {"name": name, "pid": pid, "tid": tid, "ts": f"{START + at:.3f}", "dur": us, "ph": "X", "args": args}
+        )
+        if "MEMCPY" in name:
+            flow = {"cat": "HostToDevice", "id": str(next(number)), "name": "HostToDevice"}
+            events.append({**flow, "ph": "s", "pid": 7, "tid": 9, "ts": f"{START + at - 8:.3f}"})
+            events.append({**flow, "ph": "f", "bp": "e", "pid": pid, "tid": tid, "ts": f"{START + at:.3f}"})
+    return json.dumps(events)
+
+
+def program(folder: Path, runs: list[int], *, call: str = "aclmdlExecute", copied: float = 60.0) -> Path:
+    """A program that loads a model, then copies an input and executes the model again and again; `runs` are the kernels
+    of each, 20 µs long."""
+    pieces: list[Piece] = [("CANN", "AscendCL@aclrtMemcpy", 0, 5000), ("Ascend Hardware", "MEMCPY_ASYNC", 8, 4900)]
+    rows: list[tuple[int, str, float, float]] = []
+    at = 6000.0
+    for kernels in runs:
+        pieces.append(("CANN", "AscendCL@aclrtMemcpy", at, copied + 20))
+        pieces.append(("Ascend Hardware", "MEMCPY_ASYNC", at + 8, copied))
+        at += copied + 30
+        pieces.append(("CANN", f"AscendCL@{call}", at, 30 + 21.0 * kernels))
+        rows += [(0, "MatMulV2", at + 20 + 21 * i, 20.0) for i in range(kernels)]
+        at += 130 + 21.0 * kernels
+    pieces += [("Ascend Hardware", "MatMulV2", begin, us) for _, _, begin, us in rows]
+    output = folder / PROF / "mindstudio_profiler_output"
+    return write(
+        output,
+        {
+            "msprof_20250101000000.json": timeline(pieces),
+            "op_summary_20250101000000.csv": summary_rows(*rows),
+        },
+    )
+
+
+def only_source(path: Path):
+    run, (source,) = open_input(path)
+    return run, source
+
+
+def test_equal_runs_of_a_model_are_the_steps(tmp_path: Path):
+    run, source = only_source(program(tmp_path, [40, 40, 40]))
+    windows = source.read(StepWindow)
+    assert run.steps == (1, 2, 3) and run.times_of == "step"
+    begun = [6090, 6090 + 1060, 6090 + 2 * 1060]
+    assert ((windows["start_ns"] // 1000) - START).tolist() == begun
+    assert ((windows["end_ns"] // 1000) - START).tolist()[:2] == begun[1:]
+    assert np.bincount(source.read(Kernel)["step"]).tolist() == [0, 40, 40, 40]
+
+
+@pytest.mark.parametrize("runs", [[40], [40, 41, 40], []])
+def test_runs_that_differ_or_are_alone_mark_nothing(runs: list[int], tmp_path: Path):
+    path = program(tmp_path, runs) if runs else program(tmp_path, [3, 3], call="aclmdlLoadFromFile")
+    run, source = only_source(path)
+    assert run.steps == () and run.times_of == "work"
+    assert set(source.read(Kernel)["step"].tolist()) == {MISSING}
+
+
+def test_kernels_of_a_model_are_launched_by_the_call_that_runs_it(tmp_path: Path):
+    _, source = only_source(program(tmp_path, [40, 40]))
+    launches = source.read(Launch)
+    mine = launches.take(np.isin(launches["device_start_ns"], source.read(Kernel)["start_ns"]))
+    assert len(mine) == 80
+    assert np.unique((mine["host_start_ns"] // 1000) - START).tolist() == [6090, 7150]
+
+
+def test_copies_of_the_input_are_told_and_the_loading_of_the_model_is_not(tmp_path: Path):
+    found = diagnose(program(tmp_path, [40] * 5, copied=700.0))
+    (copies,) = [one for one in found.findings if one.rule == "io/exposed-copies"]
+    assert copies.saving is not None and 500 < copies.saving.us < 700
+    assert found.findings[0] is copies
+    assert "aclmdlExecute" in {sign.name for sign in found.run.job.signs}
+    assert found.run.job.workload == "inference"
+
+
+def test_what_the_host_does_between_two_runs_is_told(tmp_path: Path):
+    path = program(tmp_path, [10] * 5)
+    found = diagnose(path)
+    assert "host/python-bound" in {one.rule for one in found.findings}

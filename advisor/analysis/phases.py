@@ -11,7 +11,7 @@ from advisor.analysis.grouping import group_by, ratio, row_of_key
 from advisor.analysis.intervals import axis_of_cells, covered_ns, union
 from advisor.analysis.overlap import stages_of
 from advisor.facts.base import MISSING
-from advisor.facts.derived import RankPhase
+from advisor.facts.derived import BatchWait, RankPhase
 from advisor.facts.observed import BatchQueue, Collective, DataFetch, HostCpu, StepPhase
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
@@ -30,6 +30,7 @@ def rank_phases(  # noqa: PLR0917 - a step, and what feeds it
     fetches: Table[DataFetch] | None,
     collectives: Table[Collective] | None,
     processors: Table[HostCpu] | None,
+    waits: Table[BatchWait] | None = None,
 ) -> Table[RankPhase]:
     """One row per rank of which phases or queues were recorded.
 
@@ -56,6 +57,8 @@ def rank_phases(  # noqa: PLR0917 - a step, and what feeds it
         **{f"peer_{name}": peers.medians_of_others(means[name]) for name in _BESIDE},
         **_looks_at_queues(rank, queues),
         **_fetches_of_ranks(rank, counted, fetches),
+        batch_us=_of_rank(rank, waits, "taken_us"),
+        batch_wait_us=_of_rank(rank, waits, "waited_us"),
         busy_cpu_share=_of_rank(rank, processors, "busy_share"),
     )
 
@@ -81,10 +84,10 @@ def _longest_intervals(rank: Array, counted: Table[StepPhase]) -> dict[str, Arra
     }
 
 
-def _of_rank(rank: Array, processors: Table[HostCpu] | None, name: str) -> Array:
-    if processors is None or not len(processors):
+def _of_rank(rank: Array, told: Table[HostCpu] | Table[BatchWait] | None, name: str) -> Array:
+    if told is None or not len(told):
         return np.full(len(rank), np.nan)
-    found: Array = np.append(processors[name], np.nan)[row_of_key(processors["rank"], rank)]
+    found: Array = np.append(told[name], np.nan)[row_of_key(told["rank"], rank)]
     return found
 
 

@@ -23,6 +23,7 @@ TABLES: Mapping[str, Text] = {
     "attention_marks": _t("marks of attention calls", "注意力调用的打点"),
     "attention_shapes": _t("attention by shape, as marked", "按 shape 统计的带打点注意力算子"),
     "batch_queues": _t("queues of batches", "batch 队列"),
+    "batch_waits": _t("times to get batches", "取 batch 的耗时"),
     "cache_copies": _t("copies of the KV cache", "KV 缓存的拷贝"),
     "call_matches": _t("collectives of several ranks", "各卡共有的集合通信"),
     "call_totals": _t("totals of host calls", "host 调用汇总"),

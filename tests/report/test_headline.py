@@ -434,6 +434,15 @@ def test_a_finding_about_the_events_of_its_cause_is_the_same_time(
     assert folded_under(_diagnosis(cause, effect)) == ({"host/stalled": "host/silent"} if folded else {})
 
 
+@pytest.mark.parametrize(
+    ("rule", "won", "folded"), [("host/python", 0.17, True), ("host/python", 0.1, False), ("compute/cast", 0.17, False)]
+)
+def test_what_a_host_loses_that_waits_for_its_data_is_the_same_time(rule: str, won: float, folded: bool) -> None:
+    cause = _finding("io/dataset", 0.2, symptoms=(rule,))
+    effect = _finding(rule, won, causes=("io/dataset",))
+    assert folded_under(_diagnosis(cause, effect)) == ({rule: "io/dataset"} if folded else {})
+
+
 def _with_events(finding: Finding, starts: tuple[int, ...]) -> Finding:
     events = tuple(Occurrence(table="stalls", rank=0, start_ns=1000 * start, duration_us=2.0) for start in starts)
     return finding.model_copy(update={"occurrences": events})

@@ -6,6 +6,21 @@ from typing import Annotated
 from advisor.facts.base import Count, Fact, Flag, Index, Key, Number, Rank, Share, Stage, Us, Volatile
 
 
+class BatchWait(Fact):
+    """How long the loop of one rank waits for its batches, and how much of that the device is idle. It counts where a
+    step begins within a pause in which the host calls nothing that was recorded, and no more than that pause lasts: a
+    batch that is fetched while the device works costs nothing.
+    """
+
+    table = "batch_waits"
+    observed = False
+
+    rank: Rank
+    batches: Annotated[float, Count("Batches whose time was recorded.")]
+    taken_us: Annotated[float, Us("To get one, on average.")]
+    waited_us: Annotated[float, Us("The idle part of it per step.")]
+
+
 class RankPhase(Fact):
     """The mean step of one rank by phases, beside its peers: the other captured ranks of the same pipeline stage.
 
@@ -39,6 +54,8 @@ class RankPhase(Fact):
     device_looks: Annotated[float, Count("The same of the queue on the device.")]
     device_empty_share: Annotated[float, Share("Part of these in which it was empty.")]
     fetch_us: Annotated[float, Us("One GetNext on average; missing where none was recorded.")]
+    batch_us: Annotated[float, Us("To get one batch from the dataset, on average; missing where batches are sunk.")]
+    batch_wait_us: Annotated[float, Us("The idle part of that per step (`batch_waits`); missing where not known.")]
     late_fetch_us: Annotated[float, Us("Per step: GetNext within iteration intervals, which it should run ahead of.")]
     busy_cpu_share: Annotated[float, Share("Processors of the host that were neither idle nor waiting for files.")]
 

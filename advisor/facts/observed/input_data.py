@@ -25,6 +25,13 @@ class BatchQueue(Fact):
     sunk: Annotated[bool, Flag("Batches are sunk: they go to the device through a queue, ahead of the steps.")]
     size: Annotated[float, Count("Batches in the queue.")]
     capacity: Annotated[float, Count("Batches it has room for; missing for the queue on the device.")]
+    taken_us: Annotated[
+        float,
+        Us(
+            "How long a loop that takes its batches itself waited for this one, in whole ms; missing where batches are "
+            "sunk."
+        ),
+    ]
 
 
 class DataFetch(Fact):

@@ -14,6 +14,9 @@ _OF_RANKS = "ranks/"
 _WAITING = "comm/"
 """What all ranks wait in their collectives they wait for those that are late."""
 
+_OF_DATA, _OF_HOSTS = "io/", "host/"
+"""A host that waits for its data loses that time, whether the wait was measured or the pause that it leaves."""
+
 
 def symptom_fingerprints(diagnosis: Diagnosis) -> frozenset[str]:
     """Fingerprints of the findings that say where time goes and not why."""
@@ -77,7 +80,8 @@ def _win_the_same(finding: Finding, cause: Finding, captured: set[int]) -> bool:
     """
     won, wins = finding.saving.us, cause.brings_about.us
     of_ranks = [one.rule.startswith(_OF_RANKS) for one in (finding, cause)]
-    apart = TOLD_APART if any(of_ranks) or _rest_on_the_same(finding, cause) else _ALIKE
+    waits_for_data = cause.rule.startswith(_OF_DATA) and finding.rule.startswith(_OF_HOSTS)
+    apart = TOLD_APART if any(of_ranks) or waits_for_data or _rest_on_the_same(finding, cause) else _ALIKE
     seen = _ranks_seen(finding)
     if of_ranks[0] and None not in seen and seen == _ranks_seen(cause):
         return 0 < won <= wins * apart

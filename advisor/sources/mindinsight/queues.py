@@ -2,8 +2,9 @@
 """BatchQueue: how many batches lay ready for each step, on the host and, where data is sunk, on the device.
 
 `device_queue_profiling_*.txt` and `dataset_iterator_profiling_*.txt` hold a line `1 <capacity> <step> <size>` for each
-look at the queue of the host (lines that begin with 0 hold times); `minddata_aicpu_*.txt` a line
-`GetNext_dequeue_wait <start> <end> <size>` for each look at the one of the device.
+look at the queue of the host, and before it times in whole ms: `0 0 <step> <time> …` is how long a loop that takes its
+batches itself waited for this one (of a queue that sends ahead of the steps it says nothing of them).
+`minddata_aicpu_*.txt` holds a line `GetNext_dequeue_wait <start> <end> <size>` for each look at the one of the device.
 """
 
 from __future__ import annotations
@@ -18,12 +19,15 @@ from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
 from advisor.sources.files.damage_notes import Notes, Unreadable
-from advisor.sources.files.jsonfile import as_integer
+from advisor.sources.files.jsonfile import as_integer, as_number
 from advisor.sources.mindinsight.reading import EXPORT, LegacyRank, read_words
 from advisor.sources.mindinsight.rows_gone import note_numbers_gone, note_sizes_gone
 from advisor.sources.reading import Reading
 
 _TIMES, _SIZES = "0", "1"
+_OF_PIPELINE = "0"
+"""Of the times that to get a batch from the dataset."""
+_LONGEST_MS = 86_400_000.0
 _LAST_STEP = 10**9
 _MOST_BATCHES = 10**9
 
@@ -36,6 +40,8 @@ class QueueLook(NamedTuple):
     step: int
     size: int
     capacity: float
+    taken_us: float = math.nan
+    """How long the loop waited for the batch."""
 
 
 def host_looks(path: Path, notes: Notes, *, sunk: bool) -> Iterator[QueueLook]:
@@ -44,10 +50,12 @@ def host_looks(path: Path, notes: Notes, *, sunk: bool) -> Iterator[QueueLook]:
     Raises:
         Unreadable: The file cannot be opened, or is empty.
     """
-    odd, timed, sized = 0, set[int](), set[int]()
+    odd, timed, sized, taken = 0, set[int](), set[int](), dict[int, float]()
     for words in read_words(path, notes):
         if words[0] == _TIMES:
             timed |= {step for word in words[2:3] if (step := as_integer(word)) is not None and step > 0}
+            if not sunk and words[1:2] == [_OF_PIPELINE]:
+                taken |= _time_of_batch(words)
             continue
         numbers = [as_integer(word) for word in words[1:4]]
         capacity, step, size = numbers if len(numbers) == 3 else (None, None, None)  # noqa: PLR2004 - three numbers
@@ -55,10 +63,19 @@ def host_looks(path: Path, notes: Notes, *, sunk: bool) -> Iterator[QueueLook]:
             odd += 1
         else:
             sized.add(step or 0)
-            yield QueueLook("host", sunk, step or 0, size or 0, float(capacity) if capacity else math.nan)
+            room = float(capacity) if capacity else math.nan
+            yield QueueLook("host", sunk, step or 0, size or 0, room, taken.pop(step or 0, math.nan))
     _note_odd_lines(path, notes, odd)
     note_sizes_gone(path, timed, sized, notes)
     note_numbers_gone(path, sized, notes)
+
+
+def _time_of_batch(words: list[str]) -> dict[int, float]:
+    """How long the loop waited for a batch, µs by its number; nothing where the line does not say it."""
+    if len(words) < 4:  # noqa: PLR2004 - two kinds, number and time
+        return {}
+    step, ms = as_integer(words[2]), as_number(words[3])
+    return {step: ms * 1e3} if step is not None and 0 <= ms < _LONGEST_MS else {}
 
 
 def device_looks(path: Path, notes: Notes) -> Iterator[QueueLook]:
@@ -99,6 +116,7 @@ def queue_table(rank: int, looks: list[QueueLook]) -> Table[BatchQueue]:
         sunk=[int(look.sunk) for look in looks],
         size=[float(look.size) for look in looks],
         capacity=[look.capacity for look in looks],
+        taken_us=[look.taken_us for look in looks],
     ).sorted_by("step")
 
 

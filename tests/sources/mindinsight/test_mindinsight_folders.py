@@ -86,6 +86,16 @@ def test_without_sinking_the_queue_of_the_iterator_is_that_of_the_host(folder: P
     assert found == [("host", 0, False), ("host", 0, False), ("host", 2, False)]
 
 
+def test_how_long_the_loop_waits_for_a_batch_is_told_where_it_takes_them_itself(folder: Path) -> None:
+    lines = "0 1 1 0 77\n0 2 1 9 77\n0 0 1 9 77\n1 16 1 0 77\n0 0 2 oops 77\n1 16 2 3 77\n"
+    (folder / "device_queue_profiling_0.txt").unlink()
+    (folder / "minddata_aicpu_0.txt").unlink()
+    (folder / "dataset_iterator_profiling_0.txt").write_text(lines)
+    assert cells(open_profile(folder), BatchQueue, "step", "size", "taken_us") == [(1, 0, 9000), (2, 3, None)]
+    (folder / "dataset_iterator_profiling_0.txt").rename(folder / "device_queue_profiling_0.txt")
+    assert cells(open_profile(folder), BatchQueue, "step", "taken_us") == [(1, None), (2, None)]
+
+
 def test_operations_of_the_dataset_have_their_queues(folder: Path) -> None:
     names = ("number", "parent", "operation", "workers", "queue_mean", "queue_share", "empty_share")
     assert cells(open_profile(folder), DatasetOperation, *names) == [

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from advisor.analysis.batch_waits import batch_waits
+from advisor.facts.derived import Gap
+from advisor.facts.observed import BatchQueue, HostCall, StepWindow
+from advisor.facts.table import read_table
+
+MS = 1_000_000
+WINDOWS = read_table(
+    StepWindow, f"rank step start_ns end_ns\n0 1 0 {60 * MS}\n0 2 {60 * MS} {120 * MS}\n0 3 {120 * MS} 0"
+)
+QUEUES = read_table(BatchQueue, "rank step queue size taken_us\n0 1 host 4 0\n0 2 host 0 9000\n0 3 host 0 9000")
+CALLS = read_table(HostCall, "rank thread kind name start_ns end_ns\n0 1 operator aten::mm 0 1000")
+
+
+def waited(*gaps: tuple[float, float, str, str]) -> list[tuple[object, ...]]:
+    """What is told of pauses with begin (ms), length (ms), cause and call."""
+    rows = "".join(f"\n0 1 {int(at * MS)} {ms * 1e3} {cause} {call}" for at, ms, cause, call in gaps)
+    idle = read_table(Gap, "rank step start_ns duration_us cause call" + rows)
+    return [tuple(row.values()) for row in batch_waits(QUEUES, idle, WINDOWS, CALLS).rows()]
+
+
+def test_what_batches_take_counts_in_the_pauses_in_which_steps_begin() -> None:
+    pauses = waited((59.9, 8, "host_late", "-"), (119, 5, "python", "-"))
+    assert pauses == [(0, 3.0, 6000.0, (6000 + 5000) / 3)]
+
+
+def test_a_batch_that_is_fetched_while_the_device_works_costs_nothing() -> None:
+    assert waited((30, 9, "host_late", "-"))[0][-1] == 0
+    assert waited((59.9, 9, "host_late", "aten::mm"))[0][-1] == 0
+    assert waited((59.9, 9, "wait", "-"))[0][-1] == 0
+
+
+def test_where_batches_are_sunk_nothing_is_said() -> None:
+    idle = read_table(Gap, "rank step start_ns duration_us cause call\n0 1 0 9000 python -")
+    sunk = QUEUES.having(taken_us=float("nan"))
+    assert not len(batch_waits(sunk, idle, WINDOWS, CALLS))

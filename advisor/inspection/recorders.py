@@ -5,6 +5,9 @@ torch_npu: <https://www.hiascend.com/document/detail/zh/Pytorch/60RC2/apiref/api
 MindSpore: <https://www.mindspore.cn/docs/en/r2.6.0/api_python/mindspore/mindspore.profiler.profile.html>.
 msprof: <https://www.hiascend.com/document/detail/zh/canncommercial/83RC1/devaids/Profiling/atlasprofiling_16_0011.html>.
 PyTorch on GPUs: <https://docs.pytorch.org/docs/stable/profiler.html>. ATB: the README of ATB-Models.
+vLLM: <https://docs.vllm.ai/projects/ascend/en/latest/developer_guide/performance_and_debug/service_profiling_guide.html>.
+SGLang: <https://docs.sglang.io/docs/developer_guide/benchmark_and_profiling>. Servers are told so from outside, while
+they run: they switch their profiler on themselves, and none of their loops is anybody's own.
 """
 
 from __future__ import annotations
@@ -20,6 +23,8 @@ Switch = Literal["device", "host", "steps", "level1", "pipes", "shapes", "memory
 
 STEPS = 5
 """Steps to record after one of warm-up: one for the edge, and enough to tell what recurs."""
+ENGINE_STEPS = 20
+"""Of a serving engine: they are short, and some of them read prompts."""
 
 
 def _t(en: str, zh: str) -> Text:
@@ -80,6 +85,20 @@ OPTIONS: Mapping[Recorder, Mapping[Switch, str]] = {
         "shapes": "ATB_PROFILING_TENSOR_ENABLE=1",
         "stack": "WITH_STACK_ENABLE=1",
     },
+    "vllm": {
+        "device": '"profiler": "torch"',
+        "host": '"profiler": "torch"',
+        "steps": "VLLM_CUSTOM_SCOPES_FOR_PROFILING=1",
+        "shapes": '"torch_profiler_record_shapes": true',
+        "memory": '"torch_profiler_with_memory": true',
+        "stack": '"torch_profiler_with_stack": true',
+    },
+    "sglang": {
+        "device": '"activities": ["CPU", "GPU"]',
+        "host": '"activities": ["CPU", "GPU"]',
+        "shapes": '"record_shapes": true',
+        "stack": '"with_stack": true',
+    },
     "torch.profiler": {
         "device": "ProfilerActivity.CUDA",
         "host": "ProfilerActivity.CPU",
@@ -98,6 +117,10 @@ _SLOWER = _t(
 _ALL_RANKS = _t(
     "Record every rank, and the same steps on each.",
     "请在所有 rank 上采集相同的 step。",
+)
+_WAITING = _t(
+    "Record while requests are waiting all the time: an engine without requests idles too. Few steps are enough.",
+    "请在始终有请求等待时采集：没有请求时引擎本就空闲；采集少量 step 即可。",
 )
 CARE: Mapping[Recorder, tuple[tuple[Switch | Literal[""], Text], ...]] = {
     "torch_npu": (("", _ALL_RANKS), ("memory", _SLOWER)),
@@ -120,17 +143,37 @@ CARE: Mapping[Recorder, tuple[tuple[Switch | Literal[""], Text], ...]] = {
             ),
         ),
     ),
+    "vllm": (
+        ("", _WAITING),
+        (
+            "",
+            _t(
+                "Versions that do not know `--profiler-config` take VLLM_TORCH_PROFILER_DIR=./prof instead. On Ascend parse "
+                'with `torch_npu.profiler.profiler.analyse("./prof")`.',
+                "不支持 `--profiler-config` 的版本改用 VLLM_TORCH_PROFILER_DIR=./prof。昇腾上用 "
+                '`torch_npu.profiler.profiler.analyse("./prof")` 解析。',
+            ),
+        ),
+        ("memory", _SLOWER),
+    ),
+    "sglang": (("", _WAITING), ("stack", _SLOWER)),
     "torch.profiler": (("", _ALL_RANKS), ("memory", _SLOWER)),
 }
 """What to bear in mind, where a switch is on or always."""
 
 
-def write_code(recorder: Recorder, on: Collection[Switch], *, level2: bool = False) -> str:
-    """A configuration to copy with these switches on."""
-    writers = {"msprof": _msprof_command, "atb": _atb_variables}
+IN_SHELL: Collection[Recorder] = ("msprof", "atb", "vllm", "sglang")
+"""Those that are told by a command."""
+
+
+def write_code(recorder: Recorder, on: Collection[Switch], *, level2: bool = False, infers: bool = False) -> str:
+    """A configuration to copy with these switches on; `infers` says that nothing is trained."""
+    writers = {"msprof": _msprof_command, "atb": _atb_variables, "vllm": _vllm_commands, "sglang": _sglang_commands}
     if recorder in writers:
-        return "\n".join(writers[recorder](on, level2))
-    return "\n".join(_python_code(recorder, on, level2))
+        code = "\n".join(writers[recorder](on, level2))
+    else:
+        code = "\n".join(_python_code(recorder, on, level2))
+    return code.replace("train_step(batch)", "infer(batch)").replace("train.py", "infer.py") if infers else code
 
 
 _MODULES: Mapping[Recorder, tuple[str, str]] = {
@@ -189,3 +232,28 @@ def _atb_variables(on: Collection[Switch], level2: bool) -> Iterator[str]:
         yield "export ATB_PROFILING_TENSOR_ENABLE=1"
     if "stack" in on:
         yield "export WITH_STACK_ENABLE=1"
+
+
+def _vllm_commands(on: Collection[Switch], level2: bool) -> Iterator[str]:
+    told = {"torch_profiler_with_stack": "stack", "torch_profiler_with_memory": "memory"}
+    told |= {"torch_profiler_record_shapes": "shapes"}
+    options = ", ".join(f'"{name}": {str(switch in on).lower()}' for name, switch in told.items())
+    yield "export VLLM_CUSTOM_SCOPES_FOR_PROFILING=1   # names the steps of the engine"
+    yield "vllm serve MODEL \\"
+    yield f"""    --profiler-config '{{"profiler": "torch", "torch_profiler_dir": "./prof", {options}}}'"""
+    yield "# in another shell, while requests are served:"
+    yield "curl -X POST http://localhost:8000/start_profile"
+    yield "sleep 2"
+    yield "curl -X POST http://localhost:8000/stop_profile"
+
+
+def _sglang_commands(on: Collection[Switch], level2: bool) -> Iterator[str]:
+    options = ", ".join(f'"{name}": {str(switch in on).lower()}' for name, switch in _OF_SGLANG.items())
+    yield "export SGLANG_TORCH_PROFILER_DIR=./prof"
+    yield "python3 -m sglang.launch_server --model-path MODEL"
+    yield "# in another shell, while requests are served:"
+    yield "curl -X POST http://localhost:30000/start_profile -H 'Content-Type: application/json' \\"
+    yield f"""    -d '{{"num_steps": {ENGINE_STEPS}, "activities": ["CPU", "GPU"], {options}}}'"""
+
+
+_OF_SGLANG: Mapping[str, Switch] = {"with_stack": "stack", "record_shapes": "shapes"}

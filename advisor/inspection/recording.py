@@ -12,7 +12,7 @@ from advisor.engine.vocabulary import PIPES_ON, STEPS_ON
 from advisor.facts.base import Fact
 from advisor.facts.observed import L2Cache, OperatorCall, StepWindow
 from advisor.facts.observed.recording import BOTH, DATA, LEVEL1, MEMORY, NPU
-from advisor.inspection.recorders import CARE, OPTIONS, RECORDS, Switch, write_code
+from advisor.inspection.recorders import CARE, IN_SHELL, OPTIONS, RECORDS, Switch, write_code
 from advisor.messages.text import Text
 from advisor.model.inspection import Addition, Advice, FoundPart, Recorder, Recording
 from advisor.model.run import Capture, Run
@@ -69,7 +69,7 @@ def merged_recording(run: Run, results: Iterable[RuleResult]) -> Recording | Non
     if not adds:
         return None
     level2 = bool(run.captures) and all(capture.level == "Level2" for capture in run.captures)
-    made = _write_recording(recorder, on | {*adds}, level2=level2)
+    made = _write_recording(recorder, on | {*adds}, level2=level2, infers=run.job.workload == "inference")
     added = (
         Addition(option=options[switch], records=RECORDS[switch], rules=tuple(dict.fromkeys(asking[switch])))
         for switch in sorted(adds, key=lambda one: (-len(asking[one]), one))
@@ -84,10 +84,12 @@ def recording_anew(found: Sequence[FoundPart]) -> Recording | None:
     return _write_recording(_recorder_of_parts(found), {*_AT_FIRST}, level2=False)
 
 
-def _write_recording(recorder: Recorder, on: set[Switch], *, level2: bool) -> Recording:
-    language: Literal["python", "sh"] = "sh" if recorder in ("msprof", "atb") else "python"
+def _write_recording(recorder: Recorder, on: set[Switch], *, level2: bool, infers: bool = False) -> Recording:
+    language: Literal["python", "sh"] = "sh" if recorder in IN_SHELL else "python"
     care = tuple(said for switch, said in CARE[recorder] if switch in on or not switch)
-    return Recording(recorder=recorder, language=language, code=write_code(recorder, on, level2=level2), care=care)
+    return Recording(
+        recorder=recorder, language=language, code=write_code(recorder, on, level2=level2, infers=infers), care=care
+    )
 
 
 def advice_beside(results: Iterable[RuleResult]) -> tuple[Advice, ...]:
@@ -120,13 +122,19 @@ def _switches_of_capture(capture: Capture) -> set[Switch]:
 
 def recorder_of_run(run: Run) -> Recorder:
     """The profiler that recorded a run, by the device, the framework and the kind of its files."""
-    if run.device_family == "gpu":
-        return "torch.profiler"
     if run.recorder == "msprof":
         return "msprof"
+    if run.job.workload == "inference" and run.job.stack in _SERVERS:
+        return _SERVERS[run.job.stack]
+    if run.device_family == "gpu":
+        return "torch.profiler"
     if run.job.stack == "MindIE":
         return "atb"
     return "mindspore" if run.framework == "MindSpore" else "torch_npu"
+
+
+_SERVERS: Mapping[str, Recorder] = {"vLLM": "vllm", "SGLang": "sglang"}
+"""Engines that switch their own profiler on."""
 
 
 def _recorder_of_parts(found: Sequence[FoundPart]) -> Recorder:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import shlex
 from pathlib import Path
 from typing import get_args
@@ -18,12 +19,13 @@ from advisor.engine import gpu_hints, reason
 from advisor.engine.hit import RuleResult
 from advisor.facts import FACTS
 from advisor.facts.observed import OBSERVED
-from advisor.inspection.recorders import OPTIONS, RECORDS, Switch, write_code
-from advisor.inspection.recording import advice_beside, merged_recording, switches_of_hint
+from advisor.inspection.recorders import IN_SHELL, OPTIONS, RECORDS, Switch, write_code
+from advisor.inspection.recording import advice_beside, merged_recording, recorder_of_run, switches_of_hint
 from advisor.messages.errors import FactMissing
 from advisor.messages.text import Text
 from advisor.model.findings import Outcome
 from advisor.model.inspection import Recorder
+from advisor.model.job import JobKind
 from advisor.model.run import Capture, Run
 
 SWITCHES = get_args(Switch)
@@ -43,8 +45,8 @@ def test_every_configuration_is_valid_and_says_each_option_at_most_once(
     recorder: Recorder, on: set[Switch], level2: bool
 ) -> None:
     code = write_code(recorder, on, level2=level2)
-    if recorder in ("msprof", "atb"):
-        words = shlex.split(code.replace("\\\n", " "))
+    if recorder in IN_SHELL:
+        words = shlex.split(code.replace("\\\n", " "), comments=True)
         names = [word.partition("=")[0] for word in words if "=" in word]
         assert len(names) == len({*names})
     else:
@@ -52,6 +54,26 @@ def test_every_configuration_is_valid_and_says_each_option_at_most_once(
         for switch in ("memory", "shapes", "stack"):
             option = OPTIONS[recorder].get(switch, "-")
             assert code.count(option) == (switch in on and switch in OPTIONS[recorder])
+
+
+@pytest.mark.parametrize(
+    ("stack", "recorder"), [("vLLM", "vllm"), ("SGLang", "sglang"), ("MindIE", "atb"), ("", "torch_npu")]
+)
+def test_who_serves_is_given_no_training_loop(stack: str, recorder: Recorder) -> None:
+    job = JobKind.model_validate({"workload": "inference", "stack": stack})
+    run = run_with(level="Level1").model_copy(update={"job": job})
+    assert recorder_of_run(run) == recorder
+    assert "train" not in write_code(recorder, {"stack", "memory"}, infers=True)
+
+
+@pytest.mark.parametrize("recorder", ["vllm", "sglang"])
+def test_a_server_is_told_to_record_from_outside(recorder: Recorder) -> None:
+    code = write_code(recorder, {"stack"})
+    words = shlex.split(code.replace("\\\n", " "), comments=True)
+    assert any(word.endswith("/start_profile") for word in words)
+    (options,) = (json.loads(word) for word in words if word.startswith("{"))
+    assert options["torch_profiler_with_stack" if recorder == "vllm" else "with_stack"] is True
+    assert options["torch_profiler_record_shapes" if recorder == "vllm" else "record_shapes"] is False
 
 
 def test_every_recorder_has_words_for_what_it_can_be_told() -> None:

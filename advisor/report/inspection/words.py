@@ -94,6 +94,8 @@ RECORDERS: Mapping[str, Text] = {
     "mindspore": _t("the MindSpore Profiler", "MindSpore Profiler"),
     "msprof": _t("msprof", "msprof"),
     "atb": _t("ATB-Models and MindIE", "ATB-Models 与 MindIE"),
+    "vllm": _t("a server of vLLM", "vLLM 服务"),
+    "sglang": _t("a server of SGLang", "SGLang 服务"),
     "torch.profiler": _t("the PyTorch profiler on GPUs", "PyTorch profiler（GPU）"),
 }
 

@@ -42,7 +42,12 @@ from advisor.model.run_of_ranks import RunOfRanks
 
 _DECODE = re.compile(r"(?:execute_(?:\d+_)?context_0(?:\(.*?\))?_generation_|step\[DECODE bs=)(\d+)")
 """The mark of a step that reads no prompt, and for how many requests it generates."""
-_COLUMNS = ("rank", "engine_phase", "by", "steps", "answering", "preceded", "requests", "tokens", "apart_us", "idle_us")
+_COLUMNS = (
+    *("rank", "engine_phase", "by", "steps", "answering", "preceded", "requests", "tokens", "apart_us", "idle_us"),
+    *("long_pauses", "long_idle_us"),
+)
+_UNUSUAL = 5.0
+"""A pause so many times as long as the usual one is none that comes back with each step."""
 _COPYING = ("copy", "blocking_copy")
 """Causes of idle time in which the device copies."""
 
@@ -98,6 +103,9 @@ def _by_phase(rank: int, steps: FoundSteps, lasts_us: Array, idle_us: Array) -> 
     answering = groups.sums((generates[:-1] | (steps.sizes.phase == MIXED)).astype(float))
     preceded = groups.sums(np.isfinite(idle_us).astype(float))
     columns = [groups.medians(v) for v in (steps.sizes.requests, steps.sizes.tokens, lasts_us, idle_us)]
+    apart, usual = columns[2][groups.of], columns[3][groups.of]
+    long = (idle_us > apart) & (idle_us > _UNUSUAL * usual)
+    columns += [groups.sums(long.astype(float)), groups.sums(np.where(long, idle_us, 0.0))]
     for group, first in enumerate(groups.first.tolist()):
         phase = PHASES[int(steps.sizes.phase[first])]
         counts = float(groups.sizes[group]), float(answering[group]), float(preceded[group])

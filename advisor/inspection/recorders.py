@@ -148,8 +148,8 @@ CARE: Mapping[Recorder, tuple[tuple[Switch | Literal[""], Text], ...]] = {
         (
             "",
             _t(
-                "Versions that do not know `--profiler-config` take VLLM_TORCH_PROFILER_DIR=./prof instead. On Ascend parse "
-                'with `torch_npu.profiler.profiler.analyse("./prof")`.',
+                "Versions that do not know `--profiler-config` take VLLM_TORCH_PROFILER_DIR=./prof instead. On Ascend "
+                'parse with `torch_npu.profiler.profiler.analyse("./prof")`.',
                 "不支持 `--profiler-config` 的版本改用 VLLM_TORCH_PROFILER_DIR=./prof。昇腾上用 "
                 '`torch_npu.profiler.profiler.analyse("./prof")` 解析。',
             ),

@@ -46,13 +46,20 @@ def test_a_step_that_begins_on_an_idle_device_waited_for_its_schedule() -> None:
     (row,) = steps_of([0, 10_000, 20_000, 30_000], [(9_000, 3.0), (19_000, 3.0), (25_000, 1.0), (29_500, 2.0)])
     assert row == {
         "rank": 0, "engine_phase": "decode", "by": "marks", "steps": 4, "answering": 3, "requests": 8, "tokens": 8,
-        "preceded": 3, "apart_us": 10, "idle_us": 3,
+        "preceded": 3, "apart_us": 10, "idle_us": 3, "long_pauses": 0, "long_idle_us": 0,
     }  # fmt: skip
 
 
 def test_a_step_that_was_scheduled_ahead_waited_for_nothing() -> None:
     (row,) = steps_of([0, 10_000, 20_000], [(15_000, 3.0)])
     assert row["idle_us"] == 0
+
+
+def test_pauses_longer_than_a_step_and_five_usual_ones_are_told_apart() -> None:
+    begins = [0, 10_000, 20_000, 60_000, 70_000, 80_000]
+    gaps = [(9_000, 1.5), (19_000, 1.5), (30_000, 30.0), (69_000, 1.5), (79_000, 1.5)]
+    (row,) = steps_of(begins, [(at, us + 0.5) for at, us in gaps])
+    assert (row["idle_us"], row["long_pauses"], row["long_idle_us"]) == (2, 1, 30.5)
 
 
 def test_one_pause_without_requests_is_not_what_is_usual() -> None:

@@ -422,6 +422,8 @@ def test_a_finding_that_wins_what_its_cause_wins_is_the_same_time(rule: str, won
         ((5, 9), (5, 9), 0.19, True),
         ((5,), (5, 9), 0.17, True),
         ((5,), (5, 9), 0.1, False),
+        ((5,), (5, 9), 0.39, True),
+        ((5,), (5, 9), 0.41, False),
         ((5, 7), (5, 9), 0.19, False),
         ((5, 9, 13), (5, 9), 0.19, True),
     ],

@@ -46,7 +46,6 @@ AT_NO_MOMENT = {
     "env/unbound-process": SETTING,
     "env/verbose-logs": SETTING,
     "host/compiled-dispatch": TOTALS,
-    "host/engine-gaps": TOTALS,
     "host/long-waits": TOTALS,
     "host/saturated-cpu": SAMPLES,
     "io/slow-storage": SAMPLES,

@@ -108,6 +108,11 @@ class EngineStep(Fact):
             "the device is busy. By repetition what idles from the choice of tokens to the first layer."
         ),
     ]
+    long_pauses: Annotated[
+        float,
+        Count("Pauses before a step that last longer than a step from start to start, and five times the median one."),
+    ]
+    long_idle_us: Annotated[float, Us("Idle time of the device in these.")]
 
 
 class DecodeSize(Fact):

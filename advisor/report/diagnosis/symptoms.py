@@ -14,6 +14,9 @@ _OF_RANKS = "ranks/"
 _WAITING = "comm/"
 """What all ranks wait in their collectives they wait for those that are late."""
 
+_HALF = 0.5
+_MOSTLY = 2.0
+"""What rests on the events of its cause alone is that time and some more; mostly that, up to twice as much."""
 _OF_DATA, _OF_HOSTS = "io/", "host/"
 """A host that waits for its data loses that time, whether the wait was measured or the pause that it leaves."""
 
@@ -81,7 +84,8 @@ def _win_the_same(finding: Finding, cause: Finding, captured: set[int]) -> bool:
     won, wins = finding.saving.us, cause.brings_about.us
     of_ranks = [one.rule.startswith(_OF_RANKS) for one in (finding, cause)]
     waits_for_data = cause.rule.startswith(_OF_DATA) and finding.rule.startswith(_OF_HOSTS)
-    apart = TOLD_APART if any(of_ranks) or waits_for_data or _rest_on_the_same(finding, cause) else _ALIKE
+    within = _part_within(finding, cause)
+    apart = TOLD_APART if any(of_ranks) or waits_for_data or within > _HALF else _ALIKE
     seen = _ranks_seen(finding)
     if of_ranks[0] and None not in seen and seen == _ranks_seen(cause):
         return 0 < won <= wins * apart
@@ -90,19 +94,20 @@ def _win_the_same(finding: Finding, cause: Finding, captured: set[int]) -> bool:
     of_some = finding.rule.startswith(_WAITING) and None not in seen_on and seen_on < captured
     is_mean = of_all and (of_ranks[1] or of_some)
     apart = TOLD_APART if of_all and of_some else apart
-    return won > 0 and wins <= won * apart * (2 if is_mean else 1) and won <= wins * apart
+    return won > 0 and wins <= won * apart * (2 if is_mean else 1) and won <= wins * (_MOSTLY if within >= 1 else apart)
 
 
 def _ranks_seen(finding: Finding) -> frozenset[int | None]:
     return frozenset(place.rank for place in finding.seen)
 
 
-def _rest_on_the_same(finding: Finding, cause: Finding) -> bool:
-    """Whether most of the time of the events behind a finding lies within an event behind its cause on that rank, such
-    as a pause of the device within the call that the host waits in."""
+def _part_within(finding: Finding, cause: Finding) -> float:
+    """Of the time of the events behind a finding the part that lies within events behind its cause on that rank, such as
+    a pause of the device within the call that the host waits in."""
     spans = [(one.rank, one.start_ns, one.start_ns + 1e3 * one.duration_us) for one in cause.occurrences]
     own = [(one.duration_us, any(_lies_in(one, span) for span in spans)) for one in finding.occurrences]
-    return 2 * sum(us for us, inside in own if inside) > sum(us for us, _ in own)
+    whole = sum(us for us, _ in own)
+    return sum(us for us, inside in own if inside) / whole if whole > 0 else 0.0
 
 
 def _lies_in(event: Occurrence, span: tuple[int | None, int, float]) -> bool:

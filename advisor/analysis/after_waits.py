@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis import host
+from advisor.analysis.at_once import AT_ONCE_NS
 from advisor.analysis.intervals import whole_ns
 from advisor.facts.derived import Gap
 from advisor.facts.observed import HostCall
@@ -32,3 +33,11 @@ def charge_after_waits(idle: Table[Gap], calls: Table[HostCall]) -> Table[Gap]:
     causes = Texts.concat([idle.texts("cause"), Texts.of(["python", "host_late"])])
     names = Texts.concat([idle.texts("call"), calls.texts("name").at(found)])
     return idle.having(cause=causes.take(cause), call=names.take(call))
+
+
+def account_after_waits(idle: Table[Gap], calls: Table[HostCall] | None) -> Table[Gap]:
+    """The same for an account of all idle time: what follows a wait within some µs is still that of the wait."""
+    if calls is None:
+        return idle
+    long = idle["duration_us"] > AT_ONCE_NS / 1e3
+    return Table.concat(Gap, [idle.take(~long), charge_after_waits(idle.take(long), calls)])

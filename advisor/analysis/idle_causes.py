@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+from advisor.analysis.after_waits import account_after_waits
 from advisor.analysis.grouping import group_by
 from advisor.facts.derived import Gap, IdleCause
+from advisor.facts.observed import HostCall
 from advisor.facts.table import Table
 
 
-def idle_causes(idle: Table[Gap]) -> Table[IdleCause]:
+def idle_causes(idle: Table[Gap], calls: Table[HostCall] | None = None) -> Table[IdleCause]:
     """One row per rank and cause."""
+    idle = account_after_waits(idle, calls)
     groups = group_by(idle["rank"], idle.texts("cause"))
     rows = idle.take(groups.first)
     return Table.build(

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from advisor.analysis.after_waits import account_after_waits
 from advisor.analysis.device import COMM, KERNEL, DeviceTimeline, build_timeline
 from advisor.analysis.grouping import group_by, row_at
 from advisor.analysis.intervals import Spans, covered_ns
 from advisor.facts.derived import Gap, Overlap, Spending
-from advisor.facts.observed import Collective, Kernel, StepWindow
+from advisor.facts.observed import Collective, HostCall, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
 
 PARTS = (("compute", "compute_us"), ("communication", "exposed_comm_us"), ("free", "free_us"))
@@ -30,6 +31,7 @@ def spending(
     collectives: Table[Collective] | None,
     windows: Table[StepWindow] | None,
     idle: Table[Gap] | None,
+    calls: Table[HostCall] | None = None,
 ) -> Table[Spending]:
     """Entries by rank, step, part and name, of the steps whose split is known."""
     split = split.take(np.isfinite(split["span_us"]))
@@ -40,7 +42,7 @@ def spending(
         if collectives is not None:
             found.append(_entries_of_kind(device, COMM, "communication", collectives.texts("op")))
     if idle is not None:
-        found.append(_of_gaps(idle))
+        found.append(_of_gaps(account_after_waits(idle, calls)))
     named = Table.concat(Spending, found)
     named = named.take(row_at(split["rank"], split["step"], named["rank"], named["step"]) >= 0)
     rests = [_rest_of_part(split, named, part, column) for part, column in PARTS]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from advisor.analysis.intervals import Spans, subtract, union
 from advisor.analysis.spending import charged_ns, spending
 from advisor.facts.derived import Gap, Overlap
-from advisor.facts.observed import Collective, Kernel, StepPhase
+from advisor.facts.observed import Collective, HostCall, Kernel, StepPhase
 from advisor.facts.table import Table, read_table
 from advisor.model.findings import Account
 from advisor.summary.account import account_of_lengths, step_account
@@ -31,7 +31,9 @@ rank step op_type start_ns duration_us
 """
 
 
-def spent(kernels: str = KERNELS, collectives: str = "", idle: str = "", split: str = SPLIT) -> Account:
+def spent(
+    kernels: str = KERNELS, collectives: str = "", idle: str = "", split: str = SPLIT, calls: str = ""
+) -> Account:
     overlaps = read_table(Overlap, split)
     entries = spending(
         overlaps,
@@ -39,6 +41,7 @@ def spent(kernels: str = KERNELS, collectives: str = "", idle: str = "", split: 
         collectives=read_table(Collective, collectives) if collectives else None,
         windows=None,
         idle=read_table(Gap, idle) if idle else None,
+        calls=read_table(HostCall, calls) if calls else None,
     )
     made = step_account(overlaps, entries)
     assert made is not None
@@ -73,6 +76,15 @@ def test_idle_time_is_charged_to_its_cause() -> None:
     made = spent(idle="rank step duration_us cause\n0 1 25 python\n0 2 40 python\n0 1 5 -")
     assert us(made)["free", "python"] == pytest.approx(65 / 4)
     assert us(made)["free", ""] == pytest.approx((110 - 65) / 4)
+
+
+def test_what_follows_a_wait_is_charged_to_the_host() -> None:
+    idle = "rank step start_ns duration_us cause\n0 1 95000 30 synchronise\n0 2 300000 25 synchronise"
+    calls = (
+        "rank thread kind activity start_ns end_ns\n0 1 api synchronise 10000 100000\n0 1 api synchronise 290000 330000"
+    )
+    made = us(spent(idle=idle, calls=calls))
+    assert (made["free", "host_late"], made["free", "synchronise"]) == pytest.approx((30 / 4, 25 / 4))
 
 
 def test_the_spread_is_that_of_the_steps() -> None:

@@ -135,7 +135,8 @@ def _say_missing_values(
     """
     left = list(dict.fromkeys(sought))
     lost = _files_not_given(left, run)
-    said = [_say_absent(file, ranks) for file, (_, ranks) in lost.items()]
+    alone = len(run.ranks) == 1 and run.world_size <= 1
+    said = [_say_absent(file, ranks, alone=alone) for file, (_, ranks) in lost.items()]
     left = [value for value in left if not any(value in values for values, _ in lost.values())]
     asked = [value for value in left if not _was_recorded(value, run)]
     there = [value for value in left if value not in asked]
@@ -231,8 +232,18 @@ def _was_switched_on(record_with: Text | None, capture: Capture) -> bool:
     return record_with is not None and on.get(record_with, False)
 
 
-def _say_absent(file: str, ranks: Sequence[int]) -> Text:
-    """A file that the profiler writes, and that was not given."""
+_OF_COLLECTIVES = ("communication.json", "communication_matrix.json")
+"""Files that are written only where ranks communicate."""
+
+
+def _say_absent(file: str, ranks: Sequence[int], *, alone: bool) -> Text:
+    """A file that the profiler writes, and that was not given; of one rank `alone` nobody knows whether it had any."""
+    if alone and file in _OF_COLLECTIVES:
+        return Text(
+            en=f"no `{file}`, which is written only where ranks communicate: if they did, give the whole folder, or parse "
+            "it again",
+            zh=f"没有 `{file}`，该文件仅在有集合通信时写出：若任务有通信，请提供完整目录，或重新解析",
+        )
     return Text(
         en=f"recorded, but `{file}` is absent (rank {_few_ranks(ranks)}): give the whole folder, or parse it again",
         zh=f"已采集，但缺少 `{file}`（rank {_few_ranks(ranks)}）：请提供完整目录，或重新解析",

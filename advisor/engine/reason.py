@@ -240,8 +240,8 @@ def _say_absent(file: str, ranks: Sequence[int], *, alone: bool) -> Text:
     """A file that the profiler writes, and that was not given; of one rank `alone` nobody knows whether it had any."""
     if alone and file in _OF_COLLECTIVES:
         return Text(
-            en=f"no `{file}`, which is written only where ranks communicate: if they did, give the whole folder, or parse "
-            "it again",
+            en=f"no `{file}`, which is written only where ranks communicate: if they did, give the whole folder, or "
+            "parse it again",
             zh=f"没有 `{file}`，该文件仅在有集合通信时写出：若任务有通信，请提供完整目录，或重新解析",
         )
     return Text(

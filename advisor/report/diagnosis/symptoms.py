@@ -102,8 +102,8 @@ def _ranks_seen(finding: Finding) -> frozenset[int | None]:
 
 
 def _part_within(finding: Finding, cause: Finding) -> float:
-    """Of the time of the events behind a finding the part that lies within events behind its cause on that rank, such as
-    a pause of the device within the call that the host waits in."""
+    """Of the time of the events behind a finding the part that lies within events behind its cause on that rank, as a
+    pause of the device lies within the call that the host waits in."""
     spans = [(one.rank, one.start_ns, one.start_ns + 1e3 * one.duration_us) for one in cause.occurrences]
     own = [(one.duration_us, any(_lies_in(one, span) for span in spans)) for one in finding.occurrences]
     whole = sum(us for us, _ in own)

@@ -184,6 +184,29 @@ def flops_of_attention(op_type: str, inputs: Sequence[Tensor | None], outputs: S
     return None if found is None else found * shapes.times
 
 
+def flops_per_key_of_attention(
+    op_type: str, inputs: Sequence[Tensor | None], outputs: Sequence[Tensor | None]
+) -> float:
+    """Operations that one more key for every query costs in one kernel, whatever the layout; NaN where shapes do not
+    tell."""
+    shapes = _shapes_of_kernel(op_type, inputs, outputs)
+    if shapes is None or not shapes.key or not shapes.key[-1]:
+        return math.nan
+    return 2.0 * shapes.times * prod(shapes.query) * (1 + shapes.value[-1] / shapes.key[-1])
+
+
+def head_width_of_attention(op_type: str, inputs: Sequence[Tensor | None], outputs: Sequence[Tensor | None]) -> float:
+    """Values of each head of a query; NaN where heads and width are one axis, and no softmax sums tell them apart."""
+    shapes = _shapes_of_kernel(op_type, inputs, outputs)
+    if shapes is None:
+        return math.nan
+    if shapes.sums is not None:
+        return prod(shapes.query) / max(prod(shapes.sums[:3]), 1)
+    sums = _packed_sums(shapes.query)
+    is_packed = any(one is not None and one.sides == sums for one in (*inputs, *outputs))
+    return float(shapes.query[-1]) if is_packed or len(shapes.query) == 4 else math.nan  # noqa: PLR2004
+
+
 def flops_of_marked_attention(
     op_type: str, inputs: Sequence[Tensor | None], outputs: Sequence[Tensor | None], given: AttentionArguments
 ) -> float | None:

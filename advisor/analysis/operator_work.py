@@ -15,7 +15,13 @@ from math import prod
 
 from msgspec import Struct
 
-from advisor.analysis.attention_work import BACKWARD, FORWARD, flops_of_attention
+from advisor.analysis.attention_work import (
+    BACKWARD,
+    FORWARD,
+    flops_of_attention,
+    flops_per_key_of_attention,
+    head_width_of_attention,
+)
 from advisor.analysis.families import family_of
 from advisor.analysis.tensors import SIZES, Tensor, parse_tensors, size_of_all
 
@@ -40,6 +46,19 @@ class Work(Struct, frozen=True):
     others."""
     most_bytes: float = math.nan
     """Of what is no product: all inputs and outputs, at most what it has to read and write once."""
+    cube_work: str = ""
+    """What the cube unit does in it, one of `CUBE_WORKS`; empty of others, and where weights in fewer bits are widened
+    first, which the vector unit does."""
+    least_side: float = math.nan
+    """Of products and convolutions: the smallest of the three sides that are multiplied, of groups on average."""
+    head_width: float = math.nan
+    """Of attention: how many values each head of a query has."""
+    flops_per_key: float = math.nan
+    """Of attention: operations that one more key for every query costs."""
+
+
+CUBE_WORKS = ("product", "batched", "grouped", "quantised", "convolution", "attention", "attention backward")
+"""One product of two matrices; those of batches, of groups of rows, and of values in fewer bits; and what is no product."""
 
 
 _PRODUCT = re.compile(r"(Batch)?Mat_?[Mm]ul(V\d)?$|(Weight)?Quant(Batch)?Mat[Mm]ul(V\d)?$")
@@ -49,6 +68,8 @@ _OF_FRAMEWORK = {"mm": 0, "bmm": 0, "_scaled_mm": 0, "addmm": 1, "baddbmm": 1}
 """Products of a framework, which a library stands before, and how many inputs stand before the two factors."""
 _PLAIN = frozenset({"mm", "addmm"})
 """Those of two matrices in the precision they are given in."""
+_SCALED = frozenset({"_scaled_mm"})
+"""Those of values in fewer bits, which scales are given beside."""
 _MULTIPLIES = re.compile(r"gemm|nvjet|cutlass|Cijk|xmma", re.IGNORECASE)
 _ADDS_UP = re.compile(r"split_?k|reduce", re.IGNORECASE)
 """Functions beside a product of a GPU that only add its parts up."""
@@ -76,30 +97,69 @@ def work_of_kernel(  # noqa: PLR0917 - what tells shapes apart
     if library:
         return _work_of_framework(name, function, inputs)
     outputs = parse_tensors(output_shapes, output_dtypes)
-    flops, moved = _flops(op_type, inputs, outputs), _moved_bytes(op_type, inputs, outputs)
-    if flops is None:
-        dtype = _multiplied_dtype(inputs) if op_type in (FORWARD, BACKWARD) else ""
-        return Work(dtype=dtype, size_bytes=moved, most_bytes=_all_bytes(inputs, outputs))
+    moved = _moved_bytes(op_type, inputs, outputs)
+    if op_type in (FORWARD, BACKWARD):
+        return _work_of_attention(op_type, moved, inputs, outputs)
+    multiplied = _multiplied(op_type, inputs, outputs)
+    if multiplied is None:
+        return Work(size_bytes=moved, most_bytes=_all_bytes(inputs, outputs))
     is_product = _PRODUCT.match(op_type) is not None
+    dense = is_product and "Quant" not in op_type and _are_matrices(inputs[:2])
     return Work(
-        float(flops),
+        multiplied.flops,
         _multiplied_dtype(inputs),
         moved,
-        is_product and "Quant" not in op_type and _are_matrices(inputs[:2]),
+        dense,
         _is_misaligned(inputs[:2], _ROW_BYTES) if is_product else None,
+        cube_work=_cube_work(op_type, inputs, dense=dense),
+        least_side=multiplied.least_side,
     )
 
 
-def _flops(op_type: str, inputs: _Tensors, outputs: _Tensors) -> float | None:
+def _work_of_attention(op_type: str, moved: float, inputs: _Tensors, outputs: _Tensors) -> Work:
+    flops = flops_of_attention(op_type, inputs, outputs)
+    return Work(
+        math.nan if flops is None else float(flops),
+        _multiplied_dtype(inputs),
+        moved,
+        most_bytes=_all_bytes(inputs, outputs) if flops is None else math.nan,
+        cube_work="attention" if op_type == FORWARD else "attention backward",
+        head_width=head_width_of_attention(op_type, inputs, outputs),
+        flops_per_key=flops_per_key_of_attention(op_type, inputs, outputs),
+    )
+
+
+def _cube_work(op_type: str, inputs: _Tensors, *, dense: bool) -> str:
+    """What the cube unit does in a kernel whose operations are known."""
+    if _CONVOLUTION.match(op_type):
+        return "convolution"
+    if len({tensor.dtype for tensor in _factors(op_type, inputs)}) > 1:
+        return ""
+    if _GROUPED.match(op_type):
+        return "grouped"
+    return "quantised" if "Quant" in op_type else "product" if dense else "batched"
+
+
+def _factors(op_type: str, inputs: _Tensors) -> list[Tensor]:
+    """The factors of a product: all matrices of grouped ones, whose scales and lists of groups have no rows."""
+    given = inputs if _GROUPED.match(op_type) else inputs[:2]
+    return [tensor for tensor in given if tensor is not None and len(tensor.matrix) > 1]
+
+
+class _Multiplied(Struct, frozen=True):
+    """What products and convolutions multiply."""
+
+    flops: float
+    least_side: float
+    """The smallest of rows, columns and the side both factors share."""
+
+
+def _multiplied(op_type: str, inputs: _Tensors, outputs: _Tensors) -> _Multiplied | None:
     if _PRODUCT.match(op_type):
         return _of_product(*inputs[:2], *outputs[:1]) if len(inputs) > 1 and outputs else None
     if _GROUPED.match(op_type):
         return _of_grouped(inputs, outputs)
-    if _CONVOLUTION.match(op_type):
-        return _of_convolution(op_type, inputs, outputs)
-    if op_type in (FORWARD, BACKWARD):
-        return flops_of_attention(op_type, inputs, outputs)
-    return None
+    return _of_convolution(op_type, inputs, outputs) if _CONVOLUTION.match(op_type) else None
 
 
 def _multiplied_dtype(inputs: _Tensors) -> str:
@@ -107,13 +167,13 @@ def _multiplied_dtype(inputs: _Tensors) -> str:
     return next((tensor.dtype for tensor in inputs if tensor is not None and not tensor.dtype.startswith("INT32")), "")
 
 
-def _of_product(left: Tensor | None, right: Tensor | None, out: Tensor | None) -> float | None:
+def _of_product(left: Tensor | None, right: Tensor | None, out: Tensor | None) -> _Multiplied | None:
     """2·M·N·K, over all batches: what the output has, times the side that both inputs share and it does not."""
     if left is None or right is None or out is None:
         return None
     padded = left.is_blocked or right.is_blocked
     shared = _shared_side(left.matrix, right.matrix, out.sides, padded=padded)
-    return None if shared is None else 2.0 * out.elements * shared
+    return None if shared is None else _Multiplied(2.0 * out.elements * shared, float(min(*out.sides[-2:], shared)))
 
 
 def _shared_side(left: tuple[int, ...], right: tuple[int, ...], out: tuple[int, ...], *, padded: bool) -> int | None:
@@ -139,8 +199,9 @@ def _are_equal(one: int, other: int, padded: bool) -> bool:
     return one == other or (padded and -(-one // _BLOCK) == -(-other // _BLOCK))
 
 
-def _of_grouped(inputs: _Tensors, outputs: _Tensors) -> float | None:
-    """Products of groups of rows, each with weights of its own: as lists, or as one tensor of all groups."""
+def _of_grouped(inputs: _Tensors, outputs: _Tensors) -> _Multiplied | None:
+    """Products of groups of rows, each with weights of its own: as lists, or as one tensor of all groups, of which the
+    rows of one are those of a group on average."""
     given = [tensor for tensor in inputs if tensor is not None]
     made = [tensor for tensor in outputs if tensor is not None]
     if not made or len(given) < 2 * len(made):
@@ -148,7 +209,9 @@ def _of_grouped(inputs: _Tensors, outputs: _Tensors) -> float | None:
     if len(made) > 1:
         pairs = zip(given, given[len(made) :], made, strict=False)
         each = [_of_product(left, right, out) for left, right, out in pairs]
-        return None if None in each else sum(one for one in each if one is not None)
+        known = [one for one in each if one is not None]
+        whole = _Multiplied(sum(one.flops for one in known), min((one.least_side for one in known), default=0.0))
+        return whole if len(known) == len(each) else None
     left, right, out = given[0], given[1], made[0]
     if len(left.matrix) != 2:  # noqa: PLR2004 - rows of all groups, and their width
         return None
@@ -156,10 +219,12 @@ def _of_grouped(inputs: _Tensors, outputs: _Tensors) -> float | None:
     shared = _shared_side(left.matrix, right.matrix[-2:], out.sides[-2:], padded=padded)
     if shared is None or (len(out.sides) > 2) == (len(right.matrix) > 2):  # noqa: PLR2004 - one of them has the groups
         return None
-    return 2.0 * prod(out.sides[-2:]) * shared
+    rows, columns = out.sides[-2:]
+    parted = (rows, shared / prod(out.sides[:-2])) if len(out.sides) > 2 else (rows / prod(right.matrix[:-2]), shared)  # noqa: PLR2004
+    return _Multiplied(2.0 * rows * columns * shared, float(min(*parted, columns)))
 
 
-def _of_convolution(op_type: str, inputs: _Tensors, outputs: _Tensors) -> float | None:
+def _of_convolution(op_type: str, inputs: _Tensors, outputs: _Tensors) -> _Multiplied | None:
     """2 x each value at the output side x the weights that meet it; the gradients do as much."""
     given = [tensor for tensor in inputs if tensor is not None]
     made = [tensor for tensor in outputs if tensor is not None]
@@ -174,7 +239,7 @@ def _of_convolution(op_type: str, inputs: _Tensors, outputs: _Tensors) -> float 
     taps, channels = _taps_and_channels(weights)
     if not taps or not _are_equal(_channels_of(values), channels, padded=True):
         return None
-    return 2.0 * values.elements * taps
+    return _Multiplied(2.0 * values.elements * taps, float(min(taps, channels, values.elements / channels)))
 
 
 def _form_of_weights(sides: tuple[int, ...]) -> str:
@@ -300,5 +365,12 @@ def _work_of_framework(name: str, function: str | None, inputs: _Tensors) -> Wor
     out = Tensor((*left.sides[:-1], right.sides[-1]), left.dtype)
     moved, dense = size_of_all((*inputs, out)), name in _PLAIN and _are_matrices((left, right))
     flops = 2.0 * out.elements * left.sides[-1]
-    misaligned = _is_misaligned((left, right), _ROW_BYTES_OF_GPU)
-    return Work(flops, left.dtype, math.nan if moved is None else moved, dense, misaligned)
+    return Work(
+        flops,
+        left.dtype,
+        math.nan if moved is None else moved,
+        dense,
+        _is_misaligned((left, right), _ROW_BYTES_OF_GPU),
+        cube_work="product" if dense else "quantised" if name in _SCALED else "batched",
+        least_side=float(min(*out.sides[-2:], left.sides[-1])),
+    )

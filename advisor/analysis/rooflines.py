@@ -211,6 +211,10 @@ def operator_rooflines(
         np.array([getattr(work, name) for work in works], float) for name in ("flops", "size_bytes", "most_bytes")
     )
     flops = np.where(np.isnan(flops), _marked_flops(shapes, attention), flops)
+    side, width, per_key = (
+        np.array([getattr(work, name) for work in works], float)
+        for name in ("least_side", "head_width", "flops_per_key")
+    )
     at = row_of_key(limits["rank"], shapes["rank"])
     peak = _peaks(shapes, works, limits, at)
     gbps = values_at(limits["memory_gbps"], at, np.nan)
@@ -226,6 +230,9 @@ def operator_rooflines(
         cube_cores=np.where(shapes.texts("core").isin(_CUBE), values_at(limits["cube_cores"], at, np.nan), np.nan),
         dtype=[work.dtype or None for work in works],
         dense=np.where(shapes.texts("input_shapes").codes < 0, -1, [work.dense for work in works]),
+        cube_work=[work.cube_work or None for work in works],
+        least_side=np.where(np.isnan(side), ratio(flops, per_key), side),
+        head_width=width,
         misaligned=[-1 if work.misaligned is None else int(work.misaligned) for work in works],
         mega_flops=flops / 1e6,
         moved_bytes=moved,

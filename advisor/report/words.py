@@ -68,8 +68,8 @@ WORDS: Mapping[str, Text] = {
     "let_pass": _t("The largest that a rule measured and let pass: ", "各规则测得但未达门限的，最大一项是："),
     "next_gain_wins": _t(" – {saving}.", "——{saving}。"),
     "next_operator": _t(
-        "The next gain would be in {name}, which takes {share} of {the_step}.",
-        "再往下可看 {name}，它占{the_step}的 {share}。",
+        "The longest operator is {name}, with {share} of {the_step}.",
+        "耗时最长的算子是 {name}，占{the_step}的 {share}。",
     ),
     "nothing_found": _t(
         "Nothing needs fixing. Looked at and in order: {looked}.",

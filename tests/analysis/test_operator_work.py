@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.analysis.operator_work import Work, work_of_kernel
+from advisor.analysis.operator_work import CUBE_WORKS, Work, work_of_kernel
 
 SIDES = st.integers(1, 5000)
 
@@ -235,3 +235,70 @@ def test_rows_on_a_gpu_are_aligned_where_they_are_whole_pieces_of_16_bytes(colum
 def test_a_tensor_that_no_memory_holds_tells_nothing(op_type: str, side: str) -> None:
     huge = ",".join([side] * 20)
     assert work(op_type, f"{huge};{huge};{huge}", huge) == work(op_type, "")
+
+
+@pytest.mark.parametrize(
+    ("op_type", "inputs", "outputs", "dtypes", "does", "least"),
+    [
+        ("MatMulV3", "16,32;32,64", "16,64", "", "product", 16),
+        ("BatchMatMulV2", "4,160,320;4,320,64", "4,160,64", "", "batched", 64),
+        ("BatchMatMulV3", "320,160;320,64", "160,64", "", "product", 64),
+        ("GroupedMatmul", "1024,320;4,320,640;4", "1024,640", "", "grouped", 1024 / 4),
+        ("GroupedMatmul", "1024,320;1024,640;4", "4,320,640", "", "grouped", 1024 / 4),
+        ("GroupedMatmul", "160,320;320,320;320,64;320,640", "160,64;320,640", "", "grouped", 64),
+        ("QuantBatchMatmulV3", "160,320;320,640;640", "160,640", "INT8;INT8;FLOAT", "quantised", 160),
+        ("WeightQuantBatchMatmulV2", "160,320;320,640", "160,640", "BF16;INT8", "", 160),
+        ("GroupedMatmul", "1024,320;4,320,640;4", "1024,640", "BF16;INT8;INT64", "", 1024 / 4),
+        ("aten::bmm", "4,160,320;4,320,64", "", "", "batched", 64),
+        ("aten::_scaled_mm", "160,320;320,64", "", "FP8;FP8", "quantised", 64),
+        ("Add", "16,64;16,64", "16,64", "", "", None),
+        ("MatMulV3", "16,32;48,64", "16,64", "", "", None),
+    ],
+)
+def test_what_the_cube_unit_does_is_told_with_the_smallest_side_it_multiplies(  # noqa: PLR0917 - a kernel and its work
+    op_type: str, inputs: str, outputs: str, dtypes: str, does: str, least: float | None
+) -> None:
+    found = work(op_type, inputs, outputs, dtypes=dtypes)
+    assert found.cube_work == does and found.cube_work in ("", *CUBE_WORKS)
+    assert found.least_side == pytest.approx(math.nan if least is None else least, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "formats", "outputs", "least"),
+    [
+        ("8,64,56,56;256,64,3,3", "NCHW;NCHW", "8,256,56,56", 256),
+        ("8,64,56,56;256,64,1,1", "NCHW;NCHW", "8,256,56,56", 64),
+        ("1,64,2,2;256,64,3,3", "NCHW;NCHW", "1,256,2,2", 4),
+    ],
+)
+def test_a_convolution_is_the_product_of_its_pixels_and_the_values_that_meet_one(
+    inputs: str, formats: str, outputs: str, least: int
+) -> None:
+    found = work("Conv2D", inputs, outputs, formats=formats)
+    assert (found.cube_work, found.least_side) == ("convolution", least)
+
+
+@pytest.mark.parametrize(
+    ("op_type", "inputs", "outputs", "width", "per_key"),
+    [
+        (
+            "FlashAttentionScore",
+            "4096,2,512;4096,2,512;4096,2,512;4096,4096",
+            "2,4,4096,8;2,4,4096,8;4096,2,512",
+            128,
+            4,
+        ),
+        ("FlashAttentionScore", "2,8,256,64;2,8,256,64;2,8,256,64", "2,8,256,8;2,8,256,8;2,8,256,64", 64, 4),
+        ("FlashAttentionScore", "512,8,64;512,2,64;512,2,64", "512,8,8;512,8,8;512,8,64", 64, 4),
+        ("FlashAttentionScore", "512,8,192;512,8,192;512,8,128", "512,8,8;512,8,8;512,8,128", 192, 2 + 2 * 128 / 192),
+        ("FlashAttentionScore", "2,256,512;2,256,512;2,256,512", "2,256,512", math.nan, 4),  # 4 heads or 8
+        ("FlashAttentionScoreGrad", "2,256,512;2,256,512;2,256,512;2,256,512;2,4,256,8", "2,256,512", 128, 10),
+    ],
+)
+def test_of_attention_the_width_of_a_head_and_what_one_more_key_costs_are_told(
+    op_type: str, inputs: str, outputs: str, width: float, per_key: float
+) -> None:
+    found = work(op_type, inputs, outputs)
+    assert found.head_width == pytest.approx(width, nan_ok=True)
+    elements = math.prod(map(int, inputs.partition(";")[0].split(",")))
+    assert found.flops_per_key == pytest.approx(per_key * elements)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import advisor
 from advisor.analysis.rooflines import chip_limits, operator_rooflines, step_mfus
 from advisor.chips import ChipTable
-from advisor.facts.derived import ChipLimit, OperatorRoofline, OperatorShape, Overlap
+from advisor.facts.derived import AttentionShape, ChipLimit, OperatorRoofline, OperatorShape, Overlap
 from advisor.facts.observed import Device, Frequency, Kernel
 from advisor.facts.table import Table, read_table
 from advisor.messages.errors import FactMissing
@@ -173,6 +173,26 @@ def test_of_hf32_no_peak_is_known_and_of_a_kernel_somebody_wrote_nothing() -> No
     add = rows["Add None"]
     assert add["mega_flops"] is None and add["bound"] is None
     assert add["bandwidth_share"] == pytest.approx(3 * 2 * 4096**2 / 1600e3 / 120)
+
+
+def test_keys_that_a_query_meets_follow_from_the_operations_that_marks_tell() -> None:
+    """Causal attention of 4096 tokens: 2 products over 4096 / 2 keys for each query."""
+    tensors = (
+        "4096,2,512;4096,2,512;4096,2,512;4096,4096 DT_BF16;DT_BF16;DT_BF16;BOOL ND;ND;ND;ND 2,4,4096,8;4096,2,512"
+    )
+    shapes = (
+        "op_type core family input_shapes input_dtypes input_formats output_shapes output_dtypes total_us mean_us\n"
+        f"FlashAttentionScore MIX_AIC attention {tensors} FLOAT;DT_BF16 405 405"
+    )
+    told = (
+        "op_type core input_shapes input_dtypes input_formats output_shapes mega_flops\n"
+        f"FlashAttentionScore MIX_AIC {tensors} {4 * 2 * 4096 * 2048 * 512 / 1e6}"
+    )
+    given = read_table(OperatorShape, shapes), read_table(ChipLimit, LIMITS)
+    (row,) = operator_rooflines(*given, read_table(AttentionShape, told)).rows()
+    assert (row["cube_work"], row["least_side"], row["head_width"]) == ("attention", 2048, 128)
+    (row,) = operator_rooflines(*given).rows()
+    assert (row["mega_flops"], row["least_side"], row["head_width"]) == (None, None, 128)
 
 
 def test_the_mfu_of_a_step_counts_what_is_known_over_its_whole_length() -> None:

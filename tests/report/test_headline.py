@@ -306,10 +306,10 @@ def test_what_a_rule_kept_quiet_of_for_another_reason_is_no_gain() -> None:
     assert said.beyond == ()
 
 
-def test_where_nothing_came_near_the_largest_operator_is_named() -> None:
+def test_where_nothing_came_near_the_longest_operator_is_named_and_no_gain_is_promised() -> None:
     account = Account(spent=(Spent(part="compute", name="MatMulV3", us=400),))
     said = _said(_diagnosis(outcomes=(Outcome(rule="compute/cast", outcome="quiet"),), account=account))
-    assert _flat(said.beyond) == "The next gain would be in MatMulV3, which takes 40 % of the step."
+    assert _flat(said.beyond) == "The longest operator is MatMulV3, with 40 % of the step."
 
 
 def test_nothing_checked_is_never_health() -> None:

@@ -84,6 +84,22 @@ class OperatorRoofline(Fact):
             "a chip does best. Missing where no shapes were recorded."
         ),
     ]
+    cube_work: Annotated[
+        str,
+        Key(
+            "What its cube unit does: `product` (as `dense`), `batched`, `grouped`, `quantised` (products of batches, of "
+            "groups, of values in fewer bits), `convolution`, `attention` or `attention backward`; missing of "
+            "others, and where weights in fewer bits are widened first."
+        ),
+    ]
+    least_side: Annotated[
+        float,
+        Count(
+            "The smallest of the three sides it multiplies, of groups on average; of attention the keys that a query "
+            "meets on average."
+        ),
+    ]
+    head_width: Annotated[float, Count("Of attention: values of each head.")]
     misaligned: Annotated[
         bool, Flag("A row of a factor ends within 512 bytes, on GPUs within 16; missing of others than products.")
     ]

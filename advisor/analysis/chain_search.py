@@ -15,9 +15,10 @@ from msgspec import Struct
 from advisor.analysis.device import DeviceTimeline, build_timeline
 from advisor.analysis.grouping import group_by
 from advisor.analysis.operators import StepKernels, in_steps
+from advisor.analysis.reachable import START_US, reachable_us
 from advisor.analysis.tensors import parse_tensors
 from advisor.facts.chain_patterns import ChainOrder, ChainPatterns
-from advisor.facts.derived import Overlap
+from advisor.facts.derived import ChipLimit, Overlap
 from advisor.facts.observed import Collective, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
 
@@ -299,12 +300,22 @@ def kept_kernels(found: FoundChains, patterns: ChainPatterns, every: StepKernels
     return kept
 
 
-def fused_us_of_chains(found: FoundChains, patterns: ChainPatterns, every: StepKernels) -> Array:
+def fused_us_of_chains(
+    found: FoundChains, patterns: ChainPatterns, every: StepKernels, limits: Table[ChipLimit] | None
+) -> Array:
     """Per chain: what the fused operator needs, at most what the chain takes: the members that are kept, and its passes
-    at the pace of the longest of the others."""
+    at the pace of the longest of the others. Products that become one call take no longer than is within reach of it,
+    where `limits` tell what the chip can."""
     duration, kept = every.duration_us[found.row], kept_kernels(found, patterns, every)
     passes = np.array([order.passes for order in patterns.orders])[found.order]
     longest = np.maximum.reduceat(np.where(kept, 0, duration), found.begin) if len(found.begin) else duration
-    needed = np.bincount(found.chain, duration * kept, len(found.size)) + passes * longest
+    stays = np.bincount(found.chain, duration * kept, len(found.size))
+    grouped = np.array([order.grouped for order in patterns.orders], bool)[found.order]
+    if limits is not None and grouped.any():
+        rows = np.flatnonzero(kept & grouped[found.chain])
+        at_once = duration.copy()
+        at_once[rows] = np.fmin(duration[rows], reachable_us(every.table.take(found.row[rows]), limits))
+        stays = np.where(grouped, np.bincount(found.chain, at_once * kept, len(found.size)) + START_US, stays)
+    needed = stays + passes * longest
     fused: Array = np.minimum(needed, np.bincount(found.chain, duration, len(found.size)))
     return fused

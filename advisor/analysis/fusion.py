@@ -20,7 +20,7 @@ from advisor.analysis.operator_work import TOLD_BY, work_of_kernel
 from advisor.analysis.operators import StepKernels, in_steps, sooner_by_name
 from advisor.analysis.roles import roles_of_kernels
 from advisor.facts.chain_patterns import ChainPatterns
-from advisor.facts.derived import ChainedOperator, FusibleChain, Overlap, Removal
+from advisor.facts.derived import ChainedOperator, ChipLimit, FusibleChain, Overlap, Removal
 from advisor.facts.observed import Collective, DeviceTask, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
 
@@ -33,6 +33,7 @@ def fusible_chains(
     *,
     tasks: Table[DeviceTask] | None = None,
     without: Table[Removal] | None = None,
+    limits: Table[ChipLimit] | None = None,
     patterns: ChainPatterns,
 ) -> Table[FusibleChain]:
     """One row per rank and pattern that occurs."""
@@ -43,7 +44,8 @@ def fusible_chains(
         return Table.empty(FusibleChain)
     beside = decisive_work_beside(device, kernels, collectives)
     idle_us = _idle_within(found, every, build_timeline(kernels, collectives, tasks, windows), split, tasks)
-    chains = _sum_chains(found, patterns, every, (device, beside), idle_us)
+    fused_us = fused_us_of_chains(found, patterns, every, limits)
+    chains = _sum_chains(found, patterns, every, (device, beside), (idle_us, fused_us))
     gone = sooner_by_name(without, "chain", chains["rank"], chains.texts("pattern"))
     removed = np.minimum(chains["removed_us"], gone.removed_us)
     unreplayed = np.maximum(removed - chains["fused_us"], 0)
@@ -123,13 +125,13 @@ def _sum_chains(
     patterns: ChainPatterns,
     every: StepKernels,
     seen: tuple[DeviceTimeline, Beside],
-    idle_us: Array,
+    costs: tuple[Array, Array],
 ) -> Table[FusibleChain]:
-    device, beside = seen
+    """`costs` are, per chain, the pauses within it and what the fused operator needs."""
+    (device, beside), (idle_us, fused) = seen, costs
     row, chain, begin, size = found.row, found.chain, found.begin, found.size
     duration = every.duration_us[row]
     total, longest = np.bincount(chain, duration), np.maximum.reduceat(duration, begin)
-    fused = fused_us_of_chains(found, patterns, every)
     start, end = device.work.start[every.row], device.work.end[every.row]
     began = np.minimum.reduceat(start[row], begin)
     lasted = (np.maximum.reduceat(end[row], begin) - began) / 1e3

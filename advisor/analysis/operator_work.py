@@ -58,7 +58,7 @@ class Work(Struct, frozen=True):
 
 
 CUBE_WORKS = ("product", "batched", "grouped", "quantised", "convolution", "attention", "attention backward")
-"""One product of two matrices; those of batches, of groups of rows, and of values in fewer bits; and what is no product."""
+"""One product of two matrices; those of batches, of groups of rows, of values in fewer bits; and what is no product."""
 
 
 _PRODUCT = re.compile(r"(Batch)?Mat_?[Mm]ul(V\d)?$|(Weight)?Quant(Batch)?Mat[Mm]ul(V\d)?$")

@@ -33,7 +33,7 @@ from advisor.analysis.operators import (
 )
 from advisor.analysis.replayed_rank import PAUSE_NS, ReplayedRank, per_cell, replayed_rank, until_last_task
 from advisor.facts.chain_patterns import ChainPatterns
-from advisor.facts.derived import Dispatch, Overlap, Removal
+from advisor.facts.derived import ChipLimit, Dispatch, Overlap, Removal
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
 
@@ -80,6 +80,7 @@ def removals(
     tasks: Table[DeviceTask] | None,
     windows: Table[StepWindow] | None,
     split: Table[Overlap] | None = None,
+    limits: Table[ChipLimit] | None = None,
     patterns: ChainPatterns,
 ) -> Table[Removal]:
     """One row per rank and operator type that takes time worth a word, one per rank and kind of fusible chain, and one
@@ -89,7 +90,11 @@ def removals(
     every = in_steps(device, kernels, split)
     chains = chains_in_steps(kernels, collectives, windows, split, patterns)
     alike = turn_takers(device, kernels, split, typed=False)
-    sets = [_of_types(every, alike), _of_chains(every, chains, patterns), _of_slow_steps(device, kernels, split)]
+    sets = [
+        _of_types(every, alike),
+        _of_chains(every, chains, (patterns, limits)),
+        _of_slow_steps(device, kernels, split),
+    ]
     whole = ~lacks_kernel_rows(split, device.cells.rank, device.cells.step)
     found = []
     for rank in np.unique(links["rank"]).tolist():
@@ -112,15 +117,19 @@ def _of_types(every: StepKernels, alike: TurnTakers) -> _Sets:
     return _sets_of_kernels("operator", types, every, (groups, np.arange(len(groups.of)), slower), large)
 
 
-def _of_chains(every: StepKernels, chains: FoundChains, patterns: ChainPatterns) -> _Sets:
-    """The kernels of the chains of each pattern."""
+def _of_chains(every: StepKernels, chains: FoundChains, known: tuple[ChainPatterns, Table[ChipLimit] | None]) -> _Sets:
+    """The kernels of the chains of each pattern; known are the patterns and what the chip can."""
+    patterns, limits = known
     row, names = chains.row, pattern_of_chains(chains, patterns).take(chains.chain)
     groups = group_by(every.table["rank"][row], names)
     share = groups.sums(every.duration_us[row]) / (every.steps * every.step_us)[row[groups.first]]
     members = groups, row, np.full(len(row), np.nan)
     kept = share >= LEAST_SHARE
     sets = _sets_of_kernels("chain", names, every, members, kept)
-    return structs.replace(sets, fused=_fused_kernels(every, chains, patterns).take(kept[groups.of]))
+    return structs.replace(
+        sets,
+        fused=_fused_kernels(every, chains, fused_us_of_chains(chains, patterns, every, limits)).take(kept[groups.of]),
+    )
 
 
 def _of_slow_steps(device: DeviceTimeline, kernels: Table[Kernel], split: Table[Overlap] | None) -> _Sets:
@@ -133,9 +142,9 @@ def _of_slow_steps(device: DeviceTimeline, kernels: Table[Kernel], split: Table[
     return _sets_of_kernels("pace", none, every, (groups, row, excess * 1e3), share >= LEAST_SHARE)
 
 
-def _fused_kernels(every: StepKernels, chains: FoundChains, patterns: ChainPatterns) -> _Fused:
+def _fused_kernels(every: StepKernels, chains: FoundChains, fused_us: Array) -> _Fused:
     total = np.bincount(chains.chain, every.duration_us[chains.row], len(chains.size))
-    part = ratio(fused_us_of_chains(chains, patterns, every), total)[chains.chain]
+    part = ratio(fused_us, total)[chains.chain]
     launched = np.zeros(len(chains.row), bool)
     launched[chains.begin] = True
     return _Fused(part, launched)

@@ -39,6 +39,9 @@ class ChainOrder(Struct, frozen=True, dict=True):
     passes: float = 1.0
     """Passes over the tensor the fused operator needs, over those of the longest member that is not kept: a kernel
     bound by memory takes time in proportion to the tensors it reads and writes."""
+    grouped: bool = False
+    """Whether the members that are kept become one product of all their groups, which fills the chip as each alone
+    does not."""
     beside: frozenset[str] = frozenset()
     """Types of which one runs in the steps of the rank, else these operators mean something else; empty where it does
     not matter."""

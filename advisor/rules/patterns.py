@@ -61,6 +61,10 @@ class ChainFile(_Part):
         "kept.",
     )
     keeps: str = Field("", description="Members whose work stays as it is, such as matrix products.")
+    grouped: bool = Field(
+        False,
+        description="Products that are kept become one call, as quick as the chip can compute and load all of them.",
+    )
     vectors: str = Field("", description="Members of which one input has a single axis, as a bias has.")
     accumulates: str = Field(
         "",
@@ -291,7 +295,8 @@ class _Binder:
                     self.wrong(("chains", number, key), Message("no_member", name=word), suggest_known(word, names))
         members = tuple(self.member(number, word, written) for word in words)
         beside = frozenset[str]().union(*(self.types(number, "beside", word) for word in written.beside.split()))
-        return ChainOrder(members, (anchors or [0])[0], written.passes, beside)
+        anchor = (anchors or [0])[0]
+        return ChainOrder(members, anchor, written.passes, grouped=written.grouped, beside=beside)
 
     def types(self, number: int, key: str, word: str) -> frozenset[str]:
         if _WORD.match(word) and word not in self.spellings:

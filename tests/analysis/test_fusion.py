@@ -13,7 +13,7 @@ from advisor.analysis.chain_search import BETWEEN
 from advisor.analysis.fusion import chained_operators, fusible_chains
 from advisor.analysis.operators import operators
 from advisor.facts.chain_patterns import ChainOrder
-from advisor.facts.derived import Overlap, Removal
+from advisor.facts.derived import ChipLimit, Overlap, Removal
 from advisor.facts.observed import Collective, DeviceTask, Kernel
 from advisor.facts.table import Table, read_table
 from advisor.rules.patterns import shipped_patterns
@@ -80,6 +80,28 @@ def test_a_chain_is_found_among_other_work(pattern, types):
 ])  # fmt: skip
 def test_fused_operators_and_odd_ones_are_no_chain(types):
     assert not chains(ran(types))
+
+
+EXPERTS = " ".join(["MoeTokenPermute", *["MatMulV3"] * 8])
+SMALL = {
+    "input_shapes": [None, *["384,2048;2816,2048"] * 8],
+    "input_dtypes": [None, *["DT_BF16;DT_BF16"] * 8],
+    "input_formats": [None, *["ND;ND"] * 8],
+    "output_shapes": [None, *["384,2816"] * 8],
+    "output_dtypes": [None, *["DT_BF16"] * 8],
+}
+A2 = "rank chip       cube_mhz memory_gbps half_tflops bf16_tflops\n0    Ascend910B3 36000    1600 294.912 294.912"
+
+
+def test_products_of_experts_come_to_what_one_grouped_call_reaches_where_the_chip_is_known():
+    """384 rows of an expert alone fill no chip: 8 products of 36 us, of which one call needs 172 and its start-up."""
+    kernels, limits = ran(EXPERTS, us=36.0, **SMALL), read_table(ChipLimit, A2)
+    (row,) = fusible_chains(kernels, None, None, limits=limits, patterns=PATTERNS).rows()
+    needed = 8 * 2 * 384 * 2048 * 2816 / 294.912e6 / 0.7 + 20
+    assert row["pattern"] == "grouped-matmul" and row["spared_us"] == pytest.approx(8 * 36 + 7 - needed)
+    (unknown,) = fusible_chains(kernels, None, None, patterns=PATTERNS).rows()
+    quick = fusible_chains(ran(EXPERTS, us=20.0, **SMALL), None, None, limits=limits, patterns=PATTERNS)
+    assert unknown["spared_us"] == quick["spared_us"][0] == 7.0  # the pauses between them
 
 
 def test_a_chain_counts_what_stands_between_its_members_and_the_pauses():

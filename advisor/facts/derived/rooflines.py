@@ -87,9 +87,9 @@ class OperatorRoofline(Fact):
     cube_work: Annotated[
         str,
         Key(
-            "What its cube unit does: `product` (as `dense`), `batched`, `grouped`, `quantised` (products of batches, of "
-            "groups, of values in fewer bits), `convolution`, `attention` or `attention backward`; missing of "
-            "others, and where weights in fewer bits are widened first."
+            "What its cube unit does: `product` (as `dense`), `batched`, `grouped`, `quantised` (those of batches, of "
+            "groups, of values in fewer bits), `convolution`, `attention` or `attention backward`; missing of others, "
+            "and where weights in fewer bits are widened first."
         ),
     ]
     least_side: Annotated[

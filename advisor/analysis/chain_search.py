@@ -16,7 +16,7 @@ from advisor.analysis.device import DeviceTimeline, build_timeline
 from advisor.analysis.grouping import group_by
 from advisor.analysis.operators import StepKernels, in_steps
 from advisor.analysis.reachable import START_US, reachable_us
-from advisor.analysis.tensors import parse_tensors
+from advisor.analysis.tensors import parse_tensors, plain_dtype
 from advisor.facts.chain_patterns import ChainOrder, ChainPatterns
 from advisor.facts.derived import ChipLimit, Overlap
 from advisor.facts.observed import Collective, Kernel, StepWindow
@@ -38,6 +38,8 @@ class Lanes(Struct, frozen=True, dict=True):
     code: Array
     """Their types, by number; the last number for a type that is missing."""
     names: tuple[str, ...]
+    converts: Array
+    """Per position: whether it converts a data type."""
     shapes: Texts
     """Shapes and data types of the inputs, by row of the kernels."""
     dtypes: Texts
@@ -91,6 +93,8 @@ class FoundChains(Struct, frozen=True):
     """Per chain: the position of its first kernel, how many it has, and the number of its order among all orders."""
     size: Array
     order: Array
+    halved: Array
+    """Per chain: whether it widens half precision, and ends in it again, where the fused operator does so inside."""
 
 
 def chains_in_steps(
@@ -119,11 +123,64 @@ def find_chains(every: StepKernels, device: DeviceTimeline, patterns: ChainPatte
     """Every chain of these patterns, none sharing a kernel with another."""
     lanes = stream_lanes(every, device, patterns.passed_over)
     order, first, last = _match_orders(lanes, patterns.orders)
+    first, last, halved = _with_conversions(lanes, every, patterns, (order, first, last))
     size = last - first + 1
     begin = np.cumsum(size) - size
     chain = np.repeat(np.arange(len(size)), size)
     row = lanes.row[np.arange(len(chain)) - begin[chain] + first[chain]]
-    return FoundChains(row, chain, begin, size, order)
+    return FoundChains(row, chain, begin, size, order, halved)
+
+
+_CONVERSION = "Cast"
+
+
+def _with_conversions(
+    lanes: Lanes, every: StepKernels, patterns: ChainPatterns, chains: tuple[Array, Array, Array]
+) -> tuple[Array, Array, Array]:
+    """Per chain: the positions of its first and last kernel, with the conversions around it where the fused operator
+    makes them inside, and whether it begins and ends in half precision."""
+    order, first, last = chains
+    widens = np.array([one.widens for one in patterns.orders], bool)[order]
+    if not widens.any():
+        return first, last, widens
+    before, behind = np.maximum(first - 1, 0), np.minimum(last + 1, len(lanes.row) - 1)
+    begins = widens & lanes.converts[before] & (lanes.lane[before] == lanes.lane[first]) & (before < first)
+    begins[begins] = _from_half(every.table, lanes.row[before[begins]], lanes.row[first[begins]])
+    ends = begins & lanes.converts[behind] & (lanes.lane[behind] == lanes.lane[last]) & (behind > last)
+    ends[ends] = _from_half(every.table, lanes.row[behind[ends]], lanes.row[last[ends]], narrows=True)
+    halved = begins & (ends | _takes_half(every.table, lanes.row[last]))
+    return np.where(begins, before, first), np.where(ends, behind, last), halved
+
+
+def _from_half(table: Table[Kernel], conversion: Array, member: Array, *, narrows: bool = False) -> Array:
+    """Per conversion: whether it turns half precision to float32, or back, a tensor of the member beside it."""
+    texts = [
+        *(table.texts(name).take(conversion) for name in ("input_shapes", "input_dtypes", "output_dtypes")),
+        *(table.texts(name).take(member) for name in ("input_shapes", "input_dtypes")),
+    ]
+    alike = group_by(*texts)
+    columns = (column.take(alike.first).values() for column in texts)
+    told = [_turns_half(*(one or "" for one in row), narrows=narrows) for row in zip(*columns, strict=True)]
+    found: Array = np.array(told, bool)[alike.of]
+    return found
+
+
+def _turns_half(shape: str, given: str, made: str, shapes: str, dtypes: str, *, narrows: bool) -> bool:
+    """Whether a conversion, by the shapes and data types of its tensors, widens half precision to one of these tensors,
+    or narrows one of them to half precision."""
+    before, behind = (plain_dtype(text.partition(";")[0]) for text in (given, made))
+    half, whole = (behind, before) if narrows else (before, behind)
+    sides = {tensor.sides for tensor in parse_tensors(shapes, dtypes) if tensor is not None and tensor.dtype == _WHOLE}
+    is_theirs = any(tensor is not None and tensor.sides in sides for tensor in parse_tensors(shape))
+    return half in _HALF and whole == _WHOLE and is_theirs
+
+
+def _takes_half(table: Table[Kernel], rows: Array) -> Array:
+    """Per kernel: whether all its inputs with values are in half precision."""
+    dtypes = table.texts("input_dtypes").take(rows)
+    told = [_HALF.issuperset(map(plain_dtype, filter(None, name.split(";")))) for name in dtypes.names]
+    found: Array = np.array([*told, False], bool)[dtypes.codes]
+    return found
 
 
 def stream_lanes(every: StepKernels, device: DeviceTimeline, passed_over: frozenset[str]) -> Lanes:
@@ -140,6 +197,7 @@ def stream_lanes(every: StepKernels, device: DeviceTimeline, passed_over: frozen
         member,
         np.where(code < 0, len(types.names), code),
         types.names,
+        types.isin([_CONVERSION])[order],
         every.table.texts("input_shapes"),
         every.table.texts("input_dtypes"),
     )
@@ -149,7 +207,7 @@ def _takes_vector(shapes: str) -> bool:
     return any(one.isdecimal() and one != "1" for one in shapes.strip('"').split(";"))
 
 
-_HALF = {"BF16", "FLOAT16"}
+_HALF, _WHOLE = {"BF16", "FLOAT16"}, "FLOAT"
 
 
 def _adds_to_gradient(factors: str, factor_types: str, summands: str, summand_types: str) -> bool:
@@ -300,6 +358,17 @@ def kept_kernels(found: FoundChains, patterns: ChainPatterns, every: StepKernels
     return kept
 
 
+def parts_of_passes(found: FoundChains, patterns: ChainPatterns, every: StepKernels) -> Array:
+    """Per kernel of the chains: the part of its bytes that a pass of the fused operator over its tensors has: none of
+    what is kept, and half of float32 where that one reads and writes half precision, which needs no conversion."""
+    types, dtypes = every.table.texts("op_type").take(found.row), every.table.texts("input_dtypes").take(found.row)
+    wide = np.array([*(plain_dtype(name.partition(";")[0]) == _WHOLE for name in dtypes.names), False], bool)
+    halved = np.where(types.isin([_CONVERSION]), 0.0, np.where(wide[dtypes.codes], 0.5, 1.0))
+    part = np.where(found.halved[found.chain], halved, 1.0)
+    parts: Array = np.where(kept_kernels(found, patterns, every), 0.0, part)
+    return parts
+
+
 def fused_us_of_chains(
     found: FoundChains, patterns: ChainPatterns, every: StepKernels, limits: Table[ChipLimit] | None
 ) -> Array:
@@ -308,7 +377,8 @@ def fused_us_of_chains(
     where `limits` tell what the chip can."""
     duration, kept = every.duration_us[found.row], kept_kernels(found, patterns, every)
     passes = np.array([order.passes for order in patterns.orders])[found.order]
-    longest = np.maximum.reduceat(np.where(kept, 0, duration), found.begin) if len(found.begin) else duration
+    pass_us = duration * parts_of_passes(found, patterns, every)
+    longest = np.maximum.reduceat(pass_us, found.begin) if len(found.begin) else duration
     stays = np.bincount(found.chain, duration * kept, len(found.size))
     grouped = np.array([order.grouped for order in patterns.orders], bool)[found.order]
     if limits is not None and grouped.any():

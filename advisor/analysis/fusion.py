@@ -10,6 +10,7 @@ from advisor.analysis.chain_search import (
     chains_in_steps,
     fused_us_of_chains,
     kept_kernels,
+    parts_of_passes,
     pattern_of_chains,
 )
 from advisor.analysis.device import COPY, DeviceTimeline, build_timeline
@@ -187,11 +188,12 @@ def _about_patterns(names: Texts, patterns: ChainPatterns) -> dict[str, Texts | 
 def _spared_bytes(found: FoundChains, patterns: ChainPatterns, every: StepKernels) -> Array:
     """Per chain: what its members read and write, less as much of it as the fused operator does; those that are kept
     aside. NaN where shapes or data types of a member are not known."""
-    duration, kept = every.duration_us[found.row], kept_kernels(found, patterns, every)
+    part, kept = parts_of_passes(found, patterns, every), kept_kernels(found, patterns, every)
     moved = np.where(kept, 0, _moved_bytes(every.table.take(found.row)))
     passes = np.array([order.passes for order in patterns.orders])[found.order]
-    longest = np.maximum.reduceat(np.where(kept, 0, duration), found.begin)[found.chain]
-    passing = np.maximum.reduceat(np.where(~kept & (duration >= longest), moved, 0), found.begin)
+    pass_us = every.duration_us[found.row] * part
+    longest = np.maximum.reduceat(pass_us, found.begin)[found.chain]
+    passing = np.maximum.reduceat(np.where(~kept & (pass_us >= longest), moved * part, 0), found.begin)
     spared: Array = np.maximum(np.add.reduceat(moved, found.begin) - passes * passing, 0)
     return spared
 

@@ -42,6 +42,9 @@ class ChainOrder(Struct, frozen=True, dict=True):
     grouped: bool = False
     """Whether the members that are kept become one product of all their groups, which fills the chip as each alone
     does not."""
+    widens: bool = False
+    """Whether the fused operator takes half precision and computes in float32 inside: conversions before the first
+    member and behind the last one then go too, and its passes are over tensors of half the width."""
     beside: frozenset[str] = frozenset()
     """Types of which one runs in the steps of the rank, else these operators mean something else; empty where it does
     not matter."""

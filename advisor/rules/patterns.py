@@ -65,6 +65,11 @@ class ChainFile(_Part):
         False,
         description="Products that are kept become one call, as quick as the chip can compute and load all of them.",
     )
+    widens: bool = Field(
+        False,
+        description="The fused operator takes half precision and computes in float32 inside: conversions around the "
+        "chain go too.",
+    )
     vectors: str = Field("", description="Members of which one input has a single axis, as a bias has.")
     accumulates: str = Field(
         "",
@@ -296,7 +301,7 @@ class _Binder:
         members = tuple(self.member(number, word, written) for word in words)
         beside = frozenset[str]().union(*(self.types(number, "beside", word) for word in written.beside.split()))
         anchor = (anchors or [0])[0]
-        return ChainOrder(members, anchor, written.passes, grouped=written.grouped, beside=beside)
+        return ChainOrder(members, anchor, written.passes, written.grouped, written.widens, beside)
 
     def types(self, number: int, key: str, word: str) -> frozenset[str]:
         if _WORD.match(word) and word not in self.spellings:

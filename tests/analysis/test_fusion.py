@@ -104,6 +104,52 @@ def test_products_of_experts_come_to_what_one_grouped_call_reaches_where_the_chi
     assert unknown["spared_us"] == quick["spared_us"][0] == 7.0  # the pauses between them
 
 
+def typed_norm(*kernels: str) -> Table[Kernel]:
+    """`Mul FLOAT FLOAT 30`: the data types of inputs and output of a kernel over 64 x 128, and how long it took."""
+    rows = [one.split() for one in kernels]
+    return ran(
+        " ".join(f"{name}:{us}" for name, _, _, us in rows),
+        input_shapes=["64,128" + ";64,128" * given.count(";") for _, given, _, _ in rows],
+        input_dtypes=[given for _, given, _, _ in rows],
+        output_shapes=["64,128"] * len(rows),
+        output_dtypes=[made for _, _, made, _ in rows],
+    )
+
+
+INSIDE = [
+    "Pow FLOAT FLOAT 30",
+    "ReduceMean FLOAT FLOAT 15",
+    "Adds FLOAT FLOAT 1",
+    "Rsqrt FLOAT FLOAT 1",
+    "Mul FLOAT;FLOAT FLOAT 30",
+]
+WIDEN, NARROW = "Cast DT_BF16 FLOAT 22", "Cast FLOAT DT_BF16 22"
+WEIGH, WEIGH_HALF = "Mul FLOAT;FLOAT FLOAT 30", "Mul DT_BF16;DT_BF16 DT_BF16 14"
+
+
+@pytest.mark.parametrize(
+    ("kernels", "total", "fused"),
+    [
+        ([WIDEN, *INSIDE, NARROW, WEIGH_HALF], 135, 15),  # the fused operator reads and writes half as much
+        ([WIDEN, *INSIDE, WEIGH, NARROW], 151, 15),
+        ([*INSIDE, WEIGH], 107, 30),  # float32 stays float32
+        ([*INSIDE, NARROW, WEIGH_HALF], 113, 30),  # what comes in float32 is read so
+        ([WIDEN, *INSIDE, WEIGH], 129, 30),  # and what is handed on so is written so
+        ([*INSIDE, WIDEN], 77, 30),
+    ],
+)
+def test_a_norm_in_float32_between_half_precision_is_priced_as_the_fused_one_that_widens_inside(kernels, total, fused):
+    (norm,) = chains(typed_norm("RmsNorm DT_BF16 DT_BF16 5", *kernels, "RmsNorm DT_BF16 DT_BF16 5")).values()
+    assert (norm["total_us"], norm["fused_us"]) == (total, fused)
+
+
+def test_a_conversion_of_another_tensor_belongs_to_no_norm():
+    table = typed_norm(WIDEN, *INSIDE, NARROW, WEIGH_HALF)
+    shapes = ["32,128", *table.texts("input_shapes").values()[1:]]
+    (norm,) = chains(table.having(input_shapes=shapes)).values()
+    assert (norm["total_us"], norm["fused_us"]) == (113, 30)
+
+
 def test_a_chain_counts_what_stands_between_its_members_and_the_pauses():
     (norm,) = chains(ran("MatMulV3 Cast Pow ReduceMean Add:1 Rsqrt:1 Mul:30 Cast:5 Mul MatMulV3")).values()
     assert norm["kernels"] == 7.0 and norm["total_us"] == 67.0 and norm["gap_us"] == 6.0

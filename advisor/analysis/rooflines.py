@@ -226,6 +226,7 @@ def operator_rooflines(
         **{name: shapes[name] for name in _NUMBERS},
         **{name: shapes.texts(name) for name in _TEXTS},
         communicates=shapes["communicates"],
+        picks_last=shapes["picks_last"],
         goes_by_index=go_by_index(shapes.texts("op_type")).astype(np.int8),
         cube_cores=np.where(shapes.texts("core").isin(_CUBE), values_at(limits["cube_cores"], at, np.nan), np.nan),
         dtype=[work.dtype or None for work in works],

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from advisor.analysis.lookups import gathers_along_last, picked_axis
 from advisor.analysis.operators import operator_shapes
+from advisor.facts.derived import ChipLimit
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Texts, read_table
 
@@ -55,3 +56,17 @@ def test_operators_say_of_their_shapes_which_axis_they_pick_along():
     kernels = "start_ns duration_us op_type input_shapes output_shapes\n0 5 GatherV2 16,90;10;1 16,10\n9000 5 Mul 8;8 8"
     rows = operator_shapes(read_table(Kernel, kernels), None, None).rows()
     assert {row["op_type"]: row["picks_last"] for row in rows} == {"GatherV2": True, "Mul": None}
+
+
+def test_operators_say_what_one_pass_over_their_data_takes_where_the_chip_is_known():
+    """16 rows of 90 in BF16, 10 indices and their axis, and 160 values, at 1600 GB/s; of products nothing."""
+    kernels = (
+        "start_ns duration_us op_type input_shapes input_dtypes output_shapes output_dtypes\n"
+        "0 5 GatherV2 16,90;10;1 DT_BF16;INT64;INT64 16,10 DT_BF16\n"
+        "9000 5 MatMulV3 16,90;90,10 DT_BF16;DT_BF16 16,10 DT_BF16"
+    )
+    limits = read_table(ChipLimit, "rank memory_gbps\n0 1600")
+    known, unknown = (operator_shapes(read_table(Kernel, kernels), None, None, limits=one) for one in (limits, None))
+    told = {row["op_type"]: row["most_memory_us"] for row in known.rows()}
+    assert told == {"GatherV2": pytest.approx(2 * (1440 + 160) / 1.6e6 + 88 / 1.6e6), "MatMulV3": None}
+    assert {row["most_memory_us"] for row in unknown.rows()} == {None}

@@ -185,6 +185,13 @@ class OperatorShape(Fact):
             "A Gather along the last axis of its input, by its shapes; missing for others and where they do not tell."
         ),
     ]
+    most_memory_us: Annotated[
+        float,
+        Us(
+            "What all its inputs and outputs take at the bandwidth of the device memory, as in `operator_rooflines`; "
+            "missing where nothing tells the chip."
+        ),
+    ]
     communicates: Annotated[bool, Flag(COMMUNICATES)]
     blocks: Annotated[float, Count("Blocks, the smallest seen.")]
     step_share: Annotated[float, Share("Part of the step.")]

@@ -123,6 +123,7 @@ class OperatorRoofline(Fact):
             "finds, as pooling and sorting do, or adds up along an axis."
         ),
     ]
+    picks_last: Annotated[bool, Flag("A Gather along the last axis of its input, as in `operator_shapes`.")]
     step_share: Annotated[float, Share("Part of the step.")]
     mega_flops: Annotated[float, Number("Operations of the cube unit in one, in millions, padding included.")]
     moved_bytes: Annotated[float, Bytes("Inputs and outputs of one: what it must move at least.")]

@@ -14,8 +14,8 @@ from advisor.analysis.kernel_costs import Beside, all_work_beside, decisive_work
 from advisor.analysis.library_calls import calls_with_other_work
 from advisor.analysis.like_kernels import ALIKE, TurnTakers, find_turn_takers, group_like_kernels
 from advisor.analysis.lookups import gathers_along_last
-from advisor.analysis.operator_work import TOLD_BY, work_of_kernel
 from advisor.analysis.precision import multiplied_in_float32
+from advisor.analysis.reachable import most_memory_us
 from advisor.analysis.roles import roles_of_kernels
 from advisor.analysis.step_levels import EqualWork, equal_work, two_levels
 from advisor.analysis.totals import CONVERSIONS, of_totals
@@ -210,22 +210,11 @@ def operator_shapes(
         picks_last=gathers_along_last(
             *(table.texts(key).take(first) for key in ("op_type", "input_shapes", "output_shapes"))
         ),
-        most_memory_us=_most_memory_us(table.take(first), limits),
+        most_memory_us=np.nan if limits is None else most_memory_us(table.take(first), limits),
         communicates=communicate.astype(np.int8),
         blocks=groups.smallest(table["blocks"]),
         step_share=ratio(total, chosen.step_us[first]) * chosen.once[first],
     )
-
-
-def _most_memory_us(kernels: Table[Kernel], limits: Table[ChipLimit] | None) -> Array:
-    """Per kernel: what one pass over its inputs and outputs takes at full bandwidth; NaN where that is not known."""
-    if limits is None:
-        return np.full(len(kernels), np.nan)
-    columns = (kernels.texts(name).values() for name in TOLD_BY)
-    most = [work_of_kernel(row[0] or "", *row[1:]).most_bytes for row in zip(*columns, strict=True)]
-    gbps = values_at(limits["memory_gbps"], row_of_key(limits["rank"], kernels["rank"]), np.nan)
-    found: Array = np.array(most, float) / gbps / 1e3
-    return found
 
 
 def turn_takers(

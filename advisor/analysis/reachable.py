@@ -17,6 +17,8 @@ REACH, REACH_MEMORY = 0.7, 0.6
 `compute/below-roofline`, which name what they rest on."""
 START_US = 20.0
 """Start-up of a kernel over all cores of Atlas A2, as there."""
+REACH_OF_VECTORS = 0.35
+"""Part of the bandwidth that element-wise operators and sums come to, as in `compute/slow-vector-operator`."""
 _HALF = ("FLOAT16", "BF16")
 
 
@@ -34,4 +36,22 @@ def reachable_us(kernels: Table[Kernel], limits: Table[ChipLimit]) -> Array:
     compute = np.array([work.flops for work in works], float) / peak / 1e6
     memory = np.array([work.size_bytes for work in works], float) / gbps / 1e3
     found: Array = np.maximum(compute / REACH, memory / REACH_MEMORY)[alike.of]
+    return found
+
+
+def most_memory_us(kernels: Table[Kernel], limits: Table[ChipLimit]) -> Array:
+    """Per kernel: what one pass over its inputs and outputs takes at full bandwidth; NaN where that is not known."""
+    texts = [kernels.texts(name) for name in TOLD_BY]
+    alike = group_by(kernels["rank"], *texts)
+    rows = zip(*(column.take(alike.first).values() for column in texts), strict=True)
+    most = [work_of_kernel(op_type or "", *others).most_bytes for op_type, *others in rows]
+    gbps = values_at(limits["memory_gbps"], row_of_key(limits["rank"], kernels["rank"][alike.first]), np.nan)
+    found: Array = (np.array(most, float) / gbps / 1e3)[alike.of]
+    return found
+
+
+def pass_within_reach_us(kernels: Table[Kernel], limits: Table[ChipLimit]) -> Array:
+    """Per kernel: one pass over its data at what is within reach of operators without products, its start-up with it;
+    NaN where its data or the chip are not known."""
+    found: Array = START_US + most_memory_us(kernels, limits) / REACH_OF_VECTORS
     return found

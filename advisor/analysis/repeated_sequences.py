@@ -18,8 +18,9 @@ from advisor.analysis.families import families_of
 from advisor.analysis.grouping import group_by, ratio
 from advisor.analysis.kernel_costs import all_work_beside, undisturbed_ns
 from advisor.analysis.operators import StepKernels, in_steps
+from advisor.analysis.reachable import pass_within_reach_us
 from advisor.facts.chain_patterns import ChainPatterns
-from advisor.facts.derived import Overlap, RepeatedSequence
+from advisor.facts.derived import ChipLimit, Overlap, RepeatedSequence
 from advisor.facts.observed import Collective, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
 
@@ -29,9 +30,13 @@ MOST = 3
 """So many sequences are told of; each further one spares less."""
 _TRIED = 3
 """So many of each length are counted without overlaps, those that would spare most with them."""
-_SMALL = ("elementwise", "movement")
+_SMALL = ("elementwise",)
 """Families of operators that a kernel of one's own, or a compiler, puts together. Of reductions plain ones alone:
-norms, softmax and losses are fused operators already, and the norm of a batch has to wait for all of it."""
+norms, softmax and losses are fused operators already, and the norm of a batch has to wait for all of it. What only
+moves, fills or converts is no computation to put together, and has rules of its own."""
+_SLOW = 2
+"""What takes so many times as long as is within reach for its data is not bound by memory, so that no kernel which
+passes over these once would spare it: the threshold of `compute/slow-vector-operator`, which tells of it."""
 _MOST_BITS = 18
 """Sequences are counted by so many bits of their hash, and by fewer where there are few of them: `_hash_bits`."""
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
@@ -61,24 +66,31 @@ def repeated_sequences(
     windows: Table[StepWindow] | None,
     split: Table[Overlap] | None = None,
     *,
+    limits: Table[ChipLimit] | None = None,
     patterns: ChainPatterns,
 ) -> Table[RepeatedSequence]:
     """One row per rank and sequence that runs twice in a step or more, the few that would spare most."""
     device = build_timeline(kernels, collectives, None, windows)
     every = in_steps(device, kernels, split)
-    run = _small_operators(every, device, chains_in_steps(kernels, collectives, windows, split, patterns))
+    chains = chains_in_steps(kernels, collectives, windows, split, patterns)
+    run = _small_operators(every, device, chains, limits)
     found = _take_best(run, 2 * int(every.steps.max(initial=1)))
     rows = [_sum_sequence(one, run, every, device) for one in found]
     return Table.concat(RepeatedSequence, rows) if rows else Table.empty(RepeatedSequence)
 
 
-def _small_operators(every: StepKernels, device: DeviceTimeline, chains: FoundChains) -> _Run:
+def _small_operators(
+    every: StepKernels, device: DeviceTimeline, chains: FoundChains, limits: Table[ChipLimit] | None
+) -> _Run:
     table = every.table
     types = table.texts("op_type")
     free = families_of(types, table.texts("core")).isin(_SMALL) | types.hits(
         n.startswith("Reduce") for n in types.names
     )
     free[chains.row] = False
+    if limits is not None:
+        at = np.flatnonzero(free)
+        free[at] = ~(every.duration_us[at] > _SLOW * pass_within_reach_us(table.take(at), limits))
     lanes = stream_lanes(every, device, frozenset())
     at = np.flatnonzero(free[lanes.row])
     return _Run(

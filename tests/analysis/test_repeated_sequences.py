@@ -5,13 +5,15 @@ from collections import Counter
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.analysis.repeated_sequences import LONGEST, MOST, SHORTEST, _without_overlap, repeated_sequences
 from advisor.facts.chain_patterns import ChainPatterns
+from advisor.facts.derived import ChipLimit
 from advisor.facts.observed import Kernel
-from advisor.facts.table import Table
+from advisor.facts.table import Table, Texts, read_table
 from advisor.rules.patterns import shipped_patterns
 
 
@@ -44,6 +46,31 @@ def test_chains_with_a_known_remedy_are_none_of_these():
 
 def test_products_and_attention_are_no_small_operators():
     assert sequences("MatMulV3 FlashAttentionScore MatMulV3 " * 9) == {}
+
+
+@pytest.mark.parametrize("mover", ["ZerosLike", "Fill", "MemSet", "ConcatD", "Slice", "Cast", "Transpose", "GatherV2"])
+def test_what_only_moves_fills_or_converts_is_no_small_operator_and_ends_a_sequence(mover):
+    assert sequences(f"MatMulV3 {mover} {mover} {mover} " * 7) == {}
+    assert sequences(f"MatMulV3 Abs Exp {mover} Sub " * 7) == {}
+    assert sequences(f"MatMulV3 {mover} Abs Exp Sub {mover} " * 7) == {"Abs → Exp → Sub": 7.0}
+
+
+@pytest.mark.parametrize(("us", "found"), [(398.0, 1), (402.0, 0)])
+def test_what_is_slow_for_its_data_is_not_made_quicker_by_one_kernel(us, found):
+    """Three tensors of 33.5 MB take 62.9 us at 1600 GB/s, within reach 179.7 + 20: twice that is 399.5 and more."""
+    said = {
+        "input_shapes": "4096,4096;4096,4096",
+        "input_dtypes": "DT_BF16;DT_BF16",
+        "output_shapes": "4096,4096",
+        "output_dtypes": "DT_BF16",
+    }
+    kernels = ran("MatMulV3 Abs Exp Sub " * 7, us).having(
+        **{name: Texts.constant(text, 28) for name, text in said.items()}
+    )
+    limits = read_table(ChipLimit, "rank memory_gbps\n0 1600")
+    rows = repeated_sequences(kernels, None, None, limits=limits, patterns=ChainPatterns()).rows()
+    assert len(rows) == found
+    assert len(repeated_sequences(kernels, None, None, patterns=ChainPatterns()).rows()) == 1
 
 
 def test_one_kernel_would_need_about_the_longest_of_each():

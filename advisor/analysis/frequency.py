@@ -6,7 +6,10 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.device import DeviceTimeline, build_timeline
+from advisor.analysis.families import communicate_inside
+from advisor.analysis.grouping import ratio
 from advisor.analysis.intervals import Spans, covered_ns, union
+from advisor.analysis.like_kernels import group_like_kernels
 from advisor.chips import ChipTable
 from advisor.facts.base import MISSING
 from advisor.facts.derived import FrequencyUse
@@ -16,6 +19,10 @@ from advisor.model.run_of_ranks import RunOfRanks
 
 LOW = 0.95
 """Share of the full clock below which the cores count as slowed: the definition of `low_share`."""
+_WHOLLY = 0.99
+"""Part of a kernel at a lowered clock from which all of it counts as such."""
+_ENOUGH = 0.5
+"""Where less of the slowed time has its like at the full clock, what it lost is no measurement."""
 
 
 def frequency_uses(  # noqa: PLR0917 - its needs are its parameters
@@ -35,7 +42,10 @@ def frequency_uses(  # noqa: PLR0917 - its needs are its parameters
     nominal = {} if devices is None else _nominal_mhz_by_rank(devices, run.chip, chips)
     usual = chips.known_of(run.chip).nominal_mhz
     ranks = np.unique(good["rank"]).tolist()
-    parts = (_of_rank(good.take(good["rank"] == rank), device, rank, nominal.get(rank, usual)) for rank in ranks)
+    listed = Table.empty(Kernel) if kernels is None else kernels
+    parts = (
+        _of_rank(good.take(good["rank"] == rank), device, rank, listed, nominal.get(rank, usual)) for rank in ranks
+    )
     return Table.concat(FrequencyUse, list(parts))
 
 
@@ -50,7 +60,7 @@ def _nominal_mhz_by_rank(devices: Table[Device], chip: str, chips: ChipTable) ->
 
 
 def _of_rank(
-    samples: Table[Frequency], device: DeviceTimeline | None, rank: int, nominal: float
+    samples: Table[Frequency], device: DeviceTimeline | None, rank: int, kernels: Table[Kernel], nominal: float
 ) -> Table[FrequencyUse]:
     mhz, start = samples["mhz"], samples["time_ns"]
     compute, steps = _compute_of_rank(device, rank)
@@ -60,6 +70,7 @@ def _of_rank(
     full = np.fmax(mhz.max(), nominal)
     low = mhz < LOW * full
     slowed = covered_ns(compute, start[low], end[low]).sum() / 1e3
+    slower = _slower_us(kernels.take(kernels["rank"] == rank), union(start[low], end[low]))
     return Table.build(
         FrequencyUse,
         rank=[rank],
@@ -70,7 +81,26 @@ def _of_rank(
         mean_mhz=[np.average(mhz, weights=weights)],
         low_share=[weights[low].sum() / weights.sum()],
         compute_us=[slowed / steps if steps else np.nan],
+        beyond_full_us=[slower / steps if steps else np.nan],
     )
+
+
+def _slower_us(kernels: Table[Kernel], low: Spans) -> float:
+    """What kernels at a lowered clock take beyond their like at the full one; NaN where too few have a like there.
+
+    Those that the change of the clock cuts, and those that wait for other ranks inside, tell nothing.
+    """
+    start, us = kernels["start_ns"], kernels["duration_us"]
+    types = kernels.texts("op_type")
+    at_low = ratio(covered_ns(low, start, start + (us * 1e3).astype(np.int64)) / 1e3, us)
+    told = (types.codes >= 0) & (us > 0) & ~communicate_inside(types)
+    slowed, full = told & (at_low > _WHOLLY), told & (at_low <= 0)
+    like = group_like_kernels(kernels)
+    usual = like.means(np.where(full, us, np.nan))[like.of]
+    known = slowed & ~np.isnan(usual)
+    if not us[known].sum() > _ENOUGH * us[slowed].sum():
+        return np.nan
+    return max(float((us - usual)[known].sum()), 0.0)
 
 
 def _compute_of_rank(device: DeviceTimeline | None, rank: int) -> tuple[Spans, int]:

@@ -61,6 +61,7 @@ COLUMNS: Mapping[str, Text] = {
     "between_type": _t("Most of that", "其中最多的算子类型"),
     "between_us": _t("Between the members", "链内转换与拷贝"),
     "blamed_share": _t("Of all waiting for one another", "占互等总时长"),
+    "beyond_full_us": _t("Beyond equal kernels at the full clock", "比满频时同类算子多出"),
     "blocks": _t("Blocks", "核数"),
     "bound": _t("Bound by", "理论瓶颈"),
     "broken": _t("With errors", "错包数"),

@@ -197,6 +197,25 @@ def test_frequency_is_weighted_by_time():
     assert row["highest_mhz"] == 1800 and row["lowest_mhz"] == 900
 
 
+def test_what_kernels_lose_at_a_lowered_clock_is_measured_by_their_like_at_the_full_one():
+    """Products take 125 instead of 100, additions as long as ever; the one that the change cuts tells nothing."""
+    samples = read_table(Frequency, "time_ns mhz\n0 1800\n300000 1350")
+    said = """
+    step start_ns op_type  input_shapes duration_us
+    1    0        MatMulV3 64,64        100
+    1    100000   Add      64           40
+    1    250000   MatMulV3 64,64        120
+    2    400000   MatMulV3 64,64        125
+    2    525000   Add      64           40
+    2    600000   Mul      64           60
+    """
+    (row,) = frequency_uses(RUN, ChipTable(), samples, read_table(Kernel, said), None, None, None).rows()
+    assert row["beyond_full_us"] == pytest.approx(25 / 2)  # of two steps
+    most_unlike = said.replace("Mul      64           60", "Mul      64           600")
+    (row,) = frequency_uses(RUN, ChipTable(), samples, read_table(Kernel, most_unlike), None, None, None).rows()
+    assert row["beyond_full_us"] is None
+
+
 @pytest.mark.parametrize(
     ("device", "nominal", "low"),
     [

@@ -110,3 +110,10 @@ class FrequencyUse(Fact):
     mean_mhz: Annotated[float, Mhz("Mean over time.")]
     low_share: Annotated[float, Share("Part of the time below 95 % of the full clock.")]
     compute_us: Annotated[float, Us("Computation per step during the time counted in `low_share`.")]
+    beyond_full_us: Annotated[
+        float,
+        Us(
+            "What kernels of that time take beyond those with equal inputs of the rest, per step; missing unless more "
+            "than half of it, by kernel time, has such a like."
+        ),
+    ]

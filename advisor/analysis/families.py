@@ -22,7 +22,8 @@ OTHER = "other"
 
 _PATTERNS = (
     ("custom", r"[a-z_]"),
-    ("attention", r".*(Attention|FlashMla|LightningIndexer)|(Multi|Sparse)HeadLatent|Mla(Prolog|Preprocess)"),
+    # but for what only sends data between the devices of attention and those of the experts
+    ("attention", r"(?!AttentionToF|F(FN|fn)ToAttention).*(Attention|FlashMla|LightningIndexer)|(Multi|Sparse)HeadLatent|Mla(Prolog|Preprocess)"),
     ("convolution", r"(Depthwise|Quant|Deformable|Extend)?Conv(olution)?([123]D|Transpose|V\d|$)|Deconvolution"),
     ("matmul", r".*Mat_?[Mm]ul|.*GEMM|Gemm|(Mm|Bmm|FullyConnection|FFN)(V\d)?$"),
     (
@@ -80,9 +81,16 @@ FAMILIES = (*(family for family, _ in _PATTERNS), AI_CPU, OTHER)
 """Every family there is."""
 
 
-_INSIDE = re.compile(r"\w*(AllGather|AllReduce|ReduceScatter|All[Tt]o[Aa]ll)|Moe\w*Distribute|DistributeBarrier")
-"""Kernels of CANN that compute and communicate at once (its `mc2` operators, such as MatmulReduceScatter), and those
-that bring tokens to experts and back (MoeDistributeDispatch and Combine)."""
+_INSIDE = re.compile(
+    r"\w*(AllGather|AllReduce|ReduceScatter|All[Tt]o[Aa]ll)|\w*Moe\w*(Distribute|(Dispatch|Combine)Normal)|"
+    r"\w*NotifyDispatch|DistributeBarrier|Dispatch(FFN|Ffn|Gmm)Combine|FusedDeepMoe|LinearParallel|"
+    r"AttentionToF(FN|fn)|F(FN|fn)ToAttention"
+)
+"""Kernels that compute and communicate at once, or only communicate: the `mc2` operators of CANN, such as
+MatmulReduceScatter, and those of ATB (LinearParallelOperation); what brings tokens to experts and back
+(MoeDistributeDispatch and Combine), also of vLLM and SGLang on Ascend (CamMoeDispatchNormal, NotifyDispatch), with the
+experts in between (DispatchFFNCombine, DispatchGmmCombineDecode, FusedDeepMoe), or on devices of their own
+(AttentionToFFN)."""
 
 
 _BY_INDEX = re.compile(

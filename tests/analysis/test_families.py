@@ -26,7 +26,8 @@ from advisor.facts.table import Texts
         ("custom", "matmul_kernel triton_poi_fused_add_0 _rms_norm_fwd"),
         (
             "other",
-            "DSARandomNormal StatelessRandomNormalV2 ApplyTopKTopPWithSorted ConvertSomething MoeDistributeDispatch 0",
+            "DSARandomNormal StatelessRandomNormalV2 ApplyTopKTopPWithSorted ConvertSomething MoeDistributeDispatch AttentionToFFN "
+            "FFNToAttention 0",
         ),
     ],
 )
@@ -37,10 +38,14 @@ def test_an_operator_is_of_the_family_of_its_work_in_all_its_versions(family, ty
 
 def test_kernels_that_exchange_data_inside_are_told_by_their_type():
     inside = "MatmulAllReduce AllGatherMatmulV2 MatmulReduceScatter GroupedMatMulAlltoAllv AlltoAllAllGatherBatchMatMul"
-    tokens = "MoeDistributeDispatch MoeDistributeCombineV2 DistributeBarrier"
-    others = "MatMulV3 GroupedMatmul MoeTokenPermute ReduceSum GatherV2 ScatterUpdate"
-    found = communicate_inside(Texts.of([*inside.split(), *tokens.split(), *others.split(), None]))
-    assert found.tolist() == [True] * 8 + [False] * 7
+    tokens = "MoeDistributeDispatch MoeDistributeCombineV2 DistributeBarrier CamMoeDispatchNormal CamMoeCombineNormal"
+    shared = "ShmemMoeCombineNormal NotifyDispatch ShmemNotifyDispatch CamMoeDistributeDispatchSend"
+    experts = "DispatchFFNCombine DispatchFFNCombineM3 DispatchGmmCombineDecode FusedDeepMoe"
+    apart = "LinearParallelOperation AttentionToFFN FFNToAttentionV2"
+    others = "MatMulV3 GroupedMatmul MoeTokenPermute ReduceSum GatherV2 ScatterUpdate DispatchLayout FFN FusedAttention"
+    waiting = " ".join((inside, tokens, shared, experts, apart)).split()
+    found = communicate_inside(Texts.of([*waiting, *others.split(), None]))
+    assert found.tolist() == [True] * len(waiting) + [False] * 10
 
 
 def test_operators_that_go_by_indices_are_told_by_their_type():

@@ -23,7 +23,10 @@ OTHER = "other"
 _PATTERNS = (
     ("custom", r"[a-z_]"),
     # but for what only sends data between the devices of attention and those of the experts
-    ("attention", r"(?!AttentionToF|F(FN|fn)ToAttention).*(Attention|FlashMla|LightningIndexer)|(Multi|Sparse)HeadLatent|Mla(Prolog|Preprocess)"),
+    (
+        "attention",
+        r"(?!AttentionToF|F(FN|fn)ToAttention).*(Attention|FlashMla|LightningIndexer)|(Multi|Sparse)HeadLatent|Mla(Prolog|Preprocess)",
+    ),
     ("convolution", r"(Depthwise|Quant|Deformable|Extend)?Conv(olution)?([123]D|Transpose|V\d|$)|Deconvolution"),
     ("matmul", r".*Mat_?[Mm]ul|.*GEMM|Gemm|(Mm|Bmm|FullyConnection|FFN)(V\d)?$"),
     (

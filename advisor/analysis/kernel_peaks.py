@@ -12,7 +12,7 @@ from advisor.analysis.attention_calls import marked_flops
 from advisor.analysis.families import families_of
 from advisor.analysis.grouping import group_by, ratio, row_of_key
 from advisor.analysis.operator_work import TOLD_BY, work_of_kernel
-from advisor.analysis.rooflines import peaks_of_rows
+from advisor.analysis.rooflines import TOLERATED, peaks_of_rows
 from advisor.facts.derived import AttentionCall, ChipLimit
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Array, Table
@@ -20,9 +20,6 @@ from advisor.facts.table import Array, Table
 _ALIKE = (*TOLD_BY, "hf32", "core")
 _MULTIPLY = ("matmul", "convolution", "attention")
 """Families whose kernels use the cube unit."""
-TOLERATED = 0.05
-"""Up to this part of the multiplying time may be in kernels whose operations are not known: a share of the peak that
-leaves them out is too small by as much, which is less than identical runs differ."""
 
 
 class KernelPeaks(Struct, frozen=True):

@@ -40,6 +40,9 @@ _PEAKS = {
 }
 """By data type of products: the column of `chip_limits` with its peak."""
 _SLOWER_TENTHS = 0.9
+TOLERATED = 0.05
+"""Up to this part of the multiplying time may be in kernels whose operations are not known: a share of the peak that
+leaves them out is too small by as much, which is less than identical runs differ."""
 
 
 def chip_limits(
@@ -296,14 +299,14 @@ def step_mfus(kernels: Table[OperatorRoofline], split: Table[Overlap]) -> Table[
     span = values_at(spans.means(split["span_us"]), at, np.nan)
     known = ~np.isnan(kernels["compute_us"])
     busy = ranks.sums(np.where(known, calls * kernels["compute_us"], 0))
-    counted = ranks.sums(np.where(known, kernels["total_us"], 0))
+    counted = ratio(ranks.sums(np.where(known, kernels["total_us"], 0)), ranks.sums(kernels["total_us"]))
     return Table.build(
         StepMfu,
         rank=rank,
         tera_flops=ranks.sums(np.where(known, calls * kernels["mega_flops"], 0)) / 1e6,
-        counted_share=ratio(counted, ranks.sums(kernels["total_us"])),
+        counted_share=counted,
         span_us=span,
-        mfu=np.where(counted > 0, ratio(busy, span), np.nan),
+        mfu=np.where(counted >= 1 - TOLERATED, ratio(busy, span), np.nan),
     )
 
 

@@ -175,7 +175,7 @@ class StepMfu(Fact):
     mfu: Annotated[
         float,
         Share(
-            "What these operations take at the peak for their data types, over the step; at least that where not all "
-            "are counted. Recomputed operations count as often as they ran."
+            "What these operations take at the peak for their data types, over the step; missing where less than 95 % of "
+            "that time is counted. Recomputed operations count as often as they ran."
         ),
     ]

@@ -251,8 +251,8 @@ class ChipTable(Struct, frozen=True):
         return self._by_name(name or "") or Chip("")
 
     def agree(self, recorded: str, told: str) -> tuple[str, str]:
-        """The chip that counts, and a note of the run: what was recorded, unless what was told is of that family, or
-        a GPU of the same model as one that is unknown here.
+        """The chip that counts, and a note of the run: what was recorded, unless what was told is of that family, or a
+        family whose chips are recorded under that name, or a GPU of the same model as one that is unknown here.
 
         The note is `told_chip=NAME` where the user's word counts, `untold_chip=NAME` where the capture contradicts it.
         """
@@ -261,10 +261,11 @@ class ChipTable(Struct, frozen=True):
             return recorded, ""
         families = (recorded, *MIXED_UP.get(recorded, ()))
         own = self._by_name(recorded)
-        of_family = not self.is_exact(recorded) and chip.family in families
+        narrower = told in families or chip.family in families
+        of_family = not self.is_exact(recorded) and narrower
         if not recorded or of_family or (own is None and _model(recorded) == _model(told) != ""):
             return told, f"told_chip={told}"
-        vaguer = own is not None and told in (own.family, *MIXED_UP.get(recorded, ()))
+        vaguer = own is not None and told == own.family
         return recorded, "" if vaguer else f"untold_chip={told}"
 
     def of_device(self, recorded: str, chip: str) -> Chip:

@@ -44,6 +44,9 @@ class Work(Struct, frozen=True):
     misaligned: bool | None = None
     """Of a product of matrices as they lie: whether a row of an input ends within what the chip reads at once; None of
     others."""
+    least_bytes: float = math.nan
+    """Of a grouped product that may have read the weights of some groups alone: what it moves with those of one. Its
+    `size_bytes` is then the most, with as many groups as it has rows."""
     most_bytes: float = math.nan
     """Of what is no product: all inputs and outputs, at most what it has to read and write once."""
     cube_work: str = ""
@@ -101,8 +104,11 @@ def work_of_kernel(  # noqa: PLR0917 - what tells shapes apart
     if op_type in (FORWARD, BACKWARD):
         return _work_of_attention(op_type, moved, inputs, outputs)
     multiplied = _multiplied(op_type, inputs, outputs)
+    if multiplied is None and "Grouped" in op_type:
+        return Work()
     if multiplied is None:
         return Work(size_bytes=moved, most_bytes=_all_bytes(inputs, outputs))
+    moved, least = _bytes_of_grouped(inputs, moved) if "Grouped" in op_type else (moved, math.nan)
     is_product = _PRODUCT.match(op_type) is not None
     dense = is_product and "Quant" not in op_type and _are_matrices(inputs[:2])
     return Work(
@@ -113,6 +119,7 @@ def work_of_kernel(  # noqa: PLR0917 - what tells shapes apart
         _is_misaligned(inputs[:2], _ROW_BYTES) if is_product else None,
         cube_work=_cube_work(op_type, inputs, dense=dense),
         least_side=multiplied.least_side,
+        least_bytes=least,
     )
 
 
@@ -222,6 +229,19 @@ def _of_grouped(inputs: _Tensors, outputs: _Tensors) -> _Multiplied | None:
     rows, columns = out.sides[-2:]
     parted = (rows, shared / prod(out.sides[:-2])) if len(out.sides) > 2 else (rows / prod(right.matrix[:-2]), shared)  # noqa: PLR2004
     return _Multiplied(2.0 * rows * columns * shared, float(min(*parted, columns)))
+
+
+def _bytes_of_grouped(inputs: _Tensors, moved: float) -> tuple[float, float]:
+    """What a grouped product moves at most, with the weights of as many groups as it has rows, and with those of one:
+    weights of groups without a row are not read, and shapes do not tell how the rows lie. The latter is NaN where that
+    is no question."""
+    weights = inputs[1]
+    if weights is None or len(weights.matrix) < 3 or len(inputs[0].matrix if inputs[0] else ()) != 2:  # noqa: PLR2004
+        return moved, math.nan
+    rows, groups = inputs[0].matrix[0] if inputs[0] else 0, prod(weights.matrix[:-2])
+    each = math.nan if weights.size_bytes is None else weights.size_bytes / groups
+    most = moved - max(groups - rows, 0) * each
+    return most, moved - (groups - 1) * each if min(groups, rows) > 1 else math.nan
 
 
 def _of_convolution(op_type: str, inputs: _Tensors, outputs: _Tensors) -> _Multiplied | None:

@@ -210,8 +210,9 @@ def operator_rooflines(
 ) -> Table[OperatorRoofline]:
     """One row for each of `operator_shapes`; what its shapes do not tell is missing."""
     works = _works_of_rows(shapes)
-    flops, moved, most = (
-        np.array([getattr(work, name) for work in works], float) for name in ("flops", "size_bytes", "most_bytes")
+    flops, moved, least, most = (
+        np.array([getattr(work, name) for work in works], float)
+        for name in ("flops", "size_bytes", "least_bytes", "most_bytes")
     )
     flops = np.where(np.isnan(flops), _marked_flops(shapes, attention), flops)
     side, width, per_key = (
@@ -222,6 +223,8 @@ def operator_rooflines(
     peak = _peaks(shapes, works, limits, at)
     gbps = values_at(limits["memory_gbps"], at, np.nan)
     compute, memory = flops / peak / 1e6, moved / gbps / 1e3
+    told = np.isnan(least) | (memory <= compute)  # where even all groups of weights need less, no matter which are read
+    moved, memory = np.where(told, moved, np.nan), np.where(told, memory, np.nan)
     expected, mean = np.maximum(compute, memory), shapes["mean_us"]
     reached = ratio(expected, mean)
     table = Table.build(

@@ -26,8 +26,8 @@ from advisor.facts.table import Texts
         ("custom", "matmul_kernel triton_poi_fused_add_0 _rms_norm_fwd"),
         (
             "other",
-            "DSARandomNormal StatelessRandomNormalV2 ApplyTopKTopPWithSorted ConvertSomething MoeDistributeDispatch AttentionToFFN "
-            "FFNToAttention 0",
+            "DSARandomNormal StatelessRandomNormalV2 ApplyTopKTopPWithSorted ConvertSomething MoeDistributeDispatch "
+            "AttentionToFFN FFNToAttention 0",
         ),
     ],
 )

@@ -57,6 +57,24 @@ def test_a_grouped_product_multiplies_each_row_by_the_weights_of_its_group(
     assert work("GroupedMatmul", f"{shape(rows, k)};{weights};{groups}", shape(rows, n)).flops == 2 * rows * k * n
 
 
+@pytest.mark.parametrize(
+    ("rows", "groups", "most", "least"),
+    [(4, 64, 4, 1), (64, 8, 8, 1), (1, 64, 1, None), (64, 1, 1, None)],
+)
+def test_a_grouped_product_reads_the_weights_of_no_more_groups_than_it_has_rows(
+    rows: int, groups: int, most: int, least: int | None
+) -> None:
+    found = work("GroupedMatmul", f"{shape(rows, 32)};{shape(groups, 32, 48)}", shape(rows, 48))
+    tensors, each = 2 * rows * (32 + 48), 2 * 32 * 48
+    assert found.size_bytes == tensors + most * each
+    assert math.isnan(found.least_bytes) if least is None else found.least_bytes == tensors + least * each
+
+
+def test_the_bytes_of_grouped_products_that_shapes_do_not_explain_are_not_known() -> None:
+    found = work("GroupedMatmulSwigluQuant", f"{shape(64, 32)};{shape(8, 32, 96)}", shape(64, 48))
+    assert math.isnan(found.flops) and math.isnan(found.size_bytes)
+
+
 @given(st.lists(st.tuples(SIDES, SIDES, SIDES), min_size=2, max_size=5))
 def test_a_grouped_product_of_lists_is_the_sum_of_its_products(sizes: list[tuple[int, int, int]]) -> None:
     left, right, out = (

@@ -195,11 +195,25 @@ def test_keys_that_a_query_meets_follow_from_the_operations_that_marks_tell() ->
     assert (row["mega_flops"], row["least_side"], row["head_width"]) == (None, None, 128)
 
 
+def test_what_a_grouped_product_of_few_rows_must_load_is_not_known() -> None:
+    """64 rows may meet the weights of 1 to 64 groups; 24576 rows multiply for longer than all of them take to load."""
+    shapes = """
+    rank op_type       family input_shapes                input_dtypes          output_shapes output_dtypes mean_us total_us
+    0    GroupedMatmul matmul 64,2048;64,2048,2816;64     DT_BF16;DT_BF16;INT64 64,2816       DT_BF16       85      850
+    0    GroupedMatmul matmul 24576,2048;64,2048,2816;64  DT_BF16;DT_BF16;INT64 24576,2816    DT_BF16       1490    14900
+    """
+    few, many = operator_rooflines(read_table(OperatorShape, shapes), read_table(ChipLimit, LIMITS)).rows()
+    assert few["mfu"] is not None
+    assert [few[name] for name in ("moved_bytes", "roofline_share", "bandwidth_share", "bound")] == [None] * 4
+    assert many["bound"] == "compute" and 0.5 < float(str(many["roofline_share"])) < 1
+    assert few["best_share"] == many["roofline_share"]
+
+
 @pytest.mark.parametrize(("unknown_us", "counted", "mfu"), [(30000, 0.952, 0.466), (200000, 0.75, None)])
 def test_the_mfu_of_a_step_counts_what_is_known_over_its_whole_length_where_that_is_nearly_all(
     unknown_us: int, counted: float, mfu: float | None
 ) -> None:
-    """137.4 TFLOP at 295 TFLOP/s are 466 ms of a second; where much of the multiplying is not known, nothing is said."""
+    """137.4 TFLOP at 295 TFLOP/s are 466 ms of a second; where much of it is not known, nothing is said."""
     kernels = f"""
     rank op_type             family    calls total_us mega_flops compute_us
     0    MatMulV3            matmul    1000  600000   137439     466

@@ -126,7 +126,13 @@ class OperatorRoofline(Fact):
     picks_last: Annotated[bool, Flag("A Gather along the last axis of its input, as in `operator_shapes`.")]
     step_share: Annotated[float, Share("Part of the step.")]
     mega_flops: Annotated[float, Number("Operations of the cube unit in one, in millions, padding included.")]
-    moved_bytes: Annotated[float, Bytes("Inputs and outputs of one: what it must move at least.")]
+    moved_bytes: Annotated[
+        float,
+        Bytes(
+            "Inputs and outputs of one: what it must move at least; missing of grouped products where loading the "
+            "weights of all groups would decide, and shapes do not tell which have rows."
+        ),
+    ]
     tflops: Annotated[float, Number("Operations per second, in 10^12.")]
     gbps: Annotated[float, Rate("Inputs and outputs per second.")]
     compute_us: Annotated[float, Us("What its operations take at the peak for this data type; missing where unknown.")]
@@ -175,7 +181,7 @@ class StepMfu(Fact):
     mfu: Annotated[
         float,
         Share(
-            "What these operations take at the peak for their data types, over the step; missing where less than 95 % of "
-            "that time is counted. Recomputed operations count as often as they ran."
+            "What these operations take at the peak for their data types, over the step; missing where less than 95 % "
+            "of that time is counted. Recomputed operations count as often as they ran."
         ),
     ]

@@ -85,8 +85,8 @@ FAMILIES = (*(family for family, _ in _PATTERNS), AI_CPU, OTHER)
 
 
 _INSIDE = re.compile(
-    r"\w*(AllGather|AllReduce|ReduceScatter|All[Tt]o[Aa]ll)|\w*Moe\w*(Distribute|(Dispatch|Combine)Normal)|"
-    r"\w*NotifyDispatch|DistributeBarrier|Dispatch(FFN|Ffn|Gmm)Combine|FusedDeepMoe|LinearParallel|"
+    r"\w*(AllGather|AllReduce|ReduceScatter|All[Tt]o[Aa]ll)|(Cam|Shmem)?Moe\w*(Distribute|(Dispatch|Combine)Normal)|"
+    r"(Shmem)?NotifyDispatch|DistributeBarrier|Dispatch(FFN|Ffn|Gmm)Combine|FusedDeepMoe|LinearParallel|"
     r"AttentionToF(FN|fn)|F(FN|fn)ToAttention"
 )
 """Kernels that compute and communicate at once, or only communicate: the `mc2` operators of CANN, such as

@@ -198,9 +198,9 @@ def test_keys_that_a_query_meets_follow_from_the_operations_that_marks_tell() ->
 def test_what_a_grouped_product_of_few_rows_must_load_is_not_known() -> None:
     """64 rows may meet the weights of 1 to 64 groups; 24576 rows multiply for longer than all of them take to load."""
     shapes = """
-    rank op_type       family input_shapes                input_dtypes          output_shapes output_dtypes mean_us total_us
-    0    GroupedMatmul matmul 64,2048;64,2048,2816;64     DT_BF16;DT_BF16;INT64 64,2816       DT_BF16       85      850
-    0    GroupedMatmul matmul 24576,2048;64,2048,2816;64  DT_BF16;DT_BF16;INT64 24576,2816    DT_BF16       1490    14900
+    op_type       family input_shapes               input_dtypes          output_shapes output_dtypes mean_us total_us
+    GroupedMatmul matmul 64,2048;64,2048,2816;64    DT_BF16;DT_BF16;INT64 64,2816       DT_BF16       85      850
+    GroupedMatmul matmul 24576,2048;64,2048,2816;64 DT_BF16;DT_BF16;INT64 24576,2816    DT_BF16       1490    14900
     """
     few, many = operator_rooflines(read_table(OperatorShape, shapes), read_table(ChipLimit, LIMITS)).rows()
     assert few["mfu"] is not None

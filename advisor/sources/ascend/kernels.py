@@ -95,12 +95,26 @@ def type_of_name(name: str) -> str:
     """The operator type in the name of a kernel, for levels at which it is not recorded.
 
     Names end in the type (`aclnnMm_MatMulV3Common_MatMulV3`), in the type and a number (`trans_TransData_0`), or are
-    the type with a number behind it (`Conv2D4`).
+    the type with a number behind it (`Conv2D4`, `GatherV282`). A name in small letters is the function of a kernel that
+    somebody wrote, and all of it is the type (`triton_rms_norm_kernel`), apart from numbers that differ from call to
+    call; those that a compiler counts its kernels by stay (`triton_poi_fused_add_0`).
     """
     parts = [part for part in name.split("_") if part and not part.isdigit()]
     if not parts:
         return name
-    return parts[-1] if len(parts) > 1 or "_" in name else re.sub(r"(?<!\d)\d+$", "", name) or name
+    if "_" not in name:
+        bare = re.sub(r"(?<!\d)\d+$", "", name)
+        version = name[len(bare) : len(bare) + 1] if bare.endswith("V") else ""
+        return bare + version or name
+    if name.startswith(_CLEARS):
+        return "MemSet"
+    typed = next((part for part in reversed(parts) if _TYPE.match(part)), None)
+    return typed or (name if name.startswith("triton_") else "_".join(parts))
+
+
+_CLEARS = "atomic_memset"
+"""What a graph puts before operators that add up in place."""
+_TYPE = re.compile(r"[A-Z][A-Z0-9]*[a-z]")
 
 
 def kernel_details(folder: Folder) -> dict[str, Values]:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 from msgspec import Struct
 
@@ -149,6 +151,7 @@ def _of_kernels(
         step_share=ratio(per_step, chosen.step_us[first]) * chosen.once[first],
         dynamic_share=_share_of_word(groups, table.texts("op_state"), "dynamic", duration),
         float32_share=_share_in_float32(groups, table, duration),
+        narrowable_share=_share_narrowable(groups, table.texts("input_dtypes"), duration),
         inside_call=groups.leading(inside, duration),
         inside_share=ratio(groups.sums(duration * (inside.codes >= 0)), groups.sums(duration)),
         busiest_share=_busiest_pipe_share({share: groups.means(table[share], duration) for share in PIPES}),
@@ -376,6 +379,16 @@ def _share_in_float32(groups: Groups, kernels: Table[Kernel], duration: Array) -
     """Part of each group's time in kernels that multiply float32, of those that tell what they multiply."""
     told = multiplied_in_float32(kernels.texts("input_dtypes"), kernels.texts("function"))
     return ratio(groups.sums(duration * (told == 1)), groups.sums(duration * (told >= 0)))
+
+
+_NARROWABLE = re.compile(r"(?<![A-Z])(DT_)?(DOUBLE|U?INT(16|64)|COMPLEX)")
+"""Types that AI Cores lack altogether or in many of their operators, and that smaller ones stand for."""
+
+
+def _share_narrowable(groups: Groups, dtypes: Texts, duration: Array) -> Array:
+    """Part of each group's time in kernels with such an input, of those whose types are known."""
+    narrowable = dtypes.hits(_NARROWABLE.search(name) is not None for name in dtypes.names)
+    return ratio(groups.sums(duration * narrowable), groups.sums(duration * (dtypes.codes >= 0)))
 
 
 def _distinct_shapes(groups: Groups, shapes: Texts) -> Array:

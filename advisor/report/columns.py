@@ -151,6 +151,7 @@ COLUMNS: Mapping[str, Text] = {
     "first": _t("First step", "首个 step"),
     "first_slow_step": _t("First slow step", "首个变慢的 step"),
     "float32_share": _t("Time in float32", "float32 计算占比"),
+    "narrowable_share": _t("Time with 64-bit, 16-bit or complex inputs", "64 位、16 位整数或复数输入的占比"),
     "forward_backward_us": _t("Forward and backward", "前反向"),
     "forward_us": _t("Forward pass", "前向"),
     "found": _t("Found", "找到"),

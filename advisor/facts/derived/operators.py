@@ -84,6 +84,13 @@ class OperatorShare(Fact):
     float32_share: Annotated[
         float, Share("Part of its time in kernels that multiply float32; missing when types were not recorded.")
     ]
+    narrowable_share: Annotated[
+        float,
+        Share(
+            "Part of its time in kernels with an input in float64, int16, int64 or a complex type, for which a type "
+            "that the AI Cores have may do; missing when types were not recorded."
+        ),
+    ]
     inside_call: Annotated[
         str,
         Key(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from math import prod
 
 import numpy as np
 
@@ -216,11 +217,25 @@ def _or_else(types: Texts, names: Texts) -> Texts:
 
 
 def _unquote_shapes(shapes: Texts) -> Texts:
-    """Shapes as both exports mean them: without quotes, and missing when no tensor has one."""
+    """Shapes as both exports mean them: without quotes, and missing when no tensor has one, or they are damaged."""
     index: dict[str, int] = {}
     bare = [shape.strip('" ') for shape in shapes.names]
-    codes = [index.setdefault(shape, len(index)) if shape.strip(";") else -1 for shape in bare]
+    codes = [index.setdefault(shape, len(index)) if _may_be_shapes(shape) else -1 for shape in bare]
     return Texts(np.array([*codes, -1], np.int32)[shapes.codes], tuple(index))
+
+
+_MOST_ELEMENTS = 2**62
+"""More than any memory holds."""
+_MOST_DIGITS = len(str(_MOST_ELEMENTS))
+
+
+def _may_be_shapes(shapes: str) -> bool:
+    """Whether a text names sides of tensors and nothing else, of none that no memory holds."""
+    tensors = [[side for side in one.split(",") if side.strip()] for one in shapes.split(";")]
+    digits = [side.strip().removeprefix("-") for sides in tensors for side in sides]
+    if not digits or not all(side.isdecimal() and len(side) <= _MOST_DIGITS for side in digits):
+        return False
+    return all(abs(prod(map(int, sides))) <= _MOST_ELEMENTS for sides in tensors)
 
 
 def _kernels_from_timeline(folder: Folder) -> Table[Kernel]:

@@ -44,6 +44,24 @@ def test_a_share_is_the_larger_of_both_kinds_of_core_and_chips_without_two_kinds
     assert (row["mac_share"], row["vector_share"]) == (0.25, None)
 
 
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ('"""4096,1024;4096"""', "4096,1024;4096"),
+        ('"-1,64;;"', "-1,64;;"),
+        ('"a,b"', None),
+        ("DT_BF16;DT_BF16", None),
+        ('"999999999999,999999999"', None),
+        ('";;"', None),
+        ("9" * 40, None),
+    ],
+)
+def test_shapes_that_cannot_be_any_are_not_known(tmp_path: Path, written: str, read: str | None) -> None:
+    table = f"Name,Type,Start Time(us),Duration(us),Input Shapes\nk,MatMulV3,1,2,{written}\n"
+    (row,) = of(KERNELS.ways["text"], captured(tmp_path, kernel_details=table))
+    assert row["input_shapes"] == read
+
+
 @pytest.mark.parametrize("name", ["hcom_allReduce__1_0_1", "allreduceAicpuKernel", "allgather_AivKernel_0"])
 def test_kernels_of_collectives_are_no_kernels_of_the_model(name: str) -> None:
     assert is_communication(name)

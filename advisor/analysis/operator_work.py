@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import takewhile
 from math import prod
 
 from msgspec import Struct
@@ -23,7 +24,7 @@ from advisor.analysis.attention_work import (
     head_width_of_attention,
 )
 from advisor.analysis.families import family_of
-from advisor.analysis.tensors import SIZES, Tensor, parse_tensors, size_of_all
+from advisor.analysis.tensors import FRACTAL_NZ, SIZES, Tensor, parse_tensors, size_of_all
 
 TOLD_BY = ("op_type", "function", "input_shapes", "input_dtypes", "input_formats", "output_shapes", "output_dtypes")
 """The columns of a kernel that tell its work, in the order of `work_of_kernel`."""
@@ -180,15 +181,18 @@ def _of_product(left: Tensor | None, right: Tensor | None, out: Tensor | None) -
         return None
     padded = left.is_blocked or right.is_blocked
     shared = _shared_side(left.matrix, right.matrix, out.sides, padded=padded)
-    return None if shared is None else _Multiplied(2.0 * out.elements * shared, float(min(*out.sides[-2:], shared)))
+    made = out.sides
+    if shared is None and padded:  # formats of outputs are not recorded
+        made = Tensor(out.sides, form=FRACTAL_NZ).matrix
+        shared = _shared_side(left.matrix, right.matrix, made, padded=True)
+    return None if shared is None else _Multiplied(2.0 * out.elements * shared, float(min(*made[-2:], shared)))
 
 
 def _shared_side(left: tuple[int, ...], right: tuple[int, ...], out: tuple[int, ...], *, padded: bool) -> int | None:
     """K of a product, whichever of the inputs is transposed; None where the shapes are no product."""
     if min(len(left), len(right), len(out)) < 2:  # noqa: PLR2004 - rows and columns
         return None
-    batch = prod(out[:-2])
-    if {prod(left[:-2]), prod(right[:-2])} - {1, batch}:
+    if not all(_serves_batches(factor[:-2], out[:-2]) for factor in (left, right)):
         return None
     rows, columns = out[-2:]
     for kept, shared in (left[-2:], left[-2:][::-1]):
@@ -199,6 +203,14 @@ def _shared_side(left: tuple[int, ...], right: tuple[int, ...], out: tuple[int, 
         if _are_equal(kept, rows, padded) and fits:
             return shared
     return None
+
+
+def _serves_batches(own: tuple[int, ...], batches: tuple[int, ...]) -> bool:
+    """Whether a factor with these leading sides is there for each batch: as many, or stretched where a side is 1."""
+    if prod(own) in (1, prod(batches)):
+        return True
+    sides = zip(reversed(own), reversed(batches), strict=False)
+    return len(own) <= len(batches) and all(side in (1, batch) for side, batch in sides)
 
 
 def _are_equal(one: int, other: int, padded: bool) -> bool:
@@ -224,24 +236,33 @@ def _of_grouped(inputs: _Tensors, outputs: _Tensors) -> _Multiplied | None:
         return None
     padded = left.is_blocked or right.is_blocked
     shared = _shared_side(left.matrix, right.matrix[-2:], out.sides[-2:], padded=padded)
-    if shared is None or (len(out.sides) > 2) == (len(right.matrix) > 2):  # noqa: PLR2004 - one of them has the groups
+    groups_made, groups_given = prod(out.sides[:-2]), max(prod(right.matrix[:-2]), len(_listed_weights(inputs)))
+    in_weights = len(right.matrix) > 2 or groups_given > 1  # noqa: PLR2004 - rows and columns
+    if shared is None or (len(out.sides) > 2) == in_weights:  # noqa: PLR2004 - one of them has the groups
         return None
     rows, columns = out.sides[-2:]
-    parted = (rows, shared / prod(out.sides[:-2])) if len(out.sides) > 2 else (rows / prod(right.matrix[:-2]), shared)  # noqa: PLR2004
+    parted = (rows / groups_given, shared) if in_weights else (rows, shared / groups_made)
     return _Multiplied(2.0 * rows * columns * shared, float(min(*parted, columns)))
+
+
+def _listed_weights(inputs: _Tensors) -> list[Tensor]:
+    """The weights of a grouped product that are given one by one, as matrices of the same sides."""
+    given = [tensor for tensor in inputs[1:] if tensor is not None]
+    alike = takewhile(lambda one: one.sides == given[0].sides and len(one.matrix) == 2, given)  # noqa: PLR2004
+    return list(alike)
 
 
 def _bytes_of_grouped(inputs: _Tensors, moved: float) -> tuple[float, float]:
     """What a grouped product moves at most, with the weights of as many groups as it has rows, and with those of one:
     weights of groups without a row are not read, and shapes do not tell how the rows lie. The latter is NaN where that
     is no question."""
-    weights = inputs[1]
-    if weights is None or len(weights.matrix) < 3 or len(inputs[0].matrix if inputs[0] else ()) != 2:  # noqa: PLR2004
+    values, weights, listed = inputs[0], inputs[1], len(_listed_weights(inputs))
+    groups = listed if weights is None or listed > 1 else prod(weights.matrix[:-2])
+    if values is None or weights is None or groups < 2 or len(values.matrix) != 2:  # noqa: PLR2004
         return moved, math.nan
-    rows, groups = inputs[0].matrix[0] if inputs[0] else 0, prod(weights.matrix[:-2])
-    each = math.nan if weights.size_bytes is None else weights.size_bytes / groups
-    most = moved - max(groups - rows, 0) * each
-    return most, moved - (groups - 1) * each if min(groups, rows) > 1 else math.nan
+    rows, whole = values.matrix[0], weights.size_bytes
+    each = math.nan if whole is None else whole if listed > 1 else whole / groups
+    return moved - max(groups - rows, 0) * each, math.nan if rows < 2 else moved - (groups - 1) * each  # noqa: PLR2004
 
 
 def _of_convolution(op_type: str, inputs: _Tensors, outputs: _Tensors) -> _Multiplied | None:

@@ -49,6 +49,34 @@ def test_a_factor_in_blocks_is_the_same_product_padded_to_whole_blocks(m: int, k
     assert found.flops == 2 * m * 16 * k * 16 * n
 
 
+@given(m=st.integers(1, 64), k=st.integers(1, 64), n=st.integers(1, 64))
+def test_an_output_may_lie_in_blocks_as_its_factors_do(m: int, k: int, n: int) -> None:
+    left, right = shape(k, m, 16, 16), shape(n, k, 16, 16)
+    found = work("MatMulV2", f"{left};{right}", shape(n, m, 16, 16), formats="FRACTAL_NZ;FRACTAL_NZ")
+    assert found.flops == 2 * 16**3 * m * k * n
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "flops"),
+    [
+        ("2,8,16,32", "2,1,32,64", 2 * 16 * 16 * 32 * 64),
+        ("1,8,16,32", "2,8,32,64", 2 * 16 * 16 * 32 * 64),
+        ("2,8,16,32", "8,32,64", 2 * 16 * 16 * 32 * 64),
+        ("16,16,32", "2,8,32,64", 2 * 16 * 16 * 32 * 64),
+        ("2,8,16,32", "2,4,32,64", None),
+    ],
+)
+def test_a_factor_may_serve_some_of_the_batches(left: str, right: str, flops: int | None) -> None:
+    found = work("BatchMatMulV2", f"{left};{right}", "2,8,16,64").flops
+    assert math.isnan(found) if flops is None else found == flops
+
+
+def test_weights_of_a_grouped_product_may_be_a_list() -> None:
+    found = work("GroupedMatmul", "64,32;32,48;32,48;32,48;3", "64,48", dtypes="DT_BF16;DT_BF16;DT_BF16;DT_BF16;INT64")
+    assert found.flops == 2 * 64 * 32 * 48
+    assert found.size_bytes - found.least_bytes == 2 * 2 * 32 * 48
+
+
 @given(rows=SIDES, k=SIDES, n=SIDES, groups=st.integers(1, 64), down=st.booleans())
 def test_a_grouped_product_multiplies_each_row_by_the_weights_of_its_group(
     rows: int, k: int, n: int, groups: int, down: bool

@@ -32,7 +32,8 @@ from advisor.sources.files.archives import (
     members_of,
 )
 from advisor.sources.files.damage_notes import Odd
-from advisor.sources.files.packed import TooMuchInside, inflate_blocks
+from advisor.sources.files.gzip_blocks import inflate_blocks
+from advisor.sources.files.packed import TooMuchInside
 from advisor.sources.listing import Listing, list_folder, show_name, show_relative
 
 _WANTED = re.compile(r"(\.(csv|json|db|db-wal|txt)(\.gz)?|info\.json\.\d+)$", re.IGNORECASE)

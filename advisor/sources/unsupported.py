@@ -15,7 +15,6 @@ from advisor.messages.text import Text
 from advisor.regular_files import open_regular
 from advisor.sources.detect import DEPTH
 from advisor.sources.family import Family, Inventory
-from advisor.sources.files.heads import file_head
 from advisor.sources.listing import MOST_NAMES, first_names, show_name, show_relative
 
 _STREAM = re.compile(r"/dev/stdin|/dev/fd/\d+|/proc/(self|\d+)/fd/\d+")
@@ -97,7 +96,7 @@ def mixed_profilers_error(path: Path, families: Sequence[Family]) -> InputError:
 
 
 def _foreign_file_error(path: Path, give: Message) -> InputError:
-    if not file_head(path):
+    if not path.stat().st_size:
         return InputError(Message("file_is_empty", path=show_name(path)), give)
     return InputError(Message("no_profile_file", path=show_name(path)), give)
 

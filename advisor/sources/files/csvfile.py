@@ -26,7 +26,7 @@ from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
 from advisor.regular_files import open_regular, read_regular
 from advisor.sources.files.damage_notes import Notes, Unreadable
-from advisor.sources.files.heads import GZIP
+from advisor.sources.files.gzip_blocks import GZIP
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-import gzip
+import contextlib
 import zlib
 from pathlib import Path
+from typing import IO
 
 from advisor.regular_files import open_regular
+from advisor.sources.files.gzip_blocks import GZIP, inflate_blocks
 
 _HEAD_BYTES = 1 << 16
-GZIP = b"\x1f\x8b"
-"""How a file packed with gzip begins, and each member of it."""
 _GPU = (
     b'"deviceProperties"',
     b'"cuda_runtime"',
@@ -23,17 +23,26 @@ _GPU = (
 
 
 def file_head(path: Path) -> bytes:
-    """The first bytes of a file, unpacked when it is gzip; empty when it cannot be read."""
+    """The first bytes of a file, unpacked as far as it goes when it is gzip; empty when it cannot be read."""
     try:
         with open_regular(path) as file:
             raw = file.read(_HEAD_BYTES)
             if not raw.startswith(GZIP):
                 return raw
             file.seek(0)
-            with gzip.open(file) as packed:
-                return packed.read(_HEAD_BYTES)
-    except (OSError, EOFError, zlib.error):
+            return _packed_head(file)
+    except OSError:
         return b""
+
+
+def _packed_head(file: IO[bytes]) -> bytes:
+    head = b""
+    with contextlib.suppress(EOFError, zlib.error):  # cut off or damaged: what came before it is the head
+        for block in inflate_blocks(file, _HEAD_BYTES):
+            head += block
+            if len(head) >= _HEAD_BYTES:
+                break
+    return head[:_HEAD_BYTES]
 
 
 def is_packed(path: Path) -> bool:
@@ -45,9 +54,14 @@ def is_packed(path: Path) -> bool:
         return False
 
 
+def begins_as_json(start: bytes) -> bool:
+    """Whether this is the start of a list or an object."""
+    return start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"[", b"{")
+
+
 def is_trace(start: bytes) -> bool:
     """Whether this is the start of a file of trace events."""
-    return start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"[", b"{") and (b'"ph"' in start or b'"traceEvents"' in start)
+    return begins_as_json(start) and (b'"ph"' in start or b'"traceEvents"' in start)
 
 
 def is_gpu_trace(start: bytes) -> bool:

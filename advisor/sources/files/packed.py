@@ -7,7 +7,6 @@ import contextlib
 import os
 import tempfile
 import zlib
-from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
 from typing import IO
@@ -16,11 +15,8 @@ from advisor.messages.message import Message
 from advisor.regular_files import open_regular
 from advisor.sources import archive_limits
 from advisor.sources.files.damage_notes import Notes, Odd
-from advisor.sources.files.heads import GZIP, is_packed
-
-_BLOCK = 1 << 20
-_GZIP_BITS = 31
-"""The window of zlib, and that gzip's header is around it."""
+from advisor.sources.files.gzip_blocks import inflate_blocks
+from advisor.sources.files.heads import is_packed
 
 
 class TooMuchInside(Odd):
@@ -85,34 +81,6 @@ def _unpack_file(path: Path, notes: Notes) -> IO[bytes]:
         plain.flush()
         undo.pop_all()
     return plain
-
-
-def inflate_blocks(file: BufferedReader) -> Iterator[bytes]:
-    """What is packed, in pieces of bounded size, as far as it goes: gzip's own reader loses the last of a file cut off.
-
-    What follows a whole member and begins no other is no part of it: the command `gzip` ignores it as well.
-
-    Raises:
-        EOFError: The file ends before what is packed in it.
-        zlib.error: It is damaged.
-    """
-    packed = file.read(_BLOCK)
-    while packed:
-        member = zlib.decompressobj(wbits=_GZIP_BITS)
-        while not member.eof:
-            yield member.decompress(packed, _BLOCK)
-            packed = member.unconsumed_tail or (b"" if member.eof else file.read(_BLOCK))
-            if not packed and not member.eof:
-                yield member.flush()
-                raise EOFError
-        packed = _next_member(member.unused_data, file)
-
-
-def _next_member(rest: bytes, file: BufferedReader) -> bytes:
-    """The beginning of the next member behind zeros that fill up a block; empty where none follows."""
-    while (rest := rest.lstrip(b"\0")) in (b"", GZIP[:1]) and (more := file.read(_BLOCK)):
-        rest += more
-    return rest if rest.startswith(GZIP) else b""
 
 
 def open_trace(path: Path, notes: Notes) -> TraceFile:

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from advisor.messages.text import Text
 from advisor.sources.family import Candidate
-from advisor.sources.files.heads import file_head, is_trace
+from advisor.sources.files.heads import begins_as_json, file_head, is_trace
 from advisor.sources.listing import Listing
 
 NAME = "Kineto"
@@ -34,6 +34,9 @@ _MARKS = (
     b'"Ev Idx"',
 )
 """What stands near the beginning of such a trace and of no other."""
+_OWN_HEADER = (b'"schemaVersion"', b'"deviceProperties"')
+"""What Kineto writes before anything else."""
+_NUMBER = re.compile(r"\d+")
 HEADS_TRIED = 64
 """Files of other names that are looked into, folder by folder: a folder of anything may hold very many."""
 
@@ -51,16 +54,41 @@ def is_trace_name(name: str) -> bool:
 
 
 def detect(listing: Listing) -> Iterator[Candidate]:
-    """The traces in a folder; those of the profiler's own naming, else all that begin as one does."""
+    """The traces in a folder; those of the profiler's own naming, else all that begin as one does, and what is left of
+    a trace beside them."""
     names = [listing.asked] if listing.asked else listing.files
-    named = [name for name in names if is_trace_name(name)]
-    others = [] if named else [name for name in names if _JSON_NAME.fullmatch(name)][:HEADS_TRIED]
-    for name in named or others:
-        file = listing.folder / name
-        if named or begins_as_trace(file_head(file)):
-            yield TracePath(listing.folder, file=file)
+    found = [name for name in names if is_trace_name(name)] or _traces_by_heads(listing, names)
+    for name in found:
+        yield TracePath(listing.folder, file=listing.folder / name)
+
+
+def _traces_by_heads(listing: Listing, names: Sequence[str]) -> list[str]:
+    """The files that begin as a trace; those that were cut off before that shows, where one of the same naming does."""
+    others = [name for name in names if _JSON_NAME.fullmatch(name)][:HEADS_TRIED]
+    heads = {name: file_head(listing.folder / name) for name in others}
+    namings = {_naming(name) for name, start in heads.items() if begins_as_trace(start)}
+    return [
+        name
+        for name, start in heads.items()
+        if begins_as_trace(start) or (_naming(name) in namings and _may_be_cut_off(start))
+    ]
+
+
+def _naming(name: str) -> str:
+    """What the names of traces of one job have in common, which differ in their rank and time."""
+    return _NUMBER.sub("#", name)
 
 
 def begins_as_trace(start: bytes) -> bool:
-    """Whether a file that begins so is a trace of the PyTorch profiler."""
-    return is_trace(start) and any(mark in start for mark in _MARKS)
+    """Whether a file that begins so is a trace of the PyTorch profiler.
+
+    What a trace says of itself stands before its events, and is long where a job has many groups.
+    """
+    told = begins_as_json(start) and all(mark in start for mark in _OWN_HEADER)
+    return told or (is_trace(start) and any(mark in start for mark in _MARKS))
+
+
+def _may_be_cut_off(start: bytes) -> bool:
+    """Whether this may be all that is left of a trace."""
+    whole = start.rstrip().endswith((b"}", b"]"))
+    return not start or (begins_as_json(start) and (not whole or any(mark in start for mark in _MARKS)))

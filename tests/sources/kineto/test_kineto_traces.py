@@ -857,6 +857,34 @@ def test_a_rank_whose_trace_cannot_be_used_is_told_with_its_file(content: bytes,
     assert "capture/damaged-input" in {one.rule for one in found.findings}
 
 
+@pytest.mark.parametrize("kept", [0, 12, 40, 120, 400, 1000, 0.5])
+@pytest.mark.parametrize("ending", ["json", "json.gz"])
+def test_of_traces_under_names_of_their_own_one_that_was_cut_off_is_told_with_its_file(
+    ending: str, kept: float, tmp_path: Path
+) -> None:
+    write(tmp_path / f"job_rank-0.{ending}", trace(training(), 0, 2))
+    cut = write(tmp_path / f"job_rank-1.{ending}", trace([host(f"op{n}", 5, 5) for n in range(9000)], 1, 2))
+    cut.write_bytes(cut.read_bytes()[: int(kept if kept > 1 else kept * cut.stat().st_size)])
+    write(tmp_path / f"metrics_1.{ending}", {"loss": 1})
+    found = advisor.diagnose(tmp_path)
+    assert [one.file for one in found.unread] == [cut.name]
+
+
+@pytest.mark.parametrize("ending", ["json", "json.gz"])
+@pytest.mark.parametrize("groups", [1, 5000])
+def test_a_trace_under_any_name_that_was_cut_off_before_its_first_kernel_is_refused_as_that(
+    ending: str, groups: int, tmp_path: Path
+) -> None:
+    pg_config = [{"pg_name": str(number), "ranks": [0, number]} for number in range(groups)]
+    job = {"rank": 0, "world_size": 2, "pg_config": pg_config}
+    calls = [host(f"aten::op{number}", 5 * number, 5) for number in range(2000)]
+    path = write(tmp_path / f"job.{ending}", trace([*calls, *training()], distributedInfo=job))
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    for asked in (tmp_path, path):
+        with pytest.raises(InputError, match="ends early"):
+            open_input(asked)
+
+
 def test_a_step_that_is_marked_and_holds_no_work_is_none_of_those_that_sums_spread_over(tmp_path: Path) -> None:
     marked = host("ProfilerStep#5", 5000.25 + 2 * 1000, 30, "user_annotation")
     runs = []

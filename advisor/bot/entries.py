@@ -21,7 +21,7 @@ from advisor.model.comparison import Change, Comparison, Status
 from advisor.model.findings import Diagnosis, Finding, Saving
 from advisor.report.blocks import followed_by, led_by, with_prose
 from advisor.report.diagnosis.cards import Card, make_cards, open_title
-from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose
+from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_long_prose
 from advisor.report.renderers.markdown import indent_lines, item_lines, markdown_prose
 from advisor.report.words import SEVERITIES
 from advisor.report.words import say as report_word
@@ -71,7 +71,7 @@ def _link_as_text(url: str, pieces: Iterable[TextPiece]) -> Iterator[TextPiece]:
 
 def safe_sentence(text: str) -> str:
     """Markdown of a sentence, made harmless: one of our own may quote what a profile says of itself."""
-    return safe_markdown(parse_prose(clean_line(text, _LONGEST)))
+    return safe_markdown(parse_long_prose(text, _LONGEST))
 
 
 class Entries:

@@ -66,6 +66,17 @@ def clean_line(text: object, longest: int = LONGEST) -> str:
     return show_hidden(_BREAKS.sub(" ", line))
 
 
+def parse_long_prose(words: str, longest: int = LONGEST) -> Prose:
+    """Words with `code` between backticks as one clean line; too long is cut in the middle, between such spans."""
+    if len(words) > longest:
+        at = longest * 2 // 3
+        head, tail = words[:at], words[at - longest + 1 :]
+        head = head[: head.rfind("`")] if head.count("`") % 2 else head
+        tail = tail[tail.find("`") + 1 :] if tail.count("`") % 2 else tail
+        words = f"{head}…{tail}"
+    return parse_prose(clean_line(words, longest))
+
+
 def clean_block(text: str, values: Mapping[str, str] | None = None, *, holes: bool = True) -> str:
     """Several lines, each without invisible characters: commands and code. `{name}` holes are filled if there are."""
     lines = (fill_holes(text, values or {}) if holes else text).strip("\n").splitlines()

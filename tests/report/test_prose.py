@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.messages.markup import web_address
-from advisor.report.prose import LONGEST, TextPiece, clean_block, clean_line, flat_text, parse_prose
+from advisor.report.prose import LONGEST, TextPiece, clean_block, clean_line, flat_text, parse_long_prose, parse_prose
 
 anything = st.text(st.characters(codec=None, categories=None), max_size=400)
 
@@ -90,3 +90,14 @@ def test_only_web_addresses_become_links(url: str) -> None:
 
 def test_a_web_address_stays_as_it_is() -> None:
     assert web_address("https://example.org/a?b=c#d") == "https://example.org/a?b=c#d"
+
+
+@pytest.mark.parametrize("longest", range(40, 160, 7))
+def test_a_reason_that_is_cut_shows_as_code_what_is_code_and_nothing_else(longest: int) -> None:
+    reason = "record with `first_switch=True`, `second_switch=True` and `third_switch=True` among the options; " * 3
+    shown = parse_long_prose(reason, longest)
+    assert {piece.text.removesuffix("=True") for piece in shown if piece.code} <= {
+        "first_switch", "second_switch", "third_switch",
+    }  # fmt: skip
+    assert len(flat_text(shown)) <= longest
+    assert "`" not in flat_text(shown)

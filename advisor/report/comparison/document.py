@@ -42,7 +42,7 @@ from advisor.report.prose import (
     clean_line,
     code_prose,
     join_prose,
-    parse_prose,
+    parse_long_prose,
     plain_prose,
     quiet,
     strong,
@@ -87,7 +87,7 @@ class ComparisonBlocks(Phrases):
         self.verdict = compare_verdict(comparison, language)
         self.entries = account_entries(comparison, language)
         self.groups = change_groups(comparison, language)
-        self.notes = [parse_prose(clean_line(note.say(language), 2000)) for note in comparison.notes]
+        self.notes = [parse_long_prose(note.say(language), 2000) for note in comparison.notes]
 
     def whole(self) -> Iterator[Block]:
         """Everything."""

@@ -14,7 +14,7 @@ from advisor.report.comparison.amounts import percent_change
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
 from advisor.report.comparison.words import say
 from advisor.report.diagnosis.cards import Card, CardStep, Maker, open_title, shown_unit, unknown_rule
-from advisor.report.prose import Prose, clean_line, flat_text, parse_prose
+from advisor.report.prose import Prose, clean_line, flat_text, parse_long_prose
 from advisor.report.words import CATEGORIES, CONFIDENCES, SEVERITIES, word_for
 from advisor.units import show_value
 
@@ -116,7 +116,7 @@ class Items:
             severity_words=self.severities(change),
             saving=self.saving(change),
             values=self.values(change, info),
-            reason=parse_prose(clean_line(change.reason.say(self.language), 500)) if change.reason else (),
+            reason=parse_long_prose(change.reason.say(self.language), 500) if change.reason else (),
             confidence="" if change.confidence == self.sure else CONFIDENCES[change.confidence.name].say(self.language),
             card=card,
         )

@@ -27,6 +27,7 @@ from advisor.report.prose import (
     clean_line,
     code_prose,
     join_prose,
+    parse_long_prose,
     parse_prose,
     plain_prose,
 )
@@ -446,7 +447,7 @@ class Maker:
 
     def cell(self, value: Scalar, column: str, unit: str) -> Prose:
         if isinstance(value, str) and (word := self.word(value, column)):
-            return parse_prose(clean_line(word))
+            return parse_long_prose(word)
         return (self.piece(value, unit),)
 
     def word(self, value: str, column: str) -> str | None:

@@ -20,6 +20,7 @@ from advisor.report.prose import (
     clean_line,
     code_prose,
     join_prose,
+    parse_long_prose,
     parse_prose,
     plain_prose,
     toned,
@@ -152,4 +153,4 @@ def first_unread(unread: Sequence[Unread], language: Language) -> Prose:
 def _said_or_quoted(message: SavedMessage | None, words: str, language: Language) -> Prose:
     """A message in the language of the report; words that are none of ours, or none any more, as they are."""
     said = message.say(language) if message else None
-    return parse_prose(clean_line(said)) if said else code_prose(words)
+    return parse_long_prose(said) if said else code_prose(words)

@@ -19,7 +19,7 @@ from advisor.report.explanation.rule_document import RuleBlocks, logic_rows
 from advisor.report.explanation.words import WORDS
 from advisor.report.occurrence_times import worst_events
 from advisor.report.places import join_places
-from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose
+from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_long_prose, parse_prose, plain_prose
 from advisor.report.rule_text import rule_sentence
 from advisor.report.sources import named_line
 from advisor.report.words import CONFIDENCES, OUTCOMES, SEVERITIES, word_for
@@ -151,7 +151,7 @@ class _Maker(RuleBlocks):
         else:
             word = word_for(OUTCOMES, outcome.outcome, language) or outcome.outcome
             reason = outcome.reason.say(language) if outcome.reason else self.say("no_reason")
-            said = parse_prose(f"{word}{self.colon}{clean_line(reason, 1000)}")
+            said = (TextPiece(f"{word}{self.colon}"), *parse_long_prose(reason, 1000))
         return _titled_blocks(title, (said, *notes))
 
     def _case_blocks(self, case: Case) -> Iterator[Block]:

@@ -31,6 +31,7 @@ from advisor.report.prose import (
     clean_line,
     code_prose,
     join_prose,
+    parse_long_prose,
     parse_prose,
     plain_prose,
     strong,
@@ -118,10 +119,10 @@ class _InspectionBlocks(Phrases):
     def refused(self, refusal: InputRefusal) -> Iterator[Block]:
         """Why nothing can be diagnosed, and what to do."""
         yield self.heading("nothing_here", 1)
-        yield Paragraph((*parse_prose(clean_line(refusal.what.say(self.language), 1000)),))
+        yield Paragraph((*parse_long_prose(refusal.what.say(self.language), 1000),))
         if refusal.do is not None:
             label = TextPiece(self.say("do") + self.colon, strong=True)
-            yield Paragraph((label, *parse_prose(clean_line(refusal.do.say(self.language), 1000))))
+            yield Paragraph((label, *parse_long_prose(refusal.do.say(self.language), 1000)))
 
     def recording(self, *, named: bool = True) -> Iterator[Block]:
         """One configuration to copy, and what it adds; `named` says for which rules."""

@@ -11,7 +11,7 @@ from advisor.model.statistics import Statistic, Statistics
 from advisor.model.unread import Unread
 from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph, paragraph_of
 from advisor.report.losses import losses_in_full, losses_in_short
-from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose
+from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_long_prose, plain_prose
 from advisor.report.run_summary import captures_chosen
 from advisor.report.statistics.words import SHEETS, say, say_column, say_table, say_value
 from advisor.report.words import say_row_count, word_for
@@ -81,8 +81,8 @@ def _blocks(statistics: Statistics, language: Language, most: int, tell: TellLos
     if statistics.absent:
         yield Heading(plain_prose(say("absent", language)))
         titles = (table_title(one.name, language, statistics.times_of) for one in statistics.absent)
-        reasons = (clean_line(one.reason.say(language), 2000) for one in statistics.absent)
-        rows = zip(map(plain_prose, titles), map(parse_prose, reasons), strict=True)
+        reasons = (parse_long_prose(one.reason.say(language), 2000) for one in statistics.absent)
+        rows = zip(map(plain_prose, titles), reasons, strict=True)
         yield Grid((plain_prose(say("table", language)), plain_prose(say("reason", language))), tuple(rows))
     yield from tell(statistics.lost, statistics.unread, language)
 

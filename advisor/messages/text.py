@@ -15,6 +15,8 @@ LANGUAGES: tuple[Language, ...] = ("en", "zh")
 
 CJK = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u3000-\u303f"
 _BETWEEN_CJK = re.compile(f"(?<=[{CJK}]) +(?=[{CJK}])")
+_CJK = re.compile(f"[{CJK}]")
+_LETTER = re.compile(r"[^\W\d_]")
 HOLE = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
 """A name in braces, to be filled in."""
 _OPEN = re.compile(r"(?<!\{)\{(\w++)(?!\})")
@@ -63,8 +65,15 @@ class Text:
         words = self.zh if language == "zh" else self.en
         if "_step}" not in words:
             return words
-        said = _STEP_WORD.sub(lambda hole: STEP_WORDS[hole[1]]["zh" if language == "zh" else "en"][of], words)
+        spoken = self._spoken(language)
+        said = _STEP_WORD.sub(lambda hole: STEP_WORDS[hole[1]][spoken][of], words)
         return said[0].upper() + said[1:] if words[0] == "{" else said
+
+    def _spoken(self, language: str) -> Language:
+        """The language that the words are really in: that of a rule may stand in for the other."""
+        if self.en == self.zh and _LETTER.search(HOLE.sub("", self.en)):
+            return "zh" if _CJK.search(self.en) else "en"
+        return "zh" if language == "zh" else "en"
 
     def fill(self, language: Language, times_of: TimesOf = "step", /, **values: object) -> str:
         """The words in one language with these holes filled; as they stand where there is nothing to fill in."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from advisor.messages.text import Text, fill_holes
+from advisor.messages.text import LANGUAGES, Language, Text, fill_holes
 
 
 def test_a_folded_line_leaves_no_blank_between_chinese_characters() -> None:
@@ -33,3 +33,16 @@ def test_a_run_without_steps_is_never_said_to_have_one() -> None:
     assert text.say("zh") == "每步损失 {share}，占单步"
     assert text.say("zh", of="window") == "整个窗口损失 {share}，占采集窗口"
     assert text.holes() == ("share",)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_words_that_stand_in_for_the_other_language_keep_to_their_own(language: Language) -> None:
+    for words, said in (
+        ("{op} takes half of {each_step}", "{op} takes half of each step"),
+        ("{op} 占{each_step}的一半", "{op} 占每步的一半"),
+    ):
+        assert Text(words, words).say(language) == said
+
+
+def test_a_word_for_the_step_alone_is_said_in_the_language_asked_for() -> None:
+    assert [Text("{per_step}", "{per_step}").say(language) for language in LANGUAGES] == ["Per step", "每步"]

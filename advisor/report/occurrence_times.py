@@ -14,7 +14,8 @@ from advisor.units import show_value
 MOST_SHOWN = 5
 _NAMELESS = {
     **dict.fromkeys(("gaps", "launch_pauses"), "idle"),
-    **dict.fromkeys(("overlaps", "step_windows", "step_phases", "left_out_steps"), "step_word"),
+    **dict.fromkeys(("overlaps", "step_windows", "left_out_steps"), "step_word"),
+    "step_phases": "step_phases_word",
     "frequencies": "clock_word",
     "stalls": "pause_word",
     "unmarked_pauses": "pause_word",

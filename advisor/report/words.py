@@ -185,6 +185,7 @@ WORDS: Mapping[str, Text] = {
     "event_name": _t("Event", "事件"),
     "event_word": _t("event", "事件"),
     "step_word": _t("the whole step", "整个 step"),
+    "step_phases_word": _t("the step with the interval before it", "step 及其前的间隔"),
     "window_word": _t("the whole window", "整个窗口"),
     "clock_word": _t("clock", "频率采样"),
     "aside": _t(" ({words})", "（{words}）"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -13,10 +14,11 @@ from typing import Any
 
 import pytest
 
-from advisor.facts.observed import OBSERVED, Damage
+from advisor.facts.observed import OBSERVED, Damage, Kernel
 from advisor.facts.profile import Source
 from advisor.messages.errors import FactMissing, InputError
-from advisor.sources import open_input
+from advisor.sources import ascend, open_input
+from advisor.sources.ascend.known_tables import is_known_table
 
 Capture = Callable[..., Path]
 EXPORTS = ("text", "database")
@@ -179,6 +181,39 @@ def test_an_emptied_database_is_refused(capture: Capture, tmp_path: Path) -> Non
         connection.close()
     with pytest.raises(InputError, match="tables but without rows"):
         open_input(folder)
+
+
+@pytest.mark.parametrize("table", ["users", "USERS"])
+def test_a_database_that_no_profiler_wrote_is_named_with_what_it_holds(
+    table: str, capture: Capture, tmp_path: Path
+) -> None:
+    folder = one_rank(capture, "text", tmp_path)
+    foreign = folder / "ASCEND_PROFILER_OUTPUT" / "ascend_pytorch_profiler_0.db"
+    with sqlite3.connect(foreign) as connection:
+        connection.execute(f"CREATE TABLE {table}(id)")
+        connection.execute(f"INSERT INTO {table} VALUES (1)")
+    connection.close()
+    told = f"holds no table that a profiler writes, but {table}"
+    _, (beside,) = open_input(folder)
+    assert len(beside.read(Kernel)) > 0
+    assert {row["what"] for row in beside.read(Damage).rows()} == {told}
+    with pytest.raises(InputError, match=told):
+        open_input(foreign.rename(tmp_path / "other.db"))
+
+
+def test_every_table_that_is_read_is_one_that_profilers_write() -> None:
+    asked = re.compile(
+        r"""(?:numbers|integers|has_rows|fields|names)\(\s*"(\w+)"|Origin\("\w+", "(\w+)"\)|(?:FROM|JOIN) ([A-Z]\w+)"""
+    )
+    read = {
+        name
+        for path in Path(ascend.__file__).parent.glob("*.py")
+        for names in asked.findall(path.read_text("utf-8"))
+        for name in names
+        if name
+    }
+    assert len(read) > 20
+    assert {name for name in read if not is_known_table(name)} == set()
 
 
 def test_a_schema_with_odd_bytes_is_an_unreadable_database(capture: Capture, tmp_path: Path) -> None:

@@ -24,6 +24,9 @@ TEXTS: Mapping[str, Text] = {
     "table_cannot_be_read_further": Text(
         "{table} cannot be read further ({why})", "{table} 的后续内容无法读取（{why}）"
     ),
+    "no_profiler_table": Text(
+        "holds no table that a profiler writes, but {names}", "其中没有 profiler 写出的表，只有 {names}"
+    ),
     "is_no_json": Text("is no JSON", "不是 JSON"),
     "no_complete_json": Text("is no complete JSON ({why})", "不是完整的 JSON（{why}）"),
     "no_json_container": Text("it is no JSON array or object", "不是 JSON 数组或对象"),

@@ -30,6 +30,7 @@ from advisor.facts.table import Table, Texts, Values
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
 from advisor.progress import Progress, silent
+from advisor.sources.ascend.known_tables import find_foreign_tables
 from advisor.sources.ascend.msprof import missing_slices
 from advisor.sources.family import GroupMembers, LeftAside
 from advisor.sources.files import csvfile, timeline
@@ -315,7 +316,7 @@ class Folder(Description):
 
         Raises:
             FactMissing: There is none.
-            Unreadable: There is one, and it is no database.
+            Unreadable: There is one, and it is no database, or no profiler wrote it.
         """
         return self.once(f"database {which}", lambda: self._open_database(which))
 
@@ -324,7 +325,7 @@ class Folder(Description):
 
         Raises:
             FactMissing: There is none.
-            Unreadable: There is one, and it is no database.
+            Unreadable: There is one, and it is no database, or no profiler wrote it.
         """
         last = [table for table, readers in READERS.items() if len(readers - self._kept.facts) == 0]
         shared = Shared(SHARED, self.once(f"columns {which}", dict), frozenset(last))
@@ -349,7 +350,14 @@ class Folder(Description):
     def _open_database(self, which: str) -> sqlite3.Connection:
         if which not in self.databases:
             raise FactMissing([which])
-        return open_readonly(self.databases[which], self.notes)
+        path = self.databases[which]
+        connection = open_readonly(path, self.notes)
+        foreign = find_foreign_tables(connection)
+        if foreign is not None:
+            connection.close()
+            self.notes.add(path.name, "", foreign, kind="unreadable")
+            raise Unreadable(path.name, foreign)
+        return connection
 
     def release(self) -> None:
         """Let go of everything that was opened or decoded; reading again opens it again."""

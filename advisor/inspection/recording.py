@@ -139,7 +139,10 @@ _SERVERS: Mapping[str, Recorder] = {"vLLM": "vllm", "SGLang": "sglang"}
 
 def _recorder_of_parts(found: Sequence[FoundPart]) -> Recorder:
     """The profiler that wrote what cannot be read; the one of PyTorch for Ascend where nothing tells."""
-    if any(part.tool == "insight" or part.path.endswith("_ascend_ms") for part in found):
+    if any(
+        part.family == "MindSpore Insight" or part.tool == "insight" or part.path.endswith("_ascend_ms")
+        for part in found
+    ):
         return "mindspore"
     if any(part.tool == "msprof" for part in found):
         return "msprof"

@@ -14,6 +14,7 @@ from advisor.messages.message import Message
 from advisor.messages.text import Text
 from advisor.model.comparison import Comparison, Status
 from advisor.model.findings import Diagnosis, Finding, Severity, fingerprint, is_grave_doubt
+from advisor.model.run import Run
 from advisor.model.verdict import Action, Budget, BudgetName, Ruling, Suppression, Verdict
 from advisor.policy.policy import FailCondition, Policy, pattern_matches
 from advisor.units import show_value
@@ -175,12 +176,20 @@ class _Case:
     def unseen(self) -> Iterator[Text]:
         """What the gate could not see, so that passing does not say it is in order."""
         outcomes = self.diagnosis.outcomes
-        if self.diagnosis.split is None:
+        blind = [outcome.rule for outcome in outcomes if outcome.outcome in ("skipped", "failed")]
+        quiet = sum(one.outcome == "quiet" and not one.rule.startswith("capture/") for one in outcomes)
+        if self.diagnosis.split is None and len(blind) > quiet:
+            yield Text(
+                en="The capture does not say where its time goes; rules that could not look: "
+                f"{len(blind)}, that found their part in order: {quiet}. Passing says little of the run.",
+                zh=f"采集数据不含耗时拆解；未能检查的规则 {len(blind)} 条，检查正常的 {quiet} 条："
+                "通过并不代表运行正常。",
+            )
+        elif self.diagnosis.split is None:
             yield Text(
                 en="The capture does not say where its time goes: passing says nothing of that.",
                 zh="采集数据不含耗时拆解：通过并不代表耗时正常。",
             )
-        blind = [outcome.rule for outcome in outcomes if outcome.outcome in ("skipped", "failed")]
         demanded = [rule for rule in blind if (self.policy.asked(self.names(rule), None) or ("",))[0] == "error"]
         if demanded:
             yield Text(
@@ -241,12 +250,12 @@ _WHY: Mapping[BudgetName, Text] = {
         zh="预算 free_share 无法测量：采集数据不含 step 时间拆解。",
     ),
     "step_time": Text(
-        en="Budget step_time: not measured, because no step is marked; call prof.step() after each.",
-        zh="预算 step_time 无法测量：采集数据未标记 step，请在每步之后调用 prof.step()。",
+        en="Budget step_time: not measured, because no step is marked.",
+        zh="预算 step_time 无法测量：采集数据未标记 step。",
     ),
     "memory": Text(
-        en="Budget memory: not measured, because memory was not recorded; profile_memory=True records it.",
-        zh="预算 memory 无法测量：未采集内存，可设置 profile_memory=True 采集。",
+        en="Budget memory: not measured, because memory was not recorded.",
+        zh="预算 memory 无法测量：未采集内存。",
     ),
     "saving_left": Text(
         en="Budget saving_left: not measured, because no rule could look or the step time is not known.",
@@ -259,13 +268,38 @@ _WHY: Mapping[BudgetName, Text] = {
 }
 
 
+_HOW: Mapping[BudgetName, Text] = {
+    "step_time": Text(en="Call prof.step() after each.", zh="请在每步之后调用 prof.step()。"),
+    "memory": Text(en="profile_memory=True records it.", zh="可设置 profile_memory=True 采集。"),
+}
+"""How to have what a budget needs, with the profilers of frameworks."""
+_HOW_OF_MSPROF: Mapping[BudgetName, Text] = {
+    "step_time": Text(
+        en="msprof marks steps only where whole graphs are run; the profiler of the framework marks them always.",
+        zh="msprof 仅在整图执行时标记 step；框架自带的 profiler 总能标记。",
+    ),
+    "memory": Text(en="`msprof --task-memory=on` records it.", zh="可用 `msprof --task-memory=on` 采集。"),
+}
+_OF_SUMMARY = Text(
+    en="A cluster summary does not hold it: diagnose the captures behind it.",
+    zh="集群汇总中没有此项：请诊断该汇总所依据的各卡采集数据。",
+)
+
+
+def _why_unmeasured(name: BudgetName, run: Run) -> Text:
+    """Why a budget is not held, and how to have what it needs, in the words of who recorded the run."""
+    how = _OF_SUMMARY if run.is_summary else _HOW_OF_MSPROF[name] if run.recorder == "msprof" else _HOW[name]
+    return Text(en=f"{_WHY[name].en} {how.en}", zh=f"{_WHY[name].zh}{how.zh}")
+
+
 def _held_budget(budget: Budget, diagnosis: Diagnosis, comparison: Comparison | None, left: Sequence[Finding]) -> _Held:
     """A budget held against the run."""
     if budget.name == "slowdown":
         return _held_slowdown(budget, comparison)
     measured = _measure_budget(budget, diagnosis, left)
     if measured is None or not math.isfinite(measured):
-        return _Held(budget, _WHY[budget.name])
+        asks = budget.name in _HOW
+        return _Held(budget, _why_unmeasured(budget.name, diagnosis.run) if asks else _WHY[budget.name])
     return _Held(budget.model_copy(update={"measured": measured}))
 
 

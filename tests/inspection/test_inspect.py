@@ -193,6 +193,16 @@ def test_what_cannot_be_diagnosed_is_described_with_what_to_do(
     assert ("analyse(" if broken == "unparsed" else "profiler.profile(") in said
 
 
+def test_of_more_folders_than_are_listed_it_is_said_how_many_there_are(tmp_path: Path, rules: Catalog) -> None:
+    for number in range(25):
+        path = tmp_path / f"job_{number}" / "x.pt.trace.json"
+        path.parent.mkdir()
+        path.write_text(json.dumps(trace([host("aten::mm", 1, 2)])))
+    said = document_text(inspection_document(pipeline.inspect(tmp_path, rules), "en"))
+    assert said.count("capture (Kineto)") == 20
+    assert "(25 in all)" in said
+
+
 def test_a_path_to_nothing_is_an_error(tmp_path: Path, rules: Catalog) -> None:
     with pytest.raises(InputError, match="does not exist"):
         pipeline.inspect(tmp_path / "gone", rules)

@@ -20,11 +20,17 @@ from advisor.engine.hit import RuleResult
 from advisor.facts import FACTS
 from advisor.facts.observed import OBSERVED
 from advisor.inspection.recorders import IN_SHELL, OPTIONS, RECORDS, Switch, write_code
-from advisor.inspection.recording import advice_beside, merged_recording, recorder_of_run, switches_of_hint
+from advisor.inspection.recording import (
+    advice_beside,
+    merged_recording,
+    recorder_of_run,
+    recording_anew,
+    switches_of_hint,
+)
 from advisor.messages.errors import FactMissing
 from advisor.messages.text import Text
 from advisor.model.findings import Outcome
-from advisor.model.inspection import Recorder
+from advisor.model.inspection import FoundPart, Recorder
 from advisor.model.job import JobKind
 from advisor.model.run import Capture, Run
 
@@ -167,3 +173,15 @@ def test_a_capture_hears_the_words_of_what_recorded_it(real_data: Path, name: st
     words = ("NPU", "aic_metrics", "torch_npu") if recorder == "torch.profiler" else ("CUDA",)
     told = made.code + " ".join(one.option + one.records.en for one in made.adds)
     assert not any(word in told for word in words)
+
+
+def test_what_to_record_anew_is_in_the_words_of_the_profiler_that_wrote_what_lies_there() -> None:
+    for family, path, package in (
+        ("MindSpore Insight", "profiler", "mindspore"),
+        ("Ascend", "rank_0_ascend_ms", "mindspore"),
+        ("Kineto", "", "torch"),
+        ("Ascend", "", "torch_npu"),
+    ):
+        made = recording_anew([FoundPart(family=family, kind="capture", path=path)])
+        assert made is not None
+        assert made.code.startswith(f"from {package} import profiler\n")

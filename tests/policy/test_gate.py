@@ -29,7 +29,7 @@ from advisor.comparison import compare
 from advisor.messages.errors import UsageError
 from advisor.model.comparison import Comparison, Status
 from advisor.model.findings import Diagnosis, Severity, TimeSplit, fingerprint
-from advisor.model.run import Run
+from advisor.model.run import Capture, Run
 from advisor.model.unread import Unread
 from advisor.model.verdict import Action, Budget, Suppression, Verdict
 from advisor.policy.gate import ALONE, CHANGED, judge_by_policy
@@ -278,6 +278,32 @@ def test_a_budget_that_cannot_be_measured_is_said_and_not_kept(name: str) -> Non
     assert any(f"Budget {name}: not measured" in note.en and f"预算 {name} " in note.zh for note in said.notes)
 
 
+@pytest.mark.parametrize(
+    ("capture", "step_time", "memory"),
+    [
+        (
+            Capture(rank=0, path="", source="text", recorder="msprof"),
+            "msprof marks steps only where",
+            "--task-memory=on",
+        ),
+        (Capture(rank=0, path="", source="text"), "prof.step()", "profile_memory=True"),
+        (
+            Capture(rank=0, path="", source="cluster"),
+            "diagnose the captures behind it",
+            "diagnose the captures behind it",
+        ),
+    ],
+)
+def test_what_a_budget_needs_is_asked_for_in_the_words_of_who_recorded(
+    capture: Capture, step_time: str, memory: str
+) -> None:
+    found = Diagnosis(run=Run(captures=(capture,)))
+    budgets = (budget("step_time", 0, "us"), budget("memory", 0, "B"))
+    said = " ".join(note.en for note in verdict(found, Policy(budgets=budgets)).notes)
+    assert step_time in said and memory in said
+    assert ("prof.step()" in said) == (step_time == "prof.step()")
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_a_number_that_is_none_is_not_measured(value: float) -> None:
     split = TimeSplit(step_us=1, compute_us=0, exposed_comm_us=0, overlapped_us=0, free_us=value)
@@ -359,6 +385,14 @@ def test_passing_blindly_is_said() -> None:
     policy = Policy({"memory/near-capacity": "error", "host/free-time": "warn"}, severities={Severity.high: "error"})
     (note,) = verdict(blind, policy).notes
     assert note.en == "Set to error, but could not look: memory/near-capacity."
+
+
+def test_passing_says_how_many_rules_could_not_look_where_more_did_not_than_did() -> None:
+    outcomes = {**dict.fromkeys(RULES, "skipped"), RULES[0]: "quiet", "capture/level-too-low": "quiet"}
+    little = diagnosis(outcomes=outcomes).model_copy(update={"split": None})
+    (note,) = verdict(little, fail_on=ALONE).notes
+    assert f"could not look: {len(RULES) - 1}, that found their part in order: 1" in note.en
+    assert f"未能检查的规则 {len(RULES) - 1} 条，检查正常的 1 条" in note.zh
 
 
 def without_time(found: Diagnosis, *unread: Unread) -> Diagnosis:

@@ -220,6 +220,8 @@ class _InspectionBlocks(Phrases):
             for one in parts[:MOST_PARTS]
         )
         yield Grid(self.heads("folder", "is"), rows)
+        if len(parts) > MOST_PARTS:
+            yield quiet_line(self.said("and_more", count=len(parts)))
 
     def files(self) -> Iterator[Block]:
         """The files that are read, and those that are not."""

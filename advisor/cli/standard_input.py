@@ -28,14 +28,19 @@ def standard_input(arguments: argparse.Namespace) -> Iterator[None]:
     if not asking:
         yield
         return
-    from advisor.messages.errors import UsageError
-    from advisor.messages.message import Message
+    from advisor.messages.errors import InputError, UsageError
+    from advisor.messages.message import Message, with_name
 
     if len(asking) > 1:
         raise UsageError(Message("one_standard_input"), Message("give_one_as_file"))
     with _temporary_file(sys.stdin.buffer.read()) as file:
         setattr(arguments, asking[0], file)
-        yield
+        try:
+            yield
+        except InputError as error:  # nobody knows of a file that is about to go
+            called = Message("the_standard_input")
+            what, hint = (said and with_name(said, str(file), called) for said in (error.what, error.hint))
+            raise InputError(what or error.what, hint) from error
 
 
 @contextmanager

@@ -45,6 +45,19 @@ MessageValue = str | int | float | Path | Text | Message
 """What may stand in a hole. What others said, such as the operating system or a parser, is a `str`: quoted as it is."""
 
 
+def with_name(said: Message | Text, path: str, called: Message) -> Message | Text:
+    """A message in which a path is called something else, wherever it stands alone in a hole."""
+    if isinstance(said, Text):
+        return said
+    return Message(said.code, **{name: _value_with_name(value, path, called) for name, value in said.values})
+
+
+def _value_with_name(value: MessageValue, path: str, called: Message) -> MessageValue:
+    if isinstance(value, Message):
+        return with_name(value, path, called)
+    return called if str(value) == path else value
+
+
 def either_of(first: MessageValue, *others: MessageValue) -> MessageValue:
     """One or the other."""
     return reduce(lambda one, other: Message("either", one=one, other=other), others, first)

@@ -125,6 +125,10 @@ def read_saved(path: Path, model: type[Model], called: Message, remedy: Message)
             raise InputError(Message("of_other_kind", path=path, kind=kind, called=called), remedy) from error
         if not found and first["type"] != "json_invalid":
             raise InputError(Message("of_somebody_else", path=path, called=called), remedy) from error
+        if found and first["loc"] == ("format",):
+            known = str(model.model_fields["format"].default)
+            trouble = Message("of_other_version", path=path, format=str(first["input"]), known=known)
+            raise InputError(trouble, Message("use_that_version")) from error
         where = ".".join(map(str, first["loc"])) or Message("the_whole_file")
         trouble = Message("not_of_form", path=path, called=called, where=where, why=first["msg"])
         raise InputError(trouble, remedy) from error

@@ -19,6 +19,8 @@ _DESCRIPTORS = ("/dev/fd/", "/dev/stderr", "/proc/")
 _BESIDE_REFUSED = frozenset({errno.EACCES, errno.EPERM, errno.EBUSY, errno.EROFS})
 """Why a file cannot be replaced that can be written into, such as one alone that is mounted into a container."""
 
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
+
 
 def write_file(path: Path, content: bytes) -> None:
     """Writes a file. One that was there is replaced in one go, and keeps its mode and its owner.
@@ -68,7 +70,8 @@ def _removed_unless_done(path: Path) -> Iterator[None]:
 
 def cannot_be_written(path: Path, error: OSError) -> UsageError:
     """What is said of a file that the system refuses."""
-    return UsageError(Message("cannot_be_written", path=path, why=reason_of_error(error)), Message("give_writable"))
+    hint = Message("make_room" if error.errno in _NO_ROOM else "give_writable")
+    return UsageError(Message("cannot_be_written", path=path, why=reason_of_error(error)), hint)
 
 
 def _is_written_into(path: Path) -> bool:

@@ -78,7 +78,7 @@ def _open_found(
 ) -> tuple[Run, list[Source]]:
     with_captures = [family for family in families if found.of(family.name, "capture")]
     if len(with_captures) > 1:
-        raise unsupported.mixed_profilers_error(path, with_captures)
+        raise unsupported.mixed_profilers_error(path, with_captures, found)
     summary = next(((family, one) for family in families for one in found.of(family.name, "summary")), None)
     closed = closed_rank_folders(path, families, found)
     aside = (*found.aside, *closed)

@@ -278,6 +278,8 @@ class UnpackedInput:
         return words
 
 
+_DAMAGED = frozenset({"archive_damaged", "ends_early"})
+"""What nobody can unpack either."""
 _NO_ROOM = frozenset({28, 122})
 """ENOSPC, EDQUOT."""
 
@@ -312,4 +314,8 @@ def _why(wrong: Exception) -> Message:
 
 
 def _unusable_error(path: Path, why: Message) -> InputError:
+    if why.code in _DAMAGED:
+        return InputError(
+            Message("nothing_unpacked", path=show_name(path), damage=why), Message("record_or_copy_again")
+        )
     return InputError(Message("cannot_be_unpacked", path=show_name(path), why=why), Message("unpack_it_yourself"))

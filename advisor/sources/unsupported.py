@@ -86,11 +86,14 @@ def no_capture_error(path: Path, found: Inventory, families: Sequence[Family]) -
     )
 
 
-def mixed_profilers_error(path: Path, families: Sequence[Family]) -> InputError:
+def mixed_profilers_error(path: Path, families: Sequence[Family], found: Inventory) -> InputError:
     """About captures of several profilers in one input."""
     names = Text(*(words.join(family.name for family in families) for words in (" and ", "、")))
+    firsts = [found.of(family.name, "capture")[0].root for family in families]
+    shown = [show_relative(root, path) or "." for root in firsts]
+    places = Text(*(words.join(shown) for words in (" and ", "、")))
     return InputError(
-        Message("mixes_profilers", path=show_name(path), names=names),
+        Message("mixes_profilers", path=show_name(path), names=names, places=places),
         Message("give_one_job"),
     )
 

@@ -31,6 +31,18 @@ def given_in(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes()), "utf-8"))
 
 
+def test_what_came_on_the_standard_input_is_called_that_and_no_file_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for content, said in ((b"", "the standard input is empty (0 bytes)"), (b"{}", "the standard input is no file")):
+        (tmp_path / "given").write_bytes(content)
+        given_in(tmp_path / "given", monkeypatch)
+        assert main(["diagnose", "-", "--lang", "en"]) == 3
+        told = capsys.readouterr().err
+        assert said in told
+        assert "stdin.json" not in told
+
+
 def wrong_use(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     with pytest.raises(SystemExit, match="2"):
         main(words)

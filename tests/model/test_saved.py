@@ -59,6 +59,13 @@ def test_where_a_comparison_is_wanted_a_diagnosis_is_told_by_what_it_is(tmp_path
         saved_comparison(tmp_path / "a.json")
 
 
+def test_what_another_version_wrote_is_told_with_its_format(tmp_path: Path) -> None:
+    text = Diagnosis(run=Run()).to_json().replace("advisor.diagnosis/1", "advisor.diagnosis/9")
+    (tmp_path / "a.json").write_text(text)
+    with pytest.raises(InputError, match="another version of advisor: its format is"):
+        saved_diagnosis(tmp_path / "a.json")
+
+
 def test_every_kind_of_file_that_is_written_has_a_name() -> None:
     written = {
         kind for file in PACKAGE.rglob("*.py") for kind in re.findall(r'"advisor\.([a-z]+)/1"', file.read_text())

@@ -172,8 +172,9 @@ def test_what_was_interrupted_leaves_the_old_report_and_no_part(
 
 
 def test_a_disk_without_room_leaves_no_half_of_a_new_file(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no space left"):
+    with pytest.raises(UsageError, match="no space left") as refused:
         write_file(Path("/dev/full"), b"new")
+    assert "make room" in str(refused.value.hint)
     path = tmp_path / "advisor.yaml"
     write_new_file(path, b"new")
     with pytest.raises(FileExistsError):

@@ -248,6 +248,14 @@ def test_pytorch_and_mindspore_are_not_mixed(tmp_path: Path) -> None:
     make(tmp_path / "w_1_ascend_pt")
     make(tmp_path / "w_2_ascend_ms", rank=1)
     assert "mixes" in refusal(tmp_path).what.en
+    assert "such as w_1_ascend_pt and w_2_ascend_ms" in refusal(tmp_path).what.en
+
+
+def test_captures_of_several_profilers_are_named_with_where_they_lie(tmp_path: Path) -> None:
+    make(tmp_path / "w_1_ascend_pt")
+    (tmp_path / "gpu").mkdir()
+    (tmp_path / "gpu" / "x.pt.trace.json").write_text('{"traceEvents": []}')
+    assert "mixes captures of Ascend and Kineto, such as w_1_ascend_pt and gpu" in refusal(tmp_path).what.en
 
 
 def test_mindspore_captures_are_read_like_the_others(tmp_path: Path) -> None:
@@ -494,3 +502,9 @@ def test_beside_a_file_without_rows_it_is_not_called_alone(beside: str, capture:
     one_file("operator_details.csv", capture, tmp_path)
     (tmp_path / beside).write_text(one_file(beside, capture, tmp_path).read_text().splitlines()[0] + "\n")
     assert refusal(tmp_path).what.code == "nothing_measured"
+
+
+def test_tables_that_are_headings_alone_are_told_to_be_that(capture: Capture, tmp_path: Path) -> None:
+    table = one_file("kernel_details.csv", capture, tmp_path)
+    table.write_text(table.read_text().splitlines()[0] + "\n")
+    assert "no row follows the heading in kernel_details.csv" in refusal(tmp_path).what.en

@@ -296,6 +296,13 @@ def test_a_zip_that_was_cut_off_is_read_up_to_there_and_said_to_end_early(tmp_pa
     assert "the archive ends early" in told.what
 
 
+def test_a_zip_that_holds_nothing_whole_is_to_be_copied_again(tmp_path: Path) -> None:
+    (tmp_path / "job.zip").write_bytes(b"PK\x03\x04" + b"\x93" * 500)
+    with pytest.raises(InputError, match=r"nothing in .* can be unpacked: it is damaged") as refused:
+        pipeline.open_profile(tmp_path / "job.zip")
+    assert "copy the capture again" in str(refused.value.hint)
+
+
 def test_a_zip_that_lost_nothing_but_its_directory_is_whole(tmp_path: Path, whole: Diagnosis, rules: Catalog) -> None:
     pack_zip(CASE, tmp_path / "whole")
     content = (tmp_path / "whole").read_bytes()

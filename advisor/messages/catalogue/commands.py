@@ -155,6 +155,8 @@ TEXTS: Mapping[str, Text] = {
         "give the capture unpacked, on a folder that all workers share under the same path",
         "请把采集数据解压后放在所有 worker 以相同路径共享的目录中",
     ),
+    "make_room": Text("make room there, or give a file on another disk", "请清理空间，或换到其他磁盘"),
+    "the_standard_input": Text("the standard input", "标准输入"),
     "give_writable": Text("give a file in a folder you may write to", "请换到有写权限的目录"),
     "needs_xlsxwriter": Text("spreadsheets need the package XlsxWriter", "输出 xlsx 需要安装 XlsxWriter"),
     "install_xlsx": Text(

@@ -23,6 +23,13 @@ TEXTS: Mapping[str, Text] = {
     "a_verification": Text("a verification", "验证结果"),
     "a_manifest": Text("the manifest of a store of facts", "事实库的清单文件"),
     "of_other_kind": Text("{path} is {kind}, and {called} is wanted here", "{path} 是{kind}，此处需要{called}"),
+    "of_other_version": Text(
+        "{path} was written by another version of advisor: its format is `{format}`, and this version reads `{known}`",
+        "{path} 由其他版本的 advisor 写出：其格式为 `{format}`，当前版本只能读取 `{known}`",
+    ),
+    "use_that_version": Text(
+        "use the version that wrote it, or write it again with this one", "请使用写出它的版本，或用当前版本重新生成"
+    ),
     "of_somebody_else": Text(
         "{path} is not {called}: advisor did not write it as one", "{path} 不是{called}：并非由 advisor 写出"
     ),
@@ -55,6 +62,10 @@ TEXTS: Mapping[str, Text] = {
     "give_whole_capture": Text(
         "give the whole folder of the capture, with `kernel_details.csv` and `trace_view.json`",
         "请给出完整的采集目录，其中应有 `kernel_details.csv` 与 `trace_view.json`",
+    ),
+    "headings_alone": Text(
+        "{name} holds no measurement that can be read: no row follows the heading in {files}",
+        "{name} 中没有可读取的性能数据：{files} 只有表头，没有数据行",
     ),
     "nothing_measured": Text("{name} holds no measurement that can be read", "{name} 中没有可读取的性能数据"),
     "not_exported": Text(
@@ -98,8 +109,8 @@ TEXTS: Mapping[str, Text] = {
         "copy the capture again, or parse it again where it was recorded", "请重新拷贝采集目录，或在采集机器上重新解析"
     ),
     "mixes_frameworks": Text(
-        "{path} mixes captures of PyTorch (_ascend_pt) and of MindSpore (_ascend_ms)",
-        "{path} 中混有 PyTorch（_ascend_pt）和 MindSpore（_ascend_ms）的采集数据",
+        "{path} mixes captures of PyTorch (_ascend_pt) and of MindSpore (_ascend_ms), such as {first} and {second}",
+        "{path} 中混有 PyTorch（_ascend_pt）和 MindSpore（_ascend_ms）的采集数据，例如 {first} 与 {second}",
     ),
     "give_one_job": Text("give one job at a time", "请一次只给出一个任务的数据"),
     "record_or_copy_again": Text(
@@ -167,7 +178,9 @@ TEXTS: Mapping[str, Text] = {
         "{path} holds traces of several jobs, such as {first} and {second}",
         "{path} 含有多个任务的 trace，例如 {first} 与 {second}",
     ),
-    "mixes_profilers": Text("{path} mixes captures of {names}", "{path} 中混有 {names} 的采集数据"),
+    "mixes_profilers": Text(
+        "{path} mixes captures of {names}, such as {places}", "{path} 中混有 {names} 的采集数据，例如 {places}"
+    ),
     "give": Text("give {what}", "请给出{what}"),
     "one_empty_file": Text(
         "{name} holds nothing: its one file of results is empty (0 bytes)",
@@ -178,6 +191,7 @@ TEXTS: Mapping[str, Text] = {
         "{name} 没有数据：{count} 个结果文件均为空（0 字节）",
     ),
     "cannot_be_unpacked": Text("{path} cannot be unpacked: {why}", "{path} 无法解压：{why}"),
+    "nothing_unpacked": Text("nothing in {path} can be unpacked: it {damage}", "{path} 中没有可解压的内容：{damage}"),
     "unpack_it_yourself": Text("unpack it, and give the folder", "请自行解压后给出目录"),
     "nothing_and_damage": Text("{what}: {file} {damage}", "{what}：{file} {damage}"),
 }

@@ -41,6 +41,7 @@ from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.ascend.steps import numbered_steps
 from advisor.sources.ascend.world import sole_sender, world_of_job
 from advisor.sources.family import Candidate, GroupMembers, Input
+from advisor.sources.files.heads import file_head
 from advisor.sources.listing import show_name, show_relative
 from advisor.sources.rank_names import rank_in_name, rank_of_folders
 
@@ -59,8 +60,9 @@ def open_captures(candidates: Sequence[Candidate], given: Input) -> tuple[Run, l
     """
     found = [candidate for candidate in candidates if isinstance(candidate, CaptureFolders)]
     spots = [spot for spot in found if spot.results is None] or found  # a framework's profiler records more than msprof
-    if any(spot.mindspore for spot in spots) and any(spot.pytorch for spot in spots):
-        raise refusals.mixed_frameworks_error(given.path)
+    mindspore, pytorch = (next(filter(asked, spots), None) for asked in (_by_mindspore, _by_pytorch))
+    if mindspore is not None and pytorch is not None:
+        raise refusals.mixed_frameworks_error(given.path, pytorch.root, mindspore.root)
     base = given.path if given.path.is_dir() and given.path.name != OUTPUT else spots[0].root
     numbered = _number_captures([_folder_at(spot, base) for spot in spots])
     ranked, others = _one_per_rank(numbered.folders)
@@ -88,6 +90,14 @@ def open_captures(candidates: Sequence[Candidate], given: Input) -> tuple[Run, l
         }
     )
     return run, list[Source](folders)
+
+
+def _by_mindspore(spot: CaptureFolders) -> bool:
+    return spot.mindspore
+
+
+def _by_pytorch(spot: CaptureFolders) -> bool:
+    return spot.pytorch
 
 
 def _folder_at(spot: CaptureFolders, base: Path) -> Folder:
@@ -467,7 +477,16 @@ def _no_measurement_error(path: Path, folders: Sequence[Folder]) -> InputError:
             path, sorted({file.name for folder in folders for file in folder.files.values()})
         )
     notes = [note for folder in folders for note in folder.notes.all()]
+    exported = [file for folder in folders for file in _exported_files(folder)]
+    if not notes and not any(folder.databases for folder in folders) and all(map(_is_heading_alone, exported)):
+        return refusals.headings_alone_error(path, sorted({file.name for file in exported}))
     return refusals.no_measurement_error(path, sizes, notes, any(folder.databases for folder in folders))
+
+
+def _is_heading_alone(file: Path) -> bool:
+    """Whether a table holds one line and no more."""
+    start = file_head(file)
+    return file.suffix == ".csv" and bool(start.strip()) and b"\n" not in start.strip()
 
 
 def _exported_files(folder: Folder) -> list[Path]:

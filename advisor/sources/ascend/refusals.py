@@ -16,7 +16,7 @@ from advisor.sources.ascend.msprof import is_renamed_database
 from advisor.sources.family import Inventory
 from advisor.sources.files.damage_notes import Note
 from advisor.sources.files.heads import file_head, is_packed
-from advisor.sources.listing import first_names, list_folder, show_name
+from advisor.sources.listing import first_names, list_folder, show_name, show_relative
 
 _TRIES = 40
 _OF_ONE_OPERATOR, _OPERATOR_TABLE = "OPPROF_", "OpBasicInfo.csv"
@@ -102,10 +102,11 @@ def _hollow_output_error(path: Path, output: Path) -> InputError:
     )
 
 
-def mixed_frameworks_error(path: Path) -> InputError:
-    """About captures of PyTorch and of MindSpore in one input."""
+def mixed_frameworks_error(path: Path, pytorch: Path, mindspore: Path) -> InputError:
+    """About captures of PyTorch and of MindSpore in one input, and a folder of each."""
+    first, second = (show_relative(folder, path) or "." for folder in (pytorch, mindspore))
     return InputError(
-        Message("mixes_frameworks", path=show_name(path)),
+        Message("mixes_frameworks", path=show_name(path), first=first, second=second),
         Message("give_one_job"),
     )
 
@@ -114,6 +115,12 @@ def no_measurement_error(path: Path, sizes: Sequence[int], notes: Sequence[Note]
     """About captures that hold no measurement at all: the sizes of their files, and the damage met in them."""
     what = _what_is_there(show_name(path), sizes, notes, databases)
     return InputError(what, hint_beside(what, Message("record_or_copy_again")))
+
+
+def headings_alone_error(path: Path, files: Sequence[str]) -> InputError:
+    """About tables in which no row follows the heading."""
+    what = Message("headings_alone", name=show_name(path), files=", ".join(files))
+    return InputError(what, Message("record_or_copy_again"))
 
 
 def nothing_read_error(path: Path, files: Sequence[str]) -> InputError:

@@ -582,6 +582,7 @@ AXES: Mapping[str, Text] = {
     "calls_step": _t("{count} calls {per_step}", "{per_step} {count} 次"),
     "mean_of": _t("mean of ranks {ranks}", "rank {ranks} 均值"),
     "stronger_slower": _t("the stronger the colour, the slower", "颜色越浓带宽越低"),
+    "mean_time": _t("time {per_step}, mean of the ranks", "{per_step}耗时，各 rank 平均"),
     "top_of": _t("{shown} of {total} operator types", "{total} 类算子中的前 {shown} 类"),
     "total_launches": _t("launches: {count}", "共 {count} 次下发"),
     "total_idle": _t("{time} idle {per_step}", "{per_step}空闲 {time}"),

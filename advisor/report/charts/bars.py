@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from advisor.model.findings import Scalar
-from advisor.report.charts.drawing import WIDTH, ChartSpec
+from advisor.report.charts.drawing import WIDE, WIDTH, ChartSpec
 from advisor.report.prose import clean_line, letter_columns
 
 AMOUNT = 64
@@ -36,6 +36,8 @@ class BarRoom(Struct, frozen=True):
 
 BESIDE = BarRoom(WIDTH, 180, 22)
 """Of a chart beside another."""
+ALONE = BarRoom(WIDE, 400, 50)
+"""Of one with long names, which takes the width of the page."""
 
 
 def named_bars(values: Sequence[ChartSpec], room: BarRoom, bars: Sequence[ChartSpec], amount: ChartSpec) -> ChartSpec:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from advisor.messages.text import Language, TimesOf
 from advisor.model.findings import Exhibit
-from advisor.report.charts.bars import BESIDE, BY_PLACE, LONGEST_SAID, named_bars, short_label
+from advisor.report.charts.bars import ALONE, BESIDE, BY_PLACE, LONGEST_SAID, named_bars, short_label
 from advisor.report.charts.drawing import (
     PARTS,
     TIME_LABEL,
@@ -31,7 +31,7 @@ from advisor.report.charts.rank_map import rank_map
 from advisor.report.charts.rooflines import rooflines
 from advisor.report.charts.step_course import step_course
 from advisor.report.places import Hosts
-from advisor.report.prose import clean_line
+from advisor.report.prose import clean_line, letter_columns
 from advisor.report.words import CAUSES, CHARTS, say, say_axis, word_for
 from advisor.units import show_value
 
@@ -134,6 +134,7 @@ def _time_split(rows: Sequence[Row], total: int, language: Language, times_of: T
         for said in [_part_of_rank(name, say(key, language), us, amounts, language)]
     ]
     names, wide = [say(key, language) for key in PARTS], len(means) > NARROW_RANKS
+    occurring = {value["part"] for value in values if value["ms"]}
     width = WIDE if wide else WIDTH
     spec: ChartSpec = {
         "width": width,
@@ -149,7 +150,9 @@ def _time_split(rows: Sequence[Row], total: int, language: Language, times_of: T
                 "axis": {"tickCount": 5},
             },
             "order": {"field": "order"},
-            "color": coloured_by("part", dict(zip(names, PARTS, strict=True))),
+            "color": coloured_by(
+                "part", {name: key for name, key in zip(names, PARTS, strict=True) if name in occurring}
+            ),
             "description": {"field": "said"},
         },
     }
@@ -189,7 +192,8 @@ def _top_operators(rows: Sequence[Row], total: int, language: Language, times_of
         if (us := finite_number(row.get("us"))) is not None and us > 0 and row.get("op_type") is not None
     ]
     shown = min(len(bars), MOST_BARS)
-    note = say_axis("top_of", language, shown=shown, total=total) if total > shown else ""
+    of_all = say_axis("top_of", language, shown=shown, total=total) if total > shown else ""
+    note = say("comma", language).join(filter(None, (say_axis("mean_time", language, times_of), of_all)))
     return _bars_drawing(bars, "compute", note, say_axis("time_step", language, times_of))
 
 
@@ -201,10 +205,12 @@ def _bars_drawing(bars: Sequence[Bar], colour: str, note: str, head: str) -> Dra
     if not bars:
         return None
     ordered = sorted(bars, key=lambda bar: (-bar[1], bar[0]))[:MOST_BARS]
+    wide = any(letter_columns(name) > BESIDE.letters + 2 for name, _, _ in ordered)
+    room = ALONE if wide else BESIDE
     values: list[ChartSpec] = [
         {
             "place": place,
-            "name": short_label(name),
+            "name": short_label(name, room.letters),
             "ms": us / 1e3,
             "said": show_value(us, "us"),
             "whole": tooltip_text(name, show_value(us, "us"), more),
@@ -214,8 +220,8 @@ def _bars_drawing(bars: Sequence[Bar], colour: str, note: str, head: str) -> Dra
     x: ChartSpec = {"field": "ms", "type": "quantitative", "axis": None, "scale": {"domainMax": ordered[0][1] / 1e3}}
     look = {"type": "bar", "aria": True, "fill": f"var(--{colour})", "height": {"band": 0.66}, "cornerRadiusEnd": 2}
     bar: ChartSpec = {"mark": look, "encoding": {"y": BY_PLACE, "x": x, "description": {"field": "whole"}}}
-    numbers = [(short_label(name), show_value(us, "us")) for name, us, _ in ordered]
-    return Drawing(named_bars(values, BESIDE, [bar], x), note, ("", head), numbers)
+    numbers = [(name, show_value(us, "us")) for name, us, _ in ordered]
+    return Drawing(named_bars(values, room, [bar], x), note, ("", head), numbers, wide)
 
 
 def _launch_latency(rows: Sequence[Row], total: int, language: Language, times_of: TimesOf = "step") -> Drawing | None:

@@ -126,11 +126,12 @@ def _which_steps(courses: Sequence[_Course], chosen: bool, language: Language) -
 def _lanes_spec(
     courses: Sequence[_Course], lanes: Sequence[str], width: int, language: Language, times_of: TimesOf
 ) -> ChartSpec:
-    words = {part: say(part, language) for part in PARTS}
+    words = {part: say(part, language) for part in PARTS if any(course.spent_us(part) > 0 for course in courses)}
     values = [
         {"lane": lane, "part": words[part], "ms": at, "low": low, "high": high, "said": said}
         for lane, course in zip(lanes, courses, strict=True)
         for part, points in _stacked_areas(course).items()
+        if part in words
         for said in [tooltip_text(lane, f"{words[part]} {show_value(course.spent_us(part) / course.us, 'share')}")]
         for at, (low, high) in points
     ]

@@ -2,7 +2,8 @@
 """Text on the terminal, broken into lines where its language breaks it.
 
 Rich breaks at blanks alone. Chinese has none, so that a whole sentence would count as one word. Here a line may end
-after any Chinese character, but never before a closing mark, after an opening one, or between a number and its unit.
+after any Chinese character, but never before a closing mark, after an opening one, or between a number and its sign or
+its unit.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ _OPEN = "“‘（《「【"
 _CLOSE = "，。；：！？、）”’》」】…"
 _HAN = "\u2e80-\u2fff\u3040-\u9fff\uf900-\ufaff"
 _UNIT = r"(?:%|[µmn]?s\b|min\b|h\b|B\b|[KMGT]iB\b|GB/s|MHz|倍)"
-_PIECE = re.compile(rf"[{_OPEN}]*(?:\d[\d.,]* {_UNIT}|[{_HAN}]|[^\s{_HAN}{_OPEN}{_CLOSE}]+)?(?:——|[{_CLOSE}])*\s*")
+_PIECE = re.compile(
+    rf"[{_OPEN}]*(?:[+−-]?\d[\d.,]* {_UNIT}|[{_HAN}]|[^\s{_HAN}{_OPEN}{_CLOSE}]+)?(?:——|[{_CLOSE}])*\s*"
+)
 
 
 BELOW = "·\u00a0"

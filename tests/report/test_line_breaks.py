@@ -28,6 +28,12 @@ def test_chinese_fills_its_lines_and_marks_stay_with_their_words(width: int) -> 
     assert not any(line.endswith(("（", "19")) for line in lines)
 
 
+@pytest.mark.parametrize("width", range(10, 40))
+def test_a_number_stays_with_its_sign_and_its_unit(width: int) -> None:
+    lines = break_lines(Text("主要来自：数据加载 −43.9 ms（−16 %），Python 执行 +1.2 ms"), width).plain.split("\n")
+    assert sum(amount in line for line in lines for amount in ("−43.9 ms", "−16 %", "+1.2 ms")) == 3
+
+
 @settings(max_examples=60)
 @given(st.text("ab 中文，（）。1%\u0301", max_size=60), st.integers(1, 30))
 def test_breaking_loses_nothing_but_blanks(words: str, width: int) -> None:

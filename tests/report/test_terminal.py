@@ -204,3 +204,16 @@ def test_a_width_in_which_nothing_can_be_read_is_not_taken(
         assert console.width == width
         console.print("nothing needs fixing")
         assert out.getvalue() == "nothing needs fixing\n"
+
+
+@pytest.mark.parametrize("width", [20, 80])
+def test_no_line_of_a_table_ends_in_blanks(width: int) -> None:
+    heads = tuple(map(plain_prose, ("Table", "Why", "Calls")))
+    rows = tuple(tuple(map(plain_prose, row)) for row in (("kernels", "not recorded", "3"), ("links", "", "12,345")))
+    out = io.StringIO()
+    words = Grid(heads[:2], tuple(row[:2] for row in rows))
+    document = Document("en", (Grid(heads, rows, (False, False, True)), words))
+    print_document(document, Console(file=out, width=width))
+    lines = out.getvalue().splitlines()
+    assert any("12,345" in line for line in lines)
+    assert [line for line in lines if line != line.rstrip()] == []

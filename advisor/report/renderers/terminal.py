@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -130,7 +131,7 @@ def block_renderables(blocks: Blocks, indent: int = 0) -> Iterator[RenderableTyp
                 yield Group(code_lines(block.text, indent + 2))  # a text that is printed alone would wrap
             case Grid():
                 table = FittedGrid(block) if block.subject is None else _entries_table(block, block.subject)
-                yield _set_back(table, indent)
+                yield _WithoutTrailingBlanks(_set_back(table, indent))
             case Quote():
                 yield from block_renderables(block.blocks, indent + 2)
             case SplitBlock():
@@ -138,6 +139,23 @@ def block_renderables(blocks: Blocks, indent: int = 0) -> Iterator[RenderableTyp
             case Fold():
                 yield HangingText(styled_prose(block.said, "bold"), indent)
                 yield from block_renderables(block.blocks, indent + 2)
+
+
+class _WithoutTrailingBlanks:
+    """Something whose lines end with their last letter: blanks that fill up a column are in the way where lines are
+    compared or copied."""
+
+    def __init__(self, one: RenderableType) -> None:
+        self._one = one
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in console.render_lines(self._one, options, pad=False):
+            while line and not line[-1].control and not line[-1].text.rstrip(" "):
+                line.pop()
+            if line and not line[-1].control:
+                line[-1] = Segment(line[-1].text.rstrip(" "), line[-1].style)
+            yield from line
+            yield Segment.line()
 
 
 def _set_back(one: RenderableType, indent: int) -> RenderableType:

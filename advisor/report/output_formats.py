@@ -90,8 +90,11 @@ def _document_formats(kind: str, take: Taken) -> tuple[Writer, ...]:
     def call(part: str, reported: Reported, *more: object) -> Any:
         return _call(f"{kind}.{part}:{kind}_{part}", *take(reported), *more)
 
+    def judged(reported: Reported) -> tuple[Verdict, ...]:
+        return (reported.verdict,) if kind == "diagnosis" and reported.verdict is not None else ()
+
     return (
-        Writer(".html", "html", lambda reported: call("page", reported, reported.renderer)),
+        Writer(".html", "html", lambda reported: call("page", reported, reported.renderer, *judged(reported))),
         Writer(".md", "markdown", lambda reported: _markdown_text(call("document", reported))),
         Writer(".json", "json", lambda reported: take(reported)[0].to_json()),
         Writer(".xlsx", "xlsx", lambda reported: call("workbook", reported)),

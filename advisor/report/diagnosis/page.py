@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from advisor.messages.text import Language, TimesOf
 from advisor.model.findings import Diagnosis, Severity
+from advisor.model.verdict import Verdict
 from advisor.report.blocks import (
     Block,
     Code,
@@ -34,6 +35,7 @@ from advisor.report.diagnosis.finding import FindingBlocks, quiet_line, remedy_l
 from advisor.report.pages import Drawings, bounded_page, figure_blocks, page_part
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, plain_prose, quiet, strong, toned
 from advisor.report.run_summary import captures_chosen, run_line
+from advisor.report.verdict.line import verdict_line
 
 CATEGORY_CHARTS: Mapping[str, tuple[str, ...]] = {
     "comm": ("step_course", "time_split", "links"),
@@ -49,11 +51,14 @@ _MEASURED = (False, True, True)
 """Of the columns of what was measured, those that stand to the right."""
 
 
-def diagnosis_page(diagnosis: Diagnosis, language: Language, renderer: Renderer | None = None) -> str:
-    """The report as one HTML document. Charts that cannot be drawn are named as missing."""
+def diagnosis_page(
+    diagnosis: Diagnosis, language: Language, renderer: Renderer | None = None, judged: Verdict | None = None
+) -> str:
+    """The report as one HTML document; of a run that was `judged` it begins with the verdict. Charts that cannot be
+    drawn are named as missing."""
     charts = exhibit_charts(diagnosis.exhibits, language, diagnosis.run.hosts, diagnosis.run.times_of)
     most = (FULL_CARDS, FULL_CARDS // 3, 5, 0)
-    return bounded_page(charts, most, lambda: _PageBlocks(diagnosis, language, charts).page, renderer)
+    return bounded_page(charts, most, lambda: _PageBlocks(diagnosis, language, charts, judged).page, renderer)
 
 
 class _FindingArticle(FindingBlocks):
@@ -138,9 +143,11 @@ class _FindingArticle(FindingBlocks):
 class _PageBlocks(DiagnosisBlocks):
     """The parts of a diagnosis, each as a section of a page."""
 
-    def __init__(self, diagnosis: Diagnosis, language: Language, charts: Sequence[Chart]) -> None:
+    def __init__(
+        self, diagnosis: Diagnosis, language: Language, charts: Sequence[Chart], judged: Verdict | None = None
+    ) -> None:
         super().__init__(diagnosis, language)
-        self.charts = charts
+        self.charts, self.judged = charts, judged
 
     def page(self, full: int, drawn: Drawings) -> Document:
         """The page with so many whole findings, and the charts that could be drawn."""
@@ -175,6 +182,8 @@ class _PageBlocks(DiagnosisBlocks):
     def verdict(self) -> Iterator[Block]:
         """The answer, to be seen first."""
         said = self.headline
+        if self.judged is not None:
+            yield Section((Paragraph(strong(verdict_line(self.judged, self.language))),), "lead")
         yield Heading(plain_prose(said.time or said.says or self.say("title")), 1)
         if said.first:
             won = quiet(f" {said.won}" if said.won else "")

@@ -36,7 +36,8 @@ from advisor.report.diagnosis.outcomes import first_unread
 from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, parse_prose, plain_prose, quiet, strong
 from advisor.report.run_summary import captures_chosen
-from advisor.report.verdict.words import say, say_count
+from advisor.report.verdict.line import verdict_line
+from advisor.report.verdict.words import say
 from advisor.units import show_value
 
 MOST_FAILING = 10
@@ -89,7 +90,7 @@ class _Maker(Phrases):
         self.known = len(warned) - len(self.warned)
 
     def blocks(self) -> Iterator[Block]:
-        yield Heading(self.headline(), 1)
+        yield Heading(verdict_line(self.verdict, self.language), 1)
         yield from self.chosen()
         if self.judged.comparison is not None:
             yield Paragraph(self.against(self.judged.comparison))
@@ -119,20 +120,6 @@ class _Maker(Phrases):
     def notes(self, notes: Iterable[Text], tone: Tone) -> Blocks:
         said = ((TextPiece(clean_line(note.say(self.language), LONGEST_NOTE), tone=tone),) for note in notes)
         return bullet_list(said, TextPiece("–"))
-
-    def headline(self) -> Prose:
-        verdict, language = self.verdict, self.language
-        exceeded = [budget for budget in verdict.budgets if budget.kept is False]
-        broken = sum(budget.action == "error" for budget in exceeded)
-        warned = len(self.warned) + len(exceeded) - broken
-        counts = [("failing", len(self.failing)), ("exceeded", broken), ("warned", warned)]
-        said = self.comma.join(say_count(name, count, language) for name, count in counts if count)
-        word: tuple[str, Tone] = ("passed", "good") if verdict.passed else ("failed", "bad")
-        word = ("blind", "bad") if verdict.blind else word
-        quiet = not (verdict.rulings or verdict.budgets or verdict.notes)
-        tail = said or (self.say("nothing") if quiet else "")
-        stop = (f"{self.colon}{tail}" if tail else "") + self.say("full_stop")
-        return (TextPiece(self.say(word[0]), tone=word[1]), TextPiece(stop))
 
     def against(self, comparison: Comparison) -> Prose:
         """How many findings are new, worse and so on, and what became of the step time."""

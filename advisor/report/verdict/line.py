@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A verdict in one line: whether the run passes, and how many findings and budgets decide it."""
+
+from __future__ import annotations
+
+from advisor.messages.text import Language
+from advisor.model.verdict import Verdict
+from advisor.report.prose import Prose, TextPiece, Tone
+from advisor.report.verdict.words import say, say_count
+
+
+def verdict_line(verdict: Verdict, language: Language) -> Prose:
+    """Whether the run passes; what fails it, and what only warns."""
+    held = [one for one in verdict.rulings if one.suppressed is None]
+    failing = sum(one.action == "error" for one in held)
+    warned = sum(one.action == "warn" and one.status not in ("same", "better") for one in held)
+    exceeded = [budget for budget in verdict.budgets if budget.kept is False]
+    broken = sum(budget.action == "error" for budget in exceeded)
+    counts = [("failing", failing), ("exceeded", broken), ("warned", warned + len(exceeded) - broken)]
+    said = say("comma", language).join(say_count(name, count, language) for name, count in counts if count)
+    word: tuple[str, Tone] = ("passed", "good") if verdict.passed else ("failed", "bad")
+    word = ("blind", "bad") if verdict.blind else word
+    quiet = not (verdict.rulings or verdict.budgets or verdict.notes)
+    tail = said or (say("nothing", language) if quiet else "")
+    stop = (f"{say('colon', language)}{tail}" if tail else "") + say("full_stop", language)
+    return TextPiece(say(word[0], language), tone=word[1]), TextPiece(stop)

@@ -60,7 +60,7 @@ def exposed_communication(job: Job, finding: Finding) -> Values:
 def dominant_communication(job: Job, finding: Finding) -> Values:
     rank = job.of(finding).number
     comm, compute = job.mean(rank, "comm"), job.mean(rank, "compute")
-    share = job.mean(rank, "exposed") / job.mean(rank, "span")
+    share = job.mean(rank, "exposed") / job.step_of(rank)
     return {"talking_us": comm, "busy_us": compute, "ratio": comm / compute, "exposed_share": share}
 
 

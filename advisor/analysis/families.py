@@ -87,13 +87,14 @@ FAMILIES = (*(family for family, _ in _PATTERNS), AI_CPU, OTHER)
 _INSIDE = re.compile(
     r"\w*(AllGather|AllReduce|ReduceScatter|All[Tt]o[Aa]ll)|(Cam|Shmem)?Moe\w*(Distribute|(Dispatch|Combine)Normal)|"
     r"(Shmem)?NotifyDispatch|DistributeBarrier|Dispatch(FFN|Ffn|Gmm)Combine|FusedDeepMoe|LinearParallel|"
-    r"AttentionToF(FN|fn)|F(FN|fn)ToAttention"
+    r"AttentionToF(FN|fn)|F(FN|fn)ToAttention|aiv_(all_(gather|reduce|to_all)|reduce_scatter|broadcast)"
 )
 """Kernels that compute and communicate at once, or only communicate: the `mc2` operators of CANN, such as
 MatmulReduceScatter, and those of ATB (LinearParallelOperation); what brings tokens to experts and back
 (MoeDistributeDispatch and Combine), also of vLLM and SGLang on Ascend (CamMoeDispatchNormal, NotifyDispatch), with the
 experts in between (DispatchFFNCombine, DispatchGmmCombineDecode, FusedDeepMoe), or on devices of their own
-(AttentionToFFN)."""
+(AttentionToFFN); and collectives that HCCL runs on vector cores under their own name (aiv_all_reduce_910b_bfloat16_t,
+where HCCL_OP_EXPANSION_MODE is AIV)."""
 
 
 _BY_INDEX = re.compile(

@@ -42,8 +42,9 @@ def test_kernels_that_exchange_data_inside_are_told_by_their_type():
     shared = "ShmemMoeCombineNormal NotifyDispatch ShmemNotifyDispatch CamMoeDistributeDispatchSend"
     experts = "DispatchFFNCombine DispatchFFNCombineM3 DispatchGmmCombineDecode FusedDeepMoe"
     apart = "LinearParallelOperation AttentionToFFN FFNToAttentionV2"
+    on_vector_cores = "aiv_all_reduce_910b_bfloat16_t aiv_all_to_all_bfloat16_t"
     others = "MatMulV3 GroupedMatmul MoeTokenPermute ReduceSum GatherV2 ScatterUpdate DispatchLayout FFN FusedAttention"
-    waiting = " ".join((inside, tokens, shared, experts, apart)).split()
+    waiting = " ".join((inside, tokens, shared, experts, apart, on_vector_cores)).split()
     found = communicate_inside(Texts.of([*waiting, *others.split(), None]))
     assert found.tolist() == [True] * len(waiting) + [False] * 10
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.grouping import group_by, row_of_key
-from advisor.analysis.operator_work import TOLD_BY, work_of_kernel
+from advisor.analysis.grouping import Groups, group_by, row_of_key
+from advisor.analysis.operator_work import TOLD_BY, Work, work_of_kernel
 from advisor.analysis.rooflines import peaks_of_rows
 from advisor.facts.derived import ChipLimit
 from advisor.facts.observed import Kernel
@@ -25,10 +25,7 @@ _HALF = ("FLOAT16", "BF16")
 def reachable_us(kernels: Table[Kernel], limits: Table[ChipLimit]) -> Array:
     """Per kernel: its operations and bytes at what is within reach, its start-up aside; NaN of all but products in half
     precision, and where the chip is not known."""
-    texts = [kernels.texts(name) for name in TOLD_BY]
-    alike = group_by(kernels["rank"], *texts)
-    rows = zip(*(column.take(alike.first).values() for column in texts), strict=True)
-    works = [work_of_kernel(op_type or "", *others) for op_type, *others in rows]
+    alike, works = _works_of_like_kernels(kernels)
     at = row_of_key(limits["rank"], kernels["rank"][alike.first])
     halves = np.array([work.dtype in _HALF and work.cube_work != "" for work in works], bool)
     peak = peaks_of_rows(limits, np.where(halves, at, -1), [work.dtype for work in works])
@@ -41,13 +38,18 @@ def reachable_us(kernels: Table[Kernel], limits: Table[ChipLimit]) -> Array:
 
 def most_memory_us(kernels: Table[Kernel], limits: Table[ChipLimit]) -> Array:
     """Per kernel: what one pass over its inputs and outputs takes at full bandwidth; NaN where that is not known."""
+    alike, works = _works_of_like_kernels(kernels)
+    gbps = values_at(limits["memory_gbps"], row_of_key(limits["rank"], kernels["rank"][alike.first]), np.nan)
+    found: Array = (np.array([work.most_bytes for work in works], float) / gbps / 1e3)[alike.of]
+    return found
+
+
+def _works_of_like_kernels(kernels: Table[Kernel]) -> tuple[Groups, list[Work]]:
+    """Kernels of one rank with the same tensors as groups, and the work of each group."""
     texts = [kernels.texts(name) for name in TOLD_BY]
     alike = group_by(kernels["rank"], *texts)
     rows = zip(*(column.take(alike.first).values() for column in texts), strict=True)
-    most = [work_of_kernel(op_type or "", *others).most_bytes for op_type, *others in rows]
-    gbps = values_at(limits["memory_gbps"], row_of_key(limits["rank"], kernels["rank"][alike.first]), np.nan)
-    found: Array = (np.array(most, float) / gbps / 1e3)[alike.of]
-    return found
+    return alike, [work_of_kernel(op_type or "", *others) for op_type, *others in rows]
 
 
 def pass_within_reach_us(kernels: Table[Kernel], limits: Table[ChipLimit]) -> Array:

@@ -92,7 +92,9 @@ def removals(
     alike = turn_takers(device, kernels, split, typed=False)
     sets = [
         _of_types(every, alike),
-        _of_chains(every, chains, (patterns, limits)),
+        _of_chains(
+            every, chains, pattern_of_chains(chains, patterns), fused_us_of_chains(chains, patterns, every, limits)
+        ),
         _of_slow_steps(device, kernels, split),
     ]
     whole = ~lacks_kernel_rows(split, device.cells.rank, device.cells.step)
@@ -117,19 +119,15 @@ def _of_types(every: StepKernels, alike: TurnTakers) -> _Sets:
     return _sets_of_kernels("operator", types, every, (groups, np.arange(len(groups.of)), slower), large)
 
 
-def _of_chains(every: StepKernels, chains: FoundChains, known: tuple[ChainPatterns, Table[ChipLimit] | None]) -> _Sets:
-    """The kernels of the chains of each pattern; known are the patterns and what the chip can."""
-    patterns, limits = known
-    row, names = chains.row, pattern_of_chains(chains, patterns).take(chains.chain)
+def _of_chains(every: StepKernels, chains: FoundChains, pattern: Texts, fused_us: Array) -> _Sets:
+    """The kernels of the chains of each pattern; per chain its pattern, and what the fused operator needs."""
+    row, names = chains.row, pattern.take(chains.chain)
     groups = group_by(every.table["rank"][row], names)
     share = groups.sums(every.duration_us[row]) / (every.steps * every.step_us)[row[groups.first]]
     members = groups, row, np.full(len(row), np.nan)
     kept = share >= LEAST_SHARE
     sets = _sets_of_kernels("chain", names, every, members, kept)
-    return structs.replace(
-        sets,
-        fused=_fused_kernels(every, chains, fused_us_of_chains(chains, patterns, every, limits)).take(kept[groups.of]),
-    )
+    return structs.replace(sets, fused=_fused_kernels(every, chains, fused_us).take(kept[groups.of]))
 
 
 def _of_slow_steps(device: DeviceTimeline, kernels: Table[Kernel], split: Table[Overlap] | None) -> _Sets:

@@ -170,15 +170,21 @@ class _Stacks:
         least = LEAST_SHARE * us[mine].sum() if named.key == OPERATOR else 0.0
         spent: dict[CodeLine, float] = {}
         for code in np.flatnonzero((parts > 0) & (parts >= least)).tolist():
-            name = operators.names[code]
-            lines = {} if is_whole else _time_by_line(self._time_by_stack(name, rank, _SPENT[::-1], shapes))
-            if not lines:
-                lines = _time_by_line(self._time_by_stack(name, rank, _SPENT[::-1]))
-                lines = lines if is_whole or len(lines) == 1 else {}
+            lines = self._time_by_line_of(operators.names[code], rank, None if is_whole else shapes)
             whole = sum(lines.values())
             for line, part in lines.items():
                 spent[line] = spent.get(line, 0.0) + (parts[code] * part / whole if whole > 0 else 0.0)
         return _most_spent(spent)
+
+    def _time_by_line_of(
+        self, name: str, rank: int | None, shapes: Collection[Matrices] | None
+    ) -> dict[CodeLine, float]:
+        """Time of an operator by the user's line of each call, of those with such matrices alone where these are given;
+        where nothing tells which calls have them, nothing unless all are of one line."""
+        if shapes and (lines := _time_by_line(self._time_by_stack(name, rank, _SPENT[::-1], shapes))):
+            return lines
+        every = _time_by_line(self._time_by_stack(name, rank, _SPENT[::-1]))
+        return every if shapes is None or len(every) == 1 else {}
 
     def _time_by_stack(
         self, name: str, rank: int | None, columns: Sequence[str], shapes: Collection[Matrices] | None = None

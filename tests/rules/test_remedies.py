@@ -195,9 +195,10 @@ def _exports() -> Iterator[tuple[str, int, str, Compiled | None]]:
                     yield rule.id, number, found[1], test
 
 
-def _a_run(family: str = "npu") -> Frame:
-    """A run of whose framework and devices nobody said anything, but for their family."""
+def _a_run(test: Compiled, family: str = "npu") -> Frame:
+    """A run of whose framework and devices nobody said anything, but for their family, and no key of a finding either."""
     frame = Frame(None)
+    frame.named.update(dict.fromkeys(test.names))
     frame.named.update(run_values(run_of(f"device_family={family}")))
     return frame
 
@@ -210,7 +211,7 @@ def test_no_remedy_of_a_shipped_rule_advises_what_is_set(
     for word in exported.split():
         name, value = word.split("=", 1)
         if not value.startswith("/path/"):
-            frame = _a_run()
+            frame = _a_run(test)
             frame.named[ENVIRONMENT] = {name: {0: value}}
             assert test.run(frame) == FALSE, f"{rule}: step {number} advises {word} where it is set"
 
@@ -219,7 +220,7 @@ def test_no_remedy_of_a_shipped_rule_advises_what_is_set(
 def test_every_remedy_is_shown_where_nothing_was_recorded_but_the_family_of_devices_it_is_for(
     rule: str, number: int, exported: str, test: Compiled
 ) -> None:
-    frames = [_a_run(family) for family in ("npu", "gpu")]
+    frames = [_a_run(test, family) for family in ("npu", "gpu")]
     assert any(test.run(frame) != FALSE for frame in frames), f"{rule}: step {number} hides {exported}"
 
 

@@ -196,7 +196,7 @@ def _exports() -> Iterator[tuple[str, int, str, Compiled | None]]:
 
 
 def _a_run(test: Compiled, family: str = "npu") -> Frame:
-    """A run of whose framework and devices nobody said anything, but for their family, and no key of a finding either."""
+    """A run of whose framework and devices nobody said anything, but for their family, and a finding without keys."""
     frame = Frame(None)
     frame.named.update(dict.fromkeys(test.names))
     frame.named.update(run_values(run_of(f"device_family={family}")))

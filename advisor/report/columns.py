@@ -171,7 +171,7 @@ COLUMNS: Mapping[str, Text] = {
     "has_remedy": _t("Says what to do", "自带修复建议"),
     "has_steps": _t("Steps marked", "标记了 step"),
     "head_us": _t("Long task at the head", "段首长任务"),
-    "head_width": _t("Width of a head", "head 宽度"),
+    "head_width": _t("Width of a head", "head dim"),
     "heaviest": _t("Heaviest", "最重"),
     "held": _t("Calls ten times as long", "慢十倍以上的次数"),
     "held_bytes": _t("Held", "占用"),

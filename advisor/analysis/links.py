@@ -7,6 +7,7 @@ A few bytes take the same time on a good link and on a bad one, so only what is 
 from __future__ import annotations
 
 import numpy as np
+from msgspec import Struct
 
 from advisor.analysis.drains import drains
 from advisor.analysis.grouping import Groups, group_by, row_of_key
@@ -42,11 +43,7 @@ def link_uses(
     ways = group_by(links["source"], links["target"], links.texts("link"))
     first = ways.first
     size, bulk_us, speed = _bulk_traffic(links, ways)
-    alike = _comparable_links(links.texts("link").take(first), size)
-    typical = alike.medians(speed)[alike.of]
-    spread = alike.medians(np.abs(speed - typical))[alike.of] * _NORMAL
-    with np.errstate(invalid="ignore", divide="ignore"):
-        below = np.maximum(typical - speed, 0) / np.maximum(spread, typical * _LEAST_SPREAD)
+    usual = set_against_like(comparable_links(links.texts("link").take(first), size), speed)
     source, target = links["source"][first], links["target"][first]
     return Table.build(
         LinkUse,
@@ -57,9 +54,9 @@ def link_uses(
         transit_us=ways.sums(links["transit_us"]) / steps,
         bulk_us=bulk_us / steps,
         bandwidth_gbps=speed,
-        alike=alike.sizes[alike.of].astype(np.float64),
-        typical_gbps=typical,
-        deviation=below,
+        alike=usual.alike,
+        typical_gbps=usual.typical,
+        deviation=usual.deviation,
         exposed_share=_exposed_share(split, source, target),
         filled_us=_filled_us(split, calls, source, target) * _reduces_mostly(links, ways, calls),
         stage_worth_us=_worth_of_stage(split, stages, source, target),
@@ -135,8 +132,28 @@ def _told_once(links: Table[Link]) -> Table[Link]:
     return links.take(sender | ~told[ways.of])
 
 
-def _comparable_links(kinds: Texts, size_bytes: Array) -> Groups:
-    """Links of one kind whose sizes, in order, follow each other by less than a factor of two."""
+class Usual(Struct, frozen=True):
+    """What is usual among the like of each link, or rank."""
+
+    alike: Array
+    """How many there are, itself included."""
+    typical: Array
+    """Their median bandwidth, GB/s."""
+    deviation: Array
+    """How far below it each one is, in scaled median absolute deviations."""
+
+
+def set_against_like(like: Groups, speed: Array) -> Usual:
+    """Each bandwidth beside the median of its like."""
+    typical = like.medians(speed)[like.of]
+    spread = like.medians(np.abs(speed - typical))[like.of] * _NORMAL
+    with np.errstate(invalid="ignore", divide="ignore"):
+        below = np.maximum(typical - speed, 0) / np.maximum(spread, typical * _LEAST_SPREAD)
+    return Usual(like.sizes[like.of].astype(np.float64), typical, below)
+
+
+def comparable_links(kinds: Texts, size_bytes: Array) -> Groups:
+    """Links of one kind, or ranks by them, whose sizes, in order, follow each other by less than a factor of two."""
     order = np.lexsort((size_bytes, kinds.codes))
     size = np.log2(np.maximum(size_bytes[order], 1))
     begins = np.append(False, (np.diff(size) > 1) | (np.diff(kinds.codes[order]) != 0))[: len(order)]

@@ -78,6 +78,7 @@ TABLES: Mapping[str, Text] = {
     "launch_modes": _t("how operators were launched", "算子下发方式"),
     "launch_waits": _t("times from launch to kernel", "下发到执行的时间"),
     "launches": _t("launches", "下发记录"),
+    "link_ends": _t("traffic between ranks", "卡间通信量"),
     "link_uses": _t("traffic between ranks", "卡间通信量"),
     "links": _t("traffic between ranks", "卡间通信量"),
     "longest_calls": _t("longest collectives", "最长的集合通信"),

@@ -57,6 +57,7 @@ COLUMNS: Mapping[str, Text] = {
     "beside_calls": _t("Beside communication, per step", "每步与通信并行次数"),
     "beside_median_us": _t("Median beside communication", "与通信并行中位数"),
     "beside_us": _t("Beside communication", "与通信并行"),
+    "best_gbps": _t("Best link", "最快链路"),
     "best_share": _t("Best of its like", "同类最好水平"),
     "between_type": _t("Most of that", "其中最多的算子类型"),
     "between_us": _t("Between the members", "链内转换与拷贝"),

@@ -53,6 +53,7 @@ AT_NO_MOMENT = {
     "host/task-queue-off": SETTING,
     "io/slow-dataset-operation": "queues between operations are looked at by the clock, whatever the step",
     "ranks/slow-link": "the communication matrix says how much went over a link, not when",
+    "ranks/slow-port": "the communication matrix says how much went over a link, not when",
 }
 RULES = Catalog.load([shipped_folder("rules")]).rules
 

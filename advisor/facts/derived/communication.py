@@ -434,6 +434,31 @@ class LinkUse(Fact):
     ]
 
 
+class LinkEnd(Fact):
+    """All traffic in bulk of one rank over one kind of link, set against that of the other ranks."""
+
+    table = "link_ends"
+    observed = False
+    across_ranks = True
+
+    rank: Rank
+    link: Annotated[str, Key("HCCS, RDMA, PCIE, SIO.")]
+    peers: Annotated[float, Count("Ranks at the other ends of its links.")]
+    size_bytes: Annotated[float, Bytes("Sent and received per step.")]
+    bulk_us: Annotated[float, Us("Time moving per step on the link on which that takes longest.")]
+    best_gbps: Annotated[
+        float, Rate("Bandwidth of its fastest link, in either direction: where that is slow, all of its links are.")
+    ]
+    alike: Annotated[float, Count("Ranks that sent and received a comparable amount over such links, itself included.")]
+    typical_gbps: Annotated[float, Rate("Median of `best_gbps` of those.")]
+    deviation: Annotated[float, Times("How far below that, in scaled median absolute deviations; 0 or more.")]
+    exposed_share: Annotated[
+        float, Share("As in `link_uses`, the most on one of its links: the part that no computation hides.")
+    ]
+    filled_us: Annotated[float, Us("As in `link_uses`, the least on one of its links.")]
+    stage_worth_us: Annotated[float, Us("As in `link_uses`, the least on one of its links.")]
+
+
 class PortUse(Fact):
     """How busy one network port of a rank's device was during the capture, and what it lost meanwhile."""
 

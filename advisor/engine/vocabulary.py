@@ -57,6 +57,7 @@ TABLES: Mapping[str, Text] = {
     "host_calls": _t("host calls", "host 侧调用"),
     "host_turns": _t("how far hosts of ranks are behind in each step", "各卡每个 step 的 host 滞后"),
     "host_costs": _t("costs of host calls", "host 侧调用的开销"),
+    "group_paces": _t("collectives with all their ranks", "同一集合通信在各卡上的记录"),
     "handovers": _t("operators called and launches handed over", "算子调用与任务队列的入队"),
     "host_cpus": _t("load of the host's processors", "host CPU 利用率"),
     "host_uses": _t("use of the host's memory, storage and network", "host 内存、磁盘与网络的使用情况"),

@@ -355,6 +355,33 @@ class BusRate(Fact):
     bus_gbps: Annotated[float, Rate("That over its shortest elapse: the bus bandwidth of nccl-tests.")]
 
 
+class GroupPace(Fact):
+    """One communicator: how long its collectives take once all members are there, beside others of its kind."""
+
+    table = "group_paces"
+    observed = False
+    across_ranks = True
+
+    group: Annotated[str, Name("Communicator.")]
+    group_kind: Annotated[str, Key("tp, dp, cp …")]
+    member_ranks: Annotated[str, Name("Its captured ranks, such as `8-15`.")]
+    ranks: Annotated[float, Count("How many these are.")]
+    calls: Annotated[float, Count("Its collectives per step, exchanges (all-to-all) and sends aside.")]
+    needed_us: Annotated[
+        float, Us("What these take per step on the rank that came last to each: the time without waiting for ranks.")
+    ]
+    bare_us: Annotated[float, Us("The part of that with no kernel beside it, as the mean over the ranks.")]
+    others: Annotated[
+        float, Count("Others of its kind with as many members and calls, and of about that size where it is known.")
+    ]
+    like_us: Annotated[float, Us("Median of `needed_us` of those.")]
+    deviation: Annotated[
+        float, Times("How much slower than the median, in scaled median absolute deviations; 0 or more.")
+    ]
+    size_ratio: Annotated[float, Times("Bytes of a call over the median of those; missing where sizes are.")]
+    work_ratio: Annotated[float, Times("Computation of its members in a step over the median of those.")]
+
+
 class CallMatch(Fact):
     """Synchronising calls of one rank that other ranks made as well, by number, and those that ended when theirs did
     not."""

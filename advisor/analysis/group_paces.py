@@ -12,6 +12,7 @@ import numpy as np
 
 from advisor.analysis.grouping import Groups, group_by, ratio, row_of_key
 from advisor.analysis.links import set_against_like
+from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall, GroupPace, Meeting, Overlap
 from advisor.facts.table import Array, Table, Texts, values_at
 
@@ -68,7 +69,7 @@ def _of_members(
     )
     groups = group_by(calls.texts("group"))
     place = {name: number for number, name in enumerate(calls.texts("group").take(groups.first).values())}
-    at = [place[name] for name in names.values()]
+    at = np.array([place.get(name, MISSING) for name in names.values()], np.int64)
     pairs = group_by(groups.of, calls["rank"])
     rank, of = calls["rank"][pairs.first], groups.of[pairs.first]
     computed = np.full(len(rank), np.nan)
@@ -76,16 +77,19 @@ def _of_members(
         ranks = group_by(split["rank"])
         computed = values_at(ranks.means(split["compute_us"]), row_of_key(split["rank"][ranks.first], rank), np.nan)
     work = Groups(of, np.arange(len(groups))).means(computed)
-    return [np.sort(rank[of == number]) for number in at], groups.means(calls["size_bytes"])[at], work[at]
+    size = groups.means(calls["size_bytes"])
+    return [np.sort(rank[of == number]) for number in at], values_at(size, at, np.nan), values_at(work, at, np.nan)
 
 
 def _power_of_two(size: Array) -> Array:
-    known = size > 0
+    known = (size > 0) & np.isfinite(size)
     return np.where(known, np.rint(np.log2(np.where(known, size, 1))), -1).astype(np.int64)
 
 
-def _spell_ranks(ranks: Array) -> str:
-    """Ranks in order, such as `8-15` or `0, 8, 16`."""
+def _spell_ranks(ranks: Array) -> str | None:
+    """Ranks in order, such as `8-15` or `0, 8, 16`; missing where there are none."""
+    if not len(ranks):
+        return None
     breaks = [0, *(np.flatnonzero(np.diff(ranks) != 1) + 1).tolist(), len(ranks)]
     runs = [(int(ranks[begin]), int(ranks[end - 1])) for begin, end in pairwise(breaks)]
     told = [str(first) if first == last else f"{first}-{last}" for first, last in runs]

@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections import defaultdict
 from statistics import mean, median
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,6 +45,8 @@ def test_without_sums_of_the_steps_nothing_is_known_of_the_work_and_without_call
     calls = read_table(CollectiveCall, CALLS)
     assert {row["work_ratio"] for row in group_paces(calls, meetings(calls)).rows()} == {None}
     assert not len(group_paces(Table.empty(CollectiveCall), Table.empty(Meeting)))
+    (row,) = group_paces(Table.empty(CollectiveCall), meetings(calls).take(np.arange(5))).rows()[:1]
+    assert (row["member_ranks"], row["ranks"], row["needed_us"]) == (None, 0, 11)
 
 
 RANKS = {"a": (0, 1), "b": (2, 4), "c": (3, 5, 6), "d": (7, 8)}

@@ -8,11 +8,10 @@ from collections.abc import Iterator, Sequence
 from advisor.messages.text import Language, Text
 from advisor.model.findings import Diagnosis
 from advisor.model.unread import Unread
-from advisor.report.blocks import Block, Heading, Paragraph
+from advisor.report.blocks import Block, Paragraph
 from advisor.report.diagnosis.cards import Maker
-from advisor.report.diagnosis.finding import quiet_line
-from advisor.report.diagnosis.outcomes import first_unread, unread_in_full
-from advisor.report.prose import TextPiece, flat_text, plain_prose
+from advisor.report.diagnosis.outcomes import unread_in_full, unread_in_short
+from advisor.report.prose import TextPiece, flat_text
 from advisor.report.words import say
 
 
@@ -25,16 +24,13 @@ def say_losses(losses: Diagnosis) -> tuple[Text, ...]:
 def losses_in_short(lost: Sequence[Text], unread: Sequence[Unread], language: Language) -> Iterator[Block]:
     """What fits on a terminal."""
     yield from _lost(lost, language)
-    if unread:
-        yield quiet_line(first_unread(unread, language), begins=True)
+    yield from unread_in_short(unread, language)
 
 
 def losses_in_full(lost: Sequence[Text], unread: Sequence[Unread], language: Language) -> Iterator[Block]:
     """The same with every place that could not be read."""
     yield from _lost(lost, language)
-    if unread:
-        yield Heading(plain_prose(say("unread", language)))
-        yield from unread_in_full(unread, language)
+    yield from unread_in_full(unread, language)
 
 
 def _lost(lost: Sequence[Text], language: Language) -> Iterator[Block]:

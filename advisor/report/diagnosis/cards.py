@@ -163,6 +163,11 @@ class Card(Struct, frozen=True):
     references: tuple[Prose, ...]
 
     @property
+    def place_in_short(self) -> str:
+        """The worst place, and a sign where there are more; empty where none is known."""
+        return self.places[0].place + (" …" if len(self.places) > 1 else "") if self.places else ""
+
+    @property
     def same_time(self) -> tuple[CardLink, ...]:
         """Symptoms shown here whose time is this time."""
         return tuple(link for link in self.folds if link not in self.partly)

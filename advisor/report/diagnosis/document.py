@@ -32,13 +32,13 @@ from advisor.report.diagnosis.headline import Headline, make_headline
 from advisor.report.diagnosis.outcomes import (
     Unchecked,
     checked_rows,
-    first_unread,
     not_checked,
     say_outcome_counts,
     unread_in_full,
+    unread_in_short,
 )
 from advisor.report.phrases import Phrases
-from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, parse_prose, plain_prose, toned
+from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose, toned
 from advisor.report.run_summary import captures_chosen, engine_grid, run_list, run_title
 from advisor.report.time_split import time_parts
 from advisor.report.words import say, say_rule_count
@@ -133,7 +133,7 @@ class DiagnosisBlocks(Phrases):
         yield from self.run()
         yield from self.not_checked()
         yield from self.checked()
-        yield from self.unread()
+        yield from unread_in_full(self.diagnosis.unread, self.language)
         yield self.sentence("made_by", version=clean_line(self.diagnosis.version, 40))
 
     def overview(self) -> Iterator[Block]:
@@ -160,8 +160,7 @@ class DiagnosisBlocks(Phrases):
             name = "more_in_report" if is_written else "more_findings_short"
             yield quiet_line(self.said(name, count=more), begins=True)
         yield from self.unchecked_briefly()
-        if self.diagnosis.unread:
-            yield quiet_line(first_unread(self.diagnosis.unread, self.language), begins=True)
+        yield from unread_in_short(self.diagnosis.unread, self.language)
 
     def split(self) -> Iterator[SplitBlock]:
         """The time split, where it is known."""
@@ -198,9 +197,7 @@ class DiagnosisBlocks(Phrases):
         first = (TextPiece(said.time, strong=True),) if said.time else ()
         yield Paragraph(self.in_a_row(first, second))
         yield from map(quiet_line, said.remarks)
-        chosen = captures_chosen(self.diagnosis.run.notes, self.language)
-        if chosen:
-            yield quiet_line(chosen)
+        yield from paragraph_of(*toned(captures_chosen(self.diagnosis.run.notes, self.language), "quiet"))
 
     def leading_sentence(self, said: Headline) -> Prose:
         """What leads, and what to do next where it is no cause."""
@@ -264,11 +261,7 @@ class DiagnosisBlocks(Phrases):
             return
         yield self.heading("unchecked")
         yield from paragraph_of(*self.blind_note)
-        yield from bullet_list((*group.reason, *toned(self.rule_names(group), "note")) for group in self.unchecked)
-
-    def rule_names(self, group: Unchecked) -> Prose:
-        """How many rules, and all of them."""
-        return (TextPiece(f" — {group.count}{self.colon}"), *join_prose(" ", map(code_prose, group.rules)))
+        yield from bullet_list((*group.reason, *toned(group.names(self.language), "note")) for group in self.unchecked)
 
     def unchecked_briefly(self) -> Iterator[Block]:
         """The first reasons, each with its first rules."""
@@ -298,18 +291,10 @@ class DiagnosisBlocks(Phrases):
         grid = Grid(self.heads("rule", "result", "reason"), tuple(rows))
         yield Fold(self.said("all_rules"), (grid,))
 
-    def unread(self) -> Iterator[Block]:
-        """What of the input could not be read."""
-        if self.diagnosis.unread:
-            yield self.heading("unread")
-            yield from unread_in_full(self.diagnosis.unread, self.language)
-
 
 def _ranking_row(card: Card) -> tuple[Prose, ...]:
     """A row of the ranking; what only shows the time of a finding above once more is set back."""
     amount = f"{card.saving_time} ({card.share})" if card.share else card.saving_time or "–"
-    more = " …" if len(card.places) > 1 else ""
-    place = card.places[0].place + more if card.places else "–"
     title = (TextPiece("↳ "), *card.title) if card.is_folded else card.title
-    said = map(plain_prose, (card.confidence_word, amount, place))
+    said = map(plain_prose, (card.confidence_word, amount, card.place_in_short or "–"))
     return (plain_prose(card.number), title, (severity_piece(card),), *said)

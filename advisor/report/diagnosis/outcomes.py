@@ -11,8 +11,9 @@ from msgspec import Struct
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, Outcome
 from advisor.model.unread import SavedMessage, Unread
-from advisor.report.blocks import Block, Grid, Paragraph
+from advisor.report.blocks import Block, Grid, Heading, Paragraph
 from advisor.report.diagnosis.cards import Maker, open_title
+from advisor.report.diagnosis.finding import quiet_line
 from advisor.report.prose import (
     Prose,
     TextPiece,
@@ -40,6 +41,10 @@ class Unchecked(Struct, frozen=True):
     count: str
     unheld: bool = False
     """Whether it is about what no capture holds, so that recording again does not help."""
+
+    def names(self, language: Language) -> Prose:
+        """How many rules, and all of them."""
+        return (TextPiece(f" — {self.count}{say('colon', language)}"), *join_prose(" ", map(code_prose, self.rules)))
 
 
 def not_checked(outcomes: Sequence[Outcome], language: Language) -> tuple[Unchecked, ...]:
@@ -112,8 +117,17 @@ def _nearest_measure(outcome: Outcome, maker: Maker) -> Prose:
 MOST_UNREAD = 50
 
 
+def unread_in_short(unread: Sequence[Unread], language: Language) -> Iterator[Block]:
+    """What of the input could not be read, in a line."""
+    if unread:
+        yield quiet_line(first_unread(unread, language), begins=True)
+
+
 def unread_in_full(unread: Sequence[Unread], language: Language) -> Iterator[Block]:
-    """Places that could not be read, a row each, and that there are more."""
+    """The same below its title: places that could not be read, a row each, and that there are more."""
+    if not unread:
+        return
+    yield Heading(plain_prose(say("unread", language)))
     heads = tuple(plain_prose(say(name, language)) for name in ("file", "place", "what", "rows"))
     yield Grid(heads, tuple(unread_row(item, language) for item in unread[:MOST_UNREAD]))
     if len(unread) > MOST_UNREAD:

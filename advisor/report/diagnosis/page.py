@@ -32,6 +32,7 @@ from advisor.report.charts.specs import Chart, exhibit_charts
 from advisor.report.diagnosis.cards import Card, CardLink
 from advisor.report.diagnosis.document import FULL_CARDS, DiagnosisBlocks
 from advisor.report.diagnosis.finding import FindingBlocks, quiet_line, remedy_list, severity_piece
+from advisor.report.diagnosis.outcomes import unread_in_full
 from advisor.report.pages import Drawings, bounded_page, figure_blocks, page_part
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, plain_prose, quiet, strong, toned
 from advisor.report.run_summary import captures_chosen, run_line
@@ -177,7 +178,7 @@ class _PageBlocks(DiagnosisBlocks):
         yield from page_part("run", self.run(), self.say("run"))
         yield from page_part("unchecked", self.not_checked(), self.say("unchecked_short"))
         yield from page_part("checked", self.checked(titled=True), self.say("rules_short"))
-        yield from page_part("unread", self.unread())
+        yield from page_part("unread", unread_in_full(self.diagnosis.unread, self.language))
 
     def verdict(self) -> Iterator[Block]:
         """The answer, to be seen first."""
@@ -236,7 +237,7 @@ class _PageBlocks(DiagnosisBlocks):
         """A finding in the ranking: a line that leads to it, with what it wins drawn beside it."""
         seen_as = self.say("part_of" if card.is_partly else "same_time")
         same = quiet(seen_as + self.colon if card.is_folded else "")
-        place = [plain_prose(card.places[0].place + (" …" if len(card.places) > 1 else ""))] if card.places else []
+        place = [plain_prose(card.place_in_short)] if card.place_in_short else []
         about = FactLine(((severity_piece(card),), plain_prose(card.category_word), *place))
         what = Section((Paragraph((*same, *strong(card.title))), about), "what")
         number = Paragraph(quiet(card.number))

@@ -63,7 +63,7 @@ class ToolResult(Struct, frozen=True):
         card = self.card
         named = (
             ("saving", card.saving if card.saving_time else None),
-            ("seen_at", _worst_place(card) if card.places else None),
+            ("seen_at", card.place_in_short or None),
             ("called_from", self.recorded or None),
             ("caused_by", flat_text(card.causes[0].title) if card.causes else None),
             ("first_fix", one_line(card.actions[0].do) if card.actions else None),
@@ -158,10 +158,6 @@ def _level_of_finding(finding: Finding, ruling: Ruling | None) -> ResultLevel:
 def _clean_location(location: Location | None) -> Location | None:
     """A recorded path may hold anything too; no file that can be found changes."""
     return location and replace(location, file=clean_line(location.file, LONGEST_PATH))
-
-
-def _worst_place(card: Card) -> str:
-    return card.places[0].place + (" …" if len(card.places) + card.more_places > 1 else "")
 
 
 def _key_value(key: str, value: str, language: Language) -> str:

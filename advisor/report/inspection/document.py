@@ -80,7 +80,7 @@ class _InspectionBlocks(Phrases):
         yield from self.files()
         yield from self.facts()
         yield from self.rules()
-        yield from self.unread()
+        yield from unread_in_full(self.inspection.unread, self.language)
 
     def short(self) -> Iterator[Block]:
         """What fits on a terminal."""
@@ -293,20 +293,10 @@ class _InspectionBlocks(Phrases):
 
     def rules(self) -> Iterator[Block]:
         """Rules that cannot look by their reason, then those that can, then the others."""
-        blind = (
-            (*one.reason, TextPiece(f" — {one.count}{self.colon}"), *join_prose(" ", map(code_prose, one.rules)))
-            for one in self.unchecked
-        )
-        yield from self.listed("rules_blind", blind)
+        yield from self.listed("rules_blind", ((*one.reason, *one.names(self.language)) for one in self.unchecked))
         concerned = {*self.inspection.enabled, *self.inspection.blind}
         others = [one.rule for one in self.inspection.outcomes if one.rule not in concerned]
         for name, rules in (("rules_that_can", self.inspection.enabled), ("rules_beside", others)):
             if rules:
                 title = f"{self.say(name)}{self.colon}{len(rules)}"
                 yield Fold(plain_prose(title), paragraph_of(*join_prose(" ", map(code_prose, rules))))
-
-    def unread(self) -> Iterator[Block]:
-        """What of the input could not be read."""
-        if self.inspection.unread:
-            yield self.heading("unread")
-            yield from unread_in_full(self.inspection.unread, self.language)

@@ -32,7 +32,7 @@ from advisor.report.comparison.words import JUDGEMENTS
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
 from advisor.report.diagnosis.cards import Card, make_cards, worst_place
 from advisor.report.diagnosis.finding import quiet_line
-from advisor.report.diagnosis.outcomes import first_unread
+from advisor.report.diagnosis.outcomes import unread_in_short
 from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, parse_prose, plain_prose, quiet, strong
 from advisor.report.run_summary import captures_chosen
@@ -101,8 +101,7 @@ class _Maker(Phrases):
             yield from self.more(self.failing, MOST_FAILING)
         if self.warned or self.known:
             yield from self.warnings()
-        if self.judged.diagnosis.unread:
-            yield quiet_line(first_unread(self.judged.diagnosis.unread, self.language), begins=True)
+        yield from unread_in_short(self.judged.diagnosis.unread, self.language)
         if self.verdict.budgets:
             yield self.budgets()
         yield from self.notes(self.verdict.notes, "warn")

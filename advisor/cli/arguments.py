@@ -102,6 +102,25 @@ def rule_options(one: argparse.ArgumentParser) -> None:
     config_option(one)
 
 
+def judged_options(one: argparse.ArgumentParser) -> None:
+    """What is judged, and what it is compared with."""
+    one.add_argument("path", type=named_path, help="a capture, or a .json written by diagnose")
+    one.add_argument(
+        "--baseline",
+        type=named_path,
+        metavar="PATH",
+        help="what to compare with: a capture, or a .json written by diagnose",
+    )
+
+
+def policy_options(one: argparse.ArgumentParser) -> None:
+    """By which rules and settings it is judged."""
+    rule_options(one)
+    one.add_argument(
+        "--policy", dest="config", type=Path, metavar="FILE", help="the same as --config: policy, budgets, suppressions"
+    )
+
+
 def config_option(one: argparse.ArgumentParser) -> None:
     """Which settings are in force."""
     one.add_argument(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from advisor.model.comparison import Comparison
     from advisor.model.findings import Diagnosis
     from advisor.model.verdict import Verdict
+    from advisor.report.blocks import Document
     from advisor.report.charts.draw import Renderer
     from advisor.report.sources import Sources
     from advisor.report.writers import Output
@@ -36,10 +37,9 @@ MANY_RANKS, MOST_LINES = 64, 60
 def hand_out(diagnosis: Diagnosis, arguments: argparse.Namespace, outputs: Sequence[Output], charts: Renderer) -> int:
     from advisor.model.findings import Severity
 
-    write_all(diagnosis, arguments, outputs, charts)
+    written = write_all(diagnosis, arguments, outputs, charts)
     if not arguments.quiet:
-        files = tuple(output.path for output in outputs if not output.is_stdout)
-        _print_summary(diagnosis, arguments, console_beside(outputs), files)
+        _print_summary(diagnosis, arguments, console_beside(outputs), written)
     level = arguments.fail_on
     worst = max((finding.severity for finding in diagnosis.findings), default=None)
     return FOUND if level and worst is not None and worst >= Severity[level] else FINE
@@ -59,6 +59,15 @@ def _print_summary(
             top -= 1
             summary = diagnosis_summary(diagnosis, language, top, is_written=bool(files))
     print_document(summary, console, files)
+
+
+def show_document(
+    document: Document, outputs: Sequence[Output], written: Sequence[Path] = (), *, inset: int = 0
+) -> None:
+    """Prints a document and the files that were written where people read."""
+    from advisor.report.renderers.terminal import print_document
+
+    print_document(document, console_beside(outputs), written, inset)
 
 
 def console_beside(outputs: Sequence[Output]) -> Console:
@@ -108,8 +117,8 @@ def write_all(
     *,
     comparison: Comparison | None = None,
     verdict: Verdict | None = None,
-) -> None:
-    """Writes every report that was asked for.
+) -> list[Path]:
+    """Writes every report that was asked for, and gives the files.
 
     Raises:
         UsageError: One of them cannot be written, or the anchor is none.
@@ -118,9 +127,10 @@ def write_all(
 
     language, sources = language_of(arguments.lang), sources_of(arguments)
     locations = sources.locations(diagnosis)
-    write_outputs(Reported(diagnosis, language, comparison, verdict, locations, charts), outputs, language)
+    written = write_outputs(Reported(diagnosis, language, comparison, verdict, locations, charts), outputs, language)
     if not arguments.quiet and any(output.writer.placed for output in outputs):
         _tell_of_places(diagnosis, sources, language)
+    return written
 
 
 def _tell_of_places(diagnosis: Diagnosis, sources: Sources, language: Language) -> None:

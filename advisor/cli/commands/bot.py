@@ -8,7 +8,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.cli.arguments import language_option, named_path, positive_number, reading_options, rule_options
+from advisor.cli.arguments import (
+    judged_options,
+    language_option,
+    named_path,
+    policy_options,
+    positive_number,
+    reading_options,
+)
 from advisor.cli.exit_codes import FINE
 from advisor.cli.inputs import given_diagnosis, read_saved
 from advisor.cli.settings_in_force import language_of, settings_of
@@ -34,13 +41,7 @@ def words(one: argparse.ArgumentParser) -> None:
     from advisor.bot.forges import FORGES
     from advisor.bot.limits import REQUEST_S, RUN_S
 
-    one.add_argument("path", type=named_path, help="a capture, or a .json written by diagnose")
-    one.add_argument(
-        "--baseline",
-        type=named_path,
-        metavar="PATH",
-        help="what to compare with: a capture, or a .json written by diagnose",
-    )
+    judged_options(one)
     where = one.add_argument_group("where", "in the jobs of a forge's own CI all of these are known")
     where.add_argument("--forge", choices=tuple(FORGES), help="where the pull request lives; gitea is for Forgejo too")
     where.add_argument("--repo", metavar="OWNER/NAME", help="the repository; on GitLab the full path of the project")
@@ -77,10 +78,7 @@ def words(one: argparse.ArgumentParser) -> None:
         metavar="S",
         help=f"seconds for one answer (default: {REQUEST_S:g})",
     )
-    rule_options(one)
-    one.add_argument(
-        "--policy", dest="config", type=Path, metavar="FILE", help="the same as --config: policy, budgets, suppressions"
-    )
+    policy_options(one)
     language_option(one)
     reading_options(one)
     one.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from advisor.cli.arguments import (
     SETTINGS_FILE,
+    judged_options,
     language_option,
-    named_path,
     output_options,
+    policy_options,
     reading_options,
-    rule_options,
     source_options,
 )
 from advisor.cli.exit_codes import FINE, FOUND, UNREADABLE
 from advisor.cli.inputs import given_diagnosis, is_saved, warn_of_rules
-from advisor.cli.outputs import chart_renderer, console_beside, write_all
+from advisor.cli.outputs import chart_renderer, show_document, write_all
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
 from advisor.report.output_formats import VERDICT, WRITERS
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from advisor.model.verdict import Verdict
     from advisor.policy.policy import FailCondition
     from advisor.policy.settings import Settings
+    from advisor.report.blocks import Document
     from advisor.report.writers import Output
 
 
@@ -38,23 +39,14 @@ _WRITERS = (VERDICT, *WRITERS)
 
 def words(one: argparse.ArgumentParser) -> None:
     """What the command understands."""
-    one.add_argument("path", type=named_path, help="a capture, or a .json written by diagnose")
-    one.add_argument(
-        "--baseline",
-        type=named_path,
-        metavar="PATH",
-        help="what to compare with: a capture, or a .json written by diagnose",
-    )
+    judged_options(one)
     one.add_argument(
         "--fail-on",
         metavar="WHAT",
         help="exit with 1 on findings from this severity on: high; new:high (new or worse than in the baseline); "
         "worse:high; several with commas; none (default: new:high with a baseline, else high)",
     )
-    rule_options(one)
-    one.add_argument(
-        "--policy", dest="config", type=Path, metavar="FILE", help="the same as --config: policy, budgets, suppressions"
-    )
+    policy_options(one)
     output_options(one, _WRITERS)
     source_options(one)
     language_option(one)
@@ -78,9 +70,9 @@ def run(arguments: argparse.Namespace) -> int:
         from advisor.pipeline import verdict_by_settings
 
         verdict = verdict_by_settings(diagnosis, comparison, settings, fail_on)
-        write_all(diagnosis, arguments, outputs, charts, comparison=comparison, verdict=verdict)
+        written = write_all(diagnosis, arguments, outputs, charts, comparison=comparison, verdict=verdict)
     if not arguments.quiet:
-        _print_to_console(diagnosis, comparison, verdict, arguments, outputs)
+        show_document(_verdict_document(diagnosis, comparison, verdict, arguments), outputs, written)
     return FINE if verdict.passed else UNREADABLE if verdict.blind else FOUND
 
 
@@ -134,15 +126,10 @@ def _read_diagnosis(
     return diagnosis
 
 
-def _print_to_console(
-    diagnosis: Diagnosis,
-    comparison: Comparison | None,
-    verdict: Verdict,
-    arguments: argparse.Namespace,
-    outputs: Sequence[Output],
-) -> None:
+def _verdict_document(
+    diagnosis: Diagnosis, comparison: Comparison | None, verdict: Verdict, arguments: argparse.Namespace
+) -> Document:
     from advisor.pipeline import utc_today
-    from advisor.report.renderers.terminal import print_document
     from advisor.report.verdict.document import Judged, verdict_document
 
     judged = Judged(
@@ -152,5 +139,4 @@ def _print_to_console(
         settings=str(arguments.config or SETTINGS_FILE),
         today=utc_today(),
     )
-    written = tuple(output.path for output in outputs if not output.is_stdout)
-    print_document(verdict_document(judged, language_of(arguments.lang)), console_beside(outputs), written)
+    return verdict_document(judged, language_of(arguments.lang))

@@ -20,7 +20,7 @@ from advisor.cli.arguments import (
 )
 from advisor.cli.exit_codes import FINE
 from advisor.cli.inputs import warn_of_chip, ways_to_read
-from advisor.cli.outputs import chart_renderer, console_beside, sources_of, write_outputs
+from advisor.cli.outputs import chart_renderer, show_document, sources_of, write_outputs
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
 from advisor.report.output_formats import COMPARED_WRITERS, Reported
 
@@ -86,7 +86,6 @@ def run(arguments: argparse.Namespace) -> int:
 def hand_out(comparison: Comparison, arguments: argparse.Namespace, outputs: Sequence[Output], charts: Renderer) -> int:
     """How a comparison leaves a command: files, the terminal, and an exit code that judges nothing."""
     from advisor.report.comparison.document import comparison_summary
-    from advisor.report.renderers.terminal import print_document
 
     language, sources = language_of(arguments.lang), sources_of(arguments)
     locations = sources.locations(comparison.after)
@@ -94,7 +93,7 @@ def hand_out(comparison: Comparison, arguments: argparse.Namespace, outputs: Seq
     written = write_outputs(reported, outputs, language)
     if arguments.quiet:
         return FINE
-    print_document(comparison_summary(comparison, language, arguments.top or 5), console_beside(outputs), written)
+    show_document(comparison_summary(comparison, language, arguments.top or 5), outputs, written)
     return FINE
 
 

@@ -17,7 +17,7 @@ from advisor.cli.arguments import (
 )
 from advisor.cli.exit_codes import FINE
 from advisor.cli.inputs import diagnose_capture, is_saved, saved_diagnosis
-from advisor.cli.outputs import console_beside, write_outputs
+from advisor.cli.outputs import show_document, write_outputs
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
 from advisor.report.output_formats import DOCUMENT_WRITERS, Told
 
@@ -124,10 +124,8 @@ def _open_source(
 
 def _hand_out(explanation: Explanation, arguments: argparse.Namespace, outputs: Sequence[Output]) -> None:
     from advisor.report.explanation.document import MOST_CASES, explanation_document
-    from advisor.report.renderers.terminal import print_document
 
     language = language_of(arguments.lang)
-    write_outputs(Told(explanation_document(explanation, language), explanation.to_json), outputs, language)
+    written = write_outputs(Told(explanation_document(explanation, language), explanation.to_json), outputs, language)
     if not arguments.quiet:
-        files = tuple(output.path for output in outputs if not output.is_stdout)
-        print_document(explanation_document(explanation, language, MOST_CASES), console_beside(outputs), files, inset=2)
+        show_document(explanation_document(explanation, language, MOST_CASES), outputs, written, inset=2)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.cli.arguments import language_option, named_path, output_options, reading_options, rule_options
 from advisor.cli.exit_codes import FINE, UNREADABLE
 from advisor.cli.inputs import refuse_saved
-from advisor.cli.outputs import console_beside, write_outputs
+from advisor.cli.outputs import show_document, write_outputs
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
 from advisor.report.output_formats import DOCUMENT_WRITERS, Told
 
@@ -30,7 +30,6 @@ def run(arguments: argparse.Namespace) -> int:
     from advisor.pipeline import inspect
     from advisor.report.inspection.document import inspection_document, inspection_summary
     from advisor.report.progress_bar import ProgressBar
-    from advisor.report.renderers.terminal import print_document
     from advisor.report.writers import check_outputs, outside_captures
 
     refuse_saved(arguments.path)
@@ -42,8 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         words = {"chip": arguments.chip, "job": arguments.job, "cache": arguments.cache}
         found = inspect(arguments.path, catalog, jobs=arguments.jobs, progress=bar, **words)
     outside_captures(outputs, arguments.path, tuple(one.path for one in found.found))
-    write_outputs(Told(inspection_document(found, language), found.to_json), outputs, language)
+    written = write_outputs(Told(inspection_document(found, language), found.to_json), outputs, language)
     if not arguments.quiet:
-        files = tuple(output.path for output in outputs if not output.is_stdout)
-        print_document(inspection_summary(found, language), console_beside(outputs), files)
+        show_document(inspection_summary(found, language), outputs, written)
     return FINE if found.run is not None else UNREADABLE

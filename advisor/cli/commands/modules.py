@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.cli.arguments import language_option, named_path, output_options, reading_options
 from advisor.cli.exit_codes import FINE, UNREADABLE
 from advisor.cli.inputs import refuse_saved, warn_of_chip, ways_to_read
-from advisor.cli.outputs import console_beside, write_outputs
+from advisor.cli.outputs import show_document, write_outputs
 from advisor.cli.settings_in_force import language_of, settings_of
 from advisor.messages.errors import InputError
 from advisor.messages.message import Message
@@ -31,7 +31,6 @@ def run(arguments: argparse.Namespace) -> int:
     from advisor.pipeline import modules, open_profile
     from advisor.report.modules.document import modules_summary
     from advisor.report.progress_bar import ProgressBar
-    from advisor.report.renderers.terminal import print_document
     from advisor.report.writers import check_outputs, outside_captures
 
     refuse_saved(arguments.path)
@@ -43,10 +42,9 @@ def run(arguments: argparse.Namespace) -> int:
         warn_of_chip(profile, arguments)
         outside_captures(outputs, arguments.path, tuple(capture.path for capture in profile.run.captures))
         report = modules(profile, settings)
-    write_outputs((report, language), outputs, language)
+    written = write_outputs((report, language), outputs, language)
     if not arguments.quiet:
-        files = tuple(output.path for output in outputs if not output.is_stdout)
-        print_document(modules_summary(report, language), console_beside(outputs), files)
+        show_document(modules_summary(report, language), outputs, written)
     elif not report.ranks:
         raise InputError(Message("no_modules_told", path=arguments.path), Message("without_quiet_how_to_record"))
     return FINE if report.ranks else UNREADABLE

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.cli.arguments import language_option, named_path, output_options, positive_number, reading_options
 from advisor.cli.exit_codes import FINE
 from advisor.cli.inputs import refuse_saved, ways_to_read
-from advisor.cli.outputs import console_beside, write_outputs
+from advisor.cli.outputs import show_document, write_outputs
 from advisor.cli.settings_in_force import language_of, settings_of
 from advisor.report.output_formats import STATISTICS_WRITERS, CountedTables
 
@@ -78,7 +78,6 @@ def run(arguments: argparse.Namespace) -> int:
     from advisor.pipeline import count_profile, losses_of_tables, open_to_count
     from advisor.report.losses import say_losses
     from advisor.report.progress_bar import ProgressBar
-    from advisor.report.renderers.terminal import print_document
     from advisor.report.statistics.document import statistics_summary
     from advisor.report.writers import check_outputs, outside_captures
 
@@ -97,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
     found = found.model_copy(update={"lost": say_losses(losses), "unread": losses.unread})
     written = write_outputs(CountedTables(found, language, arguments.top), outputs, language)
     if not arguments.quiet:
-        print_document(statistics_summary(found, language, arguments.top), console_beside(outputs), written)
+        show_document(statistics_summary(found, language, arguments.top), outputs, written)
     return FINE
 
 

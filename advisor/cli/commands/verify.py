@@ -9,7 +9,7 @@ from advisor.cli.arguments import language_option, named_path, output_options, r
 from advisor.cli.commands.compare import runs_told_apart
 from advisor.cli.exit_codes import FINE, FOUND
 from advisor.cli.inputs import given_diagnosis
-from advisor.cli.outputs import console_beside, write_outputs
+from advisor.cli.outputs import show_document, write_outputs
 from advisor.cli.settings_in_force import language_of, settings_of
 from advisor.report.output_formats import DOCUMENT_WRITERS, Told
 
@@ -40,7 +40,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Compares both captures and says what became of findings; ends with 1 unless a fix worked at least in part."""
     from advisor.comparison.verification import finding_named
     from advisor.pipeline import compare
-    from advisor.report.renderers.terminal import print_document
     from advisor.report.writers import check_outputs, outside_captures
 
     settings = settings_of(arguments)
@@ -56,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     told, worked = _verify_one_or_all(comparison, arguments.finding, language_of(arguments.lang))
     write_outputs(told, outputs, language_of(arguments.lang))
     if not arguments.quiet:
-        print_document(told.document, console_beside(outputs))
+        show_document(told.document, outputs)
     return FINE if worked else FOUND
 
 

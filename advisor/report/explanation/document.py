@@ -5,21 +5,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from msgspec.structs import replace
-
 from advisor.messages.text import Language
 from advisor.model.explanation import Case, Check, Explanation, Linked, Logic, Term, Threshold, Worth
-from advisor.model.findings import CodeLine, Diagnosis, Finding, Rows, Scalar
+from advisor.model.findings import Diagnosis, Finding, Rows, Saving, Scalar
 from advisor.model.run import Run
-from advisor.report.blocks import Block, Blocks, Document, Grid, Heading, Paragraph, bullet_list
+from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph, bullet_list
 from advisor.report.columns import COLUMNS
 from advisor.report.diagnosis.cards import Maker, describe_saving
 from advisor.report.explanation.chinese_meanings import chinese_meanings
-from advisor.report.explanation.rule_document import RuleBlocks, logic_rows
+from advisor.report.explanation.rule_document import LONGEST_EXPRESSION, RuleBlocks, logic_rows
 from advisor.report.explanation.words import WORDS
 from advisor.report.occurrence_times import worst_events
 from advisor.report.places import join_places
-from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_long_prose, parse_prose, plain_prose
+from advisor.report.prose import (
+    Prose,
+    TextPiece,
+    clean_line,
+    code_prose,
+    parse_long_prose,
+    parse_prose,
+    plain_prose,
+    toned,
+)
 from advisor.report.rule_text import rule_sentence
 from advisor.report.sources import named_line
 from advisor.report.words import CONFIDENCES, OUTCOMES, SEVERITIES, word_for
@@ -35,16 +42,6 @@ def explanation_document(explanation: Explanation, language: Language, most: int
     return Document(language, tuple(made), explanation.version)
 
 
-def _titled_blocks(title: Prose, said: Iterable[Prose] = (), grid: Grid | None = None, *, level: int = 2) -> Blocks:
-    """A part of an explanation: sentences, then a table."""
-    return (Heading(title, level), *map(Paragraph, said), *([grid] if grid is not None else []))
-
-
-def _subject_blocks(title: Prose, said: Iterable[Prose] = ()) -> Blocks:
-    """Where a subject begins: the parts that follow are about it."""
-    return _titled_blocks(tuple(replace(piece, tone="subject") for piece in title), said)
-
-
 class _Maker(RuleBlocks):
     def __init__(self, explanation: Explanation, language: Language) -> None:
         self.info = explanation.rule
@@ -58,74 +55,72 @@ class _Maker(RuleBlocks):
         explanation = self.explanation
         yield from self.introduction(self.info)
         if explanation.logic is not None:
-            yield from self._input_blocks(explanation.logic)
-            yield from self._clause_blocks(explanation.logic)
+            yield from self.inputs(explanation.logic)
+            yield from self.clauses(explanation.logic)
         if explanation.thresholds:
-            yield from self._threshold_blocks(explanation.thresholds)
-        yield from self._outcome_blocks()
+            yield from self.thresholds(explanation.thresholds)
+        yield from self.outcome()
         for case in explanation.cases[:most]:
-            yield from self._case_blocks(case)
+            yield from self.case(case)
         if left := explanation.cases[most:]:
-            yield from self._left_out_blocks(left)
+            yield self.left_out(left)
 
     def told(self, name: str, /, **pieces: TextPiece) -> Prose:
         """Words with holes for values, which never change how the rest is read."""
         return parse_prose(WORDS[name].say(self.language), pieces)
 
-    def _input_blocks(self, logic: Logic) -> Blocks:
-        table = self.told("reads_table", table=TextPiece(logic.table, code=True))
-        said = [(*table, TextPiece(self.colon), *parse_prose(self._table_meaning(logic)))]
-        if logic.requires:
-            said.append(self.told("reads_also", tables=TextPiece(self._join_names(logic.requires), code=True)))
-        if logic.record_with is not None:
-            said.append(parse_prose(self.say("record", how=logic.record_with.say(self.language))))
-        rows = tuple(
-            (
-                code_prose(column.name),
-                parse_prose(self._column_meaning(column.name, column.means)),
-                plain_prose(column.unit),
-            )
-            for column in logic.columns
-        )
-        return _titled_blocks(
-            self.said("reads"),
-            tuple(said),
-            Grid(self.heads("column", "holds", "unit"), rows),
-        )
+    def names(self, names: Iterable[str]) -> TextPiece:
+        """Names behind each other."""
+        return TextPiece(self.comma.join(names), code=True)
 
-    def _table_meaning(self, logic: Logic) -> str:
+    def subject(self, title: Prose) -> Heading:
+        """Where a subject begins: the parts that follow are about it."""
+        return Heading(toned(title, "subject"))
+
+    def inputs(self, logic: Logic) -> Iterator[Block]:
+        """What the rule reads."""
+        yield self.heading("reads")
+        table = self.told("reads_table", table=TextPiece(logic.table, code=True))
+        yield Paragraph((*table, TextPiece(self.colon), *parse_prose(self.table_meaning(logic))))
+        if logic.requires:
+            yield Paragraph(self.told("reads_also", tables=self.names(logic.requires)))
+        if logic.record_with is not None:
+            yield Paragraph(parse_prose(self.say("record", how=logic.record_with.say(self.language))))
+        rows = (
+            (code_prose(one.name), parse_prose(self.column_meaning(one.name, one.means)), plain_prose(one.unit))
+            for one in logic.columns
+        )
+        yield Grid(self.heads("column", "holds", "unit"), tuple(rows))
+
+    def table_meaning(self, logic: Logic) -> str:
         """What a table holds; the reference of facts is in English, and in Chinese the name of the table leads."""
         if self.language == "en":
             return logic.means
         return "。".join(filter(None, (logic.called.zh, chinese_meanings("tables").get(logic.means)))) or logic.means
 
-    def _column_meaning(self, name: str, doc: str) -> str:
+    def column_meaning(self, name: str, doc: str) -> str:
         """What a column holds; the reference of facts is in English: what is not said in Chinese has its label."""
-        return (
-            doc
-            if self.language == "en"
-            else chinese_meanings("columns").get(doc) or word_for(COLUMNS, name, self.language) or doc
-        )
+        if self.language == "en":
+            return doc
+        return chinese_meanings("columns").get(doc) or word_for(COLUMNS, name, self.language) or doc
 
-    def _clause_blocks(self, logic: Logic) -> Blocks:
-        rows = logic_rows([(clause.key, clause.text) for clause in logic.clauses])
-        pieces = TextPiece(self._join_names(logic.explains), code=True)
-        causes = (self.told("may_cause", rules=pieces),) if logic.explains else ()
-        grid = Grid(self.heads("key", "expression"), rows)
-        return (*_titled_blocks(self.said("logic"), (), grid), *bullet_list(causes))
+    def clauses(self, logic: Logic) -> Iterator[Block]:
+        """What it looks at and when it fires."""
+        yield self.heading("logic")
+        yield Grid(self.heads("key", "expression"), logic_rows([(one.key, one.text) for one in logic.clauses]))
+        if logic.explains:
+            yield from bullet_list([self.told("may_cause", rules=self.names(logic.explains))])
 
-    def _join_names(self, names: Sequence[str]) -> str:
-        return self.comma.join(names)
-
-    def _threshold_blocks(self, thresholds: Sequence[Threshold]) -> Blocks:
-        rows = tuple(
-            (code_prose(one.name), self._threshold_prose(one), rule_sentence(one.basis.say(self.language)))
+    def thresholds(self, thresholds: Sequence[Threshold]) -> Iterator[Block]:
+        yield self.heading("thresholds")
+        rows = (
+            (code_prose(one.name), self.threshold_in_force(one), rule_sentence(one.basis.say(self.language)))
             for one in thresholds
         )
-        heads = self.heads("name", "value", "basis")
-        return _titled_blocks(self.said("thresholds"), (), Grid(heads, rows))
+        yield Grid(self.heads("name", "value", "basis"), tuple(rows))
 
-    def _threshold_prose(self, one: Threshold) -> Prose:
+    def threshold_in_force(self, one: Threshold) -> Prose:
+        """Its value, and where it is another than the rule file says what that is and who set it."""
         value = self.cards.number(one.value, one.unit)
         if not one.overridden:
             return plain_prose(value)
@@ -136,170 +131,155 @@ class _Maker(RuleBlocks):
             return self.told("moved", **pieces)
         return self.told("moved_at", **pieces, where=TextPiece(clean_line(one.where), code=True))
 
-    def _outcome_blocks(self) -> Blocks:
-        outcome, language = self.explanation.outcome, self.language
-        notes = [parse_prose(note.say(language)) for note in self.explanation.notes]
-        title = self.said("outcome")
-        if outcome is None:
-            asked = [] if self.explanation.run is not None else [self.said("not_asked")]
-            return _titled_blocks(title, (*notes, *asked))
-        if outcome.outcome == "fired":
-            count = sum(case.finding is not None for case in self.explanation.cases)
-            said = self.said("fired_one" if count == 1 else "fired", count=count)
-        elif outcome.outcome == "quiet":
-            said = self.said("quiet" if self.explanation.cases else "quiet_nothing")
-        else:
-            word = word_for(OUTCOMES, outcome.outcome, language) or outcome.outcome
-            reason = outcome.reason.say(language) if outcome.reason else self.say("no_reason")
-            said = (TextPiece(f"{word}{self.colon}"), *parse_long_prose(reason, 1000))
-        return _titled_blocks(title, (said, *notes))
+    def outcome(self) -> Iterator[Block]:
+        """What became of the rule in this run."""
+        yield self.heading("outcome")
+        outcome, cases = self.explanation.outcome, self.explanation.cases
+        if outcome is not None and outcome.outcome == "fired":
+            count = sum(case.finding is not None for case in cases)
+            yield self.sentence("fired_one" if count == 1 else "fired", count=count)
+        elif outcome is not None and outcome.outcome == "quiet":
+            yield self.sentence("quiet" if cases else "quiet_nothing")
+        elif outcome is not None:
+            word = word_for(OUTCOMES, outcome.outcome, self.language) or outcome.outcome
+            reason = outcome.reason.say(self.language) if outcome.reason else self.say("no_reason")
+            yield Paragraph((TextPiece(f"{word}{self.colon}"), *parse_long_prose(reason, 1000)))
+        yield from (Paragraph(parse_prose(note.say(self.language))) for note in self.explanation.notes)
+        if outcome is None and self.explanation.run is None:
+            yield self.sentence("not_asked")
 
-    def _case_blocks(self, case: Case) -> Iterator[Block]:
-        yield from self._lead_blocks(case)
-        yield from self._term_blocks(case) if case.terms else self._evidence_blocks(case)
+    def case(self, case: Case) -> Iterator[Block]:
+        """One subject that the rule looked at: what was measured, held against what, and what it is worth."""
+        yield from self.lead(case)
+        yield from self.terms(case) if case.terms else self.evidence(case)
         if case.checks:
-            yield from self._check_blocks(case.checks)
+            yield from self.checks(case.checks)
         if case.worth is not None and case.worth.saving.us > 0:
-            yield from self._worth_blocks(case.worth, self.cards.holes(case.finding) if case.finding else {})
+            yield from self.worth(case.worth, self.cards.holes(case.finding) if case.finding else {})
         if case.rows is not None and case.rows.rows:
-            yield from self._excerpt_blocks(case.rows)
+            yield from self.excerpt(case.rows)
         if case.finding is not None and case.finding.occurrences:
-            yield from self._moment_blocks(case.finding)
+            yield from self.moments(case.finding)
         for name, linked in (("caused_by", case.causes), ("explains", case.symptoms)):
-            yield from self.listed(name, map(self._linked_prose, linked), 3)
+            yield from self.listed(name, map(self.linked, linked), 3)
 
-    def _lead_blocks(self, case: Case) -> Blocks:
-        if case.finding is None:
-            subject = case.measure.subject if case.measure else {}
-            title = self.told("near", subject=TextPiece(self._subject_text(subject), code=True))
-            return _subject_blocks(title if subject else self.said("near_run"))
+    def lead(self, case: Case) -> Iterator[Block]:
+        """What the subject is."""
         finding = case.finding
-        number = plain_prose(f"{case.number}. ") if case.number else ()
-        title = (*number, *self.cards.title(finding))
-        line = (self._line_prose(finding.source),) if finding.source is not None else ()
-        return _subject_blocks(
-            title, (plain_prose(self._summary_line(finding)), *line, code_prose(finding.fingerprint))
-        )
+        if finding is None:
+            subject = case.measure.subject if case.measure else {}
+            near = TextPiece(self.say_subject(subject), code=True)
+            yield self.subject(self.told("near", subject=near) if subject else self.said("near_run"))
+            return
+        yield self.subject((*plain_prose(f"{case.number}. " if case.number else ""), *self.cards.title(finding)))
+        yield Paragraph(plain_prose(self.summary_line(finding)))
+        if finding.source is not None:
+            yield Paragraph((*self.label("called_from", ""), *code_prose(named_line(finding.source))))
+        yield Paragraph(code_prose(finding.fingerprint))
 
-    def _line_prose(self, source: CodeLine) -> Prose:
-        """The user's line behind a finding."""
-        return (
-            TextPiece(self.say("called_from") + self.colon),
-            *code_prose(named_line(source)),
-        )
-
-    def _summary_line(self, finding: Finding) -> str:
+    def summary_line(self, finding: Finding) -> str:
         """Severity, confidence, saving and place, in one line."""
-        language, colon = self.language, self.colon
         said = [
-            f"{self.say('severity')}{colon}{SEVERITIES[finding.severity.name].say(language)}",
-            f"{self.say('confidence')}{colon}{CONFIDENCES[finding.confidence.name].say(language)}",
-            describe_saving(finding.saving.us, finding.saving.share, self.times_of, language)[0],
-            *([self._worst_place(finding)] if finding.seen else []),
+            f"{self.say('severity')}{self.colon}{SEVERITIES[finding.severity.name].say(self.language)}",
+            f"{self.say('confidence')}{self.colon}{CONFIDENCES[finding.confidence.name].say(self.language)}",
+            self.phrase(finding.saving),
+            *(place.say(self.language) for place in join_places(finding.seen)[:1]),
         ]
         return " · ".join(said)
 
-    def _worst_place(self, finding: Finding) -> str:
-        return join_places(finding.seen)[0].say(self.language)
+    def phrase(self, saving: Saving) -> str:
+        """What can be won."""
+        return describe_saving(saving.us, saving.share, self.times_of, self.language)[0]
 
-    def _subject_text(self, subject: Mapping[str, Scalar]) -> str:
-        return self._join_names([f"{clean_line(key)}={clean_line(value)}" for key, value in subject.items()])
+    def say_subject(self, subject: Mapping[str, Scalar]) -> str:
+        return self.comma.join(f"{clean_line(key)}={clean_line(value)}" for key, value in subject.items())
 
-    def _term_blocks(self, case: Case) -> Blocks:
-        language = self.language
-        where = self.say("measured_near")
+    def terms(self, case: Case) -> Iterator[Block]:
+        """The values that the rule computed."""
+        yield self.heading("measured", 3)
         if case.finding is not None and case.finding.seen:
-            where = self.say("measured_at", place=join_places(case.finding.seen[:1])[0].say(language))
-        rows = tuple(
-            (code_prose(term.name), code_prose(term.expression, 4096), self._term_value(term)) for term in case.terms
+            yield self.sentence("measured_at", place=join_places(case.finding.seen[:1])[0].say(self.language))
+        else:
+            yield self.sentence("measured_near")
+        if any(term.value is None and not term.per_row for term in case.terms):
+            yield self.sentence("not_kept")
+        rows = (
+            (code_prose(term.name), code_prose(term.expression, LONGEST_EXPRESSION), self.term_value(term))
+            for term in case.terms
         )
-        unknown = any(term.value is None and not term.per_row for term in case.terms)
-        notes = (self.said("not_kept"),) if unknown else ()
-        heads = self.heads("name", "expression", "value")
-        grid = Grid(heads, rows, (False, False, True))
-        return _titled_blocks(self.said("measured"), (plain_prose(where), *notes), grid, level=3)
+        yield Grid(self.heads("name", "expression", "value"), tuple(rows), (False, False, True))
 
-    def _evidence_blocks(self, case: Case) -> Blocks:
+    def evidence(self, case: Case) -> Iterator[Block]:
         """What was saved of the values, where the rule that computed them is not at hand."""
+        yield self.heading("evidence", 3)
         about = case.finding or case.measure
-        measures = [self.cards.measure(item, self.info) for item in (about.evidence if about is not None else ())]
-        rows = tuple((one.label, one.value, plain_prose(one.threshold)) for one in measures)
-        heads = self.heads("measure", "value", "threshold")
-        return _titled_blocks(self.said("evidence"), (), Grid(heads, rows, (False, True, True)), level=3)
+        measures = (self.cards.measure(item, self.info) for item in (about.evidence if about is not None else ()))
+        rows = ((one.label, one.value, plain_prose(one.threshold)) for one in measures)
+        yield Grid(self.heads("measure", "value", "threshold"), tuple(rows), (False, True, True))
 
-    def _term_value(self, term: Term) -> Prose:
+    def term_value(self, term: Term) -> Prose:
         if term.per_row:
             return self.said("per_row")
         return self.cards.cell(term.value, term.name, term.unit)
 
-    def _check_blocks(self, checks: Sequence[Check]) -> Blocks:
-        rows = tuple(
-            (
-                self._decides_prose(check),
-                code_prose(check.text, 4096),
-                self._compared_values(check),
-                self._holds_prose(check),
-            )
-            for check in checks
-        )
-        levelled = any(check.decides != "when" for check in checks)
-        said = (self.said("first_level"),) if levelled else ()
-        grid = Grid(self.heads("decides", "condition", "stood", "met"), rows)
-        return _titled_blocks(self.said("held_against"), said, grid, level=3)
+    def checks(self, checks: Sequence[Check]) -> Iterator[Block]:
+        """What the values were held against."""
+        yield self.heading("held_against", 3)
+        if any(check.decides != "when" for check in checks):
+            yield self.sentence("first_level")
+        yield Grid(self.heads("decides", "condition", "stood", "met"), tuple(map(self.check_row, checks)))
 
-    def _decides_prose(self, check: Check) -> Prose:
-        decides = "when" if check.decides == "when" else f"{check.decides}_level"
+    def check_row(self, check: Check) -> tuple[Prose, ...]:
+        """What a condition decides, how it reads, with which values, and whether it holds."""
         levels = {"severity": SEVERITIES, "confidence": CONFIDENCES}.get(check.decides, {})
-        return self.said(decides, level=word_for(levels, check.level, self.language) or "")
-
-    def _compared_values(self, check: Check) -> Prose:
-        if not check.sign:
-            return ()
+        decides = "when" if check.decides == "when" else f"{check.decides}_level"
         left, right = (self.cards.piece(value, check.unit) for value in (check.left, check.right))
-        return (left, TextPiece(f" {check.sign} "), right)
-
-    def _holds_prose(self, check: Check) -> Prose:
-        return self.said({True: "yes", False: "no", None: "unknown"}[check.holds])
-
-    def _worth_blocks(self, worth: Worth, holes: Mapping[str, TextPiece]) -> Blocks:
-        language = self.language
-        at_place = TextPiece(show_value(worth.at_place_us, "us"))
-        phrase = describe_saving(worth.saving.us, worth.saving.share, self.times_of, language)[0]
-        across = self.say(worth.across)
-        said = (
-            self.told("worth_place", expression=TextPiece(clean_line(worth.expression, 4096), code=True), us=at_place),
-            self.said("worth_all", saving=phrase, across=across),
-            rule_sentence(self.say("assumes", words=worth.assumes.say(language)), holes),
+        return (
+            self.said(decides, level=word_for(levels, check.level, self.language) or ""),
+            code_prose(check.text, LONGEST_EXPRESSION),
+            (left, TextPiece(f" {check.sign} "), right) if check.sign else (),
+            self.said({True: "yes", False: "no", None: "unknown"}[check.holds]),
         )
-        rows = tuple((code_prose(term.name), self._term_value(term)) for term in worth.terms)
-        heads = self.heads("name", "value")
-        return _titled_blocks(self.said("worth"), said, Grid(heads, rows, (False, True)), level=3)
 
-    def _excerpt_blocks(self, rows: Rows) -> Blocks:
+    def worth(self, worth: Worth, holes: Mapping[str, TextPiece]) -> Iterator[Block]:
+        """How the saving was computed."""
+        yield self.heading("worth", 3)
+        expression = TextPiece(clean_line(worth.expression, LONGEST_EXPRESSION), code=True)
+        at_place = TextPiece(show_value(worth.at_place_us, "us"))
+        yield Paragraph(self.told("worth_place", expression=expression, us=at_place))
+        yield self.sentence("worth_all", saving=self.phrase(worth.saving), across=self.say(worth.across))
+        yield Paragraph(rule_sentence(self.say("assumes", words=worth.assumes.say(self.language)), holes))
+        rows = ((code_prose(term.name), self.term_value(term)) for term in worth.terms)
+        yield Grid(self.heads("name", "value"), tuple(rows), (False, True))
+
+    def excerpt(self, rows: Rows) -> Iterator[Block]:
+        """The rows behind it."""
         shown = self.cards.excerpt(rows, self.info, len(rows.rows))
-        notes = [shown.note] if shown.note else []
+        yield self.heading("excerpt", 3)
+        if shown.note:
+            yield Paragraph(plain_prose(shown.note))
         if shown.timed:
-            notes.append(self.say("since_start"))
-        title = self.said("excerpt")
-        return _titled_blocks(title, map(plain_prose, notes), shown.grid, level=3)
+            yield self.sentence("since_start")
+        yield shown.grid
 
-    def _moment_blocks(self, finding: Finding) -> Blocks:
+    def moments(self, finding: Finding) -> Iterator[Block]:
         """Its worst events, with where they lie in the timeline."""
-        notes = self.said("how_counted")
-        rows = tuple(
+        yield self.heading("occurrences", 3)
+        yield self.sentence("how_counted")
+        yield from bullet_list(
             (*one.line, TextPiece("".join(f" · {said}" for said in (one.span, f"{one.start_ns} ns") if said)))
             for one in worst_events(finding, self.language)
         )
-        return (*_titled_blocks(self.said("occurrences"), (notes,), level=3), *bullet_list(rows))
 
-    def _linked_prose(self, linked: Linked) -> Prose:
-        phrase = describe_saving(linked.saving.us, linked.saving.share, self.times_of, self.language)[0]
-        subject = f" {self._subject_text(linked.subject)}" if linked.subject else ""
+    def linked(self, linked: Linked) -> Prose:
+        """Another finding: its rule and subject, what it wins, and its fingerprint."""
+        subject = f" {self.say_subject(linked.subject)}" if linked.subject else ""
         name = TextPiece(f"{clean_line(linked.rule)}{subject}", code=True)
-        return (name, TextPiece(f" · {phrase} · "), TextPiece(clean_line(linked.fingerprint), code=True))
+        return (name, TextPiece(f" · {self.phrase(linked.saving)} · "), *code_prose(linked.fingerprint))
 
-    def _left_out_blocks(self, left: Sequence[Case]) -> Blocks:
-        names = [clean_line(case.fingerprint) for case in left[:MOST_NAMES]]
+    def left_out(self, left: Sequence[Case]) -> Heading:
+        """How many more subjects there are, and which."""
+        names = self.names(clean_line(case.fingerprint) for case in left[:MOST_NAMES])
         more = f" {self.say('more_places', count=len(left) - MOST_NAMES)}" if left[MOST_NAMES:] else ""
-        pieces = {"count": TextPiece(str(len(left))), "names": TextPiece(self._join_names(names), code=True)}
-        return _subject_blocks((*self.told("more_cases", **pieces), TextPiece(more)))
+        said = self.told("more_cases", count=TextPiece(str(len(left))), names=names)
+        return self.subject((*said, TextPiece(more)))

@@ -15,6 +15,7 @@ from advisor.messages.text import Language
 from advisor.model.comparison import Comparison, Moved, Shift, Status
 from advisor.model.findings import Confidence, Diagnosis
 from advisor.model.verdict import Verdict
+from advisor.report.comparison.amounts import signed_amount
 from advisor.report.comparison.answer import say_doubt
 from advisor.report.comparison.apart import say_barriers, with_both_times
 from advisor.report.diagnosis.headline import first_findings, say_doubts, time_sentence
@@ -126,7 +127,7 @@ def _say_step_shift(step: Shift, called: str, language: Language) -> str:
         language,
         before=show_value(step.before_us, "us"),
         after=show_value(step.after_us, "us"),
-        percent=_signed_amount(change, "share"),
+        percent=signed_amount(change, "share"),
         became=say(step.status, language),
     )
 
@@ -153,15 +154,11 @@ def _say_moved_part(entry: Moved, language: Language) -> str:
     part = say(entry.part, language)
     cause = word_for(CAUSES, entry.name, language)
     name = (TextPiece(f" {cause}"),) if cause else (TextPiece(" "), *code_prose(entry.name, 60)) if entry.name else ()
-    return safe_markdown((TextPiece(part), *name, TextPiece(f" ({_signed_amount(entry.delta_us, 'us')})")))
-
-
-def _signed_amount(value: float, unit: str) -> str:
-    return f"{'+' if value > 0 else '−' if value < 0 else ''}{show_value(abs(value), unit)}"
+    return safe_markdown((TextPiece(part), *name, TextPiece(f" ({signed_amount(entry.delta_us, 'us')})")))
 
 
 def _gate_line(verdict: Verdict, language: Language) -> str:
-    errors = sum(ruling.action == "error" and ruling.suppressed is None for ruling in verdict.rulings)
+    errors = sum(ruling.fails for ruling in verdict.rulings)
     over = [
         say(
             "budget",

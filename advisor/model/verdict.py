@@ -48,6 +48,21 @@ class Ruling(_Model):
     suppressed: Suppression | None = None
     """The suppression that took it out of the verdict."""
 
+    @property
+    def fails(self) -> bool:
+        """Whether it fails the run."""
+        return self.action == "error" and self.suppressed is None
+
+    @property
+    def warns(self) -> bool:
+        """Whether it warns and no more."""
+        return self.action == "warn" and self.suppressed is None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the baseline has it too, and no better."""
+        return self.status in ("same", "better")
+
 
 class Budget(_Model):
     """A limit a project sets for the run."""

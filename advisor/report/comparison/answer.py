@@ -18,7 +18,7 @@ from advisor.report.comparison.apart import compared_times, say_barriers, with_b
 from advisor.report.comparison.words import PARTS, say
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
 from advisor.report.prose import BETWEEN_SENTENCES, Prose, join_prose, parse_prose, plain_prose
-from advisor.report.words import CONFIDENCES
+from advisor.report.words import CONFIDENCES, Wording
 from advisor.units import show_value
 
 _MOST_MAIN = 3
@@ -118,15 +118,18 @@ def _say_counts(comparison: Comparison, language: Language) -> str:
     """How many findings are new, worse, better … in one sentence."""
     if not comparison.changes:
         return say("no_findings", language)
-    counts = [
-        say("count", language, count=len(found), word=STATUS_WORDS[status].say(language))
-        for status in STATUSES
-        if (found := comparison.having(status))
-    ]
-    said = say("findings_are", language, counts=say("comma", language).join(counts))
+    counts = say("comma", language).join(say_status_counts(comparison, say, language))
+    said = say("findings_are", language, counts=counts)
     if comparison.having("new", "worse", "not comparable"):
         return said
     return f"{say('none_worse', language)}{BETWEEN_SENTENCES[language]}{said}"
+
+
+def say_status_counts(comparison: Comparison, wording: Wording, language: Language) -> Iterator[str]:
+    """How many findings are new, how many worse and so on, in the words of a kind of document."""
+    for status in STATUSES:
+        if found := comparison.having(status):
+            yield wording("count", language, count=len(found), word=STATUS_WORDS[status].say(language))
 
 
 def _say_confidence(comparison: Comparison, language: Language) -> str:

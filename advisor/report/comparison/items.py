@@ -140,8 +140,8 @@ class Items:
 
     def saving(self, change: Change) -> str:
         """What it could win, before and after; for a finding that came or went only where it was found."""
-        before = _saving_time(change.saving_before) if change.severity_before is not None else ""
-        after = _saving_time(change.saving_after) if change.severity_after is not None else ""
+        before = saving_time(change.saving_before) if change.severity_before is not None else ""
+        after = saving_time(change.saving_after) if change.severity_after is not None else ""
         if before and after and before != after:
             return say("saving_from", self.language, before=before, after=after)
         if after:
@@ -171,7 +171,8 @@ class Items:
         )
 
 
-def _saving_time(saving: Saving | None) -> str:
+def saving_time(saving: Saving | None) -> str:
+    """The time that can be won; empty where none is estimated."""
     return show_value(saving.us, "us") if saving is not None and saving.us > 0 else ""
 
 

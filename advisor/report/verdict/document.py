@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
 
 from msgspec import Struct
 
 from advisor.messages.text import Language, Text
-from advisor.model.comparison import STATUSES, Comparison, Shift
+from advisor.model.comparison import Comparison, Shift
 from advisor.model.findings import Diagnosis
 from advisor.model.verdict import Budget, Ruling, Suppression, Verdict
 from advisor.report.blocks import (
@@ -26,6 +25,7 @@ from advisor.report.blocks import (
     Paragraph,
     bullet_list,
 )
+from advisor.report.comparison.answer import say_status_counts
 from advisor.report.comparison.apart import compared_times, say_barriers
 from advisor.report.comparison.sides import sides_chosen
 from advisor.report.comparison.words import JUDGEMENTS
@@ -84,10 +84,9 @@ class _Maker(Phrases):
         self.judged, self.verdict = judged, judged.verdict
         made = make_cards(judged.diagnosis, language)
         self.entries = [_Entry(card, one) for card, one in zip(made, self.verdict.rulings, strict=True)]
-        self.failing = [e for e in self.entries if e.ruling.action == "error" and e.ruling.suppressed is None]
-        warned = [e for e in self.entries if e.ruling.action == "warn" and e.ruling.suppressed is None]
-        self.warned = [e for e in warned if e.ruling.status not in ("same", "better")]
-        self.known = len(warned) - len(self.warned)
+        self.failing = [one for one in self.entries if one.ruling.fails]
+        self.warned = [one for one in self.entries if one.ruling.warns and not one.ruling.is_known]
+        self.known = sum(one.warns and one.is_known for one in self.verdict.rulings)
 
     def blocks(self) -> Iterator[Block]:
         yield Heading(verdict_line(self.verdict, self.language), 1)
@@ -122,14 +121,8 @@ class _Maker(Phrases):
 
     def against(self, comparison: Comparison) -> Prose:
         """How many findings are new, worse and so on, and what became of the step time."""
-        language = self.language
-        counted = Counter(change.status for change in comparison.changes)
-        counts = [
-            self.say("count", count=counted[status], word=STATUS_WORDS[status].say(language))
-            for status in STATUSES
-            if counted[status]
-        ]
-        said = f"{self.say('against')}{self.colon}{self.comma.join(counts) or self.say('no_change')}"
+        counts = self.comma.join(say_status_counts(comparison, self.wording, self.language))
+        said = f"{self.say('against')}{self.colon}{counts or self.say('no_change')}"
         step = comparison.step
         time = (TextPiece(self.say("semicolon")), self.time(comparison, step)) if step is not None else ()
         return (TextPiece(said), *time, TextPiece(self.say("full_stop")))

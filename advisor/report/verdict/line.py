@@ -11,9 +11,8 @@ from advisor.report.verdict.words import say, say_count
 
 def verdict_line(verdict: Verdict, language: Language) -> Prose:
     """Whether the run passes; what fails it, and what only warns."""
-    held = [one for one in verdict.rulings if one.suppressed is None]
-    failing = sum(one.action == "error" for one in held)
-    warned = sum(one.action == "warn" and one.status not in ("same", "better") for one in held)
+    failing = sum(one.fails for one in verdict.rulings)
+    warned = sum(one.warns and not one.is_known for one in verdict.rulings)
     exceeded = [budget for budget in verdict.budgets if budget.kept is False]
     broken = sum(budget.action == "error" for budget in exceeded)
     counts = [("failing", failing), ("exceeded", broken), ("warned", warned + len(exceeded) - broken)]

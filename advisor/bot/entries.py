@@ -9,17 +9,18 @@ signs are parted from what follows, and no line begins with text of either kind.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from advisor.bot.words import say
+from advisor.bot.words import BECAME, say
 from advisor.messages.text import Language
-from advisor.model.comparison import Change, Comparison, Status
-from advisor.model.findings import Diagnosis, Finding, Saving
+from advisor.model.comparison import Change, Comparison
+from advisor.model.findings import Diagnosis, Finding
 from advisor.report.blocks import followed_by, led_by, with_prose
+from advisor.report.comparison.items import saving_time
 from advisor.report.diagnosis.cards import Card, make_cards, open_title
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_long_prose
 from advisor.report.renderers.markdown import indent_lines, item_lines, markdown_prose
@@ -27,14 +28,6 @@ from advisor.report.words import SEVERITIES
 from advisor.report.words import say as report_word
 from advisor.units import show_value
 
-BECAME: Mapping[Status, str] = {
-    "new": "is_new",
-    "worse": "is_worse",
-    "same": "is_same",
-    "better": "is_better",
-    "gone": "is_gone",
-    "not comparable": "is_incomparable",
-}
 _REFERENCES = re.compile(r'(?<=[!~%&$^@#])(?=[\w"{\[])|(?<=GH)(?=-\d)|(?<=\w/)(?=\w+[#!@])', re.IGNORECASE)
 _LONGEST = 400
 _FINGERPRINT = re.compile(r"[0-9A-Za-z_]{1,64}")
@@ -81,8 +74,9 @@ class Entries:
         self.language, self._comparison = language, comparison
         self._times_of = diagnosis.run.times_of
         self._findings = diagnosis.by_fingerprint
-        self._cards = _by_fingerprint(diagnosis, language)
-        self._earlier = _by_fingerprint(comparison.before, language) if comparison else {}
+        self._cards = {card.fingerprint: card for card in make_cards(diagnosis, language)}
+        earlier = make_cards(comparison.before, language) if comparison else ()
+        self._earlier = {card.fingerprint: card for card in earlier}
 
     def full(self, fingerprint: str) -> ListEntry:
         """What it is, what it costs, where, and what to do first."""
@@ -104,7 +98,7 @@ class Entries:
         title = safe_markdown(card.title) if card else self._title_of_rule(change)
         severity = f"**{safe_sentence(self._severity_word(card, change))}**"
         marks = [
-            *([say(BECAME[change.status], self.language)] if change else []),
+            *([BECAME[change.status].say(self.language)] if change else []),
             *([say("suppressed", self.language)] if suppressed else []),
         ]
         facts = [*map(safe_sentence, marks), *self._saving_facts(card, change), *_place_facts(card)]
@@ -131,7 +125,7 @@ class Entries:
         known = [safe_sentence(card.saving)] if card and card.saving_time else []
         if change is None:
             return known
-        before, after = _time_of_saving(change.saving_before), _time_of_saving(change.saving_after)
+        before, after = saving_time(change.saving_before), saving_time(change.saving_after)
         if change.status in ("worse", "better") and before and after:
             return [safe_sentence(self._up_to(f"{before} → {after}"))]
         if change.status == "gone":
@@ -160,17 +154,8 @@ class Entries:
         return f"{fingerprint} {rule}" if sound else ""
 
 
-def _by_fingerprint(diagnosis: Diagnosis, language: Language) -> Mapping[str, Card]:
-    made = zip(diagnosis.findings, make_cards(diagnosis, language), strict=True)
-    return {finding.fingerprint: card for finding, card in made}
-
-
 def _place_facts(card: Card | None) -> list[str]:
     if card is None or not card.places:
         return []
     more = " …" if len(card.places) + card.more_places > 1 else ""
     return [safe_sentence(card.places[0].place) + more]
-
-
-def _time_of_saving(saving: Saving | None) -> str:
-    return show_value(saving.us, "us") if saving is not None and saving.us > 0 else ""

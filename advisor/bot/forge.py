@@ -93,11 +93,14 @@ class Refused(Struct, frozen=True):
     do: Text
 
 
+ForgeClient = Callable[[str, int, str, str, Retries | None], Forge]
+"""Repository, number, token, address (empty for its usual one), and how often to try: one pull request."""
+
+
 class ForgeKind(Struct, frozen=True):
     """One kind of forge: how to write to it, and how a CI job of its own names what is needed for that."""
 
-    client: Callable[[str, int, str, str, Retries | None], Forge]
-    """Repository, number, token, address (empty for its usual one), and how often to try: one pull request."""
+    client: ForgeClient
     features: Features
     tokens: tuple[str, ...]
     """Variables that may hold a token, after ADVISOR_TOKEN. A token of one forge is not sent to another."""

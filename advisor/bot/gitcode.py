@@ -10,8 +10,7 @@ import msgspec
 from advisor.bot.ci_job import CiJob, actions_job
 from advisor.bot.forge import Features, ForgeKind
 from advisor.bot.githublike import GitHubLike, Routes
-from advisor.bot.rest import ApiAccess, Rest
-from advisor.bot.retries import Retries
+from advisor.bot.rest import ApiAccess
 from advisor.messages.text import Text
 
 ADDRESS = "https://api.gitcode.com/api/v5"
@@ -33,12 +32,6 @@ _ROUTES = Routes(
 )
 
 
-def gitcode_client(repo: str, number: int, token: str, address: str = "", retries: Retries | None = None) -> GitHubLike:
-    """One pull request on GitCode."""
-    rest = Rest(_ACCESS, address or ADDRESS, token, retries)
-    return GitHubLike(rest, FEATURES, _ROUTES, repo, number)
-
-
 def gitcode_job(environ: Mapping[str, str]) -> CiJob | None:
     """A workflow of GitCode, whose variables begin with ATOMGIT; the address they give lacks its /api/v5."""
     if not environ.get("ATOMGIT_ACTIONS"):
@@ -46,4 +39,6 @@ def gitcode_job(environ: Mapping[str, str]) -> CiJob | None:
     return msgspec.structs.replace(actions_job(environ, "gitcode", "ATOMGIT"), api_url="", run_url="")
 
 
-FORGE = ForgeKind(gitcode_client, FEATURES, ("GITCODE_TOKEN", "ATOMGIT_TOKEN"), gitcode_job)
+FORGE = ForgeKind(
+    GitHubLike.client(_ACCESS, ADDRESS, FEATURES, _ROUTES), FEATURES, ("GITCODE_TOKEN", "ATOMGIT_TOKEN"), gitcode_job
+)

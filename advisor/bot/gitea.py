@@ -10,8 +10,7 @@ import msgspec
 from advisor.bot.ci_job import CiJob, actions_job
 from advisor.bot.forge import Features, ForgeKind
 from advisor.bot.githublike import GitHubLike, Routes
-from advisor.bot.rest import ApiAccess, Rest
-from advisor.bot.retries import Retries
+from advisor.bot.rest import ApiAccess
 from advisor.messages.text import Text
 
 ADDRESS = "https://gitea.com/api/v1"
@@ -32,12 +31,6 @@ _ROUTES = Routes(
 )
 
 
-def gitea_client(repo: str, number: int, token: str, address: str = "", retries: Retries | None = None) -> GitHubLike:
-    """One pull request on a Gitea or Forgejo server."""
-    rest = Rest(_ACCESS, address or ADDRESS, token, retries)
-    return GitHubLike(rest, FEATURES, _ROUTES, repo, number)
-
-
 def gitea_job(environ: Mapping[str, str]) -> CiJob | None:
     """A workflow of Gitea or Forgejo, which tells what it knows as GitHub does; the address of a run is another."""
     if not (environ.get("GITEA_ACTIONS") or environ.get("FORGEJO_ACTIONS")):
@@ -46,7 +39,7 @@ def gitea_job(environ: Mapping[str, str]) -> CiJob | None:
 
 
 FORGE = ForgeKind(
-    gitea_client,
+    GitHubLike.client(_ACCESS, ADDRESS, FEATURES, _ROUTES),
     FEATURES,
     ("GITEA_TOKEN", "FORGEJO_TOKEN"),
     gitea_job,

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from advisor.bot.ci_job import CiJob, parse_pull_number
 from advisor.bot.forge import Features, ForgeKind
 from advisor.bot.githublike import GitHubLike, Routes
-from advisor.bot.rest import ApiAccess, Rest
-from advisor.bot.retries import Retries
+from advisor.bot.rest import ApiAccess
 from advisor.messages.text import Text
 
 ADDRESS = "https://gitee.com/api/v5"
@@ -31,12 +30,6 @@ _ROUTES = Routes(
 )
 
 
-def gitee_client(repo: str, number: int, token: str, address: str = "", retries: Retries | None = None) -> GitHubLike:
-    """One pull request on Gitee."""
-    rest = Rest(_ACCESS, address or ADDRESS, token, retries)
-    return GitHubLike(rest, FEATURES, _ROUTES, repo, number)
-
-
 def gitee_job(environ: Mapping[str, str]) -> CiJob | None:
     """Jenkins with the plugin of Gitee: https://github.com/jenkinsci/gitee-plugin"""
     number = environ.get("giteePullRequestIid", "")
@@ -45,4 +38,4 @@ def gitee_job(environ: Mapping[str, str]) -> CiJob | None:
     return CiJob("gitee", repo, parse_pull_number(number), run_url=environ.get("BUILD_URL", "")) if number else None
 
 
-FORGE = ForgeKind(gitee_client, FEATURES, ("GITEE_TOKEN",), gitee_job)
+FORGE = ForgeKind(GitHubLike.client(_ACCESS, ADDRESS, FEATURES, _ROUTES), FEATURES, ("GITEE_TOKEN",), gitee_job)

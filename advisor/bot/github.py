@@ -88,11 +88,6 @@ class GitHub(GitHubLike):
         self._rest.ask("POST", f"/repos/{self._repo}/check-runs", check | url)
 
 
-def github_client(repo: str, number: int, token: str, address: str = "", retries: Retries | None = None) -> GitHub:
-    """One pull request on GitHub."""
-    return GitHub(Rest(_ACCESS, address or ADDRESS, token, retries), FEATURES, _ROUTES, repo, number)
-
-
 def github_job(environ: Mapping[str, str]) -> CiJob | None:
     """A workflow of GitHub Actions; Gitea and Forgejo call themselves that too."""
     if not environ.get("GITHUB_ACTIONS") or environ.get("GITEA_ACTIONS") or environ.get("FORGEJO_ACTIONS"):
@@ -115,4 +110,10 @@ def _graphql_address(address: str) -> str:
     return address.removesuffix("/v3") + "/graphql"
 
 
-FORGE = ForgeKind(github_client, FEATURES, ("GITHUB_TOKEN", "GH_TOKEN"), github_job, pull_of=pull_of)
+FORGE = ForgeKind(
+    GitHub.client(_ACCESS, ADDRESS, FEATURES, _ROUTES),
+    FEATURES,
+    ("GITHUB_TOKEN", "GH_TOKEN"),
+    github_job,
+    pull_of=pull_of,
+)

@@ -9,9 +9,10 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from advisor.bot import forge_errors as trouble
-from advisor.bot.forge import Comment, Features, Light
+from advisor.bot.forge import Comment, Features, ForgeClient, Light
 from advisor.bot.pages import paged_entries
-from advisor.bot.rest import Rest, is_gone
+from advisor.bot.rest import ApiAccess, Rest, is_gone
+from advisor.bot.retries import Retries
 from advisor.messages.errors import ForgeError
 from advisor.messages.message import Message
 
@@ -59,13 +60,22 @@ class _Written(Struct):
 
 
 class GitHubLike:
-    """A pull request of a forge with such an API."""
+    """A pull request of a forge with such an API; its `client` is made of what is known of that forge."""
 
     def __init__(self, rest: Rest, features: Features, routes: Routes, repo: str, number: int) -> None:
         self.features = features
         self._rest, self._routes = rest, routes
         self._repo = "/".join(quote(part, safe="") for part in repo.split("/"))
         self._every = routes.every.format(repo=self._repo, number=number)
+
+    @classmethod
+    def client(cls, access: ApiAccess, usual: str, features: Features, routes: Routes) -> ForgeClient:
+        """What makes one of a repository, a number, a token, an address (empty for the usual one) and retries."""
+
+        def client(repo: str, number: int, token: str, address: str = "", retries: Retries | None = None) -> GitHubLike:
+            return cls(Rest(access, address or usual, token, retries), features, routes, repo, number)
+
+        return client
 
     @property
     def name(self) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from advisor.messages.text import Language, Text
+from advisor.model.comparison import Status
 
 _t = Text
 
@@ -59,12 +60,6 @@ WORDS: Mapping[str, Text] = {
         "已缩短：{count} 项超出此处评论的长度，完整内容见报告。",
     ),
     # a finding
-    "is_new": _t("new", "新增"),
-    "is_worse": _t("worse", "变差"),
-    "is_better": _t("better", "改善"),
-    "is_gone": _t("gone", "消失"),
-    "is_same": _t("as before", "不变"),
-    "is_incomparable": _t("not comparable", "不可比"),
     "suppressed": _t("suppressed", "已豁免"),
     "before": _t("before: {saving}", "此前{saving}"),
     "first_step": _t("First step", "第一步"),
@@ -81,6 +76,16 @@ WORDS: Mapping[str, Text] = {
     "made_by": _t("made by advisor {version}", "由 advisor {version} 生成"),
     "made": _t("made by advisor", "由 advisor 生成"),
 }
+
+BECAME: Mapping[Status, Text] = {
+    "new": _t("new", "新增"),
+    "worse": _t("worse", "变差"),
+    "better": _t("better", "改善"),
+    "gone": _t("gone", "消失"),
+    "same": _t("as before", "不变"),
+    "not comparable": _t("not comparable", "不可比"),
+}
+"""What became of a finding since the baseline."""
 
 
 def say(name: str, language: Language, /, **values: object) -> str:

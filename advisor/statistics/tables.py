@@ -90,6 +90,11 @@ def _spread_of_kinds(profile: Profile, kinds: Keys, keys: Keys) -> pd.DataFrame:
     return spread_of_bins(chosen, keys)
 
 
+def _spread_of(bins: type[Fact]) -> Callable[[Profile, Keys], pd.DataFrame]:
+    """What makes a table of all that these bins hold."""
+    return lambda profile, keys: spread_of_bins(profile.table(bins), keys)
+
+
 def _rooflines(profile: Profile, keys: Keys) -> pd.DataFrame:
     """Operators by shape on each rank: what they do in a second beside what the chip can; per step."""
     frame = _plain_frame(profile.table(OperatorRoofline))
@@ -189,11 +194,6 @@ def _links(profile: Profile, keys: Keys) -> pd.DataFrame:
     return found.sort_values("bandwidth_gbps", kind="stable").reset_index(drop=True)
 
 
-def _gaps(profile: Profile, keys: Keys) -> pd.DataFrame:
-    """Idle time of the device by its cause."""
-    return spread_of_bins(profile.table(GapBin), keys)
-
-
 def _memory(profile: Profile, keys: Keys) -> pd.DataFrame:
     """The most memory that each component held on each rank, or on any of those that are put together."""
     columns = ("reserved_bytes", "allocated_bytes", "largest_allocated_bytes", "capacity_bytes")
@@ -250,11 +250,6 @@ _OF_MODULES = (
     "step_share",
     "mfu",
 )
-
-
-def _marks(profile: Profile, keys: Keys) -> pd.DataFrame:
-    """What the program marked: how often, and how long its ranges are on the host; marks take no time."""
-    return spread_of_bins(profile.table(MarkBin), keys)
 
 
 def _p2p(profile: Profile, keys: Keys) -> pd.DataFrame:
@@ -347,7 +342,7 @@ TABLES: tuple[StatisticTable, ...] = (
         merges=False,
         needed=("rank", "step", "direction", "number"),
     ),
-    StatisticTable("gaps", ("cause",), _gaps, (GapBin,)),
+    StatisticTable("gaps", ("cause",), _spread_of(GapBin), (GapBin,)),
     StatisticTable(
         "modules",
         ("rank", "module"),
@@ -357,7 +352,7 @@ TABLES: tuple[StatisticTable, ...] = (
         needed=("rank", "module"),
         means=("kernels",),
     ),
-    StatisticTable("marks", ("domain", "name"), _marks, (MarkBin,)),
+    StatisticTable("marks", ("domain", "name"), _spread_of(MarkBin), (MarkBin,)),
     StatisticTable("memory", ("rank", "component"), _memory, (MemoryPeak,), merges=False, needed=("component",)),
     StatisticTable("holders", ("rank", "name"), _holders, (MemoryHolder,), merges=False),
     StatisticTable("traffic", ("rank", "place", "way"), _traffic, (TrafficUse,), merges=False, needed=("place", "way")),

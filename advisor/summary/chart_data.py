@@ -235,17 +235,21 @@ def _roofline_rows(shapes: Table[OperatorRoofline], profile: Profile) -> Rows:
 
 def _rank_step_rows(overlaps: Table[Overlap], _: Profile) -> Rows:
     ordered = _known_splits(overlaps).sorted_by("rank", "step")
-    kept = ordered.take(_longest_cells(ordered["rank"], ordered["step"], ordered.floats("span_us")))
+    longest = np.argsort(-ordered.floats("span_us"), kind="stable")
+    kept = ordered.take(_first_of_blocks(longest, MOST_CELLS, [ordered["rank"]], ordered["step"]))
     heads = (("rank", ""), ("step", ""), ("span_us", "us"))
     return _rows_of_columns(heads, (kept["rank"], kept["step"], kept.floats("span_us")), MOST_CELLS, len(ordered))
 
 
-def _longest_cells(rank: Array, step: Array, us: Array) -> Array:
-    """All rows; of too many, for each step the longest of 2, 4, 8 … neighbouring ranks, of as few as can be."""
-    order = np.argsort(-us, kind="stable")
-    kept, size = np.arange(len(us)), 2
-    while len(kept) > MOST_CELLS and size < np.iinfo(np.int32).max:
-        _, first = np.unique(np.stack([rank // size, step], axis=1)[order], axis=0, return_index=True)
+def _first_of_blocks(order: Array, most: int, ranks: Sequence[Array], apart: Array) -> Array:
+    """All rows; of too many, the first in this order of each block of 2, 4, 8 … neighbouring ranks.
+
+    Blocks are as small as the bound allows, and end where nodes do; those that are `apart` share none.
+    """
+    kept, size = np.arange(len(order)), 2
+    while len(kept) > most and size < np.iinfo(np.int32).max:
+        blocks = np.stack([apart, *(rank // size for rank in ranks)], axis=1)[order]
+        _, first = np.unique(blocks, axis=0, return_index=True)
         kept, size = np.sort(order[first]), size * 2
     return kept
 
@@ -259,18 +263,10 @@ def _link_rows(links: Table[LinkUse], _: Profile) -> Rows:
 
 
 def _slowest_links(links: Table[LinkUse]) -> Table[LinkUse]:
-    """All links; of too many, the slowest of each kind from one block of neighbouring ranks to another.
-
-    Blocks are as small as the bound allows, and of 2, 4, 8 … ranks, so that they end where nodes do.
-    """
-    speed, kind = links.floats("bandwidth_gbps"), links.texts("link").codes
-    order = np.argsort(speed, kind="stable")  # what has no bandwidth comes last
-    kept, size = np.arange(len(links)), 2
-    while len(kept) > MOST_LINKS and size < np.iinfo(np.int32).max:
-        blocks = np.stack([kind, links["source"] // size, links["target"] // size], axis=1)[order]
-        _, first = np.unique(blocks, axis=0, return_index=True)
-        kept, size = np.sort(order[first]), size * 2
-    return links.take(kept[:MOST_LINKS])
+    """All links; of too many, the slowest of each kind from one block of neighbouring ranks to another."""
+    slowest = np.argsort(links.floats("bandwidth_gbps"), kind="stable")  # what has no bandwidth comes last
+    ends = [links["source"], links["target"]]
+    return links.take(_first_of_blocks(slowest, MOST_LINKS, ends, links.texts("link").codes)[:MOST_LINKS])
 
 
 MakeRows = Callable[[AnyTable, Profile], Rows]

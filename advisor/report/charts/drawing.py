@@ -79,6 +79,11 @@ def time_axis(title: str | None) -> ChartSpec:
     return {"field": "ms", "type": "quantitative", "title": title, "axis": axis, "scale": {"nice": False, "zero": True}}
 
 
+def amount_axis(field: str, title: str, ticks: int = 5) -> ChartSpec:
+    """An axis of amounts from zero, with about so many ticks."""
+    return {"field": field, "type": "quantitative", "title": title, "axis": {"tickCount": ticks}}
+
+
 def coloured_by(field: str, tones: Mapping[str, str], *, alone: bool = True) -> ChartSpec:
     """A colour for each word of a column, with a legend (of one that is `alone` where it is asked for): the variable of
     the page by the word."""

@@ -250,11 +250,8 @@ def _block_names(ranks: Iterable[int]) -> Mapping[int, str]:
     ordered, size = sorted(set(ranks)), 1
     while len({rank // size for rank in ordered}) > MOST_COLUMNS:
         size *= 2
-    return {rank: _name_block(rank // size * size, size) for rank in ordered}
-
-
-def _name_block(first: int, size: int) -> str:
-    return str(first) if size == 1 else f"{first}–{first + size - 1}"
+    firsts = {rank: rank // size * size for rank in ordered}
+    return {rank: str(rank) if size == 1 else f"{first}–{first + size - 1}" for rank, first in firsts.items()}
 
 
 def _distinct_names(classes: Mapping[int, str]) -> list[str]:

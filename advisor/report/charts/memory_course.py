@@ -11,6 +11,7 @@ from advisor.report.charts.drawing import (
     ChartSpec,
     Drawing,
     Row,
+    amount_axis,
     coloured_by,
     finite_number,
     number_or_zero,
@@ -54,7 +55,7 @@ def memory_course(rows: Sequence[Row], total: int, language: Language, times_of:
         "mark": {"type": "area", "aria": True, "interpolate": "step-after"},
         "encoding": {
             "x": time_axis(say_axis("ms_in_recording", language)),
-            "y": {"field": "gib", "type": "quantitative", "title": say_axis("gib", language), "axis": {"tickCount": 5}},
+            "y": amount_axis("gib", say_axis("gib", language)),
             "y2": {"field": "low"},
             "color": coloured_by("held", {word: HELD[name][1] for word, name in zip(words, shown, strict=True)}),
             "description": {"field": "said"},

@@ -19,6 +19,7 @@ from advisor.report.charts.drawing import (
     ChartSpec,
     Drawing,
     Row,
+    amount_axis,
     coloured_by,
     finite_number,
     number_or_zero,
@@ -143,12 +144,7 @@ def _time_split(rows: Sequence[Row], total: int, language: Language, times_of: T
         "mark": {"type": "bar", "aria": True, "width": {"band": 0.82}},
         "encoding": {
             "x": ordinal_axis("rank", say_axis("rank", language), [name for name, _ in means], width / len(means)),
-            "y": {
-                "field": "ms",
-                "type": "quantitative",
-                "title": say_axis("ms_step", language, times_of),
-                "axis": {"tickCount": 5},
-            },
+            "y": amount_axis("ms", say_axis("ms_step", language, times_of)),
             "order": {"field": "order"},
             "color": coloured_by(
                 "part", {name: key for name, key in zip(names, PARTS, strict=True) if name in occurring}
@@ -255,12 +251,7 @@ def _launch_latency(rows: Sequence[Row], total: int, language: Language, times_o
                 "axis": {"values": decades, "labelExpr": TIME_LABEL, "grid": False},
             },
             "x2": {"field": "to"},
-            "y": {
-                "field": "launches",
-                "type": "quantitative",
-                "title": say_axis("launches", language),
-                "axis": {"tickCount": 4},
-            },
+            "y": amount_axis("launches", say_axis("launches", language), 4),
             "y2": {"datum": 0},
             "description": {"field": "said"},
         },

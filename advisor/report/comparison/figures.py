@@ -9,7 +9,7 @@ from advisor.messages.text import Language
 from advisor.model.comparison import Comparison
 from advisor.model.findings import StepSplit
 from advisor.report.charts.bars import BESIDE, BY_PLACE, LONGEST_SAID, BarRoom, named_bars, short_label
-from advisor.report.charts.drawing import WIDE, WIDTH, ChartSpec, Drawing, tooltip_text
+from advisor.report.charts.drawing import WIDE, WIDTH, ChartSpec, Drawing, amount_axis, tooltip_text
 from advisor.report.charts.specs import Chart, chart_of
 from advisor.report.comparison.account import AccountEntry
 from advisor.report.comparison.amounts import signed_amount
@@ -133,11 +133,8 @@ def _strips_spec(
 ) -> ChartSpec:
     """Dots and means of both sides on one axis that need not begin at zero."""
     x: ChartSpec = {
-        "field": "ms",
-        "type": "quantitative",
-        "title": say_axis("ms_step", language),
+        **amount_axis("ms", say_axis("ms_step", language)),
         "scale": {"zero": False, "nice": False, "padding": 14},
-        "axis": {"tickCount": 5},
     }
     look: ChartSpec = {"ticks": False, "domain": False}
     mean: ChartSpec = {"type": "tick", "thickness": 2.5, "height": 34, "fill": "var(--text)", "stroke": "var(--text)"}

@@ -13,7 +13,7 @@ from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from advisor.messages.text import Language
-from advisor.report.blocks import Block, Blocks, Document, Figure, Fold, Grid, Paragraph, Section
+from advisor.report.blocks import Block, Document, Figure, Fold, Grid, Paragraph, Section
 from advisor.report.charts.draw import Renderer
 from advisor.report.charts.specs import Chart
 from advisor.report.prose import TextPiece, clean_line, plain_prose
@@ -81,7 +81,7 @@ def document_page(document: Document, drawn: Drawings | None = None) -> str:
         .render(
             document=document,
             version=clean_line(document.version, 40),
-            listed=tuple(_listed_sections(document.blocks)),
+            listed=[block for block in document.blocks if isinstance(block, Section) and block.listed],
             html=HtmlBlocks(document.language, drawn),
         )
     )
@@ -110,11 +110,6 @@ def _figure_of(chart: Chart, language: Language) -> Figure:
     heads, rows = (tuple(map(plain_prose, chart.heads)), [tuple(map(plain_prose, row)) for row in chart.numbers])
     numbers = Fold((TextPiece(say("numbers", language)), *note), (Grid(heads, tuple(rows)),))
     return Figure(chart.kind, chart.title, chart.note, numbers, chart.wide)
-
-
-def _listed_sections(blocks: Blocks) -> Iterator[Section]:
-    """What the contents of a page list."""
-    return (block for block in blocks if isinstance(block, Section) and block.listed)
 
 
 def _page_environment(language: Language) -> Environment:

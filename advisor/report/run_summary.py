@@ -169,9 +169,9 @@ def _say_notes(run: Run, language: Language) -> Prose:
         name, _, value = note.partition("=")
         said = word_for(NOTES, name, language)
         pieces += plain_prose(say("semicolon", language)) if pieces else ()
-        pieces += parse_prose(said, {"value": _note_value(value)}) if said else code_prose(note)
+        pieces += (
+            parse_prose(said, {"value": TextPiece(clean_line(value), code=not value.isdigit())})
+            if said
+            else code_prose(note)
+        )
     return tuple(pieces)
-
-
-def _note_value(text: str) -> TextPiece:
-    return TextPiece(clean_line(text), code=not text.isdigit())

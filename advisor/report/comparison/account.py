@@ -72,12 +72,8 @@ def entry_name(one: Moved, language: Language) -> Prose:
 def _count_change(one: Moved) -> str:
     if one.count_before is None or one.count_after is None:
         return ""
-    before, after = (show_value(_round_count(count), "count") for count in (one.count_before, one.count_after))
+    before, after = (show_value(round(count, 1), "count") for count in (one.count_before, one.count_after))
     return before if before == after else f"{before} → {after}"
-
-
-def _round_count(count: float | None) -> float | None:
-    return None if count is None else round(count, 1)
 
 
 def _rest_entry(others: Sequence[Moved], language: Language) -> Iterable[AccountEntry]:

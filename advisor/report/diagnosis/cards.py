@@ -385,7 +385,7 @@ class Maker:
         if isinstance(value, str):
             return TextPiece(clean_line(value), code=True)
         if isinstance(value, bool) or value is None:
-            return TextPiece(_truth_mark(value))
+            return TextPiece("–" if value is None else "✓" if value else "✗")
         return TextPiece(self.moment(value) if unit == "ns" else self.number(value, unit))
 
     def number(self, value: float, unit: str) -> str:
@@ -529,7 +529,3 @@ def _plain_number(value: float | None) -> str:
 def _held_against(item: Evidence, info: RuleInfo) -> Param | None:
     """The threshold that the value is held against; None when there is none."""
     return next((param for param in info.params if param.name == item.param), None) if item.param else None
-
-
-def _truth_mark(value: bool | None) -> str:
-    return "–" if value is None else "✓" if value else "✗"

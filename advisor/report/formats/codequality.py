@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.json_text import json_text
 from advisor.model.findings import Severity
-from advisor.report.formats.results import RULE, ResultLevel, ToolResult, nothing_checked, open_results, stand_in
+from advisor.report.formats.results import RULE, ResultLevel, nothing_checked, open_results, stand_in
 from advisor.report.prose import clean_line
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _finding_entries(reported: Reported) -> Iterable[dict[str, Any]]:
             "check_name": result.card.rule,
             # the same fingerprint twice can only come from a file that was edited by hand
             "fingerprint": name if seen[name] == 1 else f"{name}-{seen[name]}",
-            "severity": _entry_severity(result, reported),
+            "severity": _BY_POLICY[result.level] if reported.verdict else _SEVERITIES[result.finding.severity],
             "location": _location_json(result.location, reported),
         }
     if blind := nothing_checked(reported):
@@ -54,7 +54,3 @@ def _finding_entries(reported: Reported) -> Iterable[dict[str, Any]]:
 
 def _location_json(at: Location | None, reported: Reported) -> dict[str, Any]:
     return {"path": at.file if at else stand_in(reported), "lines": {"begin": at.line if at else 1}}
-
-
-def _entry_severity(result: ToolResult, reported: Reported) -> str:
-    return _SEVERITIES[result.finding.severity] if reported.verdict is None else _BY_POLICY[result.level]

@@ -181,7 +181,11 @@ class ModuleBlocks(Phrases):
         """The modules, each below the one around it."""
         nodes = [node for node in modules_first(rank.tree) if not briefly or _is_shown_briefly(node)]
         steps = all(node.step_share is not None for node in nodes)
-        passes = [name for name in ("forward", "backward", "recompute", "comm") if _any(nodes, name)]
+        passes = [
+            name
+            for name in ("forward", "backward", "recompute", "comm")
+            if any(getattr(node, f"{name}_us") > 0 for node in nodes)
+        ]
         passes = passes if len(passes) > 1 and not briefly else []
         more = (*(["mfu"] if any(node.mfu is not None for node in nodes) else []), *([] if briefly else ["kernels"]))
         heads = ("module", "share", "", "time", "own", *passes, *more, "instances")
@@ -267,10 +271,6 @@ def share_of_module(node: ModuleNode) -> float:
 
 def _is_shown_briefly(node: ModuleNode) -> bool:
     return not node.path or (node.depth < SHORT_DEPTH and node.kernel_share >= SHORT_SHARE)
-
-
-def _any(nodes: Sequence[ModuleNode], name: str) -> bool:
-    return any(getattr(node, f"{name}_us") > 0 for node in nodes)
 
 
 def _share(node: ModuleNode, *, steps: bool) -> float:

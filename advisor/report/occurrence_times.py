@@ -36,10 +36,8 @@ class When(Struct, frozen=True):
     """From when to when after the first event in the timeline of its rank, in ms; empty where that is not known."""
     start_ns: str
     """As recorded."""
-    brief: str
-    """Where and when in a few words, such as `rank 1, step 50, +60.8 ms, 86.2 ms`."""
     line: Prose
-    """The same with the name."""
+    """Where and when in a few words, and its name: `rank 1, step 50, +60.8 ms, 86.2 ms (aten::item)`."""
 
 
 def worst_events(finding: Finding, language: Language) -> tuple[When, ...]:
@@ -60,7 +58,6 @@ def _describe_event(one: Occurrence, language: Language) -> When:
         lasts=_duration_text(one),
         span=_span_text(one),
         start_ns=str(one.start_ns),
-        brief=brief,
         line=_event_line(brief, name, language),
     )
 

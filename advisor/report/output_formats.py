@@ -140,11 +140,18 @@ COMPARED_WRITERS: tuple[Writer, ...] = (
     ),
     *(writer for writer in FOR_PROGRAMS if writer.name != "csv"),
 )
-DOCUMENT_WRITERS: tuple[Writer, ...] = (
-    Writer(".html", "html", lambda told: _call("pages:document_page", told.document)),
-    Writer(".md", "markdown", lambda told: _markdown_text(told.document)),
-    Writer(".json", "json", lambda told: told.to_json()),
-)
+
+
+def _plain_formats(document: Callable[[Any], Any], to_json: Callable[[Any], str]) -> tuple[Writer, ...]:
+    """What a document without charts of its own can be written as, and what it is made of."""
+    return (
+        Writer(".html", "html", lambda told: _call("pages:document_page", document(told))),
+        Writer(".md", "markdown", lambda told: _markdown_text(document(told))),
+        Writer(".json", "json", to_json),
+    )
+
+
+DOCUMENT_WRITERS: tuple[Writer, ...] = _plain_formats(lambda told: told.document, lambda told: told.to_json())
 """What every document can be written as."""
 MODULE_WRITERS: tuple[Writer, ...] = (
     Writer(".html", "html", lambda told: _call("modules.page:modules_page", *told)),
@@ -164,14 +171,11 @@ class CountedTables(NamedTuple):
     most: int
 
 
-def _counted_document(counted: CountedTables) -> Any:
-    return _call("statistics.document:statistics_document", *counted)
-
-
 STATISTICS_WRITERS: tuple[Writer, ...] = (
-    Writer(".html", "html", lambda counted: _call("pages:document_page", _counted_document(counted))),
-    Writer(".md", "markdown", lambda counted: _markdown_text(_counted_document(counted))),
-    Writer(".json", "json", lambda counted: counted.statistics.to_json()),
+    *_plain_formats(
+        lambda counted: _call("statistics.document:statistics_document", *counted),
+        lambda counted: counted.statistics.to_json(),
+    ),
     Writer(
         ".xlsx",
         "xlsx",

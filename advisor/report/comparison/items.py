@@ -39,7 +39,6 @@ class Item(Struct, frozen=True):
     """What became of one finding."""
 
     status: str
-    fingerprint: str
     anchor: str
     """Empty where the fingerprint is odd: the numbers that stand in for it may be those of either side."""
     title: Prose
@@ -107,7 +106,6 @@ class Items:
         severity = change.severity_after if change.severity_after is not None else change.severity_before
         return Item(
             status=change.status.replace(" ", "-"),
-            fingerprint=change.fingerprint,
             anchor=card.anchor if card and not card.anchor.startswith("f-no-") else "",
             title=card.title if card else open_title(info, self.language),
             rule=clean_line(change.rule),

@@ -9,7 +9,7 @@ import msgspec
 
 from advisor.bot.ci_job import CiJob, actions_job
 from advisor.bot.forge import Features, ForgeKind
-from advisor.bot.githublike import GitHubLike, Routes
+from advisor.bot.githublike import PULL_COMMENTS, GitHubLike
 from advisor.bot.rest import ApiAccess
 from advisor.messages.text import Text
 
@@ -24,12 +24,6 @@ _ACCESS = ApiAccess(
         "个人访问令牌需要合并请求的读写权限，令牌所有者需能访问该仓库",
     ),
 )
-_ROUTES = Routes(
-    every="/repos/{repo}/pulls/{number}/comments",
-    one="/repos/{repo}/pulls/comments/{id}",
-    page_size=100,
-    query={"direction": "asc", "comment_type": "pr_comment"},
-)
 
 
 def gitcode_job(environ: Mapping[str, str]) -> CiJob | None:
@@ -40,5 +34,8 @@ def gitcode_job(environ: Mapping[str, str]) -> CiJob | None:
 
 
 FORGE = ForgeKind(
-    GitHubLike.client(_ACCESS, ADDRESS, FEATURES, _ROUTES), FEATURES, ("GITCODE_TOKEN", "ATOMGIT_TOKEN"), gitcode_job
+    GitHubLike.client(_ACCESS, ADDRESS, FEATURES, PULL_COMMENTS),
+    FEATURES,
+    ("GITCODE_TOKEN", "ATOMGIT_TOKEN"),
+    gitcode_job,
 )

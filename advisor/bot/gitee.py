@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from advisor.bot.ci_job import CiJob, parse_pull_number
 from advisor.bot.forge import Features, ForgeKind
-from advisor.bot.githublike import GitHubLike, Routes
+from advisor.bot.githublike import PULL_COMMENTS, GitHubLike
 from advisor.bot.rest import ApiAccess
 from advisor.messages.text import Text
 
@@ -22,12 +22,6 @@ _ACCESS = ApiAccess(
         "私人令牌需要勾选 pull_requests、notes 和 user_info 权限",
     ),
 )
-_ROUTES = Routes(
-    every="/repos/{repo}/pulls/{number}/comments",
-    one="/repos/{repo}/pulls/comments/{id}",
-    page_size=100,
-    query={"direction": "asc", "comment_type": "pr_comment"},
-)
 
 
 def gitee_job(environ: Mapping[str, str]) -> CiJob | None:
@@ -38,4 +32,4 @@ def gitee_job(environ: Mapping[str, str]) -> CiJob | None:
     return CiJob("gitee", repo, parse_pull_number(number), run_url=environ.get("BUILD_URL", "")) if number else None
 
 
-FORGE = ForgeKind(GitHubLike.client(_ACCESS, ADDRESS, FEATURES, _ROUTES), FEATURES, ("GITEE_TOKEN",), gitee_job)
+FORGE = ForgeKind(GitHubLike.client(_ACCESS, ADDRESS, FEATURES, PULL_COMMENTS), FEATURES, ("GITEE_TOKEN",), gitee_job)

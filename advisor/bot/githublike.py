@@ -32,6 +32,15 @@ class Routes(Struct, frozen=True):
     query: Mapping[str, str] = {}
 
 
+PULL_COMMENTS = Routes(
+    every="/repos/{repo}/pulls/{number}/comments",
+    one="/repos/{repo}/pulls/comments/{id}",
+    page_size=100,
+    query={"direction": "asc", "comment_type": "pr_comment"},
+)
+"""Of Gitee and GitCode."""
+
+
 class _User(Struct):
     login: str | None = None
 

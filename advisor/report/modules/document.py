@@ -218,31 +218,29 @@ class ModuleBlocks(Phrases):
     def rows(self, found: Sequence[MergedOperator], most: int = MOST_ROWS) -> Iterator[Block]:
         """A table of operators, and how many are not in it."""
         if most:
-            yield operator_grid(found[:most], self.language)
+            yield self.operator_grid(found[:most])
         if len(found) > most:
             yield quiet_line(self.said("rows_left", count=f"{len(found) - most:,}"))
 
-
-def operator_grid(found: Sequence[MergedOperator], language: Language) -> Grid:
-    """Operators with their kernels, calls and times over the whole capture."""
-    passes = len({one.row.phase for one in found}) > 1
-    told = any(one.mfu is not None for one in found)
-    last = ("calls", "total", "mean", *(["mfu"] if told else []))
-    heads = ("operator", *(["phase"] if passes else []), "launched", *last)
-    rows = tuple(
-        (
-            code_prose(one.row.operator, 80) if one.row.operator else plain_prose("–"),
-            *([plain_prose(say(one.row.phase, language))] if passes else []),
-            code_prose(one.row.kernels, 240),
-            plain_prose(f"{one.calls:,}"),
-            plain_prose(show_value(one.total_us, "us")),
-            plain_prose(show_value(one.total_us / one.calls, "us")),
-            *([plain_prose(show_value(one.mfu, "share"))] if told else []),
+    def operator_grid(self, found: Sequence[MergedOperator]) -> Grid:
+        """Operators with their kernels, calls and times over the whole capture."""
+        passes = len({one.row.phase for one in found}) > 1
+        told = any(one.mfu is not None for one in found)
+        last = ("calls", "total", "mean", *(["mfu"] if told else []))
+        heads = ("operator", *(["phase"] if passes else []), "launched", *last)
+        rows = tuple(
+            (
+                code_prose(one.row.operator, 80) if one.row.operator else plain_prose("–"),
+                *([plain_prose(self.say(one.row.phase))] if passes else []),
+                code_prose(one.row.kernels, 240),
+                plain_prose(f"{one.calls:,}"),
+                plain_prose(show_value(one.total_us, "us")),
+                plain_prose(show_value(one.total_us / one.calls, "us")),
+                *([plain_prose(show_value(one.mfu, "share"))] if told else []),
+            )
+            for one in found
         )
-        for one in found
-    )
-    titles = tuple(plain_prose(say(head, language)) for head in heads)
-    return Grid(titles, rows, (*[False] * (len(heads) - len(last)), *[True] * len(last)))
+        return Grid(self.heads(*heads), rows, (*[False] * (len(heads) - len(last)), *[True] * len(last)))
 
 
 def modules_first(tree: Sequence[ModuleNode]) -> list[ModuleNode]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from advisor.messages.text import Language, Text, TimesOf
 from advisor.report.columns import COLUMNS
 from advisor.report.words import CAUSES, Wording, word_for
+from advisor.report.words import WORDS as OF_REPORTS
 
 _t = Text
 
@@ -98,7 +99,8 @@ WITHOUT_STEPS: Mapping[TimesOf, Mapping[str, Text]] = {
 }
 """What tables and columns of steps are called where none was marked, by what their times are of."""
 
-say = Wording(WORDS)
+say = Wording(WORDS, OF_REPORTS)
+"""The words of statistics, else those that all reports share."""
 
 
 def say_table(name: str, language: Language, times_of: TimesOf = "step") -> str | None:

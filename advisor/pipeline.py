@@ -152,7 +152,7 @@ def _with_cache(cache: CacheFolder, gather: Gather, unpacked: UnpackedInput, run
     """
     from advisor.rank_work.stored_work import StoredWork
 
-    folder_outside_input(cache.folder, unpacked.given, tuple(capture.path for capture in run.captures))
+    folder_outside_input(cache.folder, unpacked.given, run.capture_paths)
     return gather if unpacked.packed else StoredWork(cache, gather, progress, run.name)
 
 

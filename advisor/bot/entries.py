@@ -101,7 +101,8 @@ class Entries:
             *([BECAME[change.status].say(self.language)] if change else []),
             *([say("suppressed", self.language)] if suppressed else []),
         ]
-        facts = [*map(safe_sentence, marks), *self._saving_facts(card, change), *_place_facts(card)]
+        place = [safe_sentence(card.place_in_short)] if card and card.place_in_short else []
+        facts = [*map(safe_sentence, marks), *self._saving_facts(card, change), *place]
         line = f"- {severity} · {title}" + (f" — {' · '.join(facts)}" if facts else "")
         return ListEntry((line,), self._hidden_key(fingerprint, change))
 
@@ -152,10 +153,3 @@ class Entries:
         rule = finding.rule if finding else change.rule if change else ""
         sound = _FINGERPRINT.fullmatch(fingerprint) and _RULE.fullmatch(rule)
         return f"{fingerprint} {rule}" if sound else ""
-
-
-def _place_facts(card: Card | None) -> list[str]:
-    if card is None or not card.places:
-        return []
-    more = " …" if len(card.places) + card.more_places > 1 else ""
-    return [safe_sentence(card.places[0].place) + more]

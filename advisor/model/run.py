@@ -207,6 +207,11 @@ class Run(_Model):
         return "yes" if all(capture.lists_kernels for capture in self.captures) else "no"
 
     @property
+    def capture_paths(self) -> tuple[str, ...]:
+        """Where its captures lie in what was given."""
+        return tuple(capture.path for capture in self.captures)
+
+    @property
     def device_family(self) -> Literal["npu", "gpu"]:
         """What computed: `gpu` where activities of one were recorded, else `npu`, whose captures may not say."""
         return "gpu" if any("GPU" in (capture.activities or ()) for capture in self.captures) else "npu"

@@ -122,7 +122,7 @@ def _read_diagnosis(
 
     diagnosis = given_diagnosis(path, arguments, settings)
     if not is_saved(path):
-        outside_captures(outputs, path, tuple(capture.path for capture in diagnosis.run.captures))
+        outside_captures(outputs, path, diagnosis.run.capture_paths)
     return diagnosis
 
 

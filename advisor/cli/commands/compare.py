@@ -127,7 +127,7 @@ def _open_side(
     given = open_given(path, tables=True, **ways_to_read(arguments, bar))
     if isinstance(given, Profile):
         warn_of_chip(given, arguments)
-        outside_captures(outputs, path, tuple(capture.path for capture in given.run.captures))
+        outside_captures(outputs, path, given.run.capture_paths)
     return given
 
 

@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
             words = {**ways_to_read(arguments, bar), "progress": told}
             profile = open_profile(arguments.path, **words)
             warn_of_chip(profile, arguments)
-            outside_captures(outputs, arguments.path, tuple(c.path for c in profile.run.captures))
+            outside_captures(outputs, arguments.path, profile.run.capture_paths)
             small = profile.size_bytes <= LARGE_BYTES
             if not small:
                 charts.rest()

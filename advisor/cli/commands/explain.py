@@ -92,7 +92,7 @@ def _explain_source(
         )  # before anything is read
     diagnosis, profile = _open_source(arguments, source, settings)
     if source is not None and diagnosis is not None:
-        outside_captures(outputs, source, tuple(capture.path for capture in diagnosis.run.captures))
+        outside_captures(outputs, source, diagnosis.run.capture_paths)
     return explain(
         arguments.rule,
         arguments.finding,

@@ -54,8 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         events_are_written = {"cache": None}  # where their rank is read, so every rank is
         profile = open_profile(arguments.path, **ways_to_read(arguments, bar) | events_are_written)
         warn_of_chip(profile, arguments)
-        captures = tuple(capture.path for capture in profile.run.captures)
-        folder_outside_input(arguments.output, arguments.path, captures)
+        folder_outside_input(arguments.output, arguments.path, profile.run.capture_paths)
         try:
             with ended_in_order():
                 rows = write_facts(profile, target)

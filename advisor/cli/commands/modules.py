@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     with ProgressBar(language) as bar:
         profile = open_profile(arguments.path, **ways_to_read(arguments, bar))
         warn_of_chip(profile, arguments)
-        outside_captures(outputs, arguments.path, tuple(capture.path for capture in profile.run.captures))
+        outside_captures(outputs, arguments.path, profile.run.capture_paths)
         report = modules(profile, settings)
     written = write_outputs((report, language), outputs, language)
     if not arguments.quiet:

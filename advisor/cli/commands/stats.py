@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     language = language_of(arguments.lang)
     with ProgressBar(language) as bar:
         profile = open_to_count(arguments.path, **ways_to_read(arguments, bar))
-        outside_captures(outputs, arguments.path, tuple(capture.path for capture in profile.run.captures))
+        outside_captures(outputs, arguments.path, profile.run.capture_paths)
         found = count_profile(profile, arguments.of, arguments.by, per_rank=arguments.per_rank)
         losses = losses_of_tables(profile, found, settings)
     _refuse_nothing(found, arguments)

@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
         sides.append(given_diagnosis(path, arguments, settings))
         if arguments.finding is not None:
             finding_named(sides[0], arguments.finding)
-        outside_captures(outputs, path, tuple(capture.path for capture in sides[-1].run.captures))
+        outside_captures(outputs, path, sides[-1].run.capture_paths)
     before, after = runs_told_apart((arguments.before, arguments.after), (sides[0], sides[1]))
     comparison = compare(before, after, settings)
     told, worked = _verify_one_or_all(comparison, arguments.finding, language_of(arguments.lang))

@@ -16,9 +16,9 @@ from msgspec import Struct
 
 from advisor.model.findings import Severity
 from advisor.report.formats import rule_help
-from advisor.report.formats.results import ToolResult, reported_results
+from advisor.report.formats.results import ToolResult, outcome_reason, reported_results
 from advisor.report.formats.wording import say_in_format
-from advisor.report.prose import clean_line, flat_text, parse_prose
+from advisor.report.prose import clean_line
 from advisor.report.words import say
 from advisor.units import show_value
 
@@ -110,13 +110,8 @@ def _case_without_findings(group: str, name: str, outcome: Outcome | None, langu
     if outcome is None or outcome.outcome not in reasons:
         return JUnitCase(group, name)
     kind, word = reasons[outcome.outcome]
-    reason = outcome.reason.say(language) if outcome.reason else ", ".join(outcome.needs)
-    return JUnitCase(
-        group,
-        name,
-        kind,
-        say_in_format(word, language, reason=flat_text(parse_prose(reason)) or say("no_reason", language)),
-    )
+    reason = outcome_reason(outcome, language) or say("no_reason", language)
+    return JUnitCase(group, name, kind, say_in_format(word, language, reason=reason))
 
 
 def _is_failure(result: ToolResult, *, by_policy: bool) -> bool:

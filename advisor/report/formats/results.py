@@ -13,7 +13,7 @@ from advisor.report.blocks import one_line
 from advisor.report.diagnosis.cards import Card, make_cards
 from advisor.report.diagnosis.headline import say_unchecked
 from advisor.report.formats.wording import say_in_format
-from advisor.report.prose import BETWEEN_SENTENCES, clean_line, flat_text
+from advisor.report.prose import BETWEEN_SENTENCES, clean_line, flat_text, parse_prose
 from advisor.report.sources import named_line
 from advisor.report.words import say
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from advisor.messages.text import Language
     from advisor.model.comparison import Change
+    from advisor.model.findings import Outcome
     from advisor.model.verdict import Ruling, Suppression
     from advisor.report.output_formats import Reported
     from advisor.report.sources import Location
@@ -122,6 +123,11 @@ def nothing_checked(reported: Reported) -> str:
     diagnosis = reported.diagnosis
     looked = bool(diagnosis.findings) or any(outcome.outcome == "quiet" for outcome in diagnosis.outcomes)
     return "" if looked else say_unchecked(diagnosis, reported.language)
+
+
+def outcome_reason(outcome: Outcome, language: Language) -> str:
+    """Why a rule could not look or does not apply, as text; where nothing says it, the tables that it needs."""
+    return flat_text(parse_prose(outcome.reason.say(language) if outcome.reason else ", ".join(outcome.needs)))
 
 
 def suppression_text(suppression: Suppression, language: Language) -> str:

@@ -16,9 +16,16 @@ from urllib.parse import quote
 from advisor.json_text import json_text
 from advisor.report.diagnosis.cards import unknown_rule
 from advisor.report.formats import rule_help
-from advisor.report.formats.results import ToolResult, count_unplaced, reported_results, stand_in, suppression_text
+from advisor.report.formats.results import (
+    ToolResult,
+    count_unplaced,
+    outcome_reason,
+    reported_results,
+    stand_in,
+    suppression_text,
+)
 from advisor.report.formats.wording import say_in_format
-from advisor.report.prose import clean_line, flat_text, parse_prose
+from advisor.report.prose import clean_line
 
 if TYPE_CHECKING:
     from advisor.messages.text import Language
@@ -181,10 +188,8 @@ _UNLOOKED = {"skipped": "note", "failed": "error"}
 
 
 def _note_of_outcome(outcome: Outcome, index: Mapping[str, int], language: Language) -> SarifObject:
-    reason = outcome.reason.say(language) if outcome.reason else ", ".join(outcome.needs)
-    said = _note_json(
-        _UNLOOKED[outcome.outcome], say_in_format(outcome.outcome, language, reason=flat_text(parse_prose(reason)))
-    )
+    reason = outcome_reason(outcome, language)
+    said = _note_json(_UNLOOKED[outcome.outcome], say_in_format(outcome.outcome, language, reason=reason))
     rule = {"id": outcome.rule, **({"index": index[outcome.rule]} if outcome.rule in index else {})}
     return {**said, "associatedRule": rule}
 

@@ -22,6 +22,7 @@ from advisor.analysis.reachable import pass_within_reach_us
 from advisor.facts.chain_patterns import ChainPatterns
 from advisor.facts.derived import ChipLimit, Overlap, RepeatedSequence
 from advisor.facts.observed import Collective, Kernel, StepWindow
+from advisor.facts.profile import of_one_rank
 from advisor.facts.table import Array, Table, Texts
 
 SHORTEST, LONGEST = 3, 10
@@ -60,6 +61,7 @@ class _Found(Struct, frozen=True):
     begin: Array
 
 
+@of_one_rank
 def repeated_sequences(
     kernels: Table[Kernel],
     collectives: Table[Collective] | None,

@@ -75,7 +75,8 @@ def _open_writer(path: Path, fact: type[Fact], schema: pa.Schema) -> pq.ParquetW
 
 
 def _arrow_of(table: Table[Any]) -> pa.Table:
-    found = table.to_arrow()
+    # texts of ranks that were read beside it, and their order, are none of its own
+    found = table.only(table.fact.columns()).by_name().to_arrow()
     meaning = " ".join((table.fact.__doc__ or "").split())
     return found.replace_schema_metadata({"table": table.fact.table, "meaning": meaning})
 

@@ -48,6 +48,7 @@ Completion = Callable[[Run, Any], AnyTable]
 """The run, and a table of one of its sources; the same table with what other ranks tell."""
 _COMPLETIONS: dict[Derivation, Completion] = {}
 D = TypeVar("D", bound=Derivation)
+_OF_ONE_RANK: set[Derivation] = set()
 
 
 def completed_by(completion: Completion) -> Callable[[D], D]:
@@ -62,6 +63,13 @@ def completed_by(completion: Completion) -> Callable[[D], D]:
         return derivation
 
     return register
+
+
+def of_one_rank(derivation: D) -> D:
+    """For a derivation that weighs the rows of a rank against each other without asking which rank they are of: it is
+    given those of one rank at a time."""
+    _OF_ONE_RANK.add(derivation)
+    return derivation
 
 
 class Source(Protocol):
@@ -338,6 +346,14 @@ def fact_of_wanted(asked: WantedFact) -> type[Fact]:
     return asked if isinstance(asked, type) else asked.fact
 
 
+def _split_ranks(table: ReadTable, ranks: Sequence[int]) -> list[ReadTable]:
+    """The rows of each of these ranks, in their order; what is missing is missing of each."""
+    if not isinstance(table, Table):
+        return [table] * len(ranks)
+    of = table["rank"]
+    return [table.take(np.flatnonzero(of == rank)) for rank in ranks]
+
+
 def _join_ranks(asked: WantedFact, parts: Sequence[ReadTable]) -> ReadTable:
     missing = [part for part in parts if isinstance(part, FactMissing)]
     if missing and len(missing) == len(parts):
@@ -393,23 +409,103 @@ class FactsWanted:
         return {**self.inputs, RunOfRanks: run.only(source.sole_rank)} if isinstance(source, OfOneRank) else self.inputs
 
     def __call__(self, source: Source) -> RankFacts:
-        found: RankFacts = dict(self.known)
-        inputs = self.inputs_of(source)
-        left_out = self._left_out_steps(inputs, found, source)
-        if len(left_out):
-            inputs = _inputs_without_steps(inputs, left_out)
+        inputs, found = self._begin(source)
         self._read_events(source, inputs, found)
         source.release()
         if self.threads > 1:
             give_back_now()
             self._side_by_side(source, inputs, found)
+        given = self._derive_rest(source, inputs, found)
+        if source.size_bytes > GIVE_BACK_BYTES:
+            give_back_now()
+        return given
+
+    def of_several(self, sources: Sequence[Source]) -> list[RankFacts]:
+        """The same of each of these sources. Those of which the same was recorded are derived from together.
+
+        What a derivation takes beside the rows themselves is most of what small ranks take; of large ones it is none.
+        """
+        read = [self._read_roots(source) for source in sources]
+        alike: dict[object, list[int]] = {}
+        for number, (source, (_, found)) in enumerate(zip(sources, read, strict=True)):
+            alike.setdefault(self._what_is_there(source, found) or number, []).append(number)
+        given: dict[int, RankFacts] = {}
+        for numbers in alike.values():
+            if len(numbers) == 1:
+                [number] = numbers
+                given[number] = self._derive_rest(sources[number], *read[number])
+            else:
+                ranks = [cast("OfOneRank", sources[number]).sole_rank for number in numbers]
+                parts = self._derive_together(ranks, [read[number][1] for number in numbers])
+                given |= zip(numbers, parts, strict=True)
+        return [given[number] for number in range(len(sources))]
+
+    def _begin(self, source: Source) -> tuple[_RunInputs, RankFacts]:
+        """What derivations take beside the tables of this source, and the first of those."""
+        inputs, found = self.inputs_of(source), dict(self.known)
+        left_out = self._left_out_steps(inputs, found, source)
+        return _inputs_without_steps(inputs, left_out) if len(left_out) else inputs, found
+
+    def _read_roots(self, source: Source) -> tuple[_RunInputs, RankFacts]:
+        """The same, and all that is read of the source."""
+        inputs, found = self._begin(source)
+        rest = sorted(self.roots.difference(self.events), key=lambda root: (root is Damage, root.table))
+        for root in (*self.events, *rest):
+            _resolve_fact(root, inputs, self.makers, found, source.read)
+        source.release()
+        return inputs, found
+
+    def _what_is_there(self, source: Source, found: RankFacts) -> tuple[object, ...] | None:
+        """Equal for sources that can be derived from together; None for one that stands alone.
+
+        Where a table is missing or empty, derivations take other ways. Rows of other ranks, as groups that one folder
+        gives for all, and steps that do not count are of one source.
+        """
+        if not isinstance(source, OfOneRank) or _length_of(found.get(LeftOutStep)):
+            return None
+        there: list[object] = []
+        for root in sorted(self.roots, key=lambda root: root.table):
+            table = found[root]
+            if isinstance(table, FactMissing):
+                there.append((table.tables, table.unreadable, table.incomplete, table.behind))
+            elif isinstance(table, Table):
+                if (table["rank"] != source.sole_rank).any():
+                    return None
+                there.append(len(table) > 0)
+        return tuple(there)
+
+    def _derive_together(self, ranks: Sequence[int], read: Sequence[RankFacts]) -> list[RankFacts]:
+        """What is wanted of each of these ranks, of which everything was read, and of which the same is there."""
+        run = self.inputs[RunOfRanks]
+        assert isinstance(run, RunOfRanks)  # noqa: S101 - it is kept by its type
+        inputs = {**self.inputs, RunOfRanks: run.only(*ranks)}
+        found: RankFacts = {root: _join_ranks(root, [part[root] for part in read]) for root in self.roots}
+        parts = [RankFacts() for _ in ranks]
+        for asked, unneeded in zip(self.order, self.let_go, strict=True):
+            fact = fact_of_wanted(asked)
+            if fact not in parts[0]:
+                table = _resolve_fact(fact, inputs, self.makers, found, _cannot_read)
+                for part, of_rank in zip(parts, _split_ranks(table, ranks), strict=True):
+                    part[fact] = of_rank
+            if not isinstance(asked, type):
+                for part in parts:
+                    part[asked] = _select_rows(asked, part[fact])
+            for tables in (found, *parts):
+                self._let_go(tables, unneeded)
+        given = [{asked: part[asked] for asked in self.wanted} for part in parts]
+        for tables in (found, *read):
+            self._let_go(tables, [*tables])
+        for part in parts:
+            self._let_go(part, part.keys() - {*self.wanted})
+        return given
+
+    def _derive_rest(self, source: Source, inputs: _RunInputs, found: RankFacts) -> RankFacts:
+        """What is wanted of a source of which events were read."""
         for asked, unneeded in zip(self.order, self.let_go, strict=True):
             self._collect_table(asked, inputs, found, source)
             self._let_go(found, unneeded)
         given = {asked: found[asked] for asked in self.wanted}
         self._let_go(found, found.keys() - given.keys())
-        if source.size_bytes > GIVE_BACK_BYTES:
-            give_back_now()
         return given
 
     def _left_out_steps(self, inputs: _RunInputs, found: RankFacts, source: Source) -> Table[LeftOutStep]:
@@ -604,7 +700,7 @@ def _resolve_fact(
     if fact in found:
         return found[fact]
     try:
-        table = read(fact) if fact.observed else _derive_fact(fact, inputs, makers, found, read)
+        table = read(fact).by_name() if fact.observed else _derive_fact(fact, inputs, makers, found, read)
         found[fact] = table.narrow() if fact.heavy else table
     except FactMissing as missing:
         # what is kept would else keep every table of the frames it passed through
@@ -636,7 +732,26 @@ def _derive_fact(
         arguments[name] = None if isinstance(table, FactMissing) else table
     if missing:
         raise FactMissing.joined(missing)
-    return call_derivation(makers[fact], arguments)
+    return _call_by_ranks(makers[fact], arguments)
+
+
+def _call_by_ranks(derivation: Derivation, arguments: Mapping[str, object]) -> AnyTable:
+    """What a derivation makes; one that asks for it is given the ranks one by one."""
+    if derivation not in _OF_ONE_RANK:
+        return call_derivation(derivation, arguments)
+    tables = {name: table for name, table in arguments.items() if isinstance(table, Table)}
+    ranks = sorted({rank for table in tables.values() for rank in np.unique(table["rank"]).tolist()})
+    if len(ranks) <= 1:
+        return call_derivation(derivation, arguments)
+    of_rank = {name: _split_ranks(table, ranks) for name, table in tables.items()}
+    made = [
+        call_derivation(derivation, {**arguments, **{name: parts[number] for name, parts in of_rank.items()}})
+        for number in range(len(ranks))
+    ]
+    for part in (part for parts in of_rank.values() for part in parts):
+        if isinstance(part, Table):
+            part.forget()
+    return Table.concat(fact_of_derivation(derivation), made)
 
 
 def fact_of_name(name: str) -> type[Fact]:

@@ -103,6 +103,16 @@ class Texts(Struct, frozen=True):
         codes = np.where(self.codes >= 0, np.searchsorted(used, self.codes), -1)
         return Texts(codes.astype(np.int32), tuple(self.names[code] for code in used.tolist()))
 
+    def by_name(self) -> Texts:
+        """The same texts numbered in order of their names, so that no order hangs on which was met first."""
+        order = sorted(range(len(self.names)), key=self.names.__getitem__)
+        if order == list(range(len(order))):
+            return self
+        place = np.empty(len(order) + 1, code_type(len(order)))
+        place[order] = np.arange(len(order))
+        place[-1] = -1
+        return Texts(place[self.codes], tuple(self.names[code] for code in order))
+
     def narrow(self) -> Texts:
         """The same texts with codes in as few bytes as hold them, for the longest columns; one more than each fits."""
         return Texts(self.codes.astype(code_type(len(self.names)), copy=False), self.names)
@@ -122,16 +132,17 @@ class Texts(Struct, frozen=True):
 
     @classmethod
     def concat(cls, parts: Sequence[Texts]) -> Texts:
-        """One after another, with one numbering; names that several parts have alike, as ranks do, are met once."""
+        """One after another, with one numbering: of their names where those of each part are in order, else as they
+        are met."""
         if not any(part.names for part in parts):
             return _missing_texts(sum(map(len, parts)))
-        index: dict[str, int] = {}
-        lookups: dict[tuple[str, ...], Array] = {}
-        for part in parts:
-            if part.names not in lookups:
-                codes = [index.setdefault(name, len(index)) for name in part.names]
-                lookups[part.names] = np.array([*codes, -1], np.int32)
-        return cls(np.concatenate([lookups[part.names][part.codes] for part in parts]), tuple(index))
+        different = dict.fromkeys(part.names for part in parts)
+        every = [*dict.fromkeys(name for names in different for name in names)]
+        if all([*names] == sorted(names) for names in different):
+            every.sort()
+        index = {name: code for code, name in enumerate(every)}
+        lookups = {names: np.array([*map(index.__getitem__, names), -1], np.int32) for names in different}
+        return cls(np.concatenate([lookups[part.names][part.codes] for part in parts]), tuple(every))
 
 
 @lru_cache(maxsize=1 << 12)
@@ -290,6 +301,11 @@ class Table(Generic[F]):
         """
         declared = self.fact.columns()
         return Table(self.fact, {name: _narrowed(values, declared[name]) for name, values in self._data.items()})
+
+    def by_name(self) -> Table[F]:
+        """The same rows, their texts numbered in order of their names (`Texts.by_name`)."""
+        data = {name: values.by_name() if isinstance(values, Texts) else values for name, values in self._data.items()}
+        return Table(self.fact, data)
 
     def only(self, names: Collection[str]) -> Table[F]:
         """The same rows with these columns alone, holding nothing else; other columns cannot be asked for."""

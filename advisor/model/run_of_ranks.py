@@ -35,10 +35,10 @@ class RunOfRanks(Struct, frozen=True):
         """How many steps the totals of a rank spread over; a run without steps counts as one."""
         return max(len(self.steps), 1)
 
-    def only(self, rank: int) -> RunOfRanks:
-        """The same of one of the ranks."""
-        captures = {rank: self.captures[rank]} if rank in self.captures else {}
-        stages = {rank: self.stages[rank]} if rank in self.stages else {}
+    def only(self, *ranks: int) -> RunOfRanks:
+        """The same of some of the ranks."""
+        captures = {rank: self.captures[rank] for rank in ranks if rank in self.captures}
+        stages = {rank: self.stages[rank] for rank in ranks if rank in self.stages}
         return replace(self, captures=captures, stages=stages)
 
     def without_steps(self, left_out: Collection[int]) -> RunOfRanks:

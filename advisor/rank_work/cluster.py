@@ -31,8 +31,9 @@ from advisor.messages.errors import ClusterLost, UsageError, reason_of_error
 from advisor.messages.message import Message
 from advisor.own_process import is_own_process
 from advisor.progress import Progress, WorkerState, WorkersTold, silent_about_workers
+from advisor.rank_work.batches import SourceWork
 from advisor.rank_work.lost_rank import LOST_WORKERS, LostRanks
-from advisor.rank_work.sent_ranks import SentRanks, SourceWork, pack_ranks
+from advisor.rank_work.sent_ranks import SentRanks, pack_ranks
 from advisor.release import VERSION
 from advisor.sources.family import paths_of_source, place_of_source
 
@@ -446,4 +447,4 @@ def _take_ranks(run: str, packed: bytes, seen_by_all: Sequence[tuple[str, int]])
 
 def _facts_of_rank(run: str, number: int) -> RankFacts | None:
     """In a worker: what is wanted of one rank; nothing where the worker does not know the run."""
-    return _sent[run].facts_of(number) if run in _sent else None
+    return _sent[run].facts_of(number)[0] if run in _sent else None

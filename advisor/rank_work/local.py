@@ -12,8 +12,9 @@ from advisor.facts.profile import RankFacts, Source
 from advisor.messages.errors import WorkerLost
 from advisor.messages.message import Message
 from advisor.progress import Progress
+from advisor.rank_work.batches import SourceWork, batches_of_ranks, facts_of_batch
 from advisor.rank_work.lost_rank import LOST_WORKERS, LostRanks
-from advisor.rank_work.sent_ranks import SentRanks, SourceWork, pack_ranks
+from advisor.rank_work.sent_ranks import SentRanks, pack_ranks
 
 POOL_WORTH_BYTES = 24 << 20
 """Below this much input, starting worker processes costs more than it gains (measured in benchmarks/speed.py)."""
@@ -44,7 +45,7 @@ class LocalProcesses(Struct, frozen=True):
             WorkerLost: Workers died over all of them.
         """
         workers = min(self.workers, len(sources))
-        parts = map(work, sources) if workers <= 1 else self._read_in_processes(work, sources, workers)
+        parts = _parts_here(work, sources) if workers <= 1 else self._read_in_processes(work, sources, workers)
         yield from self._report_ranks(parts, len(sources))
 
     def _read_in_processes(self, work: SourceWork, sources: Sequence[Source], workers: int) -> Iterator[RankFacts]:
@@ -53,7 +54,9 @@ class LocalProcesses(Struct, frozen=True):
 
         def parts_from(first: int, workers: int) -> Iterator[RankFacts]:
             left = [number for number in range(first, len(sources)) if sources[number] not in self.lost]
-            return _parts_until_a_death(packed, left, workers)
+            # alone, a rank is known to be what its worker died over
+            together = [[number] for number in left] if workers == 1 else batches_of_ranks(work, sources, left, workers)
+            return _parts_until_a_death(packed, together, workers)
 
         parts, alone, died = parts_from(0, workers), False, Message("worker_died")
         for number, source in enumerate(sources):
@@ -74,7 +77,12 @@ class LocalProcesses(Struct, frozen=True):
             yield part
 
 
-def _parts_until_a_death(packed: bytes, numbers: Sequence[int], workers: int) -> Iterator[RankFacts]:
+def _parts_here(work: SourceWork, sources: Sequence[Source]) -> Iterator[RankFacts]:
+    for numbers in batches_of_ranks(work, sources, range(len(sources)), 1):
+        yield from facts_of_batch(work, [sources[number] for number in numbers])
+
+
+def _parts_until_a_death(packed: bytes, batches: Sequence[Sequence[int]], workers: int) -> Iterator[RankFacts]:
     """What is wanted of these ranks, in order; ends before its time where a worker dies."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
@@ -84,7 +92,8 @@ def _parts_until_a_death(packed: bytes, numbers: Sequence[int], workers: int) ->
     context = multiprocessing.get_context(method)
     with ProcessPoolExecutor(workers, context, initializer=_begin_work, initargs=(packed,)) as pool:
         try:
-            yield from pool.map(_facts_of_rank, numbers)
+            for parts in pool.map(_facts_of_ranks, batches):
+                yield from parts
         except BrokenProcessPool:
             return
 
@@ -101,5 +110,5 @@ def _begin_work(packed: bytes) -> None:
     _sent = SentRanks(packed)
 
 
-def _facts_of_rank(number: int) -> RankFacts:
-    return _sent.facts_of(number)
+def _facts_of_ranks(numbers: Sequence[int]) -> list[RankFacts]:
+    return _sent.facts_of(*numbers)

@@ -12,7 +12,7 @@ from advisor.facts.profile import RankFacts, Source
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
-from advisor.rank_work.sent_ranks import SourceWork
+from advisor.rank_work.batches import SourceWork
 from advisor.sources.family import place_of_source
 from advisor.sources.files.damage_notes import Notes
 

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from advisor.facts.profile import RankFacts, Source
 from advisor.facts.table import Table
-
-SourceWork = Callable[[Source], RankFacts]
+from advisor.rank_work.batches import SourceWork, facts_of_batch
 
 
 def pack_ranks(work: SourceWork, sources: Sequence[Source]) -> bytes:
@@ -25,17 +24,15 @@ class SentRanks:
         self._packed = packed
         self._work, self._sources = _unpack(packed)
 
-    def facts_of(self, number: int) -> RankFacts:
-        """What is wanted of the rank at this place. Hardly any is asked for twice: then all are unpacked again."""
-        source = self._sources.pop(number, None)
-        if source is None:
+    def facts_of(self, *numbers: int) -> list[RankFacts]:
+        """What is wanted of the ranks at these places. Hardly any is asked for twice: then all are unpacked again."""
+        if not self._sources.keys() >= {*numbers}:
             self._work, self._sources = _unpack(self._packed)
-            source = self._sources.pop(number)
-        facts = self._work(source)
-        for table in facts.values():
+        parts = facts_of_batch(self._work, [self._sources.pop(number) for number in numbers])
+        for table in (table for facts in parts for table in facts.values()):
             if isinstance(table, Table):
                 table.forget()
-        return facts
+        return parts
 
 
 def _unpack(packed: bytes) -> tuple[SourceWork, dict[int, Source]]:

@@ -62,7 +62,7 @@ def test_of_whole_tables_that_a_worker_hands_over_neither(shared: SharedCaptures
         sent = SentRanks(pack_ranks(work, sources))
         for number in range(len(sources)):
             asked.append(number)
-            yield sent.facts_of(number)
+            yield from sent.facts_of(number)
 
     profile._gather = as_in_a_worker
     wanted = [Kernel, HostCall, *advisor.load_rules().facts()]

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small ranks are derived from together, and nobody can tell: each has the facts it has alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import advisor
+from advisor import pipeline
+from advisor.analysis import DERIVATIONS
+from advisor.facts.derived import Overlap
+from advisor.facts.profile import FactsWanted, Makers, Profile, RankFacts, ReadTable, Source, fact_of_wanted
+from advisor.facts.selection import Selected
+from advisor.facts.table import Texts
+from advisor.messages.errors import FactMissing
+from advisor.pipeline import open_profile, prepare_exhibits
+from advisor.progress import silent
+from advisor.rank_work.batches import MOST_TOGETHER, TOGETHER_BYTES, batches_of_ranks
+from advisor.rank_work.local import LocalProcesses
+from advisor.sources import open_input
+from tests.every_export import CAPTURES, REAL
+from tests.rank_work.ill_ranks import BareRank, InPlaceOf
+from tests.shared_captures import SharedCaptures
+
+
+def plain_of(table: ReadTable) -> object:
+    """What there is to see of a table, to the last bit, and why it is missing."""
+    if isinstance(table, FactMissing):
+        return table.say("en"), table.say("zh")
+    if isinstance(table, Selected):
+        return plain_of(table.rows), table.stands_for.tolist()
+    return {name: [*found.values()] if isinstance(found, Texts) else found.tobytes() for name, found in table.columns()}
+
+
+@pytest.fixture
+def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many ranks were derived from together, time by time."""
+    seen: list[int] = []
+    derive = FactsWanted._derive_together
+
+    def counted(work: FactsWanted, ranks: Sequence[int], read: Sequence[RankFacts]) -> list[RankFacts]:
+        seen.append(len(ranks))
+        return derive(work, ranks, read)
+
+    monkeypatch.setattr(FactsWanted, "_derive_together", counted)
+    return seen
+
+
+def facts_that_differ(folder: Path) -> set[str]:
+    """The facts that reports want which a rank has otherwise in a batch than alone."""
+    different: set[str] = set()
+
+    def both_ways(work: FactsWanted, sources: Sequence[Source]) -> Iterator[RankFacts]:
+        for source, part in zip(sources, work.of_several(sources), strict=True):
+            alone = work(source)
+            assert [*part] == [*alone]
+            differs = [asked for asked in alone if plain_of(part[asked]) != plain_of(alone[asked])]
+            different.update(fact_of_wanted(asked).table for asked in differs)
+            yield part
+
+    profile = open_profile(folder, jobs=1)
+    profile._gather = both_ways  # type: ignore[assignment]
+    prepare_exhibits(profile, advisor.load_rules())
+    return different
+
+
+@pytest.mark.parametrize(("case", "how"), CAPTURES)
+def test_a_rank_has_the_facts_in_a_batch_that_it_has_alone(
+    case: str, how: dict[str, Any], shared: SharedCaptures
+) -> None:
+    assert facts_that_differ(shared.written(case, small=True, **how)) == set()
+
+
+@pytest.mark.parametrize("capture", REAL)
+def test_a_recorded_rank_too(capture: str, real_data: Path) -> None:
+    assert facts_that_differ(real_data / capture) == set()
+
+
+def test_recorded_ranks_that_are_alike_are_derived_from_together(real_data: Path, sizes: list[int]) -> None:
+    facts_that_differ(real_data / "msinsight_pytorch_matrix/text/level1")
+    assert sizes == [2]
+
+
+def test_a_rank_that_tells_more_is_derived_from_by_itself(shared: SharedCaptures, sizes: list[int]) -> None:
+    """The first of these also tells which ranks each group has."""
+    folder = shared.written("expert-imbalance", small=True)
+    facts_that_differ(folder)
+    assert sizes == [len(open_profile(folder).run.ranks) - 1]
+
+
+class Sized(BareRank):
+    """A rank of so many bytes."""
+
+    def __init__(self, number: int, size_bytes: int) -> None:
+        super().__init__(number)
+        self.size_bytes = size_bytes
+
+
+@given(st.lists(st.integers(0, TOGETHER_BYTES // 4), max_size=60), st.integers(1, 8), st.data())
+def test_every_rank_is_in_one_batch_and_no_batch_is_longer_or_larger_than_is_said(
+    sizes_bytes: list[int], workers: int, data: st.DataObject
+) -> None:
+    sources = [Sized(number, size) for number, size in enumerate(sizes_bytes)]
+    numbers = [number for number in range(len(sources)) if data.draw(st.booleans())]
+    found = batches_of_ranks(FactsWanted({}, Makers({}), (), {}, 1), sources, numbers, workers)
+    assert [number for batch in found for number in batch] == numbers
+    assert all(1 <= len(batch) <= MOST_TOGETHER for batch in found)
+    assert all(len(batch) == 1 or sum(sizes_bytes[one] for one in batch) <= TOGETHER_BYTES for batch in found)
+    assert all(len(batch) <= -(-len(numbers) // workers) for batch in found)
+
+
+def test_other_work_is_done_rank_by_rank() -> None:
+    sources = [BareRank(number) for number in range(5)]
+    assert batches_of_ranks(lambda _: {}, sources, range(5), 1) == [[0], [1], [2], [3], [4]]
+
+
+def test_of_a_batch_only_the_rank_that_workers_die_over_is_lost(shared: SharedCaptures) -> None:
+    run, sources = open_input(shared.written("expert-imbalance", small=True))
+    ill: list[Any] = [InPlaceOf(source) if place == 2 else source for place, source in enumerate(sources)]
+    profile = Profile(run, ill, DERIVATIONS, gather=LocalProcesses(2, silent))
+    found = pipeline.diagnose(profile, advisor.load_rules())
+    others = sorted(source.rank for source in ill if not isinstance(source, InPlaceOf))
+    assert sorted({*profile.table(Overlap)["rank"].tolist()}) == others
+    assert [one.file for one in found.unread] == [ill[2].name]

@@ -63,6 +63,9 @@ def _saving_of_hits(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -
     run, rule = hits[0].run, hits[0].rule
     us = _by_rank(_saving_by_place(hits), rule)
     across = rule.saving.across if rule.saving is not None else "worst"
+    if across == "worst_or_critical":
+        # what holds up all of them does so at other moments on each, and they wait for each other in turn
+        across = "critical" if slack and not us.keys() >= {*run.ranks} else "worst"
     if None not in us and (across == "least" or (across == "critical" and slack)):
         everywhere = _by_rank(_saving_by_place([*hits, *elsewhere]), rule)
         if across == "critical":

@@ -105,7 +105,7 @@ class Worth(_Model):
     terms: tuple[Term, ...] = ()
     at_place_us: float | None = None
     """What the expression gives at the place the values were taken from, between 0 and the step."""
-    across: Literal["worst", "mean", "least", "critical"]
+    across: Literal["worst", "mean", "least", "critical", "worst_or_critical"]
     """How the savings of many ranks become one."""
     saving: Saving
     assumes: Text

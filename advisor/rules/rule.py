@@ -33,7 +33,7 @@ from advisor.rules.schema import CaseFile, cases_of_document
 from advisor.rules.source import RuleDocument
 from advisor.units import Type
 
-Across = Literal["worst", "mean", "least", "critical"]
+Across = Literal["worst", "mean", "least", "critical", "worst_or_critical"]
 
 
 class EvidenceSpec(Struct, frozen=True):
@@ -78,7 +78,7 @@ class SavingSpec(Struct, frozen=True):
     @property
     def asks_quiet_ranks(self) -> bool:
         """Whether what the remedy wins where the rule stays quiet decides what it wins as a whole."""
-        return self.across in {"critical", "least"}
+        return self.across in {"critical", "least", "worst_or_critical"}
 
 
 Levels = tuple[tuple[Severity, Compiled | None], ...]

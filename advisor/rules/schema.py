@@ -112,7 +112,7 @@ class SavingFile(_Part):
 
     us: Expression
     imposes: Expression = ""
-    across: Literal["worst", "mean", "least", "critical"] = "worst"
+    across: Literal["worst", "mean", "least", "critical", "worst_or_critical"] = "worst"
     assumes: Words
     at_most: bool = False
 

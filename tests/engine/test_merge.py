@@ -158,6 +158,22 @@ def test_a_rank_of_which_nobody_knows_how_long_it_waits_is_left_out_wherever_it_
     assert merged(tmp_path, "step_us=1000 rank_count=5", "critical", LATE, {0: math.nan}).saving.us == 0.0
 
 
+@pytest.mark.parametrize(
+    ("ranks", "slack", "us"),
+    [
+        (5, {0: 0.0, 1: 100.0, 4: 60.0}, 60.0),  # rank 4 has nothing of it, and is the last then
+        (5, {0: 0.0, 1: 100.0}, 350.0),
+        (5, {}, 400.0),  # nobody knows who waits
+        (2, {0: 0.0, 1: 100.0}, 400.0),  # all have it
+    ],
+)
+def test_what_holds_up_some_ranks_wins_no_more_than_the_others_wait_for_them(
+    tmp_path: Path, ranks: int, slack: dict[int, float], us: float
+) -> None:
+    run = f"step_us=1000 rank_count={ranks}"
+    assert merged(tmp_path, run, "worst_or_critical", LATE, slack).saving.us == us
+
+
 @pytest.mark.parametrize("lost", [(200, 300), (300, 200)])
 def test_of_two_links_of_one_rank_the_larger_saving_counts_in_any_order(tmp_path: Path, lost: tuple[int, int]) -> None:
     body = """\

@@ -68,6 +68,12 @@ WORDS: Mapping[str, Text] = {
         "how much sooner the rank ends that is then the last, with what it waited for the others",
         "取修复后最晚结束的 rank 所提前的时间，其原先等待其他 rank 的时间一并计入",
     ),
+    "worst_or_critical": _t(
+        "where all ranks have it, what the worst of them saves; else how much sooner the rank ends that is then the "
+        "last, with what it waited for the others",
+        "各 rank 都有时取最差的 rank；只有部分 rank 有时，取修复后最晚结束的 rank 所提前的时间，"
+        "其原先等待其他 rank 的时间一并计入",
+    ),
     "assumes": _t("It assumes: {words}", "前提：{words}"),
     "not_asked": _t(
         "To see what it said of a run, give a capture, or a saved report with --in.",

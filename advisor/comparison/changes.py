@@ -31,17 +31,12 @@ CROSSED = Text(
 
 
 def finding_changes(before: Diagnosis, after: Diagnosis, noise: Noise, found: Conditions) -> tuple[Change, ...]:
-    """One change for each finding of either, in the order of `STATUSES`, within it by what is at stake."""
+    """One change for each finding of either, in the order of `STATUSES`, within it as the diagnoses rank them: a cause
+    before what it explains. Those that are gone follow those that are there."""
     sides = _Side(before), _Side(after)
     names = dict.fromkeys(chain(sides[1].findings, sides[0].findings))
-    return tuple(sorted((_change_of_finding(name, sides, noise, found) for name in names), key=_sort_key))
-
-
-def _sort_key(change: Change) -> tuple[int, float, int, str, str]:
-    savings = [saving.us for saving in (change.saving_before, change.saving_after) if saving is not None]
-    severities = [level for level in (change.severity_before, change.severity_after) if level is not None]
-    at_stake = max(savings, default=0.0)
-    return STATUSES.index(change.status), -at_stake, -max(severities), change.rule, change.fingerprint
+    changes = [_change_of_finding(name, sides, noise, found) for name in names]
+    return tuple(sorted(changes, key=lambda change: STATUSES.index(change.status)))
 
 
 class _Side:

@@ -135,7 +135,7 @@ class Comparison(_Model):
     shifts: tuple[Shift, ...] = ()
     """Step first, then its parts; empty where one of the two does not know its step time."""
     changes: tuple[Change, ...] = ()
-    """In the order of `STATUSES`, within it by what is at stake. Each fingerprint once."""
+    """In the order of `STATUSES`, within it as the diagnoses rank them. Each fingerprint once."""
     moved: tuple[Moved, ...] = ()
     """Largest difference first; empty where one of the two has no account."""
     barriers: tuple[Barrier, ...] = ()

@@ -32,6 +32,7 @@ from advisor.report.comparison.account import account_entries
 from advisor.report.comparison.document import ComparisonBlocks, comparison_document, comparison_summary
 from advisor.report.comparison.figures import comparison_charts
 from advisor.report.comparison.grids import csv_files
+from advisor.report.comparison.items import change_groups
 from advisor.report.comparison.page import comparison_page
 from advisor.report.comparison.workbook import comparison_workbook
 from advisor.report.output_formats import COMPARED_WRITERS, FOR_PROGRAMS, Reported
@@ -39,6 +40,7 @@ from advisor.report.pages import LARGEST_BYTES
 from advisor.report.prose import flat_text, plain_prose
 from advisor.report.renderers.markdown import document_text
 from advisor.report.renderers.terminal import print_document
+from tests.shared_captures import SharedCaptures
 
 openpyxl: Any = pytest.importorskip("openpyxl")
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
@@ -420,3 +422,50 @@ def test_chinese_stands_in_the_brackets_of_chinese(shape: str) -> None:
     assert not re.findall(
         "[\u4e00-\u9fff] ?\\([^)]*[\u4e00-\u9fff][^)]*\\)", comparison_markdown(COMPARED[shape], "zh")
     )
+
+
+# --- causes and what they bring about ---
+
+
+@pytest.fixture(scope="module")
+def slowed(shared: SharedCaptures) -> Comparison:
+    """A job before and after a link of it became slow."""
+    return compare(shared.diagnosed("healthy"), shared.diagnosed("slow-link"))
+
+
+def test_findings_that_came_stand_in_the_order_of_the_later_diagnosis(slowed: Comparison) -> None:
+    """By what each could win a symptom would stand above its cause."""
+    came = [one.fingerprint for one in slowed.having("new")]
+    assert came == [one.fingerprint for one in slowed.after.findings if one.fingerprint in came]
+    savings = [one.saving_after.us for one in slowed.having("new") if one.saving_after]
+    assert savings != sorted(savings, reverse=True)
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "Caused by: "), ("zh", "根因：")])
+def test_what_is_the_same_time_as_a_cause_names_it_and_not_a_remedy(
+    slowed: Comparison, language: Language, said: str
+) -> None:
+    (came, *_) = change_groups(slowed, language)
+    explained = [item for item in came.items if item.card and item.card.is_folded]
+    assert explained
+    assert not any(item.actions for item in explained)
+    for text in (comparison_markdown(slowed, language), comparison_page(slowed, language), printed(slowed, language)):
+        assert said in text
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "Fix first: "), ("zh", "首要问题：")])
+def test_a_step_that_got_longer_is_answered_with_what_to_fix(slowed: Comparison, language: Language, said: str) -> None:
+    shown = ComparisonBlocks(slowed, language, 0)
+    first = slowed.after.findings[0]
+    assert flat_text(shown.fix_first).startswith(said)
+    assert first.rule == "ranks/slow-link"
+    assert flat_text(shown.groups[0].items[0].title) in flat_text(shown.fix_first)
+    turned = compare(slowed.after, slowed.before)
+    assert ComparisonBlocks(turned, language, 0).fix_first == ()
+
+
+def test_a_rank_is_no_amount_that_grows(slowed: Comparison) -> None:
+    values = change_groups(slowed, "en")[0].items[0].values
+    changes = {flat_text(value.label): value.change for value in values}
+    assert changes["Bandwidth"] == "−74 %"
+    assert changes["To rank"] == ""

@@ -133,7 +133,8 @@ class ComparisonBlocks(Phrases):
     def summary(self) -> Iterator[Block]:
         """The first sheet of a spreadsheet."""
         yield Heading(plain_prose(self.verdict.says), 1)
-        yield from map(Paragraph, filter(None, (self.verdict.mainly, plain_prose(self.verdict.findings))))
+        said = (self.verdict.mainly, self.fix_first, plain_prose(self.verdict.findings))
+        yield from map(Paragraph, filter(None, said))
         yield Paragraph(plain_prose(self.verdict.sure))
         sides = compared_sides(self.comparison, self.language)
         yield Grid(((), (), ()), tuple(tuple(map(plain_prose, side)) for side in sides))
@@ -148,8 +149,19 @@ class ComparisonBlocks(Phrases):
     def answer(self) -> Iterator[Block]:
         """Whether it got slower, through what, and how sure that is."""
         yield Paragraph(self.in_a_row((TextPiece(self.verdict.says, strong=True),), self.verdict.mainly))
-        yield Paragraph(plain_prose(self.verdict.findings))
+        yield from map(Paragraph, filter(None, (self.fix_first, plain_prose(self.verdict.findings))))
         yield Paragraph(quiet(self.verdict.sure))
+
+    @property
+    def fix_first(self) -> Prose:
+        """`Fix first: …`, the cause that leads what came or got worse; nothing where the step got no longer."""
+        step = self.comparison.step
+        if self.comparison.apart or step is None or step.status != "worse":
+            return ()
+        items = (item for group in self.groups for item in group.items)
+        came = [item.card for item in items if item.card and item.actions and item.severity != "info"]
+        first = min(came, key=lambda card: int(card.number), default=None)
+        return (TextPiece(f"{self.say('lead_fix')}{self.colon}"), *strong(first.title)) if first else ()
 
     def times(self) -> Iterator[Grid]:
         """The step and its parts on both sides, where they are known."""
@@ -244,12 +256,16 @@ class ComparisonBlocks(Phrases):
         said = (plain_prose(item.severity_words), code_prose(item.rule), plain_prose(item.saving))
         about = join_prose(" · ", (part for part in said if part[0].text))
         yield Paragraph((*strong(item.title), TextPiece(" — "), *about))
-        below: list[Blocks] = [paragraph_of(*item.reason)] if item.reason else []
+        below: list[Blocks] = [paragraph_of(*said) for said in (item.reason, self.cause(item)) if said]
         below += [paragraph_of(*self.value(one)) for one in (() if folded else item.values)]
         if actions := item.actions:
             below.append(led_by(plain_prose(self.say("fix") + self.colon), actions[0].do))
         if below:
             yield ListBlock(tuple(below))
+
+    def cause(self, item: Item) -> Prose:
+        """`Caused by: …`, where that is known."""
+        return (TextPiece(f"{self.say('caused_by')}{self.colon}"), *item.cause) if item.cause else ()
 
     def value(self, one: WatchedValue) -> Prose:
         """`share: 4 % → 12 % (+200 %); threshold: 10 %`."""
@@ -282,6 +298,8 @@ class ComparisonBlocks(Phrases):
         yield Paragraph(strong(item.title))
         parts = (item.severity_words, item.saving, values_line(item.values[:1], self.language))
         below: list[Block] = [Paragraph((TextPiece("  ".join(filter(None, parts))), *quiet(f"  {item.rule}")))]
+        if cause := self.cause(item):
+            below.append(Paragraph(cause))
         if actions := item.actions:
             below.append(ListBlock((actions[0].do,), mark=ARROW))
         yield Quote(tuple(below))

@@ -57,9 +57,15 @@ class Item(Struct, frozen=True):
     """All that is known of it where it was found last."""
 
     @property
+    def cause(self) -> Prose:
+        """What brings it about, where that is known."""
+        return self.card.causes[0].title if self.card and self.card.causes else ()
+
+    @property
     def actions(self) -> tuple[CardStep, ...]:
-        """What to do about it; nothing where it came no worse."""
-        return self.card.actions if self.card and self.status in ("new", "worse") else ()
+        """What to do about it; nothing where it came no worse, or is the same time as its cause."""
+        asks = self.card is not None and self.status in ("new", "worse") and not self.card.is_folded
+        return self.card.actions if self.card and asks else ()
 
 
 class FindingGroup(Struct, frozen=True):
@@ -160,11 +166,12 @@ class Items:
 
     def value(self, metric: Metric, info: RuleInfo) -> WatchedValue:
         unit, maker = shown_unit(metric.name, metric.unit, info), self.after
+        amounts = (metric.before, metric.after) if unit else (None, None)  # a rank or a link is no amount
         return WatchedValue(
             label=maker.label(metric.name, info),
             before=self.before.cell(metric.before, metric.name, unit),
             after=maker.cell(metric.after, metric.name, unit),
-            change=percent_change(number_or_none(metric.before), number_or_none(metric.after)),
+            change=percent_change(*map(number_or_none, amounts)),
             threshold="" if metric.threshold is None else maker.number(metric.threshold, unit),
         )
 

@@ -75,7 +75,8 @@ class _PageBlocks(ComparisonBlocks):
         """The answer, and both steps drawn to one scale."""
         said = self.verdict
         yield Heading(plain_prose(said.says), 1)
-        yield Section(paragraph_of(*self.in_a_row(said.mainly, plain_prose(said.findings))), "lead")
+        lead = (said.mainly, self.fix_first, plain_prose(said.findings))
+        yield Section(tuple(map(Paragraph, filter(None, lead))), "lead")
         yield Paragraph((TextPiece(said.sure, tone="warn" if said.confidence == "low" else "quiet"),))
         yield from sides_chosen(self.comparison, self.language)
         for times in self.times():
@@ -104,13 +105,13 @@ class _PageBlocks(ComparisonBlocks):
         severity = (TextPiece(item.severity_words, tone=cast("Tone", item.severity)),)
         sure = [plain_prose(self.say("confidence") + self.colon + item.confidence)] if item.confidence else []
         about = FactLine((severity, plain_prose(item.category), *sure, code_prose(item.rule)))
-        reason = paragraph_of(*toned(item.reason, "quiet"))
+        notes = [block for said in (item.reason, self.cause(item)) for block in paragraph_of(*toned(said, "quiet"))]
         values = () if folded else bullet_list(map(self.value, item.values))
         help_fold: Blocks = ()
-        if item.card and item.status in ("new", "worse"):
+        if item.card and item.actions:
             fix = (Section(item.card.why, "why"), Section(remedy_list(item.actions, self.language), "fix"))
             help_fold = (Fold(self.said("how_to_fix"), fix),)
-        yield Section((title, about, *reason, *values, *help_fold), "change", item.anchor)
+        yield Section((title, about, *notes, *values, *help_fold), "change", item.anchor)
 
     def run_row(self, label: str, before: Prose, after: Prose) -> tuple[Prose, ...]:
         row = super().run_row(label, before, after)

@@ -126,11 +126,19 @@ def test_entries_add_up_to_the_difference_of_the_step(comparison: Comparison) ->
 
 def test_many_entries_end_in_one_line_for_all_others() -> None:
     made = large()
-    entries = ComparisonBlocks(made, "en", 0).entries
+    alike = tuple(one.model_copy(update={"after_us": one.before_us + 1000.0 - at}) for at, one in enumerate(made.moved))
+    entries = ComparisonBlocks(made.model_copy(update={"moved": alike}), "en", 0).entries
     assert len(entries) == 14
     assert "all other" in entries[-2].name[0].text
     sizes = [abs(one.us) for one in entries[:-2]]
     assert sizes == sorted(sizes, reverse=True)
+
+
+def test_what_moved_the_step_by_less_than_a_digit_that_is_shown_is_one_of_the_others() -> None:
+    made = compared()
+    small = made.moved[0].model_copy(update={"name": "small", "before_us": 5.0, "after_us": 5.0 - 3e-5})
+    shown = ComparisonBlocks(made.model_copy(update={"moved": (*made.moved[:2], small)}), "en", 0).entries
+    assert [one.key for one in shown[2:]] == ["rest", "step"]
 
 
 def test_every_change_is_in_exactly_one_group(comparison: Comparison) -> None:

@@ -17,6 +17,8 @@ from advisor.report.words import CAUSES, word_for
 from advisor.units import show_value
 
 MOST_MOVED = 12
+_LEAST = 1e-4
+"""Below this part of the larger sum an entry is one of the others: no time above it shows that many digits."""
 
 
 class AccountEntry(Struct, frozen=True):
@@ -41,7 +43,8 @@ def account_entries(comparison: Comparison, language: Language) -> tuple[Account
     """
     if not comparison.moved:
         return ()
-    shown = [one for one in comparison.moved[:MOST_MOVED] if one.delta_us != 0]
+    least = _LEAST * max(sum(one.before_us for one in comparison.moved), sum(one.after_us for one in comparison.moved))
+    shown = [one for one in comparison.moved[:MOST_MOVED] if abs(one.delta_us) > least]
     rest = comparison.moved[len(shown) :]
     total = _sum_entry("step", say(f"total_{compared_times(comparison)}", language), comparison.moved)
     return (*(_make_entry(one, language) for one in shown), *(_rest_entry(rest, language)), total)

@@ -82,14 +82,8 @@ def _scaled_entry(entry: Spent, by: float) -> Spent:
 
 
 def _scaled_finding(finding: Finding, by: float) -> Finding:
-    restated = finding.restated
+    savings = {name: getattr(finding, name) for name in ("saving", "alone", "imposed", "restated")}
+    known = {name: saving for name, saving in savings.items() if isinstance(saving, Saving)}
     return finding.model_copy(
-        update={
-            "saving": _scaled_saving(finding.saving, by),
-            "restated": None if restated is None else _scaled_saving(restated, by),
-        }
+        update={name: saving.model_copy(update={"us": saving.us * by}) for name, saving in known.items()}
     )
-
-
-def _scaled_saving(saving: Saving, by: float) -> Saving:
-    return saving.model_copy(update={"us": saving.us * by})

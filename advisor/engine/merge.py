@@ -10,6 +10,8 @@ from advisor.engine.hit import Elsewhere, Hit, RuleResult, worst_first
 from advisor.model.findings import Finding, Saving, fingerprint
 from advisor.rules.bind import Rule
 
+_ALIKE = 0.1
+"""Two savings that differ by less than this part are not told apart in words."""
 Slack = Mapping[int, float]
 """By rank: how much longer it waits for other ranks in a step than the one that waits least, µs."""
 
@@ -40,7 +42,8 @@ def _finding_of_hits(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) 
         fingerprint=fingerprint(worst.rule.id, worst.subject),
         severity=worst.severity,
         confidence=worst.confidence,
-        saving=_saving_of_hits(hits, elsewhere, slack),
+        saving=(saving := _saving_of_hits(hits, elsewhere, slack)),
+        alone=_saving_alone(hits, saving),
         imposed=_imposed_of_hits(hits),
         restated=_restated_of_hits(hits),
         subject=worst.subject,
@@ -73,6 +76,15 @@ def _saving_of_hits(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -
         us = {rank: one for rank, one in everywhere.items() if math.isfinite(one)}
     every = None if None in us else len({*run.ranks, *us})
     return saving_with_share(_join_across_ranks(across, list(us.values()), every), run.step_us)
+
+
+def _saving_alone(hits: list[Hit], saving: Saving) -> Saving | None:
+    """What the worst rank wins by itself; None where the step wins as much, or is not what ends with its last rank."""
+    run, rule = hits[0].run, hits[0].rule
+    if rule.saving is None or rule.saving.across not in ("critical", "worst_or_critical") or saving.us <= 0:
+        return None
+    most = saving_with_share(max(_by_rank(_saving_by_place(hits), rule).values()), run.step_us)
+    return most if saving.us < (1 - _ALIKE) * most.us else None
 
 
 def _imposed_of_hits(hits: list[Hit]) -> Saving | None:

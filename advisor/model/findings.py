@@ -168,6 +168,9 @@ class Finding(_Model):
     saving: Saving = Saving()
     at_most: bool = False
     """Whether the saving is an upper bound here, because rows that bound it were lost."""
+    alone: Saving | None = None
+    """What its worst rank wins by itself, where the step wins less, for another rank is then the last. None where the
+    two are alike."""
     imposed: Saving | None = None
     """What others lose by it now, where that is more than fixing it wins, as where work is shared out anew: the others
     then have more of it. None where a rule says nothing of that."""

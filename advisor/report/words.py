@@ -204,6 +204,10 @@ WORDS: Mapping[str, Text] = {
     "watch": _t("To watch afterwards", "修改后关注"),
     "watch_value": _t(" ({value} now, threshold {threshold})", "（当前 {value}，阈值 {threshold}）"),
     "assumes": _t("The saving assumes", "收益的前提"),
+    "alone": _t(
+        "The worst rank by itself would end {us} sooner; the step then ends with another one.",
+        "最严重的 rank 自身可提前 {us}，但之后整步由其他 rank 决定。",
+    ),
     "references": _t("Read more", "参考资料"),
     "caused_by": _t("Caused by", "根因"),
     "doubted_by": _t("Less certain here", "置信度下调"),

@@ -171,7 +171,10 @@ def test_what_holds_up_some_ranks_wins_no_more_than_the_others_wait_for_them(
     tmp_path: Path, ranks: int, slack: dict[int, float], us: float
 ) -> None:
     run = f"step_us=1000 rank_count={ranks}"
-    assert merged(tmp_path, run, "worst_or_critical", LATE, slack).saving.us == us
+    finding = merged(tmp_path, run, "worst_or_critical", LATE, slack)
+    assert finding.saving.us == us
+    assert (finding.alone is None) == (us == 400.0)
+    assert finding.alone is None or finding.alone.us == 400.0  # of rank 0 by itself
 
 
 @pytest.mark.parametrize("lost", [(200, 300), (300, 200)])

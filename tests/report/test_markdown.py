@@ -10,7 +10,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from report_samples import EXPOSED, HOSTILE, finding, rich, table
 
-from advisor.model.findings import Diagnosis, Occurrence, Severity
+from advisor.messages.text import Language
+from advisor.model.findings import Diagnosis, Finding, Occurrence, Saving, Severity
 from advisor.model.run import Run
 from advisor.report.blocks import Code, Document
 from advisor.report.diagnosis.document import diagnosis_document
@@ -115,3 +116,20 @@ def test_where_nobody_recorded_the_start_times_count_from_the_first_event() -> N
     text = document_text(diagnosis_document(Diagnosis(run=Run(name="x"), findings=(found,), rules=(EXPOSED,)), "en"))
     assert "| +0.686 ms | 367 µs |" in text
     assert f"{first + 686_000:,}" not in text
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("en", "would end 5.00 ms sooner; the step then ends with another one."), ("zh", "可提前 5.00 ms")],
+)
+def test_a_rank_that_wins_more_by_itself_than_the_step_does_is_told(language: Language, said: str) -> None:
+    made = rich(("a", "b", "c"))
+    first, *others = made.findings
+    alone = first.model_copy(update={"saving": Saving(us=3_000.0, share=0.1), "alone": Saving(us=5_000.0, share=0.2)})
+
+    def written(one: Finding) -> str:
+        shown = made.model_copy(update={"findings": (one, *others)})
+        return document_text(diagnosis_document(shown, language))
+
+    assert said in written(alone)
+    assert said not in written(alone.model_copy(update={"alone": None}))

@@ -21,6 +21,7 @@ from advisor.report.diagnosis.symptoms import folded_under, partly_explained, sy
 from advisor.report.occurrence_times import When, worst_events
 from advisor.report.places import JoinedPlaces, join_places, say_ranks, say_whole_hosts
 from advisor.report.prose import (
+    BETWEEN_SENTENCES,
     Prose,
     TextPiece,
     clean_block,
@@ -323,11 +324,19 @@ class Maker:
             times_of=self.times_of,
             bound=say("at_most" if bounded else "about", self.language),
             actions=tuple(self.action(step, finding, holes) for step in info.remedy(finding)),
-            assumes=rule_sentence(info.assumes.say(self.language, of=self.times_of), holes)
-            if info.assumes and finding.saving.us > 0
-            else (),
+            assumes=self.assumed(finding, info, holes),
             references=tuple(map(reference_prose, info.references)),
         )
+
+    def assumed(self, finding: Finding, info: RuleInfo, holes: Mapping[str, TextPiece]) -> Prose:
+        """What the saving rests on, and what it would be without other ranks; nothing where none is estimated."""
+        if not info.assumes or finding.saving.us <= 0:
+            return ()
+        said = rule_sentence(info.assumes.say(self.language, of=self.times_of), holes)
+        if finding.alone is None:
+            return said
+        alone = plain_prose(say("alone", self.language, us=show_value(finding.alone.us, "us")))
+        return join_prose(BETWEEN_SENTENCES[self.language], (said, alone))
 
     def card_of(self, fingerprint: str) -> Card | None:
         """The card of the finding with this fingerprint; None where it was not found."""

@@ -46,15 +46,17 @@ def preparations(
 
 def _idle_before_cells(device: DeviceTimeline, windows: Table[StepWindow]) -> Array:
     """Per cell: how long the device neither works nor copies from the host's start of the step on, µs; missing of the
-    first one of a rank, for what came before it was not recorded."""
+    first one of a rank, for what came before it was not recorded. A host that is ahead begins others before it too."""
     cells = device.cells
     opened = values_at(windows["start_ns"], row_at(windows["rank"], windows["step"], cells.rank, cells.step))
     of, start, end = device.on_clock(union_of_sets([device.busy, device.copies]))
     found = np.full(len(cells), np.nan)
     for rank in np.unique(cells.rank).tolist():
         own = np.flatnonzero((cells.rank == rank) & (opened != MISSING))
-        own = own[np.argsort(cells.begin[own], kind="stable")][1:]
+        own = own[np.argsort(cells.begin[own], kind="stable")]
         mine = cells.rank[of] == rank
-        begin = np.maximum(cells.begin[own], opened[own])
-        found[own] = (begin - opened[own] - covered_ns(union(start[mine], end[mine]), opened[own], begin)) / 1e3
+        since = np.maximum(opened[own], cells.begin[own[:1]])[1:]
+        own = own[1:]
+        begin = np.maximum(cells.begin[own], since)
+        found[own] = (begin - since - covered_ns(union(start[mine], end[mine]), since, begin)) / 1e3
     return found

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import math
+
+from advisor.analysis.preparations import preparations
+from advisor.facts.observed import Kernel, StepTime, StepWindow
+from advisor.facts.table import read_table
+
+RECORDED = "step preparing_us compute_us free_us\n1 100 200 0\n2 300 200 0\n3 100 200 100"
+KERNELS = "step start_ns duration_us\n1 100000 200\n2 300000 200\n3 600000 200"
+
+
+def idle(windows: str) -> list[float]:
+    found = preparations(
+        read_table(StepTime, RECORDED), read_table(Kernel, KERNELS), collectives=None, tasks=None,
+        windows=read_table(StepWindow, "step start_ns end_ns\n" + windows),
+    )  # fmt: skip
+    return found["idle_us"].tolist()
+
+
+def test_what_the_device_still_computes_of_the_step_before_is_no_idle_time_of_a_preparation():
+    first, second, third = idle("1 0 250000\n2 250000 450000\n3 450000 700000")
+    assert math.isnan(first) and (second, third) == (0, 100)
+
+
+def test_time_before_the_first_recorded_task_counts_for_no_step_though_the_host_began_several_in_it():
+    """The host is two steps ahead as the recording of the device begins: what that did before is not known."""
+    first, second, third = idle("1 0 20000\n2 20000 40000\n3 40000 700000")
+    assert math.isnan(first) and (second, third) == (0, 100)

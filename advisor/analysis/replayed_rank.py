@@ -16,6 +16,7 @@ from advisor.analysis.cells import Cells
 from advisor.analysis.cpu_operators import CpuOperators, cpu_operators
 from advisor.analysis.device import COMM, COPY, DeviceTimeline
 from advisor.analysis.full_queue import waits_for_room
+from advisor.analysis.giving_back import waits_to_give_back
 from advisor.analysis.grouping import row_at
 from advisor.analysis.intervals import Spans, span_at, subtract, union, union_of_sets
 from advisor.analysis.step_ends import NO_BORDERS
@@ -43,16 +44,16 @@ def _find_costs(calls: Table[HostCall]) -> host.RowMarks:
 
 def _masks_of_costs(calls: Table[HostCall]) -> Iterator[tuple[str, Array]]:
     does, kinds = calls.texts("activity"), host.calls_by_activity(calls)
-    reads = host.are_waiting_reads(calls)
+    reads, giving = host.are_waiting_reads(calls), waits_to_give_back(calls)
     of_program = does.isin(["compile"])
     for name, mask in kinds.items():
         if name == "compile":
             yield name, mask & ~of_program
         else:
-            yield name, mask | reads if name == "synchronise" else mask
+            yield name, (mask & ~giving) | reads if name == "synchronise" else mask
     yield "graph_compile", of_program
     yield "read", reads
-    yield "allocate", does.isin(["allocate", "free"]) & ~kinds["start_up"]
+    yield "allocate", does.isin(["allocate", "free"]) & ~kinds["start_up"] | giving
     yield "pin", host.are_of_launching_threads(calls, does.isin(["pin"]) & ~kinds["start_up"])
 
 
@@ -120,7 +121,9 @@ def _replayed_rank_of(
     queue, queue_threads = _task_queue(table, calls)
     free = device.free_of_rank(rank)
     through = calls.take(host.runs_graph_through(table)[calls.row])
-    waiting = [*(own_kinds[name] for name in WAITING), _waiting_frees(table, calls, free), _after_the_launch(through)]
+    giving = calls.take(waits_to_give_back(table)[calls.row])
+    waiting = [*(own_kinds[name] for name in WAITING), giving, _waiting_frees(table, calls, free)]
+    waiting.append(_after_the_launch(through))
     passing = _waits_of_launching_threads(table, waiting)
     waits = _widen_waits(union_of_sets([one.spans for one in waiting]), queue)
     own = np.flatnonzero(device.cells.rank == rank)

@@ -38,6 +38,11 @@ def handovers(kinds: Table[HostKind], held: Table[Holdup] | None) -> Table[Hando
     return table.take(operators > 0)
 
 
+def calls_operators(seen: ReplayedRank) -> bool:
+    """Whether operators of the framework were recorded of a rank: without them nobody knows who prepares launches."""
+    return bool(seen.table.texts("kind").isin(["operator"])[seen.calls.row].any())
+
+
 def with_queue(seen: ReplayedRank) -> tuple[ReplayedRank, Spans]:
     """A rank as if a second thread took over its launching calls as they begin, and when the first one is rid of them.
 

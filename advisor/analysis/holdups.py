@@ -14,7 +14,7 @@ from advisor.analysis import host, replay
 from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.device import DeviceTimeline, build_timeline
 from advisor.analysis.grouping import group_by
-from advisor.analysis.handovers import with_queue
+from advisor.analysis.handovers import calls_operators, with_queue
 from advisor.analysis.intervals import Spans, covered_ns, span_at, union_of_sets
 from advisor.analysis.long_pauses import FEW_READS, LONGEST_LAUNCH_US, calls_around, reads_before_long_pauses
 from advisor.analysis.replayed_rank import PAUSE_NS, WAITING, ReplayedRank, per_cell, replayed_rank, until_last_task
@@ -141,7 +141,7 @@ def _of_rank(
     same = _equal_spans(reliefs["read"][0].main, reliefs["synchronise"][0].main)  # every wait is a read
     lost["synchronise"] = lost["read"] if same else _lost_us_per_cell(seen, *reliefs["synchronise"], plain)
     rows = [_holdups_of_kind(seen, name).having(lost_us=lost[name]) for name in seen.kinds]
-    rows += [] if len(seen.replayed.queue.start) else [_unqueued_holdup(seen)]
+    rows += [_unqueued_holdup(seen)] if calls_operators(seen) and not len(seen.replayed.queue.start) else []
     with_calls_or_losses = (part.take((part["calls"] > 0) | (part["lost_us"] > 0)) for part in rows)
     return Table.concat(Holdup, [*with_calls_or_losses, _other_holdups(seen, reliefs)])
 

@@ -42,6 +42,10 @@ def test_a_second_thread_that_is_never_idle_sets_the_pace():
     assert unqueued(launches(5, 90)) == [30.0]
 
 
+def test_where_no_operators_were_recorded_nobody_knows_who_prepares_the_launches():
+    assert unqueued(launches(30, 80).replace("1 operator", "1 python")) == []
+
+
 def test_a_rank_with_a_task_queue_has_nothing_to_win():
     assert unqueued(launches(30, 80) + "\n2 dequeue mul 32000 33000") == []
 

@@ -17,6 +17,7 @@ from advisor.analysis.grouping import group_by
 from advisor.analysis.handovers import calls_operators, with_queue
 from advisor.analysis.intervals import Spans, covered_ns, span_at, union_of_sets
 from advisor.analysis.long_pauses import FEW_READS, LONGEST_LAUNCH_US, calls_around, reads_before_long_pauses
+from advisor.analysis.pause_calls import calls_in_pauses
 from advisor.analysis.replayed_rank import PAUSE_NS, WAITING, ReplayedRank, per_cell, replayed_rank, until_last_task
 from advisor.analysis.step_ends import engine_borders_of, last_waits_of_steps, rounds_of_calls
 from advisor.facts.base import MISSING
@@ -24,9 +25,6 @@ from advisor.facts.derived import Dispatch, EngineBorder, Holdup, Overlap
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts, values_at
 
-MOST_PAUSES = 100_000
-"""Of so many pauses, the longest, it is asked what the host was doing: who launches kernel by kernel has one before
-each, and of those that nobody asks after it looks as if no call filled them."""
 ENDING_IN_WAITS = (*WAITING, "allocate", "cpu_operator")
 """Kinds in which the host waits for the device: what they cost is the restart after them too."""
 _STEPS_TO_COMPARE = 3
@@ -288,7 +286,7 @@ def _late_tasks_by_call(
     late = np.flatnonzero(gained[:-1] > PAUSE_NS)
     pause = _pauses_apart_from(kinds, seen, late, gained)
     of = np.searchsorted(seen.last, late)  # the last tasks of the cells, in order
-    row = _calls_in_pauses(seen, late, pause)
+    row = calls_in_pauses(seen, late, pause)
     names, kinds_of_calls = seen.table.texts("name"), seen.table.texts("kind")
     call, does = values_at(names.codes, row, -1), values_at(kinds_of_calls.codes, row, -1)
     groups = group_by(of, call, does)
@@ -336,26 +334,6 @@ def _pauses_apart_from(kinds: Spans, seen: ReplayedRank, late: Array, gained: Ar
     idle, start = seen.replayed.work.idle(seen.replayed.begin)[late], seen.replayed.work.start[late]
     left: Array = np.maximum(idle - covered_ns(kinds, start - idle, start), np.minimum(gained[late], idle))
     return left
-
-
-def _calls_in_pauses(seen: ReplayedRank, late: Array, pause: Array) -> Array:
-    """Per pause before a task, the longest ones: the row of the call that filled it, or -1.
-
-    One of the framework where one did, else the longest part of several operators that did together, else a call into
-    the software of the device or of the thread that launches.
-    """
-    longest = np.argsort(-pause, kind="stable")[:MOST_PAUSES]
-    end = seen.replayed.work.start[late[longest]]
-    near = seen.calls.touching(end - pause[longest], end)
-    kinds, start = seen.table.texts("kind"), end - pause[longest]
-    of_framework, launching = (near.take(kinds.isin(known)[near.row]) for known in (host.FRAMEWORK, host.LAUNCHING))
-    row = host.covering_on_any(seen.table, of_framework, start, end)
-    operators = near.take(kinds.isin(["operator"])[near.row])
-    row = np.where(row >= 0, row, host.longest_of_several(operators, start, end))
-    row = np.where(row >= 0, row, host.covering_on_any(seen.table, launching, start, end))
-    found = np.full(len(late), -1)
-    found[longest] = row
-    return found
 
 
 def _heaviest_names(names: Texts, of: Array, weight: Array, count: int) -> Texts:

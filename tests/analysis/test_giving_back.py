@@ -65,7 +65,12 @@ def test_what_such_a_wait_costs_is_lost_to_the_memory_and_not_to_a_synchronisati
         "1 api aclrtSynchronizeStream 1630000 2030000"
     )
     rows = holdups(
-        read_table(Kernel, kernels), calls, links=read_table(Dispatch, links), collectives=None, tasks=None, windows=None
+        read_table(Kernel, kernels),
+        calls,
+        links=read_table(Dispatch, links),
+        collectives=None,
+        tasks=None,
+        windows=None,
     ).rows()
     lost = {row["cause"]: row["lost_us"] for row in rows}
     assert lost["allocate"] == pytest.approx(420, abs=30)

@@ -535,3 +535,27 @@ def test_a_build_on_the_second_thread_costs_what_it_holds_up_while_the_first_wai
     lost = {row["cause"]: row["lost_us"] for row in found.rows()}
     assert lost["compile"] == pytest.approx(100, abs=2)
     assert lost["drain"] == 0
+
+
+def test_what_was_handed_over_before_a_pause_waits_for_the_second_thread_alone() -> None:
+    """The first thread is done at 12 and reads a value; the second takes 90 for each launch, and the device 10."""
+    calls = """thread kind name start_ns end_ns connection
+        1 enqueue Enqueue@a 1000 2000 1
+        1 enqueue Enqueue@b 5000 6000 2
+        1 enqueue Enqueue@c 10000 12000 3
+        1 operator aten::item 13000 330000 -
+        2 dequeue Dequeue@a 3000 93000 1
+        2 launch launch 8000 90000 -
+        2 dequeue Dequeue@b 94000 184000 2
+        2 launch launch 99000 180000 -
+        2 dequeue Dequeue@c 185000 275000 3
+        2 launch launch 190000 270000 -"""
+    found = holdups(
+        read_table(Kernel, "start_ns duration_us\n20000 10\n115000 10\n210000 10"), host_calls(calls),
+        links=read_table(
+            Dispatch,
+            "start_ns latency_us idle_before_us vertical\n20000 12 - true\n115000 16 85 true\n210000 20 85 true",
+        ),
+        collectives=None, tasks=None, windows=read_table(StepWindow, "step start_ns end_ns\n1 0 330000"),
+    )  # fmt: skip
+    assert {row["call"] for row in found.rows() if row["cause"] == "host"} == {"launch"}

@@ -25,7 +25,7 @@ _TOLD = (
     "pin",
     "cpu_operator",
 )
-"""Kinds of `holdups` that rules tell by themselves."""
+"""Kinds of `holdups` that rules tell by themselves. They tell other work of the host where few steps lose nearly all."""
 
 
 def step_variations(
@@ -118,7 +118,8 @@ def _held_us(spans: Table[StepSpan], held: Table[Holdup]) -> Array:
     order = np.lexsort((spans["step"], spans["rank"]))
     follower = np.full(len(spans), -1)
     follower[order[:-1]] = np.where(np.diff(spans["rank"][order]) == 0, order[1:], -1)
-    held = held.take(held.texts("cause").isin(_TOLD))
+    of_few = held.texts("cause").isin(["host"]) & (held["lossy_steps"] > 0)
+    held = held.take(held.texts("cause").isin(_TOLD) | of_few)
     at = row_at(spans["rank"], spans["step"], held["rank"], held["step"])
     causes, lost = held.texts("cause").codes, np.nan_to_num(held["lost_us"])
     most = np.zeros(len(spans))

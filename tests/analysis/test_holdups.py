@@ -383,7 +383,30 @@ def test_steps_with_nearly_all_of_a_loss_are_counted_where_few_stand_out(
         windows=read_table(StepWindow, WINDOWS + "\n3 320000 480000"),
     ).rows()
     assert {row["lossy_steps"] for row in found if row["cause"] == "gc"} == {lossy}
-    assert {row["lossy_steps"] for row in found if row["cause"] == "host"} == {None}
+
+
+def test_work_of_the_host_in_few_steps_is_counted_but_for_a_single_pause() -> None:
+    def lossy(pauses: list[int]) -> set[float | None]:
+        """By the pauses of the second step, µs; there are three, and the others have two of 10."""
+        rows, at = [], 0
+        for step, lengths in enumerate([[10, 10], pauses, [10, 10]]):
+            for one in lengths:
+                at += one * 1000 + 20_000
+                rows.append((step, at, one))
+            at += 20_000
+        found = holdups(
+            read_table(Kernel, "step start_ns duration_us\n" + "\n".join(f"{s} {at} 20" for s, at, _ in rows)),
+            host_calls("thread kind name start_ns end_ns\n1 launch launch 0 1"),
+            links=read_table(
+                Dispatch,
+                "start_ns latency_us idle_before_us vertical\n" + "\n".join(f"{at} 0 {us} true" for _, at, us in rows),
+            ),
+            collectives=None, tasks=None, windows=None,
+        )  # fmt: skip
+        return {row["lossy_steps"] for row in found.rows() if row["cause"] == "host"}
+
+    assert lossy([300, 300, 300]) == {1}
+    assert lossy([900, 10]) == {None}
 
 
 def test_memory_that_a_later_step_of_the_job_takes_is_no_start_up():

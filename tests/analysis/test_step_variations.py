@@ -87,6 +87,11 @@ def test_what_a_replay_counts_to_the_next_step_is_taken_out_where_the_time_is() 
     assert (rows[4]["held_us"], rows[4]["left_us"]) == (450, 1150)
 
 
-def test_costs_that_lie_in_each_other_are_taken_out_once_and_work_of_no_kind_never() -> None:
+def test_costs_that_lie_in_each_other_are_taken_out_once_and_work_of_no_kind_is_not() -> None:
     rows = found(held="step cause lost_us\n3 blocking_copy 300\n3 synchronise 350\n3 read 350\n4 host 500")
     assert (rows[3]["held_us"], rows[4]["held_us"]) == (350, 0)
+
+
+def test_work_of_no_kind_is_taken_out_where_few_steps_lose_nearly_all_of_it() -> None:
+    rows = found(held="step cause lost_us lossy_steps\n3 host 300 1\n3 host 200 1")
+    assert (rows[3]["held_us"], rows[4]["held_us"]) == (500, 0)

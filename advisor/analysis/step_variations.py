@@ -25,7 +25,7 @@ _TOLD = (
     "pin",
     "cpu_operator",
 )
-"""Kinds of `holdups` that rules tell by themselves. They tell other work of the host where few steps lose nearly all."""
+"""Kinds of `holdups` that rules tell by themselves; other work of the host where few steps lose nearly all of it."""
 
 
 def step_variations(

@@ -237,7 +237,8 @@ class Holdup(Fact):
         Count(
             "In how many steps of the rank nearly all (four fifths) of what its kind loses lies, where that is half of "
             "them or fewer: those that lose more than a quarter of what the worst one does. Missing where no such few "
-            "steps stand out, and where fewer than three can be compared. For `host` without the longest pause of each row."
+            "steps stand out, and where fewer than three can be compared. For `host` without the longest pause of each "
+            "row."
         ),
     ]
     restart_us: Annotated[

@@ -89,7 +89,11 @@ class DeviceTimeline(Struct, frozen=True, dict=True):
 
     def free_of_rank(self, rank: int) -> Spans:
         """When the device of a rank was idle in any of its steps, by the clock."""
-        cell, start, end = self.on_clock(self.free)
+        return self.of_rank(self.free, rank)
+
+    def of_rank(self, spans: Spans, rank: int) -> Spans:
+        """The part of a set of its time that is of a rank, by the clock."""
+        cell, start, end = self.on_clock(spans)
         own = self.cells.rank[cell] == rank
         return union(start[own], end[own])
 

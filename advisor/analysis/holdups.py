@@ -12,6 +12,7 @@ import numpy as np
 
 from advisor.analysis import host, replay
 from advisor.analysis.completeness import lacks_kernel_rows
+from advisor.analysis.copy_directions import to_host_shares
 from advisor.analysis.device import DeviceTimeline, build_timeline
 from advisor.analysis.grouping import group_by
 from advisor.analysis.handovers import calls_operators, with_queue
@@ -130,7 +131,7 @@ def _of_rank(
         rounds = rounds_of_calls(table, rank)
     seen = _prepared(msgspec.structs.replace(seen, engine_ns=rounds))
     if links is None or not len(links):
-        alone = [_holdups_of_kind(seen, name) for name in seen.kinds]
+        alone = [_with_directions(_holdups_of_kind(seen, name), name, seen, device) for name in seen.kinds]
         return Table.concat(Holdup, [r.having(lost_us=r["idle_us"]).take(r["calls"] > 0) for r in alone])
     reliefs = {name: _relief_of_kind(seen, name) for name in seen.kinds}
     plain, unthrottled = seen.replayed.plain, _gains_without_passing_waits(seen)
@@ -144,9 +145,15 @@ def _of_rank(
     same = _equal_spans(reliefs["read"][0].main, reliefs["synchronise"][0].main)  # every wait is a read
     lost["synchronise"] = lost["read"] if same else _lost_us_per_cell(seen, *reliefs["synchronise"], plain)
     rows = [_holdups_of_kind(seen, name).having(lost_us=lost[name]) for name in seen.kinds]
+    rows = [_with_directions(part, name, seen, device) for part, name in zip(rows, seen.kinds, strict=True)]
     rows += [_unqueued_holdup(seen)] if calls_operators(seen) and not len(seen.replayed.queue.start) else []
     with_calls_or_losses = (part.take((part["calls"] > 0) | (part["lost_us"] > 0)) for part in rows)
     return Table.concat(Holdup, [*with_calls_or_losses, _other_holdups(seen, reliefs)])
+
+
+def _with_directions(part: Table[Holdup], name: str, seen: ReplayedRank, device: DeviceTimeline) -> Table[Holdup]:
+    """Blocking copies with the part of them that goes to the host; others as they are."""
+    return part.having(to_host_share=to_host_shares(seen, device)) if name == "blocking_copy" else part
 
 
 def _gains_without_passing_waits(seen: ReplayedRank) -> Array | None:

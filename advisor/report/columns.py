@@ -453,6 +453,7 @@ COLUMNS: Mapping[str, Text] = {
     "time_ns": _t("Time", "时刻"),
     "times": _t("Times", "次数"),
     "together_us": _t("Both there", "双方均在的时间"),
+    "to_host_share": _t("To the host", "拷往 host 的占比"),
     "to_host_us": _t("Copies to the host", "设备到 host 的拷贝"),
     "tokens": _t("Tokens", "token 数"),
     "total_share": _t("Share", "占比"),

@@ -3,7 +3,7 @@
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Key, Moment, Ns, Number, Rank, Step, Times, Us
+from advisor.facts.base import Count, Fact, Key, Moment, Ns, Number, Rank, Share, Step, Times, Us
 from advisor.facts.derived.device import Gap
 
 
@@ -230,6 +230,13 @@ class Holdup(Fact):
             "read its loss once; so do those of many reads after which the host does something of its own for so long "
             "that few of them lose most. For `unqueued`: if a second thread made these calls. For `host`: without all "
             "of these kinds but the last, against a host that launches early enough except after it waited."
+        ),
+    ]
+    to_host_share: Annotated[
+        float,
+        Share(
+            "For `blocking_copy`: of the copies that run during these calls the part, by time, that goes to the host; "
+            "missing where directions were not recorded."
         ),
     ]
     lossy_steps: Annotated[

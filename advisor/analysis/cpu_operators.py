@@ -37,8 +37,9 @@ class CpuOperators(Struct, frozen=True):
 def cpu_operators(table: Table[HostCall], rank: int, device: DeviceTimeline, links: Table[Dispatch]) -> CpuOperators:
     """Operators that launch nothing, and before which the last thing launched was a copy of a tensor to the host.
 
-    Of a rank whose framework hands launching over to a second thread nothing is known: there no operator launches.
-    Values that are read, as by `item()`, are no tensors; what loads data, or makes a tensor of nothing, reads none.
+    Where the framework hands launching over to a second thread an operator launches what it hands over; where it is not
+    known when that was, nothing is. Values that are read, as by `item()`, are no tensors; what loads data, or makes a
+    tensor of nothing, reads none.
     """
     return table.once(_find_operators, rank, device, links)
 
@@ -46,9 +47,12 @@ def cpu_operators(table: Table[HostCall], rank: int, device: DeviceTimeline, lin
 def _find_operators(table: Table[HostCall], rank: int, device: DeviceTimeline, links: Table[Dispatch]) -> CpuOperators:
     calls, kinds, does = host.calls_of(table, rank), table.texts("kind"), table.texts("activity")
     moment, fetched, sent = _launches_of_rank(rank, device, links)
+    handed = _handed_over(table, calls, moment)
+    order = np.argsort(handed, kind="stable")
+    moment, fetched, sent = handed[order], fetched[order], sent[order]
     reading = calls.take(does.isin(["read"])[calls.row]).spans
     fetched &= span_at(reading, moment) < 0
-    if not fetched.any() or kinds.isin(["dequeue"])[calls.row].any():
+    if not fetched.any() or (moment == MISSING).any():
         return CpuOperators.none()
     names = table.texts("name")  # a range that a program marks has the same kind, and no namespace
     computing = names.hits("::" in name for name in names.names) & kinds.isin(["operator"]) & ~does.isin(["make"])
@@ -78,6 +82,17 @@ def _launches_of_rank(rank: int, device: DeviceTimeline, links: Table[Dispatch])
     rows, at = rows[order], work.start[rows[order]] + device.axis.shift[work.cell[rows[order]]]
     copies, to_host = work.kind[rows] == COPY, span_at(device.to_host, at) >= 0
     return moment[order], copies & to_host, copies & ~to_host & (span_at(device.to_or_from_host, at) >= 0)
+
+
+def _handed_over(table: Table[HostCall], calls: host.Calls, moment: Array) -> Array:
+    """Per launch: when it was handed over to the thread that made it, missing where that is not known; of all others
+    the launch itself."""
+    taken = calls.take(table.texts("kind").isin(["dequeue"])[calls.row])
+    at = np.searchsorted(taken.start, moment, "right") - 1
+    inside = np.flatnonzero((at >= 0) & (moment < values_at(taken.end, at, MISSING)))
+    found = moment.copy()
+    found[inside] = values_at(table["start_ns"], host.enqueue_of_dequeue(table, taken.row[at[inside]]), MISSING)
+    return found
 
 
 def _ends_of_copies_back(

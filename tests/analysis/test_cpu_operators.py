@@ -66,8 +66,30 @@ def test_after_a_copy_to_the_device_neither() -> None:
     assert found(tasks=TASKS.replace("d2h", "h2d")) == ([], [])
 
 
-def test_where_a_second_thread_launches_nothing_is_known() -> None:
-    assert found(more="2 dequeue Dequeue@x 2995000 2999000\n") == ([], [])
+QUEUED = """thread kind name start_ns end_ns connection
+1 api aclrtMemcpy 100000 1020000 -
+1 operator aten::sum 1050000 1060000 -
+1 operator aten::cumsum 1100000 1900000 -
+1 api aclrtMemcpy 2000000 2040000 -
+1 enqueue Enqueue@x {put} 7
+2 dequeue Dequeue@x 2985000 2999000 {taken}
+"""
+
+
+def queued(put: str, taken: str = "7") -> list[str | None]:
+    """The operators where a second thread makes the launch at 2990000, by when it was handed over."""
+    table = host_calls(QUEUED.format(put=put, taken=taken))
+    one = cpu_operators(table, 0, build_timeline(KERNELS, None, read_table(DeviceTask, TASKS), None), LINKS)
+    return table.texts("name").take(one.calls.row).values()
+
+
+def test_where_a_second_thread_launches_an_operator_launches_what_it_hands_over() -> None:
+    assert queued("2100000 2101000") == ["aten::cumsum"]
+    assert queued("1200000 1201000") == []
+
+
+def test_where_it_is_not_known_what_a_second_thread_was_given_nothing_is() -> None:
+    assert queued("2100000 2101000", taken="8") == []
 
 
 def holdup(calls: Table) -> dict[str, float]:  # type: ignore[type-arg]

@@ -27,6 +27,10 @@ class CpuOperators(Struct, frozen=True):
     stretches: Spans
     """From each copy to the host until the last of these operators is done or, where it follows, the copy back."""
 
+    def besides(self, copies: host.Calls) -> host.Calls:
+        """The copies that are not made for these operators: their cost is that of the operators."""
+        return copies.take(span_at(self.stretches, copies.start) < 0)
+
     @classmethod
     def none(cls) -> CpuOperators:
         """No such operator."""

@@ -48,7 +48,8 @@ def step_variations(
     pauses = np.zeros(len(spans)) if paused is None else _paused_us(spans, paused)
     taken = part_beyond_usual(spans["rank"], pauses, pauses <= 0, left)
     left = left - taken
-    holds = np.zeros(len(spans)) if held is None else _held_us(spans, held)
+    holds = _copied_us(spans, split)
+    holds = holds if held is None else np.maximum(holds, _held_us(spans, held))
     lost = part_beyond_usual(spans["rank"], holds, holds <= 0, left)
     return Table.build(
         StepVariation,
@@ -129,3 +130,12 @@ def _held_us(spans: Table[StepSpan], held: Table[Holdup]) -> Array:
         beyond = np.maximum(of_step - np.nan_to_num(group_by(spans["rank"]).medians_of_others(of_step)), 0.0)
         most = np.maximum(most, beyond + values_at(beyond, follower, 0.0))
     return most
+
+
+def _copied_us(spans: Table[StepSpan], split: Table[Overlap] | None) -> Array:
+    """Per step: what it copies with nothing beside it beyond other steps; the host may wait for such copies."""
+    if split is None:
+        return np.zeros(len(spans))
+    at = row_at(split["rank"], split["step"], spans["rank"], spans["step"])
+    copied = np.nan_to_num(values_at(split["copy_us"], at, 0.0))
+    return np.maximum(copied - np.nan_to_num(group_by(spans["rank"]).medians_of_others(copied)), 0.0)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.analysis.step_variations import step_variations
-from advisor.facts.derived import Holdup, Stall, StepSpan
+from advisor.facts.derived import Holdup, Overlap, Stall, StepSpan
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Table, read_table
 
@@ -95,3 +95,16 @@ def test_costs_that_lie_in_each_other_are_taken_out_once_and_work_of_no_kind_is_
 def test_work_of_no_kind_is_taken_out_where_few_steps_lose_nearly_all_of_it() -> None:
     rows = found(held="step cause lost_us lossy_steps\n3 host 300 1\n3 host 200 1")
     assert (rows[3]["held_us"], rows[4]["held_us"]) == (500, 0)
+
+
+def test_copies_beyond_those_of_other_steps_are_taken_out_once_with_the_wait_for_them() -> None:
+    split = read_table(Overlap, "step copy_us\n0 20\n1 20\n2 20\n3 320\n4 20\n5 20")
+    held = read_table(Holdup, "step cause lost_us\n3 blocking_copy 350")
+    alone, both = (
+        step_variations(
+            read_table(StepSpan, SPANS), paused=None, held=one, kernels=None, collectives=None, windows=None,
+            split=split,
+        ).rows()
+        for one in (None, held)
+    )  # fmt: skip
+    assert (alone[3]["held_us"], both[3]["held_us"], both[4]["held_us"]) == (300, 350, 0)

@@ -445,6 +445,13 @@ def test_what_a_host_loses_that_waits_for_its_data_is_the_same_time(rule: str, w
     assert folded_under(_diagnosis(cause, effect)) == ({rule: "io/dataset"} if folded else {})
 
 
+@pytest.mark.parametrize(("won", "folded"), [(0.17, True), (0.24, True), (0.1, False), (0.3, False)])
+def test_copies_that_the_host_waits_for_are_the_time_that_it_loses_to_them(won: float, folded: bool) -> None:
+    cause = _finding("host/blocking", 0.2, symptoms=("io/copies",))
+    effect = _finding("io/copies", won, causes=("host/blocking",))
+    assert folded_under(_diagnosis(cause, effect)) == ({"io/copies": "host/blocking"} if folded else {})
+
+
 def _with_events(finding: Finding, starts: tuple[int, ...]) -> Finding:
     events = tuple(Occurrence(table="stalls", rank=0, start_ns=1000 * start, duration_us=2.0) for start in starts)
     return finding.model_copy(update={"occurrences": events})

@@ -262,7 +262,7 @@ class StepVariation(Fact):
         float,
         Us(
             "What the kind of host cost that counts most loses in it beyond the middle one of the other steps, as in "
-            "`holdups`, where it is longer."
+            "`holdups`, or it copies with nothing beside that, as in `overlaps`, where that is more and it is longer."
         ),
     ]
     left_us: Annotated[float, Us("The span without what is known.")]

@@ -188,9 +188,9 @@ class Holdup(Fact):
             "`graph_compile` (a part of the program, as torch.compile and Triton do), `gc`, `start_up` (calls into the "
             "software of the device that do what happens once, such as loading code), `allocate` (device memory from "
             "the driver), `pin` (host memory), `cpu_operator` (operators that compute on the host what was copied from "
-            "the device; without their copies to and fro but in `lost_us`), `unqueued` (launching calls of a rank "
-            "without a second thread for them), and `host`: all other work of the host, one row per call that filled "
-            "the pauses, missing where none did."
+            "the device; their copies to and fro count in `lost_us` alone, and as no `blocking_copy`), `unqueued` "
+            "(launching calls of a rank without a second thread for them), and `host`: all other work of the host, one "
+            "row per call that filled the pauses, missing where none did."
         ),
     ]
     call: Annotated[str, Key("The call on which most of the time was spent.")]

@@ -18,7 +18,8 @@ _HALF = 0.5
 _MOSTLY = 2.0
 """What rests on the events of its cause alone is that time and some more; mostly that, up to twice as much."""
 _OF_DATA, _OF_HOSTS = "io/", "host/"
-"""A host that waits for its data loses that time, whether the wait was measured or the pause that it leaves."""
+"""A host that waits for its data loses that time, whether the wait was measured or the pause that it leaves; so it does
+where it waits for a copy, which the device makes meanwhile."""
 
 
 def symptom_fingerprints(diagnosis: Diagnosis) -> frozenset[str]:
@@ -83,7 +84,7 @@ def _win_the_same(finding: Finding, cause: Finding, captured: set[int]) -> bool:
     """
     won, wins = finding.saving.us, cause.brings_about.us
     of_ranks = [one.rule.startswith(_OF_RANKS) for one in (finding, cause)]
-    waits_for_data = cause.rule.startswith(_OF_DATA) and finding.rule.startswith(_OF_HOSTS)
+    waits_for_data = {_OF_DATA, _OF_HOSTS} == {f"{one.rule.partition('/')[0]}/" for one in (cause, finding)}
     within = _part_within(finding, cause)
     apart = TOLD_APART if any(of_ranks) or waits_for_data or within > _HALF else _ALIKE
     seen = _ranks_seen(finding)

@@ -138,4 +138,4 @@ def _copied_us(spans: Table[StepSpan], split: Table[Overlap] | None) -> Array:
         return np.zeros(len(spans))
     at = row_at(split["rank"], split["step"], spans["rank"], spans["step"])
     copied = np.nan_to_num(values_at(split["copy_us"], at, 0.0))
-    return np.maximum(copied - np.nan_to_num(group_by(spans["rank"]).medians_of_others(copied)), 0.0)
+    return np.asarray(np.maximum(copied - np.nan_to_num(group_by(spans["rank"]).medians_of_others(copied)), 0.0))

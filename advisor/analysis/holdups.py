@@ -308,14 +308,17 @@ def _late_tasks_by_call(
     none, every = np.zeros(len(bare)), np.append(cell, bare)
     around = _calls_around_longest(seen, late, pause, of=of, group=groups.of, groups=len(groups) + len(bare))
     lost_us = np.append(lost[cell] * share, lost[bare])
+    kinds_told = Texts(np.append(does[groups.first], none - 1).astype(np.int32), kinds_of_calls.names)
+    launching = groups.sums(np.isin(row, seen.launching_operators[0].row).astype(np.float64))
     return Table.build(
         Holdup,
         rank=seen.rank,
         step=seen.cells.step[seen.own][every],
         cause="host",
         call=Texts(np.append(call[groups.first], none - 1).astype(np.int32), names.names),
-        call_kind=Texts(np.append(does[groups.first], none - 1).astype(np.int32), kinds_of_calls.names),
+        call_kind=kinds_told,
         calls=np.append(groups.sizes, none),
+        launching_calls=np.where(kinds_told.isin(["operator"]), np.append(launching, none), np.nan),
         longest_us=np.append(groups.largest(pause / 1e3), none),
         longest_after=around[0],
         longest_before=around[1],

@@ -225,6 +225,7 @@ COLUMNS: Mapping[str, Text] = {
     "least_lag_us": _t("Shortest time to the task", "到任务开始的最短时间"),
     "called_us": _t("From the first call to the last", "首末调用之间"),
     "launches": _t("Launches", "下发次数"),
+    "launching_calls": _t("In operators that launch", "在有下发的算子内"),
     "layout": _t("Cut by", "并行方式"),
     "least_lost_us": _t("Least that a rank loses", "单卡最小损失"),
     "least_peer_comm_us": _t("Least communication of a peer", "对照卡的最短通信"),

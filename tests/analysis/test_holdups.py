@@ -582,3 +582,12 @@ def test_what_was_handed_over_before_a_pause_waits_for_the_second_thread_alone()
         collectives=None, tasks=None, windows=read_table(StepWindow, "step start_ns end_ns\n1 0 330000"),
     )  # fmt: skip
     assert {row["call"] for row in found.rows() if row["cause"] == "host"} == {"launch"}
+
+
+def test_of_operators_in_pauses_those_are_counted_that_launch_themselves() -> None:
+    calls = (
+        "thread kind name start_ns end_ns\n1 operator aten::cumsum 41000 98000\n1 operator aten::mul 98500 101000\n"
+        "1 operator aten::mul 241000 301000"
+    )
+    found = {row["call"]: row["launching_calls"] for row in rows_of("host", calls) if row["call"]}
+    assert found == {"aten::cumsum": 0, "aten::mul": 1}

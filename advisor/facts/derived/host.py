@@ -196,6 +196,13 @@ class Holdup(Fact):
     call: Annotated[str, Key("The call on which most of the time was spent.")]
     call_kind: Annotated[str, Key("For `host`: its kind, as in `host_calls`; missing for all others.")]
     calls: Annotated[float, Count("How often, nested calls counted once. For `host`: tasks that began late for it.")]
+    launching_calls: Annotated[
+        float,
+        Count(
+            "For `host`, of those tasks: before how many an operator filled the pause that launched something itself; "
+            "missing where the call is none."
+        ),
+    ]
     host_us: Annotated[float, Us("Together, nested calls counted once; missing for `host`.")]
     longest_us: Annotated[
         float,

@@ -169,9 +169,11 @@ def pattern_files(directories: Iterable[Path]) -> Iterator[tuple[Path, Path]]:
 
 
 def _given_patterns(directories: Iterable[Path]) -> list[tuple[Path, Path]]:
-    """The same; none where the directories cannot be read, which their rules have told."""
+    """The same but of what is shipped, which `gather_patterns` knows; none where the directories cannot be read, which
+    their rules have told."""
+    ours = shipped_folder("rules")
     try:
-        return list(pattern_files(directories))
+        return list(pattern_files(one for one in directories if one != ours))
     except RuleError:
         return []
 
@@ -196,13 +198,13 @@ def _files_in(directories: Iterable[Path]) -> Iterator[tuple[Path, Path]]:
 
 def _yaml_files(directory: Path) -> list[Path]:
     """The files below a directory that are named like rules, ordered by name."""
-    found: list[Path] = []
+    found: list[str] = []
     for count, entry in enumerate(_entries_below(directory)):
         if count == MOST_ENTRIES:
             raise _wrong_folder(directory, Message("too_many_entries", limit=MOST_ENTRIES))
         if entry.name.endswith((".yaml", ".yml")) and not os.path.isdir(entry.path):
-            found.append(Path(entry.path))
-    return sorted(found)
+            found.append(entry.path)
+    return list(map(Path, sorted(found, key=lambda path: path.split(os.sep))))  # as paths are, but sooner
 
 
 def _entries_below(directory: Path) -> Iterator[os.DirEntry[str]]:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from advisor.expr.compile import Scope, compile_expr
+from advisor.expr.compile import Compiled, Scope, compile_expr
 from advisor.expr.language import RUN_SCOPE
 from advisor.expr.mismatches import say_wrong_kind
 from advisor.facts.chain_patterns import ChainMember, ChainOrder, ChainPattern, ChainPatterns
@@ -163,14 +163,16 @@ class PatternCatalog:
         told = [
             (one.name, step, when) for one in self.patterns for step, when in zip(one.fix, one.fix_when, strict=True)
         ]
-        scope = Scope({**RUN_SCOPE, "pattern": Type("text")})
-        whens = tuple(compile_expr(_of_pattern(name, when), scope) for name, _, when in told)
+        whens = tuple(_when_of_pattern(name, when) for name, _, when in told)
         fix, fix_when = tuple(step for _, step, _ in told), (*whens, *rule.fix_when)
         return replace(rule, fix=(*fix, *rule.fix), fix_when=fix_when)
 
 
-def _of_pattern(name: str, when: str) -> str:
-    return f'pattern == "{name}"' if when == "true" else f'pattern == "{name}" and ({when})'
+@lru_cache(maxsize=1024)
+def _when_of_pattern(name: str, when: str) -> Compiled:
+    """When a step of a pattern is shown by a rule that tells of chains of any."""
+    words = f'pattern == "{name}"' if when == "true" else f'pattern == "{name}" and ({when})'
+    return compile_expr(words, Scope({**RUN_SCOPE, "pattern": Type("text")}))
 
 
 def is_pattern_file(path: Path) -> bool:

@@ -57,10 +57,26 @@ def cases(path: Path) -> tuple[tuple[CaseInput, str], ...]:
     )
 
 
+@cache
+def known_run(words: str, ranks: tuple[int, ...]) -> tuple[Run, dict[str, float | str | None]]:
+    """The run that these words tell of, and what rules know of it."""
+    run = run_of(words, ranks)
+    return run, run_values(run)
+
+
+_FOUND: dict[tuple[object, ...], list[Finding]] = {}
+
+
 def findings(rule: Rule, run: str) -> Iterator[Finding]:
-    """What a rule finds in its own cases, had they been recorded in such a run."""
-    for said, recorded in cases(rule.path):
-        yield from merge(evaluate(rule, TablesAlone(said.tables), run_of(f"{recorded} {run}", said.run.ranks)))
+    """What a rule finds in its own cases, had they been recorded in such a run: runs that differ in nothing that it
+    asks for are judged once."""
+    asked = {name for expression in rule.expressions() for name in expression.names}
+    for number, (said, recorded) in enumerate(cases(rule.path)):
+        job, known = known_run(f"{recorded} {run}", tuple(said.run.ranks))
+        key = (rule.id, number, *(value for name, value in known.items() if name in asked))
+        if key not in _FOUND:
+            _FOUND[key] = list(merge(evaluate(rule, TablesAlone(said.tables), job, known)))
+        yield from _FOUND[key]
 
 
 def words(step: RemedyStep) -> str:

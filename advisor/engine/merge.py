@@ -37,13 +37,14 @@ def with_worst(result: RuleResult, slack: Slack | None = None) -> tuple[tuple[Fi
 
 def _finding_of_hits(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> tuple[Finding, Hit]:
     worst = hits[0]
+    saving, alone = _savings_of_hits(hits, elsewhere, slack)
     finding = Finding(
         rule=worst.rule.id,
         fingerprint=fingerprint(worst.rule.id, worst.subject),
         severity=worst.severity,
         confidence=worst.confidence,
-        saving=(saving := _saving_of_hits(hits, elsewhere, slack)),
-        alone=_saving_alone(hits, saving),
+        saving=saving,
+        alone=alone,
         imposed=_imposed_of_hits(hits),
         restated=_restated_of_hits(hits),
         subject=worst.subject,
@@ -57,8 +58,10 @@ def _finding_of_hits(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) 
     return finding, worst
 
 
-def _saving_of_hits(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> Saving:
+def _savings_of_hits(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> tuple[Saving, Saving | None]:
     """The savings of many places as one: steps of a rank are averaged, then ranks joined as the rule says.
+
+    And what the worst rank wins by itself, where it is known that the step wins less because another is then the last.
 
     A step or rank of the run that is not among the hits saves nothing there; where the rank that saves least decides,
     one that only just keeps the rule quiet saves what the same remedy wins there.
@@ -72,19 +75,13 @@ def _saving_of_hits(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -
     if None not in us and (across == "least" or (across == "critical" and slack)):
         everywhere = _by_rank(_saving_by_place([*hits, *elsewhere]), rule)
         if across == "critical":
-            return saving_with_share(_of_last(everywhere, slack), run.step_us)
+            saving, most = (
+                saving_with_share(one, run.step_us) for one in (_of_last(everywhere, slack), max(us.values()))
+            )
+            return saving, most if 0 < saving.us < (1 - _ALIKE) * most.us else None
         us = {rank: one for rank, one in everywhere.items() if math.isfinite(one)}
     every = None if None in us else len({*run.ranks, *us})
-    return saving_with_share(_join_across_ranks(across, list(us.values()), every), run.step_us)
-
-
-def _saving_alone(hits: list[Hit], saving: Saving) -> Saving | None:
-    """What the worst rank wins by itself; None where the step wins as much, or is not what ends with its last rank."""
-    run, rule = hits[0].run, hits[0].rule
-    if rule.saving is None or rule.saving.across not in ("critical", "worst_or_critical") or saving.us <= 0:
-        return None
-    most = saving_with_share(max(_by_rank(_saving_by_place(hits), rule).values()), run.step_us)
-    return most if saving.us < (1 - _ALIKE) * most.us else None
+    return saving_with_share(_join_across_ranks(across, list(us.values()), every), run.step_us), None
 
 
 def _imposed_of_hits(hits: list[Hit]) -> Saving | None:

@@ -227,3 +227,13 @@ def test_the_stage_of_a_place_comes_from_the_parallel_layout(tmp_path: Path) -> 
     run = run_of("").model_copy(update={"parallel": Parallel(pp=2, stages=((0,), (1,)))})
     result = evaluate(made(tmp_path), TablesAlone({Overlap: read_table(Overlap, ROWS)}), run)
     assert [(p.rank, p.stage) for p in merge(result)[0].seen] == [(1, 1), (0, 0)]
+
+
+def test_what_a_rank_wins_by_itself_is_told_only_where_it_is_known_that_another_one_is_then_the_last(
+    tmp_path: Path,
+) -> None:
+    for across in ("critical", "worst_or_critical"):
+        assert merged(tmp_path, "step_us=1000 rank_count=5", across, LATE).alone is None
+    known = merged(tmp_path, "step_us=1000 rank_count=5", "critical", LATE, {0: 0.0, 1: 0.0})
+    assert known.alone is not None
+    assert (known.saving.us, known.alone.us) == (250.0, 400.0)

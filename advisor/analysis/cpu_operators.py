@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from msgspec import Struct
 
@@ -27,9 +29,11 @@ class CpuOperators(Struct, frozen=True):
     stretches: Spans
     """From each copy to the host until the last of these operators is done or, where it follows, the copy back."""
 
-    def besides(self, copies: host.Calls) -> host.Calls:
-        """The copies that are not made for these operators: their cost is that of the operators."""
-        return copies.take(span_at(self.stretches, copies.start) < 0)
+    def among(self, kinds: Mapping[str, host.Calls]) -> dict[str, host.Calls]:
+        """Calls by kind with these among them. Copies made for them are no `blocking_copy`: their cost is theirs."""
+        copies = kinds["blocking_copy"]
+        others = copies.take(span_at(self.stretches, copies.start) < 0)
+        return {**kinds, "blocking_copy": others, "cpu_operator": self.calls}
 
     @classmethod
     def none(cls) -> CpuOperators:

@@ -44,8 +44,7 @@ def holdup_calls(
         every = host.calls_of(calls, rank)
         kinds = {name: every.take(mask[every.row]) for name, mask in costs_of(calls).items()}
         if links is not None and device is not None:
-            on_cpu = cpu_operators(calls, rank, device, links)
-            kinds |= {"cpu_operator": on_cpu.calls, "blocking_copy": on_cpu.besides(kinds["blocking_copy"])}
+            kinds = cpu_operators(calls, rank, device, links).among(kinds)
         found += _of_rank(rank, calls, kinds, cells=cells, idle=idle, borders=borders)
     return Table.concat(HoldupCall, found)
 

@@ -151,11 +151,7 @@ def _replayed_rank_of(
         ),
         table=table,
         calls=calls,
-        kinds={
-            **own_kinds,
-            "blocking_copy": on_cpu.besides(own_kinds["blocking_copy"]),
-            "cpu_operator": on_cpu.calls,
-        },
+        kinds=on_cpu.among(own_kinds),
         free=free,
         queue_threads=queue_threads,
         on_cpu=on_cpu,

@@ -94,6 +94,11 @@ def show_value(value: object, unit: str = "") -> str:
     return _WRITTEN.get(unit, _write_plain)(value)
 
 
+def spell_run(first: int, last: int) -> str:
+    """Whole numbers that follow each other, such as `8-15`; one of them as it is."""
+    return str(first) if first == last else f"{first}-{last}"
+
+
 def _write_plain(value: float) -> str:
     return str(value) if isinstance(value, int) else f"{value:.0f}" if value == int(value) else _write_digits(value)
 

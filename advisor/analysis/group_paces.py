@@ -15,6 +15,7 @@ from advisor.analysis.links import set_against_like
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall, GroupPace, Meeting, Overlap
 from advisor.facts.table import Array, Table, Texts, values_at
+from advisor.units import spell_run
 
 _EXCHANGE = "alltoall"
 """What its members give to each other depends on the data, and need not be as much on another communicator."""
@@ -92,5 +93,5 @@ def _spell_ranks(ranks: Array) -> str | None:
         return None
     breaks = [0, *(np.flatnonzero(np.diff(ranks) != 1) + 1).tolist(), len(ranks)]
     runs = [(int(ranks[begin]), int(ranks[end - 1])) for begin, end in pairwise(breaks)]
-    told = [str(first) if first == last else f"{first}-{last}" for first, last in runs]
+    told = [spell_run(*run) for run in runs]
     return ", ".join(told if len(told) <= _MOST_RUNS else [*told[: _MOST_RUNS - 2], "…", told[-1]])

@@ -10,6 +10,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from advisor.model.job import JobKind
+from advisor.units import spell_run
 
 Sides = Literal["", "both", "device", "summary"]
 
@@ -258,4 +259,4 @@ def _numbers_missing(seen: Iterable[int], count: int) -> str:
     """The numbers below `count` that are not among these, such as `2-7, 9`."""
     ends = [-1, *sorted({number for number in seen if 0 <= number < count}), count]
     runs = [(before + 1, after - 1) for before, after in pairwise(ends) if after - before > 1]
-    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+    return ", ".join(spell_run(*run) for run in runs)

@@ -159,7 +159,7 @@ class ComparisonBlocks(Phrases):
         if self.comparison.apart or step is None or step.status != "worse":
             return ()
         items = (item for group in self.groups for item in group.items)
-        came = [item.card for item in items if item.card and item.actions and item.severity != "info"]
+        came = [card for item in items if (card := item.card_to_act_on) and card.actions and card.severity != "info"]
         first = min(came, key=lambda card: int(card.number), default=None)
         return (TextPiece(f"{self.say('lead_fix')}{self.colon}"), *strong(first.title)) if first else ()
 

@@ -62,10 +62,14 @@ class Item(Struct, frozen=True):
         return self.card.causes[0].title if self.card and self.card.causes else ()
 
     @property
+    def card_to_act_on(self) -> Card | None:
+        """All that is known of what came or got worse; nothing of what is the same time as its cause."""
+        return self.card if self.card and self.status in ("new", "worse") and not self.card.is_folded else None
+
+    @property
     def actions(self) -> tuple[CardStep, ...]:
         """What to do about it; nothing where it came no worse, or is the same time as its cause."""
-        asks = self.card is not None and self.status in ("new", "worse") and not self.card.is_folded
-        return self.card.actions if self.card and asks else ()
+        return self.card_to_act_on.actions if self.card_to_act_on else ()
 
 
 class FindingGroup(Struct, frozen=True):

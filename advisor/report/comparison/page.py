@@ -108,8 +108,8 @@ class _PageBlocks(ComparisonBlocks):
         notes = [block for said in (item.reason, self.cause(item)) for block in paragraph_of(*toned(said, "quiet"))]
         values = () if folded else bullet_list(map(self.value, item.values))
         help_fold: Blocks = ()
-        if item.card and item.actions:
-            fix = (Section(item.card.why, "why"), Section(remedy_list(item.actions, self.language), "fix"))
+        if card := item.card_to_act_on:
+            fix = (Section(card.why, "why"), Section(remedy_list(card.actions, self.language), "fix"))
             help_fold = (Fold(self.said("how_to_fix"), fix),)
         yield Section((title, about, *notes, *values, *help_fold), "change", item.anchor)
 

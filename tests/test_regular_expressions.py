@@ -144,8 +144,8 @@ def goes_over_it_again(pattern: re.Pattern[Any], way: str, text: Hostile) -> boo
             return True
     if took[-1] < GROWTH * took[-3]:
         return False
-    short, long = (least_seconds(pattern, way, text.of(length)) for length in (LENGTHS[-1], LONGEST))
-    return long > GROWTH * short
+    short, long = (least_seconds(pattern, way, text.of(length)) for length in (LENGTHS[-3], LONGEST))
+    return long > GROWTH**2 * short
 
 
 def slow_text(pattern: re.Pattern[Any], way: str) -> Hostile | None:

@@ -11,7 +11,7 @@ from advisor.analysis.gradient_repeats import are_gradients
 from advisor.analysis.grouping import Groups, group_by
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Collective, Kernel
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Table, Texts, values_at
 
 _UNTOLD = ("", "world")
 """What is said of a group without a description: nothing, or that it has all ranks, as where one machine serves."""
@@ -24,6 +24,7 @@ unseen: where the capture begins or ends, and where a step has none of the usual
 
 _LEAST_REDUCTIONS = 4
 """In a forward pass: two layers that are split reduce so often. Of losses and norms one or two are summed up there."""
+_NEVER = np.iinfo(np.int64).max
 _LARGE = 1 << 20
 """Bytes: statistics such as those of synchronised batch norm are far smaller, and activations of any model that is
 split over devices are not; DDP begins with buckets of so much."""
@@ -90,24 +91,42 @@ def _reduce_in_forward_pass(calls: Table[Collective], groups: Groups, kernels: T
     found = np.zeros(len(groups), bool)
     gradient, grouped = are_gradients(kernels.texts("op_type")), are_grouped(kernels.texts("op_type"))
     timed = (kernels["start_ns"] != MISSING) & (kernels["step"] != MISSING)
-    large = (calls["size_bytes"] >= _LARGE) & (calls["step"] != MISSING)
+    counted = calls["step"] != MISSING
+    large, summing = calls["size_bytes"] >= _LARGE, calls.texts("op").isin(["allReduce"])
     for rank in np.unique(calls["rank"]).tolist():
-        own = timed & (kernels["rank"] == rank)
-        steps = np.unique(calls["step"][(calls["rank"] == rank) & (calls["step"] != MISSING)])
-        may = large & (calls["rank"] == rank)
-        may &= calls.texts("op").isin(["allReduce"]) | (not (own & grouped).any())
-        least = np.full(len(groups), np.iinfo(np.int64).max)
-        for step in steps.tolist():
-            here = own & (kernels["step"] == step)
-            begins = np.sort(kernels["start_ns"][here])
-            first = kernels["start_ns"][here & gradient].min(initial=np.iinfo(np.int64).max)
-            before = np.flatnonzero(may & (calls["step"] == step) & (calls["start_ns"] < first))
-            after_kernels = np.searchsorted(begins, calls["start_ns"][before], "right")
-            apart = group_by(groups.of[before], after_kernels)
-            count = np.bincount(groups.of[before][apart.first], minlength=len(groups))
-            least = np.minimum(least, count if (here & gradient).any() else 0)
-        found |= (least >= _LEAST_REDUCTIONS) & (least < np.iinfo(np.int64).max)
+        work, own = timed & (kernels["rank"] == rank), counted & (calls["rank"] == rank)
+        steps = np.unique(calls["step"][own])
+        may = own & large & (summing | (not (work & grouped).any()))
+        first = _first_in_steps(steps, kernels, work & gradient)
+        at = np.searchsorted(steps, calls["step"])
+        before = np.flatnonzero(may & (calls["start_ns"] < values_at(first, at, 0)))
+        after_kernels = _count_begun(kernels, np.flatnonzero(work), calls, before)
+        apart = before[group_by(groups.of[before], at[before], after_kernels).first]
+        mine = np.unique(groups.of[own])
+        place = np.full(len(groups), -1)
+        place[mine] = np.arange(len(mine))
+        count = np.bincount(at[apart] * len(mine) + place[groups.of[apart]], minlength=len(steps) * len(mine))
+        count = np.where(first < _NEVER, count.reshape(len(steps), len(mine)).T, 0)
+        found[mine] |= count.min(axis=1, initial=_NEVER) >= _LEAST_REDUCTIONS
     return found
+
+
+def _first_in_steps(steps: Array, kernels: Table[Kernel], some: Array) -> Array:
+    """When the first of some kernels begins in each of these steps, which ascend; `_NEVER` where there is none."""
+    first = np.full(len(steps), _NEVER)
+    rows = np.flatnonzero(some & np.isin(kernels["step"], steps))
+    np.minimum.at(first, np.searchsorted(steps, kernels["step"][rows]), kernels["start_ns"][rows])
+    return first
+
+
+def _count_begun(kernels: Table[Kernel], work: Array, calls: Table[Collective], asked: Array) -> Array:
+    """Per asked call: how many of these kernels had begun when it began, those of earlier steps counted with them."""
+    step = np.concatenate([kernels["step"][work], calls["step"][asked]])
+    start = np.concatenate([kernels["start_ns"][work], calls["start_ns"][asked]])
+    order = np.lexsort((start, step))  # of equal ones the kernels are first
+    begun = np.empty(len(order), np.int64)
+    begun[order] = np.cumsum(order < len(work))
+    return begun[len(work) :]
 
 
 def _part_with_calls(begins: Array, calls: Array) -> float:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from advisor.analysis.collective_calls import collective_calls
 from advisor.facts import read_table
@@ -110,3 +112,23 @@ def test_a_model_with_experts_may_scatter_their_tokens() -> None:
 
 def test_without_a_backward_pass_nothing_is_told() -> None:
     assert kinds_in_training(["MatMulV3", "+t", "RmsNorm"] * 8) == {"t": None}
+
+
+@given(st.lists(st.tuples(st.integers(2, 6), st.integers(2, 6)), min_size=1, max_size=4))
+def test_a_group_is_tensor_parallel_where_it_reduces_four_times_ahead_of_the_gradients_of_each_step(steps) -> None:
+    kernels, calls = [], []
+    for step, counts in enumerate(steps):
+        kernels += [f"0 {step} MatMulV2 {1_000 * step + 10 * place} 0.001" for place in range(6)]
+        kernels += [f"0 {step} LayerNormGrad {1_000 * step + 100} 0.001"]
+        for group, count in zip("ab", counts, strict=True):
+            places = [*range(count), *[50] * 8]  # those after the gradients tell nothing
+            calls += [f"0 {step} allReduce {group} - {1_000 * step + 10 * at + 5} 0.001 {8 << 20}" for at in places]
+    found = collective_calls(
+        RUN,
+        read_table(Collective, "\n".join(["rank step op group group_kind start_ns elapse_us size_bytes", *calls])),
+        read_table(Kernel, "\n".join(["rank step op_type start_ns duration_us", *kernels])),
+    )
+    least = {group: min(counts) for group, counts in zip("ab", zip(*steps, strict=True), strict=True)}
+    assert {str(row["group"]): row["group_kind"] for row in found.rows()} == {
+        group: "tp" if count >= 4 else None for group, count in least.items()
+    }

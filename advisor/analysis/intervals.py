@@ -8,6 +8,7 @@ Everything is one sort and a few passes, never pairwise, so that ten million int
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import numpy as np
 from msgspec import Struct
@@ -178,19 +179,24 @@ def nesting_depths(start: Array, end: Array) -> Array:
 def holding_a_middle(start: Array, end: Array, query_start: Array, query_end: Array) -> Array:
     """Which intervals hold the middle of any query: no other one covers more than half of it."""
     asked = np.sort(query_start + (query_end - query_start) // 2)
-    held = np.empty(len(start), bool)
-    for part in row_ranges(len(start)):
-        held[part] = np.searchsorted(asked, end[part]) > np.searchsorted(asked, start[part])
-    return held
+    return _any_below(asked, asked, start, end, "left")
 
 
 def touching_any(start: Array, end: Array, query_start: Array, query_end: Array) -> Array:
     """Which intervals share time with any query; none of them may be empty."""
-    begun, ended = np.sort(query_start), np.sort(query_end)
-    touched = np.empty(len(start), bool)
+    return _any_below(np.sort(query_start), np.sort(query_end), start, end, "right")
+
+
+def _any_below(begun: Array, ended: Array, start: Array, end: Array, side: Literal["left", "right"]) -> Array:
+    """Per interval: whether more of `begun` than of `ended`, both sorted, lie before its end and its start.
+
+    So it is where the first of `begun` beyond that number lies before its end: one search is enough.
+    """
+    begun = np.append(begun, np.iinfo(np.int64).max)
+    found = np.empty(len(start), bool)
     for part in row_ranges(len(start)):
-        touched[part] = np.searchsorted(begun, end[part]) > np.searchsorted(ended, start[part], "right")
-    return touched
+        found[part] = begun[np.searchsorted(ended, start[part], side)] < end[part]
+    return found
 
 
 def innermost_covering(start: Array, end: Array, query_start: Array, query_end: Array) -> Array:

@@ -12,12 +12,14 @@ from advisor.analysis.intervals import (
     covered_by_earlier,
     covered_ns,
     gaps_in_window,
+    holding_a_middle,
     innermost_covering,
     intersect,
     nesting_depths,
     span_at,
     subtract,
     time_alone_by_cell,
+    touching_any,
     union,
     union_of_sets,
     unions_by_cell,
@@ -99,6 +101,21 @@ def test_cover_counts_the_moments_of_each_query(pairs, queries):
     found = covered_ns(spans(pairs), start, start + length).tolist()
     held = times(spans(pairs))
     assert found == [len(held & set(range(s, s + n))) for s, n in queries]
+
+
+LASTING = st.lists(st.tuples(st.integers(-5, 150), st.integers(1, 30)), max_size=8)
+
+
+@given(LASTING, LASTING)
+def test_intervals_that_touch_queries_and_hold_their_middles_are_those_that_do_so_with_any(pairs, queries):
+    (start, length), (begun, lasted) = columns(pairs), columns(queries)
+    these, those = (start, start + length), (begun, begun + lasted)
+    asked = [*zip(*(one.tolist() for one in those), strict=True)]
+    every = [*zip(*(one.tolist() for one in these), strict=True)]
+    touched = [any(s < y and x < e for x, y in asked) for s, e in every]
+    assert touching_any(*these, *those).tolist() == touched
+    held = [any(s <= x + (y - x) // 2 < e for x, y in asked) for s, e in every]
+    assert holding_a_middle(*these, *those).tolist() == held
 
 
 def test_a_query_that_ends_before_it_starts_covers_nothing():

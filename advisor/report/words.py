@@ -140,9 +140,9 @@ WORDS: Mapping[str, Text] = {
     "findings": _t("Findings", "问题列表"),
     "details": _t("Findings in detail", "问题详情"),
     "rank_by": _t(
-        f"By what can be won, a cause before what it explains; symptoms are numbered under their causes (1.1 under 1). "
+        f"By what can be won, a cause before what it explains; symptoms stand under their causes (1.1 under 1). "
         f"{_NO_SUM.en}",
-        f"按可省时间排序，成因排在其影响之前；现象按其成因编号（1.1 归入 1）。{_NO_SUM.zh}",
+        f"按可省时间排序，成因排在其影响之前；现象列在其成因之下（1.1 属于 1）。{_NO_SUM.zh}",
     ),
     "no_sum": _NO_SUM,
     "saving": _t("Saving", "收益"),

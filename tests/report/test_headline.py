@@ -31,7 +31,7 @@ from advisor.model.findings import (
     TitleWith,
 )
 from advisor.model.run import Run
-from advisor.report.diagnosis.cards import make_cards, symptoms_by_cause
+from advisor.report.diagnosis.cards import by_number, make_cards
 from advisor.report.diagnosis.document import diagnosis_document, diagnosis_summary
 from advisor.report.diagnosis.headline import Headline, make_headline
 from advisor.report.diagnosis.page import diagnosis_page
@@ -517,7 +517,7 @@ def test_what_stands_for_itself_is_numbered_on_and_what_is_folded_behind_its_cau
     assert [card.number for card in make_cards(_diagnosis(*findings), "en")] == ["1", "1.1", "2", "1.2", "3"]
 
 
-def test_symptoms_that_follow_each_other_stand_in_the_order_of_their_causes() -> None:
+def test_reports_show_what_is_folded_behind_what_it_is_folded_under() -> None:
     findings = (
         _finding("host/eager", 0.3, symptoms=("host/python", "host/late")),
         _finding("comm/slow", 0.2, symptoms=("comm/exposed",)),
@@ -526,8 +526,8 @@ def test_symptoms_that_follow_each_other_stand_in_the_order_of_their_causes() ->
         _finding("host/python", 0.3, causes=("host/eager",)),
         _finding("io/loader", 0.1),
     )
-    shown = symptoms_by_cause(make_cards(_diagnosis(*findings), "en"))
-    assert [card.number for card in shown] == ["1", "2", "1.1", "1.2", "2.1", "3"]
+    shown = by_number(make_cards(_diagnosis(*findings), "en"))
+    assert [card.number for card in shown] == ["1", "1.1", "1.2", "2", "2.1", "3"]
 
 
 links = st.lists(st.sets(st.integers(0, 5), max_size=2), min_size=6, max_size=6)

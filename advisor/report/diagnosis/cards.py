@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -186,14 +185,9 @@ def make_cards(diagnosis: Diagnosis, language: Language) -> tuple[Card, ...]:
     return tuple(map(maker.card, diagnosis.findings))
 
 
-def symptoms_by_cause(cards: Sequence[Card]) -> tuple[Card, ...]:
-    """The same findings; symptoms that follow each other in the order of the causes under which they are numbered."""
-    runs = groupby(cards, key=lambda card: card.is_folded)
-    return tuple(card for is_folded, run in runs for card in (sorted(run, key=_places_of_number) if is_folded else run))
-
-
-def _places_of_number(card: Card) -> list[int]:
-    return [*map(int, card.number.split("."))]
+def by_number(cards: Iterable[Card]) -> list[Card]:
+    """The same findings in the order of their numbers: what is folded under one stands behind it."""
+    return sorted(cards, key=lambda card: [*map(int, card.number.split("."))])
 
 
 def _numbers_of_findings(diagnosis: Diagnosis, folded: Mapping[str, str]) -> dict[str, str]:

@@ -26,7 +26,7 @@ from advisor.report.blocks import (
     first_paragraph,
     paragraph_of,
 )
-from advisor.report.diagnosis.cards import Card, Maker, make_cards, symptoms_by_cause
+from advisor.report.diagnosis.cards import Card, Maker, by_number, make_cards
 from advisor.report.diagnosis.finding import FindingBlocks, quiet_line, severity_piece
 from advisor.report.diagnosis.headline import Headline, make_headline
 from advisor.report.diagnosis.outcomes import (
@@ -83,19 +83,18 @@ class DiagnosisBlocks(Phrases):
     def __init__(self, diagnosis: Diagnosis, language: Language, full: int = FULL_CARDS) -> None:
         super().__init__(language)
         self.diagnosis = diagnosis
-        made = make_cards(diagnosis, language)
-        self.made = symptoms_by_cause(made)
+        self.made = make_cards(diagnosis, language)
         self.parts = time_parts(diagnosis.split, language)
-        self.headline = make_headline(diagnosis, made, self.parts, language)
+        self.headline = make_headline(diagnosis, self.made, self.parts, language)
         self.unchecked = not_checked(diagnosis.outcomes, language)
         self.blind = sum(len(group.rules) for group in self.unchecked)
         self.findings = FindingBlocks(language, diagnosis.run.times_of)
         self.full = full
 
     @property
-    def cards(self) -> tuple[Card, ...]:
-        """The findings shown with all they hold."""
-        return self.made[: self.full]
+    def cards(self) -> list[Card]:
+        """The findings shown with all they hold: the first, what is folded behind what it is folded under."""
+        return by_number(self.made[: self.full])
 
     @property
     def in_short(self) -> tuple[Card, ...]:

@@ -215,23 +215,13 @@ class _PageBlocks(DiagnosisBlocks):
             tuple({card.category: card.category_word for card in self.cards}.items()),
         )
         yield Section((self.heading("findings"), search), "heading")
-        yield Section((ListBlock(tuple((self.ranked(card),) for card in self.in_order()), start=1),), "ranking")
+        yield Section((ListBlock(tuple((self.ranked(card),) for card in self.cards), start=1),), "ranking")
         keys = (
             TextPiece(" "),
             *(TextPiece(key, code=True) for key in "/jk"),
             TextPiece(f" {self.say('keys')}"),
         )
         yield Paragraph((*quiet(self.say("rank_by")), *toned(keys, "keys")))
-
-    def in_order(self) -> Iterator[Card]:
-        """The cards as a list of what to do: symptoms stand right under the cause they are folded under."""
-        by_anchor = {card.anchor: card for card in self.cards}
-        folds = {
-            card.anchor: [by_anchor[link.anchor] for link in card.folds if link.anchor in by_anchor]
-            for card in self.cards
-        }
-        placed = {card.anchor for below in folds.values() for card in below}
-        return (one for card in self.cards if card.anchor not in placed for one in (card, *folds[card.anchor]))
 
     def ranked(self, card: Card) -> Section:
         """A finding in the ranking: a line that leads to it, with what it wins drawn beside it."""

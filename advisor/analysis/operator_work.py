@@ -11,7 +11,6 @@ import math
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import takewhile
 from math import prod
 
 from msgspec import Struct
@@ -24,11 +23,12 @@ from advisor.analysis.attention_work import (
     head_width_of_attention,
 )
 from advisor.analysis.families import family_of
-from advisor.analysis.tensors import FRACTAL_NZ, SIZES, Tensor, parse_tensors, size_of_all
+from advisor.analysis.fused_products import communicates, flops_of_fused
+from advisor.analysis.products import Multiplied, Tensors, are_equal, grouped_product_of, listed_weights, product_of
+from advisor.analysis.tensors import SIZES, Tensor, parse_tensors, size_of_all
 
 TOLD_BY = ("op_type", "function", "input_shapes", "input_dtypes", "input_formats", "output_shapes", "output_dtypes")
 """The columns of a kernel that tell its work, in the order of `work_of_kernel`."""
-_Tensors = tuple[Tensor | None, ...]
 
 
 class Work(Struct, frozen=True):
@@ -67,7 +67,9 @@ CUBE_WORKS = ("product", "batched", "grouped", "quantised", "convolution", "atte
 
 _PRODUCT = re.compile(r"(Batch)?Mat_?[Mm]ul(V\d)?$|(Weight)?Quant(Batch)?Mat[Mm]ul(V\d)?$")
 _GROUPED = re.compile(r"GroupedMat_?[Mm]ul(V\d)?$")
-_CONVOLUTION = re.compile(r"Conv[23]D(Backprop(Input|Filter))?(V\d)?$")
+_CONVOLUTION = re.compile(r"(Extend|Quant)?Conv[23]D(Backprop(Input|Filter)|Transpose)?D?(V\d)?$")
+_DEPTHWISE = re.compile(r"DepthwiseConv2D(Backprop(Input|Filter))?D?(V\d)?$")
+"""Convolutions of each channel by itself: they hardly fill the cube unit, whatever one does."""
 _OF_FRAMEWORK = {"mm": 0, "bmm": 0, "_scaled_mm": 0, "addmm": 1, "baddbmm": 1}
 """Products of a framework, which a library stands before, and how many inputs stand before the two factors."""
 _PLAIN = frozenset({"mm", "addmm"})
@@ -105,6 +107,10 @@ def work_of_kernel(  # noqa: PLR0917 - what tells shapes apart
     if op_type in (FORWARD, BACKWARD):
         return _work_of_attention(op_type, moved, inputs, outputs)
     multiplied = _multiplied(op_type, inputs, outputs)
+    beside = flops_of_fused(op_type, inputs, outputs) if multiplied is None else None
+    beside = _flops_of_depthwise(op_type, inputs, outputs) if multiplied is None and beside is None else beside
+    if beside is not None:
+        return Work(beside, _multiplied_dtype(inputs), _bytes_of_fused(op_type, inputs, moved))
     if multiplied is None and "Grouped" in op_type:
         return Work()
     if multiplied is None:
@@ -124,7 +130,7 @@ def work_of_kernel(  # noqa: PLR0917 - what tells shapes apart
     )
 
 
-def _work_of_attention(op_type: str, moved: float, inputs: _Tensors, outputs: _Tensors) -> Work:
+def _work_of_attention(op_type: str, moved: float, inputs: Tensors, outputs: Tensors) -> Work:
     flops = flops_of_attention(op_type, inputs, outputs)
     return Work(
         math.nan if flops is None else float(flops),
@@ -137,7 +143,7 @@ def _work_of_attention(op_type: str, moved: float, inputs: _Tensors, outputs: _T
     )
 
 
-def _cube_work(op_type: str, inputs: _Tensors, *, dense: bool) -> str:
+def _cube_work(op_type: str, inputs: Tensors, *, dense: bool) -> str:
     """What the cube unit does in a kernel whose operations are known."""
     if _CONVOLUTION.match(op_type):
         return "convolution"
@@ -148,115 +154,30 @@ def _cube_work(op_type: str, inputs: _Tensors, *, dense: bool) -> str:
     return "quantised" if "Quant" in op_type else "product" if dense else "batched"
 
 
-def _factors(op_type: str, inputs: _Tensors) -> list[Tensor]:
+def _factors(op_type: str, inputs: Tensors) -> list[Tensor]:
     """The factors of a product: all matrices of grouped ones, whose scales and lists of groups have no rows."""
     given = inputs if _GROUPED.match(op_type) else inputs[:2]
     return [tensor for tensor in given if tensor is not None and len(tensor.matrix) > 1]
 
 
-class _Multiplied(Struct, frozen=True):
-    """What products and convolutions multiply."""
-
-    flops: float
-    least_side: float
-    """The smallest of rows, columns and the side both factors share."""
-
-
-def _multiplied(op_type: str, inputs: _Tensors, outputs: _Tensors) -> _Multiplied | None:
+def _multiplied(op_type: str, inputs: Tensors, outputs: Tensors) -> Multiplied | None:
     if _PRODUCT.match(op_type):
-        return _of_product(*inputs[:2], *outputs[:1]) if len(inputs) > 1 and outputs else None
+        return product_of(*inputs[:2], *outputs[:1]) if len(inputs) > 1 and outputs else None
     if _GROUPED.match(op_type):
-        return _of_grouped(inputs, outputs)
+        return grouped_product_of(inputs, outputs)
     return _of_convolution(op_type, inputs, outputs) if _CONVOLUTION.match(op_type) else None
 
 
-def _multiplied_dtype(inputs: _Tensors) -> str:
+def _multiplied_dtype(inputs: Tensors) -> str:
     """The data type of the first input with values: weights in fewer bits are widened to it."""
     return next((tensor.dtype for tensor in inputs if tensor is not None and not tensor.dtype.startswith("INT32")), "")
 
 
-def _of_product(left: Tensor | None, right: Tensor | None, out: Tensor | None) -> _Multiplied | None:
-    """2·M·N·K, over all batches: what the output has, times the side that both inputs share and it does not."""
-    if left is None or right is None or out is None:
-        return None
-    padded = left.is_blocked or right.is_blocked
-    shared = _shared_side(left.matrix, right.matrix, out.sides, padded=padded)
-    made = out.sides
-    if shared is None and padded:  # formats of outputs are not recorded
-        made = Tensor(out.sides, form=FRACTAL_NZ).matrix
-        shared = _shared_side(left.matrix, right.matrix, made, padded=True)
-    return None if shared is None else _Multiplied(2.0 * out.elements * shared, float(min(*made[-2:], shared)))
-
-
-def _shared_side(left: tuple[int, ...], right: tuple[int, ...], out: tuple[int, ...], *, padded: bool) -> int | None:
-    """K of a product, whichever of the inputs is transposed; None where the shapes are no product."""
-    if min(len(left), len(right), len(out)) < 2:  # noqa: PLR2004 - rows and columns
-        return None
-    if not all(_serves_batches(factor[:-2], out[:-2]) for factor in (left, right)):
-        return None
-    rows, columns = out[-2:]
-    for kept, shared in (left[-2:], left[-2:][::-1]):
-        fits = any(
-            _are_equal(own, columns, padded) and _are_equal(other, shared, padded)
-            for own, other in (right[-2:], right[-2:][::-1])
-        )
-        if _are_equal(kept, rows, padded) and fits:
-            return shared
-    return None
-
-
-def _serves_batches(own: tuple[int, ...], batches: tuple[int, ...]) -> bool:
-    """Whether a factor with these leading sides is there for each batch: as many, or stretched where a side is 1."""
-    if prod(own) in (1, prod(batches)):
-        return True
-    sides = zip(reversed(own), reversed(batches), strict=False)
-    return len(own) <= len(batches) and all(side in (1, batch) for side, batch in sides)
-
-
-def _are_equal(one: int, other: int, padded: bool) -> bool:
-    """Whether two sides are one, where padded up to whole blocks."""
-    return one == other or (padded and -(-one // _BLOCK) == -(-other // _BLOCK))
-
-
-def _of_grouped(inputs: _Tensors, outputs: _Tensors) -> _Multiplied | None:
-    """Products of groups of rows, each with weights of its own: as lists, or as one tensor of all groups, of which the
-    rows of one are those of a group on average."""
-    given = [tensor for tensor in inputs if tensor is not None]
-    made = [tensor for tensor in outputs if tensor is not None]
-    if not made or len(given) < 2 * len(made):
-        return None
-    if len(made) > 1:
-        pairs = zip(given, given[len(made) :], made, strict=False)
-        each = [_of_product(left, right, out) for left, right, out in pairs]
-        known = [one for one in each if one is not None]
-        whole = _Multiplied(sum(one.flops for one in known), min((one.least_side for one in known), default=0.0))
-        return whole if len(known) == len(each) else None
-    left, right, out = given[0], given[1], made[0]
-    if len(left.matrix) != 2:  # noqa: PLR2004 - rows of all groups, and their width
-        return None
-    padded = left.is_blocked or right.is_blocked
-    shared = _shared_side(left.matrix, right.matrix[-2:], out.sides[-2:], padded=padded)
-    groups_made, groups_given = prod(out.sides[:-2]), max(prod(right.matrix[:-2]), len(_listed_weights(inputs)))
-    in_weights = len(right.matrix) > 2 or groups_given > 1  # noqa: PLR2004 - rows and columns
-    if shared is None or (len(out.sides) > 2) == in_weights:  # noqa: PLR2004 - one of them has the groups
-        return None
-    rows, columns = out.sides[-2:]
-    parted = (rows / groups_given, shared) if in_weights else (rows, shared / groups_made)
-    return _Multiplied(2.0 * rows * columns * shared, float(min(*parted, columns)))
-
-
-def _listed_weights(inputs: _Tensors) -> list[Tensor]:
-    """The weights of a grouped product that are given one by one, as matrices of the same sides."""
-    given = [tensor for tensor in inputs[1:] if tensor is not None]
-    alike = takewhile(lambda one: one.sides == given[0].sides and len(one.matrix) == 2, given)  # noqa: PLR2004
-    return list(alike)
-
-
-def _bytes_of_grouped(inputs: _Tensors, moved: float) -> tuple[float, float]:
+def _bytes_of_grouped(inputs: Tensors, moved: float) -> tuple[float, float]:
     """What a grouped product moves at most, with the weights of as many groups as it has rows, and with those of one:
     weights of groups without a row are not read, and shapes do not tell how the rows lie. The latter is NaN where that
     is no question."""
-    values, weights, listed = inputs[0], inputs[1], len(_listed_weights(inputs))
+    values, weights, listed = inputs[0], inputs[1], len(listed_weights(inputs))
     groups = listed if weights is None or listed > 1 else prod(weights.matrix[:-2])
     if values is None or weights is None or groups < 2 or len(values.matrix) != 2:  # noqa: PLR2004
         return moved, math.nan
@@ -265,7 +186,15 @@ def _bytes_of_grouped(inputs: _Tensors, moved: float) -> tuple[float, float]:
     return moved - max(groups - rows, 0) * each, math.nan if rows < 2 else moved - (groups - 1) * each  # noqa: PLR2004
 
 
-def _of_convolution(op_type: str, inputs: _Tensors, outputs: _Tensors) -> _Multiplied | None:
+def _bytes_of_fused(op_type: str, inputs: Tensors, moved: float) -> float:
+    """What a product moves that other work is fused with; NaN where it exchanges with other ranks meanwhile, or may
+    have read the weights of some groups alone."""
+    weights = inputs[1]
+    in_groups = weights is not None and len(weights.matrix) > 2 and weights.matrix[0] > 1  # noqa: PLR2004
+    return math.nan if communicates(op_type) or (in_groups and "Transpose" not in op_type) else moved
+
+
+def _of_convolution(op_type: str, inputs: Tensors, outputs: Tensors) -> Multiplied | None:
     """2 x each value at the output side x the weights that meet it; the gradients do as much."""
     given = [tensor for tensor in inputs if tensor is not None]
     made = [tensor for tensor in outputs if tensor is not None]
@@ -275,12 +204,39 @@ def _of_convolution(op_type: str, inputs: _Tensors, outputs: _Tensors) -> _Multi
         weights, values = Tensor(made[0].sides, form=_form_of_weights(made[0].sides)), given[-1]
     elif "Input" in op_type:
         weights, values = given[-2], given[-1]
+    elif "Transpose" in op_type:
+        values, weights = ([tensor for tensor in given if len(tensor.sides) > 3] + given)[:2]  # noqa: PLR2004
     else:
         weights, values = given[1], Tensor(made[0].sides, form=given[0].form)
     taps, channels = _taps_and_channels(weights)
-    if not taps or not _are_equal(_channels_of(values), channels, padded=True):
+    if not taps or not are_equal(_channels_of(values), channels, padded=True):
         return None
-    return _Multiplied(2.0 * values.elements * taps, float(min(taps, channels, values.elements / channels)))
+    return Multiplied(2.0 * values.elements * taps, float(min(taps, channels, values.elements / channels)))
+
+
+def _flops_of_depthwise(op_type: str, inputs: Tensors, outputs: Tensors) -> float | None:
+    """2 x each value at the output side x the places of the kernel that meet it; None of other operators."""
+    wide = [tensor for tensor in inputs if tensor is not None and len(tensor.sides) > 3]  # noqa: PLR2004
+    if not _DEPTHWISE.match(op_type) or len(wide) < 2 or not outputs or outputs[0] is None:  # noqa: PLR2004
+        return None
+    if "Filter" in op_type:
+        weights, values = Tensor(outputs[0].sides, form=_form_of_weights(outputs[0].sides)), wide[-1]
+    elif "Input" in op_type:
+        weights, values = wide[-2], wide[-1]
+    else:
+        weights, values = wide[1], Tensor(outputs[0].sides, form=wide[0].form)
+    taps = _taps_of_depthwise(weights, _channels_of(values))
+    return 2.0 * values.elements * taps if taps else None
+
+
+def _taps_of_depthwise(weights: Tensor, channels: int) -> int:
+    """Weights that meet one value of a channel; 0 where the format does not tell, or the channels do not agree."""
+    sides = weights.sides
+    if weights.form.startswith("FRACTAL_Z") and len(sides) == 4:  # noqa: PLR2004 - (channels / c x height x width, 1, 16, c)
+        blocks = -(-channels // sides[3]) if sides[3] else 0
+        return sides[0] // blocks if blocks and sides[0] % blocks == 0 else 0
+    down, across, own = {"NCHW": (2, 3, sides[0]), "HWCN": (0, 1, prod(sides[2:]))}.get(weights.form, (0, 0, 0))
+    return sides[down] * sides[across] if own and own == channels else 0
 
 
 def _form_of_weights(sides: tuple[int, ...]) -> str:
@@ -334,7 +290,7 @@ _WRITES_INDICES = re.compile(
 _INDEX_BYTES = 8
 
 
-def _most_of_framework(name: str, inputs: _Tensors) -> float:
+def _most_of_framework(name: str, inputs: Tensors) -> float:
     """What an operator of a framework reads and writes at most; NaN where nothing tells what it writes."""
     read = size_of_all(inputs)
     known = [tensor for tensor in inputs if tensor is not None and tensor.sides]
@@ -366,7 +322,7 @@ def _traffic(op_type: str) -> str:
     return "whole" if whole or op_type in (FORWARD, BACKWARD) else ""
 
 
-def _moved_bytes(op_type: str, inputs: _Tensors, outputs: _Tensors) -> float:
+def _moved_bytes(op_type: str, inputs: Tensors, outputs: Tensors) -> float:
     traffic, written = _traffic(op_type), size_of_all(outputs)
     if not traffic or written is None:
         return math.nan
@@ -374,16 +330,16 @@ def _moved_bytes(op_type: str, inputs: _Tensors, outputs: _Tensors) -> float:
     return math.nan if read is None else read + written
 
 
-def _all_bytes(inputs: _Tensors, outputs: _Tensors) -> float:
+def _all_bytes(inputs: Tensors, outputs: Tensors) -> float:
     read, written = size_of_all(inputs), size_of_all(outputs)
     return math.nan if read is None or written is None else float(read + written)
 
 
-def _are_matrices(factors: _Tensors) -> bool:
+def _are_matrices(factors: Tensors) -> bool:
     return all(tensor is not None and len(tensor.matrix) == 2 for tensor in factors)  # noqa: PLR2004
 
 
-def _is_misaligned(factors: _Tensors, row_bytes: int) -> bool | None:
+def _is_misaligned(factors: Tensors, row_bytes: int) -> bool | None:
     """Whether a row of a factor, as it lies, ends within so many bytes; None where a data type is not known."""
     plain = [tensor for tensor in factors if tensor is not None and not tensor.is_blocked]
     sizes = [SIZES.get(tensor.dtype) for tensor in plain]
@@ -392,7 +348,7 @@ def _is_misaligned(factors: _Tensors, row_bytes: int) -> bool | None:
     return any(tensor.sides[-1] * (size or 0) % row_bytes for tensor, size in zip(plain, sizes, strict=True))
 
 
-def _work_of_framework(name: str, function: str | None, inputs: _Tensors) -> Work:
+def _work_of_framework(name: str, function: str | None, inputs: Tensors) -> Work:
     """A product that a framework asked for, whose output follows from its factors; nothing for what only adds it up."""
     before = _OF_FRAMEWORK.get(name)
     if before is None:

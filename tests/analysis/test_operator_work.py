@@ -99,7 +99,7 @@ def test_a_grouped_product_reads_the_weights_of_no_more_groups_than_it_has_rows(
 
 
 def test_the_bytes_of_grouped_products_that_shapes_do_not_explain_are_not_known() -> None:
-    found = work("GroupedMatmulSwigluQuant", f"{shape(64, 32)};{shape(8, 32, 96)}", shape(64, 48))
+    found = work("GroupedMatmul", f"{shape(64, 32)};{shape(8, 32, 96)}", shape(64, 48))
     assert math.isnan(found.flops) and math.isnan(found.size_bytes)
 
 
@@ -120,7 +120,7 @@ def test_a_grouped_product_of_lists_is_the_sum_of_its_products(sizes: list[tuple
         ("MatMulV3", "4096,4096", "4096,4096", None),
         ("BatchMatMulV2", "8,16,32;4,32,16", "8,16,16", None),
         ("GroupedMatmul", "128,64;8,64,32", "8,128,32", None),
-        ("AllGatherMatmul", "128,64;64,32", "256,32", None),
+        ("AllGatherMatmul", "128,48;64,32", "256,32", None),
         ("PagedAttentionMaskKernel", "128,64;64,32", "256,32", None),
         ("Add", "128,64;128,64", "128,64", None),
         ("MatMulV3", "4096,1024;4096,1024;4096", "4096,4096", 2 * 4096 * 1024 * 4096),
@@ -139,6 +139,159 @@ def test_operations_that_shapes_do_not_tell_are_missing(
 )
 def test_weights_in_fewer_bits_are_multiplied_as_the_values_they_meet(dtypes: str, counted: str) -> None:
     assert work("QuantBatchMatmulV3", "64,128;128,256", "64,256", dtypes=dtypes).dtype == counted
+
+
+MOBILENET = [(112, 32), (56, 64), (56, 128), (28, 128), (28, 256), (14, 256), *[(14, 512)] * 5, (7, 512), (7, 1024)]
+
+
+@pytest.mark.parametrize("form", ["NCHW", "HWCN", "FRACTAL_Z"])
+def test_depthwise_convolutions_of_mobilenet_are_the_published_three_percent_of_its_569_million_multiply_adds(
+    form: str,
+) -> None:
+    """Howard et al. 2017 (arXiv 1704.04861): 569 million multiply-adds, of which 3.06 % in depthwise convolutions."""
+
+    def weights(channels: int) -> str:
+        sides = {"NCHW": (channels, 1, 3, 3), "HWCN": (3, 3, channels, 1), "FRACTAL_Z": (channels // 16 * 9, 1, 16, 16)}
+        return shape(*sides[form])
+
+    flops = sum(
+        work("DepthwiseConv2D", f"1,{c},224,224;{weights(c)}", f"1,{c},{side},{side}", formats=f"NCHW;{form}").flops
+        for side, c in MOBILENET
+    )
+    assert flops == 2 * 17_385_984
+    assert flops / 2 / 569e6 == pytest.approx(0.0306, abs=0.0001)
+
+
+def test_the_gradients_of_a_depthwise_convolution_take_as_much_as_itself() -> None:
+    back = work("DepthwiseConv2DBackpropInput", "4;32,1,3,3;1,32,112,112", "1,32,112,112", formats="ND;NCHW;NCHW")
+    weights = work("DepthwiseConv2DBackpropFilter", "1,32,112,112;4;1,32,112,112", "32,1,3,3", formats="NCHW;ND;NCHW")
+    assert back.flops == weights.flops == 2 * 3_612_672
+    assert back.cube_work == ""
+
+
+def test_a_transposed_convolution_multiplies_each_value_it_is_given_by_all_weights_of_its_channel() -> None:
+    """The first one of DCGAN: 4 x 4 pixels of 1024 channels to 8 x 8 of 512, kernels of 5 x 5."""
+    found = work("Conv2DTranspose", "4;1,1024,4,4;1024,512,5,5", "1,512,8,8", formats="ND;NCHW;NCHW")
+    assert found.flops == 2 * 4 * 4 * 1024 * 512 * 5 * 5
+
+
+@pytest.mark.parametrize(
+    ("op_type", "inputs", "outputs", "flops"),
+    [
+        # four ranks with 1024 rows each
+        ("AllGatherMatmul", "1024,512;512,768", "4096,768;4096,512", 2 * 4096 * 512 * 768),
+        ("AllGatherMatmulV2", "1024,512;768,512", "4096,768", 2 * 4096 * 512 * 768),
+        ("MatmulReduceScatter", "4096,768;768,512", "1024,512", 2 * 4096 * 768 * 512),
+        ("MatmulReduceScatterV2", "4096,768;512,768", "1024,512", 2 * 4096 * 768 * 512),
+        ("MatmulAllReduce", "2,2048,768;768,512", "2,2048,512", 2 * 4096 * 768 * 512),
+        ("MatmulAllReduceAddRmsNorm", "2,2048,768;768,512;512;2,2048,512;512", "2,2048,512", 2 * 4096 * 768 * 512),
+        ("MatmulAlltoAll", "1024,512;512,768", "4096,192", 2 * 1024 * 512 * 768),
+        ("AlltoAllMatmul", "4096,128;512,768", "1024,768", 2 * 1024 * 512 * 768),
+        ("AlltoAllvGroupedMatMul", "1000,512;4,512,768", "1200,768", 2 * 1200 * 512 * 768),
+        (
+            "AlltoAllvGroupedMatMul",
+            "1000,512;4,512,768;;;600,512;512,256",
+            "1200,768;600,256",
+            2 * 512 * (1200 * 768 + 600 * 256),
+        ),
+        ("GroupedMatMulAlltoAllv", "1200,768;4,768,512", "1000,512", 2 * 1200 * 768 * 512),
+        ("AlltoAllAllGatherBatchMatMul", "16,64,128;4,512,256", "4,256,256", 2 * 4 * 256 * 512 * 256),
+        ("BatchMatMulReduceScatterAlltoAll", "4,256,256;4,256,512", "16,64,128", 2 * 4 * 256 * 256 * 512),
+        ("MatmulReduceScatter", "4096,768;512,512", "1024,512", None),
+        ("MatmulAllReduce", "4096,768;768,512", "4096,256", None),
+        ("AllGatherMatmul", "1024,512;512,768", "4096,512", None),
+        ("AllGatherMatmul", "1024,512", "4096,512", None),
+    ],
+)
+def test_a_product_beside_its_collective_counts_what_its_own_rank_multiplies(
+    op_type: str, inputs: str, outputs: str, flops: int | None
+) -> None:
+    found = work(op_type, inputs, outputs)
+    assert found.flops == pytest.approx(math.nan if flops is None else flops, nan_ok=True)
+    if flops is not None:  # its time is that of the exchange too, so that its bytes tell nothing of it
+        assert math.isnan(found.size_bytes) and found.cube_work == "" and not found.dense
+
+
+@pytest.mark.parametrize(
+    ("op_type", "inputs", "dtypes", "formats", "outputs", "flops"),
+    [
+        # an expert of DeepSeek-V3 (arXiv 2412.19437): 7168 wide, 2048 inside; 256 rows for 8 of them
+        (
+            "GroupedMatmulSwigluQuant",
+            "256,7168;8,7168,4096;8,4096;256",
+            "INT8;INT8;FLOAT;FLOAT",
+            "",
+            "256,2048;256",
+            4096,
+        ),
+        (
+            "GroupedMatmulSwigluQuantV2",
+            "256,7168;8,128,448,16,32;8,4096;256",
+            "INT8;INT8;FLOAT;FLOAT",
+            "ND;FRACTAL_NZ;ND;ND",
+            "256,2048;256",
+            4096,
+        ),
+        ("GroupedMatmulFinalizeRouting", "256,7168;8,7168,4096;4096", "INT8;INT8;FLOAT", "", "32,4096", 4096),
+        ("GroupedMatmulSwigluQuant", "256,7168;8,7168,4096", "INT8;INT8", "", "256,4096", None),
+        ("GroupedMatmulFinalizeRouting", "256,7168;8,7168,512", "INT8;INT32", "", "32,4096", None),
+    ],
+)
+def test_a_grouped_product_with_other_work_behind_it_multiplies_all_its_columns(  # noqa: PLR0917 - a kernel and its work
+    op_type: str, inputs: str, dtypes: str, formats: str, outputs: str, flops: int | None
+) -> None:
+    found = work(op_type, inputs, outputs, dtypes=dtypes, formats=formats)
+    assert found.flops == pytest.approx(math.nan if flops is None else 2 * 256 * 7168 * flops, nan_ok=True)
+    assert flops is None or found.dtype == "INT8"
+
+
+def test_the_products_before_latent_attention_of_deepseek_v3_are_worked_by_hand() -> None:
+    """7168 wide, 1536 and 512 latent, 128 heads of 128 and 64 for positions (arXiv 2412.19437, section 4.2)."""
+    parts = (7168 * 1536, 1536 * 128 * (128 + 64), 128 * 128 * 512, 7168 * (512 + 64))
+    inputs = "2,16,7168;7168,1536;1536,24576;128,128,512;7168,576;1536;512"
+    assert work("MlaProlog", inputs, "2,16,128,512").flops == 2 * 32 * sum(parts)
+    mixed = "DT_BF16;DT_BF16;INT8;DT_BF16;DT_BF16;DT_BF16;DT_BF16"
+    assert math.isnan(work("MlaProlog", inputs, "2,16,128,512", dtypes=mixed).flops)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "flops"),
+    [
+        ("64,1024;1024,4096;4096,1024", "64,1024", 2 * 64 * 2 * 1024 * 4096),
+        ("64,1024;1024,5632;2816,1024", "64,1024", 2 * 64 * 3 * 1024 * 2816),  # the gate beside what it scales
+        ("64,1024;8,1024,4096;8,4096,1024;8", "64,1024", 2 * 64 * 2 * 1024 * 4096),
+        ("64,1024;1024,4096;4000,1024", "64,1024", None),
+        ("64,1024;1024,4096", "64,1024", None),
+    ],
+)
+def test_a_layer_in_one_kernel_is_both_of_its_products(inputs: str, outputs: str, flops: int | None) -> None:
+    assert work("FFN", inputs, outputs).flops == pytest.approx(math.nan if flops is None else flops, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "flops"),
+    [
+        ("16,128,512;128,512,128", "16,128,128", 2 * 16 * 128 * 512 * 128),
+        ("128,16,512;128,512,128", "16,128,128", 2 * 16 * 128 * 512 * 128),
+        ("16,128,512;128,512,128", "16,16384", 2 * 16 * 128 * 512 * 128),
+        ("16,128,512;128,256,128", "16,128,128", None),
+        ("16,96,512;128,512,128", "16,96,128", None),
+    ],
+)
+def test_a_batch_whose_rows_lie_between_is_the_same_product(inputs: str, outputs: str, flops: int | None) -> None:
+    found = work("TransposeBatchMatMul", inputs, outputs).flops
+    assert found == pytest.approx(math.nan if flops is None else flops, nan_ok=True)
+
+
+@given(rows=SIDES, k=SIDES, n=SIDES, ranks=st.integers(1, 8), across=st.booleans())
+def test_ranks_that_gather_or_scatter_rows_multiply_as_much_together_as_one_product_of_all(
+    rows: int, k: int, n: int, ranks: int, across: bool
+) -> None:
+    weights = shape(*((n, k) if across else (k, n)))
+    whole = work("MatMulV3", f"{shape(rows * ranks, k)};{weights}", shape(rows * ranks, n)).flops
+    gathered = work("AllGatherMatmul", f"{shape(rows, k)};{weights}", shape(rows * ranks, n)).flops
+    scattered = work("MatmulReduceScatter", f"{shape(rows * ranks, k)};{weights}", shape(rows, n)).flops
+    assert gathered == scattered == whole
 
 
 def test_the_first_convolution_of_resnet_50_has_the_published_118_million_multiply_adds() -> None:

@@ -135,3 +135,29 @@ def test_a_word_of_code_that_fits_on_no_line_breaks_where_its_parts_end_and_nowh
 )
 def test_a_name_on_a_page_may_break_where_its_parts_end(name: str, shown: str) -> None:
     assert f">{shown}</code>" in str(HtmlBlocks().blocks((Paragraph((TextPiece(name, code=True),)),)))
+
+
+def test_a_table_takes_the_room_of_a_wide_terminal_and_sentences_stay_as_wide_as_people_read() -> None:
+    heads = tuple(plain_prose(f"a number {at}") for at in range(14))
+    row = tuple(plain_prose(f"{at}.12 ms") for at in range(14))
+    grid, said = Grid(heads, (row, row), (True,) * 14), Paragraph(plain_prose("a word " * 40))
+    lines = terminal(grid, said, width=240).splitlines()
+    assert any(all(f" {at}.12 ms" in f" {line}" for at in range(14)) for line in lines)
+    assert max(map(len, lines)) > 100
+    assert max(len(line) for line in lines if "word" in line) <= 100
+    narrow = terminal(grid, width=110).splitlines()
+    assert max(map(len, narrow)) <= 100
+
+
+@pytest.mark.parametrize(("width", "together"), [(160, True), (100, False)])
+def test_numbers_stand_beside_what_their_row_is_about_where_a_line_has_room_for_both(
+    width: int, together: bool
+) -> None:
+    shapes = "64,3,11,11;64;192,64,5,5;192;384,192,3,3;384;256,384,3,3;256;256,256,3,3"
+    heads = tuple(map(plain_prose, ("Operator", "Shapes", "Calls", "Total")))
+    grid = Grid(
+        heads, (tuple(map(plain_prose, ("ForeachAddList", shapes, "3", "1.95 ms"))),), (False, False, True, True), 1
+    )
+    lines = terminal(grid, width=width).splitlines()
+    assert any(shapes in line and "1.95 ms" in line for line in lines) is together
+    assert any("1.95 ms" in line for line in lines)

@@ -45,6 +45,13 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_tables_beside_a_file_whose_name_has_no_ending_are_told_by_theirs(form: str, tmp_path: Path) -> None:
+    words = ["--of", "kernels", "--of", "collectives", "-q", "-o", f"{form}:{tmp_path / 'counted'}"]
+    assert main(["stats", str(CASE), *words]) == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"counted", f"counted.collectives.{form}"}
+
+
 def test_the_command_names_every_table_and_every_table_has_words() -> None:
     assert tuple(table.name for table in TABLES) == NAMES
     assert TITLES.keys() == set(NAMES)

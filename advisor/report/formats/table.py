@@ -63,7 +63,7 @@ def csv_text(heads: Iterable[str], rows: Iterable[Iterable[CellValue]]) -> str:
     return MARK + out.getvalue()
 
 
-def files_of_tables(path: Path, names: Sequence[str], suffix: str = "") -> tuple[Path, ...]:
+def files_of_tables(path: Path, names: Sequence[str], suffix: str) -> tuple[Path, ...]:
     """A file for each table: the first has the name that was asked for, `out.csv`, the others lie beside it.
 
     `suffix` is that of the others where the name that was asked for has none.

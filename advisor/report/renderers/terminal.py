@@ -72,7 +72,7 @@ def print_document(
         for number, one in enumerate(block_renderables((block,), 0 if is_part else below)):
             if apart and (number == 0 or _is_long(block)):
                 out.print()
-            out.print(one, width=min(out.width, WIDEST), highlight=False, crop=False)
+            out.print(one, width=_width_of(block, out.width), highlight=False, crop=False)
         above, below = block, inset if is_part else below
     if written:
         out.print()
@@ -99,6 +99,12 @@ def _stands_apart(block: TextBlock, above: TextBlock | None) -> bool:
 def _is_long(block: TextBlock) -> bool:
     """Whether it is a list of which an item is more than a sentence."""
     return isinstance(block, ListBlock) and any(len(item) > 1 for item in block.items)
+
+
+def _width_of(block: TextBlock, room: int) -> int:
+    """How wide a block is written: no wider than text is read, but a table as wide as its columns need."""
+    needed = sum(_least_widths(block)) if isinstance(block, Grid) else 0
+    return min(room, max(needed, WIDEST)) if needed <= room else min(room, WIDEST)
 
 
 def written_lines(paths: Sequence[Path], language: Language) -> Iterator[Text]:
@@ -130,8 +136,7 @@ def block_renderables(blocks: Blocks, indent: int = 0) -> Iterator[RenderableTyp
             case Code():
                 yield Group(code_lines(block.text, indent + 2))  # a text that is printed alone would wrap
             case Grid():
-                table = FittedGrid(block) if block.subject is None else _entries_table(block, block.subject)
-                yield _WithoutTrailingBlanks(_set_back(table, indent))
+                yield _WithoutTrailingBlanks(_set_back(FittedGrid(block), indent))
             case Quote():
                 yield from block_renderables(block.blocks, indent + 2)
             case SplitBlock():
@@ -217,13 +222,17 @@ class FittedGrid:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         grid = self._grid
         names = grid.keys or next((at for at, right in enumerate(grid.right) if right), len(grid.right)) or 1
-        fits = sum(_least_widths(grid)) <= options.max_width or names >= len(grid.right)
+        has_room = sum(_least_widths(grid)) <= options.max_width
+        fits = has_room or names >= len(grid.right)
         whole = sum(_least_widths(grid, whole=True)) <= options.max_width
-        yield grid_table(grid, broken=not whole) if fits else _entries_table(grid, names - 1)
+        below = names - 1 if grid.subject is None else grid.subject
+        unbroken = grid.subject if has_room else None
+        yield grid_table(grid, broken=not whole, unbroken=unbroken) if fits else _entries_table(grid, below)
 
 
 def _least_widths(grid: Grid, *, whole: bool = False) -> Iterator[int]:
-    """How much room each column needs with the space behind it: numbers whole, words broken where they are long.
+    """How much room each column needs with the space behind it: numbers and what a row is about whole, other words
+    broken where they are long.
 
     With `whole` the heads of numbers stay in one line.
     """
@@ -231,22 +240,24 @@ def _least_widths(grid: Grid, *, whole: bool = False) -> Iterator[int]:
         title = flat_text(head)
         words = max(map(cell_len, [title] if whole and right else title.split()), default=0)
         longest = _longest_cell(grid, at)
-        yield max(words, longest) + 2 if right else min(max(words, longest), _LEAST_TEXT) + 2
+        room = max(words, longest)
+        yield (room if right or at == grid.subject else min(room, _LEAST_TEXT)) + 2
 
 
 def _longest_cell(grid: Grid, at: int) -> int:
     return max((cell_len(flat_text(row[at])) for row in grid.rows), default=0)
 
 
-def grid_table(grid: Grid, *, broken: bool = False) -> Table:
-    """A table whose columns stand apart, without lines; `broken` heads of numbers have a line for each word."""
+def grid_table(grid: Grid, *, broken: bool = False, unbroken: int | None = None) -> Table:
+    """A table whose columns stand apart, without lines; `broken` heads of numbers have a line for each word, and the
+    column `unbroken` keeps its words in one line as numbers do."""
     titled = any(map(flat_text, grid.titles))
     table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim", show_header=titled)
     for at, (head, right) in enumerate(zip(grid.titles, grid.right, strict=True)):
         title = styled_prose(head)
         if broken and right and title.cell_len > _longest_cell(grid, at):
             title = Text("\n").join(title.split(" "))
-        table.add_column(title, justify="right" if right else "left", no_wrap=right)
+        table.add_column(title, justify="right" if right else "left", no_wrap=right or at == unbroken)
     for row in grid.rows:
         table.add_row(*(Flow(styled_prose(cell)) for cell in row))
     return table

@@ -29,16 +29,18 @@ C = TypeVar("C", str, bytes)
 
 def csv_files(statistics: Statistics, path: Path) -> tuple[tuple[Path, str], ...]:
     """Every table as CSV, columns named as in the JSON."""
-    return _files(statistics, path, _table_text)
+    return _files(statistics, path, ".csv", _table_text)
 
 
 def parquet_files(statistics: Statistics, path: Path) -> tuple[tuple[Path, bytes], ...]:
     """Every table as Parquet, the unit of each column in its metadata."""
-    return _files(statistics, path, parquet_bytes)
+    return _files(statistics, path, ".parquet", parquet_bytes)
 
 
-def _files(statistics: Statistics, path: Path, write: Callable[[Statistic], C]) -> tuple[tuple[Path, C], ...]:
-    files = files_of_tables(path, [one.name for one in statistics.tables])
+def _files(
+    statistics: Statistics, path: Path, suffix: str, write: Callable[[Statistic], C]
+) -> tuple[tuple[Path, C], ...]:
+    files = files_of_tables(path, [one.name for one in statistics.tables], suffix)
     return tuple(zip(files, map(write, statistics.tables), strict=True))
 
 

@@ -24,7 +24,15 @@ from advisor.analysis.attention_work import (
 )
 from advisor.analysis.families import family_of
 from advisor.analysis.fused_products import communicates, flops_of_fused
-from advisor.analysis.products import Multiplied, Tensors, are_equal, grouped_product_of, listed_weights, product_of
+from advisor.analysis.products import (
+    Multiplied,
+    Tensors,
+    aligned_shapes,
+    are_equal,
+    grouped_product_of,
+    listed_weights,
+    product_of,
+)
 from advisor.analysis.tensors import SIZES, Tensor, parse_tensors, size_of_all
 
 TOLD_BY = ("op_type", "function", "input_shapes", "input_dtypes", "input_formats", "output_shapes", "output_dtypes")
@@ -45,6 +53,8 @@ class Work(Struct, frozen=True):
     misaligned: bool | None = None
     """Of a product of matrices as they lie: whether a row of an input ends within what the chip reads at once; None of
     others."""
+    aligned_shapes: str = ""
+    """Of a product with a row that ends so: the shapes of both factors, padded to rows that do not; empty of others."""
     least_bytes: float = math.nan
     """Of a grouped product that may have read the weights of some groups alone: what it moves with those of one. Its
     `size_bytes` is then the most, with as many groups as it has rows."""
@@ -124,6 +134,7 @@ def work_of_kernel(  # noqa: PLR0917 - what tells shapes apart
         moved,
         dense,
         _is_misaligned(inputs[:2], _ROW_BYTES) if is_product else None,
+        aligned_shapes(inputs[0], inputs[1], outputs[0], _ROW_BYTES) if is_product else "",
         cube_work=_cube_work(op_type, inputs, dense=dense),
         least_side=multiplied.least_side,
         least_bytes=least,
@@ -368,6 +379,7 @@ def _work_of_framework(name: str, function: str | None, inputs: Tensors) -> Work
         math.nan if moved is None else moved,
         dense,
         _is_misaligned((left, right), _ROW_BYTES_OF_GPU),
+        aligned_shapes(left, right, out, _ROW_BYTES_OF_GPU),
         cube_work="product" if dense else "quantised" if name in _SCALED else "batched",
         least_side=float(min(*out.sides[-2:], left.sides[-1])),
     )

@@ -8,7 +8,7 @@ from math import prod
 
 from msgspec import Struct
 
-from advisor.analysis.tensors import FRACTAL_NZ, Tensor
+from advisor.analysis.tensors import FRACTAL_NZ, SIZES, Tensor
 
 Tensors = tuple[Tensor | None, ...]
 _BLOCK = 16
@@ -33,6 +33,50 @@ def product_of(left: Tensor | None, right: Tensor | None, out: Tensor | None) ->
         made = Tensor(out.sides, form=FRACTAL_NZ).matrix
         shared = _shared_side(left.matrix, right.matrix, made, padded=True)
     return None if shared is None else Multiplied(2.0 * out.elements * shared, float(min(*made[-2:], shared)))
+
+
+_MOST_PADDED = 1.25
+"""A product that multiplies more than so much for its padding has lost half of what `compute/below-roofline` leaves
+between slow and within reach (`slack`)."""
+
+
+def aligned_shapes(left: Tensor | None, right: Tensor | None, out: Tensor | None, row_bytes: int) -> str:
+    """The sides of both factors with rows that end on whole pieces of so many bytes, the side they share in both alike.
+
+    Empty where they are so, where the shapes are no product of factors that lie plainly, and where padding costs too
+    much.
+    """
+    if left is None or right is None or out is None or min(len(one.sides) for one in (left, right, out)) < 2:  # noqa: PLR2004
+        return ""
+    pieces = [row_bytes / SIZES[one.dtype] if one.dtype in SIZES else 0 for one in (left, right)]
+    roles = None if left.is_blocked or right.is_blocked or not all(pieces) else _roles_of_axes(left, right, out)
+    if roles is None:
+        return ""
+    axes_left, axes_right = roles
+    sides = {
+        **dict(zip(axes_left, left.sides[-2:], strict=True)),
+        **dict(zip(axes_right, right.sides[-2:], strict=True)),
+    }
+    padded = dict(sides)
+    for last, piece in ((axes_left[1], pieces[0]), (axes_right[1], pieces[1])):
+        padded[last] = int(-(-padded[last] // piece) * piece)
+    if padded == sides or prod(padded.values()) > _MOST_PADDED * prod(sides.values()):
+        return ""
+    found = ((one, axes) for one, axes in ((left, axes_left), (right, axes_right)))
+    return ";".join(",".join(map(str, (*one.sides[:-2], padded[axes[0]], padded[axes[1]]))) for one, axes in found)
+
+
+def _roles_of_axes(left: Tensor, right: Tensor, out: Tensor) -> tuple[str, str] | None:
+    """What the last two axes of each factor are: rows (m), columns (n) and what both share (k)."""
+    m, n = out.sides[-2:]
+    for axes_left in ("mk", "km"):
+        for axes_right in ("kn", "nk"):
+            own, other = (
+                dict(zip(axes, one.sides[-2:], strict=True)) for axes, one in ((axes_left, left), (axes_right, right))
+            )
+            if own["m"] == m and other["n"] == n and own["k"] == other["k"]:
+                return axes_left, axes_right
+    return None
 
 
 def _shared_side(left: tuple[int, ...], right: tuple[int, ...], out: tuple[int, ...], *, padded: bool) -> int | None:

@@ -240,6 +240,7 @@ def operator_rooflines(
         cube_work=[work.cube_work or None for work in works],
         least_side=np.where(np.isnan(side), ratio(flops, per_key), side),
         head_width=width,
+        aligned_shapes=[work.aligned_shapes or None for work in works],
         misaligned=[-1 if work.misaligned is None else int(work.misaligned) for work in works],
         mega_flops=flops / 1e6,
         moved_bytes=moved,
@@ -259,7 +260,18 @@ def operator_rooflines(
 
 
 _CUBE = ("AI_CORE", "MIX_AIC")
-_NUMBERS = ("rank", "calls", "total_us", "instant_us", "mean_us", "steady_mean_us", "blocks", "step_share")
+_NUMBERS = (
+    "rank",
+    "calls",
+    "total_us",
+    "instant_us",
+    "mean_us",
+    "steady_mean_us",
+    "blocks",
+    "step_share",
+    "mac_share",
+    "mte2_share",
+)
 _TEXTS = ("op_type", "function", "core", "family", "input_shapes", "input_dtypes", "input_formats", "output_shapes")
 
 

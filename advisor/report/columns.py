@@ -19,6 +19,7 @@ COLUMNS: Mapping[str, Text] = {
     "also_awaiting": _t("Calls that wait for the same rank", "同样在等该卡的调用"),
     "also_awaiting_us": _t("Their exposed waits", "其未掩盖的等待"),
     "alike": _t("Alike", "同类数"),
+    "aligned_shapes": _t("Shapes that would be aligned", "对齐后的形状"),
     "allocated_bytes": _t("Allocated", "已分配"),
     "allocations": _t("Allocations", "申请次数"),
     "alone_us": _t("Alone on the device", "独占设备时间"),

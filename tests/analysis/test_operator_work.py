@@ -427,6 +427,42 @@ def test_rows_on_a_gpu_are_aligned_where_they_are_whole_pieces_of_16_bytes(colum
     assert found.misaligned is misaligned
 
 
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "aligned"),
+    [
+        ("4096,4097;4097,4096", "4096,4096", "4096,4352;4352,4096"),  # the shared side in both
+        ("4096,4096;4096,32003", "4096,32003", "4096,4096;4096,32256"),
+        ("4096,4096;32003,4096", "4096,32003", ""),  # no row is as long as the odd side
+        ("4097,4096;4097,2048", "4096,2048", ""),  # nor here, where rows are added up
+        ("4096,4097;4096,2048", "4097,2048", "4096,4352;4096,2048"),
+        ("8,1024,1000;8,1000,1024", "8,1024,1024", "8,1024,1024;8,1024,1024"),
+        ("4096,48;48,4096", "4096,4096", ""),  # five times as much for nothing
+        ("4096,4096;4096,4096", "4096,4096", ""),
+        ("4096,4097;4095,4096", "4096,4096", ""),
+    ],
+)
+def test_shapes_that_would_be_aligned_keep_the_side_that_both_factors_share(
+    inputs: str, outputs: str, aligned: str
+) -> None:
+    assert work("BatchMatMulV2", inputs, outputs).aligned_shapes == aligned
+
+
+@given(m=st.integers(1, 9000), k=st.integers(1, 9000), n=st.integers(1, 9000), down=st.booleans())
+def test_a_product_in_its_aligned_shapes_is_aligned_and_little_larger(m: int, k: int, n: int, down: bool) -> None:
+    plain = work("MatMulV3", f"{shape(m, k)};{shape(*((n, k) if down else (k, n)))}", shape(m, n))
+    if plain.aligned_shapes:
+        left, right = (tuple(map(int, one.split(","))) for one in plain.aligned_shapes.split(";"))
+        out = shape(left[0], right[0] if down else right[1])
+        better = work("MatMulV3", plain.aligned_shapes, out)
+        assert better.misaligned is False and better.aligned_shapes == ""
+        assert plain.flops < better.flops <= 1.25 * plain.flops
+
+
+def test_rows_that_tensor_cores_take_are_padded_to_16_bytes() -> None:
+    found = work_of_kernel("aten::mm", "nvjet_hsh", "8944,1024;1024,2815", "DT_BF16;DT_BF16", None, None, None)
+    assert found.aligned_shapes == "8944,1024;1024,2816"
+
+
 @pytest.mark.parametrize("side", ["9" * 20, "9" * 5000])
 @pytest.mark.parametrize(
     "op_type", ["MatMulV3", "Add", "aten::mm", "Conv2D", "GroupedMatmul", "FlashAttentionScore", "Transpose"]

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import io
+import re
+from html import unescape
 from typing import Literal
 
 import pytest
@@ -19,6 +21,7 @@ from advisor.model.findings import (
     Evidence,
     Finding,
     Measure,
+    ModulePlace,
     Occurrence,
     Outcome,
     Place,
@@ -101,6 +104,26 @@ def test_a_cause_leads_and_is_what_to_fix_first() -> None:
     assert (said.kind, said.label) == ("fix", "Fix first")
     assert said.first is not None
     assert _flat(said.first.title) == "host/python costs 20 % (rank 0)"
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "(20 %); 72 % of its time in `layers.*/mlp`"),
+        ("zh", "（20 %）；其耗时的 72 % 在 `layers.*/mlp`"),
+    ],
+)
+def test_the_first_line_says_where_in_the_model_an_operator_takes_most_of_its_time(
+    language: Language, said: str
+) -> None:
+    places = (ModulePlace(module="layers.*/mlp", share=0.72), ModulePlace(module="layers.*/attention", share=0.28))
+    lead = _finding("compute/slow", 0.2).model_copy(update={"modules": places})
+    for document in (diagnosis_document, diagnosis_summary):
+        text = document_text(document(_diagnosis(lead), language))
+        assert said in text
+    answer = diagnosis_page(_diagnosis(lead), language, BlankCharts()).split('id="findings"')[0]
+    plain = unescape(re.sub("<[^>]*>", "", answer)).replace("\u00a0", " ").replace("\u200b", "")
+    assert said.split("20 %")[1].replace("`", "").lstrip(")）") in plain
 
 
 def test_a_cause_without_an_estimate_leads_with_what_it_explains_wins() -> None:

@@ -103,6 +103,13 @@ class OperatorRoofline(Fact):
     misaligned: Annotated[
         bool, Flag("A row of a factor ends within 512 bytes, on GPUs within 16; missing of others than products.")
     ]
+    aligned_shapes: Annotated[
+        str,
+        Key(
+            "Shapes of both factors of a product of which a row ends so, padded to rows that do not; missing of others, "
+            "and where padding would add more than a quarter."
+        ),
+    ]
     calls: Annotated[float, Count("How often per step.")]
     total_us: Annotated[float, Us("Device time per step.")]
     instant_us: Annotated[
@@ -125,6 +132,8 @@ class OperatorRoofline(Fact):
     ]
     picks_last: Annotated[bool, Flag("A Gather along the last axis of its input, as in `operator_shapes`.")]
     step_share: Annotated[float, Share("Part of the step.")]
+    mac_share: Annotated[float, Share("Cube busy, weighted by time.")]
+    mte2_share: Annotated[float, Share("Loading busy, weighted by time.")]
     mega_flops: Annotated[float, Number("Operations of the cube unit in one, in millions, padding included.")]
     moved_bytes: Annotated[
         float,

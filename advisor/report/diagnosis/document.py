@@ -183,8 +183,13 @@ class DiagnosisBlocks(Phrases):
         yield from paragraph_of(*captures_chosen(self.diagnosis.run.notes, self.language))
 
     def won_by(self, said: Headline) -> Prose:
-        """What fixing the finding that leads wins, behind its title."""
-        return plain_prose(f"{' — ' if self.language == 'en' else '——'}{said.won}") if said.won else ()
+        """What fixing the finding that leads wins, and where in the model it is, behind its title."""
+        won = plain_prose(f"{' — ' if self.language == 'en' else '——'}{said.won}") if said.won else ()
+        return (*won, *self.placed(said))
+
+    def placed(self, said: Headline) -> Prose:
+        """Where in the model the finding that leads is."""
+        return (TextPiece(self.say("semicolon")), *said.place) if said.place else ()
 
     def strong_label(self, words: str) -> Prose:
         """A word before what it names, to be seen first."""

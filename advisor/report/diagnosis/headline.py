@@ -25,7 +25,7 @@ from advisor.model.findings import (
 from advisor.model.run import UNEVEN
 from advisor.report.diagnosis.cards import Card, Maker, describe_saving
 from advisor.report.diagnosis.symptoms import folded_under, symptom_fingerprints
-from advisor.report.prose import Prose, TextPiece, clean_line, join_prose, parse_prose
+from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, parse_prose
 from advisor.report.time_split import TimePart
 from advisor.report.words import CATEGORIES, say, word_for
 from advisor.units import show_value
@@ -35,6 +35,9 @@ LEAST_SHARE = 0.005
 MUCH = 0.10
 """An unexplained part of the step above this is said beside a cause that is smaller than it: free or exposed time above
 10 % calls for attention in the tuning guides of MindStudio and MindSpeed-LLM."""
+
+_LONGEST_PLACE = 80
+"""Letters of a module in the first line: more of them would hide what the line is about."""
 
 LeadKind = Literal["fix", "look", "record", "fine", "blind"]
 
@@ -53,6 +56,8 @@ class Headline(Struct, frozen=True):
     """What to say where there is nothing to fix first."""
     won: str = ""
     """What fixing it wins; empty where it is not estimated, and of a symptom, whose time is no gain."""
+    place: Prose = ()
+    """Where in the model its operator takes most of its time; empty where calls of modules were not recorded."""
     beyond: Prose = ()
     """Beside a cause: what stays unexplained; beside a capture that cannot be trusted nothing. Where nothing needs
     fixing: where the next per cent would be."""
@@ -78,12 +83,22 @@ def make_headline(
         wins = first.saving if first.saving_time else _say_explained(lead, diagnosis, language)
         won = wins if kind == "fix" else ""
         doubts = say_doubts(diagnosis, lead, language)
-        return Headline(kind, time, say(f"lead_{kind}", language), first, "", won, beyond, doubts)
+        place = _say_place(lead, language)
+        return Headline(kind, time, say(f"lead_{kind}", language), first, "", won, place, beyond, doubts)
     doubts = say_doubts(diagnosis, None, language)
     if kind == "blind":
         return Headline("blind", time, "", None, say_unchecked(diagnosis, language), doubts=doubts)
     gain = () if diagnosis.asked else _next_gain(diagnosis, language)  # other rules may know of more
     return Headline("fine", time, "", None, nothing_to_fix(diagnosis, language), beyond=gain, doubts=doubts)
+
+
+def _say_place(lead: Finding, language: Language) -> Prose:
+    """The module in which most of the time of an operator lies, and how much of it that is."""
+    if not lead.modules:
+        return ()
+    most = max(lead.modules, key=lambda one: one.share)
+    said = say("place_in_model", language, share=show_value(most.share, "share"))
+    return parse_prose(said, {"module": code_prose(most.module, _LONGEST_PLACE)[0]})
 
 
 def _say_explained(lead: Finding, diagnosis: Diagnosis, language: Language) -> str:

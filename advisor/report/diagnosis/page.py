@@ -189,7 +189,9 @@ class _PageBlocks(DiagnosisBlocks):
         if said.first:
             won = quiet(f" {said.won}" if said.won else "")
             title = link_prose(strong(said.first.title), said.first.anchor)
-            yield Section((Paragraph((TextPiece(f"{said.label} ", tone="label"), *title, *won)),), "lead")
+            yield Section(
+                (Paragraph((TextPiece(f"{said.label} ", tone="label"), *title, *won, *self.placed(said))),), "lead"
+            )
             yield from self.first_step(said.first)
         elif said.time:
             yield Section((Paragraph(plain_prose(said.says)),), "lead")

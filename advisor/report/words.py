@@ -167,7 +167,7 @@ WORDS: Mapping[str, Text] = {
     "seen_at": _t("Where", "位置"),
     "more_places": _t("and {count} more", "另有 {count} 处"),
     "in_modules": _t("In the model", "所在模块"),
-    "place_in_model": _t("{share} of its time in {module}", "其耗时的 {share} 在 {module}"),
+    "place_in_model": _t("{share} of that time in {module}", "其耗时的 {share} 在 {module}"),
     "called_from": _t("Called from", "调用位置"),
     "whole_run": _t("the run as a whole", "整个运行"),
     "rank": _t("rank {items}", "rank {items}"),

@@ -109,7 +109,7 @@ def test_a_cause_leads_and_is_what_to_fix_first() -> None:
 @pytest.mark.parametrize(
     ("language", "said"),
     [
-        ("en", "(20 %); 72 % of its time in `layers.*/mlp`"),
+        ("en", "(20 %); 72 % of that time in `layers.*/mlp`"),
         ("zh", "（20 %）；其耗时的 72 % 在 `layers.*/mlp`"),
     ],
 )

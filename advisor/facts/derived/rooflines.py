@@ -106,8 +106,8 @@ class OperatorRoofline(Fact):
     aligned_shapes: Annotated[
         str,
         Key(
-            "Shapes of both factors of a product of which a row ends so, padded to rows that do not; missing of others, "
-            "and where padding would add more than a quarter."
+            "Shapes of both factors of a product of which a row ends so, padded to rows that do not; missing of "
+            "others, and where padding would add more than a quarter."
         ),
     ]
     calls: Annotated[float, Count("How often per step.")]

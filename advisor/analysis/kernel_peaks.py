@@ -12,12 +12,15 @@ from advisor.analysis.attention_calls import marked_flops
 from advisor.analysis.families import families_of
 from advisor.analysis.grouping import group_by, ratio, row_of_key
 from advisor.analysis.operator_work import TOLD_BY, work_of_kernel
+from advisor.analysis.precision import peak_dtype
 from advisor.analysis.rooflines import TOLERATED, peaks_of_rows
 from advisor.facts.derived import AttentionCall, ChipLimit
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Array, Table
 
 _ALIKE = (*TOLD_BY, "hf32", "core")
+_ROUNDED = {"YES": 1.0, "NO": 0.0}
+"""By what a kernel says of HF32: the part of it that may be rounded."""
 _MULTIPLY = ("matmul", "convolution", "attention")
 """Families whose kernels use the cube unit."""
 
@@ -74,9 +77,9 @@ def _peaks_of_kernels(
 def _flops_and_peaks(kernels: Table[Kernel], limits: Table[ChipLimit] | None) -> tuple[Array, Array]:
     """Per kernel: its operations by its shapes, and those that the chip can do in a µs; NaN where not known."""
     columns = zip(*(kernels.texts(name).values() for name in _ALIKE), strict=True)
-    works = [(work_of_kernel(op_type or "", *tensors), hf32) for op_type, *tensors, hf32, _ in columns]
-    flops = np.array([work.flops for work, _ in works], float)
+    works = [(op_type or "", work_of_kernel(op_type or "", *told), hf32) for op_type, *told, hf32, _ in columns]
+    flops = np.array([work.flops for _, work, _ in works], float)
     if limits is None:
         return flops, np.full(len(kernels), np.nan)
-    dtypes = ["HF32" if hf32 == "YES" else work.dtype for work, hf32 in works]
+    dtypes = [peak_dtype(op_type, work.dtype, _ROUNDED.get(hf32 or "", np.nan)) for op_type, work, hf32 in works]
     return flops, peaks_of_rows(limits, row_of_key(limits["rank"], kernels["rank"]), dtypes) * 1e6

@@ -24,6 +24,7 @@ from advisor.analysis.attention_work import (
 )
 from advisor.analysis.families import family_of
 from advisor.analysis.fused_products import communicates, flops_of_fused
+from advisor.analysis.precision import rounds_float32
 from advisor.analysis.products import (
     Multiplied,
     Tensors,
@@ -373,9 +374,10 @@ def _work_of_framework(name: str, function: str | None, inputs: Tensors) -> Work
     out = Tensor((*left.sides[:-1], right.sides[-1]), left.dtype)
     moved, dense = size_of_all((*inputs, out)), name in _PLAIN and _are_matrices((left, right))
     flops = 2.0 * out.elements * left.sides[-1]
+    in_tf32 = left.dtype == "FLOAT" and rounds_float32(function or "")
     return Work(
         flops,
-        left.dtype,
+        "TF32" if in_tf32 else left.dtype,
         math.nan if moved is None else moved,
         dense,
         _is_misaligned((left, right), _ROW_BYTES_OF_GPU),

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import numpy as np
 
+from advisor.analysis.families import family_of
 from advisor.facts.table import Array, Texts
 
 _FLOAT32_INPUTS = ("FLOAT;", "GenericList;FLOAT;")
@@ -31,6 +33,24 @@ def multiplied_in_float32(input_dtypes: Texts, functions: Texts) -> Array:
     typed = np.array(by_type, np.int8)[input_dtypes.codes]
     named = np.array(by_name, np.int8)[functions.codes]
     return np.where((typed < 0) | (named == 0), named, typed)
+
+
+def rounds_float32(function: str) -> bool:
+    """Whether the function of a GPU's library multiplies in fewer bits, float32 among them."""
+    return _float32_by_name(function) == 0
+
+
+def peak_dtype(op_type: str, dtype: str, hf32_share: float) -> str:
+    """The data type whose peak counts for kernels that multiply this one, of which such a share in time may round
+    float32 to HF32; empty where that is not known.
+
+    Where nothing was recorded convolutions may (`torch.npu.conv.allow_hf32` is on unless somebody switches it off), and
+    products may not (`torch.npu.matmul.allow_hf32`).
+    """
+    if hf32_share >= 1:
+        return "HF32"
+    is_unknown = dtype == "FLOAT" and math.isnan(hf32_share) and family_of(op_type) == "convolution"
+    return "" if is_unknown or hf32_share > 0 else dtype
 
 
 def _float32_by_name(function: str) -> int:

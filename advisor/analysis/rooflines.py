@@ -17,6 +17,7 @@ from advisor.analysis.attention_calls import ALIKE
 from advisor.analysis.families import go_by_index
 from advisor.analysis.grouping import group_by, ratio, row_of_key
 from advisor.analysis.operator_work import TOLD_BY, Work, work_of_kernel
+from advisor.analysis.precision import peak_dtype
 from advisor.chips import CUBE_OF_A2, MIXED_UP, Chip, ChipTable, peak_of_cores
 from advisor.facts.derived import AttentionShape, ChipLimit, OperatorRoofline, OperatorShape, Overlap, StepMfu
 from advisor.facts.observed import Device, Frequency, Kernel
@@ -24,7 +25,6 @@ from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
 from advisor.model.run_of_ranks import RunOfRanks
 
-_HF32 = "HF32"
 _NEAR = 0.03
 """Clocks of all cores differ by more from chip to chip, by less than this from what counters say."""
 _WRITTEN = 0.99
@@ -292,9 +292,8 @@ def _marked_flops(shapes: Table[OperatorShape], attention: Table[AttentionShape]
 
 def _peaks(shapes: Table[OperatorShape], works: Iterable[Work], limits: Table[ChipLimit], at: Array) -> Array:
     """Per row: the peak for its data type, 10^12 operations per second; of some in HF32 and some not, none."""
-    rounded = shapes["hf32_share"]
-    types = [_HF32 if share >= 1 else work.dtype for share, work in zip(rounded.tolist(), works, strict=True)]
-    return np.where((rounded > 0) & (rounded < 1), np.nan, peaks_of_rows(limits, at, types))
+    rows = zip(shapes.texts("op_type").values(), works, shapes["hf32_share"].tolist(), strict=True)
+    return peaks_of_rows(limits, at, [peak_dtype(op_type or "", work.dtype, share) for op_type, work, share in rows])
 
 
 def _bounds(compute: Array, memory: Array) -> list[str]:

@@ -314,6 +314,18 @@ def test_without_a_peak_no_share_of_it_is_known(unknown: dict[str, Any]) -> None
     assert np.isnan(derive(module_operators, **with_products(**unknown))["mfu"]).all()
 
 
+@pytest.mark.parametrize(("hf32", "mfu"), [("NO", 2 * 64 * 56**2 * 64 * 9 / 50e6 / 50), (None, None)])
+def test_of_a_convolution_in_float32_that_may_be_rounded_no_share_is_known(hf32: str | None, mfu: float | None) -> None:
+    tables = with_products(hf32=hf32)
+    tables["kernels"] = tables["kernels"].having(  # type: ignore[attr-defined]
+        op_type=["Conv2D", "Add", "Conv2D", "Conv2D", "Conv2D"], input_shapes="1,64,56,56;64,64,3,3",
+        output_shapes="1,64,56,56", input_dtypes="FLOAT;FLOAT", output_dtypes="FLOAT", input_formats="NCHW;NCHW",
+    )  # fmt: skip
+    tables["limits"] = Table.build(ChipLimit, rank=[0], float_tflops=[50.0])
+    (first, *_) = derive(module_operators, **tables).rows()
+    assert first["mfu"] == (None if mfu is None else pytest.approx(mfu))
+
+
 def test_a_module_of_which_too_many_operations_are_unknown_has_no_share() -> None:
     tables = with_products()
     shapes = ["1024,1024;1024,1024"] * 3 + [None, "1024,1024;1024,1024"]

@@ -420,6 +420,13 @@ def test_of_a_product_on_a_gpu_the_function_that_multiplies_does_the_work(
     assert math.isnan(found) if flops is None else found == flops
 
 
+@pytest.mark.parametrize(
+    ("function", "dtype"), [("ampere_sgemm_128x64_tn", "FLOAT"), ("cutlass_80_tensorop_s1688gemm_128x256", "TF32")]
+)
+def test_float32_that_a_gpu_multiplies_in_fewer_bits_is_called_so(function: str, dtype: str) -> None:
+    assert work_of_kernel("aten::mm", function, "64,128;128,256", "FLOAT;FLOAT", None, None, None).dtype == dtype
+
+
 @pytest.mark.parametrize(("columns", "misaligned"), [(2816, False), (2815, True), (2824, False), (2820, True)])
 def test_rows_on_a_gpu_are_aligned_where_they_are_whole_pieces_of_16_bytes(columns: int, misaligned: bool) -> None:
     shapes = f"8944,1024;1024,{columns}"

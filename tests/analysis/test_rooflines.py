@@ -175,6 +175,26 @@ def test_of_hf32_no_peak_is_known_and_of_a_kernel_somebody_wrote_nothing() -> No
     assert add["bandwidth_share"] == pytest.approx(3 * 2 * 4096**2 / 1600e3 / 120)
 
 
+@pytest.mark.parametrize(("op_type", "hf32", "is_known"), [
+    ("Conv2D", "0", True), ("Conv2D", "1", False), ("Conv2D", "0.5", False), ("Conv2D", "-", False),
+    ("DepthwiseConv2D", "-", False), ("MatMulV3", "-", True), ("MatMulV3", "0.5", False),
+])  # fmt: skip
+def test_convolutions_in_float32_are_rounded_unless_a_capture_says_that_they_are_not(
+    op_type: str, hf32: str, is_known: bool
+) -> None:
+    tensors = (
+        "1024,1024;1024,1024 ND;ND 1024,1024" if "MatMul" in op_type else "1,64,56,56;64,64,3,3 NCHW;NCHW 1,64,56,56"
+    )
+    tensors = tensors.replace("64,64,3,3", "64,1,3,3") if "Depthwise" in op_type else tensors
+    shapes = (
+        "op_type input_shapes input_formats output_shapes input_dtypes output_dtypes total_us mean_us hf32_share\n"
+        f"{op_type} {tensors} FLOAT;FLOAT FLOAT 100 100 {hf32}"
+    )
+    (row,) = operator_rooflines(read_table(OperatorShape, shapes), read_table(ChipLimit, LIMITS)).rows()
+    assert row["mega_flops"] is not None
+    assert (row["mfu"] is not None) is is_known
+
+
 def test_keys_that_a_query_meets_follow_from_the_operations_that_marks_tell() -> None:
     """Causal attention of 4096 tokens: 2 products over 4096 / 2 keys for each query."""
     tensors = (

@@ -145,7 +145,7 @@ def test_gradients_of_mindspore_are_reduced_behind_the_operators_that_the_reduce
 def test_nothing_multiplies_faster_than_the_chip_and_both_exports_know_as_much_of_it(
     real_data: Path, name: str
 ) -> None:
-    """Its convolutions in float32 come to 92 to 138 TFLOP/s where FLOAT has 88: they are rounded to HF32, as text says."""
+    """Its convolutions come to 92 to 138 TFLOP/s where FLOAT has 88: they are rounded to HF32, as text says."""
     found = opened(real_data / "msinsight_pytorch_matrix" / name).table("operator_rooflines")
     known = ~np.isnan(found["mfu"])
     assert known.any() and found["mfu"][known].max() < 0.6

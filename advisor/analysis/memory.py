@@ -125,9 +125,7 @@ def _held_in_slices(place: Array, held: Array, ranks: int) -> Array:
 
 def memory_holders(allocations: Table[OperatorMemory]) -> Table[MemoryHolder]:
     """One row per rank and operator that held memory when most was held; of several such moments the first."""
-    known = (allocations["allocated_ns"] != MISSING) & (allocations["size_bytes"] > 0)
-    allocations = allocations.take(np.flatnonzero(known))
-    held = allocations.take(_is_held_at_peak(allocations))
+    held = held_at_peak(allocations)
     groups = group_by(held["rank"], held.texts("name"))
     rank, total = held["rank"][groups.first], groups.sums(held["size_bytes"])
     ranks = group_by(rank)
@@ -140,6 +138,13 @@ def memory_holders(allocations: Table[OperatorMemory]) -> Table[MemoryHolder]:
         largest_bytes=groups.largest(held["size_bytes"]),
         held_share=total / ranks.sums(total)[ranks.of],
     )
+
+
+def held_at_peak(allocations: Table[OperatorMemory]) -> Table[OperatorMemory]:
+    """The allocations that were held when most was held on their rank; of several such moments the first."""
+    known = (allocations["allocated_ns"] != MISSING) & (allocations["size_bytes"] > 0)
+    allocations = allocations.take(np.flatnonzero(known))
+    return allocations.take(_is_held_at_peak(allocations))
 
 
 def _is_held_at_peak(allocations: Table[OperatorMemory]) -> Array:

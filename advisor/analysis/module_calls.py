@@ -119,7 +119,7 @@ def _charge_work(ranges: Table[ModuleRange], *tables: Any) -> ChargedWork:
     recorded = LaunchTables(*tables)
     kernels = recorded.kernels
     collectives = _or_empty(Collective, recorded.collectives)
-    operators = recorded.calls.take(np.flatnonzero(recorded.calls.texts("kind").isin(_OPERATORS)))
+    operators = framework_operators(recorded.calls)
     launches = _or_empty(Launch, recorded.launches)
     lanes = lanes_of(ranges, operators, launches)
     spans, linked_backward = _nest_spans(ranges, operators, recorded.gradients, lanes[0], lanes[1])
@@ -148,6 +148,23 @@ def _charge_work(ranges: Table[ModuleRange], *tables: Any) -> ChargedWork:
         crossing=spans.nest.crossing[spans.nest.crossing < len(ranges)],
         backward=linked_backward,
     )
+
+
+def framework_operators(calls: Table[HostCall]) -> Table[HostCall]:
+    """The calls of operators of the framework, those of the optimizer among them."""
+    return calls.take(np.flatnonzero(calls.texts("kind").isin(_OPERATORS)))
+
+
+def places_of_operators(
+    ranges: Table[ModuleRange], operators: Table[HostCall], gradients: Table[GradientLink] | None, row: Array
+) -> tuple[Array, Array, Paths]:
+    """For these rows of operators, -1 among them: the number of the path, of the phase, and all paths."""
+    lanes = lanes_of(ranges, operators)
+    spans, _ = _nest_spans(ranges, operators, gradients, *lanes)
+    codes, paths = _number_paths(spans)
+    start, end = (values_at(operators[name], row) for name in ("start_ns", "end_ns"))
+    span = spans.nest.around(values_at(lanes[1], row, -1), start, end)
+    return values_at(codes, span, 0), values_at(_phases_of_spans(spans), span, FORWARD), paths
 
 
 def _or_empty(fact: type[F], table: Table[F] | None) -> Table[F]:

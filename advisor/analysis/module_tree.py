@@ -8,7 +8,7 @@ import re
 import numpy as np
 from msgspec import Struct
 
-from advisor.analysis.module_calls import ChargedWork
+from advisor.analysis.module_calls import ChargedWork, Paths
 from advisor.facts.table import Array
 
 _NUMBER = re.compile(r"(?<![^._/\[])\d+(?![^._/\]])")
@@ -27,15 +27,23 @@ class ModuleTree(Struct, frozen=True):
 
 
 def merge_numbered(work: ChargedWork) -> ModuleTree:
-    """Paths that differ by numbers as one, named by a star for each, or as it is called where it is the only one."""
-    names = [name or "" for name in work.paths.name.values()]
-    first = _first_moments(work)
+    """Paths that differ by numbers as one, in the order in which the host came to work of each."""
+    return merge_paths(work.paths, _first_moments(work))
+
+
+def merge_paths(paths: Paths, first: Array | None = None) -> ModuleTree:
+    """Paths that differ by numbers as one, named by a star for each, or as it is called where it is the only one.
+
+    They stand in the order of their first moments, where these are given.
+    """
+    names = [name or "" for name in paths.name.values()]
+    first = np.arange(len(names)) if first is None else first
     key_of: dict[tuple[int, str], int] = {}
     called: list[dict[str, None]] = [{}]
     parents, merged = [0], [0]
     begun = [0]
     for path in range(1, len(names)):
-        above = merged[int(work.paths.parent[path])]
+        above = merged[int(paths.parent[path])]
         number = key_of.setdefault((above, _NUMBER.sub("*", names[path])), len(parents))
         if number == len(parents):
             parents.append(above)

@@ -18,6 +18,7 @@ from advisor.facts.derived import (
     LinkUse,
     MemoryHolder,
     MemoryPeak,
+    ModuleHolder,
     ModuleShare,
     OperatorRoofline,
     Overlap,
@@ -202,7 +203,8 @@ def _memory(profile: Profile, keys: Keys) -> pd.DataFrame:
 
 def _holders(profile: Profile, keys: Keys) -> pd.DataFrame:
     """What operators of each name held of the memory when all together held most, on each rank at its own moment."""
-    frame = _plain_frame(profile.table(MemoryHolder))
+    by_module = not {"module", "phase"}.isdisjoint(keys)
+    frame = _plain_frame(profile.table(ModuleHolder) if by_module else profile.table(MemoryHolder))
     found = merge_rows(frame, keys, summed=("held_bytes", "allocations"), most=("largest_bytes",))
     held = found["held_bytes"]
     found["held_share"] = held / (
@@ -354,7 +356,14 @@ TABLES: tuple[StatisticTable, ...] = (
     ),
     StatisticTable("marks", ("domain", "name"), _spread_of(MarkBin), (MarkBin,)),
     StatisticTable("memory", ("rank", "component"), _memory, (MemoryPeak,), merges=False, needed=("component",)),
-    StatisticTable("holders", ("rank", "name"), _holders, (MemoryHolder,), merges=False),
+    StatisticTable(
+        "holders",
+        ("rank", "name"),
+        _holders,
+        (MemoryHolder, ModuleHolder),
+        finer=("module", "phase"),
+        merges=False,
+    ),
     StatisticTable("traffic", ("rank", "place", "way"), _traffic, (TrafficUse,), merges=False, needed=("place", "way")),
     StatisticTable("hosts", ("rank",), _hosts, (HostCpu, HostUse), merges=False),
     StatisticTable("steps", ("rank", "step"), _steps, (Overlap,), finer=("stage",), merges=False),

@@ -3,7 +3,7 @@
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Index, Key, Moment, Name, Ns, Number, Rank, Share, Us
+from advisor.facts.base import Bytes, Count, Fact, Index, Key, Moment, Name, Ns, Number, Rank, Share, Us
 
 
 class ModuleShare(Fact):
@@ -123,6 +123,34 @@ class OperatorStack(Fact):
     calls: Annotated[float, Count("How often.")]
     host_total_us: Annotated[float, Us("Host time with children.")]
     device_self_us: Annotated[float, Us("Device time of its own kernels; 0 where it was not recorded.")]
+
+
+class ModuleHolder(Fact):
+    """What operators of one name held of the device memory for one module when all operators together held most.
+
+    What the forward pass allocated is kept for the backward pass; what that allocated are gradients for the most part.
+    What was allocated before the capture is not known, and not counted.
+    """
+
+    table = "module_holders"
+    observed = False
+    on_request = True
+
+    rank: Rank
+    module: Annotated[
+        str,
+        Key(
+            "The module as in `modules`; missing for what is in none, and where no operator of the framework is known."
+        ),
+    ]
+    phase: Annotated[
+        str, Key("Pass in which it was allocated: `forward`, `backward` or `recompute`; missing outside of modules.")
+    ]
+    name: Annotated[str, Key("Operator that allocated.")]
+    held_bytes: Annotated[float, Bytes("Held at that moment.")]
+    allocations: Annotated[float, Count("In so many pieces.")]
+    largest_bytes: Annotated[float, Bytes("The largest of them.")]
+    held_share: Annotated[float, Share("Part of what all operators held.")]
 
 
 class ModuleMarks(Fact):

@@ -65,6 +65,7 @@ def dispatches(
         op_type=names_of(device, kernels, collectives).take(order),
         start_ns=work.start[order],
         latency_us=latency[order] / 1e3,
+        queued_us=np.maximum(latency[order], 0) / 1e3,
         idle_before_us=idle[order] / 1e3,
         vertical=vertical[order],
     )

@@ -67,6 +67,7 @@ def test_a_call_that_runs_a_whole_graph_launched_all_of_it_as_it_began():
 def test_a_link_that_seems_to_go_back_in_time_is_clock_error_and_vertical():
     _, second = one_after_another(idle_ns=300_000, lead_ns=-50_000)
     assert second["vertical"] is True and second["latency_us"] == -50.0
+    assert second["queued_us"] == 0.0  # nothing starts before it was launched
 
 
 def test_a_task_that_begins_while_others_run_never_waited_for_the_host():

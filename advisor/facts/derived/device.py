@@ -323,6 +323,7 @@ class Dispatch(Fact):
             "200 µs that was over when the device began launched as it returned."
         ),
     ]
+    queued_us: Annotated[float, Us("The same for people: 0 where clocks that err make it negative.")]
     idle_before_us: Annotated[float, Us("How long the device had been idle when this began; 0 when it was busy.")]
     vertical: Annotated[
         bool, Flag("The host launched it only after the device had run dry: the device waited for this call.")

@@ -321,6 +321,7 @@ def step_mfus(kernels: Table[OperatorRoofline], split: Table[Overlap]) -> Table[
         counted_share=counted,
         span_us=span,
         mfu=np.where(counted >= 1 - TOLERATED, ratio(busy, span), np.nan),
+        least_mfu=np.where(counted > 0, ratio(busy, span), np.nan),
     )
 
 

@@ -229,6 +229,7 @@ COLUMNS: Mapping[str, Text] = {
     "layout": _t("Cut by", "并行方式"),
     "least_lost_us": _t("Least that a rank loses", "单卡最小损失"),
     "least_peer_comm_us": _t("Least communication of a peer", "对照卡的最短通信"),
+    "least_mfu": _t("MFU at least", "MFU 下限"),
     "least_side": _t("Smallest side", "最小维度"),
     "left_us": _t("Left", "剩余"),
     "level": _t("Level", "级别"),

@@ -131,12 +131,14 @@ _SPENT = ("transit_us", "wait_us", "idle_us", "moved_bytes")
 
 
 def _ranks(profile: Profile, keys: Keys) -> pd.DataFrame:
-    """The mean step of each rank, where it goes, and how much of the peak of the chip it uses."""
+    """The mean step of each rank, where it goes, and how much of the peak of the chip it uses: at least so much where
+    not all is known."""
     means = _mean_steps(_known_splits(profile), keys)
     used = profile.table_if_recorded(StepMfu) if "rank" in keys else None
-    return (
-        means.assign(mfu=np.nan) if used is None else means.merge(_plain_frame(used)[["rank", "mfu"]], "left", "rank")
-    )
+    if used is None:
+        return means.assign(mfu=np.nan, least_mfu=np.nan)
+    known = _plain_frame(used)[["rank", "mfu", "least_mfu"]]
+    return means.merge(known.assign(least_mfu=known["least_mfu"].where(known["mfu"].isna())), "left", "rank")
 
 
 def _steps(profile: Profile, keys: Keys) -> pd.DataFrame:

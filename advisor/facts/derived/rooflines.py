@@ -194,3 +194,6 @@ class StepMfu(Fact):
             "of that time is counted. Recomputed operations count as often as they ran."
         ),
     ]
+    least_mfu: Annotated[
+        float, Share("The same of what is known, whatever part of the time that is: the least it can be.")
+    ]

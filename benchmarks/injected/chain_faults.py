@@ -293,6 +293,10 @@ FAULTS: Mapping[str, Fault] = {
     "unfused-norm-quant": _fault(
         "norm-quant", Chain("RmsNormQuant", (), "RmsNorm", ("AscendQuantV2",), workload="inference")
     ),
+    "unfused-add-norm-quant": _fault(
+        "add-norm-dynamic-quant",
+        Chain("AddRmsNormDynamicQuant", (), "AddRmsNorm", ("DynamicQuant",), workload="inference"),
+    ),
     "unfused-swiglu-quant": _fault(
         "swiglu-quant", Chain("DequantSwigluQuant", (), "SwiGlu", ("DynamicQuant",), workload="inference")
     ),

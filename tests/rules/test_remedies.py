@@ -224,6 +224,18 @@ def test_every_remedy_is_shown_where_nothing_was_recorded_but_the_family_of_devi
     assert any(test.run(frame) != FALSE for frame in frames), f"{rule}: step {number} hides {exported}"
 
 
+_BINDINGS = [given for given in _exports() if given[2].startswith("CPU_AFFINITY_CONF=2")]
+
+
+@pytest.mark.parametrize(("rule", "number", "exported", "test"), _BINDINGS, ids=lambda given: str(given)[:60])
+def test_an_engine_that_binds_its_own_workers_is_not_told_to_bind_threads_beside_that(
+    rule: str, number: int, exported: str, test: Compiled
+) -> None:
+    frame = _a_run(test)
+    frame.named.update(run_values(run_of("device_family=npu framework=PyTorch workload=inference stack=vLLM")))
+    assert test.run(frame) == FALSE, f"{rule}: step {number} tells vLLM to set {exported}"
+
+
 def test_a_rule_without_findings_shows_its_whole_remedy(tmp_path: Path) -> None:
     info: RuleInfo = _rule(tmp_path).info()
     assert info.remedy(_found(_rule(tmp_path))) == info.fix

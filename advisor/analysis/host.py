@@ -16,6 +16,7 @@ from advisor.analysis.intervals import (
     holding_a_middle,
     innermost_covering,
     row_ranges,
+    span_at,
     touching_any,
     union,
 )
@@ -284,6 +285,21 @@ def are_waiting_reads(table: Table[HostCall]) -> Array:
         first = begun[np.searchsorted(begun, table["start_ns"][own])]
         reads[own] = first <= table["end_ns"][own]
     return reads
+
+
+def begin_within(table: Table[HostCall], inner: Array, outer: Array) -> Array:
+    """Per call: whether it is one of `inner` and begins while one of `outer` runs on its thread, both by row."""
+    timed = table["start_ns"] != MISSING
+    one, other = np.flatnonzero(inner & timed), np.flatnonzero(outer & timed)
+    rows = np.append(one, other)
+    threads = group_by(table["rank"][rows], table.at("thread", rows)).of
+    of_inner, of_outer = np.split(threads, [len(one)])
+    found = np.zeros(len(table), bool)
+    for thread in np.intersect1d(of_inner, of_outer).tolist():
+        own, around = one[of_inner == thread], other[of_outer == thread]
+        spans = union(table["start_ns"][around], table["end_ns"][around])
+        found[own] = span_at(spans, table["start_ns"][own]) >= 0
+    return found
 
 
 def blocking_copies(table: Table[HostCall]) -> Array:

@@ -49,6 +49,8 @@ def _masks_of_costs(calls: Table[HostCall]) -> Iterator[tuple[str, Array]]:
     for name, mask in kinds.items():
         if name == "compile":
             yield name, mask & ~of_program
+        elif name == "blocking_copy":
+            yield name, mask & ~host.begin_within(calls, mask, reads)  # by which a value is read: that is its cost
         else:
             yield name, (mask & ~giving) | reads if name == "synchronise" else mask
     yield "graph_compile", of_program
@@ -128,9 +130,8 @@ def _replayed_rank_of(
     waits = _widen_waits(union_of_sets([one.spans for one in waiting]), queue)
     own = np.flatnonzero(device.cells.rank == rank)
     own = own[np.argsort(device.cells.begin[own], kind="stable")]
-    work, beside, row = _work_in_turn(
-        rank, device, links, queue=queue, copied=own_kinds["blocking_copy"].spans, waits=waits
-    )
+    copied = calls.take(host.calls_by_activity(table)["blocking_copy"][calls.row]).spans
+    work, beside, row = _work_in_turn(rank, device, links, queue=queue, copied=copied, waits=waits)
     cell = device.work.cell[row]
     begin, end = _host_window(rank, work, windows, device.cells.step[own])
     begin = max(begin, device.earlier.get(rank, begin))

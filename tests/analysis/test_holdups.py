@@ -71,6 +71,20 @@ def test_of_the_waits_of_an_engine_the_last_of_each_of_its_steps_stays_though_no
     assert of_waits("rank start_ns\n1 60000\n1 200000") == pytest.approx(22)  # another rank
 
 
+def test_a_copy_by_which_a_value_is_read_is_a_read_and_no_copy_that_blocks():
+    """A value cannot be read without waiting: the time is told once, as that of the reads."""
+    read = "thread kind name start_ns end_ns\n1 operator aten::item 30000 90000\n1 api aclrtMemcpy 31000 89000"
+    both = read + "\n1 operator aten::copy_ 130000 190000\n1 api aclrtMemcpy 131000 189000"
+    other_thread = read.replace("1 api", "2 api")
+
+    def kinds(calls: str) -> dict[tuple[int, str], float]:
+        return {(step, cause): us for step, cause, us in lost(calls) if cause in ("read", "blocking_copy")}
+
+    assert kinds(read).keys() == {(1, "read")}
+    assert kinds(both).keys() == {(1, "read"), (1, "blocking_copy")}
+    assert kinds(other_thread).keys() == {(1, "read"), (1, "blocking_copy")}
+
+
 @pytest.mark.parametrize("begun_by", ["data_loader __next__", "graph cudaGraphLaunch"])
 def test_without_steps_the_wait_before_a_batch_is_asked_for_or_a_graph_replayed_ends_a_round(begun_by: str) -> None:
     waits = (

@@ -101,6 +101,7 @@ COLUMNS: Mapping[str, Text] = {
     "congested": _t("Signs of congestion", "拥塞通知（CNP）"),
     "contrast": _t("How clearly apart", "快慢分明程度"),
     "conversion": _t("Conversion alone", "仅作转换"),
+    "copy_stretches": _t("Stretches of copies", "拷贝段数"),
     "copy_us": _t("Memory copies", "内存拷贝"),
     "core": _t("Core", "核类型"),
     "cores": _t("Logical processors", "逻辑 CPU 数"),

@@ -41,6 +41,12 @@ class Overlap(Fact):
     overlapped_us: Annotated[float, Us("Collectives with kernels beside them.")]
     free_us: Annotated[float, Us("Neither kernels nor collectives.")]
     copy_us: Annotated[float, Us("The part of free in which a memory copy runs; missing when only sums were recorded.")]
+    copy_stretches: Annotated[
+        float,
+        Count(
+            "In how many stretches `copy_us` lies: copies that run at once, or follow each other at once, count once."
+        ),
+    ]
     to_host_us: Annotated[
         float,
         Us("The part of free in which a copy to the host runs; missing where directions were not recorded."),

@@ -31,6 +31,7 @@ def stalls(
     kept = np.flatnonzero(idle["duration_us"] >= LEAST_SHARE * span)
     kept = kept[np.lexsort((idle["start_ns"][kept], -idle["duration_us"][kept], idle["rank"][kept]))]
     charged = idle.take(kept)
+    begun_in_wait = charged.texts("cause").isin(["synchronise", "blocking_copy"]).astype(np.int8)
     if calls is not None:
         charged = charge_after_waits(charged, calls)
     named = _are_named(idle)
@@ -46,6 +47,7 @@ def stalls(
         duration_us=idle["duration_us"],
         cause=idle.texts("cause"),
         call=idle.texts("call"),
+        after_wait=begun_in_wait,
         busy_share=_busy_share(idle, calls),
         span_us=spans["span_us"][of],
         typical_us=spans["typical_us"][of],

@@ -15,6 +15,7 @@ COLUMNS: Mapping[str, Text] = {
     "activity": _t("What it does", "动作"),
     "after": _t("Operator after it", "其后的算子"),
     "after_name": _t("Name of that after it", "其后算子名"),
+    "after_wait": _t("Begins in a wait", "始于等待"),
     "algorithm": _t("Algorithm", "算法"),
     "also_awaiting": _t("Calls that wait for the same rank", "同样在等该卡的调用"),
     "also_awaiting_us": _t("Their exposed waits", "其未掩盖的等待"),

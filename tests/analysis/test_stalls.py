@@ -83,6 +83,18 @@ def test_a_pause_that_only_begins_in_a_wait_is_what_came_after():
     assert [row["cause"] for row in found(copied, copying.format(end=1400000))] == ["blocking_copy"]
 
 
+def test_a_pause_that_begins_in_a_wait_for_the_device_is_told_from_one_that_comes_out_of_nothing():
+    gaps = (
+        "step start_ns duration_us cause host call\n2 1100000 400 synchronise true aclrtSynchronizeStream\n"
+        "3 2100000 400 host_late true -"
+    )
+    wait = "thread kind name start_ns end_ns\n1 api aclrtSynchronizeStream 900000 1150000"
+    assert [(row["cause"], row["after_wait"]) for row in found(gaps, wait)] == [
+        ("host_late", True),
+        ("host_late", False),
+    ]
+
+
 def test_the_first_call_of_all_may_be_what_came_after_a_wait():
     gaps = "step start_ns duration_us cause host call\n2 1100000 400 synchronise true aclrtSynchronizeStream"
     calls = (

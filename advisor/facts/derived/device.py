@@ -458,6 +458,10 @@ class Stall(Fact):
         ),
     ]
     call: Annotated[str, Key("The host call that covers most of the interval, where one does.")]
+    after_wait: Annotated[
+        bool,
+        Flag("Whether it begins while the host waits for the device, as in `item()`: what follows uses the value."),
+    ]
     busy_share: Annotated[
         float,
         Share(

@@ -17,7 +17,7 @@ from advisor.analysis.device import DeviceTimeline, build_timeline
 from advisor.analysis.grouping import group_by
 from advisor.analysis.handovers import calls_operators, with_queue
 from advisor.analysis.intervals import Spans, covered_ns, span_at, union_of_sets
-from advisor.analysis.long_pauses import FEW_READS, LONGEST_LAUNCH_US, calls_around, reads_before_long_pauses
+from advisor.analysis.long_pauses import FEW_READS, LONGEST_LAUNCH_US, calls_around, waits_before_long_pauses
 from advisor.analysis.pause_calls import calls_in_pauses
 from advisor.analysis.replayed_rank import PAUSE_NS, WAITING, ReplayedRank, per_cell, replayed_rank, until_last_task
 from advisor.analysis.step_ends import engine_borders_of, last_waits_of_steps, rounds_of_calls
@@ -187,7 +187,7 @@ def _relief_of_kind(seen: ReplayedRank, name: str, *, last_too: bool = False) ->
     reads after which the host does something long of its own."""
     calls, waits = seen.kinds[name], seen.replayed.waits
     if name in (*WAITING, "drain"):
-        kept = seen.unhidden_reads
+        kept = seen.unhidden_waits
         if not last_too:
             asked = span_at(seen.kinds["allocate"].spans, waits.end - 1) < 0
             own = Spans(waits.start[asked], waits.end[asked])
@@ -270,7 +270,7 @@ def late_ns_by_task(seen: ReplayedRank) -> Array:
 def _prepared(seen: ReplayedRank) -> ReplayedRank:
     """A rank with waits of kind `drain`, and with the reads whose pauses are something else's."""
     seen = msgspec.structs.replace(seen, kinds={**seen.kinds, "drain": _drain_calls(seen)})
-    return msgspec.structs.replace(seen, unhidden_reads=reads_before_long_pauses(seen))
+    return msgspec.structs.replace(seen, unhidden_waits=waits_before_long_pauses(seen))
 
 
 def _gains_of_prompt_host(seen: ReplayedRank, reliefs: dict[str, tuple[replay.Relief, Spans]]) -> tuple[Array, Spans]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Long pauses of the host: which reads they come after, and between which calls they lie.
+"""Long pauses of the host: which reads and copies they come after, and between which calls they lie.
 
-A value is read, and the host goes on with something of its own that takes long: it saves, rewards or logs. Without the
-read that work would only hide as long as the device still has enough to do, so it is that work that is to be told.
+A value is read or copied, and the host goes on with something of its own that takes long: it saves, rewards or logs.
+Without that it would only hide as long as the device still has enough to do, so it is that work that is to be told.
 """
 
 from __future__ import annotations
@@ -26,17 +26,23 @@ _UNUSUAL = 5
 """Own, as of silent pauses: so many times as long as the middle one of its step a pause is no restart after a read."""
 
 
-def reads_before_long_pauses(seen: ReplayedRank) -> Spans:
-    """The waits for a value after which the device idles long, of steps where few of many reads lose most in that way.
+def waits_before_long_pauses(seen: ReplayedRank) -> Spans:
+    """The waits for a value or a copy after which the device idles long, where few of many in a step lose most so.
 
     Only what no kind of cost fills of these pauses counts.
     """
+    filled = union_of_sets([calls.spans for calls in seen.kinds.values()])
+    return union_of_sets(
+        [_before_long_pauses(seen, seen.kinds[name].spans, filled) for name in ("read", "blocking_copy")]
+    )
+
+
+def _before_long_pauses(seen: ReplayedRank, calls: Spans, filled: Spans) -> Spans:
     waits, work = seen.replayed.waits, seen.replayed.work
-    reads = span_at(seen.kinds["read"].spans, waits.end - 1) >= 0
-    waits = Spans(waits.start[reads], waits.end[reads])
+    own = span_at(calls, waits.end - 1) >= 0
+    waits = Spans(waits.start[own], waits.end[own])
     begins = values_at(work.start, np.searchsorted(work.start, waits.end), 0)
     begins = np.maximum(begins, waits.end)
-    filled = union_of_sets([calls.spans for calls in seen.kinds.values()])
     pause = (begins - waits.end - covered_ns(filled, waits.end, begins)).astype(np.float64)
     if not len(waits):
         return waits
@@ -44,8 +50,8 @@ def reads_before_long_pauses(seen: ReplayedRank) -> Spans:
     longer = pause > np.maximum(_UNUSUAL * steps.medians(pause)[steps.of], LONGEST_LAUNCH_US * 1e3)
     most = 2 * steps.sums(np.where(longer, pause, 0.0)) > steps.sums(pause)
     few = np.count_nonzero(longer) <= _FEW * len(longer)
-    own = longer & few & (most & (steps.sizes > FEW_READS))[steps.of]
-    return Spans(waits.start[own], waits.end[own])
+    kept = longer & few & (most & (steps.sizes > FEW_READS))[steps.of]
+    return Spans(waits.start[kept], waits.end[kept])
 
 
 def calls_around(seen: ReplayedRank, start: Array, end: Array) -> tuple[Texts, Texts]:

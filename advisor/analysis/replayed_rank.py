@@ -83,8 +83,8 @@ class ReplayedRank(Struct, frozen=True, dict=True):
     as an event of an earlier batch: such a wait gets shorter as the device gets faster."""
     engine_ns: Array = NO_BORDERS
     """When steps of a serving engine begin, where any are known."""
-    unhidden_reads: Spans = field(default_factory=Spans.none)
-    """Waits for a value after which the host does something long of its own, which would not hide without them."""
+    unhidden_waits: Spans = field(default_factory=Spans.none)
+    """Waits for a value or a copy after which the host does something long of its own that would not hide without."""
 
     @cached_property
     def launching_operators(self) -> tuple[host.Calls, Array]:

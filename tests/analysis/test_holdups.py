@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -505,7 +506,7 @@ def test_what_the_host_does_after_many_reads_is_told_apart_and_after_two_it_is_n
     assert {row["restart_us"] for row in few} == {None}
 
 
-def reading(pauses: list[int]) -> dict[str, dict[str, object]]:
+def reading(pauses: list[int], operator: str = "aten::item", call: str = "aclrtSynchronizeStream") -> dict[str, Any]:
     """Kernels of 10 ms, each read by its host, which after that does nothing recorded for so long, µs; by cause."""
     at, kernels, links, calls = 0, [], [], []
     for number, pause in enumerate([0, *pauses]):
@@ -515,8 +516,8 @@ def reading(pauses: list[int]) -> dict[str, dict[str, object]]:
         kernels.append(f"{at + 11_000} 10000")
         links.append(f"{at + 11_000} 10 {pause + 16 if number else '-'} {'true' if number else '-'}")
         end = at + 10_011_000
-        calls.append(f"1 operator aten::item {at + 6_000} {end + 5_000}")
-        calls.append(f"1 api aclrtSynchronizeStream {at + 7_000} {end + 4_000}")
+        calls.append(f"1 operator {operator} {at + 6_000} {end + 5_000}")
+        calls.append(f"1 api {call} {at + 7_000} {end + 4_000}")
         at = end + 5_000
     found = holdups(
         read_table(Kernel, "start_ns duration_us\n" + "\n".join(kernels)),
@@ -536,6 +537,15 @@ def test_a_long_pause_after_one_of_many_reads_is_no_loss_of_the_reads() -> None:
     assert one["read"]["lost_us"] == pytest.approx(9 * 116, rel=0.2)
     assert one["host"]["lost_us"] > 19_000
     assert (one["longest"]["longest_after"], one["longest"]["longest_before"]) == ("aten::item", "aten::op6")
+
+
+def test_a_long_pause_after_one_of_many_blocking_copies_is_no_loss_of_the_copies() -> None:
+    copies = {"operator": "aten::copy_", "call": "aclrtMemcpy"}
+    alike = reading([100] * 9, **copies)
+    assert alike["blocking_copy"]["lost_us"] == pytest.approx(8 * 116, rel=0.2)
+    one = reading([*[100] * 5, 20_000, *[100] * 4], **copies)
+    assert one["blocking_copy"]["lost_us"] == pytest.approx(9 * 116, rel=0.2)
+    assert one["host"]["lost_us"] > 19_000
 
 
 @pytest.mark.parametrize("pauses", [[5_000], [2_000] * 9, [100, 900] * 5, [100, 100, 5_000] * 3])

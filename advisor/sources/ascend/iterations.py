@@ -2,8 +2,9 @@
 """Iterations of a graph, which msprof marks on the device where a framework runs whole graphs: they are its steps.
 
 They stand in step_trace_*.csv, in step_trace_*.json, and in old versions in the timeline itself. Times are those of the
-device. Of several models in one capture the one that ran longest counts. Where none is marked, a program that calls for
-the same model again and again shows by its calls where each run of it begins (`executions`).
+device. Of several models in one capture the one that ran longest counts. A program that calls for the same model again
+and again shows by its calls where each run of it begins (`executions`): then a step lasts from one call to the next,
+for what the host does between two runs is what the device waits for.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from advisor.facts.base import MISSING, Column
 from advisor.facts.observed import StepWindow
 from advisor.facts.table import Array, values_at
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.executions import executions_of
+from advisor.sources.ascend.executions import Executions, executions_of
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.database import match_keys
@@ -73,6 +74,28 @@ def iterations_of(folder: Folder) -> Iterations:
 def _read_iterations(folder: Folder) -> Iterations:
     if not folder.by_msprof:
         return _longest_model(*(np.empty(0, np.int64),) * 6)
+    marked, calls = _marked_iterations(folder), executions_of(folder)
+    if not len(marked.step):
+        runs = calls.equal_runs
+        unknown = np.full(len(runs), MISSING)
+        return Iterations(np.arange(1, len(runs) + 1), runs.begin, runs.end, unknown, unknown)
+    from_calls = (_from_call_to_call(marked, runs) for runs in (calls, calls.equal_runs))
+    return next((found for found in from_calls if found is not None), marked)
+
+
+def _from_call_to_call(marked: Iterations, runs: Executions) -> Iterations | None:
+    """The iterations from the call that executes each to the next one; None where not each has its own.
+
+    What had begun before the first call that was recorded is left out.
+    """
+    run = np.searchsorted(runs.begin, marked.start_ns, "right") - 1
+    called = run >= 0
+    if not len(runs) or not np.array_equal(run[called], np.arange(len(runs))):
+        return None
+    return Iterations(marked.step[called], runs.begin, runs.end, marked.forward_ns[called], marked.backward_ns[called])
+
+
+def _marked_iterations(folder: Folder) -> Iterations:
     for name, read in ((TRACE, _in_table), (LANE, _in_lane), ("trace_view.json", _in_timeline)):
         try:
             found = read(folder) if name in folder.files else None
@@ -80,9 +103,7 @@ def _read_iterations(folder: Folder) -> Iterations:
             continue
         if found is not None and len(found.step):
             return found
-    begin, end = executions_of(folder)
-    unknown = np.full(len(begin), MISSING)
-    return Iterations(np.arange(1, len(begin) + 1), begin, end, unknown, unknown)
+    return _longest_model(*(np.empty(0, np.int64),) * 6)
 
 
 def _in_table(folder: Folder) -> Iterations:

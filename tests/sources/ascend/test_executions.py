@@ -44,28 +44,29 @@ def timeline(pieces: list[Piece]) -> str:
     return json.dumps(events)
 
 
-def program(folder: Path, runs: list[int], *, call: str = "aclmdlExecute", copied: float = 60.0) -> Path:
+def program(
+    folder: Path, runs: list[int], *, call: str = "aclmdlExecute", copied: float = 60.0, marked: bool = False
+) -> Path:
     """A program that loads a model, then copies an input and executes the model again and again; `runs` are the kernels
-    of each, 20 µs long."""
+    of each, 20 µs long. With `marked` msprof has marked the iterations of the model on the device."""
     pieces: list[Piece] = [("CANN", "AscendCL@aclrtMemcpy", 0, 5000), ("Ascend Hardware", "MEMCPY_ASYNC", 8, 4900)]
     rows: list[tuple[int, str, float, float]] = []
     at = 6000.0
-    for kernels in runs:
+    iterations = ["Device_id,Iteration ID,FP Start(us),BP End(us),Iteration End(us),Iteration Time(us),Model ID"]
+    for number, kernels in enumerate(runs, 1):
         pieces.append(("CANN", "AscendCL@aclrtMemcpy", at, copied + 20))
         pieces.append(("Ascend Hardware", "MEMCPY_ASYNC", at + 8, copied))
         at += copied + 30
         pieces.append(("CANN", f"AscendCL@{call}", at, 30 + 21.0 * kernels))
         rows += [(0, "MatMulV2", at + 20 + 21 * i, 20.0) for i in range(kernels)]
+        last = START + at + 20 + 21 * kernels
+        iterations.append(f"0,{number},N/A,N/A,{last:.3f},{21 * kernels},1")
         at += 130 + 21.0 * kernels
     pieces += [("Ascend Hardware", "MatMulV2", begin, us) for _, _, begin, us in rows]
-    output = folder / PROF / "mindstudio_profiler_output"
-    return write(
-        output,
-        {
-            "msprof_20250101000000.json": timeline(pieces),
-            "op_summary_20250101000000.csv": summary_rows(*rows),
-        },
-    )
+    files = {"msprof_20250101000000.json": timeline(pieces), "op_summary_20250101000000.csv": summary_rows(*rows)}
+    if marked:
+        files["step_trace_20250101000000.csv"] = "\n".join(iterations) + "\n"
+    return write(folder / PROF / "mindstudio_profiler_output", files)
 
 
 def only_source(path: Path):
@@ -83,7 +84,41 @@ def test_equal_runs_of_a_model_are_the_steps(tmp_path: Path):
     assert np.bincount(source.read(Kernel)["step"]).tolist() == [0, 40, 40, 40]
 
 
-@pytest.mark.parametrize("runs", [[40], [40, 41, 40], []])
+def test_iterations_that_calls_begin_last_from_one_call_to_the_next(tmp_path: Path):
+    run, source = only_source(program(tmp_path, [40, 40, 40], marked=True))
+    windows = source.read(StepWindow)
+    assert run.steps == (1, 2, 3)
+    begun = [6090, 6090 + 1060, 6090 + 2 * 1060]
+    assert ((windows["start_ns"] // 1000) - START).tolist() == begun
+    assert ((windows["end_ns"] // 1000) - START).tolist()[:2] == begun[1:]
+
+
+def test_the_time_between_marked_iterations_is_told_where_calls_begin_them(tmp_path: Path):
+    found = diagnose(program(tmp_path, [40] * 5, copied=700.0, marked=True))
+    assert found.findings[0].rule == "io/exposed-copies"
+    assert found.findings[0].saving is not None and 500 < found.findings[0].saving.us < 700
+
+
+def test_marked_iterations_need_not_be_equal_to_last_from_call_to_call(tmp_path: Path):
+    _, source = only_source(program(tmp_path, [40, 41, 40], marked=True))
+    windows = source.read(StepWindow)
+    assert ((windows["end_ns"] - windows["start_ns"]) // 1000).tolist()[:2] == [1060, 1081]
+
+
+def test_iterations_without_a_call_of_their_own_stay_as_they_were_marked(tmp_path: Path):
+    _, source = only_source(program(tmp_path, [40, 41, 40], call="aclrtSynchronizeStream", marked=True))
+    windows = source.read(StepWindow)
+    assert ((windows["end_ns"] - windows["start_ns"]) // 1000).tolist() == [840, 861, 840]
+
+
+def test_models_that_are_executed_in_turn_make_a_step_together(tmp_path: Path):
+    run, source = only_source(program(tmp_path, [40, 7, 40, 7, 40, 7, 40]))
+    assert run.steps == (1, 2, 3)
+    steps = source.read(Kernel)["step"]
+    assert np.bincount(steps[steps != MISSING]).tolist() == [0, 47, 47, 47]
+
+
+@pytest.mark.parametrize("runs", [[40], [40, 41, 40], [40, 41, 40, 41], []])
 def test_runs_that_differ_or_are_alone_mark_nothing(runs: list[int], tmp_path: Path):
     path = program(tmp_path, runs) if runs else program(tmp_path, [3, 3], call="aclmdlLoadFromFile")
     run, source = only_source(path)

@@ -68,18 +68,20 @@ def _with_lossy_steps(found: Table[Holdup], steps_of_rank: Array) -> Table[Holdu
     """With the number of steps in which nearly all that a kind loses lies, where these are half of them or fewer.
 
     Of kind `host` single pauses are left out: a long one of one step is a stall, and says nothing of what the host does
-    beside it.
+    beside it. Where most of the steps have one, what is left of the loss without them says nothing of the steps either.
     """
     steps = group_by(found["rank"], found.texts("cause"), found["step"])
     idle = np.where(found["idle_us"] > 0, found["idle_us"], 1.0)
     single = np.where(found.texts("cause").isin(["host"]), np.clip(found["longest_us"] / idle, 0.0, 1.0), 0.0)
-    lost = steps.sums(found["lost_us"] * (1 - single))
+    lost, every = steps.sums(found["lost_us"] * (1 - single)), steps.sums(found["lost_us"])
     kinds = group_by(found["rank"][steps.first], found.texts("cause").take(steps.first))
+    hit = (every > 0) & (every > _LIKE_MOST * kinds.largest(every)[kinds.of])
+    of_many = (kinds.sums(hit.astype(np.float64))[kinds.of] > steps_of_rank[steps.first] / 2)[steps.of]
     lossy = (lost > 0) & (lost > _LIKE_MOST * kinds.largest(lost)[kinds.of])
     count = kinds.sums(lossy.astype(np.float64))[kinds.of]
     nearly_all = kinds.sums(np.where(lossy, lost, 0.0)) > _NEARLY_ALL * kinds.sums(lost)
     count, nearly_all = count[steps.of], nearly_all[kinds.of][steps.of]
-    few = (steps_of_rank >= _STEPS_TO_COMPARE) & (count <= steps_of_rank / 2) & nearly_all
+    few = (steps_of_rank >= _STEPS_TO_COMPARE) & (count <= steps_of_rank / 2) & nearly_all & ~of_many
     return found.having(lossy_steps=np.where(few, count, np.nan))
 
 

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from advisor.facts.derived import JobSign
 from advisor.facts.derived.job import LAYERS
-from advisor.facts.observed import HostCall, Kernel, OperatorTotal, ProgramMark, Setting
+from advisor.facts.observed import ApiTotal, HostCall, Kernel, OperatorTotal, ProgramMark, Setting
 from advisor.facts.table import Array, Table, Texts
 
 _VLLM_STEP = r"execute_(\d+_)?context_"
@@ -134,6 +134,8 @@ def job_signs(
     calls: Table[HostCall] | None,
     settings: Table[Setting] | None,
     marks: Table[ProgramMark] | None,
+    *,
+    called: Table[ApiTotal] | None = None,
 ) -> Table[JobSign]:
     """One row per rank, thing that is told and way it was seen."""
     signs: list[_Sign] = []
@@ -147,6 +149,8 @@ def job_signs(
         lines = names.hits(map(bool, map(_LINE.match, names.names)))
         for rows, known, seen_as in ((lines, LINES, "line"), (~lines, CALLS, "call")):
             signs += _signs_of_names(calls["rank"][rows], names.take(rows), known, seen_as)
+    if called is not None:
+        signs += _signs_of_names(called["rank"], called.texts("name"), CALLS, "call", called["calls"])
     if marks is not None:
         signs += _signs_of_names(marks["rank"], marks.texts("name"), MARKS, "mark")
     if settings is not None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from advisor.messages.errors import Unclear
 
 WORKLOADS = ("training", "inference", "prefill", "decode", "serving", "RL", "rollout", "update")
-STACKS = ("verl", "Megatron", "DeepSpeed", "FSDP", "vLLM", "SGLang", "MindIE", "PyTorch", "MindSpore")
+STACKS = ("verl", "Megatron", "DeepSpeed", "FSDP", "vLLM", "SGLang", "MindIE", "PyTorch", "MindSpore", "AscendCL")
 LEVELS = ("info", "low", "medium", "high", "critical")
 SETTINGS_FILE = "advisor.yaml"
 PROJECT_FILE = "pyproject.toml"

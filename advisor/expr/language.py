@@ -331,9 +331,10 @@ RUN_NAMES: tuple[RunName, ...] = (
         "stack",
         _TEXT,
         "whose flags the job has: `PyTorch` (alone), `FSDP`, `DeepSpeed`, `Megatron`, `vLLM`, `SGLang`, `MindIE`, "
-        "`MindSpore`, `verl`; missing where nothing tells",
-        lambda r: r.job.stack or None,
-        STACKS,
+        "`MindSpore`, `verl`, or `AscendCL`: a program that executes models which ATC or another converter wrote; "
+        "`other` where msprof recorded and nothing tells; missing where nothing else tells",
+        lambda r: r.job.stack or ("other" if r.recorder == "msprof" else None),
+        (*STACKS, "other"),
     ),
     RunName("chip", _TEXT, "chip, such as `Ascend910B`", lambda r: r.chip or None),
     RunName("cann_version", _TEXT, "version of CANN", lambda r: r.cann_version or None),

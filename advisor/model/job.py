@@ -15,7 +15,7 @@ Workload = Literal["", "training", "inference", "RL"]
 Phase = Literal["", "prefill", "decode", "mixed"]
 Half = Literal["", "rollout", "update"]
 ToldWorkload = Literal["training", "inference", "prefill", "decode", "serving", "RL", "rollout", "update"]
-Stack = Literal["verl", "Megatron", "DeepSpeed", "FSDP", "vLLM", "SGLang", "MindIE", "PyTorch", "MindSpore"]
+Stack = Literal["verl", "Megatron", "DeepSpeed", "FSDP", "vLLM", "SGLang", "MindIE", "PyTorch", "MindSpore", "AscendCL"]
 STACKS: tuple[str, ...] = get_args(Stack)
 """Every stack. Where one drives another its own flags count: the first of these that was seen."""
 

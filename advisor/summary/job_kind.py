@@ -92,6 +92,8 @@ def _infer_stack(run: Run, seen: _Seen) -> tuple[str, tuple[JobEvidence, ...]]:
     stack = seen.first("verl") or serves or (of_megatron and "Megatron") or seen.first(*STACKS)
     if not stack and run.framework == "MindSpore":
         return "MindSpore", (JobEvidence(about="stack", seen_as="framework", name="MindSpore"),)
+    if not stack and run.recorder == "msprof" and seen.first(_LOADED):
+        return "AscendCL", seen.sign("stack", _LOADED)
     if stack == "Megatron" and not seen.first("Megatron"):
         return stack, (JobEvidence(about="stack", seen_as="layout", name="distributed_args"),)
     return stack or "", seen.sign("stack", stack or "")

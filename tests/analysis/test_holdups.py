@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -401,10 +402,10 @@ def test_steps_with_nearly_all_of_a_loss_are_counted_where_few_stand_out(
 
 
 def test_work_of_the_host_in_few_steps_is_counted_but_for_a_single_pause() -> None:
-    def lossy(pauses: list[int]) -> set[float | None]:
-        """By the pauses of the second step, µs; there are three, and the others have two of 10."""
+    def lossy(pauses: list[int], others: Sequence[int] = (10, 10)) -> set[float | None]:
+        """By the pauses of the second of three steps, and of each of the others, µs."""
         rows, at = [], 0
-        for step, lengths in enumerate([[10, 10], pauses, [10, 10]]):
+        for step, lengths in enumerate([others, pauses, others]):
             for one in lengths:
                 at += one * 1000 + 20_000
                 rows.append((step, at, one))
@@ -422,6 +423,7 @@ def test_work_of_the_host_in_few_steps_is_counted_but_for_a_single_pause() -> No
 
     assert lossy([300, 300, 300]) == {1}
     assert lossy([900, 10]) == {None}
+    assert lossy([400, 40], others=[400, 2]) == {None}  # each has a long one
 
 
 def test_memory_that_a_later_step_of_the_job_takes_is_no_start_up():

@@ -13,11 +13,11 @@ from advisor.analysis.job_signs import job_signs
 from advisor.cli import arguments as cli_words
 from advisor.facts import Fact, Table, read_table
 from advisor.facts.derived import EngineStep
-from advisor.facts.observed import HostCall, Kernel, OperatorTotal, ProgramMark, Setting
+from advisor.facts.observed import ApiTotal, HostCall, Kernel, OperatorTotal, ProgramMark, Setting
 from advisor.messages.errors import UsageError
 from advisor.model import job
 from advisor.model.job import STACKS, TOLD_WORKLOADS, JobKind, Stack, ToldWorkload, told_job
-from advisor.model.run import Parallel, Run
+from advisor.model.run import Capture, Parallel, Run
 from advisor.summary.job_kind import infer_job
 from tests.shared_captures import SharedCaptures
 
@@ -25,7 +25,7 @@ from tests.shared_captures import SharedCaptures
 def kind_of(run: Run | None = None, **tables: str) -> JobKind:
     """The job that these tables show."""
     facts: dict[str, type[Fact]] = {"kernels": Kernel, "totals": OperatorTotal, "calls": HostCall, "settings": Setting}
-    facts["marks"] = ProgramMark
+    facts |= {"marks": ProgramMark, "called": ApiTotal}
     given: dict[str, Table[Fact] | None] = {
         name: read_table(fact, tables[name]) if name in tables else None for name, fact in facts.items()
     }
@@ -55,6 +55,23 @@ def calls(*names: str) -> str:
 def test_an_operator_of_the_backward_pass_is_training(name: str) -> None:
     found = kind_of(kernels=operators("MatMulV2", name))
     assert (found.workload, found.signs[0].name) == ("training", name)
+
+
+@pytest.mark.parametrize("table", ["calls", "called"])
+def test_a_program_that_executes_a_loaded_model_has_the_flags_of_no_framework(table: str) -> None:
+    run = Run(captures=(Capture(rank=0, path="", recorder="msprof", source="text"),))
+    found = kind_of(run, **{table: calls("aclrtMemcpy", "aclmdlExecute")})
+    assert (found.workload, found.stack) == ("inference", "AscendCL")
+    assert {one.about for one in found.signs if one.name == "aclmdlExecute"} == {"workload", "stack"}
+
+
+def test_a_framework_that_recorded_itself_is_no_program_of_another_kind() -> None:
+    assert kind_of(calls=calls("aclmdlExecute")).stack == ""
+
+
+def test_a_loaded_model_in_a_process_of_an_engine_has_the_flags_of_the_engine() -> None:
+    run = Run(captures=(Capture(rank=0, path="", recorder="msprof", source="text"),))
+    assert kind_of(run, calls=calls("aclmdlExecute", "vllm::unified_attention")).stack == "vLLM"
 
 
 def test_sparse_attention_with_a_backward_pass_is_training() -> None:

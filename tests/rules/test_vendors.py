@@ -44,6 +44,7 @@ OWN = {
     "vLLM": re.compile("vLLM|VLLM_"),
     "SGLang": re.compile("SGLang|SGLANG_"),
     "MindIE": re.compile("MindIE|MINDIE_|ATB_"),
+    "AscendCL": re.compile("[Aa][Tt][Cc]|aclmdl"),
     "PyTorch": re.compile("DDP|DistributedDataParallel|FSDP|no_sync|--optim"),
 }
 """By stack: what steps with flags have to name to be its own."""
@@ -159,7 +160,7 @@ def test_an_inference_is_told_something_and_nothing_of_training(device: str) -> 
 
 @pytest.mark.parametrize("stack", [one for one in STACKS if one != "MindSpore"])
 def test_a_stack_is_told_something_and_no_flags_of_another(stack: str) -> None:
-    kind = "inference" if stack in ("vLLM", "SGLang", "MindIE") else "training"
+    kind = "inference" if stack in ("vLLM", "SGLang", "MindIE", "AscendCL") else "training"
     run = f"framework=PyTorch workload={kind}"
     wrong = []
     for rule in RULES:

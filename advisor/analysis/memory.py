@@ -47,6 +47,7 @@ def memory_peaks(
         reserved_bytes=uses["reserved_bytes"][peak],
         allocated_bytes=uses["allocated_bytes"][peak],
         largest_allocated_bytes=groups.largest(uses["allocated_bytes"])[groups.of[peak]],
+        largest_used_bytes=groups.largest(np.fmax(uses["allocated_bytes"], uses["active_bytes"]))[groups.of[peak]],
         capacity_bytes=np.where(contradicted, np.nan, capacity),
         time_ns=uses["time_ns"][peak],
     )

@@ -182,6 +182,20 @@ def test_the_peak_is_the_first_moment_of_most_reserved_memory():
     assert "GE" not in rows
 
 
+def test_most_in_use_is_that_of_the_whole_recording_with_blocks_that_await_their_stream():
+    """The pool was taken before: its peak is the first moment recorded, when little of it is in use."""
+    said = """
+    component time_ns allocated_bytes active_bytes reserved_bytes
+    PTA       10      20              20           400
+    PTA       20      300             350          400
+    PTA       30      310             0            400
+    GE        10      40              -            80
+    """
+    rows = {r["component"]: r for r in memory_peaks(RUN, ChipTable(), read_table(MemoryUse, said), None).rows()}
+    assert rows["PTA"]["allocated_bytes"] == 20 and rows["PTA"]["largest_used_bytes"] == 350
+    assert rows["GE"]["largest_used_bytes"] == 40
+
+
 @pytest.mark.parametrize(("chip", "known"), [("Ascend910B", False), ("", False), ("Ascend910B4-1", True)])
 def test_capacity_is_given_only_where_the_name_of_the_chip_tells(chip, known):
     row = memory_peaks(run_of_ranks(Run(chip=chip)), ChipTable(), read_table(MemoryUse, MEMORY), None).rows()[0]

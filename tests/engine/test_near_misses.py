@@ -23,7 +23,7 @@ def shown(reserved: float, allocated: float) -> Evidence:
     """The value that kept `memory/fragmentation` quiet at such a peak."""
     rule = read_rule(Path(shipped_folder("rules")) / "memory" / "fragmentation.yaml")
     assert isinstance(rule, Rule)
-    peak = f"rank component reserved_bytes allocated_bytes\n0 PTA {reserved:.0f} {allocated:.0f}"
+    peak = f"rank component reserved_bytes largest_used_bytes\n0 PTA {reserved:.0f} {allocated:.0f}"
     found = evaluate(rule, TablesAlone({MemoryPeak: read_table(MemoryPeak, peak)}), run_of("")).outcome
     assert found.outcome == "quiet"
     return next(item for item in found.measures[0].evidence if item.name == found.measures[0].short_of)

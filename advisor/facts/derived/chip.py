@@ -18,6 +18,9 @@ class MemoryPeak(Fact):
     reserved_bytes: Annotated[float, Bytes("Most reserved.")]
     allocated_bytes: Annotated[float, Bytes("Allocated at that moment.")]
     largest_allocated_bytes: Annotated[float, Bytes("Most allocated at any moment.")]
+    largest_used_bytes: Annotated[
+        float, Bytes("Most in use at any moment: allocated, or freed and awaiting the streams that use it.")
+    ]
     capacity_bytes: Annotated[
         float,
         Bytes(

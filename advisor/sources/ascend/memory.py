@@ -13,6 +13,7 @@ from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import Origin, select_columns
+from advisor.sources.files.csvfile import headings_of
 from advisor.sources.files.database import distinct_ids
 from advisor.sources.reading import Reading
 
@@ -32,32 +33,69 @@ _USE_FIELDS = {
     "reserved_bytes": ("totalReserved",),
     "active_bytes": ("totalActive",),
 }
+_RECORD = "memory_record.csv"
 _PROCESS = "app"
 """What NPU_MEM calls the memory of the process as a whole, which memory_record.csv calls APP."""
+_WHOLE_PROCESS = "APP"
+_MINDSPORE_MB = 1000 * 1024.0
+"""What MindSpore calls MB in memory_record.csv, and there alone: a thousand KB of 1024 bytes each."""
+_PYTORCH_MB = 1024.0**2
 
 
 def _uses_from_text(folder: Folder) -> Table[MemoryUse]:
-    columns = folder.columns(MemoryUse, "memory_record.csv", _USE_HEADINGS, ("time_ns",))
-    return _of_rank(folder, Table.build(MemoryUse, **columns))
+    columns = folder.columns(MemoryUse, _RECORD, _USE_HEADINGS, ("time_ns",))
+    table = _of_rank(folder, Table.build(MemoryUse, **columns))
+    return _as_mindspore_means(table) if _is_of_mindspore(folder) else table
+
+
+def _is_of_mindspore(folder: Folder) -> bool:
+    """Whether MindSpore wrote the records: it names no stream, and torch_npu without streams tells nothing active."""
+    there = headings_of(folder.parts(_RECORD)[0], folder.notes)
+    return "total active" in there and "stream ptr" not in there
+
+
+def _as_mindspore_means(table: Table[MemoryUse]) -> Table[MemoryUse]:
+    """With bytes of its MB; of the whole process it has zeros where nothing is told but what is reserved."""
+    whole = table.texts("component").isin([_WHOLE_PROCESS])
+    sizes = {name: table[name] * (_MINDSPORE_MB / _PYTORCH_MB) for name in _SIZES}
+    return table.having(
+        reserved_bytes=sizes["reserved_bytes"],
+        **{name: np.where(whole, np.nan, sizes[name]) for name in _SIZES if name != "reserved_bytes"},
+    )
+
+
+_SIZES = ("allocated_bytes", "reserved_bytes", "active_bytes")
 
 
 def _uses_from_database(folder: Folder) -> Table[MemoryUse]:
-    columns = select_columns(folder, Origin("profiler", "MEMORY_RECORD"), MemoryUse, _USE_FIELDS, required=("time_ns",))
-    parts = [Table.build(MemoryUse, **columns), _process_memory(folder)]
+    """Of allocators and of the process; MindSpore's database tells of the process alone."""
+    read = [_allocator_memory, _process_memory]
+    parts, missing = [], []
+    for each in read:
+        try:
+            parts.append(each(folder))
+        except FactMissing as absent:
+            missing.append(absent)
+    if len(missing) == len(read):
+        raise missing[0]
     return _of_rank(folder, Table.concat(MemoryUse, [part for part in parts if len(part)]))
+
+
+def _allocator_memory(folder: Folder) -> Table[MemoryUse]:
+    return Table.build(
+        MemoryUse,
+        **select_columns(folder, Origin("profiler", "MEMORY_RECORD"), MemoryUse, _USE_FIELDS, required=("time_ns",)),
+    )
 
 
 def _process_memory(folder: Folder) -> Table[MemoryUse]:
     """The memory of the whole process, which the database keeps in a table of its own."""
     fields = {"component": ("type",), "time_ns": ("timestampNs",), "reserved_bytes": ("hbm",)}
-    try:
-        columns = select_columns(folder, Origin("profiler", "NPU_MEM"), MemoryUse, fields, required=("time_ns",))
-    except FactMissing:
-        return Table.empty(MemoryUse)
+    columns = select_columns(folder, Origin("profiler", "NPU_MEM"), MemoryUse, fields, required=("time_ns",))
     table = Table.build(MemoryUse, **columns)
     kinds = table.texts("component")
     chosen = table.take(kinds.isin([name for name in kinds.names if name.lower() == _PROCESS]))
-    return chosen.having(component=Texts.constant("APP", len(chosen)))
+    return chosen.having(component=Texts.constant(_WHOLE_PROCESS, len(chosen)))
 
 
 def _of_rank(folder: Folder, table: Table[F]) -> Table[F]:

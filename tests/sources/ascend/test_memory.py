@@ -5,6 +5,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from advisor.sources.ascend.memory import MEMORY_USES, MODULE_MEMORY, OPERATOR_MEMORY
 from advisor.sources.ascend.reading import Folder
 from tests.sources.traces import of
@@ -58,3 +60,64 @@ def test_memory_that_was_not_given_back_while_it_was_recorded_has_no_such_time(t
     assert [(row["allocated_ns"], row["released_ns"]) for row in seen] == [
         (100, None), (None, 300), (100, 300), (None, None),
     ]  # fmt: skip
+
+
+MINDSPORE_RECORD = """\
+Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total Active(MB),Device Type
+MindSpore,1736412474607990.240,1048.576,67108.864,1048.576,NPU:0
+APP,1736412474607990.240,0.0,67108.864,0.0,NPU:0
+"""
+PYTORCH_RECORD = """\
+Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total Active(MB),Stream Ptr,Device Type
+PTA,1736412474607990.240\t,1024.0,65536.0,1024.0,897357296,NPU:0
+APP,1736412474607990.240\t,,65536.0,,,NPU:0
+"""
+OLD_PYTORCH_RECORD = """\
+Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Device Type
+PTA,1736412474607990.240,1024.0,65536.0,NPU:0
+APP,1736412474607990.240,,65536.0,NPU:0
+"""
+
+
+@pytest.mark.parametrize("record", [MINDSPORE_RECORD, PYTORCH_RECORD, OLD_PYTORCH_RECORD])
+def test_a_megabyte_is_what_its_writer_means_by_it(tmp_path: Path, record: str) -> None:
+    """MindSpore divides KB of 1024 bytes by a thousand, and fills in zeros for what it does not know of the process."""
+    path = tmp_path / "memory_record.csv"
+    path.write_text(record, encoding="utf-8")
+    folder = Folder(rank=0, root=tmp_path, output=tmp_path, files={path.name: path})
+    own, process = of(MEMORY_USES.ways["text"], folder)
+    assert (own["allocated_bytes"], own["reserved_bytes"]) == (pytest.approx(2.0**30), pytest.approx(2.0**36))
+    assert (process["component"], process["reserved_bytes"]) == ("APP", pytest.approx(2.0**36))
+    assert process["allocated_bytes"] is None and process["active_bytes"] is None
+
+
+def test_the_memory_of_the_process_is_read_from_a_database_without_allocators(tmp_path: Path) -> None:
+    path = tmp_path / "ascend_mindspore_profiler_0.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript("""
+            CREATE TABLE STRING_IDS(id INTEGER PRIMARY KEY, value TEXT);
+            INSERT INTO STRING_IDS VALUES (1, 'app'), (2, 'device');
+            CREATE TABLE NPU_MEM(type INT, ddr INT, hbm INT, timestampNs INT, deviceId INT);
+            INSERT INTO NPU_MEM VALUES (1, 0, 4096, 100, 0), (2, 0, 8192, 100, 0);
+        """)
+    folder = Folder(rank=0, root=tmp_path, output=tmp_path, databases={"profiler": path})
+    (seen,) = of(MEMORY_USES.ways["database"], folder)
+    assert (seen["component"], seen["reserved_bytes"], seen["time_ns"]) == ("APP", 4096.0, 100)
+
+
+def test_an_allocation_before_the_recording_has_no_time_in_a_text_file_either(tmp_path: Path) -> None:
+    path = tmp_path / "operator_memory.csv"
+    path.write_text(
+        "Name,Size(KB),Allocation Time(us),Release Time(us)\n"
+        "aten::empty,0.5,1736412474720984.920\t,\n"
+        "aten::empty,0.5,,1736412474720984.920\t\n"
+        "aten::empty,0.5,-1,1736412474720984.920\t\n"
+        "Add,0.5,1736412474720984.92,N/A\n",
+        encoding="utf-8",
+    )
+    folder = Folder(rank=0, root=tmp_path, output=tmp_path, files={path.name: path})
+    moment = 1736412474720984920
+    assert [(row["allocated_ns"], row["released_ns"]) for row in of(OPERATOR_MEMORY.ways["text"], folder)] == [
+        (moment, None), (None, moment), (None, moment), (moment, None),
+    ]  # fmt: skip
+    assert not folder.notes.all()

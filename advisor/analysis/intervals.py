@@ -232,8 +232,8 @@ class Axis(Struct, frozen=True):
     """Per cell: where it begins."""
 
     def owner(self, moment: Array) -> Array:
-        """The cell that holds each moment of the axis."""
-        return np.searchsorted(self.place, moment, "right") - 1
+        """The cell that holds each moment of the axis; the first one for moments before all, which no clock shows."""
+        return np.maximum(np.searchsorted(self.place, moment, "right") - 1, 0)
 
 
 def axis_of_cells(cell: Array, start: Array, end: Array, cells: int) -> Axis:

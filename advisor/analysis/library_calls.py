@@ -16,8 +16,8 @@ from advisor.analysis.totals import CONVERSIONS
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Table, Texts
 
-_CALL = re.compile(r"(aclnn[A-Za-z0-9]+)_")
-"""How CANN begins the name of a kernel that a call of its operator library launched."""
+_CALL = re.compile(r"(?:.*/)?(aclnn[A-Za-z0-9]+)_")
+"""How CANN begins the name of a kernel that a call of its operator library launched, behind a scope if there is one."""
 
 
 def calls_with_other_work(kernels: Table[Kernel]) -> Texts:

@@ -85,12 +85,17 @@ def _row_of_pair(rank: Array, code: Array, wanted_rank: Array, wanted: Array) ->
 
 def _types_by_name(kernels: Table[Kernel], cache: Table[L2Cache]) -> tuple[Texts, Array]:
     """The type of each kernel in `cache` by its name, and how long a kernel of that name takes on average."""
-    names = kernels.texts("op_name")
+    names, cached = _without_scopes(kernels.texts("op_name")), _without_scopes(cache.texts("op_name"))
     index = {name: code for code, name in enumerate(names.names)}
-    code = np.array([*(index.get(name, -1) for name in cache.texts("op_name").names), -1])[cache.texts("op_name").codes]
+    code = np.array([*(index.get(name, -1) for name in cached.names), -1])[cached.codes]
     of_name = group_by(kernels["rank"], names)
     at = _row_of_pair(kernels["rank"][of_name.first], names.codes[of_name.first], cache["rank"], code)
     at = np.where(code < 0, -1, at)
     types = kernels.texts("op_type").take(of_name.first)
     mean = np.append(of_name.means(kernels["duration_us"]), 0.0)
     return types.at(at), mean[at]
+
+
+def _without_scopes(names: Texts) -> Texts:
+    """Names as the device has them; MindSpore puts the scope of the operator before those of kernels alone."""
+    return Texts.of(name.rpartition("/")[2] for name in names.names).at(names.codes)

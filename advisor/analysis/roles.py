@@ -27,7 +27,9 @@ _ROLES = tuple(
 )
 
 
-_DRAWS = re.compile(r"aclnn(Inplace)?(Normal|Uniform|Random|Randperm|Bernoulli|Multinomial|Exponential|Geometric)")
+_DRAWS = re.compile(
+    r"(?:.*/)?aclnn(Inplace)?(Normal|Uniform|Random|Randperm|Bernoulli|Multinomial|Exponential|Geometric)"
+)
 """Operators that draw random numbers: the cast inside of one is a part of it, and no choice of the model."""
 
 

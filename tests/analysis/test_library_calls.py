@@ -24,6 +24,12 @@ def test_a_conversion_belongs_to_the_call_that_computes_beside_it():
     assert list(found) == ["aclnnTopk", None, "aclnnMaxPool2dWithMask", None, None, None, None, None]
 
 
+def test_a_call_is_known_behind_the_scope_of_its_operator():
+    scoped = KERNELS.replace("aclnn", "Default/net/op-op1/aclnn")
+    found = calls_with_other_work(read_table(Kernel, scoped)).values()
+    assert list(found) == ["aclnnTopk", None, "aclnnMaxPool2dWithMask", None, None, None, None, None]
+
+
 def test_a_type_tells_the_call_that_most_of_it_belongs_to_and_how_much():
     rows = {row["op_type"]: row for row in operators(read_table(Kernel, KERNELS), None, None).rows()}
     assert (rows["Cast"]["inside_call"], rows["Cast"]["inside_share"]) == ("aclnnTopk", 10 / 30)

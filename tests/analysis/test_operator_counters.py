@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from advisor.analysis.operator_counters import operator_counters
 from advisor.facts.derived import OperatorShare
 from advisor.facts.observed import Kernel, KernelCounters, L2Cache
-from advisor.facts.table import Table
+from advisor.facts.table import Table, Texts
 from advisor.messages.errors import FactMissing
 
 TYPES = ("Add", "Mul", "MatMul")
@@ -56,6 +56,13 @@ def test_hits_of_the_l2_cache_are_weighed_by_the_time_of_kernels_of_that_name() 
     (one,) = rows(cache=cache).values()
     assert (one["op_type"], one["hit_share"]) == ("MatMul", pytest.approx(0.3))
     assert (one["total_us"], one["step_share"], one["bank_share"]) == (400, 0.4, None)
+
+
+def test_the_cache_knows_kernels_by_the_name_behind_their_scope() -> None:
+    scoped = KERNELS.having(op_name=Texts.of(["Default/net/MatMul-op1/a", "Default/net/MatMul-op2/a", "c", "a"]))
+    cache = Table.build(L2Cache, rank=[0, 0], op_name=["a", "c"], hit_share=[0.2, np.nan])
+    found = operator_counters(OPERATORS, scoped, None, cache).rows()
+    assert [(row["op_type"], row["hit_share"]) for row in found] == [("MatMul", pytest.approx(0.2))]
 
 
 def test_counters_of_kernels_come_before_those_of_the_cache() -> None:

@@ -134,11 +134,11 @@ def test_what_the_profiler_summed_up_agrees_with_the_events_within_a_ten_thousan
         assert abs(row["said_us"] - row["found_us"]) < 1e-4 * row["whole_us"]
 
 
-def test_gradients_of_mindspore_are_reduced_behind_the_operators_that_the_reducer_feeds(real_data):
+def test_gradients_of_mindspore_are_reduced_before_the_optimizer_that_they_are_moved_for(real_data):
     found = opened(next((real_data / "mindinsight_legacy" / "profiler").glob("PROF_*_COJGG*"))).table(CollectivePlace)
     (place,) = found.rows()
     assert (place["op"], place["calls"]) == ("allReduce", 1)
-    assert place["after_name"] == "Default/grad_reducer-DistributedGradReducer/TransData-op367"
+    assert place["after_name"] == "Default/optimizer-Momentum/FusedMulApplyMomentum-op282"
 
 
 @pytest.mark.parametrize("name", [f"{export}/{level}" for export in ("text", "db") for level in ("level1", "level2")])

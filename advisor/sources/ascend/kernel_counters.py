@@ -13,7 +13,7 @@ from advisor.facts.observed import KernelCounters
 from advisor.facts.table import Table, Values, values_at
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.counters import Counter, both_cores, counters_of_tasks, merged_counter
-from advisor.sources.ascend.kernels import DETAILS, communication_rows, is_communication
+from advisor.sources.ascend.kernels import DETAILS, communication_rows, is_communication, with_plain_names
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.csvfile import RATES, headings_of
 from advisor.sources.files.database import match_keys
@@ -107,7 +107,7 @@ def _counters_from_text(folder: Folder) -> Table[KernelCounters]:
         raise FactMissing([KernelCounters.table])
     headings = {**_NAMES, **{name: spellings for name, (spellings, _) in spelled.items()}}
     also: dict[str, Column] = {name: column for name, (_, column) in spelled.items()} | {"core": _CORE}
-    columns = folder.columns(KernelCounters, DETAILS, headings, ("op_name", "duration_us"), also)
+    columns = with_plain_names(folder.columns(KernelCounters, DETAILS, headings, ("op_name", "duration_us"), also))
     counted = {name: merged_counter(columns, counter) for name, counter in COUNTERS.items()}
     keep = ~communication_rows(columns)
     plain: dict[str, Values | None] = {name: columns.get(name) for name in ("op_name", "op_type", "duration_us")}

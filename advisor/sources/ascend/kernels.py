@@ -96,10 +96,11 @@ def type_of_name(name: str) -> str:
     """The operator type in the name of a kernel, for levels at which it is not recorded.
 
     Names end in the type (`aclnnMm_MatMulV3Common_MatMulV3`), in the type and a number (`trans_TransData_0`), or are
-    the type with a number behind it (`Conv2D4`, `GatherV282`). A name in small letters is the function of a kernel that
-    somebody wrote, and all of it is the type (`triton_rms_norm_kernel`), apart from numbers that differ from call to
-    call; those that a compiler counts its kernels by stay (`triton_poi_fused_add_0`).
+    the type with a number behind it (`Conv2D4`, `GatherV282`, `Default/network/Mul-op7`). A name in small letters is
+    the function of a kernel that somebody wrote, and all of it is the type (`triton_rms_norm_kernel`), apart from
+    numbers that differ from call to call; those that a compiler counts its kernels by stay (`triton_poi_fused_add_0`).
     """
+    name = _NUMBERED.sub("", name.rpartition("/")[2]) or name  # behind the scope
     parts = [part for part in name.split("_") if part and not part.isdigit()]
     if not parts:
         return name
@@ -113,6 +114,8 @@ def type_of_name(name: str) -> str:
     return typed or (name if name.startswith("triton_") else "_".join(parts))
 
 
+_NUMBERED = re.compile(r"-op\d+$")
+"""How MindSpore tells the operators of a scope apart."""
 _CLEARS = "atomic_memset"
 """What a graph puts before operators that add up in place."""
 _TYPE = re.compile(r"[A-Z][A-Z0-9]*[a-z]")
@@ -131,11 +134,34 @@ def _read_details(folder: Folder) -> dict[str, Values]:
     )
     repeated = _repeated_rows(found)
     if not len(repeated):
-        return found
+        return with_plain_names(found)
     whole = len(next(iter(found.values())))
     folder.notes.add(DETAILS, "", Message("rows_repeated"), rows=len(repeated), share=len(repeated) / whole)
     kept = np.delete(np.arange(whole), repeated)
-    return {name: one.take(kept) if isinstance(one, Texts) else one[kept] for name, one in found.items()}
+    return with_plain_names(
+        {name: one.take(kept) if isinstance(one, Texts) else one[kept] for name, one in found.items()}
+    )
+
+
+def with_plain_names(columns: dict[str, Values]) -> dict[str, Values]:
+    """The same columns with names as the device has them, behind the scope of the operator where that is recorded."""
+    name = _text_of(columns, "op_name")
+    return {**columns, "op_name": Texts.of(map(_plain_name, name.names)).at(name.codes)}
+
+
+def _plain_name(name: str) -> str:
+    """A name without what MindSpore puts before it: the event that launched it, of collectives its operator too."""
+    found = _LAUNCHED_BY.match(name)
+    if not found:
+        return name
+    scoped = name[found.end() :]
+    own = scoped.rpartition("/")[2]
+    return own if is_communication(own) else scoped
+
+
+_LAUNCHED_BY = re.compile(r"[A-Za-z]\w*::[A-Za-z]\w*::(?=.*/)")
+"""How MindSpore begins the name of a kernel: `Kernel::KernelLaunch::` before the operator of a graph and the name that
+the device knows, `PynativeFramework::PyNativeLaunchTask::` before those of PyNative mode."""
 
 
 def _repeated_rows(columns: Mapping[str, Values]) -> Array:

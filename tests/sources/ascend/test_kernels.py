@@ -9,6 +9,7 @@ import pytest
 
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
+from advisor.sources.ascend.collectives import COLLECTIVES
 from advisor.sources.ascend.device_tasks import DEVICE_TASKS
 from advisor.sources.ascend.kernels import KERNELS, is_communication, type_of_name
 from advisor.sources.ascend.reading import Folder
@@ -27,6 +28,29 @@ def test_level0_says_nothing_it_does_not_know(tmp_path: Path) -> None:
     assert (row["rank"], row["step"], row["duration_us"]) == (3, 50, 50.621)
     unknown = ("core", "stream", "op_state", "blocks", "input_shapes", "mac_share", "cube_share")
     assert {name: row[name] for name in unknown} == dict.fromkeys(unknown)
+
+
+MINDSPORE = """Step ID,Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),Block Dim
+3,Kernel::KernelLaunch::Gradients/Default/network/dense-Dense/MatMul-op12/aclnnMatmul_MatMulV3Common_MatMulV3,N/A,N/A,1.000\t,50.621,0,0
+3,PynativeFramework::PyNativeLaunchTask::Add/aclnnAdd_AddAiCore_Add,N/A,N/A,100.000\t,5,0,0
+3,Default/network/Mul-op7,N/A,N/A,200.000\t,5,0,0
+3,aclnnCast_CastAiCore_Cast,N/A,N/A,300.000\t,5,0,0
+3,Kernel::KernelLaunch::Default/AllReduce-op3/hcom_allReduce__868_0_1,N/A,HCCL,400.000\t,72994.438,0,0
+"""
+
+
+def test_a_kernel_of_mindspore_has_the_name_of_its_operator_and_not_of_the_event_that_launched_it(
+    tmp_path: Path,
+) -> None:
+    folder = captured(tmp_path, kernel_details=MINDSPORE)
+    assert [(row["op_name"], row["op_type"]) for row in of(KERNELS.ways["text"], folder)] == [
+        ("Gradients/Default/network/dense-Dense/MatMul-op12/aclnnMatmul_MatMulV3Common_MatMulV3", "MatMulV3"),
+        ("Add/aclnnAdd_AddAiCore_Add", "Add"),
+        ("Default/network/Mul-op7", "Mul"),
+        ("aclnnCast_CastAiCore_Cast", "Cast"),
+    ]
+    (collective,) = of(COLLECTIVES.ways["text"], folder)
+    assert (collective["name"], collective["op"]) == ("hcom_allReduce__868_0_1", "allReduce")
 
 
 def test_shapes_lose_the_quotes_they_are_written_in_and_block_num_is_block_dim(tmp_path: Path) -> None:

@@ -55,11 +55,11 @@ class LongestWait(Struct, frozen=True):
         return us
 
 
-def without_waits_for_captured(run: Run, calls: Table[CollectiveCall]) -> Table[CollectiveCall]:
-    """The calls with 0 for waits that were for ranks that were captured too: what those did is known."""
+def without_waits_for_captured(run: Run, calls: Table[CollectiveCall]) -> Array:
+    """`absent_us` of the calls with 0 for waits that were for ranks that were captured too: what those did is known."""
     here = calls["absent_us"] > 0
     here[here] = np.isin(calls["awaited_rank"][here], run.ranks)
-    return calls.having(absent_us=np.where(here, 0.0, calls["absent_us"])) if here.any() else calls
+    return np.where(here, 0.0, calls["absent_us"])
 
 
 def longest_wait_of_calls(calls: Table[Collective], waits: Table[PeerWait] | None) -> LongestWait:
@@ -79,7 +79,7 @@ def longest_wait_of_calls(calls: Table[Collective], waits: Table[PeerWait] | Non
     longest = values_at(waits["wait_us"], row_of_key(called, called))
     nearly = np.bincount(called[waits["wait_us"] >= _NEARLY * longest], minlength=int(keys.max(initial=0)) + 1)
     opening = values_at(waits["opening"], row, -1)
-    rooted = calls.texts("op").hits(op.lower() in _ROOTED for op in calls.texts("op").names)
+    rooted = are_rooted(calls.texts("op"))
     of_same = group_by(calls["rank"], calls.texts("group"), place)
     return LongestWait(
         rank=rank,
@@ -90,6 +90,11 @@ def longest_wait_of_calls(calls: Table[Collective], waits: Table[PeerWait] | Non
         alike=np.where(row >= 0, nearly[keys[:count]], np.nan),
         all_us=np.where(row >= 0, of_same.sums(us)[of_same.of], np.nan),
     )
+
+
+def are_rooted(op: Texts) -> Array:
+    """Per call: whether data flow one way in it, so that a wait may be for data as well as for a rank."""
+    return op.hits(one.lower() in _ROOTED for one in op.names)
 
 
 _TOLD = (("peer", MISSING), ("place", MISSING), ("wait_us", np.nan))

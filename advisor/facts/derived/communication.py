@@ -91,6 +91,7 @@ class CollectiveCall(Fact):
     bus_bytes: Annotated[float, Bytes("What each member sends or receives for it, as in `collectives`.")]
     alike: Annotated[float, Count("Calls of the same kind, group and size on this rank, itself included.")]
     typical_us: Annotated[float, Us("Median elapse of those.")]
+    members: Annotated[float, Count("Ranks of its communicator; missing where they are unknown.")]
     turn: Annotated[
         float,
         Count(
@@ -122,8 +123,10 @@ class CollectiveCall(Fact):
     absent_us: Annotated[
         float,
         Us(
-            "The part of that wait for a rank that was not captured and had not come when it began: all of it, or 0; "
-            "missing where no wait was recorded, or nothing tells for whom."
+            "What it waits for ranks that were not captured and had not come: the least that a captured rank waits in "
+            "the same operation, as the last of them waits for none of them. Waits for ranks that were captured are 0; "
+            "where nothing tells for whom, all waiting counts in an operation in which others take part, unless its "
+            "data flow one way. Missing where no wait was recorded, or not who takes part."
         ),
     ]
     awaited_alike: Annotated[float, Count("Ranks it waited for as long, or for 90 % of that; that rank included.")]

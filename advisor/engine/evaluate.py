@@ -220,7 +220,7 @@ def _measure_quiet_subjects(
     groups = near[chosen]
     keys = {key: [values[i] for i in chosen] for key, values in keys.items()}
     values = keys | _values_of_groups([e.name for e in rule.evidence if e.name not in keys], frame, groups)
-    savings = _time_per_step(rule.saving.us if rule.saving is not None else None, frame, run, groups)
+    savings = _time_per_step(rule.saving.us if rule.saving is not None else None, rule, frame, run, groups)
     measured = zip(chosen, savings, _evidence_of_groups(rule, values, len(chosen)), strict=True)
     return tuple(
         measure_of_subject(
@@ -274,9 +274,9 @@ def _hits_in_groups(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hi
     evidence = _evidence_of_groups(rule, values, len(fired))
     severity = _level_by_hit(rule.severity, frame, fired)
     confidence = _level_by_hit(rule.confidence, frame, fired)
-    saving = _time_per_step(rule.saving.us if rule.saving is not None else None, frame, run, fired)
-    imposed = _time_per_step(rule.saving.imposes if rule.saving is not None else None, frame, run, fired)
-    restated = _time_per_step(rule.symptom, frame, run, fired)
+    saving = _time_per_step(rule.saving.us if rule.saving is not None else None, rule, frame, run, fired)
+    imposed = _time_per_step(rule.saving.imposes if rule.saving is not None else None, rule, frame, run, fired)
+    restated = _time_per_step(rule.symptom, rule, frame, run, fired)
     fix = _fix_steps_by_hit(rule, frame, fired)
     steps, counts = _own_steps(frame, fired, run), _count_steps(frame, fired)
     return [
@@ -348,7 +348,7 @@ def _savings_elsewhere(rule: Rule, frame: Frame, run: Run, quiet: Array) -> tupl
         return ()
     keys = _keys_of_groups(rule, frame, quiet)
     us = repeated(np.asarray(rule.saving.us.run(frame), np.float64), frame.groups)[quiet]
-    most = run.step_us if run.step_us > 0 else math.inf
+    most = _most_of_group(rule, run)
     rows = [dict(zip(keys, values, strict=True)) for values in zip(*keys.values(), strict=True)]
     return tuple(
         Elsewhere(
@@ -410,10 +410,17 @@ def _fix_steps_by_hit(rule: Rule, frame: Frame, fired: Array) -> list[tuple[int,
     return [None if steps.all() else tuple(np.flatnonzero(steps).tolist()) for steps in apply]
 
 
-def _time_per_step(expression: Compiled | None, frame: Frame, run: Run, fired: Array) -> list[float]:
+def _most_of_group(rule: Rule, run: Run) -> float:
+    """The most that can be won in a group of such a rule, µs: the step, and of a single step no more than of all."""
+    if run.step_us <= 0:
+        return float(np.finfo(np.float64).max)
+    return run.step_us * (max(run.step_count, 1) if "step" in rule.for_each else 1)
+
+
+def _time_per_step(expression: Compiled | None, rule: Rule, frame: Frame, run: Run, fired: Array) -> list[float]:
     """Such a time of each hit, µs per step: never negative, never more than the step where that is known."""
     if expression is None:
         return [0.0] * len(fired)
     us = repeated(np.asarray(expression.run(frame), np.float64), frame.groups)[fired]
-    most = run.step_us if run.step_us > 0 else float(np.finfo(np.float64).max)
+    most = _most_of_group(rule, run)
     return [round(one, 3) for one in np.clip(np.nan_to_num(us, nan=0.0, posinf=most), 0.0, most).tolist()]

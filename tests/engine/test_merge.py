@@ -116,6 +116,14 @@ def test_a_rank_of_which_fewer_steps_were_recorded_is_averaged_over_those(tmp_pa
     assert [(place.rank, place.saving_us) for place in idle.seen] == [(1, 400), (0, 300)]
 
 
+def test_what_a_single_long_step_loses_may_be_more_than_the_mean_step(tmp_path: Path) -> None:
+    rows = "rank step span_us free_us\n0 1 1000 0\n0 2 4000 3600\n0 3 1000 0\n0 4 1000 0"
+    finding = merged(tmp_path, "step_us=1750 step_count=4 rank_count=1", "worst", rows)
+    assert (finding.seen[0].saving_us, finding.saving.us) == (3600, 900)
+    all_of_it = merged(tmp_path, "step_us=1750 step_count=4 rank_count=1", "worst", rows.replace("3600", "90000"))
+    assert (all_of_it.seen[0].saving_us, all_of_it.saving.us) == (7000, 1750)
+
+
 @pytest.mark.parametrize(("idle", "us"), [(5, 5.0), ("-", 0.0)])
 def test_what_every_rank_saves_is_no_less_for_a_rank_that_only_just_keeps_the_rule_quiet(
     tmp_path: Path, idle: object, us: float

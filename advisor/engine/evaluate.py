@@ -6,7 +6,6 @@ Nothing a rule or a table holds ends the run.
 
 from __future__ import annotations
 
-import math
 import re
 import traceback
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -57,7 +57,7 @@ def step_loads(work: Table[StepWork], split: Table[Overlap]) -> Table[StepLoad]:
     longest = np.zeros(len(work), np.int8)
     order = np.lexsort((work["rank"], -kernel_us, cells.of))
     longest[order[np.cumsum(cells.sizes) - cells.sizes]] = 1
-    whole = (members >= _SEVERAL) & (members == _ranks_of_stage(stage, work["rank"]))
+    whole = (members >= _SEVERAL) & (members == ranks_of_stage(stage, work["rank"]))
     ranks = group_by(work["rank"])
     beyond = np.where(whole, kernel_us - mean_us, 0.0)
     counted = ranks.sums(whole)
@@ -83,7 +83,7 @@ def step_loads(work: Table[StepWork], split: Table[Overlap]) -> Table[StepLoad]:
     return table.take(whole)
 
 
-def _ranks_of_stage(stage: Array, rank: Array) -> Array:
+def ranks_of_stage(stage: Array, rank: Array) -> Array:
     """Per row: how many ranks its stage has."""
     ranks = group_by(rank)
     stages = group_by(stage[ranks.first])

@@ -186,6 +186,49 @@ class StepLoad(Fact):
     ]
 
 
+class ExpertCall(Fact):
+    """One grouped multiplication, as experts have, of one rank."""
+
+    table = "expert_calls"
+    observed = False
+
+    rank: Rank
+    step: Step
+    turn: Annotated[int, Index("How many of them its rank called before it in this step.")]
+    tokens: Annotated[float, Count("Rows of its first input; missing where shapes were not recorded.")]
+    duration_us: Annotated[float, Us("Start to end.")]
+
+
+class ExpertStep(Fact):
+    """The grouped multiplications of all ranks of a stage in one step, each held against the same one of the others.
+
+    Steps in which ranks called them unequally often, or that were not recorded on all of them, are left out.
+    """
+
+    table = "expert_steps"
+    observed = False
+    across_ranks = True
+
+    step: Step
+    stage: Stage
+    ranks: Annotated[float, Count("Ranks of the stage with experts.")]
+    calls: Annotated[float, Count("Grouped multiplications of each of them.")]
+    most_tokens: Annotated[
+        float,
+        Count("Rows of the rank with most, in all multiplications together in which rows of ranks differ."),
+    ]
+    mean_tokens: Annotated[float, Count("Mean rows of the ranks in the same multiplications.")]
+    expert_us: Annotated[float, Us("All multiplications of a rank, mean of the ranks.")]
+    beyond_mean_us: Annotated[
+        float, Us("By how much each multiplication of the rank with most tokens takes longer than the mean, together.")
+    ]
+    standing_us: Annotated[
+        float, Us("By how much all multiplications of one rank take longer than the mean, of the rank with most.")
+    ]
+    in_turn: Annotated[float, Count("Ranks that have most tokens in some multiplication.")]
+    exposed_comm_us: Annotated[float, Us("Exposed communication, mean of the ranks.")]
+
+
 class HoldupTurn(Fact):
     """The rank that one kind of host cost holds up most in one step, beside the other ranks of its stage.
 

@@ -56,10 +56,13 @@ class LongestWait(Struct, frozen=True):
 
 
 def without_waits_for_captured(run: Run, calls: Table[CollectiveCall]) -> Array:
-    """`absent_us` of the calls with 0 for waits that were for ranks that were captured too: what those did is known."""
+    """`absent_us` of the calls with 0 for waits that were for ranks that were captured too: what those did is known.
+
+    Where several were waited for as long, the one that is named stands for others too: then nothing tells for whom.
+    """
     here = calls["absent_us"] > 0
     here[here] = np.isin(calls["awaited_rank"][here], run.ranks)
-    return np.where(here, 0.0, calls["absent_us"])
+    return np.where(here, np.where(calls["awaited_alike"] > 1, np.nan, 0.0), calls["absent_us"])
 
 
 def longest_wait_of_calls(calls: Table[Collective], waits: Table[PeerWait] | None) -> LongestWait:

@@ -221,6 +221,20 @@ def test_what_all_captured_ranks_of_an_operation_wait_is_for_one_that_was_not_ca
     assert absent[0, "two"] == 50, "no other captured rank takes part: somebody else does"
 
 
+def test_who_stands_for_others_that_were_waited_for_as_long_is_not_taken_at_its_word():
+    alike = WAITS.replace(" 1    1     2000     40 ", " 1    1     2000     91 ")
+    assert [row["absent_us"] for row in told(alike)] == [None, 0, 41], "for rank 1, or for rank 5"
+    found = collective_calls(
+        run_of_ranks(Run(ranks=(0, 1))),
+        read_table(Collective, UNNAMED),
+        None,
+        waits=read_table(PeerWait, alike),
+        members=read_table(Group, GROUPS),
+    )
+    absent = complete_waits_for_absent(Run(ranks=(0, 1)), found).rows()
+    assert [row["absent_us"] for row in absent if row["name"] == "one"] == [41, 41]
+
+
 def test_nobody_absent_is_blamed_where_all_members_were_captured_or_are_unknown():
     assert unnamed(GROUPS.replace("a     5    2", ""))[1, "one"] is None
     assert unnamed("group rank position\nc 1 0\nc 0 1")[1, "one"] is None

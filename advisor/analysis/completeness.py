@@ -56,7 +56,8 @@ def reconcile_with_sums(
     taken = sums.take(at[swap]).having(**kept, unlisted_us=unlisted[swap])
     unknown = split.take(lost).having(
         **dict.fromkeys(
-            (*_SPLIT, "copy_us", "copy_stretches", "to_host_us", "device_copy_us", "event_wait_us"), np.nan
+            (*_SPLIT, "copy_us", "copy_stretches", "to_host_us", "device_copy_us", "event_wait_us", "graph_idle_us"),
+            np.nan,
         ),
         unlisted_us=unlisted[lost],
         source="incomplete",

@@ -64,6 +64,8 @@ class DeviceTimeline(Struct, frozen=True, dict=True):
     knows_directions: Array
     """Per cell: whether the direction of every copy of its rank is known, of which there is one."""
     waits: Spans
+    launched_at_once: Spans
+    """From the begin of each task to that of the next, where one call launched both, as it does all of a graph."""
     work: DeviceWork
     earlier: dict[int, int] = {}
     """By rank: until when the device still worked on what was launched before the first step, by the clock."""
@@ -201,8 +203,27 @@ def _laid_out(
         to_or_from_host=spans_of_tasks(kinds.isin(["copy"]) & told.isin(["d2h", "h2d"])),
         knows_directions=_cells_with_directions(cells, copies, told),
         waits=spans_of_tasks(kinds.isin(["wait"])),
+        launched_at_once=_between_tasks_of_one_launch(cells, axis, tasks),
         work=_join_work((compute, comm, copies)),
     )
+
+
+def _between_tasks_of_one_launch(cells: Cells, axis: Axis, tasks: Table[DeviceTask]) -> Spans:
+    """From task to task that one call launched, where nothing that another one launched begins between them."""
+    rows = np.flatnonzero(
+        tasks.texts("kind").isin(["kernel", "comm", "copy"])
+        & (tasks["start_ns"] != MISSING)
+        & (tasks["end_ns"] != MISSING)
+    )
+    rows = rows[np.lexsort((tasks["start_ns"][rows], tasks["rank"][rows]))]
+    rank, start, connection = (tasks[name][rows] for name in ("rank", "start_ns", "connection"))
+    joined = (rank[1:] == rank[:-1]) & (connection[1:] == connection[:-1]) & (connection[1:] != MISSING)
+    earlier = np.flatnonzero(joined & (start[1:] > start[:-1]))
+    begun, next_begun = start[earlier], start[earlier + 1]
+    cell, next_cell = cells.at(rank[earlier], begun), cells.at(rank[earlier], next_begun)
+    inside = (cell >= 0) & (cell == next_cell)
+    shift = axis.shift[cell[inside]]
+    return union(begun[inside] + shift, next_begun[inside] + shift)
 
 
 def _rest_in_next_cells(cells: Cells, events: Events, end: Array) -> Events:

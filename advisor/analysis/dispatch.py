@@ -14,7 +14,7 @@ from advisor.analysis.at_once import AT_ONCE_NS
 from advisor.analysis.completeness import only_whole
 from advisor.analysis.device import COMM, COPY, KERNEL, DeviceTimeline, build_timeline
 from advisor.analysis.grouping import group_by, row_at_or_near, row_of_key
-from advisor.analysis.intervals import axis_of_cells, union
+from advisor.analysis.intervals import axis_of_cells, span_at, union
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch, Overlap
 from advisor.facts.observed import Collective, DeviceTask, Kernel, Launch, StepWindow
@@ -53,7 +53,8 @@ def dispatches(
     rank = device.cells.rank[work.cell]
     dry = np.where(np.isnan(idle), 0.0, idle)
     tolerance = clock_tolerances(rank[known], latency[known], rank)
-    late = (dry > 0) & (latency <= dry + tolerance) & (latency <= np.maximum(dry / 2, SLOW_START_NS))
+    behind = span_at(device.launched_at_once, work.start + device.axis.shift[work.cell] - 1) >= 0
+    late = (dry > 0) & ~behind & (latency <= dry + tolerance) & (latency <= np.maximum(dry / 2, SLOW_START_NS))
     vertical = np.where(np.isnan(idle), -1, late.astype(np.int8))
     order = np.lexsort((work.start, rank))
     order = order[(known & whole[work.cell])[order]]

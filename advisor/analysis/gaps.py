@@ -31,6 +31,7 @@ CAUSES = (
     "start_up",
     "dequeue",
     "host_late",
+    "graph",
     "wait",
     "copy",
     "comm_setup",
@@ -61,6 +62,8 @@ class _Pieces(Struct, frozen=True):
     launched: Array
     """When its launching call began; missing where not linked."""
     tolerance: Array
+    in_graph: Array
+    """Whether one call launched the work before the piece and the work that ended it."""
 
     def __len__(self) -> int:
         return len(self.cell)
@@ -132,6 +135,7 @@ def _free_pieces(device: DeviceTimeline, free: Spans, links: Table[Dispatch]) ->
     after = row_at(work_rank, work.start, rank, wet)
     link = row_at(links["rank"], links["start_ns"], rank, wet)
     latency = np.rint(links["latency_us"] * 1e3).astype(np.int64)
+    in_graph = span_at(device.launched_at_once, spans.start) >= 0
     return _Pieces(
         cell,
         rank,
@@ -140,9 +144,10 @@ def _free_pieces(device: DeviceTimeline, free: Spans, links: Table[Dispatch]) ->
         kind,
         dry=dry,
         after=after,
-        late=inside & (values_at(links["vertical"], link, 0) == 1),
+        late=inside & ~in_graph & (values_at(links["vertical"], link, 0) == 1),
         launched=np.where(link >= 0, wet - values_at(latency, link, 0), MISSING),
         tolerance=clock_tolerances(links["rank"], latency, rank),
+        in_graph=in_graph,
     )
 
 
@@ -163,8 +168,8 @@ def _device_causes(device: DeviceTimeline, pieces: _Pieces) -> Array:
     starting = (kind[pieces.after] == COMM) & (pieces.launched != MISSING)  # else the host may have been late
     leaves = (pieces.after >= 0) & (values_at(work.cell, pieces.after, -1) != pieces.cell)
     return np.select(
-        [pieces.kind == _COPIED, pieces.late, pieces.kind == _WAITED, starting, leaves],
-        [_CODE[cause] for cause in ("copy", "host_late", "wait", "comm_setup", "step_boundary")],
+        [pieces.kind == _COPIED, pieces.late, pieces.kind == _WAITED, pieces.in_graph, starting, leaves],
+        [_CODE[cause] for cause in ("copy", "host_late", "wait", "graph", "comm_setup", "step_boundary")],
         _CODE["unknown"],
     )
 

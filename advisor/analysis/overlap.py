@@ -55,6 +55,7 @@ def _recompute_split(run: RunOfRanks, device: DeviceTimeline, *, tasks: bool) ->
     bare = intersect(free, device.copies)
     within = subtract(bare, device.to_or_from_host)
     stretches = np.bincount(device.axis.owner(bare.start), minlength=len(device.cells)).astype(np.float64)
+    in_graphs = intersect(subtract(uncopied, device.waits), device.launched_at_once)
     exposed = device.per_cell(subtract(device.comm, device.compute))
     comm = device.per_cell(device.comm)
     unknown = np.full(len(device.cells), np.nan)
@@ -76,6 +77,7 @@ def _recompute_split(run: RunOfRanks, device: DeviceTimeline, *, tasks: bool) ->
         to_host_us=np.where(device.knows_directions & paused, device.per_cell(intersect(free, device.to_host)), np.nan),
         device_copy_us=np.where(device.knows_directions & paused, device.per_cell(within), np.nan),
         event_wait_us=device.per_cell(intersect(uncopied, device.waits)) if tasks and paused else unknown,
+        graph_idle_us=device.per_cell(in_graphs) if tasks and paused else unknown,
         bubble_us=device.per_cell(subtract(device.between_stages, device.compute)),
         listed_us=device.per_cell(device.compute),
         listed_exposed_us=exposed,

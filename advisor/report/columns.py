@@ -173,6 +173,7 @@ COLUMNS: Mapping[str, Text] = {
     "gbps": _t("Data rate", "数据速率"),
     "goes_by_index": _t("Goes by indices", "按索引访问"),
     "group": _t("Group", "通信域"),
+    "graph_idle_us": _t("Idle within graphs", "图内空闲"),
     "group_kind": _t("Kind of group", "通信域类型"),
     "handed_over": _t("Through the task queue", "经任务队列下发"),
     "has_remedy": _t("Says what to do", "自带修复建议"),

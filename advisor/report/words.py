@@ -483,6 +483,7 @@ CAUSES: Mapping[str, Text] = {
     "start_up": _t("start-up", "启动开销"),
     "dequeue": _t("dequeue starved", "下发队列空等"),
     "host_late": _t("host late", "Host 下发不及时"),
+    "graph": _t("between tasks of one graph", "图内任务之间"),
     "wait": _t("waiting for a stream", "等待事件或其他流"),
     "copy": _t("memory copy", "内存拷贝"),
     "comm_setup": _t("communication set-up", "通信准备"),

@@ -148,3 +148,15 @@ def test_a_pause_outside_of_every_step_makes_no_link_vertical():
     found = dispatches(kernels, launches, None, None, windows).rows()
     assert [r["vertical"] for r in found] == [None, None, True]
     assert [r["idle_before_us"] for r in found] == [None, None, 2000.0]
+
+
+def test_within_a_graph_no_task_waits_for_the_host_however_early_it_runs():
+    """The first kernels of a graph run within microseconds of the call: the host was late for the first alone."""
+    start = np.array([0, 1_000_000, 1_005_000, 1_010_000])
+    kernels = Table.build(Kernel, rank=0, step=1, start_ns=start, duration_us=3.0, op_type="A")
+    tasks = Table.build(
+        DeviceTask, rank=0, kind="kernel", start_ns=start, end_ns=start + 3_000, connection=[1, 2, 2, 2], stream=7
+    )
+    launches = Table.build(Launch, rank=0, host_start_ns=np.array([-5_000, *[990_000] * 3]), device_start_ns=start)
+    found = dispatches(kernels, launches, None, tasks, None)
+    assert found["vertical"].tolist() == [-1, 1, 0, 0]

@@ -277,3 +277,20 @@ def test_a_pause_that_goes_on_in_the_next_step_is_charged_in_both_by_what_the_ho
     told = [(row["step"], row["start_ns"], row["duration_us"], row["host"], row["next_op"]) for row in found]
     assert told == [(1, 1 * MS, 4000.0, True, "B"), (2, 5 * MS, 4000.0, True, "B")]
     assert [row["cause"] for row in found][1] == "data_loader"
+
+
+def test_between_the_tasks_of_one_launch_nothing_waits_for_the_host():
+    """A graph is launched by one call: what lies between its kernels is its own, whatever the host does meanwhile."""
+    start = np.array([0, 1 * MS, 1 * MS + 5_000, 1 * MS + 12_000])
+    kernels = Table.build(Kernel, rank=0, step=1, start_ns=start, duration_us=3.0, op_type=["A", "B", "C", "D"])
+    tasks = Table.build(
+        DeviceTask, rank=0, kind="kernel", start_ns=start, end_ns=start + 3_000, connection=[1, 2, 2, 3], stream=7
+    )
+    host = np.array([-5_000, 990_000, 990_000, 1_011_000])
+    links = dispatches(
+        kernels, Table.build(Launch, rank=0, host_start_ns=host, device_start_ns=start), None, tasks, None
+    )
+    calls = tl.host_calls(HEAD + "1 python train 0 9000000 -")
+    found = gaps(kernels, links=links, collectives=None, tasks=tasks, calls=calls, windows=None)
+    assert [row["cause"] for row in found.rows()] == ["python", "graph", "python"]
+    assert found["host"].tolist() == [1, 0, 1]

@@ -271,3 +271,22 @@ def test_a_kernel_that_drives_a_collective_is_no_computation():
     comm = read_table(Collective, "start_ns elapse_us p2p\n20000 30 false")
     (row,) = split(kernels=kernels, collectives=comm).rows()
     assert row["compute_us"] == 20.0 and row["exposed_comm_us"] == 30.0
+
+
+def test_idle_time_between_tasks_of_one_launch_is_told_apart_from_the_rest():
+    starts = np.array([0, 1_000_000, 1_005_000, 1_012_000])
+    kernels = Table.build(Kernel, rank=0, step=1, start_ns=starts, duration_us=3.0, op_type="A")
+    tasks = Table.build(
+        DeviceTask, rank=0, kind="kernel", start_ns=starts, end_ns=starts + 3_000, connection=[1, 2, 2, 3]
+    )
+    (row,) = split(kernels=kernels, tasks=tasks).rows()
+    assert (row["free_us"], row["graph_idle_us"]) == (997 + 2 + 4, 2)
+
+
+def test_tasks_of_one_launch_in_two_steps_or_with_others_between_them_are_no_graph():
+    starts = np.array([0, 10_000, 20_000, 30_000])
+    kernels = Table.build(Kernel, rank=0, step=[1, 1, 1, 2], start_ns=starts, duration_us=3.0, op_type="A")
+    tasks = Table.build(
+        DeviceTask, rank=0, kind="kernel", start_ns=starts, end_ns=starts + 3_000, connection=[1, 2, 1, 1]
+    )
+    assert split(kernels=kernels, tasks=tasks)["graph_idle_us"].tolist() == [0, 0]

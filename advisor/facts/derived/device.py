@@ -58,6 +58,13 @@ class Overlap(Fact):
     event_wait_us: Annotated[
         float, Us("The part of free, copies aside, in which a stream waits for an event; missing likewise.")
     ]
+    graph_idle_us: Annotated[
+        float,
+        Us(
+            "The part of free, copies and waits aside, between tasks that one call launched, such as those of a graph: "
+            "no host is waited for; missing likewise."
+        ),
+    ]
     bubble_us: Annotated[float, Us("Time in pipeline sends and receives not hidden behind computation.")]
     listed_us: Annotated[float, Us("Union of the kernels that are in the list; missing when there is no list.")]
     listed_exposed_us: Annotated[
@@ -367,8 +374,8 @@ class Gap(Fact):
         str,
         Key(
             "`python`, `data_loader`, `synchronise`, `blocking_copy`, `compile`, `gc`, `start_up` (a first call that "
-            "loads code or creates a context), `dequeue`, `host_late` (host late, no closer cause seen), `wait` (event "
-            "or another stream), `copy`, `comm_setup`, "
+            "loads code or creates a context), `dequeue`, `host_late` (host late, no closer cause seen), `graph` "
+            "(between tasks that one call launched), `wait` (event or another stream), `copy`, `comm_setup`, "
             "`step_boundary`, `unknown`. A kernel that was launched long before and starts late on an idle device, "
             "with no wait recorded (about 0.1 ms at a time in public captures), is `unknown`: the device or its driver "
             "took that time, the files do not say for what. So is a gap whose ending task has no recorded launch; "

@@ -23,6 +23,7 @@ from advisor.facts.derived import (
     JobSign,
     MemoryPeak,
     ModuleType,
+    OperatorShare,
     OperatorStack,
     Overlap,
     PatternModule,
@@ -39,7 +40,7 @@ from advisor.facts.table import Table
 from advisor.input_folders import folder_outside_input
 from advisor.messages.errors import FactMissing, InputError
 from advisor.messages.text import Text
-from advisor.model.findings import Account, Diagnosis, Exhibit, Finding, Outcome
+from advisor.model.findings import Account, Diagnosis, Exhibit, Finding, Outcome, TimeSplit
 from advisor.model.job import JobKind
 from advisor.model.run import Run, Sides
 from advisor.model.saved import is_saved, saved_diagnosis
@@ -217,7 +218,7 @@ def judge_profile(
     return Diagnosis(
         version=VERSION,
         run=run,
-        split=None if overlaps is None else time_split(overlaps, _marked_us(profile, overlaps)),
+        split=None if overlaps is None else _split_of_profile(profile, overlaps),
         account=_account_of_profile(profile),
         peak_memory_bytes=_peak_memory(profile),
         findings=_with_places(profile, run, catalog, rank_findings(doubted, catalog)),
@@ -626,6 +627,11 @@ def _has_host_calls(profile: Profile) -> bool:
         return len(profile.selected(HOST_CALLS).rows) > 0
     except FactMissing:
         return False
+
+
+def _split_of_profile(profile: Profile, overlaps: Table[Overlap]) -> TimeSplit | None:
+    """Where the time of a mean step goes."""
+    return time_split(overlaps, _marked_us(profile, overlaps), profile.table_if_recorded(OperatorShare))
 
 
 def _account_of_profile(profile: Profile) -> Account | None:

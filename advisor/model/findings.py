@@ -429,6 +429,9 @@ class TimeSplit(_Model):
     free_us: float
     copy_us: float | None = None
     event_wait_us: float | None = None
+    exchanging_us: float | None = None
+    """The part of `compute_us` in kernels that exchange with other ranks, and count while they wait for them; None
+    where none runs."""
     slowest_rank: int | None = None
     """The rank with the longest mean step; None with a single rank."""
     slowest_us: float | None = None

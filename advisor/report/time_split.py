@@ -10,6 +10,9 @@ from advisor.model.findings import TimeSplit
 from advisor.report.words import say
 from advisor.units import show_value
 
+LEAST_TOLD = 0.005
+"""Below this part of the computation nothing is told of what it was: shares are rounded to as much."""
+
 
 class TimePart(Struct, frozen=True):
     """One class of device time in a mean step."""
@@ -23,6 +26,12 @@ class TimePart(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+def _exchanging(split: TimeSplit, language: Language) -> tuple[str, ...]:
+    """What of the computation counts while ranks wait for each other, where that is more than a rounded share."""
+    us = split.exchanging_us or 0.0
+    return (say("exchange_note", language, time=show_value(us, "us")),) if us > LEAST_TOLD * split.compute_us else ()
+
+
 def time_parts(split: TimeSplit | None, language: Language) -> tuple[TimePart, ...]:
     """The classes of device time, longest first; those without any time are left out."""
     if split is None:
@@ -34,7 +43,7 @@ def time_parts(split: TimeSplit | None, language: Language) -> tuple[TimePart, .
         if us is not None and us > 0
     ]
     amounts = (
-        ("compute", split.compute_us, (hidden,) if split.overlapped_us > 0 else ()),
+        ("compute", split.compute_us, (*([hidden] if split.overlapped_us > 0 else ()), *_exchanging(split, language))),
         ("comm", split.exposed_comm_us, ()),
         ("idle", split.free_us, tuple(inside)),
     )

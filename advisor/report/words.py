@@ -133,6 +133,10 @@ WORDS: Mapping[str, Text] = {
     "comm": _t("exposed communication", "未掩盖通信"),
     "idle": _t("idle", "空闲"),
     "hidden_note": _t("{time} of communication hidden behind it", "其中掩盖了 {time} 的通信"),
+    "exchange_note": _t(
+        "{time} in kernels that exchange with other ranks and wait for them",
+        "其中 {time} 为与其他卡交换数据的算子，含等待",
+    ),
     "copy_note": _t("memory copies {time}", "内存拷贝 {time}"),
     "wait_note": _t("event waits {time}", "等待事件 {time}"),
     "no_split": _t("The capture does not say where the time goes.", "采集数据未包含时间拆解信息。"),

@@ -58,10 +58,12 @@ def make_exhibits(profile: Profile) -> tuple[Exhibit, ...]:
     return tuple(made)
 
 
-def time_split(overlaps: Table[Overlap], marked_us: float = 0.0) -> TimeSplit | None:
+def time_split(
+    overlaps: Table[Overlap], marked_us: float = 0.0, operators: Table[OperatorShare] | None = None
+) -> TimeSplit | None:
     """The mean step over all ranks and steps; None without any step whose split is known.
 
-    `marked_us` is how long steps are by their marks, 0 where nothing tells.
+    `marked_us` is how long steps are by their marks, 0 where nothing tells; `operators` tell what exchanges inside.
     """
     overlaps = _known_splits(overlaps)
     if not len(overlaps):
@@ -76,12 +78,21 @@ def time_split(overlaps: Table[Overlap], marked_us: float = 0.0) -> TimeSplit | 
         free_us=mean["free_us"] or 0.0,
         copy_us=mean["copy_us"],
         event_wait_us=mean["event_wait_us"],
+        exchanging_us=None if operators is None else _exchanging_us(operators),
         slowest_rank=slowest_rank,
         slowest_us=slowest_us,
         ranks=len(np.unique(overlaps["rank"])),
         usual_us=_usual_step(overlaps, mean["span_us"] or 0.0),
         marked_us=marked_us if marked_us > MARKED_LONGER * (mean["span_us"] or 0.0) else None,
     )
+
+
+def _exchanging_us(operators: Table[OperatorShare]) -> float | None:
+    """Per mean step of all ranks: what kernels that communicate inside keep the device from, µs; None without any."""
+    operators = operators.take(operators.texts("source").isin(["kernels"]))
+    own = np.where(operators["communicates"] == 1, np.nan_to_num(operators["unshared_us"]), 0.0)
+    total = float(own.sum())
+    return total / len(np.unique(operators["rank"])) if total > 0 else None
 
 
 def step_us(overlaps: Table[Overlap]) -> float:

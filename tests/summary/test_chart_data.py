@@ -26,6 +26,7 @@ from advisor.facts.derived import (
 from advisor.messages.errors import FactMissing
 from advisor.model.findings import Rows
 from advisor.model.run import Run
+from advisor.report.time_split import time_parts
 from advisor.summary.chart_data import (
     MOST_CELLS,
     MOST_COURSES,
@@ -37,6 +38,28 @@ from advisor.summary.chart_data import (
 )
 
 F = TypeVar("F", bound=Fact)
+
+EXCHANGING = """
+rank op_type                source  communicates unshared_us
+0    MatmulReduceScatter    kernels true         12
+0    MoeDistributeDispatchV2 kernels true        8
+0    MatMulV3               kernels false        30
+1    MatmulReduceScatter    kernels true         4
+1    MoeDistributeCombineV2 totals  true         5000
+2    MatMulV3               kernels false        70
+"""
+
+
+def test_computation_in_which_ranks_wait_for_each_other_is_told_within_it() -> None:
+    """The mean of 20, 4 and 0 µs; totals tell nothing of a step."""
+    split = time_split(read_table(Overlap, OVERLAPS), operators=read_table(OperatorShare, EXCHANGING))
+    assert split is not None and split.exchanging_us == pytest.approx(8)
+    (compute, *_) = [part for part in time_parts(split, "en") if part.key == "compute"]
+    assert compute.notes[-1] == "8.00 µs in kernels that exchange with other ranks and wait for them"
+    alone = time_split(read_table(Overlap, OVERLAPS), operators=read_table(OperatorShare, "rank op_type\n0 MatMulV3"))
+    assert alone is not None and alone.exchanging_us is None
+    none = time_split(read_table(Overlap, OVERLAPS))
+    assert none is not None and none.exchanging_us is None
 
 
 class Fixed(Profile):

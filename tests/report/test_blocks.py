@@ -161,3 +161,12 @@ def test_numbers_stand_beside_what_their_row_is_about_where_a_line_has_room_for_
     lines = terminal(grid, width=width).splitlines()
     assert any(shapes in line and "1.95 ms" in line for line in lines) is together
     assert any("1.95 ms" in line for line in lines)
+
+
+def test_what_a_row_is_about_is_never_squeezed_where_nothing_of_it_is_a_number() -> None:
+    said = "a sentence about one row that is longer than the terminal has room for beside other columns"
+    grid = Grid(
+        tuple(map(plain_prose, ("became", "finding", "won"))), (tuple(map(plain_prose, ("gone", said, "6 ms"))),), (), 1
+    )
+    first, *_ = terminal(grid, width=80).splitlines()
+    assert first.split() == ["gone", *said.split()[: len(first.split()) - 1]] and len(first) > 60

@@ -223,7 +223,7 @@ class FittedGrid:
         grid = self._grid
         names = grid.keys or next((at for at, right in enumerate(grid.right) if right), len(grid.right)) or 1
         has_room = sum(_least_widths(grid)) <= options.max_width
-        fits = has_room or names >= len(grid.right)
+        fits = has_room or (grid.subject is None and names >= len(grid.right))
         whole = sum(_least_widths(grid, whole=True)) <= options.max_width
         below = names - 1 if grid.subject is None else grid.subject
         unbroken = grid.subject if has_room else None

@@ -55,10 +55,7 @@ def reconcile_with_sums(
     kept = {name: split[name][swap] for name in ("start_ns", "listed_us", "listed_exposed_us")}
     taken = sums.take(at[swap]).having(**kept, unlisted_us=unlisted[swap])
     unknown = split.take(lost).having(
-        **dict.fromkeys(
-            (*_SPLIT, "copy_us", "copy_stretches", "to_host_us", "device_copy_us", "event_wait_us", "graph_idle_us"),
-            np.nan,
-        ),
+        **dict.fromkeys((*_SPLIT, "copy_us", "to_host_us", "device_copy_us", "event_wait_us", "graph_idle_us"), np.nan),
         unlisted_us=unlisted[lost],
         source="incomplete",
     )

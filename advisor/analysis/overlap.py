@@ -52,9 +52,7 @@ def overlaps(
 def _recompute_split(run: RunOfRanks, device: DeviceTimeline, *, tasks: bool) -> Table[Overlap]:
     free = device.free
     uncopied = subtract(free, device.copies)
-    bare = intersect(free, device.copies)
-    within = subtract(bare, device.to_or_from_host)
-    stretches = np.bincount(device.axis.owner(bare.start), minlength=len(device.cells)).astype(np.float64)
+    within = subtract(intersect(free, device.copies), device.to_or_from_host)
     in_graphs = intersect(subtract(uncopied, device.waits), device.launched_at_once)
     exposed = device.per_cell(subtract(device.comm, device.compute))
     comm = device.per_cell(device.comm)
@@ -72,8 +70,7 @@ def _recompute_split(run: RunOfRanks, device: DeviceTimeline, *, tasks: bool) ->
         exposed_comm_us=exposed,
         overlapped_us=device.per_cell(intersect(device.comm, device.compute)),
         free_us=device.per_cell(free) if paused else unknown,
-        copy_us=device.per_cell(bare) if tasks and paused else unknown,
-        copy_stretches=stretches if tasks and paused else unknown,
+        copy_us=device.per_cell(intersect(free, device.copies)) if tasks and paused else unknown,
         to_host_us=np.where(device.knows_directions & paused, device.per_cell(intersect(free, device.to_host)), np.nan),
         device_copy_us=np.where(device.knows_directions & paused, device.per_cell(within), np.nan),
         event_wait_us=device.per_cell(intersect(uncopied, device.waits)) if tasks and paused else unknown,

@@ -339,15 +339,7 @@ def of_missing_values(  # noqa: PLR0917 - what is missing, and in whose words
     return _with_hints([head, *hints, *own], [*hints, *own])
 
 
-_OF_PAUSES = (
-    "free_us",
-    "copy_us",
-    "copy_stretches",
-    "to_host_us",
-    "device_copy_us",
-    "event_wait_us",
-    "graph_idle_us",
-)
+_OF_PAUSES = ("free_us", "copy_us", "to_host_us", "device_copy_us", "event_wait_us", "graph_idle_us")
 """Columns of what lies in pauses: of a program without marked steps nobody knows which pauses are the job's."""
 
 

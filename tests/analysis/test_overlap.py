@@ -39,7 +39,6 @@ def test_the_split_agrees_with_sets_of_moments(kernels, collectives, tasks):
         assert ns["overlapped_us"] == len(sets["comm"] & sets["compute"])
         assert ns["free_us"] == len(free)
         assert ns["copy_us"] == len(free & sets["copy"])
-        assert row["copy_stretches"] == len({at for at in free & sets["copy"] if at - 1 not in free & sets["copy"]})
         assert ns["event_wait_us"] == len(free & sets["wait"] - sets["copy"])
         assert ns["bubble_us"] == len(sets["p2p"] - sets["compute"])
         assert ns["span_us"] == ns["compute_us"] + ns["exposed_comm_us"] + ns["free_us"]
@@ -64,18 +63,6 @@ def test_copies_within_the_device_are_told_apart_from_those_beside_one_to_the_ho
     tasks = "kind direction start_ns end_ns\ncopy d2d 20000 30000\ncopy h2d 25000 40000"
     (row,) = split(kernels=kernels, tasks=read_table(DeviceTask, tasks)).rows()
     assert (row["copy_us"], row["to_host_us"], row["device_copy_us"]) == (20, 0, 5)
-
-
-def test_copies_that_run_on_without_a_pause_count_once() -> None:
-    kernels = read_table(Kernel, "start_ns duration_us\n0 10\n60000 10")
-    tasks = "kind start_ns end_ns\n" + "\n".join(
-        f"copy {time}"
-        for time in ("5000 9000", "8000 12000", "20000 22000", "21000 23000", "23000 24000", "50000 70000")
-    )
-    (row,) = split(kernels=kernels, tasks=read_table(DeviceTask, tasks)).rows()
-    assert (row["copy_us"], row["copy_stretches"]) == (16, 3)
-    (row,) = split(kernels=kernels).rows()
-    assert row["copy_stretches"] is None
 
 
 def test_a_copy_that_runs_on_when_the_next_step_has_begun_is_told_in_both() -> None:

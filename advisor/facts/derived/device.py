@@ -41,12 +41,6 @@ class Overlap(Fact):
     overlapped_us: Annotated[float, Us("Collectives with kernels beside them.")]
     free_us: Annotated[float, Us("Neither kernels nor collectives.")]
     copy_us: Annotated[float, Us("The part of free in which a memory copy runs; missing when only sums were recorded.")]
-    copy_stretches: Annotated[
-        float,
-        Count(
-            "In how many stretches `copy_us` lies: copies that run at once, or follow each other at once, count once."
-        ),
-    ]
     to_host_us: Annotated[
         float,
         Us("The part of free in which a copy to the host runs; missing where directions were not recorded."),
@@ -82,6 +76,33 @@ class Overlap(Fact):
         Key(
             "`intervals` (recomputed from events), `recorded` (the profiler's own sums), or `incomplete` "
             "(kernels are missing from the list and no sums were recorded)."
+        ),
+    ]
+
+
+class BareCopy(Fact):
+    """Copies of one rank and step with nothing computed or communicated beside them."""
+
+    table = "bare_copies"
+    of_pauses = True
+    observed = False
+
+    rank: Rank
+    step: Step
+    span_us: Annotated[float, Us("Device time of the step, as in `overlaps`.")]
+    free_us: Annotated[float, Us("Neither kernels nor collectives, as in `overlaps`.")]
+    copy_us: Annotated[float, Us("The part of free in which a memory copy runs, as in `overlaps`.")]
+    stretches: Annotated[
+        float,
+        Count("How many times such copies begin: those that run at once, or follow each other at once, count once."),
+    ]
+    to_host_us: Annotated[float, Us("As in `overlaps`.")]
+    device_copy_us: Annotated[float, Us("As in `overlaps`.")]
+    for_cpu_us: Annotated[
+        float,
+        Us(
+            "The part of `copy_us` that brings tensors to operators that compute on the CPU and back, as in `holdups`; "
+            "missing where no launches or no calls of the host were recorded."
         ),
     ]
 

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import Any
+
+import timelines as tl
+from hypothesis import given, settings
+from timelines import host_calls
+
+from advisor.analysis.bare_copies import bare_copies
+from advisor.analysis.overlap import overlaps
+from advisor.facts.derived import Dispatch
+from advisor.facts.observed import DeviceTask, HostCall, Kernel
+from advisor.facts.table import Table, read_table
+from advisor.model.run import Run
+from advisor.model.run_of_ranks import run_of_ranks
+
+MS = 1_000_000
+KERNELS = read_table(Kernel, f"start_ns duration_us\n0 1000\n{3 * MS} 1000\n{4 * MS} 1000")
+COPIES = f"kind direction start_ns end_ns\ncopy d2h {MS} 1010000\ncopy h2d 2020000 2030000"
+LINKS = read_table(
+    Dispatch,
+    f"start_ns latency_us idle_before_us vertical\n0 10 - -\n{MS} 900 0 false\n2020000 20 990 true\n"
+    f"{3 * MS} 10 970 true\n{4 * MS} 900 0 false",
+)
+CALLS = (
+    "thread kind name start_ns end_ns\n1 api aclrtMemcpy 100000 1020000\n"
+    "1 operator aten::cumsum 1100000 1900000\n1 api aclrtMemcpy 2000000 2040000\n1 api launch 2990000 2995000"
+)
+
+
+def found(
+    kernels: Table[Kernel], tasks: Table[DeviceTask] | None, calls: Table[HostCall] | None = None, **more: Any
+) -> list[dict[str, Any]]:
+    split = overlaps(run_of_ranks(Run()), kernels=kernels, collectives=None, tasks=tasks, windows=None, recorded=None)
+    links = None if calls is None else LINKS
+    return bare_copies(
+        split, kernels, collectives=None, tasks=tasks, windows=None, links=links, calls=calls, **more
+    ).rows()
+
+
+@settings(max_examples=60)
+@given(tl.KERNELS, tl.TASKS)
+def test_stretches_agree_with_sets_of_moments(kernels, tasks):
+    if not kernels:
+        return
+    twin = tl.Moments(kernels, [], tasks)
+    for row in found(tl.kernels(kernels), tl.tasks(tasks)):
+        key = (row["rank"], row["step"])
+        bare = twin.free(key) & twin.cells[key]["copy"]
+        assert round(row["copy_us"] * 1e3) == len(bare)
+        assert row["stretches"] == len({moment for moment in bare if moment - 1 not in bare})
+
+
+def test_copies_that_run_on_without_a_pause_count_once_and_those_beside_a_kernel_not_at_all():
+    kernels = read_table(Kernel, "start_ns duration_us\n0 10\n60000 10")
+    times = ("5000 9000", "8000 12000", "20000 22000", "21000 23000", "23000 24000", "50000 70000")
+    tasks = read_table(DeviceTask, "kind start_ns end_ns\n" + "\n".join(f"copy {time}" for time in times))
+    (row,) = found(kernels, tasks)
+    assert (row["copy_us"], row["stretches"], row["for_cpu_us"]) == (16, 3, None)
+    (row,) = found(kernels, None)
+    assert (row["copy_us"], row["stretches"], row["for_cpu_us"]) == (None, None, None)
+
+
+def test_copies_to_an_operator_on_the_cpu_and_back_are_told_apart():
+    more = COPIES + "\ncopy h2d 2500000 2600000"
+    (row,) = found(KERNELS, read_table(DeviceTask, more), host_calls(CALLS))
+    assert (row["copy_us"], row["stretches"], row["for_cpu_us"]) == (120, 3, 20)
+    without = CALLS.replace("1 operator aten::cumsum 1100000 1900000\n", "")
+    (row,) = found(KERNELS, read_table(DeviceTask, more), host_calls(without))
+    assert (row["copy_us"], row["for_cpu_us"]) == (120, 0)

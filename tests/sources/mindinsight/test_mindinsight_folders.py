@@ -329,3 +329,14 @@ def test_a_heavy_stage_is_named_and_the_first_receive_is_set_apart(pipeline: Pat
     assert rules["pipeline/flops-imbalance"].subject == {"stage": 1}
     assert rules["pipeline/first-receive"].subject == {"stage": 1}
     assert found.run.step_us < 100_000
+
+
+def test_a_rank_that_alone_waits_for_its_data_is_named_and_the_time_not_told_twice(tmp_path: Path) -> None:
+    for rank in range(4):
+        interval, tail = (8000.0, 1000.0) if rank == 3 else (300.0, 8700.0)
+        steps = [(interval + rank, 20_000.0 + 7 * rank, tail + 3 * rank)] * 6
+        (tmp_path / f"step_trace_raw_{rank}_detail_time.csv").write_text(trace(steps, begin_us=1e6 + rank))
+    found = advisor.diagnose(tmp_path).findings
+    assert found[0].rule == "ranks/slow-input-rank" and {place.rank for place in found[0].seen} == {3}
+    (interval_found,) = (finding for finding in found if finding.rule == "io/iteration-interval")
+    assert interval_found.causes == (found[0].fingerprint,)

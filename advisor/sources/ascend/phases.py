@@ -15,24 +15,25 @@ from advisor.sources.reading import Reading
 
 
 def _phases_of_iterations(folder: Folder) -> Table[StepPhase]:
-    """Each iteration from the end of the one before: what lies between is its interval."""
+    """Each iteration from the end of the one before: what lies between is its interval.
+
+    Where nothing says when its passes began and ended, the interval lasts to its first task.
+    """
     marked = iterations_of(folder)
-    known = (marked.forward_ns != MISSING) & (marked.backward_ns != MISSING)
     in_order = (marked.start_ns <= marked.forward_ns) & (marked.forward_ns <= marked.backward_ns)
-    whole = known & in_order & (marked.backward_ns <= marked.end_ns)
+    known = (marked.forward_ns != MISSING) & (marked.backward_ns != MISSING)
+    whole = ~known | (in_order & (marked.backward_ns <= marked.end_ns))
     if not whole.any():
         raise FactMissing([StepPhase.table])
+    forward = np.where(known, marked.forward_ns, marked.start_ns)
     follows = np.append(False, np.diff(marked.step) == 1)[: len(whole)]
     before = np.append(MISSING, marked.end_ns)[: len(whole)]
-    begins = np.where(follows & (before <= marked.forward_ns), before, marked.forward_ns)
+    begins = np.where(follows & (before <= forward), before, forward)
     chosen = np.flatnonzero(whole)
-    interval, passes, tail = (
-        (until - since)[chosen] / 1e3
-        for since, until in (
-            (begins, marked.forward_ns),
-            (marked.forward_ns, marked.backward_ns),
-            (marked.backward_ns, marked.end_ns),
-        )
+    interval = (forward - begins)[chosen] / 1e3
+    passes, tail = (
+        np.where(known, until - since, np.nan)[chosen] / 1e3
+        for since, until in ((marked.forward_ns, marked.backward_ns), (marked.backward_ns, marked.end_ns))
     )
     first = ~follows[chosen]
     return Table.build(
@@ -42,7 +43,7 @@ def _phases_of_iterations(folder: Folder) -> Table[StepPhase]:
         stage=MISSING if folder.stage is None else folder.stage,
         first=first.astype(np.int8),
         start_ns=begins[chosen],
-        whole_us=interval + passes + tail,
+        whole_us=(marked.end_ns - begins)[chosen] / 1e3,
         interval_us=np.where(first, np.nan, interval),
         forward_backward_us=passes,
         tail_us=tail,

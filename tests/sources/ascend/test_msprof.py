@@ -313,6 +313,18 @@ def test_the_passes_of_an_iteration_are_its_phases_and_what_lies_between_two_is_
     ]
 
 
+def test_what_lies_between_two_iterations_is_told_where_no_passes_were_marked(tmp_path: Path):
+    rows = summary_rows(*((0, "A", 1000 * at + 600, 300) for at in range(5)))
+    heading = "Device_id,Iteration ID,FP Start(us),BP End(us),Iteration End(us),Iteration Time(us),Model ID\n"
+    marks = "".join(f"0,{at + 1},N/A,N/A,{START + 1000 * at + 900:.3f},300,1\n" for at in range(5))
+    files = {"op_summary_20250101000000.csv": rows, "step_trace_20250101000000.csv": heading + marks}
+    path = write(tmp_path / PROF / "mindstudio_profiler_output", files)
+    _, source = only(path)
+    found = source.read(StepPhase).rows()
+    assert [row["interval_us"] for row in found] == [None, 700, 700, 700, 700]
+    assert {row["forward_backward_us"] for row in found} == {None}
+
+
 def test_what_was_recorded_and_not_exported_says_how_to_export_it(tmp_path: Path):
     write(tmp_path / PROF, {"device_0/data/task.slice_0": "binary", "host/data/api.slice_0": "binary"})
     for path in (tmp_path, tmp_path / PROF):

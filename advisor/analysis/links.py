@@ -39,7 +39,7 @@ def link_uses(
     finite = ~(np.isinf(links["size_bytes"]) | np.isinf(links["transit_us"]) | np.isinf(links["bandwidth_gbps"]))
     links = links.take(finite & (links["source"] != MISSING) & (links["target"] != MISSING))
     links = _told_once(links)
-    steps = max(len(np.unique(links["step"])), 1)
+    steps = _count_steps(links, split)
     ways = group_by(links["source"], links["target"], links.texts("link"))
     first = ways.first
     size, bulk_us, speed = _bulk_traffic(links, ways)
@@ -61,6 +61,12 @@ def link_uses(
         filled_us=_filled_us(split, calls, source, target) * _reduces_mostly(links, ways, calls),
         stage_worth_us=_worth_of_stage(split, stages, source, target),
     )
+
+
+def _count_steps(links: Table[Link], split: Table[Overlap] | None) -> int:
+    """Of how many steps the links tell: where they name none, as an analysis of a whole capture, of all it holds."""
+    named = links["step"] if split is None or (links["step"] != MISSING).any() else split["step"]
+    return max(len(np.unique(named)), 1)
 
 
 def _reduces_mostly(links: Table[Link], ways: Groups, calls: Table[CollectiveCall] | None) -> Array:

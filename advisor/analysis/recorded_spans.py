@@ -7,11 +7,11 @@ import numpy as np
 
 from advisor.analysis.counted import distinct_ranks
 from advisor.analysis.device import end_after
-from advisor.analysis.grouping import group_by
+from advisor.analysis.grouping import group_by, row_of_key
 from advisor.facts.base import MISSING
 from advisor.facts.derived import RecordedSpan
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepPhase, StepWindow
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, values_at
 
 _EVER = np.iinfo(np.int64)
 _EPOCH_NS = 10**18
@@ -43,7 +43,23 @@ def recorded_spans(
     rank, first, last = _bounds_by_rank(*map(np.concatenate, zip(*parts, strict=True)))
     since_epoch = (first > _EPOCH_NS) & (last < _EVER.max)
     began, ended = (np.where(since_epoch, moment / 1e3, np.nan) for moment in (first, last))
-    return Table.build(RecordedSpan, rank=rank, start_ns=first, end_ns=last, began_us=began, ended_us=ended)
+    return Table.build(
+        RecordedSpan,
+        rank=rank,
+        start_ns=first,
+        end_ns=last,
+        worked_ns=_first_kernels(rank, kernels),
+        began_us=began,
+        ended_us=ended,
+    )
+
+
+def _first_kernels(rank: Array, kernels: Table[Kernel] | None) -> Array:
+    if kernels is None:
+        return np.full(len(rank), MISSING)
+    start = kernels["start_ns"]
+    known, first, _ = _bounds_by_rank(*(one[start != MISSING] for one in (kernels["rank"], start, start)))
+    return values_at(first, row_of_key(known, rank), MISSING)
 
 
 def _timed_bounds_by_rank(rank: Array, start: Array, end: Array) -> tuple[Array, Array, Array]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 import math
 from statistics import median
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.analysis.link_ends import link_ends
 from advisor.analysis.links import link_uses
-from advisor.facts.derived import LinkEnd, LinkUse
+from advisor.facts.base import MISSING
+from advisor.facts.derived import LinkEnd, LinkUse, Overlap
 from advisor.facts.observed import Link
 from advisor.facts.table import Table
 
@@ -38,6 +40,14 @@ def test_a_slow_rank_is_told_from_its_neighbours_where_half_of_all_links_touch_i
     assert found[2]["best_gbps"] == pytest.approx(20 / 3) and found[2]["deviation"] > 3
     assert all(found[rank]["best_gbps"] >= 20 and found[rank]["deviation"] < 3 for rank in (0, 1, 3))
     assert {row["peers"] for row in found.values()} == {2}
+
+
+def test_links_that_name_no_step_tell_of_all_steps_of_the_run():
+    links, steps = ring(4, set()), Table.build(Overlap, rank=0, step=[1, 2, 3, 4, 5], span_us=1e6)
+    per_step = link_uses(links, steps).rows()
+    in_all = link_uses(links.having(step=np.full(len(links), MISSING)), steps).rows()
+    assert [row["transit_us"] for row in in_all] == pytest.approx([row["transit_us"] / 5 for row in per_step])
+    assert [row["bulk_us"] for row in in_all] == pytest.approx([row["bulk_us"] / 5 for row in per_step])
 
 
 def test_a_single_slow_link_makes_neither_of_its_ends_slow():

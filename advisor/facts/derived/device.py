@@ -574,5 +574,6 @@ class RecordedSpan(Fact):
     rank: Rank
     start_ns: Annotated[int, Ns("Start of the first.")]
     end_ns: Annotated[int, Ns("End of the last.")]
+    worked_ns: Annotated[int, Ns("Start of the first kernel; missing where none has a time.")]
     began_us: Annotated[float, Us("The start, counted from 1970; missing where clocks count from the start of a host.")]
     ended_us: Annotated[float, Us("The end, counted likewise.")]

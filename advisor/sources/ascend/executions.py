@@ -13,7 +13,8 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.facts.base import MISSING
-from advisor.facts.table import Array
+from advisor.facts.observed import DeviceTask, HostCall
+from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.device_tasks import DEVICE_TASKS
 from advisor.sources.ascend.host_calls import HOST_CALLS
@@ -56,14 +57,22 @@ def executions_of(folder: Folder) -> Executions:
     for way in ("text", "database"):
         try:
             calls = HOST_CALLS.ways[way](folder)
-            begin = np.unique(calls["start_ns"][calls.texts("name").isin(_CALLS) & calls.texts("kind").isin(["api"])])
-            tasks = DEVICE_TASKS.ways[way](folder) if len(begin) > 1 else None
+            calls = calls.take(calls.texts("name").isin(_CALLS) & calls.texts("kind").isin(["api"]))
+            tasks = DEVICE_TASKS.ways[way](folder) if len(calls) > 1 else None
         except (FactMissing, Unreadable):  # noted where they are read; the other export may hold them
             continue
         if tasks is not None:
             kernels = tasks["start_ns"][tasks.texts("kind").isin(["kernel"])]
+            begin = np.unique(_calls_for(tasks, calls)["start_ns"])
             return _followed_by(begin, kernels, int(tasks["end_ns"].max(initial=MISSING)))
     return Executions(*(np.empty(0, np.int64),) * 3)
+
+
+def _calls_for(tasks: Table[DeviceTask], calls: Table[HostCall]) -> Table[HostCall]:
+    """The calls that started a task of this device; all of them where no connection tells: a process may run several
+    devices, and its calls are read with each."""
+    mine = (calls["connection"] != MISSING) & np.isin(calls["connection"], tasks["connection"])
+    return calls.take(mine) if mine.any() else calls
 
 
 def _followed_by(begin: Array, kernels: Array, last: int) -> Executions:

@@ -111,6 +111,23 @@ def test_iterations_without_a_call_of_their_own_stay_as_they_were_marked(tmp_pat
     assert ((windows["end_ns"] - windows["start_ns"]) // 1000).tolist() == [840, 861, 840]
 
 
+def test_a_process_that_runs_two_devices_has_on_each_the_steps_of_its_own_calls(tmp_path: Path):
+    path = program(tmp_path, [40, 40, 40])
+    (file,) = path.rglob("msprof_*.json")
+    events = json.loads(file.read_text())
+    calls = [one for one in events if one["name"] == "AscendCL@aclmdlExecute"]
+    for number, call in enumerate(calls, 1):
+        other = {**call, "ts": f"{float(call['ts']) + 250 + 60 * number:.3f}", "args": {"connection_id": 100 + number}}
+        call["args"] = {"connection_id": number}
+        started = {"name": "MODEL_EXECUTE", "pid": 1000, "tid": 3, "ts": call["ts"], "dur": 1, "ph": "X"}
+        events += [other, {**started, "args": {"Task Type": "MODEL_EXECUTE", "connection_id": number}}]
+    file.write_text(json.dumps(events))
+    _, source = only_source(path)
+    windows = source.read(StepWindow)
+    begun = [6090, 6090 + 1060, 6090 + 2 * 1060]
+    assert ((windows["start_ns"] // 1000) - START).tolist() == begun
+
+
 def test_models_that_are_executed_in_turn_make_a_step_together(tmp_path: Path):
     run, source = only_source(program(tmp_path, [40, 7, 40, 7, 40, 7, 40]))
     assert run.steps == (1, 2, 3)

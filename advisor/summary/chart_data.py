@@ -120,12 +120,16 @@ def _slowest_rank(overlaps: Table[Overlap]) -> tuple[int | None, float | None]:
 def slack_by_rank(overlaps: Table[Overlap]) -> dict[int, float]:
     """By rank: how much more of a step it spends in communication that nothing hides than the rank that spends least.
 
-    Ranks end their steps together; who waits least is who the others wait for.
+    Ranks end their steps together; who waits least is who the others wait for. Where none communicates, as copies of a
+    program on several devices, each ends by itself: then it is how much sooner than the slowest.
     """
     groups, (ranks,) = _group_rows(overlaps["rank"])
     exposed = _group_mean(overlaps.floats("exposed_comm_us"), groups, len(ranks))
     found = np.flatnonzero(np.isfinite(exposed))
     waited = exposed[found] - exposed[found].min(initial=np.inf)
+    if not exposed[found].any():
+        span = _group_mean(overlaps.floats("span_us"), groups, len(ranks))[found]
+        waited = np.nan_to_num(span.max(initial=-np.inf) - span)
     return dict(zip(ranks[found].tolist(), waited.tolist(), strict=True))
 
 

@@ -221,6 +221,11 @@ def test_the_rank_with_least_exposed_communication_is_the_one_others_wait_for() 
     assert slack_by_rank(Table.empty(Overlap)) == {}
 
 
+def test_ranks_that_do_not_communicate_do_not_wait_for_each_other() -> None:
+    rows = "rank step span_us exposed_comm_us\n0 1 100 0\n0 2 120 0\n1 1 300 0\n1 2 320 0"
+    assert slack_by_rank(read_table(Overlap, rows)) == {0: 200.0, 1: 0.0}
+
+
 def courses(*steps: tuple[int, int, float, float]) -> Table[StepCourse]:
     """Rank, number, length and exposed communication of steps, each of one slice."""
     rank, step, length, waits = zip(*steps, strict=True)

@@ -129,8 +129,10 @@ CARE: Mapping[Recorder, tuple[tuple[Switch | Literal[""], Text], ...]] = {
         (
             "",
             _t(
-                "msprof records neither the framework nor Python: for host causes use the profiler of the framework.",
-                "msprof 不采集框架层与 Python 调用栈：分析 host 侧原因请使用框架自带的 profiler。",
+                "msprof records neither the framework nor Python: for host causes use the profiler of the framework; "
+                "a program without one marks its parts with mstx and adds --msproftx=on.",
+                "msprof 不采集框架层与 Python 调用栈：分析 host 侧原因请使用框架自带的 profiler；"
+                "不使用框架的程序可用 mstx 标记各部分，并加上 --msproftx=on。",
             ),
         ),
     ),
@@ -221,7 +223,7 @@ def _msprof_command(on: Collection[Switch], level2: bool) -> Iterator[str]:
     options = OPTIONS["msprof"]
     given = ["--output=./prof", options["host"], "--task-time=l1", "--ai-core=on"]
     given += [options[switch] for switch in ("pipes", "memory", "l2") if switch in on]
-    yield "msprof " + " \\\n    ".join([*given, "python3 train.py"])
+    yield "msprof " + " \\\n    ".join([*given, "./app"])
 
 
 def _atb_variables(on: Collection[Switch], level2: bool) -> Iterator[str]:

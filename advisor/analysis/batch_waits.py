@@ -2,7 +2,8 @@
 """How long a loop that takes its batches itself waits for them, and how much of that keeps the device idle.
 
 MindSpore's profiler times each batch and does not say when that was. The loop takes it as a step begins, on the thread
-that launches: where the host calls nothing then and the device is idle, the pause gets shorter by what the batch takes.
+that launches: as far as the host calls nothing meanwhile and the device is idle, the batch is what it waits for. Where the
+host is ahead, the device has work left when the step begins, and becomes idle later.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.after_waits import charge_after_waits
-from advisor.analysis.intervals import whole_ns
 from advisor.facts.base import MISSING
 from advisor.facts.derived import BatchWait, Gap
 from advisor.facts.observed import BatchQueue, HostCall, StepWindow
@@ -31,8 +31,7 @@ def batch_waits(
         batch = taken["taken_us"][taken["rank"] == rank]
         begun = windows["start_ns"][(windows["rank"] == rank) & (windows["start_ns"] != MISSING)]
         if len(begun):
-            pauses = _pauses_around(begun, silent.take(silent["rank"] == rank))
-            waited = np.minimum(pauses, batch.mean()).sum() / len(begun)
+            waited = _idle_after(np.sort(begun), batch.mean(), silent.take(silent["rank"] == rank)).sum() / len(begun)
             rows.append((rank, float(len(batch)), float(batch.mean()), float(waited)))
     columns = zip(*rows, strict=True) if rows else ((),) * 4
     return Table.build(BatchWait, **dict(zip(("rank", "batches", "taken_us", "waited_us"), columns, strict=True)))
@@ -45,9 +44,18 @@ def _silent_pauses(idle: Table[Gap], calls: Table[HostCall]) -> Table[Gap]:
     return charged.take(late).sorted_by("start_ns")
 
 
-def _pauses_around(moments: Array, pauses: Table[Gap]) -> Array:
-    """How long the pause lasts in which each moment lies, µs; 0 where there is none."""
-    at = np.searchsorted(pauses["start_ns"], moments, "right") - 1
-    lasts = values_at(pauses["duration_us"], at, 0.0)
-    end = values_at(pauses["start_ns"] + whole_ns(pauses["duration_us"]), at, 0)
-    return np.where(moments <= end, lasts, 0.0)
+def _idle_after(moments: Array, taken_us: float, pauses: Table[Gap]) -> Array:
+    """How much of the time that a batch takes from each moment on, and no longer than until the next, is a pause, µs."""
+    until = np.minimum(moments + round(taken_us * 1e3), np.append(moments[1:], np.iinfo(np.int64).max))
+    return _paused_before(until, pauses) - _paused_before(moments, pauses)
+
+
+def _paused_before(moments: Array, pauses: Table[Gap]) -> Array:
+    """How much of all pauses, which share no time, lies before each moment, µs."""
+    lasts = pauses["duration_us"]
+    whole = np.append(0.0, np.cumsum(lasts))
+    begun = np.searchsorted(pauses["start_ns"], moments, "right")
+    last = begun - 1
+    within = (moments - values_at(pauses["start_ns"], last, 0)) / 1e3
+    found: Array = whole[begun] - np.where(begun > 0, np.maximum(values_at(lasts, last, 0.0) - within, 0.0), 0.0)
+    return found

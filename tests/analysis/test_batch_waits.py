@@ -23,7 +23,12 @@ def waited(*gaps: tuple[float, float, str, str]) -> list[tuple[object, ...]]:
 
 def test_what_batches_take_counts_in_the_pauses_in_which_steps_begin() -> None:
     pauses = waited((59.9, 8, "host_late", "-"), (119, 5, "python", "-"))
-    assert pauses == [(0, 3.0, 6000.0, (6000 + 5000) / 3)]
+    assert pauses == [(0, 3.0, 6000.0, (6000 + 4000) / 3)]
+
+
+def test_a_host_that_is_ahead_takes_its_batch_before_the_device_runs_dry() -> None:
+    ((_, _, _, idle),) = waited((62, 9, "host_late", "-"), (125.5, 0.25, "python", "-"), (130, 9, "python", "-"))
+    assert idle == (4000 + 250) / 3
 
 
 def test_a_batch_that_is_fetched_while_the_device_works_costs_nothing() -> None:

@@ -7,9 +7,9 @@ from advisor.facts.base import Count, Fact, Flag, Index, Key, Number, Rank, Shar
 
 
 class BatchWait(Fact):
-    """How long the loop of one rank waits for its batches, and how much of that the device is idle. It counts where a
-    step begins within a pause in which the host calls nothing that was recorded, and no more than that pause lasts: a
-    batch that is fetched while the device works costs nothing.
+    """How long the loop of one rank waits for its batches, and how much of that the device is idle. From the begin of a
+    step on, and as long as a batch takes, pauses count in which the host calls nothing that was recorded: a batch that
+    is fetched while the device works costs nothing.
     """
 
     table = "batch_waits"

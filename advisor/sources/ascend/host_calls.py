@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -98,14 +99,22 @@ def _names_and_activities(name: Texts, kinds: Array) -> dict[str, Texts]:
 def _kinds_of_events(category: Texts, name: Texts) -> Array:
     """Per event the code of its kind, -1 for those not on the host."""
     by_category = np.array([*(_KIND_CODES.get(BY_CATEGORY.get(c, ""), -1) for c in category.names), -1], np.int8)
-    by_layer = np.array([*(_KIND_CODES.get(BY_LAYER.get(_layer_of_name(n), ""), -1) for n in name.names), -1], np.int8)
+    by_layer = np.array([*(_KIND_CODES.get(_kind_of_name(n), -1) for n in name.names), -1], np.int8)
     refined = np.array([*(_KIND_CODES[operator_kind(n)] for n in name.names), -1], np.int8)
-    kinds = np.where(category.codes < 0, by_layer[name.codes], by_category[category.codes])
+    uncategorised = (category.codes < 0) | category.isin([""])
+    kinds = np.where(uncategorised, by_layer[name.codes], by_category[category.codes])
     return np.where(kinds == _KIND_CODES["operator"], refined[name.codes], kinds)
 
 
-def _layer_of_name(name: str) -> str:
-    return name.partition("@")[0] if "@" in name else ""
+def _kind_of_name(name: str) -> str:
+    """The kind of an event without a category; empty where the name tells none."""
+    if _LAUNCHES.match(name):
+        return "operator"
+    return BY_LAYER.get(name.partition("@")[0], "") if "@" in name else ""
+
+
+_LAUNCHES = re.compile(r"[A-Za-z]\w*::\w*(KernelLaunch|LaunchTask)\w*::")
+"""How MindSpore begins the names of events in which an operator is launched; its others tell no operator."""
 
 
 def _shorten_names(name: Texts, kinds: Array, layered: Array) -> Texts:

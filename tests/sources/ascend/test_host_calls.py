@@ -28,6 +28,17 @@ SPELLED = [
     (event("GC", "1.000", cat="GC"), "gc", "GC"),
     (event("AscendCL@aclrtMemcpy", "1.000"), "api", "aclrtMemcpy"),
     (event("Node@launch", "1.000"), "launch", "launch"),
+    (event("Node@launch", "1.000", cat=""), "launch", "launch"),
+    (
+        event("Kernel::KernelLaunch::Default/net/Add-op1", "1.000", cat=""),
+        "operator",
+        "Kernel::KernelLaunch::Default/net/Add-op1",
+    ),
+    (
+        event("PynativeFramework::PyNativeLaunchTask::Add", "1.000", cat=""),
+        "operator",
+        "PynativeFramework::PyNativeLaunchTask::Add",
+    ),
     (event("Hccl@Launch_Ffts", "1.000"), "communicate", "Launch_Ffts"),
     (event("Communication@Launch_Ffts", "1.000"), "communicate", "Launch_Ffts"),
     (event("Runtime@StreamSynchronize", "1.000"), "runtime", "StreamSynchronize"),
@@ -38,6 +49,12 @@ SPELLED = [
 def test_calls_have_the_kind_and_name_of_their_layer(tmp_path: Path, found: Json, kind: str, name: str) -> None:
     (row,) = of(HOST_CALLS.ways["text"], captured(tmp_path, [found]))
     assert (row["kind"], row["name"]) == (kind, name)
+
+
+@pytest.mark.parametrize("name", ["RuntimeFramework::WaitTaskFinish::Default", "RunOp", "Default/net/Add-op1"])
+def test_an_event_of_mindspore_that_launches_nothing_is_no_operator(tmp_path: Path, name: str) -> None:
+    with pytest.raises(FactMissing):
+        of(HOST_CALLS.ways["text"], captured(tmp_path, [event(name, "1.000", cat="")]))
 
 
 def test_what_runs_on_the_device_is_no_host_call(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 """How long a loop that takes its batches itself waits for them, and how much of that keeps the device idle.
 
 MindSpore's profiler times each batch and does not say when that was. The loop takes it as a step begins, on the thread
-that launches: as far as the host calls nothing meanwhile and the device is idle, the batch is what it waits for. Where the
-host is ahead, the device has work left when the step begins, and becomes idle later.
+that launches: as far as the host calls nothing meanwhile and the device is idle, the batch is what it waits for. Where
+the host is ahead, the device has work left when the step begins, and becomes idle later.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.after_waits import charge_after_waits
+from advisor.analysis.intervals import whole_ns
 from advisor.facts.base import MISSING
 from advisor.facts.derived import BatchWait, Gap
 from advisor.facts.observed import BatchQueue, HostCall, StepWindow
 from advisor.facts.table import Array, Table, values_at
 
+_LAST_NS = np.iinfo(np.int64).max
 _LATE = ("python", "host_late")
 """Causes of idle time in which the host had not launched what comes next."""
 
@@ -45,8 +47,8 @@ def _silent_pauses(idle: Table[Gap], calls: Table[HostCall]) -> Table[Gap]:
 
 
 def _idle_after(moments: Array, taken_us: float, pauses: Table[Gap]) -> Array:
-    """How much of the time that a batch takes from each moment on, and no longer than until the next, is a pause, µs."""
-    until = np.minimum(moments + round(taken_us * 1e3), np.append(moments[1:], np.iinfo(np.int64).max))
+    """How much of the time that a batch takes from each moment on, no longer than until the next, is a pause, µs."""
+    until = np.minimum(moments + whole_ns(np.full(len(moments), taken_us)), np.append(moments[1:], _LAST_NS))
     return _paused_before(until, pauses) - _paused_before(moments, pauses)
 
 

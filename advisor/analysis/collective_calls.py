@@ -13,7 +13,7 @@ import re
 import numpy as np
 from msgspec import Struct
 
-from advisor.analysis.awaited_ranks import LongestWait, are_rooted, longest_wait_of_calls, without_waits_for_captured
+from advisor.analysis.awaited_ranks import LongestWait, longest_wait_of_calls, without_waits_for_captured
 from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.device import collective_times, kernel_times
 from advisor.analysis.gradient_repeats import micro_batches_by_repeats
@@ -27,7 +27,7 @@ from advisor.analysis.tensor_groups import kinds_of_calls
 from advisor.analysis.transit import split_times
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CallMatch, CollectiveCall, Overlap
-from advisor.facts.observed import Collective, Group, Kernel, Link, PeerWait, Transfer
+from advisor.facts.observed import Collective, Kernel, Link, PeerWait, Transfer
 from advisor.facts.profile import completed_by
 from advisor.facts.table import Array, Table, Texts
 from advisor.model.run import Run
@@ -44,39 +44,10 @@ _EVER = np.iinfo(np.int64)
 
 def complete_by_other_ranks(run: Run, calls: Table[CollectiveCall]) -> Table[CollectiveCall]:
     """The calls with what depends on all ranks: waits for those not captured, and the micro-batches of a pipeline."""
-    calls = complete_waits_for_absent(run, calls)
+    calls = calls.having(absent_us=without_waits_for_captured(run, calls))
     known = np.flatnonzero((calls["stage"] != MISSING) & (calls["step"] != MISSING))
     batches, _ = count_micro_batches(calls.take(known), calls["stage"][known], len(run.parallel.stages))
     return calls if np.isnan(batches) else calls.having(micro_batches=np.full(len(calls), batches))
-
-
-def complete_waits_for_absent(run: Run, calls: Table[CollectiveCall]) -> Table[CollectiveCall]:
-    """The calls with `absent_us` as all captured ranks tell it.
-
-    The captured rank that waits shortest in an operation came last of them, and waits for none of them: as long as it
-    waits, all wait for one that was not captured, whether or not its name was recorded. Where the members of a
-    communicator are unknown, a captured rank that is the only one of it is not alone in it.
-    """
-    absent = without_waits_for_captured(run, calls)
-    seen = _count_captured(calls)
-    group = calls.texts("group")
-    others = (group.codes >= 0) & np.where(np.isnan(calls["members"]), seen == 1, calls["members"] > seen)
-    unnamed = np.isnan(absent) & others & ~are_rooted(calls.texts("op"))
-    told = np.where(unnamed, calls["wait_us"], absent)
-    met = np.flatnonzero((calls["elapse_us"] >= 0) & (calls["p2p"] != 1))
-    parts = same_operation(calls, met)
-    known = (parts.sums(np.isnan(told[met]).astype(np.float64)) == 0) & (parts.sizes == parts.largest(seen[met]))
-    least = np.where(known, parts.smallest(told[met]), np.nan)[parts.of]
-    absent[met] = np.where(np.isnan(absent[met]), least, np.fmin(least, absent[met]))
-    return calls.having(absent_us=absent)
-
-
-def _count_captured(calls: Table[CollectiveCall]) -> Array:
-    """Per call: on how many captured ranks its communicator is seen."""
-    group = calls.texts("group").codes
-    ranks = group_by(group, calls["rank"]).first
-    groups = group_by(group)
-    return np.bincount(groups.of[ranks], minlength=len(groups))[groups.of].astype(np.float64)
 
 
 @completed_by(complete_by_other_ranks)
@@ -89,7 +60,6 @@ def collective_calls(
     transfers: Table[Transfer] | None = None,
     links: Table[Link] | None = None,
     waits: Table[PeerWait] | None = None,
-    members: Table[Group] | None = None,
 ) -> Table[CollectiveCall]:
     """Every communication operator with its exposed part and the usual length of its like.
 
@@ -141,7 +111,6 @@ def collective_calls(
         micro_batches=_micro_batches(collectives, kernels, lacking),
         alike=alike.sizes[alike.of].astype(np.float64),
         typical_us=alike.medians(elapse)[alike.of],
-        members=_count_members(collectives.texts("group"), members),
         turn=turn,
         apart_us=apart,
         queued_op=ops_queued_behind(collectives, kernels),
@@ -157,16 +126,6 @@ def collective_calls(
         waited_again_us=_waited_again(collectives, wait, awaited),
         sole=_has_sole_group(collectives),
     )
-
-
-def _count_members(group: Texts, members: Table[Group] | None) -> Array:
-    """Per call: how many ranks its communicator has; missing where that was not recorded."""
-    if members is None:
-        return np.full(len(group), np.nan)
-    same = group_by(Texts.concat([group, members.texts("group")])).of
-    one_each = group_by(same[len(group) :], members["rank"]).first
-    count = np.bincount(same[len(group) :][one_each], minlength=int(same.max(initial=0)) + 1)[same[: len(group)]]
-    return np.where(count > 0, count, np.nan)
 
 
 def _micro_batches(collectives: Table[Collective], kernels: Table[Kernel] | None, lacking: Array) -> Array:

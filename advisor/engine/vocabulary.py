@@ -28,6 +28,7 @@ TABLES: Mapping[str, Text] = {
     "call_matches": _t("collectives of several ranks", "各卡共有的集合通信"),
     "call_totals": _t("totals of host calls", "host 调用汇总"),
     "chip_limits": _t("what the chip can do", "芯片能力"),
+    "absent_waits": _t("waits for ranks that were not captured", "对未采集的卡的等待"),
     "collective_calls": _t("times of single collectives", "各次集合通信的时间"),
     "collective_places": _t("collectives by the operators around them", "按前后算子归类的集合通信"),
     "collectives": _t("collectives", "集合通信"),

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.analysis.collective_calls import collective_calls, complete_waits_for_absent
+from advisor.analysis.collective_calls import collective_calls, complete_by_other_ranks
 from advisor.analysis.longest_collectives import longest_calls
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall
-from advisor.facts.observed import Collective, Group, PeerWait
+from advisor.facts.observed import Collective, PeerWait
 from advisor.facts.table import Table, read_table
 from advisor.model.run import Run
 from advisor.model.run_of_ranks import run_of_ranks
@@ -36,7 +36,7 @@ def told(waits: str = WAITS, collectives: str = COLLECTIVES) -> list[dict[str, o
     calls = read_table(Collective, collectives)
     run = Run(ranks=(0, 1))
     found = collective_calls(run_of_ranks(run), calls, None, waits=read_table(PeerWait, waits))
-    return complete_waits_for_absent(run, found).rows()
+    return complete_by_other_ranks(run, found).rows()
 
 
 def followed(calls: str, ranks: tuple[int, ...]) -> dict[int, tuple[object, ...]]:
@@ -65,9 +65,11 @@ def test_waits_for_one_rank_are_added_up_over_the_calls_of_a_rank():
 
 
 def test_only_a_wait_for_a_rank_that_had_yet_to_come_and_was_not_captured_is_one_for_an_absent_rank():
-    assert [row["absent_us"] for row in told()] == [41, 0, 41], "the rank that came later waited only so long for it"
+    assert [row["absent_us"] for row in told()] == [90, 0, 41]
     captured = told(WAITS.replace(" 5    5 ", " 1    1 "))
     assert [row["absent_us"] for row in captured][:2] == [0, 0]
+    alike = told(WAITS.replace(" 1    1     2000     40 ", " 1    1     2000     91 "))
+    assert [row["absent_us"] for row in alike] == [None, 0, 41], "for rank 1, or for rank 5"
     unknown = told(WAITS.replace(" 5    5 ", " -    5 "))
     assert [row["absent_us"] for row in unknown] == [None, 0, None]
 
@@ -190,60 +192,6 @@ def walk(told: list[tuple[int, int]], rank: int) -> int | None:
             return None if peer in (-1, rank) else peer
         at = peer
     return None
-
-
-UNNAMED = """
-rank step name  op        group p2p   start_ns elapse_us transit_us wait_us idle_us
-0    1    one   allReduce a     false 1000     100       10         90      0
-0    1    root  broadcast a     false 200000   80        10         70      0
-1    1    one   allReduce a     false 51000    50        10         40      0
-1    1    root  broadcast a     false 200000   80        10         70      0
-0    1    two   allReduce b     false 300000   60        10         50      0
-"""
-GROUPS = """
-group rank position
-a     0    0
-a     1    1
-a     5    2
-"""
-
-
-def unnamed(groups: str = GROUPS, collectives: str = UNNAMED) -> dict[tuple[object, object], object]:
-    calls, run = read_table(Collective, collectives), Run(ranks=(0, 1))
-    found = collective_calls(run_of_ranks(run), calls, None, members=read_table(Group, groups))
-    return {(row["rank"], row["name"]): row["absent_us"] for row in complete_waits_for_absent(run, found).rows()}
-
-
-def test_what_all_captured_ranks_of_an_operation_wait_is_for_one_that_was_not_captured():
-    absent = unnamed()
-    assert (absent[0, "one"], absent[1, "one"]) == (40, 40), "beyond it, rank 0 waits for rank 1"
-    assert (absent[0, "root"], absent[1, "root"]) == (None, None), "it may come and have nothing yet to hand on"
-    assert absent[0, "two"] == 50, "no other captured rank takes part: somebody else does"
-
-
-def test_who_stands_for_others_that_were_waited_for_as_long_is_not_taken_at_its_word():
-    alike = WAITS.replace(" 1    1     2000     40 ", " 1    1     2000     91 ")
-    assert [row["absent_us"] for row in told(alike)] == [None, 0, 41], "for rank 1, or for rank 5"
-    found = collective_calls(
-        run_of_ranks(Run(ranks=(0, 1))),
-        read_table(Collective, UNNAMED),
-        None,
-        waits=read_table(PeerWait, alike),
-        members=read_table(Group, GROUPS),
-    )
-    absent = complete_waits_for_absent(Run(ranks=(0, 1)), found).rows()
-    assert [row["absent_us"] for row in absent if row["name"] == "one"] == [41, 41]
-
-
-def test_nobody_absent_is_blamed_where_all_members_were_captured_or_are_unknown():
-    assert unnamed(GROUPS.replace("a     5    2", ""))[1, "one"] is None
-    assert unnamed("group rank position\nc 1 0\nc 0 1")[1, "one"] is None
-    assert unnamed(collectives=UNNAMED.replace("1    1    one", "1    2    one"))[0, "one"] is None, "rank 1 was last?"
-    lacking = UNNAMED.replace(
-        "1    1    one   allReduce a     false 51000    50        10         40      0",
-        "1    1    one   allReduce a     false 51000    50        -          -       -",
-    )
-    assert unnamed(collectives=lacking)[0, "one"] is None, "how long the last one waits is unknown"
 
 
 @pytest.mark.parametrize("lost", range(4))

@@ -91,7 +91,6 @@ class CollectiveCall(Fact):
     bus_bytes: Annotated[float, Bytes("What each member sends or receives for it, as in `collectives`.")]
     alike: Annotated[float, Count("Calls of the same kind, group and size on this rank, itself included.")]
     typical_us: Annotated[float, Us("Median elapse of those.")]
-    members: Annotated[float, Count("Ranks of its communicator; missing where they are unknown.")]
     turn: Annotated[
         float,
         Count(
@@ -123,10 +122,8 @@ class CollectiveCall(Fact):
     absent_us: Annotated[
         float,
         Us(
-            "What it waits for ranks that were not captured and had not come: the least that a captured rank waits in "
-            "the same operation, as the last of them waits for none of them. Waits for ranks that were captured are 0; "
-            "where nothing tells for whom, all waiting counts in an operation in which others take part, unless its "
-            "data flow one way. Missing where no wait was recorded, or not who takes part."
+            "The part of that wait for a rank that was not captured and had not come when it began: all of it, or 0; "
+            "missing where no wait was recorded, or nothing tells for whom, as where another was waited for as long."
         ),
     ]
     awaited_alike: Annotated[float, Count("Ranks it waited for as long, or for 90 % of that; that rank included.")]
@@ -139,6 +136,43 @@ class CollectiveCall(Fact):
         ),
     ]
     sole: Annotated[bool, Flag("All collectives of the run are of one communicator, and none is point to point.")]
+
+
+class AbsentWait(Fact):
+    """What one rank waits in one collective for ranks that were not captured."""
+
+    table = "absent_waits"
+    observed = False
+    across_ranks = True
+
+    rank: Rank
+    step: Step
+    name: Annotated[str, Name("Name.")]
+    op: Annotated[str, Key("Kind of operator.")]
+    group: Annotated[str, Name("Communicator.")]
+    group_kind: Annotated[str, Key("tp, pp, dp …; missing when unknown.")]
+    start_ns: Annotated[int, Ns("Start.")]
+    elapse_us: Annotated[float, Us("Start to end.")]
+    exposed_us: Annotated[float, Us("The part with no kernel beside it.")]
+    transit_us: Annotated[float, Us("Data moving, as in `collective_calls`.")]
+    wait_us: Annotated[float, Us("Waiting for peers, as in `collective_calls`.")]
+    waited_again_us: Annotated[float, Us("The part of it in which another call waits, as in `collective_calls`.")]
+    size_bytes: Annotated[float, Bytes("Payload.")]
+    awaited_rank: Annotated[int, Volatile("The rank it waited for longest; missing where nothing tells who that is.")]
+    awaited_place: Annotated[int, Volatile("Place of that rank in the communicator.")]
+    awaited_us: Annotated[float, Us("How long that wait was.")]
+    awaited_late: Annotated[bool, Flag("That rank had not come when the wait began; missing where it does not tell.")]
+    awaited_alike: Annotated[float, Count("Ranks it waited for as long, or for 90 % of that; that rank included.")]
+    awaited_all_us: Annotated[float, Us("The longest waits of all calls of its rank for that rank together.")]
+    absent_us: Annotated[
+        float,
+        Us(
+            "What it waits for ranks that were not captured and had not come: the least that a captured rank waits in "
+            "the same operation, as the last of them waits for none of them. Waits for ranks that were captured are 0; "
+            "where nothing tells for whom, all waiting counts in an operation in which others take part, unless its "
+            "data flow one way. Missing where no wait was recorded, or not who takes part."
+        ),
+    ]
 
 
 class LongestCall(Fact):

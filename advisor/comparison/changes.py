@@ -28,6 +28,11 @@ CROSSED = Text(
     zh="虽跨过阈值，但变化幅度在同一程序两次采集的正常波动之内",
 )
 """Why a finding that came or went counts as the same."""
+NOT_CAPTURED = Text(
+    en="none of the ranks on which it was seen was captured the other time",
+    zh="出现该问题的卡在另一次均未采集",
+)
+"""Why a finding that came or went on some ranks tells nothing."""
 
 
 def finding_changes(before: Diagnosis, after: Diagnosis, noise: Noise, found: Conditions) -> tuple[Change, ...]:
@@ -43,9 +48,15 @@ class _Side:
     """What one of the two diagnoses says of each finding of either."""
 
     def __init__(self, own: Diagnosis) -> None:
-        self.findings, self.rules = own.by_fingerprint, own.rules
+        self.findings, self.rules, self.run = own.by_fingerprint, own.rules, own.run
         self.outcomes = {outcome.rule: outcome for outcome in own.outcomes}
         self.measures = {one.fingerprint: one for outcome in own.outcomes for one in outcome.measures}
+
+    def captured(self, finding: Finding) -> bool:
+        """Whether any of the ranks on which a finding was seen was captured here, of those that the job has."""
+        ranks = {place.rank for place in finding.seen}
+        absent = set(range(self.run.rank_count)).difference(self.run.ranks)
+        return not ranks or not ranks <= absent
 
     def of(self, name: str) -> Finding | Measure | None:
         return self.findings.get(name) or self.measures.get(name)
@@ -106,13 +117,15 @@ def _raw_status(
     old, new = (side.findings.get(finding.fingerprint) for side in sides)
     if old is not None and new is not None:
         return _status_in_both(old, new, metrics, noise), None
-    lacking = sides[0] if old is None else sides[1]
+    known, lacking = (new, sides[0]) if old is None else (old, sides[1])
     reason = _not_looked(finding.rule, lacking.outcomes.get(finding.rule))
     if reason is not None:
         return "not comparable", reason
     unknown = _kept_quiet_by_what_is_unknown(finding.fingerprint, sides)
     if unknown is not None:
         return "not comparable", unknown
+    if known is not None and not lacking.captured(known):
+        return "not comparable", NOT_CAPTURED
     if _hardly_crossed(metrics, noise):
         return "same", CROSSED
     return ("new" if old is None else "gone"), None

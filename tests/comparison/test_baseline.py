@@ -23,6 +23,7 @@ from advisor.model.findings import (
     Evidence,
     Finding,
     Measure,
+    Place,
     Saving,
     Spent,
     StepSplit,
@@ -199,6 +200,19 @@ def test_what_was_not_looked_at_is_not_comparable() -> None:
         assert change.status == "not comparable"
         assert change.reason is not None
         assert "host/idle" in change.reason.zh
+
+
+def test_what_was_seen_on_ranks_that_were_not_captured_the_other_time_is_neither_new_nor_gone() -> None:
+    late = finding().model_copy(update={"seen": (Place(rank=1, saving_us=200.0),)})
+
+    def of(*ranks: int, job: int = 0, found: tuple[Finding, ...] = ()) -> Diagnosis:
+        one = diagnosis(*found)
+        return one.model_copy(update={"run": one.run.model_copy(update={"ranks": ranks, "world_size": job})})
+
+    assert status(of(0, 1, job=4, found=(late,)), of(0, 2, job=4)) == "not comparable"
+    assert status(of(0, 2, job=4), of(0, 1, job=4, found=(late,))) == "not comparable"
+    assert status(of(0, 1, job=4, found=(late,)), of(1, 2, job=4)) == "gone"
+    assert status(of(0, 1, job=4, found=(late,)), of(0, job=1)) == "gone", "the job has no such rank now"
 
 
 def test_a_slower_host_proves_nothing_where_the_profiler_recorded_more() -> None:

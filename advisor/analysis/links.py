@@ -45,6 +45,7 @@ def link_uses(
     size, bulk_us, speed = _bulk_traffic(links, ways)
     usual = set_against_like(comparable_links(links.texts("link").take(first), size), speed)
     source, target = links["source"][first], links["target"][first]
+    by_step = _bulk_traffic_by_step(links, ways, usual.typical)
     return Table.build(
         LinkUse,
         source=source,
@@ -57,6 +58,9 @@ def link_uses(
         alike=usual.alike,
         typical_gbps=usual.typical,
         deviation=usual.deviation,
+        bulk_steps=by_step.steps,
+        middle_gbps=by_step.middle_gbps,
+        slowest_step=by_step.slowest,
         exposed_share=_exposed_share(split, source, target),
         filled_us=_filled_us(split, calls, source, target) * _reduces_mostly(links, ways, calls),
         stage_worth_us=_worth_of_stage(split, stages, source, target),
@@ -116,6 +120,32 @@ def _bulk_traffic(links: Table[Link], ways: Groups) -> tuple[Array, Array, Array
     recorded = ways.means(np.where(bulk, links["bandwidth_gbps"], np.nan))
     with np.errstate(invalid="ignore", divide="ignore"):
         return size, transit, np.where(transit > 0, size / transit / 1e3, recorded)
+
+
+class _BulkBySteps(Struct, frozen=True):
+    """Per way: what it moves in bulk, step by step."""
+
+    steps: Array
+    """In how many it does."""
+    middle_gbps: Array
+    """The median of their bandwidths; missing where nothing is moved in bulk."""
+    slowest: Array
+    """The step in which most time is lost beside what is usual; missing where none is, or no step was marked."""
+
+
+def _bulk_traffic_by_step(links: Table[Link], ways: Groups, typical_gbps: Array) -> _BulkBySteps:
+    bulk = np.flatnonzero((links["size_bytes"] >= BULK_BYTES) & (links["transit_us"] > 0))
+    cells = group_by(ways.of[bulk], links["step"][bulk])
+    way, step = ways.of[bulk][cells.first], links["step"][bulk][cells.first]
+    size, took = cells.sums(links["size_bytes"][bulk]), cells.sums(links["transit_us"][bulk])
+    lost = took - size / typical_gbps[way] / 1e3
+    of_way = group_by(way)
+    middle, slowest = np.full(len(ways), np.nan), np.full(len(ways), MISSING)
+    middle[way[of_way.first]] = of_way.medians(size / took / 1e3)
+    last = np.flatnonzero(lost > 0)
+    last = last[np.argsort(lost[last], kind="stable")]
+    slowest[way[last]] = step[last]
+    return _BulkBySteps(np.bincount(way, minlength=len(ways)).astype(np.float64), middle, slowest)
 
 
 def _exposed_share(split: Table[Overlap] | None, source: Array, target: Array) -> Array:

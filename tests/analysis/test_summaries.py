@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import statistics
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,6 +46,27 @@ def test_a_slow_link_stands_out_from_links_of_its_kind():
     assert [round(r["bandwidth_gbps"]) for r in rows] == [20, 21, 19, 20, 5]
     assert rows[4]["deviation"] > 5 > max(r["deviation"] for r in rows[:4])
     assert rows[0]["alike"] == 5 and rows[0]["typical_gbps"] == pytest.approx(20)
+
+
+def test_a_link_says_in_which_step_it_lost_most_and_what_is_usual_of_its_steps():
+    steps = [ring([20, 20, 20, 20, speed]).having(step=np.full(5, at)) for at, speed in enumerate([20, 4, 20, 10, 19])]
+    *sound, slow = link_uses(Table.concat(Link, steps), None).rows()
+    assert (slow["bulk_steps"], slow["slowest_step"]) == (5, 1)
+    assert slow["middle_gbps"] == pytest.approx(19)
+    assert slow["bandwidth_gbps"] < 12
+    assert [row["slowest_step"] for row in sound] == [None] * 4
+    (small, *_) = link_uses(ring([20.0] * 4, size=1000), None).rows()
+    assert (small["bulk_steps"], small["middle_gbps"], small["slowest_step"]) == (0, None, None)
+
+
+@given(st.lists(st.lists(st.integers(1, 9), min_size=4, max_size=4), min_size=1, max_size=5))
+def test_steps_of_links_are_those_of_a_plain_loop(speeds: list[list[int]]):
+    tables = [ring(list(map(float, one))).having(step=np.full(4, at)) for at, one in enumerate(speeds)]
+    for row, own in zip(link_uses(Table.concat(Link, tables), None).rows(), zip(*speeds, strict=True), strict=True):
+        assert row["middle_gbps"] == pytest.approx(float(np.median(own)))
+        lost = [1e6 / speed - 1e6 / row["typical_gbps"] for speed in own]
+        if max(lost) > 1e-6:
+            assert lost[row["slowest_step"]] == pytest.approx(max(lost))
 
 
 def test_equal_links_do_not_deviate():

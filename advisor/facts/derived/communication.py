@@ -480,6 +480,12 @@ class LinkUse(Fact):
     alike: Annotated[float, Count("Links of the same kind that carried a comparable amount in bulk, itself included.")]
     typical_gbps: Annotated[float, Rate("Median bandwidth of those.")]
     deviation: Annotated[float, Times("How far below the median, in scaled median absolute deviations; 0 or more.")]
+    bulk_steps: Annotated[float, Count("Steps in which it moves something in bulk.")]
+    middle_gbps: Annotated[float, Rate("Its bandwidth in each of those, median.")]
+    slowest_step: Annotated[
+        int,
+        Volatile("The one of those in which it loses most time beside the median link; missing where it loses none."),
+    ]
     exposed_share: Annotated[float, Share("Part of the communication of its ranks that no computation hides.")]
     filled_us: Annotated[
         float,

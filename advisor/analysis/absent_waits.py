@@ -32,11 +32,13 @@ def absent_waits(run: Run, calls: Table[CollectiveCall], members: Table[Group] |
     absent = calls["absent_us"]
     unnamed = np.isnan(absent) & _others_take_part(run, group, seen, members) & ~are_rooted(calls.texts("op"))
     told = np.where(unnamed, calls["wait_us"], absent)
-    least = _least_of_all(told, seen, same_operation(calls, np.arange(len(calls))))
+    parts = same_operation(calls, np.arange(len(calls)))
+    least = _least_of_all(told, seen, parts)
     return Table.build(
         AbsentWait,
         **{column: calls[column] for column in ("rank", "step", "start_ns", *_TIMES, *_AWAITED)},
         **{column: calls.texts(column) for column in _TEXTS},
+        common_exposed_us=parts.smallest(calls["exposed_us"])[parts.of],
         absent_us=np.where(np.isnan(absent), least, np.fmin(least, absent)),
     )
 

@@ -43,6 +43,15 @@ def test_as_long_as_the_last_captured_rank_waits_all_wait_for_another_one() -> N
     assert (0, "pair") not in found
 
 
+def test_what_no_captured_rank_hides_is_that_of_the_one_that_hides_most() -> None:
+    calls = read_table(
+        CollectiveCall,
+        "rank step name op group p2p start_ns elapse_us exposed_us\n0 1 one a g false 0 9 8\n1 1 one a g false 0 9 5\n"
+        "1 1 two a g false 900 9 7",
+    )
+    assert [row["common_exposed_us"] for row in absent_waits(Run(ranks=(0, 1)), calls).rows()] == [5, 5, 7]
+
+
 def test_nobody_is_blamed_where_all_members_were_captured_or_are_unknown() -> None:
     assert absent(groups=GROUPS.replace("a     5    2", ""))[1, "one"] is None
     assert absent(groups=None)[1, "one"] is None

@@ -154,6 +154,10 @@ class AbsentWait(Fact):
     start_ns: Annotated[int, Ns("Start.")]
     elapse_us: Annotated[float, Us("Start to end.")]
     exposed_us: Annotated[float, Us("The part with no kernel beside it.")]
+    common_exposed_us: Annotated[
+        float,
+        Us("The same of the captured rank on which it is least: what others have beyond it they wait for that one."),
+    ]
     transit_us: Annotated[float, Us("Data moving, as in `collective_calls`.")]
     wait_us: Annotated[float, Us("Waiting for peers, as in `collective_calls`.")]
     waited_again_us: Annotated[float, Us("The part of it in which another call waits, as in `collective_calls`.")]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first recorded step of a rank, where it is no usual one: it compiles, opens communicators or waits for a loader
-that starts up, and the averages of a short capture would be averages of that.
+"""Steps that no table counts: the first recorded one of a rank, where it is no usual one (it compiles, opens
+communicators or waits for a loader that starts up, and the averages of a short capture would be averages of that), and
+those of which a file that ends early holds a part.
 
 Told before anything else is derived, so that every table is of the other steps. A step that merely computes more is a
 step like others; so is one that comes again.
@@ -14,7 +15,7 @@ from advisor.analysis.grouping import group_by, row_at
 from advisor.facts.base import MISSING
 from advisor.facts.derived import LeftOutStep
 from advisor.facts.observed import StepTime, StepWindow
-from advisor.facts.table import Array, Table, values_at
+from advisor.facts.table import Array, Table, Texts, values_at
 
 LONGER = 1.5
 """So many times the longest of all others: equal steps of public captures differ by 1.15 at most, and the guides of
@@ -36,8 +37,27 @@ def left_out_steps(times: Table[StepTime] | None, windows: Table[StepWindow] | N
         return _first_steps(times["rank"], times["step"], lasted, np.nan_to_num(times["compute_us"]), windows)
     if windows is None:
         return Table.empty(LeftOutStep)
-    lasted = (windows["end_ns"] - windows["start_ns"]) / 1e3
-    return _first_steps(windows["rank"], windows["step"], lasted, np.zeros(len(windows)), windows)
+    cut = windows["cut"] == 1
+    whole = windows.take(~cut)
+    first = _first_steps(whole["rank"], whole["step"], _lengths_of(whole), np.zeros(len(whole)), whole)
+    return Table.concat(LeftOutStep, [first, _cut_steps(windows.take(cut))]) if cut.any() else first
+
+
+def _lengths_of(windows: Table[StepWindow]) -> Array:
+    """How long the host takes for each step, µs."""
+    lasted: Array = (windows["end_ns"] - windows["start_ns"]) / 1e3
+    return lasted
+
+
+def _cut_steps(windows: Table[StepWindow]) -> Table[LeftOutStep]:
+    return Table.build(
+        LeftOutStep,
+        rank=windows["rank"],
+        step=windows["step"],
+        reason=Texts.constant("cut", len(windows)),
+        start_ns=windows["start_ns"],
+        span_us=_lengths_of(windows),
+    )
 
 
 def _first_steps(
@@ -62,5 +82,11 @@ def _first_steps(
         at = row_at(windows["rank"], windows["step"], rank[row], step[row])
         start = values_at(windows["start_ns"], at, MISSING)
     return Table.build(
-        LeftOutStep, rank=rank[row], step=step[row], start_ns=start, span_us=lasted[row], longest_us=longest
+        LeftOutStep,
+        rank=rank[row],
+        step=step[row],
+        reason=Texts.constant("start_up", len(row)),
+        start_ns=start,
+        span_us=lasted[row],
+        longest_us=longest,
     )

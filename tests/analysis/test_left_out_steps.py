@@ -68,6 +68,13 @@ rank step compute_us exposed_comm_us free_us
     assert (row["step"], row["span_us"], row["longest_us"], row["start_ns"]) == (1, 300, 100, 0)
 
 
+def test_steps_of_which_the_file_holds_a_part_are_left_out_and_make_no_other_one_short() -> None:
+    marked = windows(300, 96, 96, 96, 10).having(cut=np.array([0, 0, 0, 1, 1], np.int8))
+    first, *rest = left_out_steps(None, marked).rows()
+    assert (first["step"], first["reason"], first["longest_us"]) == (1, "start_up", 96_000)
+    assert [(row["step"], row["reason"], row["longest_us"]) for row in rest] == [(4, "cut", None), (5, "cut", None)]
+
+
 def test_ranks_of_one_source_leave_a_step_out_together() -> None:
     ranks = [windows(300, 96, 96, rank=0), windows(96, 96, 96, rank=1), windows(300, 96, 96, rank=2)]
     assert left_out_steps(None, Table.concat(StepWindow, ranks))["rank"].tolist() == [0, 1, 2]

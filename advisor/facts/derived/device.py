@@ -242,7 +242,8 @@ class StepSpan(Fact):
 
 
 class LeftOutStep(Fact):
-    """The first recorded step of a rank, where it took much longer than any other: no other table counts it."""
+    """A step that no other table counts: the first recorded one of a rank, where it took much longer than any other, or
+    one of which a file that ends early holds a part."""
 
     table = "left_out_steps"
     observed = False
@@ -251,9 +252,14 @@ class LeftOutStep(Fact):
 
     rank: Rank
     step: Step
+    reason: Annotated[
+        str, Key("`start_up` (the first, which took much longer) or `cut` (the file ends in or before it).")
+    ]
     start_ns: Annotated[int, Ns("Host start of the step; missing where only its times were summed up.")]
     span_us: Annotated[float, Us("How long it took, by the profiler's sums or else from start to end on the host.")]
-    longest_us: Annotated[float, Us("The longest of the other steps, told in the same way.")]
+    longest_us: Annotated[
+        float, Us("The longest of the other steps, told in the same way; missing of steps that are cut.")
+    ]
 
 
 class UnmarkedPause(Fact):

@@ -70,6 +70,12 @@ class Damage(Fact):
     place_message: Annotated[str, Name("The place as a code and values, in JSON; missing for a name out of the file.")]
     what: Annotated[str, Name("What was wrong, in English.")]
     what_message: Annotated[str, Name("What was wrong as a code and values, in JSON.")]
-    kind: Annotated[str, Key("`row` (some rows left out), `truncated`, `unreadable` (the file as a whole), `clock`.")]
+    kind: Annotated[
+        str,
+        Key(
+            "`row` (some rows left out), `truncated`, `shortened` (truncated, and its end left out so that the rest is "
+            "whole), `unreadable` (the file as a whole), `clock`."
+        ),
+    ]
     rows: Annotated[float, Count("Rows or events left out.")]
     share: Annotated[float, Share("Part of the file's rows left out; 1 for a file that cannot be read.")]

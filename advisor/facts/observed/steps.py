@@ -84,6 +84,10 @@ class StepWindow(Fact):
     step: Step
     start_ns: Annotated[int, Ns("Host start of the step.")]
     end_ns: Annotated[int, Ns("Host end of the step.")]
+    cut: Annotated[
+        bool,
+        Flag("The file ends before all work of the step; missing where files are whole, or none of their steps is."),
+    ]
     counts_from_ns: Annotated[
         int,
         Ns(

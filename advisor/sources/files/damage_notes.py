@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from advisor.facts.observed import Damage
 from advisor.facts.table import Table
@@ -17,6 +17,11 @@ from advisor.messages.errors import AdvisorError, SpokenError
 from advisor.messages.message import Message
 from advisor.model.unread import SavedMessage
 from advisor.sources.family import LeftAside
+
+TRUNCATED = "truncated"
+"""Kind of damage of a file that ends early."""
+SHORTENED = "shortened"
+"""The same of one whose end is left out, so that what counts of it is whole."""
 
 
 class Unreadable(AdvisorError):
@@ -65,8 +70,8 @@ class Notes:
     ) -> None:
         """Remember damage: the file's name, the first place, what was wrong, and how many rows are left out.
 
-        `kind` is `row`, `truncated`, `unreadable` (then `share` is 1) or `clock`. The same message from another
-        place of the file are counted together.
+        `kind` is `row`, `truncated`, `shortened`, `unreadable` (then `share` is 1) or `clock`. The same message from
+        another place of the file are counted together.
         """
         share = 1.0 if kind == "unreadable" else share
         before = self._found.get((file, what, kind))
@@ -77,6 +82,17 @@ class Notes:
     def all(self) -> tuple[Note, ...]:
         """What was found, file by file."""
         return tuple(sorted(self._found.values(), key=lambda note: (note.file, str(note.what), str(note.place))))
+
+    def any_of(self, kind: str) -> bool:
+        """Whether damage of this kind was found."""
+        return any(found == kind for _, _, found in self._found)
+
+    def recast(self, kind: str, new: str) -> None:
+        """Tells all damage of one kind as of another."""
+        for file, what, found in [*self._found]:
+            if found == kind:
+                note = self._found.pop((file, what, found))
+                self._found[file, what, new] = structs.replace(note, kind=new)
 
     def __len__(self) -> int:
         return len(self._found)

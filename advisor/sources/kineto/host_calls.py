@@ -10,6 +10,7 @@ import numpy as np
 from advisor.facts.base import MISSING
 from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table, Texts
+from advisor.sources.kineto.kernel_names import SINGLE_LAUNCH
 from advisor.sources.kineto.reading import CALLS, COPIES, EXPORT, Trace, rows_or_missing
 from advisor.sources.pytorch_words import activity_of_operator, activity_of_range, operator_kind, without_addresses
 from advisor.sources.reading import Reading
@@ -29,8 +30,6 @@ _COLLECTIONS = ("<built-in function collect>", "Python GC")
 `record_python_gc_info`, any."""
 _GRAPH = re.compile(r"(cuda|cu|hip)GraphLaunch")
 _CAPTURE = re.compile(r"(cuda|cu|hip)(GraphLaunch|GraphInstantiate|Stream(Begin|End)Capture)")
-_LAUNCH = re.compile(r"(cuda|cu|hip)\w*Launch(Cooperative)?Kernel")
-"""Calls that start one kernel each, but where a graph is captured: there they start none."""
 
 _ACTIVITIES = (
     ("synchronise", re.compile(r"(cuda|cu|hip)\w*Synchronize")),
@@ -95,7 +94,7 @@ def _activities_of_calls(name: Texts, kinds: Array, pageable: Array) -> Texts:
         for told in (activity_of_call, activity_of_operator, activity_of_range)
     )
     if not any(_CAPTURE.match(one) for one in name.in_use().names):
-        calls = np.where(name.hits(_LAUNCH.match(one) is not None for one in name.names), number["launch"], calls)
+        calls = np.where(name.hits(SINGLE_LAUNCH.match(one) is not None for one in name.names), number["launch"], calls)
     calls = np.where((calls == number["copy"]) & pageable, number["blocking_copy"], calls)
     into_device = np.isin(kinds, [_CODES["api"], _CODES["graph"]])
     of_framework = [kinds == _CODES[kind] for kind in ("operator", "python")]

@@ -7,6 +7,8 @@ import re
 
 _ANONYMOUS = "(anonymous namespace)::"
 _CLONE = re.compile(r"\[clone [^\]]*(?P<end>\]|\Z)")
+SINGLE_LAUNCH = re.compile(r"(cuda|cu|hip)\w*Launch(Cooperative)?Kernel")
+"""Calls that start one kernel each, but where a graph is captured: there they start none."""
 _WRAPPED = re.compile(r"(?:void )?cutlass::Kernel2?<(\w+)>")
 _DESCRIPTOR = re.compile(r"\.kd$")
 COMMUNICATION = re.compile(r"(nccl|rccl)\w*Kernel|ncclDev|mscclKernel", re.IGNORECASE)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from advisor.environment_snapshot import FILE_NAME
 from advisor.facts.base import MISSING, Fact
@@ -17,15 +17,17 @@ from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
 from advisor.progress import Progress, silent
 from advisor.sources.family import GroupMembers, LeftAside
-from advisor.sources.files.collected_events import Tracks, collect_events
-from advisor.sources.files.damage_notes import Notes
+from advisor.sources.files.collected_events import CollectedEvents, Tracks, collect_events
+from advisor.sources.files.damage_notes import SHORTENED, TRUNCATED, Notes
 from advisor.sources.files.database import match_keys
 from advisor.sources.files.events import TRACK
 from advisor.sources.files.packed import TraceFile, open_trace
 from advisor.sources.files.timeline import AutogradNumbers, GradientArrows
+from advisor.sources.kineto.cut_traces import whole_until
 from advisor.sources.kineto.header import TraceHeader
 from advisor.sources.kineto.kernel_names import is_communication
 from advisor.sources.kineto.trace_events import EVENTS
+from advisor.sources.pytorch_words import STEP_NAME
 from advisor.sources.reading import Reading, read_best
 
 F = TypeVar("F", bound=Fact)
@@ -39,6 +41,8 @@ COPIES = ("gpu_memcpy", "Memcpy")
 """Those of them that are copies."""
 KERNELS = ("kernel", "Kernel")
 """Those of them that are functions, of the model or of collectives."""
+ON_HOST = ("user_annotation", "cpu_op", "Operator")
+"""Categories of operators and ranges of the program; marks of steps are among them."""
 CALLS = ("cuda_runtime", "cuda_driver", "Runtime")
 """Categories of calls into the software of the device; those of ROCm have the names of CUDA's."""
 
@@ -111,6 +115,8 @@ class TraceContent(Struct, frozen=True):
     memory: MemoryStates
     gradient_links: GradientArrows
     autograd: AutogradNumbers
+    whole_until_ns: int | None = None
+    """Of a file that ends early: what begins on the host from then on is left out, marks of steps aside."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,6 +197,10 @@ class Trace(TraceDescription):
             found = collect_events(trace, EVENTS, self.notes, jobs=self.jobs, progress=self.progress)
         finally:
             trace.close()
+        content = self._content_of(found)
+        return self._whole_part_of(content) if self.notes.any_of(TRUNCATED) else content
+
+    def _content_of(self, found: CollectedEvents) -> TraceContent:
         slices, work, shapes, collectives, memory = (
             found.parts[part] for part in ("slices", "work", "shapes", "collectives", "memory")
         )
@@ -225,6 +235,28 @@ class Trace(TraceDescription):
             GradientArrows(gradients["id"], gradients["time_ns"] + self.header.base_ns, gradients["end"]),
             AutogradNumbers(*(found.parts["autograd"][name] for name in ("row", "number", "backward"))),
         )
+
+    def _whole_part_of(self, content: TraceContent) -> TraceContent:
+        """What counts of a file that ends early: all before the first step that it does not hold whole, if one is."""
+        slices = content.slices
+        calls, work = slices.of(*CALLS), slices.of(*WORK)
+        step = slices.name.hits(STEP_NAME.fullmatch(name) is not None for name in slices.name.names)
+        marks = step & slices.category.isin(ON_HOST)
+        until = whole_until(
+            *(slices.name, slices.start_ns, slices.end_ns, slices.correlation),
+            calls=calls,
+            kernels=slices.of(*KERNELS),
+            marks=np.flatnonzero(marks),
+        )
+        if until is None:
+            return content
+        self.notes.recast(TRUNCATED, SHORTENED)
+        call = values_at(calls, match_keys(slices.correlation[calls], slices.correlation[work]), -1)
+        begun = slices.start_ns.copy()
+        begun[work] = values_at(slices.start_ns, call, MISSING)
+        codes = np.where((begun >= until) & ~marks, -1, slices.category.codes)
+        counted = structs.replace(slices, category=Texts(codes.astype(np.int32), slices.category.names))
+        return structs.replace(content, slices=counted, whole_until_ns=until)
 
     def _own_categories(self, category: Texts, work: Array, device: Array) -> Texts:
         """The categories of slices, missing for work on another device: what has none is not read."""

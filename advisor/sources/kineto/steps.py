@@ -9,28 +9,29 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import StepWindow
 from advisor.facts.table import Array, Table, values_at
 from advisor.messages.errors import FactMissing
-from advisor.sources.kineto.reading import CALLS, EXPORT, KERNELS, Trace, TraceSlices, rows_or_missing
+from advisor.sources.kineto.reading import CALLS, EXPORT, KERNELS, ON_HOST, Trace, TraceSlices, rows_or_missing
 from advisor.sources.pytorch_words import STEP_NAME
 from advisor.sources.reading import Reading
 
-_ON_HOST = ("user_annotation", "cpu_op", "Operator")
-_OF_PROGRAM = (*_ON_HOST, "python_function")
+_OF_PROGRAM = (*ON_HOST, "python_function")
 _MOST = 0.5
 """What most of the time before the first launch is spent on says what that time is."""
 
 
 def _windows_of_trace(trace: Trace) -> Table[StepWindow]:
-    slices = trace.content().slices
+    content = trace.content()
+    slices, whole_until = content.slices, content.whole_until_ns
     numbers = [STEP_NAME.fullmatch(name) for name in slices.name.names]
     step_of = np.array([int(found[1]) if found else MISSING for found in numbers] + [MISSING], np.int64)
     step = step_of[slices.name.codes]
-    rows = rows_or_missing(np.flatnonzero((step != MISSING) & slices.category.isin(_ON_HOST)), StepWindow)
+    rows = rows_or_missing(np.flatnonzero((step != MISSING) & slices.category.isin(ON_HOST)), StepWindow)
     return Table.build(
         StepWindow,
         rank=np.full(len(rows), trace.rank, np.int64),
         step=step[rows],
         start_ns=slices.start_ns[rows],
         end_ns=slices.end_ns[rows],
+        cut=-1 if whole_until is None else (slices.end_ns[rows] > whole_until).astype(np.int8),
         counts_from_ns=_begins_of_own_time(trace, step, rows),
     ).sorted_by("start_ns", "step")
 

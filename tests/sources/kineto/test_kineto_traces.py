@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import advisor
+from advisor.facts.derived import Overlap
 from advisor.facts.observed import (
     Collective,
     Damage,
@@ -574,7 +575,57 @@ def test_a_trace_that_was_cut_off_keeps_what_came_before_and_says_so(tmp_path: P
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     source = opened(tmp_path)
     assert 0 < len(source.read(Kernel)) < 40 * KERNELS
-    assert "truncated" in source.read(Damage).texts("kind").values()
+    assert "shortened" in source.read(Damage).texts("kind").values()
+
+
+def _as_written(events: list[Event]) -> list[Event]:
+    """In the order of the profiler: the program, then the driver and the device side by side, each by time."""
+    return sorted(events, key=lambda event: (event.get("cat") not in ("cpu_op", "user_annotation"), event["ts"]))
+
+
+def _cut(path: Path, events: list[Event], left: float) -> Path:
+    """A trace of these events of whose calls and kernels a part is left."""
+    text = json.dumps(trace(_as_written(events)))
+    begin = text.index("cudaLaunchKernel")
+    path.write_text(text[: begin + int(left * (len(text) - begin))])
+    return path
+
+
+def test_of_a_trace_that_ends_early_the_steps_count_that_lie_before_its_end(tmp_path: Path) -> None:
+    """The program is known to its last step, the device to the third: a step in part seems to wait for its kernels."""
+    _cut(tmp_path / NAME, training(steps=6), 0.6)
+    source = opened(tmp_path)
+    assert source.read(StepWindow)["cut"].tolist() == [0, 0, 0, 1, 1, 1]
+    assert sorted(set(source.read(Kernel)["step"].tolist())) == [3, 4, 5]
+    calls = source.read(HostCall)
+    assert calls["start_ns"][calls.texts("kind").isin(["operator"])].max() < 8_000_250
+    assert source.read(Damage).texts("kind").values() == ["shortened"]
+    profile = open_profile(tmp_path)
+    assert sorted(set(profile.table(Overlap)["step"].tolist())) == [3, 4, 5]
+    assert measured_run(profile).steps == (3, 4, 5)
+
+
+def test_of_a_trace_without_steps_that_ends_early_all_before_its_end_counts(tmp_path: Path) -> None:
+    _cut(tmp_path / NAME, [one for one in training(steps=6) if "ProfilerStep" not in one["name"]], 0.6)
+    source = opened(tmp_path)
+    calls, launches = source.read(HostCall), source.read(Launch)
+    assert calls["start_ns"].max() <= launches["host_start_ns"].max()
+    assert source.read(Damage).texts("kind").values() == ["shortened"]
+
+
+def test_a_trace_that_ends_in_its_first_step_is_told_as_cut(tmp_path: Path) -> None:
+    _cut(tmp_path / NAME, training(steps=6), 0.1)
+    source = opened(tmp_path)
+    assert source.read(StepWindow)["cut"].tolist() == [-1] * 6
+    assert source.read(Damage).texts("kind").values() == ["truncated"]
+
+
+def test_a_trace_whose_kernels_are_out_of_order_where_it_ends_counts_as_far_as_none_is_missing(tmp_path: Path) -> None:
+    events = _as_written(training(steps=6))
+    late = [one for one in events if one.get("args", {}).get("correlation") in range(41, 49)]
+    events = [one for one in events if one not in late] + [one for one in late if one["cat"] == "cuda_runtime"]
+    (tmp_path / NAME).write_text(json.dumps(trace(events))[:-60])
+    assert opened(tmp_path).read(StepWindow)["cut"].tolist() == [0, 0, 1, 1, 1, 1]
 
 
 def test_a_packed_file_that_unpacks_to_too_much_is_refused_in_time(

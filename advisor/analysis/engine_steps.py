@@ -16,6 +16,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.engine_borders import (
+    FUNCTION,
     MARK,
     EngineTables,
     FoundSteps,
@@ -31,8 +32,8 @@ from advisor.analysis.engine_borders import (
 )
 from advisor.analysis.engine_phases import DECODE, MIXED, PHASES, UNKNOWN, StepSizes, sizes_of_steps
 from advisor.analysis.grouping import group_by
-from advisor.analysis.host import launches_graph
-from advisor.analysis.intervals import Spans, covered_ns, span_at, whole_ns
+from advisor.analysis.host import DEVICE_SOFTWARE, launches_graph
+from advisor.analysis.intervals import Spans, covered_ns, span_at, union, whole_ns
 from advisor.facts.base import MISSING
 from advisor.facts.derived import DecodeSize, EngineBorder, EngineStep, Gap, JobSign
 from advisor.facts.observed import DeviceTask, HostCall, Kernel, Launch, StepWindow
@@ -44,10 +45,12 @@ _DECODE = re.compile(r"(?:execute_(?:\d+_)?context_0(?:\(.*?\))?_generation_|ste
 """The mark of a step that reads no prompt, and for how many requests it generates."""
 _COLUMNS = (
     *("rank", "engine_phase", "by", "steps", "answering", "preceded", "requests", "tokens", "apart_us", "idle_us"),
-    *("long_pauses", "long_idle_us"),
+    *("host_wait_us", "long_pauses", "long_idle_us"),
 )
 _UNUSUAL = 5.0
 """A pause so many times as long as the usual one is none that comes back with each step."""
+_WAITING = ("synchronise", "blocking_copy")
+"""What calls do in which the host waits for the device."""
 _COPYING = ("copy", "blocking_copy")
 """Causes of idle time in which the device copies."""
 
@@ -75,7 +78,7 @@ def engine_steps(
                 lasts_us, idle_us = _lengths_on_device(found, own, lasts_us), _idle_before_steps(found, own, mine)
             else:
                 idle_us = _idle_before_layers(found.border_ns[:-1], found.layer_ns, mine)
-            rows += _by_phase(rank, found, lasts_us, idle_us)
+            rows += _by_phase(rank, found, lasts_us, idle_us, _host_waits(rank, found, told.calls))
     if untold and not rows:
         raise FactMissing([EngineStep.table])
     columns = zip(*rows, strict=True) if rows else ((),) * len(_COLUMNS)
@@ -96,13 +99,15 @@ def engine_borders(run: RunOfRanks, told: EngineTables, launches: Table[Launch] 
     )
 
 
-def _by_phase(rank: int, steps: FoundSteps, lasts_us: Array, idle_us: Array) -> Iterator[tuple[object, ...]]:
+def _by_phase(
+    rank: int, steps: FoundSteps, lasts_us: Array, idle_us: Array, waits_us: Array
+) -> Iterator[tuple[object, ...]]:
     """A row per phase, in their order."""
     groups = group_by(steps.sizes.phase)
     generates = np.append(False, np.isin(steps.sizes.phase, [DECODE, MIXED]))
     answering = groups.sums((generates[:-1] | (steps.sizes.phase == MIXED)).astype(float))
     preceded = groups.sums(np.isfinite(idle_us).astype(float))
-    columns = [groups.medians(v) for v in (steps.sizes.requests, steps.sizes.tokens, lasts_us, idle_us)]
+    columns = [groups.medians(v) for v in (steps.sizes.requests, steps.sizes.tokens, lasts_us, idle_us, waits_us)]
     apart, usual = columns[2][groups.of], columns[3][groups.of]
     long = (idle_us > apart) & (idle_us > _UNUSUAL * usual)
     columns += [groups.sums(long.astype(float)), groups.sums(np.where(long, idle_us, 0.0))]
@@ -110,6 +115,25 @@ def _by_phase(rank: int, steps: FoundSteps, lasts_us: Array, idle_us: Array) -> 
         phase = PHASES[int(steps.sizes.phase[first])]
         counts = float(groups.sizes[group]), float(answering[group]), float(preceded[group])
         yield (rank, phase, steps.by, *counts, *(float(column[group]) for column in columns))
+
+
+def _host_waits(rank: int, steps: FoundSteps, calls: Table[HostCall] | None) -> Array:
+    """How long the thread that runs each step waits for the device, from its begin to that of the next, µs; NaN of the
+    last step, and where the thread is not known or no call of it into the software of the device was recorded."""
+    unknown = np.full(len(steps.sizes.phase), np.nan)
+    if calls is None or steps.layer_ns is not None:
+        return unknown
+    mine = calls.take(calls["rank"] == rank)
+    threads, times = np.unique(
+        outermost_calls(mine, MARK if steps.by == "marks" else FUNCTION)["thread"], return_counts=True
+    )
+    thread = threads[times.argmax()]
+    mine = mine.take((mine["thread"] == thread) & (mine["thread"] != MISSING))
+    if not mine.texts("kind").isin(DEVICE_SOFTWARE).any():
+        return unknown
+    waiting = mine.take(mine.texts("activity").isin(_WAITING) & (mine["end_ns"] != MISSING))
+    waits = union(waiting["start_ns"], waiting["end_ns"])
+    return np.append(covered_ns(waits, steps.border_ns[:-1], steps.border_ns[1:]) / 1e3, np.nan)
 
 
 def _lengths_by_border(steps: FoundSteps) -> Array:

@@ -201,6 +201,7 @@ COLUMNS: Mapping[str, Text] = {
     "host_step": _t("Step of the host", "host 所在的 step"),
     "host_us": _t("Host time", "host 耗时"),
     "idle_before_us": _t("Idle before", "之前空闲"),
+    "host_wait_us": _t("Host waits for the device", "host 等待 device"),
     "idle_us": _t("Idle", "空闲"),
     "imposed_us": _t("Waited for by the others", "造成其他卡的等待"),
     "input_dtypes": _t("Input types", "输入类型"),

@@ -46,7 +46,7 @@ def test_a_step_that_begins_on_an_idle_device_waited_for_its_schedule() -> None:
     (row,) = steps_of([0, 10_000, 20_000, 30_000], [(9_000, 3.0), (19_000, 3.0), (25_000, 1.0), (29_500, 2.0)])
     assert row == {
         "rank": 0, "engine_phase": "decode", "by": "marks", "steps": 4, "answering": 3, "requests": 8, "tokens": 8,
-        "preceded": 3, "apart_us": 10, "idle_us": 3, "long_pauses": 0, "long_idle_us": 0,
+        "preceded": 3, "apart_us": 10, "idle_us": 3, "host_wait_us": None, "long_pauses": 0, "long_idle_us": 0,
     }  # fmt: skip
 
 
@@ -101,6 +101,25 @@ def test_before_a_step_whose_graph_has_no_launches_the_pause_around_its_mark_cou
         launches="1500 6500\n11500 16500",
     )
     assert row["idle_us"] == 4
+
+
+@pytest.mark.parametrize(
+    ("calls", "waits"),
+    [
+        ("1 api cudaEventSynchronize synchronise 2000 6000\n1 api cudaEventSynchronize synchronise 12000 16000", 4),
+        ("1 api cudaMemcpy blocking_copy 2000 3000\n1 api cudaStreamSynchronize synchronise 2500 5000", 1.5),
+        ("2 api cudaEventSynchronize synchronise 2000 6000\n1 api cudaLaunchKernel launch 1000 1500", 0),
+        ("2 api cudaEventSynchronize synchronise 2000 6000", None),
+    ],
+    ids=["each step", "one of two, at once", "another thread", "no call of the thread was recorded"],
+)
+def test_how_long_the_thread_that_runs_the_steps_waits_for_the_device_is_told(calls: str, waits: float | None) -> None:
+    marks = "\n".join(f"1 operator {MARK} - {at} {at + 900}" for at in (0, 10_000, 20_000))
+    told = read_table(HostCall, f"thread kind name activity start_ns end_ns\n{marks}\n{calls}")
+    empty = read_table(Kernel, "op_type input_shapes start_ns duration_us")
+    gaps = read_table(Gap, "start_ns duration_us cause\n9000 3.0 -\n19000 3.0 -")
+    (row,) = engine_steps(run_of_ranks(RUN), gaps, EngineTables(empty, told, None, None, None), None).rows()
+    assert row["host_wait_us"] == waits
 
 
 def test_without_marks_nothing_is_said() -> None:

@@ -108,6 +108,14 @@ class EngineStep(Fact):
             "the device is busy. By repetition what idles from the choice of tokens to the first layer."
         ),
     ]
+    host_wait_us: Annotated[
+        float,
+        Us(
+            "How long the thread that runs a step waits for the device until the next one begins, the median: so much "
+            "earlier its steps could begin. Missing by repetition, and where its calls into CUDA, HIP or CANN were not "
+            "recorded."
+        ),
+    ]
     long_pauses: Annotated[
         float,
         Count("Pauses before a step that last longer than a step from start to start, and five times the median one."),

@@ -175,6 +175,23 @@ def _wait_for_workers(address: str, count: int) -> list[int]:
         return list(client.run(os.getpid).values())
 
 
+def _wait_for_client(address: str) -> None:
+    """Waits until somebody else than who asks is connected: a command takes seconds to begin on a busy machine."""
+    from distributed import Client
+
+    with Client(address, set_as_default=False) as client:
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            if len(client.run_on_scheduler(lambda dask_scheduler: [*dask_scheduler.clients])) > _OWN_CLIENTS:
+                return
+            time.sleep(0.1)
+    raise TimeoutError(f"nobody connected to {address}")
+
+
+_OWN_CLIENTS = 2
+"""The one that asks, and one that Dask counts for what it was sent to forget."""
+
+
 def test_ctrl_c_ends_the_command_and_leaves_no_process(loopback: Loopback, shared: SharedCaptures) -> None:
     workers = _wait_for_workers(loopback.address, 2)
     for worker in workers:
@@ -187,7 +204,8 @@ def test_ctrl_c_ends_the_command_and_leaves_no_process(loopback: Loopback, share
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
-        time.sleep(5)
+        _wait_for_client(loopback.address)
+        time.sleep(1)  # it asks the workers, which do not answer
         assert command.poll() is None
         os.killpg(command.pid, signal.SIGINT)
         _, said = command.communicate(timeout=30)

@@ -92,6 +92,7 @@ TABLES: Mapping[str, Text] = {
     "memory_holders": _t("device memory by operator", "各算子显存"),
     "memory_peaks": _t("peaks of device memory", "显存峰值"),
     "memory_uses": _t("use of device memory", "显存使用"),
+    "module_holders": _t("device memory by module", "各模块显存"),
     "module_marks": _t("marks of modules", "模块标记"),
     "module_memory": _t("device memory by component", "各组件显存"),
     "module_operators": _t("operators by module", "各模块的算子"),

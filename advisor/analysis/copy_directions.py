@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which way blocking copies go: what brings results to the host is mended otherwise than what brings data from it."""
+"""How long blocking copies take, and which way: what brings results to the host is mended otherwise."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from advisor.analysis.replayed_rank import ReplayedRank
 from advisor.facts.table import Array
 
 
-def to_host_shares(seen: ReplayedRank, device: DeviceTimeline) -> Array:
-    """Per own cell: of the copies that run during its blocking calls the part, by time, that goes to the host.
+def copied_in_calls(seen: ReplayedRank, device: DeviceTimeline) -> tuple[Array, Array]:
+    """Per own cell: how long copies run during its blocking calls, us, and the part of that which goes to the host.
 
-    Missing where directions were not recorded, or none runs.
+    Missing where no copy runs in them; the part also where directions were not recorded.
     """
     calls = seen.kinds["blocking_copy"].spans
     place = np.full(len(seen.cells) + 1, -1)
     place[seen.own] = np.arange(len(seen.own))
     owner = place[seen.cells.on_host(np.full(len(calls), seen.rank), calls.start)]
-    outward, either = (
+    outward, either, every = (
         np.bincount(
             owner[owner >= 0],
             covered_ns(device.of_rank(spans, seen.rank), calls.start, calls.end)[owner >= 0],
             len(seen.own),
         )
-        for spans in (device.to_host, device.to_or_from_host)
+        for spans in (device.to_host, device.to_or_from_host, device.copies)
     )
-    return np.where(device.knows_directions[seen.own], ratio(outward, either), np.nan)
+    share = np.where(device.knows_directions[seen.own], ratio(outward, either), np.nan)
+    return np.where(every > 0, every / 1e3, np.nan), share

@@ -12,7 +12,7 @@ import numpy as np
 
 from advisor.analysis import host, replay
 from advisor.analysis.completeness import lacks_kernel_rows
-from advisor.analysis.copy_directions import to_host_shares
+from advisor.analysis.copy_directions import copied_in_calls
 from advisor.analysis.device import DeviceTimeline, build_timeline
 from advisor.analysis.grouping import group_by
 from advisor.analysis.handovers import calls_operators, with_queue
@@ -154,8 +154,11 @@ def _of_rank(
 
 
 def _with_directions(part: Table[Holdup], name: str, seen: ReplayedRank, device: DeviceTimeline) -> Table[Holdup]:
-    """Blocking copies with the part of them that goes to the host; others as they are."""
-    return part.having(to_host_share=to_host_shares(seen, device)) if name == "blocking_copy" else part
+    """Blocking copies with their time on the device and the part that goes to the host; others as they are."""
+    if name != "blocking_copy":
+        return part
+    copied_us, share = copied_in_calls(seen, device)
+    return part.having(copied_us=copied_us, to_host_share=share)
 
 
 def _gains_without_passing_waits(seen: ReplayedRank) -> Array | None:

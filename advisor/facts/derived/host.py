@@ -239,6 +239,9 @@ class Holdup(Fact):
             "of these kinds but the last, against a host that launches early enough except after it waited."
         ),
     ]
+    copied_us: Annotated[
+        float, Us("For `blocking_copy`: how long copies run on the device during these calls; missing where none does.")
+    ]
     to_host_share: Annotated[
         float,
         Share(

@@ -5,28 +5,15 @@ from typing import Any
 
 import timelines as tl
 from hypothesis import given, settings
+from test_cpu_operators import CALLS, CUMSUM, KERNELS, LINKS, TASKS
 from timelines import host_calls
 
 from advisor.analysis.bare_copies import bare_copies
 from advisor.analysis.overlap import overlaps
-from advisor.facts.derived import Dispatch
 from advisor.facts.observed import DeviceTask, HostCall, Kernel
 from advisor.facts.table import Table, read_table
 from advisor.model.run import Run
 from advisor.model.run_of_ranks import run_of_ranks
-
-MS = 1_000_000
-KERNELS = read_table(Kernel, f"start_ns duration_us\n0 1000\n{3 * MS} 1000\n{4 * MS} 1000")
-COPIES = f"kind direction start_ns end_ns\ncopy d2h {MS} 1010000\ncopy h2d 2020000 2030000"
-LINKS = read_table(
-    Dispatch,
-    f"start_ns latency_us idle_before_us vertical\n0 10 - -\n{MS} 900 0 false\n2020000 20 990 true\n"
-    f"{3 * MS} 10 970 true\n{4 * MS} 900 0 false",
-)
-CALLS = (
-    "thread kind name start_ns end_ns\n1 api aclrtMemcpy 100000 1020000\n"
-    "1 operator aten::cumsum 1100000 1900000\n1 api aclrtMemcpy 2000000 2040000\n1 api launch 2990000 2995000"
-)
 
 
 def found(
@@ -63,9 +50,8 @@ def test_copies_that_run_on_without_a_pause_count_once_and_those_beside_a_kernel
 
 
 def test_copies_to_an_operator_on_the_cpu_and_back_are_told_apart():
-    more = COPIES + "\ncopy h2d 2500000 2600000"
-    (row,) = found(KERNELS, read_table(DeviceTask, more), host_calls(CALLS))
+    tasks = read_table(DeviceTask, TASKS + "\ncopy h2d 2500000 2600000")
+    (row,) = found(KERNELS, tasks, host_calls(CALLS.format(operator=CUMSUM)))
     assert (row["copy_us"], row["stretches"], row["for_cpu_us"]) == (120, 3, 20)
-    without = CALLS.replace("1 operator aten::cumsum 1100000 1900000\n", "")
-    (row,) = found(KERNELS, read_table(DeviceTask, more), host_calls(without))
+    (row,) = found(KERNELS, tasks, host_calls(CALLS.format(operator="")))
     assert (row["copy_us"], row["for_cpu_us"]) == (120, 0)

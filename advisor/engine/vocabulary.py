@@ -22,6 +22,7 @@ TABLES: Mapping[str, Text] = {
     "attention_calls": _t("kernels of attention with marked arguments", "带打点入参的注意力算子"),
     "attention_marks": _t("marks of attention calls", "注意力调用的打点"),
     "attention_shapes": _t("attention by shape, as marked", "按 shape 统计的带打点注意力算子"),
+    "bare_copies": _t("copies beside which nothing runs", "未被掩盖的拷贝"),
     "batch_queues": _t("queues of batches", "batch 队列"),
     "batch_waits": _t("times to get batches", "取 batch 的耗时"),
     "cache_copies": _t("copies of the KV cache", "KV 缓存的拷贝"),

@@ -15,7 +15,7 @@ from advisor.model.run import Run
 
 _TIMES = ("elapse_us", "exposed_us", "transit_us", "wait_us", "waited_again_us", "size_bytes")
 _AWAITED = ("awaited_rank", "awaited_place", "awaited_us", "awaited_late", "awaited_alike", "awaited_all_us")
-_TEXTS = ("name", "op", "group", "group_kind")
+_TEXTS = ("name", "op", "group")
 
 
 def absent_waits(run: Run, calls: Table[CollectiveCall], members: Table[Group] | None = None) -> Table[AbsentWait]:
@@ -36,7 +36,7 @@ def absent_waits(run: Run, calls: Table[CollectiveCall], members: Table[Group] |
     least = _least_of_all(told, seen, parts)
     return Table.build(
         AbsentWait,
-        **{column: calls[column] for column in ("rank", "step", "start_ns", *_TIMES, *_AWAITED)},
+        **{column: calls[column] for column in ("rank", "step", *_TIMES, *_AWAITED)},
         **{column: calls.texts(column) for column in _TEXTS},
         common_exposed_us=parts.smallest(calls["exposed_us"])[parts.of],
         absent_us=np.where(np.isnan(absent), least, np.fmin(least, absent)),

@@ -150,8 +150,6 @@ class AbsentWait(Fact):
     name: Annotated[str, Name("Name.")]
     op: Annotated[str, Key("Kind of operator.")]
     group: Annotated[str, Name("Communicator.")]
-    group_kind: Annotated[str, Key("tp, pp, dp …; missing when unknown.")]
-    start_ns: Annotated[int, Ns("Start.")]
     elapse_us: Annotated[float, Us("Start to end.")]
     exposed_us: Annotated[float, Us("The part with no kernel beside it.")]
     common_exposed_us: Annotated[

@@ -337,7 +337,7 @@ def test_a_rule_is_shown_with_what_it_looks_at_and_when_it_speaks(
 ) -> None:
     assert main(["rules", "show", "memory/near-capacity", "--lang", language]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    for words in ("for_each rank", "in memory_peaks", "let taken_bytes: max(reserved_bytes)", "when used_share >"):
+    for words in ("for_each rank", "in memory_peaks", "let pool_bytes: max(reserved_bytes", "when used_share >"):
         assert words in text
     assert "severity medium: used_share > grave info: recorded(stack) and" in text
     assert "low: otherwise confidence high" in text

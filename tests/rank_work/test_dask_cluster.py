@@ -203,6 +203,7 @@ def test_ctrl_c_ends_the_command_and_leaves_no_process(loopback: Loopback, share
             cwd=ROOT,
             stderr=subprocess.PIPE,
             start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # what a shell starts behind `&` ignores it
         )
         _wait_for_client(loopback.address)
         time.sleep(1)  # it asks the workers, which do not answer

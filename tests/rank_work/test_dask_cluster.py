@@ -192,6 +192,13 @@ _OWN_CLIENTS = 2
 """The one that asks, and one that Dask counts for what it was sent to forget."""
 
 
+_INTERRUPTIBLE = (
+    "import runpy, signal\n"
+    "signal.signal(signal.SIGINT, signal.default_int_handler)  # who runs tests in the background ignores it\n"
+    "runpy.run_module('advisor', run_name='__main__')\n"
+)
+
+
 def test_ctrl_c_ends_the_command_and_leaves_no_process(loopback: Loopback, shared: SharedCaptures) -> None:
     workers = _wait_for_workers(loopback.address, 2)
     for worker in workers:
@@ -199,11 +206,10 @@ def test_ctrl_c_ends_the_command_and_leaves_no_process(loopback: Loopback, share
     try:
         words = ["diagnose", str(shared.written("slow-link", export="text")), "-q", "--on", loopback.address]
         command = subprocess.Popen(
-            [sys.executable, "-m", "advisor", *words],
+            [sys.executable, "-c", _INTERRUPTIBLE, *words],
             cwd=ROOT,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # what a shell starts behind `&` ignores it
         )
         _wait_for_client(loopback.address)
         time.sleep(1)  # it asks the workers, which do not answer

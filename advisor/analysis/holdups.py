@@ -188,8 +188,8 @@ def _unqueued_holdup(seen: ReplayedRank) -> Table[Holdup]:
 
 
 def _relief_of_kind(seen: ReplayedRank, name: str, *, last_too: bool = False) -> tuple[replay.Relief, Spans]:
-    """The host time of one kind, on either thread, and the waits that stay without it: the last of each step, and the
-    reads after which the host does something long of its own."""
+    """The host time of one kind, on either thread, and the waits that stay without it: the last of each step, and
+    those for a value or a copy after which the host does something long of its own."""
     calls, waits = seen.kinds[name], seen.replayed.waits
     if name in (*WAITING, "drain"):
         kept = seen.unhidden_waits
@@ -273,7 +273,7 @@ def late_ns_by_task(seen: ReplayedRank) -> Array:
 
 
 def _prepared(seen: ReplayedRank) -> ReplayedRank:
-    """A rank with waits of kind `drain`, and with the reads whose pauses are something else's."""
+    """A rank with waits of kind `drain`, and with the reads and copies whose pauses are something else's."""
     seen = msgspec.structs.replace(seen, kinds={**seen.kinds, "drain": _drain_calls(seen)})
     return msgspec.structs.replace(seen, unhidden_waits=waits_before_long_pauses(seen))
 

@@ -179,15 +179,17 @@ def nesting_depths(start: Array, end: Array) -> Array:
 def holding_a_middle(start: Array, end: Array, query_start: Array, query_end: Array) -> Array:
     """Which intervals hold the middle of any query: no other one covers more than half of it."""
     asked = np.sort(query_start + (query_end - query_start) // 2)
-    return _any_below(asked, asked, start, end, "left")
+    return _more_begun_than_ended(asked, asked, start, end, "left")
 
 
 def touching_any(start: Array, end: Array, query_start: Array, query_end: Array) -> Array:
     """Which intervals share time with any query; none of them may be empty."""
-    return _any_below(np.sort(query_start), np.sort(query_end), start, end, "right")
+    return _more_begun_than_ended(np.sort(query_start), np.sort(query_end), start, end, "right")
 
 
-def _any_below(begun: Array, ended: Array, start: Array, end: Array, side: Literal["left", "right"]) -> Array:
+def _more_begun_than_ended(
+    begun: Array, ended: Array, start: Array, end: Array, side: Literal["left", "right"]
+) -> Array:
     """Per interval: whether more of `begun` than of `ended`, both sorted, lie before its end and its start.
 
     So it is where the first of `begun` beyond that number lies before its end: one search is enough.

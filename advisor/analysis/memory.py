@@ -6,13 +6,13 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.device import believable_moments
-from advisor.analysis.grouping import group_by, row_of_key
+from advisor.analysis.grouping import Groups, group_by, row_of_key
 from advisor.analysis.intervals import SLICES, edges_of_slices
 from advisor.chips import ChipTable
 from advisor.facts.base import MISSING
 from advisor.facts.derived import ChipLimit, MemoryCourse, MemoryHolder, MemoryPeak, ModulePeak
 from advisor.facts.observed import Device, MemoryUse, ModuleMemory, OperatorMemory
-from advisor.facts.table import Array, Table, values_at
+from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.model.run_of_ranks import RunOfRanks
 
 
@@ -127,18 +127,21 @@ def _held_in_slices(place: Array, held: Array, ranks: int) -> Array:
 def memory_holders(allocations: Table[OperatorMemory]) -> Table[MemoryHolder]:
     """One row per rank and operator that held memory when most was held; of several such moments the first."""
     held = held_at_peak(allocations)
-    groups = group_by(held["rank"], held.texts("name"))
+    return Table.build(MemoryHolder, **sums_of_holders(held, group_by(held["rank"], held.texts("name"))))
+
+
+def sums_of_holders(held: Table[OperatorMemory], groups: Groups) -> dict[str, Array | Texts]:
+    """The columns that tables of holders have in common, by group of allocations; each of one rank and operator."""
     rank, total = held["rank"][groups.first], groups.sums(held["size_bytes"])
     ranks = group_by(rank)
-    return Table.build(
-        MemoryHolder,
-        rank=rank,
-        name=held.texts("name").take(groups.first),
-        held_bytes=total,
-        allocations=groups.sizes,
-        largest_bytes=groups.largest(held["size_bytes"]),
-        held_share=total / ranks.sums(total)[ranks.of],
-    )
+    return {
+        "rank": rank,
+        "name": held.texts("name").take(groups.first),
+        "held_bytes": total,
+        "allocations": groups.sizes,
+        "largest_bytes": groups.largest(held["size_bytes"]),
+        "held_share": total / ranks.sums(total)[ranks.of],
+    }
 
 
 def held_at_peak(allocations: Table[OperatorMemory]) -> Table[OperatorMemory]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.grouping import group_by
-from advisor.analysis.memory import held_at_peak
+from advisor.analysis.memory import held_at_peak, sums_of_holders
 from advisor.analysis.module_calls import PHASES, framework_operators, places_of_operators
 from advisor.analysis.module_tree import merge_paths
 from advisor.facts.derived import ModuleHolder
@@ -33,18 +33,11 @@ def module_holders(
     module = Texts.of(one or None for one in tree.path).take(tree.of[path])
     passes = Texts(np.where(path > 0, phase, -1).astype(np.int32), PHASES)
     groups = group_by(held["rank"], module, passes, held.texts("name"))
-    rank, total = held["rank"][groups.first], groups.sums(held["size_bytes"])
-    ranks = group_by(rank)
     return Table.build(
         ModuleHolder,
-        rank=rank,
         module=module.take(groups.first),
         phase=passes.take(groups.first),
-        name=held.texts("name").take(groups.first),
-        held_bytes=total,
-        allocations=groups.sizes,
-        largest_bytes=groups.largest(held["size_bytes"]),
-        held_share=total / ranks.sums(total)[ranks.of],
+        **sums_of_holders(held, groups),
     )
 
 

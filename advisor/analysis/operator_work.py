@@ -34,7 +34,7 @@ from advisor.analysis.products import (
     listed_weights,
     product_of,
 )
-from advisor.analysis.tensors import SIZES, Tensor, parse_tensors, size_of_all
+from advisor.analysis.tensors import ROWS_OF_BLOCK, SIZES, Tensor, parse_tensors, size_of_all
 
 TOLD_BY = ("op_type", "function", "input_shapes", "input_dtypes", "input_formats", "output_shapes", "output_dtypes")
 """The columns of a kernel that tell its work, in the order of `work_of_kernel`."""
@@ -95,7 +95,6 @@ _ROW_BYTES = 512
 _ROW_BYTES_OF_GPU = 16
 """Tensor cores of GPUs take factors whose rows are multiples of 16 bytes, 8 elements of half precision; from A100 on
 128 are better still (NVIDIA, Matrix Multiplication Background User's Guide; multiples of 8 in PyTorch's guide)."""
-_BLOCK = 16
 
 
 @lru_cache(maxsize=1 << 15)
@@ -118,14 +117,8 @@ def work_of_kernel(  # noqa: PLR0917 - what tells shapes apart
     if op_type in (FORWARD, BACKWARD):
         return _work_of_attention(op_type, moved, inputs, outputs)
     multiplied = _multiplied(op_type, inputs, outputs)
-    beside = flops_of_fused(op_type, inputs, outputs) if multiplied is None else None
-    beside = _flops_of_depthwise(op_type, inputs, outputs) if multiplied is None and beside is None else beside
-    if beside is not None:
-        return Work(beside, _multiplied_dtype(inputs), _bytes_of_fused(op_type, inputs, moved))
-    if multiplied is None and "Grouped" in op_type:
-        return Work()
     if multiplied is None:
-        return Work(size_bytes=moved, most_bytes=_all_bytes(inputs, outputs))
+        return _work_of_others(op_type, moved, inputs, outputs)
     moved, least = _bytes_of_grouped(inputs, moved) if "Grouped" in op_type else (moved, math.nan)
     is_product = _PRODUCT.match(op_type) is not None
     dense = is_product and "Quant" not in op_type and _are_matrices(inputs[:2])
@@ -140,6 +133,16 @@ def work_of_kernel(  # noqa: PLR0917 - what tells shapes apart
         least_side=multiplied.least_side,
         least_bytes=least,
     )
+
+
+def _work_of_others(op_type: str, moved: float, inputs: Tensors, outputs: Tensors) -> Work:
+    """What kernels do that multiply nothing, or more than two plain factors."""
+    flops = flops_of_fused(op_type, inputs, outputs)
+    if flops is None:
+        flops = _flops_of_depthwise(op_type, inputs, outputs)
+    if flops is not None:
+        return Work(flops, _multiplied_dtype(inputs), _bytes_of_fused(op_type, inputs, moved))
+    return Work() if "Grouped" in op_type else Work(size_bytes=moved, most_bytes=_all_bytes(inputs, outputs))
 
 
 def _work_of_attention(op_type: str, moved: float, inputs: Tensors, outputs: Tensors) -> Work:
@@ -252,7 +255,7 @@ def _taps_of_depthwise(weights: Tensor, channels: int) -> int:
 
 
 def _form_of_weights(sides: tuple[int, ...]) -> str:
-    return "FRACTAL_Z" if len(sides) == 4 and sides[2] == _BLOCK and sides[3] in (8, 16, 32) else "NCHW"  # noqa: PLR2004
+    return "FRACTAL_Z" if len(sides) == 4 and sides[2] == ROWS_OF_BLOCK and sides[3] in (8, 16, 32) else "NCHW"  # noqa: PLR2004
 
 
 def _taps_and_channels(weights: Tensor) -> tuple[int, int]:

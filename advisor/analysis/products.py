@@ -8,10 +8,9 @@ from math import prod
 
 from msgspec import Struct
 
-from advisor.analysis.tensors import FRACTAL_NZ, SIZES, Tensor
+from advisor.analysis.tensors import FRACTAL_NZ, ROWS_OF_BLOCK, SIZES, Tensor
 
 Tensors = tuple[Tensor | None, ...]
-_BLOCK = 16
 
 
 class Multiplied(Struct, frozen=True):
@@ -106,7 +105,7 @@ def _serves_batches(own: tuple[int, ...], batches: tuple[int, ...]) -> bool:
 
 def are_equal(one: int, other: int, padded: bool) -> bool:
     """Whether two sides are one, where padded up to whole blocks."""
-    return one == other or (padded and -(-one // _BLOCK) == -(-other // _BLOCK))
+    return one == other or (padded and -(-one // ROWS_OF_BLOCK) == -(-other // ROWS_OF_BLOCK))
 
 
 def grouped_product_of(inputs: Tensors, outputs: Tensors) -> Multiplied | None:

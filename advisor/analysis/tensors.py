@@ -18,7 +18,7 @@ _SAME = {"BFLOAT16": "BF16", "HALF": "FLOAT16", "FLOAT32": "FLOAT", "HIFLOAT8": 
 FRACTAL_NZ = "FRACTAL_NZ"
 """The format of matrices in blocks, for the cube unit."""
 _AXES_OF_BLOCKS = 4
-_ROWS_OF_BLOCK = 16
+ROWS_OF_BLOCK = 16
 _MOST_ELEMENTS = 2**62
 """More than any memory holds; products of several such numbers are still floats."""
 _MOST_DIGITS = len(str(_MOST_ELEMENTS))
@@ -44,7 +44,7 @@ class Tensor(Struct, frozen=True):
     @property
     def is_blocked(self) -> bool:
         """Whether it lies in blocks of 16 rows (FRACTAL_NZ), its sides being those of the blocks."""
-        return self.form == FRACTAL_NZ and len(self.sides) >= _AXES_OF_BLOCKS and self.sides[-2] == _ROWS_OF_BLOCK
+        return self.form == FRACTAL_NZ and len(self.sides) >= _AXES_OF_BLOCKS and self.sides[-2] == ROWS_OF_BLOCK
 
     @property
     def matrix(self) -> tuple[int, ...]:

@@ -65,6 +65,13 @@ def _start_us(products: int) -> float:
     return _START_US + 2.0 * products / _MATMUL_FLOPS_PER_US
 
 
+def matmul_all_reduce(m: int, k: int, n: int, host_us: float) -> Launch:
+    """A product in the kernel that sums its results over ranks as well."""
+    info = KernelInfo("MatmulAllReduce", "MIX_AIC", 20, 40, tensors((m, k), (k, n)), tensors((m, n)), shares=_CUBE)
+    kernel = Kernel("aclnnMatmulAllReduce_MatmulAllReduce_MatmulAllReduce", _start_us(m * k * n), info)
+    return Launch("npu::npu_mm_all_reduce_base", "aclnnMatmulAllReduce", (kernel,), host_us * 1.6, 0, 2 * m * n)
+
+
 @lru_cache(maxsize=4096)
 def attention(batch: int, sequence: int, hidden: int, host_us: float, backward: bool = False) -> Launch:
     """Fused causal attention with heads of 128, forward or backward."""

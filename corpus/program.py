@@ -145,6 +145,22 @@ class Communicate:
 
 
 @dataclass(frozen=True, slots=True)
+class Exchange:
+    """One operator whose kernel computes and communicates at once, as those of MC2 do: on all members it ends when the
+    last of them has done its part. No collective is recorded of it."""
+
+    launch: Launch
+    kind: str
+    """What is done to the results of the members."""
+    members: tuple[int, ...]
+    size: int
+
+
+Meeting = Communicate | Exchange
+"""What a rank cannot do alone."""
+
+
+@dataclass(frozen=True, slots=True)
 class AwaitCommunication:
     """The compute stream waits for every collective launched so far, or for those of some members only."""
 
@@ -152,7 +168,7 @@ class AwaitCommunication:
 
 
 Instruction = (
-    Step | Host | Pause | Begin | End | Launch | Free | Churn | Copy | Synchronize | Communicate | AwaitCommunication
+    Step | Host | Pause | Begin | End | Launch | Free | Churn | Copy | Synchronize | Meeting | AwaitCommunication
 )
 
 

@@ -70,13 +70,17 @@ class RankMachine:
         self.trace.frequency.append((0, mhz))
         self.allocator = Allocator(self.trace)
 
-    def run(self, program: Iterable[do.Instruction]) -> Generator[do.Communicate, Met, None]:
+    def run(self, program: Iterable[do.Instruction]) -> Generator[do.Meeting, Met, None]:
         """Follow the program; stop at each collective until everyone is there."""
         for instruction in program:
             if isinstance(instruction, do.Communicate):
                 origin, launch = self._launch_collective(instruction)
                 met = yield instruction
                 self._communicate(instruction, origin, launch, met)
+            elif isinstance(instruction, do.Exchange):
+                kernel = self._launch_exchange(instruction)
+                met = yield instruction
+                self._exchange(kernel, met)
             else:
                 self._DO[type(instruction)](self, instruction)
 
@@ -324,6 +328,19 @@ class RankMachine:
         self.trace.tasks.extend(transfer.task for transfer in done.transfers)
         origin.launched.append(launch.connection)
         self.streams[stream] = end
+
+    def _launch_exchange(self, wanted: do.Exchange) -> Task:
+        """Launches the kernel, and says when it has done its part: when its own work is through."""
+        self._launch(wanted.launch)
+        kernel = next(task for task in reversed(self.trace.tasks) if task.kind == "kernel")
+        self.comm_ready = kernel.end
+        return kernel
+
+    def _exchange(self, kernel: Task, met: Met) -> None:
+        """The kernel ends when the last part has come; what moves beside the computation takes no time of its own."""
+        beyond = max(0, met.route.transit - (kernel.end - kernel.start))
+        kernel.end = met.everyone_there + ns(self.machine.packet_overhead_us) + beyond
+        self.streams[kernel.stream] = kernel.end
 
     def _await_communication(self, wanted: do.AwaitCommunication) -> None:
         for members, stream in self._comm_streams.items():

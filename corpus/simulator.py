@@ -13,10 +13,10 @@ from itertools import count
 
 from corpus.events import Collective, RankTrace
 from corpus.links import Link, Route, ns, route
-from corpus.program import Communicate, Instruction, Machine
+from corpus.program import Instruction, Machine, Meeting
 from corpus.rank import Met, RankMachine
 
-_Running = Generator[Communicate, Met, None]
+_Running = Generator[Meeting, Met, None]
 
 
 class Deadlock(Exception):
@@ -27,7 +27,7 @@ class Deadlock(Exception):
 class _Rank:
     machine: RankMachine
     running: _Running
-    waiting: Communicate | None = None
+    waiting: Meeting | None = None
 
 
 def simulate(programs: Sequence[Iterable[Instruction]], machine: Machine, seed: int) -> list[RankTrace]:
@@ -65,7 +65,7 @@ class _Network:
         self.meetings: Iterator[int] = count()
         self._crossed = dict.fromkeys(machine.losses, 0)
 
-    def route(self, wanted: Communicate) -> Route:
+    def route(self, wanted: Meeting) -> Route:
         """How a collective moves its data this time."""
         held: dict[Link, int] = {}
         usual = route(wanted.kind, wanted.size, wanted.members, self.machine)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from corpus import program as do
 from corpus import unfused
 from corpus.events import Layout
-from corpus.operators import BF16, attention, cast, convert_format, matmul, vector
+from corpus.operators import BF16, attention, cast, convert_format, matmul, matmul_all_reduce, vector
 from corpus.schedule import Move, Turn, interleaved, one_forward_one_backward
 from corpus.troubles import Place, Troubles, at_head, in_layer, share, stack
 
@@ -52,6 +52,9 @@ class Transformer:
     pieces: int = 1
     """Parts in which a tensor parallel product and the sum of its results go on side by side, as with MindSpeed's
     `--use-ascend-coc`."""
+    fused_sums: bool = False
+    """Whether a product and the sum of its results over tensor parallel ranks are one kernel, as with MindSpeed's
+    `--use-ascend-mc2`; of a gradient too, so that nothing of tensor parallelism is a collective."""
     stage_layers: tuple[int, ...] = ()
     """Layers of each pipeline stage; empty shares them evenly."""
     sharded: bool = False
@@ -254,11 +257,16 @@ class Step:
 
     def _matmul_backward(self, m: int, k: int, n: int, reduce: bool = False, slower: float = 1.0) -> _Doing:
         """Gradients of the input and of the weight; tensor parallel ranks add the first beside the second."""
+        summed = reduce and self.layout.tp > 1
+        if summed and self.w.fused_sums:
+            yield self._sum_fused(m, n, k)
+            yield matmul(k, m, n, self.host, op="aten::mm", slower=slower)
+            return
         yield matmul(m, n, k, self.host, op="aten::mm", slower=slower)
-        if reduce and self.layout.tp > 1:
+        if summed:
             yield self._sum(self.tokens)
         yield matmul(k, m, n, self.host, op="aten::mm", slower=slower)
-        if reduce and self.layout.tp > 1:
+        if summed:
             yield do.AwaitCommunication(self.layout.group("tp", self.rank))
 
     def _norm(self, layer: int, backward: bool = False) -> _Doing:
@@ -292,6 +300,9 @@ class Step:
         if self.layout.tp == 1:
             yield matmul(self.tokens, k, self.w.hidden, self.host)
             return
+        if self.w.fused_sums:
+            yield self._sum_fused(self.tokens, k, self.w.hidden)
+            return
         for _ in range(self.w.pieces):
             yield matmul(self.tokens // self.w.pieces, k, self.w.hidden, self.host)
             yield self._sum(self.tokens // self.w.pieces)
@@ -300,6 +311,11 @@ class Step:
     def _sum(self, tokens: int) -> do.Communicate:
         members, size = self.layout.group("tp", self.rank), 2 * tokens * self.w.hidden
         return do.Communicate("c10d::allreduce_", "allReduce", members, size, "tp", "BFP16")
+
+    def _sum_fused(self, m: int, k: int, n: int) -> do.Exchange:
+        """A product and its sum over the tensor parallel ranks in one kernel."""
+        members = self.layout.group("tp", self.rank)
+        return do.Exchange(matmul_all_reduce(m, k, n, self.host), "allReduce", members, 2 * m * n)
 
     def _gather_first(self, layer: int) -> _Doing:
         """The parameters of the layer that a pass begins with, unless they are gathered when they are needed."""

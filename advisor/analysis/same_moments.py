@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from advisor.analysis.grouping import Groups, group_by
 from advisor.facts.table import Array
@@ -21,6 +22,8 @@ DRIFT = 2e-3
 (mindspore-ai/mindinsight) do by 1.9 ms a second."""
 PART = 0.1
 """Of the shorter call: ends so near change little of what the longer one waited."""
+_ENOUGH = 8
+"""So many calls tell what clocks differ by: of few, the most common difference is that of chance."""
 
 
 class _Differences(Struct, frozen=True):
@@ -44,18 +47,40 @@ def lie_apart(rank: Array, start_ns: Array, lasted_us: Array, operations: Groups
     apart = np.zeros(len(rank), bool)
     if len(operations) == len(rank):
         return apart
-    length = lasted_us * 1e3
-    end = (start_ns - start_ns.min()).astype(np.float64) + length  # 2**53 ns are 104 days
+    found = _ends_beside_lowest(rank, start_ns, lasted_us, operations)
+    usual, when = _most_common(found)
+    shorter = np.minimum(lasted_us[found.row], lasted_us[found.lowest]) * 1e3
+    allowed = SLACK_NS + PART * shorter + DRIFT * np.abs(found.when - when[found.pair.of])
+    apart[found.row] = np.abs(found.ns - usual[found.pair.of]) > allowed
+    return apart
+
+
+class EndsBeside(Struct, frozen=True):
+    """Calls beside that of the lowest rank in the same operation, on one clock."""
+
+    row: Array
+    lowest: Array
+    """Row of the call of the lowest rank."""
+    off_ns: Array
+    """How much later it ended than that one, beyond what most calls of the two ranks do."""
+
+
+def ends_on_one_clock(rank: Array, start_ns: Array, lasted_us: Array, operations: Groups, stretch: Array) -> EndsBeside:
+    """How far calls of one operation end from each other, as far as clocks differ by one amount within a stretch, such
+    as a step. Where a pair of ranks has fewer than eight in a stretch, all of them are one."""
+    found = _ends_beside_lowest(rank, start_ns, lasted_us, operations)
+    pairs = group_by(found.pair.of, stretch[found.row])
+    if len(pairs) and np.median(pairs.sizes) >= _ENOUGH:
+        found = replace(found, pair=pairs)
+    return EndsBeside(found.row, found.lowest, found.ns - _most_common(found)[0][found.pair.of])
+
+
+def _ends_beside_lowest(rank: Array, start_ns: Array, lasted_us: Array, operations: Groups) -> _Differences:
+    end = (start_ns - start_ns.min()).astype(np.float64) + lasted_us * 1e3  # 2**53 ns are 104 days
     lowest = np.lexsort((rank, operations.of))[np.cumsum(operations.sizes) - operations.sizes][operations.of]
     row = np.flatnonzero(rank != rank[lowest])
     pair = group_by(rank[lowest[row]], rank[row])
-    found = _Differences(row, lowest[row], pair, end[row] - end[lowest[row]], end[lowest[row]])
-    usual, when = _most_common(found)
-    allowed = (
-        SLACK_NS + PART * np.minimum(length[row], length[found.lowest]) + DRIFT * np.abs(found.when - when[pair.of])
-    )
-    apart[row] = np.abs(found.ns - usual[pair.of]) > allowed
-    return apart
+    return _Differences(row, lowest[row], pair, end[row] - end[lowest[row]], end[lowest[row]])
 
 
 def _most_common(found: _Differences) -> tuple[Array, Array]:

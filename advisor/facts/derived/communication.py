@@ -138,6 +138,55 @@ class CollectiveCall(Fact):
     sole: Annotated[bool, Flag("All collectives of the run are of one communicator, and none is point to point.")]
 
 
+class ExchangingKernel(Fact):
+    """One kernel that exchanges data with other ranks while it runs, such as MoeDistributeDispatch."""
+
+    table = "exchanging_kernels"
+    observed = False
+    moment = Moment(lasts="elapse_us", name=("op_type",))
+
+    rank: Rank
+    step: Step
+    stage: Stage
+    op_type: Annotated[str, Key("Operator type.")]
+    start_ns: Annotated[int, Ns("Start.")]
+    elapse_us: Annotated[float, Us("Start to end.")]
+    bare_us: Annotated[float, Us("The part of it in which nothing else runs that began before, nor other work.")]
+
+
+class Exchange(Fact):
+    """One kernel that exchanges data with other ranks while it runs, beside those with which it does.
+
+    All ranks of a group end it at about the same time, as none can before it has what the last one sends: the rank on
+    which it is shortest came last, and what it takes longer elsewhere is waiting.
+    """
+
+    table = "exchanges"
+    observed = False
+    across_ranks = True
+    moment = Moment(lasts="elapse_us", name=("op_type",))
+
+    rank: Rank
+    step: Step
+    stage: Stage
+    op_type: Annotated[str, Key("Operator type.")]
+    start_ns: Annotated[int, Ns("Start.")]
+    elapse_us: Annotated[float, Us("Start to end.")]
+    bare_us: Annotated[float, Us("The part of it in which nothing else runs, as in `exchanging_kernels`.")]
+    ranks: Annotated[
+        float,
+        Count(
+            "Captured ranks that take part in it; missing where no other rank of its group was captured, or nothing "
+            "tells which ranks exchange with each other."
+        ),
+    ]
+    waited_us: Annotated[
+        float, Us("Beyond the shortest of them: what it waits for the last captured rank; missing likewise.")
+    ]
+    bare_wait_us: Annotated[float, Us("The part of that in which nothing else runs.")]
+    last_rank: Annotated[int, Volatile("The rank with the shortest one; missing likewise.")]
+
+
 class AbsentWait(Fact):
     """What one rank waits in one collective for ranks that were not captured."""
 

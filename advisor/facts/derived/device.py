@@ -80,6 +80,43 @@ class Overlap(Fact):
     ]
 
 
+class RankSplit(Fact):
+    """Where one rank's device time went in one step, with waits in kernels that exchange as communication.
+
+    As `overlaps`, but for what a rank waits in kernels that compute and communicate at once: there it is computation,
+    for the kernel runs, here it is exposed communication, as far as other ranks tell how long it is.
+    """
+
+    table = "rank_splits"
+    observed = False
+    across_ranks = True
+    moment = Moment(lasts="span_us", name=())
+
+    rank: Rank
+    step: Step
+    stage: Stage
+    start_ns: Annotated[int, Ns("As in `overlaps`.")]
+    span_us: Annotated[float, Us("As in `overlaps`.")]
+    compute_us: Annotated[float, Us("Union of the kernels, without those waits.")]
+    comm_us: Annotated[float, Us("Union of the collectives, with those waits.")]
+    exposed_comm_us: Annotated[float, Us("Collectives with no kernel beside them, with those waits.")]
+    overlapped_us: Annotated[float, Us("As in `overlaps`.")]
+    free_us: Annotated[float, Us("As in `overlaps`.")]
+    copy_us: Annotated[float, Us("As in `overlaps`.")]
+    event_wait_us: Annotated[float, Us("As in `overlaps`.")]
+    bubble_us: Annotated[float, Us("As in `overlaps`.")]
+    untold_us: Annotated[
+        float,
+        Us(
+            "The part of computation in kernels that exchange with ranks of which none was captured: how much of it is "
+            "waiting is not known; missing without a list of kernels."
+        ),
+    ]
+    inside_wait_us: Annotated[
+        float, Us("The part of exposed communication that is waiting in such kernels; missing likewise.")
+    ]
+
+
 class BareCopy(Fact):
     """Copies of one rank and step with nothing computed or communicated beside them."""
 

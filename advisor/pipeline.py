@@ -19,16 +19,17 @@ from advisor.facts.base import MISSING, Fact
 from advisor.facts.derived import (
     Coverage,
     EngineStep,
+    Exchange,
     HostKind,
     JobSign,
     MemoryPeak,
     ModuleType,
-    OperatorShare,
     OperatorStack,
     Overlap,
     PatternModule,
     PatternOperator,
     RankPhase,
+    RankSplit,
     RecordedSpan,
     Spending,
     TypeOperator,
@@ -205,7 +206,7 @@ def judge_profile(
     _look_for_chains(profile, catalog)
     profile.prepare([*_wanted_of(catalog), *MARKS, *_behind_lines(profile)])
     run = measured_run(profile)
-    waited = slack_by_rank(overlaps) if (overlaps := profile.table_if_recorded(Overlap)) is not None else {}
+    waited = slack_by_rank(splits) if (splits := profile.table_if_recorded(RankSplit)) is not None else {}
     of_run = run_values(run)
     findings: list[Finding] = []
     outcomes: list[Outcome] = []
@@ -218,7 +219,7 @@ def judge_profile(
     return Diagnosis(
         version=VERSION,
         run=run,
-        split=None if overlaps is None else _split_of_profile(profile, overlaps),
+        split=None if splits is None else _split_of_profile(profile, splits),
         account=_account_of_profile(profile),
         peak_memory_bytes=_peak_memory(profile),
         findings=_with_places(profile, run, catalog, rank_findings(doubted, catalog)),
@@ -629,15 +630,15 @@ def _has_host_calls(profile: Profile) -> bool:
         return False
 
 
-def _split_of_profile(profile: Profile, overlaps: Table[Overlap]) -> TimeSplit | None:
+def _split_of_profile(profile: Profile, splits: Table[RankSplit]) -> TimeSplit | None:
     """Where the time of a mean step goes."""
-    return time_split(overlaps, _marked_us(profile, overlaps), profile.table_if_recorded(OperatorShare))
+    return time_split(splits, _marked_us(profile, profile.table(Overlap)))
 
 
 def _account_of_profile(profile: Profile) -> Account | None:
-    overlaps, spending = profile.table_if_recorded(Overlap), profile.table_if_recorded(Spending)
-    if overlaps is not None and spending is not None:
-        return step_account(overlaps, spending)
+    splits, spending = profile.table_if_recorded(RankSplit), profile.table_if_recorded(Spending)
+    if splits is not None and spending is not None:
+        return step_account(splits, spending, profile.table_if_recorded(Exchange))
     phases = profile.table_if_recorded(StepPhase)
     return None if phases is None else account_of_lengths(phases)
 
@@ -664,7 +665,7 @@ def measured_run(profile: Profile) -> Run:
     run, overlaps = profile.run, profile.table_if_recorded(Overlap)
     sides: Sides = "summary" if run.is_summary else "both" if _has_host_calls(profile) else "device"
     us = run.step_us if overlaps is None else step_us(overlaps)
-    split = None if overlaps is None else time_split(overlaps)
+    split = None if overlaps is None else time_split(profile.table(RankSplit))
     known = split is not None and split.step_us > 0
     idle = split.free_us / split.step_us if split is not None and known and run.times_of != "work" else None
     exposed = split.exposed_comm_us / split.step_us if split is not None and known else None

@@ -8,6 +8,8 @@ _DATA_PARALLEL = ("dense", "plain", "short", "cluster", "large")
 _TRAINING = ("dense", "light", "tensor", "pipeline", "interleaved", "experts", "short", "convolution", "plain",
              "single", "cluster", "large")  # fmt: skip
 _SEVERAL_RANKS = tuple(name for name in _TRAINING if name != "single")
+_MEETING = (_SEVERAL_RANKS[0], "fused", *_SEVERAL_RANKS[1:])
+"""Those in which ranks wait for a late one, in collectives or inside of kernels."""
 _DEVICE_BOUND = tuple(name for name in _TRAINING if name not in ("light", "convolution"))
 _ONE_PASS = ("dense", "plain", "single", "short", "light", "convolution")
 _PIPELINED = ("pipeline", "interleaved")
@@ -15,7 +17,7 @@ APPLIES: dict[str, tuple[str, ...]] = {
     "host-bound": (*_HOST_NEAR, "inference"),
     "python-busy": (*_HOST_NEAR, "dense", "single", "experts", "convolution", "inference"),
     "data-loader": _TRAINING,
-    "data-loader-one-rank": _SEVERAL_RANKS,
+    "data-loader-one-rank": _MEETING,
     "synchronise-per-layer": (*_HOST_NEAR, "inference"),
     "two-waits": _ONE_PASS,
     "blocking-copies": (*_HOST_NEAR, "dense", "single", "inference"),
@@ -25,7 +27,7 @@ APPLIES: dict[str, tuple[str, ...]] = {
     "exposed-communication": _DATA_PARALLEL,
     "awaited-reductions": ("dense", "plain", "short", "cluster"),
     "late-gathers": ("sharded",),
-    "slow-rank-compute": (*_SEVERAL_RANKS, "inference"),
+    "slow-rank-compute": (*_MEETING, "inference"),
     "slow-rank-host": (*_HOST_NEAR, "inference"),
     "slow-link": ("dense", "plain", "cluster", "large"),
     "slow-network-link": ("cluster", "large"),
@@ -64,7 +66,7 @@ _SCALES: dict[str, dict[str, float]] = {
         "": 0.44, "light": 0.13, "tensor": 4.7, "pipeline": 3.7, "interleaved": 6, "experts": 0.56, "large": 0.22,
     },
     "data-loader-one-rank": {
-        "": 0.44, "light": 0.13, "tensor": 6, "pipeline": 4.7, "interleaved": 7.6, "experts": 0.56, "large": 0.22,
+        "": 0.44, "light": 0.13, "tensor": 6, "fused": 6, "pipeline": 4.7, "interleaved": 7.6, "experts": 0.56, "large": 0.22,
     },
     "synchronise-per-layer": {"": 0.9, "inference": 0.45},
     "blocking-copies": {"": 0.89, "light": 0.14, "inference": 0.066},

@@ -79,6 +79,7 @@ _WORKLOADS: dict[str, Setup] = {
     "dense": Setup(Transformer(trimmings=True), Layout(dp=4)),
     "light": Setup(Transformer(layers=6, hidden=1280, sequence=1024, host_us=60.0, trimmings=True), Layout(dp=4)),
     "tensor": Setup(_TENSOR, Layout(tp=2, dp=2), Machine(link_gbps=28.0)),
+    "fused": Setup(replace(_TENSOR, fused_sums=True), Layout(tp=2, dp=2), Machine(link_gbps=28.0)),
     "pipeline": Setup(_PIPELINE, Layout(pp=2, dp=2)),
     "convolution": Setup(ConvolutionalNetwork(), Layout(dp=4)),
     "inference": Setup(Decoder(), Layout(tp=2), SERVER),

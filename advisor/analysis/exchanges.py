@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from msgspec import Struct
 
 from advisor.analysis.at_once import AT_ONCE_NS
 from advisor.analysis.grouping import Groups, group_by, row_of_key
@@ -35,7 +36,7 @@ def exchanges(
 ) -> Table[Exchange]:
     """Every such kernel, with what it waits for the last captured rank of its group."""
     count = len(kernels)
-    ranks, waited = np.full((2, count), np.nan)
+    ranks, waited, beyond = np.full((3, count), np.nan)
     last = np.full(count, MISSING)
     sets = list(_sets_of_ranks(run, kernels, groups, calls)) if len(np.unique(kernels["rank"])) > 1 else []
     types = kernels.texts("op_type")
@@ -43,27 +44,40 @@ def exchanges(
         row = np.flatnonzero(types.codes == code)
         met = next((found for found in (_meet(kernels, row, one[row]) for one in sets) if found is not None), None)
         if met is not None:
-            part, operations, together = met
-            shortest = operations.smallest(kernels["elapse_us"][part])[operations.of]
-            order = np.lexsort((kernels["rank"][part], kernels["elapse_us"][part], operations.of))
-            first = order[np.cumsum(operations.sizes) - operations.sizes]
-            ranks[part] = operations.sizes[operations.of]
-            waited[part] = np.where(together, kernels["elapse_us"][part] - shortest, 0.0)
-            last[part] = kernels["rank"][part][first][operations.of]
+            of, elapse = met.operations.of, kernels["elapse_us"][met.row]
+            order = np.lexsort((kernels["rank"][met.row], elapse, of))
+            shortest = order[np.cumsum(met.operations.sizes) - met.operations.sizes]
+            ranks[met.row] = met.operations.sizes[of]
+            waited[met.row] = np.where(met.together, elapse - elapse[shortest][of], 0.0)
+            last[met.row] = kernels["rank"][met.row][shortest][of]
+            beyond[met.row[shortest]] = elapse[shortest] - met.place.medians_of_others(elapse[shortest])
     return Table.build(
         Exchange,
         **{name: kernels[name] for name in ("rank", "step", "stage", "start_ns", "elapse_us", "bare_us")},
         op_type=types,
         ranks=ranks,
-        waited_us=waited,
+        inside_wait_us=waited,
         bare_wait_us=np.minimum(waited, kernels["bare_us"]),
         last_rank=last,
+        beyond_us=beyond,
     )
 
 
-def _meet(kernels: Table[ExchangingKernel], row: Array, of_set: Array) -> tuple[Array, Groups, Array] | None:
-    """The k-th of these kernels in each step and set of ranks as one exchange, and per kernel whether it ends with the
-    others; nothing where no two ranks of a set have one, or they do not end together."""
+class _Met(Struct, frozen=True):
+    """Kernels of one type that are parts of exchanges."""
+
+    row: Array
+    operations: Groups
+    """Which of them are one exchange."""
+    together: Array
+    """Per kernel: whether it ends with that of the lowest rank."""
+    place: Groups
+    """Per exchange: those at the same place of a step, in other groups."""
+
+
+def _meet(kernels: Table[ExchangingKernel], row: Array, of_set: Array) -> _Met | None:
+    """The k-th of these kernels in each step and set of ranks as one exchange; nothing where no two ranks of a set have
+    one, or they do not end together."""
     row = row[of_set != MISSING]
     member = of_set[of_set != MISSING]
     rank, step = kernels["rank"][row], kernels["step"][row]
@@ -72,7 +86,7 @@ def _meet(kernels: Table[ExchangingKernel], row: Array, of_set: Array) -> tuple[
     several = operations.sizes[operations.of] > 1
     if not several.any():
         return None
-    row, rank, step = row[several], rank[several], step[several]
+    row, rank, step, turn = row[several], rank[several], step[several], turn[several]
     operations = group_by(operations.of[several])
     elapse = kernels["elapse_us"][row]
     beside = ends_on_one_clock(rank, kernels["start_ns"][row], elapse, operations, step)
@@ -82,7 +96,7 @@ def _meet(kernels: Table[ExchangingKernel], row: Array, of_set: Array) -> tuple[
         return None
     together = np.ones(len(row), bool)
     together[beside.row] = agree
-    return row, operations, together
+    return _Met(row, operations, together, group_by(step[operations.first], turn[operations.first]))
 
 
 def _sets_of_ranks(
@@ -94,7 +108,8 @@ def _sets_of_ranks(
     stage = np.array([MISSING if (one := run.parallel.stage_of(rank)) is None else one for rank in ranks.tolist()])
     ways = [np.where(stage == MISSING, -1, stage)]
     if groups is not None and len(groups):
-        ways += _sets_by_size(ranks, groups["rank"], groups.texts("group").codes, groups.texts("group_kind").codes)
+        named = groups.take(groups.texts("group").codes >= 0)
+        ways += _sets_by_size(ranks, named["rank"], named.texts("group").codes, named.texts("group_kind").codes)
     if calls is not None and len(calls):
         told = np.flatnonzero((calls["p2p"] != 1) & (calls.texts("group").codes >= 0))
         own = group_by(calls["rank"][told], calls.texts("group").take(told))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels that exchange data with other ranks while they run: those of MC2, of experts, and collectives on AIV cores."""
+"""Kernels that exchange data with other ranks while they run: of MC2, of experts, collectives on vector cores."""
 
 from __future__ import annotations
 

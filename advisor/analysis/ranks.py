@@ -7,6 +7,7 @@ Ranks of different stages run different layers and are not compared; where no pi
 from __future__ import annotations
 
 import numpy as np
+from msgspec import Struct
 
 from advisor.analysis.collective_calls import Meetings, met_in
 from advisor.analysis.families import communicate_inside
@@ -14,6 +15,7 @@ from advisor.analysis.grouping import Groups, group_by, ratio, row_of_key
 from advisor.analysis.pipeline import worth_of_stages
 from advisor.facts.derived import (
     CollectiveCall,
+    Exchange,
     FrequencyUse,
     Holdup,
     IdleCause,
@@ -44,6 +46,7 @@ def rank_times(
     work: Table[StepWork] | None = None,
     held: Table[Holdup] | None = None,
     stages: Table[StageTime] | None = None,
+    exchanged: Table[Exchange] | None = None,
 ) -> Table[RankTime]:
     """One row per rank. Meetings across stages and point-to-point ones do not tell a slow rank and are left out."""
     ranks = group_by(split["rank"])
@@ -53,7 +56,8 @@ def rank_times(
         name: ranks.means(split[name]) for name in ("span_us", "compute_us", "comm_us", "exposed_comm_us", "free_us")
     }
     inside = _communicating_us(rank, operators, means["compute_us"])
-    means |= {"compute_us": means["compute_us"] - inside, "comm_us": means["comm_us"] + inside}
+    own = _own_work_inside(rank, exchanged, ranks.sizes)
+    means |= {"compute_us": means["compute_us"] - inside + own, "comm_us": means["comm_us"] + inside - own}
     peers = group_by(stage)
     mhz = _highest_mhz_by_rank(rank, clocks)
     kernels = _kernels_per_step(rank, operators)
@@ -72,7 +76,7 @@ def rank_times(
         next_peer_comm_us=_least_clearly_above(peers, means["comm_us"], UNEVEN * means["span_us"]),
         peer_gain_without_comm_us=peers.medians_of_others(_gains_without_communication(rank, without)),
         stage_worth_us=worth_of_stages(stages, stage, even=True),
-        **_meetings_by_rank(rank, stage, calls, ranks.sizes),
+        **_meetings_by_rank(rank, stage, calls, exchanged, ranks.sizes),
         pace=_pace_by_rank(rank, shapes),
         kernels=kernels,
         peer_kernels=peers.medians_of_others(kernels),
@@ -98,6 +102,16 @@ def _communicating_us(rank: Array, operators: Table[OperatorShare] | None, compu
     total = np.bincount(of, weights=np.nan_to_num(own["unshared_us"]), minlength=len(rank))
     least: Array = np.minimum(total, np.nan_to_num(compute_us))
     return least
+
+
+def _own_work_inside(rank: Array, exchanged: Table[Exchange] | None, steps: Array) -> Array:
+    """Per rank and step, µs: what kernels for which it came last take beyond those of other groups."""
+    if exchanged is None:
+        return np.zeros(len(rank))
+    own = exchanged.take(~np.isnan(exchanged["beyond_us"]) & np.isin(exchanged["rank"], rank))
+    total = np.bincount(row_of_key(rank, own["rank"]), own["beyond_us"], len(rank))
+    longer: Array = np.maximum(total, 0.0) / steps
+    return longer
 
 
 def _gains_without_communication(rank: Array, without: Table[Removal] | None) -> Array:
@@ -287,41 +301,74 @@ def _least_clearly_above(peers: Groups, values: Array, apart: Array) -> Array:
     return found
 
 
-def _meetings_by_rank(rank: Array, stage: Array, calls: Table[CollectiveCall] | None, steps: Array) -> dict[str, Array]:
+class _Parts(Struct, frozen=True):
+    """Ranks that took part in meetings with their peers: one entry per meeting and rank, as rows of `rank_times`."""
+
+    rank: Array
+    last: Array
+    """The rank that came last."""
+    lost_us: Array
+    """What the rank lost waiting for it, with nothing computed beside it."""
+    caused_us: Array
+    """What all ranks of the meeting lost together."""
+
+
+def _meetings_by_rank(
+    rank: Array, stage: Array, calls: Table[CollectiveCall] | None, exchanged: Table[Exchange] | None, steps: Array
+) -> dict[str, Array]:
     """Per rank: meetings with peers, how often it came last, and what those it kept waiting then lost each, per step.
 
     A wait costs what computation does not hide, and once where a rank waits for the same one in two calls at once. The
-    ranks kept waiting in different groups wait side by side, so their waits are averaged and not added.
+    ranks kept waiting in different groups wait side by side, so their waits are averaged and not added. Ranks meet in
+    collectives, and in kernels that exchange data inside.
     """
     unknown = np.full(len(rank), np.nan)
-    if calls is None:
+    met = [] if calls is None else [_parts_of_calls(rank, stage, calls)]
+    if exchanged is not None and len(exchanged):
+        met.append(_parts_of_exchanges(rank, exchanged))
+    if not met:
         return dict.fromkeys(("meetings", "last_share", "made_wait_us", "made_wait_again_us", "blamed_share"), unknown)
-    calls = calls.take(calls["p2p"] != 1)
-    met = met_in(calls)
-    fair = _among_peers(met, np.append(stage, 0)[row_of_key(rank, calls["rank"])[met.row]], calls["rank"], rank)
-    part, of = met.row[fair[met.groups.of]], met.groups.of[fair[met.groups.of]]
-    mine = row_of_key(rank, calls["rank"][part])
-    last = row_of_key(rank, calls["rank"][met.last])
-    lost = met.lost_us(calls, last[met.groups.of])[fair[met.groups.of]]
-    caused = np.bincount(of, weights=lost, minlength=len(met.groups))
-    kept = group_by(last[of], mine).first
-    kept = np.bincount(last[of][kept][last[of][kept] != mine[kept]], minlength=len(rank))
-    total, longest = np.zeros(len(rank)), np.zeros(len(rank))
-    np.add.at(total, last[fair], caused[fair])
-    np.maximum.at(longest, last[fair], caused[fair])
-    count = np.bincount(mine, minlength=len(rank)).astype(np.float64)
+    own, last, lost, caused = (
+        np.concatenate([getattr(part, name) for part in met]) for name in _Parts.__struct_fields__
+    )
+    kept = group_by(last, own).first
+    kept = np.bincount(last[kept][last[kept] != own[kept]], minlength=len(rank))
+    total = np.bincount(last, lost, len(rank))
+    longest = np.zeros(len(rank))
+    np.maximum.at(longest, last, caused)
+    count = np.bincount(own, minlength=len(rank)).astype(np.float64)
     each = np.maximum(kept, 1) * steps
     peers = group_by(stage)
     all_lost = peers.sums(total)[peers.of]
     return {
         "meetings": count,
-        "last_share": np.divide(
-            np.bincount(last[fair], minlength=len(rank)), count, out=unknown.copy(), where=count > 0
-        ),
+        "last_share": ratio(np.bincount(own[own == last], minlength=len(rank)), count),
         "made_wait_us": np.where(count > 0, total / each, np.nan),
-        "made_wait_again_us": np.where(count > 0, (total - longest) / each, np.nan),
+        "made_wait_again_us": np.where(count > 0, np.maximum(total - longest, 0) / each, np.nan),
         "blamed_share": np.divide(total, all_lost, out=unknown.copy(), where=all_lost > 0),
     }
+
+
+def _parts_of_calls(rank: Array, stage: Array, calls: Table[CollectiveCall]) -> _Parts:
+    """Those of collectives, among ranks of one stage."""
+    calls = calls.take(calls["p2p"] != 1)
+    met = met_in(calls)
+    fair = _among_peers(met, np.append(stage, 0)[row_of_key(rank, calls["rank"])[met.row]], calls["rank"], rank)
+    last = row_of_key(rank, calls["rank"][met.last])[met.groups.of]
+    lost = met.lost_us(calls, last)
+    part = fair[met.groups.of]
+    caused = np.bincount(met.groups.of[part], lost[part], len(met.groups))[met.groups.of]
+    return _Parts(row_of_key(rank, calls["rank"][met.row[part]]), last[part], lost[part], caused[part])
+
+
+def _parts_of_exchanges(rank: Array, exchanged: Table[Exchange]) -> _Parts:
+    """Those of kernels that exchange inside; what all lost together is at most as much as each of the others."""
+    met = exchanged.take(
+        (exchanged["ranks"] > 1) & np.isin(exchanged["rank"], rank) & np.isin(exchanged["last_rank"], rank)
+    )
+    lost = met["bare_wait_us"]
+    own, last = (row_of_key(rank, met[name]) for name in ("rank", "last_rank"))
+    return _Parts(own, last, lost, lost * (met["ranks"] - 1))
 
 
 def _among_peers(met: Meetings, stage: Array, caller: Array, rank: Array) -> Array:

@@ -430,8 +430,11 @@ class TimeSplit(_Model):
     copy_us: float | None = None
     event_wait_us: float | None = None
     exchanging_us: float | None = None
-    """The part of `compute_us` in kernels that exchange with other ranks, and count while they wait for them; None
-    where none runs."""
+    """The part of `compute_us` in kernels that exchange with ranks of which none was captured, and count while they
+    wait for them; None where none runs."""
+    inside_wait_us: float | None = None
+    """The part of `exposed_comm_us` in which kernels that compute and communicate at once wait for other ranks; None
+    where none does."""
     slowest_rank: int | None = None
     """The rank with the longest mean step; None with a single rank."""
     slowest_us: float | None = None

@@ -42,9 +42,14 @@ def time_parts(split: TimeSplit | None, language: Language) -> tuple[TimePart, .
         for note, us in (("copy_note", split.copy_us), ("wait_note", split.event_wait_us))
         if us is not None and us > 0
     ]
+    within = [
+        say("inside_wait_note", language, time=show_value(us, "us"))
+        for us in (split.inside_wait_us,)
+        if us is not None and us > LEAST_TOLD * split.step_us
+    ]
     amounts = (
         ("compute", split.compute_us, (*([hidden] if split.overlapped_us > 0 else ()), *_exchanging(split, language))),
-        ("comm", split.exposed_comm_us, ()),
+        ("comm", split.exposed_comm_us, tuple(within)),
         ("idle", split.free_us, tuple(inside)),
     )
     total = sum(max(us, 0.0) for _, us, _ in amounts)

@@ -137,6 +137,10 @@ WORDS: Mapping[str, Text] = {
         "{time} in kernels that exchange with other ranks and wait for them",
         "其中 {time} 为与其他卡交换数据的算子，含等待",
     ),
+    "inside_wait_note": _t(
+        "{time} of it in kernels that compute and wait for other ranks inside",
+        "其中 {time} 为通算融合算子内部等待其他卡",
+    ),
     "copy_note": _t("memory copies {time}", "内存拷贝 {time}"),
     "wait_note": _t("event waits {time}", "等待事件 {time}"),
     "no_split": _t("The capture does not say where the time goes.", "采集数据未包含时间拆解信息。"),

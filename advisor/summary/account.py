@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.facts.base import MISSING
-from advisor.facts.derived import Overlap, Spending
+from advisor.facts.derived import Exchange, RankSplit, Spending
 from advisor.facts.observed import StepPhase
 from advisor.facts.table import Array, Table, Texts
 from advisor.model.findings import Account, Spent, SpentPart, StepSplit
@@ -18,12 +18,19 @@ MOST_STEPS = 400
 _PARTS: tuple[SpentPart, ...] = ("compute", "communication", "free")
 
 
-def step_account(overlaps: Table[Overlap], spending: Table[Spending]) -> Account | None:
-    """The entries of the mean step, which add up to it, and the steps; None without any step whose time is known."""
-    overlaps = overlaps.take(np.isfinite(overlaps["span_us"]))
-    if not len(overlaps):
+def step_account(
+    splits: Table[RankSplit], spending: Table[Spending], exchanged: Table[Exchange] | None = None
+) -> Account | None:
+    """The entries of the mean step, which add up to it, and the steps; None without any step whose time is known.
+
+    What kernels wait inside for other ranks is communication, as in the split, under the name of the kernel.
+    """
+    splits = splits.take(np.isfinite(splits["span_us"]))
+    if not len(splits):
         return None
-    steps, of, ranks = np.unique(overlaps["step"], return_inverse=True, return_counts=True)
+    if exchanged is not None:
+        spending = _with_waits_inside(spending, exchanged)
+    steps, of, ranks = np.unique(splits["step"], return_inverse=True, return_counts=True)
     place = np.searchsorted(steps, spending["step"])
     parts = spending.texts("part")
     spent = [
@@ -31,7 +38,24 @@ def step_account(overlaps: Table[Overlap], spending: Table[Spending]) -> Account
         for part in _PARTS
         for entry in _of_part(part, spending, parts.isin([part]), place, ranks.astype(np.float64))
     ]
-    return Account(spent=tuple(spent), steps=_step_splits(overlaps, steps, of, ranks))
+    return Account(spent=tuple(spent), steps=_step_splits(splits, steps, of, ranks))
+
+
+def _with_waits_inside(spending: Table[Spending], exchanged: Table[Exchange]) -> Table[Spending]:
+    """The entries with what a kernel waits inside moved from computation to communication."""
+    exchanged = exchanged.take(exchanged["bare_wait_us"] > 0)
+    computed = spending.texts("part").isin(["compute"])
+    names = Texts.concat([spending.texts("name"), exchanged.texts("op_type")])
+    places = [np.concatenate([spending[name], exchanged[name]]) for name in ("rank", "step")]
+    keys = np.unique(np.stack([*places, names.codes], axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+    mine, theirs = keys[: len(spending)], keys[len(spending) :]
+    waits = np.bincount(theirs, exchanged["bare_wait_us"], int(keys.max(initial=0)) + 1)
+    moved = np.where(computed, np.minimum(waits[mine], spending["us"]), 0.0)
+    waiting = np.flatnonzero(moved > 0)
+    beside = spending.take(waiting).having(
+        part=Texts.constant("communication", len(waiting)), us=moved[waiting], calls=np.full(len(waiting), np.nan)
+    )
+    return Table.concat(Spending, [spending.having(us=spending["us"] - moved), beside])
 
 
 def account_of_lengths(phases: Table[StepPhase]) -> Account | None:
@@ -82,7 +106,7 @@ def _keep_largest(names: Texts, us: Array) -> Texts:
     return Texts(np.where(kept[names.codes], names.codes, -1).astype(np.int32), names.names)
 
 
-def _step_splits(overlaps: Table[Overlap], steps: Array, of: Array, ranks: Array) -> tuple[StepSplit, ...]:
+def _step_splits(overlaps: Table[RankSplit], steps: Array, of: Array, ranks: Array) -> tuple[StepSplit, ...]:
     names = ("span_us", "compute_us", "exposed_comm_us", "free_us")
     means = [np.bincount(of, weights=np.nan_to_num(overlaps[name]), minlength=len(steps)) / ranks for name in names]
     return tuple(

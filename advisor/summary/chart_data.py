@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from advisor.facts.derived import (
     OperatorRoofline,
     OperatorShare,
     Overlap,
+    RankSplit,
     StepCourse,
 )
 from advisor.facts.derived.device import LATENCY_BINS_PER_DECADE
@@ -27,6 +29,8 @@ from advisor.facts.profile import AnyTable, Profile
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
 from advisor.model.findings import Exhibit, ExhibitKind, Head, Rows, Scalar, TimeSplit
+
+Split = TypeVar("Split", Overlap, RankSplit)
 
 TOP_OPERATORS = 20
 TOP_ROOFLINES = 40
@@ -58,18 +62,16 @@ def make_exhibits(profile: Profile) -> tuple[Exhibit, ...]:
     return tuple(made)
 
 
-def time_split(
-    overlaps: Table[Overlap], marked_us: float = 0.0, operators: Table[OperatorShare] | None = None
-) -> TimeSplit | None:
+def time_split(splits: Table[RankSplit], marked_us: float = 0.0) -> TimeSplit | None:
     """The mean step over all ranks and steps; None without any step whose split is known.
 
-    `marked_us` is how long steps are by their marks, 0 where nothing tells; `operators` tell what exchanges inside.
+    `marked_us` is how long steps are by their marks, 0 where nothing tells.
     """
-    overlaps = _known_splits(overlaps)
-    if not len(overlaps):
+    splits = _known_splits(splits)
+    if not len(splits):
         return None
-    slowest_rank, slowest_us = _slowest_rank(overlaps)
-    mean = {name: _finite_mean(overlaps.floats(name)) for name in Overlap.columns() if name.endswith("_us")}
+    slowest_rank, slowest_us = _slowest_rank(splits)
+    mean = {name: _finite_mean(splits.floats(name)) for name in RankSplit.columns() if name.endswith("_us")}
     return TimeSplit(
         step_us=mean["span_us"] or 0.0,
         compute_us=mean["compute_us"] or 0.0,
@@ -78,21 +80,14 @@ def time_split(
         free_us=mean["free_us"] or 0.0,
         copy_us=mean["copy_us"],
         event_wait_us=mean["event_wait_us"],
-        exchanging_us=None if operators is None else _exchanging_us(operators),
+        exchanging_us=mean["untold_us"] or None,
+        inside_wait_us=mean["inside_wait_us"] or None,
         slowest_rank=slowest_rank,
         slowest_us=slowest_us,
-        ranks=len(np.unique(overlaps["rank"])),
-        usual_us=_usual_step(overlaps, mean["span_us"] or 0.0),
+        ranks=len(np.unique(splits["rank"])),
+        usual_us=_usual_step(splits, mean["span_us"] or 0.0),
         marked_us=marked_us if marked_us > MARKED_LONGER * (mean["span_us"] or 0.0) else None,
     )
-
-
-def _exchanging_us(operators: Table[OperatorShare]) -> float | None:
-    """Per mean step of all ranks: what kernels that communicate inside keep the device from, µs; None without any."""
-    operators = operators.take(operators.texts("source").isin(["kernels"]))
-    own = np.where(operators["communicates"] == 1, np.nan_to_num(operators["unshared_us"]), 0.0)
-    total = float(own.sum())
-    return total / len(np.unique(operators["rank"])) if total > 0 else None
 
 
 def step_us(overlaps: Table[Overlap]) -> float:
@@ -100,14 +95,14 @@ def step_us(overlaps: Table[Overlap]) -> float:
     return _finite_mean(_known_splits(overlaps).floats("span_us")) or 0.0
 
 
-def _usual_step(overlaps: Table[Overlap], mean_us: float) -> float | None:
+def _usual_step(overlaps: Table[RankSplit], mean_us: float) -> float | None:
     """The middle one of the steps, each the mean over its ranks, µs; nothing where it is near the mean of all."""
     groups, (steps,) = _group_rows(overlaps["step"])
     usual = float(np.median(_group_mean(overlaps.floats("span_us"), groups, len(steps))))
     return usual if abs(mean_us - usual) > FAR_FROM_USUAL * usual else None
 
 
-def _slowest_rank(overlaps: Table[Overlap]) -> tuple[int | None, float | None]:
+def _slowest_rank(overlaps: Table[RankSplit]) -> tuple[int | None, float | None]:
     """The rank with the longest mean step, and that step in µs; nothing with fewer than two ranks."""
     groups, (ranks,) = _group_rows(overlaps["rank"])
     if len(ranks) < 2:  # noqa: PLR2004 - one rank is not compared with itself
@@ -117,7 +112,7 @@ def _slowest_rank(overlaps: Table[Overlap]) -> tuple[int | None, float | None]:
     return int(ranks[slowest]), float(spans[slowest])
 
 
-def slack_by_rank(overlaps: Table[Overlap]) -> dict[int, float]:
+def slack_by_rank(overlaps: Table[RankSplit]) -> dict[int, float]:
     """By rank: how much more of a step it spends in communication that nothing hides than the rank that spends least.
 
     Ranks end their steps together; who waits least is who the others wait for. Where none communicates, as copies of a
@@ -133,12 +128,12 @@ def slack_by_rank(overlaps: Table[Overlap]) -> dict[int, float]:
     return dict(zip(ranks[found].tolist(), waited.tolist(), strict=True))
 
 
-def _known_splits(overlaps: Table[Overlap]) -> Table[Overlap]:
+def _known_splits(overlaps: Table[Split]) -> Table[Split]:
     """The steps whose split is known: not those that lack kernels."""
     return overlaps.take(np.isfinite(overlaps["span_us"]))
 
 
-def _time_split_rows(overlaps: Table[Overlap], _: Profile) -> Rows:
+def _time_split_rows(overlaps: Table[RankSplit], _: Profile) -> Rows:
     overlaps = _known_splits(overlaps)
     groups, (ranks,) = _group_rows(overlaps["rank"])
     stages = _first_of_group(overlaps["stage"], groups, len(ranks))
@@ -286,7 +281,7 @@ def _slowest_links(links: Table[LinkUse]) -> Table[LinkUse]:
 
 MakeRows = Callable[[AnyTable, Profile], Rows]
 EXHIBITS: tuple[tuple[ExhibitKind, type[Fact], MakeRows], ...] = (
-    ("time_split", Overlap, _time_split_rows),
+    ("time_split", RankSplit, _time_split_rows),
     ("step_course", StepCourse, _course_rows),
     ("idle_causes", IdleCause, _idle_rows),
     ("launch_latency", LaunchLatency, _latency_rows),

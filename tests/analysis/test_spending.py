@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.analysis.intervals import Spans, subtract, union
+from advisor.analysis.rank_splits import rank_splits
 from advisor.analysis.spending import charged_ns, spending
-from advisor.facts.derived import Gap, Overlap
+from advisor.facts.derived import Exchange, Gap, Overlap
 from advisor.facts.observed import Collective, HostCall, Kernel, StepPhase
 from advisor.facts.table import Table, read_table
 from advisor.model.findings import Account
@@ -43,7 +44,7 @@ def spent(
         idle=read_table(Gap, idle) if idle else None,
         calls=read_table(HostCall, calls) if calls else None,
     )
-    made = step_account(overlaps, entries)
+    made = step_account(rank_splits(overlaps, None), entries)
     assert made is not None
     return made
 
@@ -95,6 +96,19 @@ def test_the_spread_is_that_of_the_steps() -> None:
     assert [step.step_us for step in made.steps] == [100, 105]
 
 
+def test_what_a_kernel_waits_inside_is_charged_to_communication() -> None:
+    split = read_table(Overlap, SPLIT)
+    entries = spending(split, kernels=read_table(Kernel, KERNELS), collectives=None, windows=None, idle=None)
+    waits = read_table(Exchange, "rank step op_type bare_wait_us\n1 2 MatMul 30\n1 2 MatMul 10\n0 1 Cast -")
+    plain = step_account(rank_splits(split, None), entries)
+    made = step_account(rank_splits(split, waits), entries, waits)
+    assert plain is not None and made is not None
+    before, after = us(plain), us(made)
+    assert after["communication", "MatMul"] == pytest.approx(40 / 4)
+    assert after["compute", "MatMul"] == pytest.approx(before["compute", "MatMul"] - 40 / 4)
+    assert sum(after.values()) == pytest.approx(sum(before.values()))
+
+
 def test_one_step_has_no_spread() -> None:
     made = spent(split="\n".join(SPLIT.strip().splitlines()[:2]))
     assert {entry.spread_us for entry in made.spent} == {None}
@@ -103,7 +117,7 @@ def test_one_step_has_no_spread() -> None:
 def test_without_any_known_step_there_is_no_account() -> None:
     split = read_table(Overlap, "rank step span_us\n0 1 -")
     entries = spending(split, kernels=None, collectives=None, windows=None, idle=None)
-    assert step_account(split, entries) is None
+    assert step_account(rank_splits(split, None), entries) is None
 
 
 def test_many_names_are_bounded_and_nothing_is_lost() -> None:
@@ -173,7 +187,7 @@ def test_no_step_is_lost_where_only_sums_were_recorded() -> None:
         source=["recorded"],
     )
     entries = spending(split, kernels=None, collectives=None, windows=None, idle=None)
-    made = step_account(split, entries)
+    made = step_account(rank_splits(split, None), entries)
     assert made is not None
     assert us(made) == {("compute", ""): 4, ("communication", ""): 1, ("free", ""): 5}
 

@@ -21,6 +21,7 @@ from advisor.facts.derived import (
     OperatorRoofline,
     OperatorShare,
     Overlap,
+    RankSplit,
     StepCourse,
 )
 from advisor.messages.errors import FactMissing
@@ -39,27 +40,24 @@ from advisor.summary.chart_data import (
 
 F = TypeVar("F", bound=Fact)
 
-EXCHANGING = """
-rank op_type                source  communicates unshared_us
-0    MatmulReduceScatter    kernels true         12
-0    MoeDistributeDispatchV2 kernels true        8
-0    MatMulV3               kernels false        30
-1    MatmulReduceScatter    kernels true         4
-1    MoeDistributeCombineV2 totals  true         5000
-2    MatMulV3               kernels false        70
-"""
 
-
-def test_computation_in_which_ranks_wait_for_each_other_is_told_within_it() -> None:
-    """The mean of 20, 4 and 0 µs; totals tell nothing of a step."""
-    split = time_split(read_table(Overlap, OVERLAPS), operators=read_table(OperatorShare, EXCHANGING))
-    assert split is not None and split.exchanging_us == pytest.approx(8)
-    (compute, *_) = [part for part in time_parts(split, "en") if part.key == "compute"]
-    assert compute.notes[-1] == "8.00 µs in kernels that exchange with other ranks and wait for them"
-    alone = time_split(read_table(Overlap, OVERLAPS), operators=read_table(OperatorShare, "rank op_type\n0 MatMulV3"))
-    assert alone is not None and alone.exchanging_us is None
-    none = time_split(read_table(Overlap, OVERLAPS))
-    assert none is not None and none.exchanging_us is None
+def test_what_kernels_wait_for_other_ranks_is_told_within_communication_and_what_nobody_knows_in_computation() -> None:
+    splits = read_table(
+        RankSplit,
+        """
+        rank span_us compute_us exposed_comm_us free_us untold_us inside_wait_us
+        0    100     50         40              10      0         30
+        1    100     70         20              10      16        10
+        """,
+    )
+    split = time_split(splits)
+    assert split is not None and (split.exchanging_us, split.inside_wait_us) == (8, 20)
+    notes = {part.key: part.notes for part in time_parts(split, "en")}
+    assert notes["compute"][-1] == "8.00 µs in kernels that exchange with other ranks and wait for them"
+    assert notes["comm"] == ("20.0 µs of it in kernels that compute and wait for other ranks inside",)
+    none = time_split(read_table(RankSplit, "rank span_us compute_us untold_us inside_wait_us\n0 100 100 0 0"))
+    assert none is not None and none.exchanging_us is None and none.inside_wait_us is None
+    assert not [note for part in time_parts(none, "en") for note in part.notes]
 
 
 class Fixed(Profile):
@@ -121,7 +119,7 @@ def test_what_is_drawn_with_a_table_that_was_not_recorded_is_left_out() -> None:
 
 
 def test_the_split_is_the_mean_step_and_what_was_not_recorded_stays_out() -> None:
-    split = time_split(read_table(Overlap, OVERLAPS))
+    split = time_split(read_table(RankSplit, OVERLAPS))
     assert split is not None
     assert split.step_us == pytest.approx(400 / 3)
     assert split.copy_us == 3
@@ -129,20 +127,20 @@ def test_the_split_is_the_mean_step_and_what_was_not_recorded_stays_out() -> Non
 
 
 def test_the_step_is_the_one_that_is_split_and_the_slowest_rank_is_told_beside_it() -> None:
-    split = time_split(read_table(Overlap, OVERLAPS))
+    split = time_split(read_table(RankSplit, OVERLAPS))
     assert split is not None
     assert step_us(read_table(Overlap, OVERLAPS)) == split.step_us
     assert (split.slowest_rank, split.slowest_us) == (0, 150)
 
 
 def test_without_steps_there_is_nothing_to_split() -> None:
-    assert time_split(Table.empty(Overlap)) is None
+    assert time_split(Table.empty(RankSplit)) is None
     assert step_us(Table.empty(Overlap)) == 0
     assert make_exhibits(Fixed(Table.empty(Overlap))) == ()
 
 
 def test_each_rank_is_drawn_by_its_mean_step_with_its_stage() -> None:
-    rows = drawn("time_split", read_table(Overlap, OVERLAPS)).rows
+    rows = drawn("time_split", read_table(RankSplit, OVERLAPS)).rows
     assert rows == ((0, 0, 50, 80, 20), (1, 1, 70, 10, 20))
 
 
@@ -217,13 +215,13 @@ def test_every_launch_falls_into_one_bin_that_holds_it(latencies: list[float]) -
 
 def test_the_rank_with_least_exposed_communication_is_the_one_others_wait_for() -> None:
     rows = "rank step exposed_comm_us\n0 1 50\n0 2 70\n1 1 10\n1 2 -\n2 1 -"
-    assert slack_by_rank(read_table(Overlap, rows)) == {0: 50.0, 1: 0.0}
-    assert slack_by_rank(Table.empty(Overlap)) == {}
+    assert slack_by_rank(read_table(RankSplit, rows)) == {0: 50.0, 1: 0.0}
+    assert slack_by_rank(Table.empty(RankSplit)) == {}
 
 
 def test_ranks_that_do_not_communicate_do_not_wait_for_each_other() -> None:
     rows = "rank step span_us exposed_comm_us\n0 1 100 0\n0 2 120 0\n1 1 300 0\n1 2 320 0"
-    assert slack_by_rank(read_table(Overlap, rows)) == {0: 200.0, 1: 0.0}
+    assert slack_by_rank(read_table(RankSplit, rows)) == {0: 200.0, 1: 0.0}
 
 
 def courses(*steps: tuple[int, int, float, float]) -> Table[StepCourse]:

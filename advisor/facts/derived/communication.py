@@ -180,11 +180,18 @@ class Exchange(Fact):
             "tells which ranks exchange with each other."
         ),
     ]
-    waited_us: Annotated[
+    inside_wait_us: Annotated[
         float, Us("Beyond the shortest of them: what it waits for the last captured rank; missing likewise.")
     ]
     bare_wait_us: Annotated[float, Us("The part of that in which nothing else runs.")]
     last_rank: Annotated[int, Volatile("The rank with the shortest one; missing likewise.")]
+    beyond_us: Annotated[
+        float,
+        Us(
+            "On that rank: how much longer the shortest one is than those of other groups (median) at the same place "
+            "of the step; what it waits for nobody is its own work. Missing on all others, and without another group."
+        ),
+    ]
 
 
 class AbsentWait(Fact):

@@ -18,9 +18,13 @@ class RankTime(Fact):
     peers: Annotated[float, Count("Ranks of the same stage, itself not counted.")]
     span_us: Annotated[float, Us("Step.")]
     compute_us: Annotated[
-        float, Us("Computation per step, without kernels that communicate inside: in those it waits for other ranks.")
+        float,
+        Us(
+            "Computation per step. Kernels that communicate inside count only with what they take beyond those of "
+            "other groups where the rank came last for them: in all others it waits for other ranks."
+        ),
     ]
-    comm_us: Annotated[float, Us("Communication per step, with such kernels.")]
+    comm_us: Annotated[float, Us("Communication per step, with the rest of such kernels.")]
     exposed_comm_us: Annotated[float, Us("Exposed communication per step.")]
     free_us: Annotated[float, Us("Free per step.")]
     host_gap_us: Annotated[float, Us("Idle charged to the host per step; missing without a timeline.")]

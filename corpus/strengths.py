@@ -66,7 +66,8 @@ _SCALES: dict[str, dict[str, float]] = {
         "": 0.44, "light": 0.13, "tensor": 4.7, "pipeline": 3.7, "interleaved": 6, "experts": 0.56, "large": 0.22,
     },
     "data-loader-one-rank": {
-        "": 0.44, "light": 0.13, "tensor": 6, "fused": 6, "pipeline": 4.7, "interleaved": 7.6, "experts": 0.56, "large": 0.22,
+        "": 0.44, "light": 0.13, "tensor": 6, "fused": 6, "pipeline": 4.7, "interleaved": 7.6, "experts": 0.56,
+        "large": 0.22,
     },
     "synchronise-per-layer": {"": 0.9, "inference": 0.45},
     "blocking-copies": {"": 0.89, "light": 0.14, "inference": 0.066},

@@ -19,6 +19,8 @@ from advisor.analysis.tensors import Tensor
 from advisor.facts.table import Array
 
 FORWARD, BACKWARD = "FlashAttentionScore", "FlashAttentionScoreGrad"
+CAUSAL = "causal"
+"""Before the format of queries that meet no later keys."""
 BACKWARD_TIMES = 2.5
 """Five products where the forward pass has two: Dao, FlashAttention-2 (arXiv 2307.08691), section 4.1."""
 FULL, LEFT_UP, RIGHT_DOWN, BAND = 0, 2, 3, 4
@@ -230,6 +232,42 @@ def flops_of_marked_attention(
         prefixes=given.prefixes,
     )
     return None if found is None else found * shapes.times
+
+
+class FrameworkAttention(Struct, frozen=True):
+    """What PyTorch gave to a kernel of fused attention."""
+
+    query: Tensor
+    key: Tensor
+    value: Tensor
+    layout: str
+    is_causal: bool
+    times: float
+    """How many times the products of a forward pass it computes."""
+
+    @property
+    def flops(self) -> float | None:
+        """Operations; None where the tensors do not agree with the layout."""
+        query, key, value = (tensor.sides for tensor in (self.query, self.key, self.value))
+        if not _are_of_layout(_Shapes(query, key, value, None, self.is_causal, True, self.times), self.layout):
+            return None
+        found = attention_flops(query, key, self.layout, LEFT_UP if self.is_causal else FULL, value=value)
+        return None if found is None else found * self.times
+
+    @property
+    def flops_per_key(self) -> float:
+        """Operations that one more key for every query costs."""
+        return 2.0 * self.times * self.query.elements * (1 + self.value.sides[-1] / max(self.key.sides[-1], 1))
+
+
+def framework_attention(op_type: str, inputs: Sequence[Tensor | None]) -> FrameworkAttention | None:
+    """The attention that a kernel of PyTorch computes, by the formats of its inputs; None of all others."""
+    given = [tensor for tensor in inputs if tensor is not None and tensor.form.removeprefix(CAUSAL).strip() in _AXES]
+    if len(given) != 3:  # noqa: PLR2004 - query, key and value
+        return None
+    query, key, value = given
+    times = BACKWARD_TIMES if op_type.endswith("_backward") else 1.0
+    return FrameworkAttention(query, key, value, key.form, query.form.startswith(CAUSAL), times)
 
 
 def _shapes_of_kernel(

@@ -18,8 +18,10 @@ from msgspec import Struct
 from advisor.analysis.attention_work import (
     BACKWARD,
     FORWARD,
+    FrameworkAttention,
     flops_of_attention,
     flops_per_key_of_attention,
+    framework_attention,
     head_width_of_attention,
 )
 from advisor.analysis.families import family_of
@@ -363,11 +365,27 @@ def _is_misaligned(factors: Tensors, row_bytes: int) -> bool | None:
     return any(tensor.sides[-1] * (size or 0) % row_bytes for tensor, size in zip(plain, sizes, strict=True))
 
 
+def _work_of_called(called: FrameworkAttention) -> Work:
+    """Fused attention that a framework asked for. It writes as much as its queries take, backward their gradients."""
+    flops, query = called.flops, called.query
+    read = size_of_all((query, called.key, called.value))
+    written = query.size_bytes if called.times == 1 else read
+    return Work(
+        math.nan if flops is None else flops,
+        query.dtype,
+        math.nan if read is None or written is None else read + written,
+        cube_work="attention" if called.times == 1 else "attention backward",
+        head_width=float(query.sides[-1]),
+        flops_per_key=called.flops_per_key,
+    )
+
+
 def _work_of_framework(name: str, function: str | None, inputs: Tensors) -> Work:
     """A product that a framework asked for, whose output follows from its factors; nothing for what only adds it up."""
     before = _OF_FRAMEWORK.get(name)
     if before is None:
-        return Work(most_bytes=_most_of_framework(name, inputs))
+        called = framework_attention(name, inputs)
+        return Work(most_bytes=_most_of_framework(name, inputs)) if called is None else _work_of_called(called)
     if function and (not _MULTIPLIES.search(function) or _ADDS_UP.search(function)):
         return Work()
     if len(inputs) < before + 2 or (left := inputs[before]) is None or (right := inputs[before + 1]) is None:

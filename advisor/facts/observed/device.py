@@ -56,7 +56,13 @@ class Kernel(Fact):
     blocks: Annotated[float, Count("Blocks the kernel was split into (Block Dim / Block Num).")]
     input_shapes: Annotated[str, Key("Shapes of the inputs, `;` between tensors, `,` between dimensions.")]
     input_dtypes: Annotated[str, Key("Data types of the inputs, `;` between tensors.")]
-    input_formats: Annotated[str, Key("Memory formats of the inputs, `;` between tensors.")]
+    input_formats: Annotated[
+        str,
+        Key(
+            "Memory formats of the inputs, `;` between tensors. Of fused attention that PyTorch launched on a GPU how "
+            "queries, keys and values lie, such as `BSND`, with `causal` before the queries where they meet no later keys."
+        ),
+    ]
     output_shapes: Annotated[str, Key("Shapes of the outputs, written like those of the inputs.")]
     output_dtypes: Annotated[str, Key("Data types of the outputs, `;` between tensors.")]
     hf32: Annotated[str, Key("`YES` where float32 may be multiplied as HF32, else `NO`; missing when not recorded.")]

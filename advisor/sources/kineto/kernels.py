@@ -15,8 +15,9 @@ from advisor.facts.observed import Kernel
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.sources.files.database import match_keys
 from advisor.sources.files.jsonfile import parse_json
+from advisor.sources.kineto.attention import ATTENTION, formats_of_attention
 from advisor.sources.kineto.kernel_names import function_name
-from advisor.sources.kineto.reading import EXPORT, Trace, pick_texts, place_in, rows_or_missing
+from advisor.sources.kineto.reading import EXPORT, OperatorShapes, Trace, pick_texts, place_in, rows_or_missing
 from advisor.sources.kineto.roles import CONVERSION, roles_of_operators
 from advisor.sources.kineto.steps import steps_of_work
 from advisor.sources.pytorch_words import operator_kind
@@ -64,6 +65,7 @@ def _kernels_of_trace(trace: Trace) -> Table[Kernel]:
         blocks=_blocks_of_products(_of_work(trace, rows, content.work.blocks), function),
         input_shapes=_renamed(pick_texts(content.shapes.dims, shape), shapes_as_text),
         input_dtypes=dtypes,
+        input_formats=_formats_of_attention(types, content.shapes, shape),
     ).sorted_by("start_ns", "stream")
 
 
@@ -164,6 +166,19 @@ def _renamed(texts: Texts, rename: Callable[[str], str | None]) -> Texts:
     index: dict[str, int] = {}
     codes = [-1 if (new := rename(old)) is None else index.setdefault(new, len(index)) for old in used.names]
     return Texts(np.array([*codes, -1], np.int32)[used.codes], tuple(index))
+
+
+def _formats_of_attention(types: Texts, shapes: OperatorShapes, shape: Array) -> Texts:
+    """How the inputs of fused attention lie, and what it leaves out; missing of all others."""
+    mine = np.flatnonzero(types.isin(ATTENTION) & (shape >= 0))
+    texts = (types.take(mine), *(pick_texts(one, shape[mine]) for one in (shapes.given, shapes.dims)))
+    codes = np.stack([one.codes for one in texts], axis=1)
+    _, first, of = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+    calls = zip(*(one.take(first).values() for one in texts), strict=True)
+    told = Texts.of([formats_of_attention(*(one or "" for one in call)) for call in calls])
+    found = np.full(len(types), -1, np.int32)
+    found[mine] = told.codes[of.reshape(-1)]
+    return Texts(found, told.names)
 
 
 def shapes_as_text(dims: str) -> str | None:

@@ -80,6 +80,8 @@ class OperatorShapes(Struct, frozen=True):
     row: Array
     dims: Texts
     types: Texts
+    given: Texts
+    """Further arguments of operators that compute attention; empty of others."""
 
 
 class CollectivePayloads(Struct, frozen=True):
@@ -217,7 +219,7 @@ class Trace(TraceDescription):
                 external=np.where(slices["external"] > 0, slices["external"], MISSING),
             ),
             WorkDetails(work["row"], work["stream"], work["blocks"], work["size_bytes"]),
-            OperatorShapes(shapes["row"], found.texts("shapes", "dims"), found.texts("shapes", "types")),
+            OperatorShapes(shapes["row"], *(found.texts("shapes", name) for name in ("dims", "types", "given"))),
             CollectivePayloads(
                 row=collectives["row"],
                 op=found.texts("collectives", "op"),

@@ -45,6 +45,7 @@ from advisor.sources.files.events import (
 )
 from advisor.sources.files.exact_time import ns_of
 from advisor.sources.files.names import bounded_name
+from advisor.sources.kineto.attention import ATTENTION
 
 MEMORY = "[memory]"
 """Name of the events that tell what the allocator holds."""
@@ -64,6 +65,7 @@ class KinetoArgs(Struct, gc=False):
     dims: Raw = msgspec.field(name="Input Dims", default=_NOTHING)
     dims_older: Raw = msgspec.field(name="Input dims", default=_NOTHING)
     types: Raw = msgspec.field(name="Input type", default=_NOTHING)
+    given: Raw = msgspec.field(name="Concrete Inputs", default=_NOTHING)
     collective: EventValue = msgspec.field(name="Collective name", default=None)
     elements: EventValue = msgspec.field(name="In msg nelems", default=None)
     dtype: EventValue = None
@@ -130,7 +132,7 @@ def _add_slices(batch: EventBatch, events: list[KinetoEvent]) -> None:
     if "" in batch.distinct[part, "name"]:
         raise Odd(Message("name_is_missing"))
     _add_device_work(batch, args)
-    _add_shapes(batch, args)
+    _add_shapes(batch, args, [event.name for event in events])
     _add_collectives(batch, args)
     add_autograd(batch, args)
 
@@ -161,13 +163,16 @@ def _blocks_of_grid(grid: bytes) -> float:
     return finite_number(math.prod(sizes)) if sizes else math.nan
 
 
-def _add_shapes(batch: EventBatch, args: list[KinetoArgs]) -> None:
+def _add_shapes(batch: EventBatch, args: list[KinetoArgs], names: list[str]) -> None:
     known = [bytes(a.dims) or bytes(a.dims_older) for a in args]
     rows = [row for row, dims in enumerate(known) if dims]
     batch.parts["shapes"] = {
         "row": np.array(rows, np.int64),
         "dims": batch.code("shapes", "dims", [known[row] for row in rows]),
         "types": batch.code("shapes", "types", [bytes(args[row].types) for row in rows]),
+        "given": batch.code(
+            "shapes", "given", [bytes(args[row].given) if names[row] in ATTENTION else b"" for row in rows]
+        ),
     }
 
 

@@ -36,7 +36,7 @@ from advisor.analysis.products import (
     listed_weights,
     product_of,
 )
-from advisor.analysis.tensors import ROWS_OF_BLOCK, SIZES, Tensor, parse_tensors, size_of_all
+from advisor.analysis.tensors import ROWS_OF_BLOCK, SIZES, Tensor, parse_tensors, size_of_all, unpack_int4
 
 TOLD_BY = ("op_type", "function", "input_shapes", "input_dtypes", "input_formats", "output_shapes", "output_dtypes")
 """The columns of a kernel that tell its work, in the order of `work_of_kernel`."""
@@ -79,6 +79,8 @@ CUBE_WORKS = ("product", "batched", "grouped", "quantised", "convolution", "atte
 
 
 _PRODUCT = re.compile(r"(Batch)?Mat_?[Mm]ul(V\d)?$|(Weight)?Quant(Batch)?Mat[Mm]ul(V\d)?$")
+_QUANTISED = re.compile(r"(Quant|Grouped)\w*Mat_?[Mm]ul|Mat_?[Mm]ul\w*Quant")
+"""Products whose factors may be values in fewer bits, packed into larger ones."""
 _GROUPED = re.compile(r"GroupedMat_?[Mm]ul(V\d)?$")
 _CONVOLUTION = re.compile(r"(Extend|Quant)?Conv[23]D(Backprop(Input|Filter)|Transpose)?D?(V\d)?$")
 _DEPTHWISE = re.compile(r"DepthwiseConv2D(Backprop(Input|Filter))?D?(V\d)?$")
@@ -114,6 +116,8 @@ def work_of_kernel(  # noqa: PLR0917 - what tells shapes apart
     library, _, name = op_type.rpartition("::")
     if library:
         return _work_of_framework(name, function, inputs)
+    if _QUANTISED.search(op_type):
+        inputs = (*unpack_int4(inputs[:2]), *(unpack_int4(inputs[2:]) if "Grouped" in op_type else inputs[2:]))
     outputs = parse_tensors(output_shapes, output_dtypes)
     moved = _moved_bytes(op_type, inputs, outputs)
     if op_type in (FORWARD, BACKWARD):

@@ -85,6 +85,23 @@ def parse_tensors(shapes: str | None, dtypes: str | None = "", formats: str | No
     return tuple(found)
 
 
+_PACKED = 8
+"""Values of INT4 in one INT32 (npu_convert_weight_to_int4pack)."""
+
+
+def unpack_int4(tensors: tuple[Tensor | None, ...]) -> tuple[Tensor | None, ...]:
+    """Factors of products with those in INT32 as the INT4 values that it holds: the cube unit multiplies no INT32.
+
+    What has one axis is no factor, such as a bias.
+    """
+    return tuple(
+        Tensor((*one.sides[:-1], one.sides[-1] * _PACKED), "INT4", one.form)
+        if one is not None and one.dtype == "INT32" and len(one.sides) > 1
+        else one
+        for one in tensors
+    )
+
+
 def size_of_all(tensors: tuple[Tensor | None, ...]) -> float | None:
     """Bytes of all tensors together; None where there is none, or one whose data type is not known."""
     sizes = [tensor.size_bytes for tensor in tensors if tensor is not None]

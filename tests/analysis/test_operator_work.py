@@ -56,6 +56,49 @@ def test_an_output_may_lie_in_blocks_as_its_factors_do(m: int, k: int, n: int) -
     assert found.flops == 2 * 16**3 * m * k * n
 
 
+@given(m=st.integers(1, 64), k=st.integers(1, 64), n=st.integers(1, 64), down=st.booleans())
+def test_weights_of_four_bits_packed_by_eight_are_the_product_they_stand_for(
+    m: int, k: int, n: int, down: bool
+) -> None:
+    """(k, n / 8) or (n, k / 8) in INT32, as npu_convert_weight_to_int4pack gives them."""
+    packed = shape(8 * n, k) if down else shape(8 * k, n)
+    found = work(
+        "WeightQuantBatchMatmulV2",
+        f"{shape(m, 8 * k)};{packed};{8 * n};",
+        shape(m, 8 * n),
+        dtypes="DT_BF16;INT32;DT_BF16;DT_BF16",
+    )
+    assert found.flops == 2 * m * 8 * k * 8 * n
+    assert found.dtype == "BF16"
+
+
+@given(m=st.integers(1, 64), k=st.integers(1, 8), n=st.integers(1, 8))
+def test_packed_weights_may_lie_in_blocks(m: int, k: int, n: int) -> None:
+    """[n / 64, k / 16, 16, 8] in INT32 (aclnnConvertWeightToINT4Pack)."""
+    found = work(
+        "WeightQuantBatchMatmulV2",
+        f"{shape(m, 16 * k)};{shape(n, k, 16, 8)}",
+        shape(m, 64 * n),
+        dtypes="DT_BF16;INT32",
+        formats="ND;FRACTAL_NZ",
+    )
+    assert found.flops == 2 * m * 16 * k * 64 * n
+
+
+def test_experts_of_four_bits_move_half_a_byte_for_each_weight() -> None:
+    found = work("GroupedMatmul", "64,256;8,256,16;8", "64,128", dtypes="INT8;INT32;INT64", out="DT_BF16")
+    assert found.flops == 2 * 64 * 256 * 128
+    assert found.size_bytes == 64 * 256 + 8 * 256 * 128 / 2 + 64 * 128 * 2 + 8 * 8
+
+
+def test_sums_in_int32_that_are_scaled_back_are_no_packed_factors() -> None:
+    """A bias in front of a quantised product has one axis, and what is dequantised is no factor."""
+    found = work("QuantBatchMatmulV3", "16,32;32,64;64;64", "16,64", dtypes="INT8;INT8;FLOAT;INT32")
+    assert found.flops == 2 * 16 * 32 * 64
+    assert found.size_bytes == 16 * 32 + 32 * 64 + 64 * 4 + 64 * 4 + 16 * 64 * 2
+    assert math.isnan(work("DequantSwigluQuant", "16,64;64", "16,32", dtypes="INT32;FLOAT").flops)
+
+
 @pytest.mark.parametrize(
     ("left", "right", "flops"),
     [
@@ -234,7 +277,7 @@ def test_a_product_beside_its_collective_counts_what_its_own_rank_multiplies(
         ),
         ("GroupedMatmulFinalizeRouting", "256,7168;8,7168,4096;4096", "INT8;INT8;FLOAT", "", "32,4096", 4096),
         ("GroupedMatmulSwigluQuant", "256,7168;8,7168,4096", "INT8;INT8", "", "256,4096", None),
-        ("GroupedMatmulFinalizeRouting", "256,7168;8,7168,512", "INT8;INT32", "", "32,4096", None),
+        ("GroupedMatmulFinalizeRouting", "256,7168;8,7168,512", "INT8;INT32", "", "32,4096", 4096),
     ],
 )
 def test_a_grouped_product_with_other_work_behind_it_multiplies_all_its_columns(  # noqa: PLR0917 - a kernel and its work

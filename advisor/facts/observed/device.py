@@ -60,7 +60,7 @@ class Kernel(Fact):
         str,
         Key(
             "Memory formats of the inputs, `;` between tensors. Of fused attention that PyTorch launched on a GPU how "
-            "queries, keys and values lie, such as `BSND`, with `causal` before the queries where they meet no later keys."
+            "queries, keys and values lie, such as `BSND`, with `causal` before it where queries meet no later keys."
         ),
     ]
     output_shapes: Annotated[str, Key("Shapes of the outputs, written like those of the inputs.")]

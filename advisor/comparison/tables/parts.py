@@ -12,7 +12,7 @@ from advisor.analysis.grouping import group_by, row_at
 from advisor.comparison.tables.join import Amount, Key, TableLayout, TablePart
 from advisor.comparison.tables.sums import OperatorSum
 from advisor.facts.base import MISSING, Fact
-from advisor.facts.derived import CollectiveCall, HostCost, MemoryPeak, OperatorShape, Overlap
+from advisor.facts.derived import CollectiveCall, HostCost, MemoryPeak, OperatorShape, Overlap, RankSplit
 from advisor.facts.observed import ApiTotal, OperatorMemory
 from advisor.facts.profile import AnyTable, Profile
 from advisor.facts.table import Array, Texts
@@ -37,7 +37,7 @@ class DifferenceTable(Struct, frozen=True):
 
 def _by_rank(profile: Profile) -> TablePart:
     """Where the mean step of each rank goes: who changed, when the others merely wait for it."""
-    table = profile.table(Overlap)
+    table = profile.table(RankSplit)
     table = table.take(np.flatnonzero(np.isfinite(table["span_us"])))
     ranks = group_by(table["rank"]) if len(table) else None
     steps = ranks.sizes[ranks.of] if ranks is not None else np.ones(0)
@@ -191,5 +191,6 @@ WANTED: tuple[type[Fact], ...] = (
     MemoryPeak,
     OperatorMemory,
     Overlap,
+    RankSplit,
 )
 """What the tables are made from: to be prepared together with what the rules want, so that files are read once."""

@@ -9,9 +9,9 @@ from advisor.analysis.collective_calls import lie_outside_steps
 from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.device import collective_times, kernel_times
 from advisor.analysis.families import communicate_inside
-from advisor.analysis.grouping import group_by
-from advisor.analysis.intervals import covered_by_earlier, covered_ns, union
+from advisor.analysis.intervals import union
 from advisor.analysis.overlap import stages_of
+from advisor.analysis.spending import charged_ns
 from advisor.facts.derived import ExchangingKernel, Overlap
 from advisor.facts.observed import Collective, Kernel
 from advisor.facts.table import Table
@@ -32,18 +32,14 @@ def exchanging_kernels(
         return Table.empty(ExchangingKernel)
     row, start, end = (values[inside] for values in (events.row, events.start, events.end))
     rank, step = kernels["rank"][row], kernels["step"][row]
-    own = covered_by_earlier(group_by(rank).of, start, end)
-    bare = (end - start - own).astype(np.float64)
-    other = kernels["rank"][events.row[~inside]], events.start[~inside], events.end[~inside]
-    comm = None if collectives is None else collective_times(collectives)
+    others, comm = events.take(~inside), None if collectives is None else collective_times(collectives)
+    bare = np.zeros(len(row))
     for one in np.unique(rank).tolist():
-        here, beside = np.flatnonzero(rank == one), other[0] == one
-        begins, ends = [other[1][beside]], [other[2][beside]]
+        here, beside = rank == one, [others.take(kernels["rank"][others.row] == one)]
         if collectives is not None and comm is not None:
-            talking = collectives["rank"][comm.row] == one
-            begins, ends = [*begins, comm.start[talking]], [*ends, comm.end[talking]]
-        busy = union(np.concatenate(begins), np.concatenate(ends))
-        bare[here] -= covered_ns(busy, start[here], end[here])
+            beside.append(comm.take(collectives["rank"][comm.row] == one))
+        busy = union(*(np.concatenate([getattr(part, edge) for part in beside]) for edge in ("start", "end")))
+        bare[here] = charged_ns(start[here], end[here], busy) / 1e3
     counted = ~lie_outside_steps(rank, step) & ~lacks_kernel_rows(split, rank, step)
     return Table.build(
         ExchangingKernel,
@@ -53,5 +49,5 @@ def exchanging_kernels(
         op_type=kernels.texts("op_type").take(row),
         start_ns=start,
         elapse_us=(end - start) / 1e3,
-        bare_us=np.maximum(bare, 0.0) / 1e3,
+        bare_us=bare,
     ).take(np.flatnonzero(counted))

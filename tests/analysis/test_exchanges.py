@@ -156,20 +156,21 @@ def test_the_last_rank_of_a_slower_group_is_told_by_how_much_its_work_is_longer(
     assert {row["rank"]: row["beyond_us"] for row in rows if row["beyond_us"] is not None} == {0: -30, 3: 30}
 
 
-@given(tl.KERNELS, tl.COLLECTIVES)
-def test_bare_is_the_part_in_which_nothing_else_runs(kernels, collectives):
-    kernels = [(*row[:4], {"Cast": "MoeDistributeDispatchV2"}.get(row[4], row[4])) for row in kernels]
-    found = exchanging_kernels(run_of_ranks(RUN), tl.kernels(kernels), tl.collectives(collectives))
-    for rank in (0, 1):
-        own = [row for row in kernels if row[0] == rank and row[3] >= 0]
-        talk = [(row[2], row[2] + row[3]) for row in collectives if row[0] == rank and row[3] >= 0]
-        others = [(row[2], row[2] + row[3]) for row in own if row[4] != "MoeDistributeDispatchV2"] + talk
-        hidden = tl.moments([start for start, _ in others], [end for _, end in others])
-        inside = [(row[2], row[2] + row[3]) for row in own if row[4] == "MoeDistributeDispatchV2"]
-        alone = tl.moments([start for start, _ in inside], [end for _, end in inside]) - hidden
-        numbered = any(row[1] is not None for row in own if row[4] == "MoeDistributeDispatchV2")
-        if not numbered or all(row[1] is not None for row in own):  # none is left out
-            assert found.take(found["rank"] == rank)["bare_us"].sum() * US == pytest.approx(len(alone))
+SPANS = st.lists(st.tuples(tl.MOMENTS, st.integers(0, 60)), max_size=6)
+
+
+@given(SPANS, SPANS, SPANS)
+def test_bare_is_the_part_in_which_nothing_else_runs(inside, others, talk):
+    """Of kernels that exchange at once it is charged to the one that began first, so that it adds up."""
+    rows = [(0, 1, *span, "MoeDistributeDispatchV2") for span in inside] + [(0, 1, *span, "Add") for span in others]
+    talking = tl.collectives([(0, 1, *span, False) for span in talk])
+    found = exchanging_kernels(run_of_ranks(RUN), tl.kernels(rows), talking)
+    hidden = (
+        tl.moments(*zip(*((at, at + length) for at, length in others + talk), strict=True)) if others + talk else set()
+    )
+    alone = tl.moments(*zip(*((at, at + length) for at, length in inside), strict=True)) if inside else set()
+    assert found["bare_us"].sum() * US == pytest.approx(len(alone - hidden))
+    assert (found["bare_us"] <= found["elapse_us"]).all()
 
 
 def test_a_kernel_that_exchanges_is_found_by_its_type():

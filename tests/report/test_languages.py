@@ -175,6 +175,17 @@ def test_what_told_something_is_said_in_words_and_not_in_those_of_the_tables() -
     assert "repetition" not in text
 
 
+def test_values_out_of_a_fixed_set_are_said_in_the_language_of_a_finding() -> None:
+    rows = table(
+        "op_type bound kind way", ("MatMulV2", "memory", "kernel", "read"), ("Add", "compute", "copy", "write")
+    )
+    shown = finding(FREE, 5.0, Severity.low, excerpt=rows)
+    diagnosis = Diagnosis(run=Run(ranks=(0,), step_us=117_000), findings=(shown,), rules=(FREE,))
+    text = document_text(diagnosis_document(diagnosis, "zh"))
+    assert "| `MatMulV2` | 访存 | 算子 | 读 |" in text
+    assert "| `Add` | 计算 | 拷贝 | 写 |" in text
+
+
 def test_damage_is_said_in_the_language_of_the_report_wherever_it_is_shown() -> None:
     said = damaged(
         SavedMessage(code="lacks_column", values={"column": "x"}), SavedMessage(code="at_row", values={"n": 3})

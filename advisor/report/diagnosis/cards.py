@@ -16,6 +16,7 @@ from advisor.model.findings import Rows as Table
 from advisor.model.run import UNEVEN
 from advisor.model.unread import SavedMessage, Unread
 from advisor.report.blocks import Blocks, Grid, Paragraph
+from advisor.report.column_values import value_word
 from advisor.report.columns import COLUMNS
 from advisor.report.diagnosis.symptoms import folded_under, partly_explained, symptom_fingerprints
 from advisor.report.occurrence_times import When, worst_events
@@ -36,13 +37,9 @@ from advisor.report.rule_text import reference_prose, rule_sentence, rule_text
 from advisor.report.sources import named_line
 from advisor.report.words import (
     CATEGORIES,
-    CAUSES,
     CONFIDENCES,
-    DAMAGE_KINDS,
-    RECORDED,
     RESOURCES,
     SEVERITIES,
-    SIGNS,
     say,
     say_aside,
     word_for,
@@ -54,14 +51,6 @@ MOST_COLUMNS = 8
 MOST_SPOTS = 8
 MOST_LINKED = 12
 
-_FIXED: Mapping[str, Mapping[str, Text]] = {
-    "cause": CAUSES,
-    "kind": DAMAGE_KINDS,
-    "of": RECORDED,
-    "by": {**RECORDED, **SIGNS},
-    "told_by": SIGNS,
-}
-"""What the values of a column are called, where they are out of a fixed set."""
 _LAST_NS = 2**63
 """Moments are whole ns that a table can hold; a file may say anything."""
 _ALL = 1.005
@@ -471,10 +460,8 @@ class Maker:
 
     def word(self, value: str, column: str) -> str | None:
         """What a value out of a fixed set is called, and what is said of damage; None for a name from the profile."""
-        if column in _FIXED:
-            return word_for(_FIXED[column], value, self.language)
         message = self.unread.get((column, value))
-        return message.say(self.language) if message else None
+        return message.say(self.language) if message else value_word(value, column, self.language)
 
     def where(self, spot: JoinedPlaces) -> Where:
         saving = show_value(spot.saving_us, "us") if spot.saving_us > 0 else ""

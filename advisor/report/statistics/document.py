@@ -9,11 +9,12 @@ from advisor.messages.text import Language, TimesOf
 from advisor.model.findings import Head, Rows, Scalar, number_or_none
 from advisor.model.statistics import Statistic, Statistics
 from advisor.report.blocks import Block, Document, Grid, Heading, paragraph_of
+from advisor.report.column_values import value_word
 from advisor.report.losses import losses_in_full, losses_in_short
 from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_long_prose, plain_prose
 from advisor.report.run_summary import captures_chosen
-from advisor.report.statistics.words import SHEETS, say, say_column, say_table, say_value
+from advisor.report.statistics.words import SHEETS, say, say_column, say_table
 from advisor.report.words import say_row_count, word_for
 from advisor.units import show_value
 
@@ -116,5 +117,5 @@ class _StatisticsBlocks(Phrases):
             return plain_prose(str(cell))
         if not isinstance(cell, str):
             return plain_prose(show_value(cell, head.unit))
-        word = say_value(cell, head.name, self.language)
+        word = value_word(cell, head.name, self.language)
         return plain_prose(word) if word else code_prose(cell, LONGEST_NAME)

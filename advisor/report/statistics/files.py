@@ -14,11 +14,12 @@ from typing import TypeVar
 from advisor.messages.text import Language, TimesOf
 from advisor.model.findings import Head, Scalar
 from advisor.model.statistics import Statistic, Statistics
+from advisor.report.column_values import value_word
 from advisor.report.formats.table import csv_text, files_of_tables
 from advisor.report.prose import clean_line
 from advisor.report.spreadsheet import LONGEST_CELL, Sheet, workbook_bytes
 from advisor.report.statistics.document import sheet_name
-from advisor.report.statistics.words import say, say_column, say_value
+from advisor.report.statistics.words import say, say_column
 
 _SIGNS = {"us": "µs", "B": "B", "share": "", "count": "", "GB/s": "GB/s", "TFLOP/s": "", "MAD": ""}
 """What stands behind a head; nothing where cells or the head itself say it."""
@@ -105,7 +106,7 @@ def _cell_in_words(cell: Scalar, head: Head, language: Language) -> Scalar:
     """A cell that people read."""
     if not isinstance(cell, str):
         return cell
-    return say_value(cell, head.name, language) or clean_line(cell, LONGEST_CELL)
+    return value_word(cell, head.name, language) or clean_line(cell, LONGEST_CELL)
 
 
 def _head_text(head: Head, language: Language, times_of: TimesOf) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from advisor.messages.text import Language, Text, TimesOf
 from advisor.report.columns import COLUMNS
-from advisor.report.words import CAUSES, Wording, word_for
 from advisor.report.words import WORDS as OF_REPORTS
+from advisor.report.words import Wording, word_for
 
 _t = Text
 
@@ -54,36 +54,6 @@ SHEETS: Mapping[str, Text] = {
 }
 """Short names for the sheets of tables whose title is longer than the 31 characters that a spreadsheet takes."""
 
-VALUES: Mapping[str, Mapping[str, Text]] = {
-    "cause": CAUSES,
-    "kind": {
-        "operator": _t("operator", "框架算子"),
-        "optimizer": _t("optimizer", "优化器"),
-        "data_loader": _t("data loader", "数据加载"),
-        "enqueue": _t("enqueue", "入队"),
-        "dequeue": _t("dequeue", "出队"),
-        "api": _t("api", "编程接口"),
-        "launch": _t("launch", "算子下发"),
-        "graph": _t("graph", "图执行"),
-        "communicate": _t("communicate", "通信"),
-        "runtime": _t("runtime", "运行时"),
-    },
-    "bound": {"compute": _t("compute", "计算"), "memory": _t("memory", "访存")},
-    "way": {
-        "read": _t("read", "读"),
-        "write": _t("write", "写"),
-        "received": _t("received", "接收"),
-        "sent": _t("sent", "发送"),
-    },
-    "direction": {
-        "forward": _t("forward", "前向"),
-        "backward": _t("backward", "反向"),
-        "forward+backward": _t("forward+backward", "前向+反向"),
-        "backward+forward": _t("backward+forward", "反向+前向"),
-    },
-}
-"""What the values of a column are called, where they are out of a fixed set."""
-
 WITHOUT_STEPS: Mapping[TimesOf, Mapping[str, Text]] = {
     "step": {},
     "window": {
@@ -106,11 +76,6 @@ say = Wording(WORDS, OF_REPORTS)
 def say_table(name: str, language: Language, times_of: TimesOf = "step") -> str | None:
     """What a table is called; None of one that is none of ours."""
     return word_for({**TABLES, **WITHOUT_STEPS[times_of]}, name, language)
-
-
-def say_value(value: str, column: str, language: Language) -> str | None:
-    """What a value out of a fixed set is called; None for a name from the profile."""
-    return word_for(VALUES.get(column, {}), value, language)
 
 
 def say_column(name: str, language: Language, times_of: TimesOf = "step") -> str:

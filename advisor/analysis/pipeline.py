@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.drains import drains, waits_for_absent_stages
+from advisor.analysis.drains import Drains, drains, waits_for_absent_stages
 from advisor.analysis.grouping import group_by, row_at
 from advisor.analysis.stage_transfers import are_between_stages, count_micro_batches
 from advisor.facts.base import MISSING
@@ -65,13 +65,8 @@ def stage_times(
     moving_us = groups.means(moved)
     moving = of_stage.means(moving_us)
     batches, chunks = _micro_batches_of_steps(split, calls, count)
-    pausing = split["bubble_us"] + drained.waited_us + drained.filled_us
-    least = split["span_us"] - split["compute_us"] - pausing
-    else_us = _least_of_ranks(split, least)
-    passing = compute + else_us
-    slowest, slowest_even = _slowest_ranks(split, np.nan_to_num(moved))
     passed_on = batches if np.isnan(chunks) else batches * chunks
-    passing_others = else_us + (passing.sum() - passing) / passed_on
+    own_pace_us, even_pace_us = _paces_us(split, drained, compute, np.nan_to_num(moved), passed_on)
     of_all = np.where(len(of_stage) < count, np.nan, 1.0)  # of a stage that was not captured nobody knows how it works
     table = Table.build(
         StageTime,
@@ -95,10 +90,26 @@ def stage_times(
         average_moving_us=np.full(len(groups), moving.mean() * of_all),
         heaviest=_flag_first(compute == np.fmax.reduce(compute))[of_stage.of],
         waits_most=_flag_first(waiting >= _NEARLY * np.fmax.reduce(waiting))[of_stage.of],
-        own_pace_us=((slowest + passing_others) * of_all)[of_stage.of],
-        even_pace_us=((slowest_even + passing_others) * of_all)[of_stage.of],
+        own_pace_us=(own_pace_us * of_all)[of_stage.of],
+        even_pace_us=(even_pace_us * of_all)[of_stage.of],
     )
     return table.having(worth_us=worth_of_stages(table, table["stage"]))
+
+
+def _paces_us(
+    split: Table[Overlap], drained: Drains, compute: Array, moved_us: Array, passed_on: float
+) -> tuple[Array, Array]:
+    """Per stage: how long a step would be if it waited for no other one, and if its ranks computed evenly too, µs.
+
+    `compute` is what each stage computes, `moved_us` what of each row of the split data move with nothing beside them,
+    both in µs; `passed_on` how many micro-batches go through a stage, once for each of its virtual ones.
+    """
+    pausing = split["bubble_us"] + drained.waited_us + drained.filled_us
+    else_us = _least_of_ranks(split, split["span_us"] - split["compute_us"] - pausing)
+    passing = compute + else_us
+    slowest, slowest_even = _slowest_ranks(split, moved_us)
+    passing_others = else_us + (passing.sum() - passing) / passed_on
+    return slowest + passing_others, slowest_even + passing_others
 
 
 def worth_of_stages(

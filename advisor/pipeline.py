@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from advisor.analysis.step_marks import MARKS, marked_step_us
 from advisor.chips import NOTHING_TOLD, ToldChip
 from advisor.facts.base import MISSING, Fact
+from advisor.facts.derivation import Derivation
 from advisor.facts.derived import (
     Coverage,
     EngineStep,
@@ -35,7 +36,8 @@ from advisor.facts.derived import (
     TypeOperator,
 )
 from advisor.facts.observed import OBSERVED, Damage, Kernel, Setting, StepPhase, StepWindow
-from advisor.facts.profile import Derivation, Gather, Profile, WantedFact, fact_of_wanted
+from advisor.facts.profile import Profile
+from advisor.facts.rank_facts import Gather, WantedFact, fact_of_wanted
 from advisor.facts.selection import FirstRow
 from advisor.facts.table import Table
 from advisor.input_folders import folder_outside_input

@@ -12,8 +12,10 @@ import corpus
 from advisor.analysis import DERIVATIONS
 from advisor.engine.needed_tables import wanted_by
 from advisor.facts.base import Fact
+from advisor.facts.derivation import fact_of_derivation, needs_of_derivation
 from advisor.facts.derived import Holdup, HostCost
-from advisor.facts.profile import Profile, fact_of_derivation, fact_of_wanted, needs_of_derivation
+from advisor.facts.profile import Profile
+from advisor.facts.rank_facts import fact_of_wanted
 from advisor.pipeline import ALWAYS, diagnose, judge_profile, measured_run, open_profile, prepare_exhibits
 from advisor.summary.chart_data import CHARTED
 

@@ -15,9 +15,11 @@ import advisor
 from advisor.analysis import DERIVATIONS
 from advisor.engine.needed_tables import wanted_by
 from advisor.facts.base import Fact
+from advisor.facts.derivation import fact_of_derivation, needs_of_derivation
 from advisor.facts.derived import DERIVED
 from advisor.facts.observed import Collective, HostCall, Kernel, Launch, ModuleMemory, OperatorCall, StepWindow
-from advisor.facts.profile import Profile, RankFacts, Source, fact_of_derivation, needs_of_derivation
+from advisor.facts.profile import Profile
+from advisor.facts.rank_facts import RankFacts, Source
 from advisor.facts.table import Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Run

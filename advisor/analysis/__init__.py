@@ -10,8 +10,8 @@ from __future__ import annotations
 from types import FunctionType
 
 from advisor.declared import declared_in
+from advisor.facts.derivation import Derivation
 from advisor.facts.derived import DERIVED
-from advisor.facts.profile import Derivation
 
 _FUNCTIONS = {name: value for name, value in declared_in(__name__) if isinstance(value, FunctionType)}
 DERIVATIONS: tuple[Derivation, ...] = tuple(_FUNCTIONS[fact.table] for fact in DERIVED)

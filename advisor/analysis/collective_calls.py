@@ -26,9 +26,9 @@ from advisor.analysis.stage_transfers import count_micro_batches
 from advisor.analysis.tensor_groups import kinds_of_calls
 from advisor.analysis.transit import split_times
 from advisor.facts.base import MISSING
+from advisor.facts.derivation import completed_by
 from advisor.facts.derived import CallMatch, CollectiveCall, Overlap
 from advisor.facts.observed import Collective, Kernel, Link, PeerWait, Transfer
-from advisor.facts.profile import completed_by
 from advisor.facts.table import Array, Table, Texts
 from advisor.model.run import Run
 from advisor.model.run_of_ranks import RunOfRanks

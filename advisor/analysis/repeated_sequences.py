@@ -20,9 +20,9 @@ from advisor.analysis.kernel_costs import all_work_beside, undisturbed_ns
 from advisor.analysis.operators import StepKernels, in_steps
 from advisor.analysis.reachable import pass_within_reach_us
 from advisor.facts.chain_patterns import ChainPatterns
+from advisor.facts.derivation import of_one_rank
 from advisor.facts.derived import ChipLimit, Overlap, RepeatedSequence
 from advisor.facts.observed import Collective, Kernel, StepWindow
-from advisor.facts.profile import of_one_rank
 from advisor.facts.table import Array, Table, Texts
 
 SHORTEST, LONGEST = 3, 10

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from advisor.engine.excerpt import top_rows
 from advisor.engine.worst_events import worst_events
-from advisor.facts.profile import WantedFact
+from advisor.facts.rank_facts import WantedFact
 from advisor.rules.bind import Rule
 
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from advisor.fact_store.manifest import WhyLacking
 from advisor.facts.base import Fact
-from advisor.facts.profile import RankFacts, ReadTable, WantedFact, fact_of_wanted
+from advisor.facts.rank_facts import RankFacts, ReadTable, WantedFact, fact_of_wanted
 from advisor.facts.selection import Selected
 from advisor.facts.table import Array, Table, Texts, Values
 from advisor.messages.errors import FactMissing

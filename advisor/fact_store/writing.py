@@ -29,8 +29,9 @@ from advisor.fact_store.manifest import (
 )
 from advisor.fact_store.parquet import ParquetFile
 from advisor.facts.base import Fact
+from advisor.facts.derivation import AnyTable
 from advisor.facts.observed import Damage
-from advisor.facts.profile import AnyTable, RankFacts, ReadTable, fact_of_wanted
+from advisor.facts.rank_facts import RankFacts, ReadTable, fact_of_wanted
 from advisor.facts.selection import Selected
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing, UsageError

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from advisor.engine.hit import RuleResult
 from advisor.facts.observed import OBSERVED
-from advisor.facts.profile import Profile, Source
+from advisor.facts.profile import Profile
+from advisor.facts.rank_facts import Source
 from advisor.inspection.alike import SourceOfRank, alike_ranks, describe_group, ranks_to_read
 from advisor.inspection.input_files import files_of_sources, first_files, parts_found
 from advisor.inspection.recording import advice_beside, merged_recording, recording_anew

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from advisor.facts.profile import Source
+from advisor.facts.rank_facts import Source
 from advisor.model.inspection import AlikeRanks, InputFile
 from advisor.model.run import Capture, Run
 from advisor.sources.family import paths_of_source

@@ -7,7 +7,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from advisor.facts.profile import Source
+from advisor.facts.rank_facts import Source
 from advisor.messages.text import Text
 from advisor.model.inspection import FoundPart, InputFile, Unused
 from advisor.sources.detect import find_candidates

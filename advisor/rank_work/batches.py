@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from advisor.facts.profile import FactsWanted, RankFacts, Source
+from advisor.facts.rank_facts import FactsWanted, RankFacts, Source
 
 SourceWork = Callable[[Source], RankFacts]
 MOST_TOGETHER = 32

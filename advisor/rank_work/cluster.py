@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from advisor.facts.profile import RankFacts, Source
+from advisor.facts.rank_facts import RankFacts, Source
 from advisor.messages.errors import ClusterLost, UsageError, reason_of_error
 from advisor.messages.message import Message
 from advisor.own_process import is_own_process

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, field
 
-from advisor.facts.profile import RankFacts, Source
+from advisor.facts.rank_facts import RankFacts, Source
 from advisor.messages.errors import WorkerLost
 from advisor.messages.message import Message
 from advisor.progress import Progress

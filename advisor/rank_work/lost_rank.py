@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 
 from advisor.facts.base import Fact
 from advisor.facts.observed import Damage, Group
-from advisor.facts.profile import RankFacts, Source
+from advisor.facts.rank_facts import RankFacts, Source
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message

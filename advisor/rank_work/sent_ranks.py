@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from advisor.facts.profile import RankFacts, Source
+from advisor.facts.rank_facts import RankFacts, Source
 from advisor.facts.table import Table
 from advisor.rank_work.batches import SourceWork, facts_of_batch
 

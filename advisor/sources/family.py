@@ -16,7 +16,7 @@ from typing import Literal, Protocol, runtime_checkable
 import msgspec
 from msgspec import Struct
 
-from advisor.facts.profile import Source
+from advisor.facts.rank_facts import Source
 from advisor.messages.errors import InputError
 from advisor.messages.message import Message
 from advisor.messages.text import Text

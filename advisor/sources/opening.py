@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from advisor.facts.profile import Source
+from advisor.facts.rank_facts import Source
 from advisor.model.run import Run
 from advisor.progress import Progress, silent
 from advisor.sources import unsupported

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.engine.reason import of_missing
 from advisor.facts.base import Fact
-from advisor.facts.profile import Profile, WantedFact
+from advisor.facts.profile import Profile
+from advisor.facts.rank_facts import WantedFact
 from advisor.messages.errors import FactMissing, UsageError
 from advisor.messages.message import Message
 from advisor.messages.text import Text

@@ -14,6 +14,7 @@ from advisor.analysis.coverage import LAYERS
 from advisor.analysis.grouping import Groups, group_by
 from advisor.analysis.host import DEVICE_SOFTWARE
 from advisor.facts.base import MISSING, Fact
+from advisor.facts.derivation import AnyTable
 from advisor.facts.derived import (
     LinkUse,
     MemoryHolder,
@@ -27,7 +28,7 @@ from advisor.facts.derived import (
     TrafficUse,
 )
 from advisor.facts.observed import ApiTotal, Collective, HostCall, HostCpu, HostUse, Kernel, OperatorTotal
-from advisor.facts.profile import AnyTable, Profile
+from advisor.facts.profile import Profile
 from advisor.facts.table import Array, Texts
 from advisor.messages.errors import FactMissing
 from advisor.statistics.duration_bins import CallBin, GapBin, KernelBin, MarkBin

@@ -11,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from advisor.facts.base import MISSING, Fact
+from advisor.facts.derivation import AnyTable
 from advisor.facts.derived import (
     ChipLimit,
     IdleCause,
@@ -25,7 +26,7 @@ from advisor.facts.derived import (
     StepCourse,
 )
 from advisor.facts.derived.device import LATENCY_BINS_PER_DECADE
-from advisor.facts.profile import AnyTable, Profile
+from advisor.facts.profile import Profile
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
 from advisor.model.findings import Exhibit, ExhibitKind, Head, Rows, Scalar, TimeSplit

@@ -15,7 +15,7 @@ import numpy as np
 from advisor.analysis.intervals import Spans, intersect, union
 from advisor.facts.base import MISSING
 from advisor.facts.observed import DeviceTask, HostCall
-from advisor.facts.profile import Source
+from advisor.facts.rank_facts import Source
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing, InputError
 from advisor.sources import open_input

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import advisor
 from advisor.facts.base import Fact
 from advisor.facts.observed import OBSERVED, Damage, RankCapture
-from advisor.facts.profile import Source
+from advisor.facts.rank_facts import Source
 from advisor.messages.errors import FactMissing, InputError
 from advisor.messages.text import LANGUAGES
 from advisor.model.findings import Diagnosis

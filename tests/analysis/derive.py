@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from advisor.facts.profile import Derivation, call_derivation, needs_of_derivation
+from advisor.facts.derivation import Derivation, call_derivation, needs_of_derivation
 from advisor.facts.table import Table
 
 

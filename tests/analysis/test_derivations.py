@@ -15,8 +15,8 @@ from advisor.analysis import DERIVATIONS
 from advisor.chips import ChipTable
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.chain_patterns import ChainPatterns
+from advisor.facts.derivation import call_derivation, fact_of_derivation, needs_of_derivation
 from advisor.facts.derived import DERIVED
-from advisor.facts.profile import call_derivation, fact_of_derivation, needs_of_derivation
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Run

@@ -12,7 +12,7 @@ from advisor.fact_store.cached_facts import MOST_BYTES, decode_facts, encode_fac
 from advisor.facts import FACTS, Table
 from advisor.facts.base import MISSING, Column, Fact
 from advisor.facts.observed import Kernel, StepTime
-from advisor.facts.profile import RankFacts
+from advisor.facts.rank_facts import RankFacts
 from advisor.facts.selection import FirstRow, Selected
 from advisor.facts.table import Texts
 from advisor.messages.errors import FactMissing

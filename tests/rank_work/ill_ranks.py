@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from advisor.facts.base import Fact
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Damage
-from advisor.facts.profile import RankFacts, Source
+from advisor.facts.rank_facts import RankFacts, Source
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 

@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 import advisor
 from advisor import pipeline
 from advisor.analysis import DERIVATIONS
+from advisor.facts.derivation import Makers
 from advisor.facts.derived import Overlap
-from advisor.facts.profile import FactsWanted, Makers, Profile, RankFacts, ReadTable, Source, fact_of_wanted
+from advisor.facts.profile import Profile
+from advisor.facts.rank_facts import FactsWanted, RankFacts, ReadTable, Source, fact_of_wanted
 from advisor.facts.selection import Selected
 from advisor.facts.table import Texts
 from advisor.messages.errors import FactMissing

@@ -24,7 +24,8 @@ from advisor.cli.main import main
 from advisor.fact_store.writing import StoredEvents
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Damage, Kernel
-from advisor.facts.profile import Profile, RankFacts
+from advisor.facts.profile import Profile
+from advisor.facts.rank_facts import RankFacts
 from advisor.facts.table import Table
 from advisor.messages.errors import ClusterLost, FactMissing, UsageError
 from advisor.progress import WorkerState, silent

@@ -17,7 +17,8 @@ import advisor
 from advisor.fact_store.cache_folder import CacheFolder
 from advisor.facts.derived import CollectiveCall, OperatorShare
 from advisor.facts.observed import Damage, Kernel
-from advisor.facts.profile import Profile, RankFacts, Source
+from advisor.facts.profile import Profile
+from advisor.facts.rank_facts import RankFacts, Source
 from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
 from advisor.model.findings import Diagnosis

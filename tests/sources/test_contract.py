@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from advisor.facts.base import Fact
-from advisor.facts.profile import Source
+from advisor.facts.rank_facts import Source
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.sources import open_input

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from advisor.facts.observed import OBSERVED, Damage, Kernel
-from advisor.facts.profile import Source
+from advisor.facts.rank_facts import Source
 from advisor.messages.errors import FactMissing, InputError
 from advisor.sources import ascend, open_input
 from advisor.sources.ascend.known_tables import is_known_table

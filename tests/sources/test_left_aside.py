@@ -14,7 +14,7 @@ import advisor
 from advisor import regular_files
 from advisor.cli.main import main
 from advisor.facts.observed import Damage, HostCall
-from advisor.facts.profile import Source
+from advisor.facts.rank_facts import Source
 from advisor.messages.errors import FactMissing, InputError
 from advisor.messages.message import Message
 from advisor.messages.text import Text

@@ -15,7 +15,8 @@ import advisor
 from advisor.analysis import DERIVATIONS
 from advisor.facts.base import Fact
 from advisor.facts.observed import Kernel, StepTime
-from advisor.facts.profile import Profile, Source
+from advisor.facts.profile import Profile
+from advisor.facts.rank_facts import Source
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing, InputError
 from advisor.messages.text import Text

@@ -12,9 +12,10 @@ from advisor.analysis.grouping import group_by, row_at
 from advisor.comparison.tables.join import Amount, Key, TableLayout, TablePart
 from advisor.comparison.tables.sums import OperatorSum
 from advisor.facts.base import MISSING, Fact
+from advisor.facts.derivation import AnyTable
 from advisor.facts.derived import CollectiveCall, HostCost, MemoryPeak, OperatorShape, Overlap, RankSplit
 from advisor.facts.observed import ApiTotal, OperatorMemory
-from advisor.facts.profile import AnyTable, Profile
+from advisor.facts.profile import Profile
 from advisor.facts.table import Array, Texts
 
 _TOTAL = Amount("total_us", "us", mean="mean_us")

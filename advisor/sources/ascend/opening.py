@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from advisor.facts.profile import Source
+from advisor.facts.rank_facts import Source
 from advisor.messages.errors import InputError
 from advisor.messages.message import Message
 from advisor.model.run import Capture, Parallel, Run

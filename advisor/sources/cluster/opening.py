@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from advisor.facts.profile import Source
+from advisor.facts.rank_facts import Source
 from advisor.messages.errors import InputError, hint_beside
 from advisor.messages.message import Message
 from advisor.model.run import Run

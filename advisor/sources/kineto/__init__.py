@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from advisor.facts.profile import Source
+from advisor.facts.rank_facts import Source
 from advisor.model.run import Run
 from advisor.sources.family import Candidate, Family, Input
 from advisor.sources.kineto.detect import NAME, WANTED, detect, is_trace_name

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from advisor.facts.profile import Source
+from advisor.facts.rank_facts import Source
 from advisor.messages.errors import InputError, hint_beside, reason_of_error
 from advisor.messages.message import Message
 from advisor.model.run import Capture, Parallel, Run

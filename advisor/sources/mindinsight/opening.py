@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from advisor.facts.base import Fact
 from advisor.facts.observed import BatchQueue, Collective, DatasetOperation, OperatorTotal, RankFlops, StepPhase
-from advisor.facts.profile import Source
+from advisor.facts.rank_facts import Source
 from advisor.messages.errors import FactMissing, InputError, hint_beside
 from advisor.messages.message import Message
 from advisor.model.run import Capture, Parallel, Run

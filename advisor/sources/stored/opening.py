@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from advisor.fact_store.manifest import FILE, FORMAT, Manifest
 from advisor.fact_store.parquet import ParquetIndexes
-from advisor.facts.profile import Source
+from advisor.facts.rank_facts import Source
 from advisor.messages.errors import InputError, reason_of_error
 from advisor.messages.message import Message
 from advisor.model.run import Run

@@ -29,7 +29,7 @@ from advisor.facts.observed import (
     StepWindow,
     TrafficSample,
 )
-from advisor.facts.profile import Source
+from advisor.facts.rank_facts import Source
 from advisor.messages.errors import InputError
 from advisor.model.run import Run
 from advisor.sources import open_input

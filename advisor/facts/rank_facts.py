@@ -1,0 +1,481 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is wanted of the facts of one source, or of several ranks together: read, derived, let go when it was used."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import accumulate
+from typing import Protocol, TypeVar, cast, runtime_checkable
+
+import numpy as np
+
+from advisor.facts.base import MISSING, Fact
+from advisor.facts.derivation import (
+    AnyTable,
+    Derivation,
+    Makers,
+    call_derivation,
+    fact_of_derivation,
+    is_fact,
+    needs_of_derivation,
+    takes_one_rank,
+)
+from advisor.facts.derived import LeftOutStep
+from advisor.facts.observed import Damage, StepWindow
+from advisor.facts.selection import Selected, Selection
+from advisor.facts.table import Table
+from advisor.freed_memory import give_back_now
+from advisor.messages.errors import FactMissing
+from advisor.model.run_of_ranks import RunOfRanks
+
+F = TypeVar("F", bound=Fact)
+GIVE_BACK_BYTES = 16 << 20
+"""Of a rank from here on, memory returns to the system when its work is done: the next one would scatter over it."""
+APART = 3
+"""What is made of a table of events and, with it, of no more than so many of them is made before the others are read:
+then it is let go. Memory over time is such a table, and so are calls with their stacks."""
+
+
+class Source(Protocol):
+    """One capture (or one cluster summary): reads the facts it holds."""
+
+    @property
+    def size_bytes(self) -> int:
+        """How much input there is to read."""
+        ...
+
+    def read(self, fact: type[F]) -> Table[F]:
+        """The rows of a fact.
+
+        Raises:
+            FactMissing: The capture does not hold it.
+        """
+        ...
+
+    def release(self) -> None:
+        """Lets go of what was kept for further reads. Reading again is allowed, and slower."""
+        ...
+
+
+@runtime_checkable
+class OfOneRank(Protocol):
+    """A source that says that all its rows are of one rank."""
+
+    @property
+    def sole_rank(self) -> int: ...
+
+
+WantedFact = type[Fact] | Selection
+ReadTable = AnyTable | Selected | FactMissing
+RankFacts = dict[WantedFact, ReadTable]
+RunInputs = Mapping[type, object]
+"""What derivations take beside tables, by its type."""
+Gather = Callable[[Callable[[Source], RankFacts], Sequence[Source]], Iterable[RankFacts]]
+"""How the work over sources is spread: like `map`, and `map` by default; a process pool for many or large ranks."""
+
+
+def fact_of_wanted(asked: WantedFact) -> type[Fact]:
+    """The table that is wanted, or chosen from."""
+    return asked if isinstance(asked, type) else asked.fact
+
+
+def _split_ranks(table: ReadTable, ranks: Sequence[int]) -> list[ReadTable]:
+    """The rows of each of these ranks, in their order; what is missing is missing of each."""
+    if not isinstance(table, Table):
+        return [table] * len(ranks)
+    of = table["rank"]
+    return [table.take(np.flatnonzero(of == rank)) for rank in ranks]
+
+
+def join_ranks(asked: WantedFact, parts: Sequence[ReadTable]) -> ReadTable:
+    """What was found of several ranks as one; missing where it is missing of all."""
+    missing = [part for part in parts if isinstance(part, FactMissing)]
+    if missing and len(missing) == len(parts):
+        return FactMissing.joined(missing)
+    if isinstance(asked, type):
+        return Table.concat(asked, [part for part in parts if isinstance(part, Table)])
+    return Selected.concat([part for part in parts if isinstance(part, Selected)])
+
+
+class FactsWanted:
+    """The facts wanted of one source. A class, not a closure, so that a process pool can take it along.
+
+    Events are read first, together, so that the files that hold them can be let go; their tables are let go as soon as
+    nothing that is still wanted needs them, those that stand by themselves (`APART`) before the others are read.
+    """
+
+    def __init__(
+        self,
+        inputs: RunInputs,
+        makers: Makers,
+        wanted: tuple[WantedFact, ...],
+        known: Mapping[WantedFact, ReadTable],
+        threads: int,
+    ) -> None:
+        self.inputs, self.makers, self.wanted, self.known, self.threads = inputs, makers, wanted, known, threads
+        needed = {asked: makers.observed_behind(fact_of_wanted(asked)) for asked in wanted}
+        self.roots = frozenset[type[Fact]]().union(*needed.values())
+        """The observed facts behind all of them."""
+        together = _read_together(needed.values())
+        self.events = sorted(together, key=lambda root: (min(len(together[root]), APART + 1), root.longest, root.table))
+        self.apart: dict[type[Fact], tuple[Collection[type[Fact]], Sequence[WantedFact]]] = {
+            root: (others, [asked for asked in wanted if root in needed[asked]])
+            for root, others in together.items()
+            if root.heavy and len(others) <= APART
+        }
+        """Tables of events that are used up and let go before the next is read: with which others, and for what."""
+        self.order = sorted(wanted, key=lambda asked: (asked is Damage, not any(root.heavy for root in needed[asked])))
+        behind = (makers.behind(fact_of_wanted(asked)) for asked in reversed(self.order))
+        *later, every = accumulate(behind, frozenset.union, initial=frozenset[type[Fact]]())
+        self._needed: dict[frozenset[WantedFact], set[type[Fact]]] = {}
+        self.let_go = [every - left - {*wanted} for left in reversed(later)]
+        """By place in the order: what nobody needs any more."""
+
+    def without_known(self, also: Iterable[WantedFact]) -> FactsWanted:
+        """The same for a source of which nothing is known, and these beside it: all of it is read."""
+        every = sorted(dict.fromkeys((*also, *self.wanted)), key=lambda asked: asked is Damage)
+        return FactsWanted(self.inputs, self.makers, tuple(every), {}, self.threads)
+
+    def inputs_of(self, source: Source) -> RunInputs:
+        """What derivations take beside the tables of this source: of the run no more than they may rest on."""
+        run = self.inputs[RunOfRanks]
+        assert isinstance(run, RunOfRanks)  # noqa: S101 - it is kept by its type
+        return {**self.inputs, RunOfRanks: run.only(source.sole_rank)} if isinstance(source, OfOneRank) else self.inputs
+
+    def __call__(self, source: Source) -> RankFacts:
+        inputs, found = self._begin(source)
+        self._read_events(source, inputs, found)
+        source.release()
+        if self.threads > 1:
+            give_back_now()
+            self._side_by_side(source, inputs, found)
+        given = self._derive_rest(source, inputs, found)
+        if source.size_bytes > GIVE_BACK_BYTES:
+            give_back_now()
+        return given
+
+    def of_several(self, sources: Sequence[Source]) -> list[RankFacts]:
+        """The same of each of these sources. Those of which the same was recorded are derived from together.
+
+        What a derivation takes beside the rows themselves is most of what small ranks take; of large ones it is none.
+        """
+        read = [self._read_roots(source) for source in sources]
+        alike: dict[object, list[int]] = {}
+        for number, (source, (_, found)) in enumerate(zip(sources, read, strict=True)):
+            alike.setdefault(self._what_is_there(source, found) or number, []).append(number)
+        given: dict[int, RankFacts] = {}
+        for numbers in alike.values():
+            if len(numbers) == 1:
+                [number] = numbers
+                given[number] = self._derive_rest(sources[number], *read[number])
+            else:
+                ranks = [cast("OfOneRank", sources[number]).sole_rank for number in numbers]
+                parts = self._derive_together(ranks, [read[number][1] for number in numbers])
+                given |= zip(numbers, parts, strict=True)
+        return [given[number] for number in range(len(sources))]
+
+    def _begin(self, source: Source) -> tuple[RunInputs, RankFacts]:
+        """What derivations take beside the tables of this source, and the first of those."""
+        inputs, found = self.inputs_of(source), dict(self.known)
+        left_out = self._left_out_steps(inputs, found, source)
+        return _inputs_without_steps(inputs, left_out) if len(left_out) else inputs, found
+
+    def _read_roots(self, source: Source) -> tuple[RunInputs, RankFacts]:
+        """The same, and all that is read of the source."""
+        inputs, found = self._begin(source)
+        rest = sorted(self.roots.difference(self.events), key=lambda root: (root is Damage, root.table))
+        for root in (*self.events, *rest):
+            resolve_fact(root, inputs, self.makers, found, source.read)
+        source.release()
+        return inputs, found
+
+    def _what_is_there(self, source: Source, found: RankFacts) -> tuple[object, ...] | None:
+        """Equal for sources that can be derived from together; None for one that stands alone.
+
+        Where a table is missing or empty, derivations take other ways. Rows of other ranks, as groups that one folder
+        gives for all, and steps that do not count are of one source.
+        """
+        if not isinstance(source, OfOneRank) or _length_of(found.get(LeftOutStep)):
+            return None
+        there: list[object] = []
+        for root in sorted(self.roots, key=lambda root: root.table):
+            table = found[root]
+            if isinstance(table, FactMissing):
+                there.append((table.tables, table.unreadable, table.incomplete, table.behind))
+            elif isinstance(table, Table):
+                if (table["rank"] != source.sole_rank).any():
+                    return None
+                there.append(len(table) > 0)
+        return tuple(there)
+
+    def _derive_together(self, ranks: Sequence[int], read: Sequence[RankFacts]) -> list[RankFacts]:
+        """What is wanted of each of these ranks, of which everything was read, and of which the same is there."""
+        run = self.inputs[RunOfRanks]
+        assert isinstance(run, RunOfRanks)  # noqa: S101 - it is kept by its type
+        inputs = {**self.inputs, RunOfRanks: run.only(*ranks)}
+        found: RankFacts = {root: join_ranks(root, [part[root] for part in read]) for root in self.roots}
+        parts = [RankFacts() for _ in ranks]
+        for asked, unneeded in zip(self.order, self.let_go, strict=True):
+            fact = fact_of_wanted(asked)
+            if fact not in parts[0]:
+                table = resolve_fact(fact, inputs, self.makers, found, cannot_read)
+                for part, of_rank in zip(parts, _split_ranks(table, ranks), strict=True):
+                    part[fact] = of_rank
+            if not isinstance(asked, type):
+                for part in parts:
+                    part[asked] = _select_rows(asked, part[fact])
+            for tables in (found, *parts):
+                self._let_go(tables, unneeded)
+        given = [{asked: part[asked] for asked in self.wanted} for part in parts]
+        for tables in (found, *read):
+            self._let_go(tables, [*tables])
+        for part in parts:
+            self._let_go(part, part.keys() - {*self.wanted})
+        return given
+
+    def _derive_rest(self, source: Source, inputs: RunInputs, found: RankFacts) -> RankFacts:
+        """What is wanted of a source of which events were read."""
+        for asked, unneeded in zip(self.order, self.let_go, strict=True):
+            self._collect_table(asked, inputs, found, source)
+            self._let_go(found, unneeded)
+        given = {asked: found[asked] for asked in self.wanted}
+        self._let_go(found, found.keys() - given.keys())
+        return given
+
+    def _left_out_steps(self, inputs: RunInputs, found: RankFacts, source: Source) -> Table[LeftOutStep]:
+        """The steps that do not count: told before anything is read or derived that has steps."""
+        if LeftOutStep in self.makers and any(has_steps(root) for root in self.roots):
+            table = resolve_fact(LeftOutStep, inputs, self.makers, found, source.read)
+            if isinstance(table, Table):
+                return table
+        return Table.empty(LeftOutStep)
+
+    def _read_events(self, source: Source, inputs: RunInputs, found: RankFacts) -> None:
+        """Reads the facts of events, each once; what stands by itself is made, and let go, on the way."""
+        left, needed = dict.fromkeys(self.events), self._still_needed(found)
+        for fact in self.events:
+            others, made = self.apart.get(fact, (frozenset([fact]), ()))
+            for one in [one for one in left if one in others]:
+                del left[one]
+                if one in needed:
+                    resolve_fact(one, inputs, self.makers, found, source.read)
+            for asked in made:
+                self._collect_table(asked, inputs, found, source)
+            if made:
+                self._let_go_unneeded(found)
+                needed = self._still_needed(found)
+
+    def _collect_table(self, asked: WantedFact, inputs: RunInputs, found: RankFacts, source: Source) -> None:
+        if asked in found:
+            return
+        table = resolve_fact(fact_of_wanted(asked), inputs, self.makers, found, source.read)
+        if not isinstance(asked, type):
+            found[asked] = _select_rows(asked, table)
+
+    def _side_by_side(self, source: Source, inputs: RunInputs, found: RankFacts) -> None:
+        """Derives beside each other what rests on events, in threads: numpy sorts and searches without the lock.
+
+        Files are read here; each thread then makes one table from tables that are there. First come those after which
+        a table can be let go soonest.
+        """
+        from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
+        derived = {fact for fact in map(fact_of_wanted, self.wanted) if not fact.observed}
+        heavy = [fact for fact in derived if any(root.heavy for root in self.makers.observed_behind(fact))]
+        beside = {fact for asked in heavy for fact in self.makers.behind(asked)}
+        unread = (fact for fact in self._let_go_unneeded(found) & beside if fact.observed)
+        for fact in sorted(unread, key=lambda fact: fact.table):
+            resolve_fact(fact, inputs, self.makers, found, source.read)
+        for asked in self.wanted:
+            if fact_of_wanted(asked).heavy and fact_of_wanted(asked).observed:
+                self._collect_table(asked, inputs, found, source)
+        running: dict[Future[RankFacts], type[Fact]] = {}
+        with ThreadPoolExecutor(self.threads) as pool:
+            while (left := self._let_go_unneeded(found) & beside) or running:
+                ready = self._in_order(left.difference(running.values()), found)
+                for fact in ready[: self.threads - len(running)]:
+                    running[pool.submit(self._make, fact, inputs, dict(found), source)] = fact
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                for made in done:
+                    del running[made]
+                    found.update(made.result())
+
+    def _make(self, fact: type[Fact], inputs: RunInputs, found: RankFacts, source: Source) -> RankFacts:
+        """A table, and what of it was asked for."""
+        table = resolve_fact(fact, inputs, self.makers, found, source.read)
+        chosen = [asked for asked in self.wanted if not isinstance(asked, type) and asked.fact is fact]
+        return {fact: table, **{asked: _select_rows(asked, table) for asked in chosen}}
+
+    def _in_order(self, left: Collection[type[Fact]], found: RankFacts) -> list[type[Fact]]:
+        """What can be made of what is there; first what the longest table is kept for, then what few others need."""
+        needs = {fact: self.makers.needs(fact) for fact in left}
+        users = Counter(need for of_fact in needs.values() for need in of_fact)
+        longest: Counter[type[Fact]] = Counter()
+        for asked in left:
+            chain = [asked]
+            for fact in chain:
+                chain += [need for need in needs[fact] if need in needs and need not in chain]
+            rows = max(_length_of(found.get(need)) for fact in chain for need in needs[fact])
+            for fact in chain:
+                longest[fact] = max(longest[fact], rows)
+        ready = [fact for fact in left if needs[fact] <= found.keys()]
+        return sorted(
+            ready,
+            key=lambda fact: (-longest[fact], min((users[need] for need in needs[fact]), default=0), fact.table),
+        )
+
+    def _let_go(self, found: RankFacts, unneeded: Collection[WantedFact]) -> None:
+        """Lets go of tables, and of what was made of those that nobody else has."""
+        for asked in unneeded:
+            table = found.pop(asked, None)
+            if isinstance(table, Table) and asked not in self.known:
+                table.forget()
+
+    def _still_needed(self, found: RankFacts) -> set[type[Fact]]:
+        """What is still to be made, and the tables that it is made of: worked out once, for ranks are made alike."""
+        held = frozenset(found)
+        if held not in self._needed:
+            self._needed[held] = self._needed_beside(held)
+        return self._needed[held]
+
+    def _needed_beside(self, found: Collection[WantedFact]) -> set[type[Fact]]:
+        asked, needed = [fact_of_wanted(one) for one in self.wanted if one not in found], set[type[Fact]]()
+        while asked:
+            fact = asked.pop()
+            if fact not in needed and fact not in found:
+                asked += self.makers.needs(fact)
+            needed.add(fact)
+        return needed
+
+    def _let_go_unneeded(self, found: RankFacts) -> set[type[Fact]]:
+        """Lets go of tables that nothing is made of any more; gives what is still to be made."""
+        needed = self._still_needed(found)
+        unneeded = found.keys() - needed - {*self.wanted}
+        self._let_go(found, unneeded)
+        if any(fact_of_wanted(one).heavy for one in unneeded):
+            give_back_now()
+        return {fact for fact in needed if fact not in found}
+
+
+def has_steps(fact: type[Fact]) -> bool:
+    """Whether rows of a fact belong to steps."""
+    return "step" in fact.columns()
+
+
+def _inputs_without_steps(inputs: RunInputs, left_out: Table[LeftOutStep]) -> RunInputs:
+    run = inputs[RunOfRanks]
+    assert isinstance(run, RunOfRanks)  # noqa: S101 - it is kept by its type
+    return {**inputs, RunOfRanks: run.without_steps(frozenset(left_out["step"].tolist())), LeftOutStep: left_out}
+
+
+def _as_it_counts(table: AnyTable, inputs: RunInputs) -> AnyTable:
+    """A table as all is derived from it: without steps that do not count."""
+    left_out = inputs.get(LeftOutStep)
+    all_counts = left_out is None or not table.fact.observed or not has_steps(table.fact)
+    return table if all_counts else table.once(_without_steps, left_out)
+
+
+def _without_steps(table: AnyTable, left_out: Table[LeftOutStep]) -> AnyTable:
+    """The rows that do not belong to these steps; kernels and collectives lie outside of all steps instead, as those
+    before the first one do."""
+    inside = np.isin(table["step"], left_out["step"])
+    if of_events(table.fact) and table.fact is not StepWindow:
+        return table.having(step=np.where(inside, MISSING, table["step"]))
+    return table.take(~inside)
+
+
+def _read_together(needed: Iterable[frozenset[type[Fact]]]) -> Mapping[type[Fact], frozenset[type[Fact]]]:
+    """Per fact of events: those that lie with it behind anything that is wanted, itself among them."""
+    found: dict[type[Fact], frozenset[type[Fact]]] = {}
+    for roots in needed:
+        events = frozenset(root for root in roots if of_events(root))
+        found |= {root: events | found.get(root, frozenset()) for root in events}
+    return found
+
+
+def _length_of(table: ReadTable | None) -> int:
+    return len(table) if isinstance(table, Table) else 0
+
+
+def _select_rows(asked: Selection, table: ReadTable) -> ReadTable:
+    return asked.select(table) if isinstance(table, Table) else table
+
+
+def of_events(fact: type[Fact]) -> bool:
+    """Whether a table of events, or one that lies among them in a file."""
+    return fact.heavy or fact.among_events
+
+
+def cannot_read(fact: type[Fact]) -> AnyTable:
+    """Stands for a source where all was read.
+
+    Raises:
+        FactMissing: Always.
+    """
+    raise FactMissing([fact.table])
+
+
+def resolve_fact(
+    fact: type[Fact],
+    inputs: RunInputs,
+    makers: Mapping[type[Fact], Derivation],
+    found: RankFacts,
+    read: Callable[[type[Fact]], AnyTable],
+) -> ReadTable:
+    """The table of a fact, read or derived, remembered in `found`; a FactMissing where it cannot be had."""
+    if fact in found:
+        return found[fact]
+    try:
+        table = read(fact).by_name() if fact.observed else _derive_fact(fact, inputs, makers, found, read)
+        found[fact] = table.narrow() if fact.heavy else table
+    except FactMissing as missing:
+        # what is kept would else keep every table of the frames it passed through
+        found[fact] = missing.with_traceback(None)
+        missing.__context__ = None
+    return found[fact]
+
+
+def _derive_fact(
+    fact: type[Fact],
+    inputs: RunInputs,
+    makers: Mapping[type[Fact], Derivation],
+    found: RankFacts,
+    read: Callable[[type[Fact]], AnyTable],
+) -> AnyTable:
+    if fact.of_pauses and cast("RunOfRanks", inputs[RunOfRanks]).times_of == "work":
+        raise FactMissing([StepWindow.table])
+    arguments: dict[str, object] = {}
+    missing: list[FactMissing] = []
+    for name, (need, optional) in needs_of_derivation(makers[fact]).items():
+        if not is_fact(need):
+            arguments[name] = inputs[need]
+            continue
+        table = resolve_fact(need, inputs, makers, found, read)
+        if isinstance(table, Table) and not fact.of_all_steps:
+            table = _as_it_counts(table, inputs)
+        if isinstance(table, FactMissing) and not optional:
+            missing.append(table)
+        arguments[name] = None if isinstance(table, FactMissing) else table
+    if missing:
+        raise FactMissing.joined(missing)
+    return _call_by_ranks(makers[fact], arguments)
+
+
+def _call_by_ranks(derivation: Derivation, arguments: Mapping[str, object]) -> AnyTable:
+    """What a derivation makes; one that asks for it is given the ranks one by one."""
+    if not takes_one_rank(derivation):
+        return call_derivation(derivation, arguments)
+    tables = {name: table for name, table in arguments.items() if isinstance(table, Table)}
+    ranks = sorted({rank for table in tables.values() for rank in np.unique(table["rank"]).tolist()})
+    if len(ranks) <= 1:
+        return call_derivation(derivation, arguments)
+    of_rank = {name: _split_ranks(table, ranks) for name, table in tables.items()}
+    made = [
+        call_derivation(derivation, {**arguments, **{name: parts[number] for name, parts in of_rank.items()}})
+        for number in range(len(ranks))
+    ]
+    for part in (part for parts in of_rank.values() for part in parts):
+        if isinstance(part, Table):
+            part.forget()
+    return Table.concat(fact_of_derivation(derivation), made)

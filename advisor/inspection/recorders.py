@@ -170,11 +170,19 @@ IN_SHELL: Collection[Recorder] = ("msprof", "atb", "vllm", "sglang")
 
 def write_code(recorder: Recorder, on: Collection[Switch], *, level2: bool = False, infers: bool = False) -> str:
     """A configuration to copy with these switches on; `infers` says that nothing is trained."""
-    writers = {"msprof": _msprof_command, "atb": _atb_variables, "vllm": _vllm_commands, "sglang": _sglang_commands}
-    if recorder in writers:
-        code = "\n".join(writers[recorder](on, level2))
-    else:
-        code = "\n".join(_python_code(recorder, on, level2))
+    level = "Level2" if level2 else "Level1" if "level1" in on else "Level0"
+    match recorder:
+        case "msprof":
+            lines = _msprof_command(on)
+        case "atb":
+            lines = _atb_variables(on, level)
+        case "vllm":
+            lines = _vllm_commands(on)
+        case "sglang":
+            lines = _sglang_commands(on)
+        case _:
+            lines = _python_code(recorder, on, level)
+    code = "\n".join(lines)
     return code.replace("train_step(batch)", "infer(batch)").replace("train.py", "infer.py") if infers else code
 
 
@@ -186,13 +194,13 @@ _MODULES: Mapping[Recorder, tuple[str, str]] = {
 """Where the module `profiler` is, and what it calls the counters of the cores."""
 
 
-def _python_code(recorder: Recorder, on: Collection[Switch], level2: bool) -> Iterator[str]:
+def _python_code(recorder: Recorder, on: Collection[Switch], level: str) -> Iterator[str]:
     package, metrics = _MODULES[recorder]
     yield f"from {package} import profiler"
     yield ""
     if metrics:
         yield "config = profiler._ExperimentalConfig("
-        yield f"    profiler_level=profiler.ProfilerLevel.{_level_word(on, level2)},"
+        yield f"    profiler_level=profiler.ProfilerLevel.{level},"
         if "pipes" in on:
             yield f"    aic_metrics=profiler.{metrics}.PipeUtilization,"
         if "l2" in on:
@@ -215,20 +223,16 @@ def _python_code(recorder: Recorder, on: Collection[Switch], level2: bool) -> It
     yield "        prof.step()"
 
 
-def _level_word(on: Collection[Switch], level2: bool) -> str:
-    return "Level2" if level2 else "Level1" if "level1" in on else "Level0"
-
-
-def _msprof_command(on: Collection[Switch], level2: bool) -> Iterator[str]:
+def _msprof_command(on: Collection[Switch]) -> Iterator[str]:
     options = OPTIONS["msprof"]
     given = ["--output=./prof", options["host"], "--task-time=l1", "--ai-core=on"]
     given += [options[switch] for switch in ("pipes", "memory", "l2") if switch in on]
     yield "msprof " + " \\\n    ".join([*given, "./app"])
 
 
-def _atb_variables(on: Collection[Switch], level2: bool) -> Iterator[str]:
+def _atb_variables(on: Collection[Switch], level: str) -> Iterator[str]:
     yield "export ATB_PROFILING_ENABLE=1"
-    yield f"export PROFILING_LEVEL={_level_word(on, level2)}"
+    yield f"export PROFILING_LEVEL={level}"
     yield "export PROFILING_FILEPATH=./prof"
     if "shapes" in on:
         yield "export ATB_PROFILING_TENSOR_ENABLE=1"
@@ -236,7 +240,7 @@ def _atb_variables(on: Collection[Switch], level2: bool) -> Iterator[str]:
         yield "export WITH_STACK_ENABLE=1"
 
 
-def _vllm_commands(on: Collection[Switch], level2: bool) -> Iterator[str]:
+def _vllm_commands(on: Collection[Switch]) -> Iterator[str]:
     told = {"torch_profiler_with_stack": "stack", "torch_profiler_with_memory": "memory"}
     told |= {"torch_profiler_record_shapes": "shapes"}
     options = ", ".join(f'"{name}": {str(switch in on).lower()}' for name, switch in told.items())
@@ -249,7 +253,7 @@ def _vllm_commands(on: Collection[Switch], level2: bool) -> Iterator[str]:
     yield "curl -X POST http://localhost:8000/stop_profile"
 
 
-def _sglang_commands(on: Collection[Switch], level2: bool) -> Iterator[str]:
+def _sglang_commands(on: Collection[Switch]) -> Iterator[str]:
     options = ", ".join(f'"{name}": {str(switch in on).lower()}' for name, switch in _OF_SGLANG.items())
     yield "export SGLANG_TORCH_PROFILER_DIR=./prof"
     yield "python3 -m sglang.launch_server --model-path MODEL"

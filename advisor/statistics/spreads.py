@@ -50,9 +50,8 @@ def spread_of_frame(frame: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     ordered = frame.groupby([*by, "bin"], dropna=False, sort=True).agg(_SUMMED).reset_index()  # one row for each bin
     groups = ordered.groupby(by, dropna=False, sort=False)
     found = groups.agg(_SUMMED).reset_index()
-    of = groups.ngroup().to_numpy()
     for name, part in QUARTILES.items():
-        found[name] = _quantiles(ordered, of, found["calls"].to_numpy(), part)
+        found[name] = _quantiles(ordered, found["calls"].to_numpy(), part)
     return _with_means(found, by)
 
 
@@ -70,7 +69,7 @@ def _with_means(found: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     return largest_first(found, "total_us")[[*by, *SPREAD]]
 
 
-def _quantiles(ordered: pd.DataFrame, of: Array, sizes: Array, part: float) -> Array:
+def _quantiles(ordered: pd.DataFrame, sizes: Array, part: float) -> Array:
     """Per group the value below which this part of its events lies, linear between two events.
 
     Events of one bin are taken to lie evenly from its shortest to its longest.

@@ -18,11 +18,13 @@ from advisor.model.verdict import Verdict
 from advisor.report.comparison.amounts import signed_amount
 from advisor.report.comparison.answer import say_doubt
 from advisor.report.comparison.apart import say_barriers, with_both_times
+from advisor.report.comparison.words import PARTS
 from advisor.report.diagnosis.headline import first_findings, say_doubts, time_sentence
 from advisor.report.diagnosis.headline import make_headline as answer_of
 from advisor.report.diagnosis.outcomes import first_unread
 from advisor.report.prose import TextPiece, clean_line, code_prose, parse_prose, plain_prose
 from advisor.report.time_split import time_parts
+from advisor.report.verdict.words import BUDGETS
 from advisor.report.words import CAUSES, word_for
 from advisor.report.words import say as report_word
 from advisor.units import show_value
@@ -151,7 +153,7 @@ def _say_unsure(comparison: Comparison, language: Language) -> str:
 
 
 def _say_moved_part(entry: Moved, language: Language) -> str:
-    part = say(entry.part, language)
+    part = PARTS[entry.part].say(language)
     cause = word_for(CAUSES, entry.name, language)
     name = (TextPiece(f" {cause}"),) if cause else (TextPiece(" "), *code_prose(entry.name, 60)) if entry.name else ()
     return safe_markdown((TextPiece(part), *name, TextPiece(f" ({signed_amount(entry.delta_us, 'us')})")))
@@ -163,7 +165,7 @@ def _gate_line(verdict: Verdict, language: Language) -> str:
         say(
             "budget",
             language,
-            name=say(budget.name, language),
+            name=BUDGETS[budget.name].say(language),
             measured=show_value(budget.measured, budget.unit),
             limit=show_value(budget.limit, budget.unit),
         )

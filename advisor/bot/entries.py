@@ -15,12 +15,13 @@ from itertools import groupby
 from msgspec import Struct
 from msgspec.structs import replace
 
-from advisor.bot.words import BECAME, say
+from advisor.bot.words import say
 from advisor.messages.text import Language
 from advisor.model.comparison import Change, Comparison
 from advisor.model.findings import Diagnosis, Finding
 from advisor.report.blocks import followed_by, led_by, with_prose
 from advisor.report.comparison.items import saving_time
+from advisor.report.comparison.words import STATUSES
 from advisor.report.diagnosis.cards import Card, make_cards, open_title
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_long_prose
 from advisor.report.renderers.markdown import indent_lines, item_lines, markdown_prose
@@ -98,7 +99,7 @@ class Entries:
         title = safe_markdown(card.title) if card else self._title_of_rule(change)
         severity = f"**{safe_sentence(self._severity_word(card, change))}**"
         marks = [
-            *([BECAME[change.status].say(self.language)] if change else []),
+            *([STATUSES[change.status].say(self.language)] if change else []),
             *([say("suppressed", self.language)] if suppressed else []),
         ]
         place = [safe_sentence(card.place_in_short)] if card and card.place_in_short else []

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from advisor.messages.text import Language, Text
-from advisor.model.comparison import Status
 
 _t = Text
 
@@ -32,20 +31,12 @@ WORDS: Mapping[str, Text] = {
     "unsure": _t("Low confidence.", "置信度低。"),
     "unsure because": _t("Low confidence: {why}.", "置信度低：{why}。"),
     "moved": _t("What moved most", "变化最大"),
-    "compute": _t("compute", "计算"),
-    "communication": _t("communication", "通信"),
-    "free": _t("idle", "空闲"),
     # the gate
     "passed": _t("Gate: passed", "门禁：通过"),
     "failed": _t("Gate: failed", "门禁：未通过"),
     "blind": _t("Gate: not judged", "门禁：无法判定"),
     "errors": _t("findings that fail the run: {count}", "判为失败的问题：{count} 个"),
     "budget": _t("{name} {measured} over the limit {limit}", "{name} {measured} 超出上限 {limit}"),
-    "free_share": _t("idle share", "空闲占比"),
-    "step_time": _t("step time", "单步耗时"),
-    "memory": _t("memory", "显存"),
-    "saving_left": _t("saving left", "剩余可优化时间"),
-    "slowdown": _t("slowdown against the baseline", "相对基线变慢"),
     "expired": _t("suppressions past their last day: {count}", "已过期的豁免：{count} 条"),
     "unjudged": _t("not judged for want of a baseline: {bars}", "缺少基线，未判定：{bars}"),
     # sections
@@ -76,16 +67,6 @@ WORDS: Mapping[str, Text] = {
     "made_by": _t("made by advisor {version}", "由 advisor {version} 生成"),
     "made": _t("made by advisor", "由 advisor 生成"),
 }
-
-BECAME: Mapping[Status, Text] = {
-    "new": _t("new", "新增"),
-    "worse": _t("worse", "变差"),
-    "better": _t("better", "改善"),
-    "gone": _t("gone", "消失"),
-    "same": _t("as before", "不变"),
-    "not comparable": _t("not comparable", "不可比"),
-}
-"""What became of a finding since the baseline."""
 
 
 def say(name: str, language: Language, /, **values: object) -> str:

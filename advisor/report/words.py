@@ -350,6 +350,7 @@ WORDS: Mapping[str, Text] = {
     "rows": _t("Rows left out", "略去行数"),
     "more_unread": _t("Further entries in the JSON output: {count}", "另有 {count} 条见 JSON 输出"),
     "more_unread_short": _t("{count} more in the report (-o)", "另有 {count} 处，见报告（-o）"),
+    "against": _t("Against the baseline", "与基线相比"),
     "written_to": _t("Report", "报告"),
     "written_tables": _t("Tables", "表格"),
     "more_in_report": _t("Further findings in the report: {count}", "报告中另有 {count} 个问题"),

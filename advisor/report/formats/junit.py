@@ -19,6 +19,7 @@ from advisor.report.formats import rule_help
 from advisor.report.formats.results import ToolResult, outcome_reason, reported_results
 from advisor.report.formats.wording import say_in_format
 from advisor.report.prose import clean_line
+from advisor.report.verdict.words import BUDGETS
 from advisor.report.words import say
 from advisor.units import show_value
 
@@ -122,7 +123,7 @@ def _is_failure(result: ToolResult, *, by_policy: bool) -> bool:
 
 def _budget_case(budget: Budget, language: Language) -> JUnitCase:
     name = f"budget/{budget.name}"
-    limit, what = show_value(budget.limit, budget.unit), say_in_format(f"budget_{budget.name}", language)
+    limit, what = show_value(budget.limit, budget.unit), BUDGETS[budget.name].say(language)
     if budget.measured is None:
         said = say_in_format("budget_unknown", language, limit=limit)
         return JUnitCase(_group_name(name), name, "skipped", say_in_format("where", language, key=what, value=said))

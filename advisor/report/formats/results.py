@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from advisor.model.findings import Finding, Severity
 from advisor.report.blocks import one_line
+from advisor.report.comparison.words import STATUSES
 from advisor.report.diagnosis.cards import Card, make_cards
 from advisor.report.diagnosis.headline import say_unchecked
 from advisor.report.formats.wording import say_in_format
@@ -62,7 +63,9 @@ class ToolResult(Struct, frozen=True):
     def lines(self, language: Language) -> tuple[str, ...]:
         """The title, and below it a line each: change, saving, places, source line, first step of the remedy."""
         card = self.card
+        became = STATUSES[self.change.status].say(language) if self.change else None
         named = (
+            ("against", became),
             ("saving", card.saving if card.saving_time else None),
             ("seen_at", card.place_in_short or None),
             ("called_from", self.recorded or None),
@@ -71,7 +74,6 @@ class ToolResult(Struct, frozen=True):
         )
         return (
             self.headline,
-            *([say_in_format(self.change.status, language)] if self.change else []),
             *(_key_value(say(name, language), value, language) for name, value in named if value is not None),
             *([suppression_text(self.suppression, language)] if self.suppression else []),
         )

@@ -36,17 +36,6 @@ WORDS: Mapping[str, Text] = {
     "until": _t("{said}, until {date}", "{said}，有效期至 {date}"),
     "budget_kept": _t("{measured}, at most {limit} allowed", "{measured}，上限 {limit}"),
     "budget_unknown": _t("the capture does not tell; at most {limit} allowed", "采集数据中没有该信息；上限 {limit}"),
-    "budget_free_share": _t("idle share of the step", "单步空闲占比"),
-    "budget_step_time": _t("step time", "单步耗时"),
-    "budget_memory": _t("device memory", "显存"),
-    "budget_saving_left": _t("saving left", "剩余可省时间"),
-    "budget_slowdown": _t("slowdown against the baseline", "相对基线变慢"),
-    "new": _t("New", "新增"),
-    "worse": _t("Worse", "变差"),
-    "same": _t("As before", "无变化"),
-    "better": _t("Better", "变好"),
-    "gone": _t("Gone", "已消失"),
-    "not comparable": _t("Not comparable with the baseline", "无法与基线比较"),
 }
 
 say_in_format = Wording(WORDS)

@@ -37,7 +37,7 @@ from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, parse_prose, plain_prose, quiet, strong
 from advisor.report.run_summary import captures_chosen
 from advisor.report.verdict.line import verdict_line
-from advisor.report.verdict.words import say
+from advisor.report.verdict.words import BUDGETS, say
 from advisor.units import show_value
 
 MOST_FAILING = 10
@@ -186,10 +186,9 @@ class _Maker(Phrases):
         return Grid(self.heads(*names), tuple(map(self.budget, self.verdict.budgets)))
 
     def budget(self, budget: Budget) -> tuple[Prose, ...]:
-        name = "step_time_budget" if budget.name == "step_time" else budget.name
         limit, measured = _told_apart(budget)
         return (
-            self.said(name),
+            plain_prose(BUDGETS[budget.name].say(self.language)),
             plain_prose(limit),
             plain_prose(measured),
             (self.result(budget),),

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from advisor.messages.text import Language, Text
+from advisor.model.verdict import BudgetName
 from advisor.report.words import WORDS as OF_REPORTS
 from advisor.report.words import Wording
 
@@ -23,7 +24,6 @@ WORDS: Mapping[str, Text] = {
     "warned_many": _t("{count} warnings", "{count} 条警告"),
     "nothing": _t("nothing to object to", "没有需要处理的问题"),
     # against the baseline
-    "against": _t("Against the baseline", "与基线相比"),
     "count": _t("{count} {word}", "{word} {count} 个"),
     "no_change": _t("no findings on either side", "两侧均无问题"),
     "apart": _t("it does not compare: {why}", "两者不可比：{why}"),
@@ -39,11 +39,6 @@ WORDS: Mapping[str, Text] = {
     "limit": _t("Limit", "上限"),
     "measured": _t("Measured", "实测"),
     "result": _t("Result", "结果"),
-    "free_share": _t("idle share", "空闲占比"),
-    "step_time_budget": _t("step, slowest rank", "最慢 rank 单步耗时"),
-    "memory": _t("peak memory", "显存峰值"),
-    "saving_left": _t("largest saving left", "最大剩余收益"),
-    "slowdown": _t("slowdown of the mean step", "平均单步变慢"),
     "kept": _t("kept", "达标"),
     "exceeded": _t("exceeded", "超限"),
     "exceeded_warn": _t("exceeded (warning)", "超限（警告）"),
@@ -60,6 +55,15 @@ WORDS: Mapping[str, Text] = {
     ),
     "reason_here": _t("why the project lives with it", "为什么暂时接受"),
 }
+
+BUDGETS: Mapping[BudgetName, Text] = {
+    "free_share": _t("idle share", "空闲占比"),
+    "step_time": _t("step, slowest rank", "最慢 rank 单步耗时"),
+    "memory": _t("peak memory", "显存峰值"),
+    "saving_left": _t("largest saving left", "最大剩余收益"),
+    "slowdown": _t("slowdown of the mean step", "平均单步变慢"),
+}
+"""What budgets are called wherever they are told."""
 
 say = Wording(WORDS, OF_REPORTS)
 """The words of a verdict, else those that all reports share."""

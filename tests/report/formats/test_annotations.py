@@ -5,11 +5,13 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from advisor.messages.text import LANGUAGES, Language
+from advisor.report.comparison.words import STATUSES
 from advisor.report.formats.annotations import workflow_command
 from advisor.report.output_formats import Reported
 from advisor.report.sources import Location
-from tests.report.formats.formats_samples import MORE_HOSTILE, judged, of, reports, written
-from tests.report.report_samples import HOSTILE, SHAPES
+from tests.report.formats.formats_samples import MORE_HOSTILE, compared, judged, of, reports, written
+from tests.report.report_samples import HOSTILE, SHAPES, rich
 
 COMMANDS = ("error", "warning", "notice")
 
@@ -82,3 +84,15 @@ def test_no_findings_are_told_apart_from_nothing_checked(shape: str, kind: str, 
     (line,) = written("github", of(shape)).splitlines()
     assert read(line)[0] == kind
     assert told in line
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_became_of_a_finding_is_called_as_in_reports(language: Language) -> None:
+    diagnosis = rich(("a",))
+    reported = Reported(diagnosis, language, comparison=compared(diagnosis))
+    against = {"en": "Against the baseline: ", "zh": "与基线相比："}[language]
+    said = [read(line)[2] for line in written("github", reported).splitlines()]
+    changes = {change.status for change in compared(diagnosis).changes} - {"gone"}
+    assert {text.split(against)[1].splitlines()[0] for text in said if against in text} == {
+        STATUSES[status].say(language) for status in changes
+    }

@@ -16,16 +16,15 @@ from advisor.model.findings import Diagnosis, Evidence, Severity
 from advisor.model.run import Run
 from advisor.model.unread import SavedMessage, Unread
 from advisor.report.charts.draw import Renderer
+from advisor.report.charts.words import AXES, CHARTS
 from advisor.report.columns import COLUMNS
 from advisor.report.diagnosis.document import diagnosis_document, diagnosis_summary
 from advisor.report.output_formats import WRITERS, Reported
 from advisor.report.renderers.markdown import document_text
 from advisor.report.renderers.terminal import print_document
 from advisor.report.words import (
-    AXES,
     CATEGORIES,
     CAUSES,
-    CHARTS,
     CONFIDENCES,
     DAMAGE_KINDS,
     NOTES,

@@ -26,8 +26,9 @@ from advisor.report.charts.drawing import (
     ordinal_axis,
     tooltip_text,
 )
+from advisor.report.charts.words import say_axis
 from advisor.report.prose import clean_line
-from advisor.report.words import say, say_axis
+from advisor.report.words import say
 from advisor.units import show_value
 
 FLAT_TIME, FLAT_SPEED = 1.25, 0.5

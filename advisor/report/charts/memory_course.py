@@ -20,8 +20,8 @@ from advisor.report.charts.drawing import (
     time_axis,
     tooltip_text,
 )
+from advisor.report.charts.words import say_axis
 from advisor.report.prose import clean_line
-from advisor.report.words import say_axis
 from advisor.units import show_value
 
 HELD: Mapping[str, tuple[str, str]] = {

@@ -13,9 +13,10 @@ from advisor.messages.text import Language
 from advisor.model.run import UNEVEN
 from advisor.report.charts.drawing import HALF, MOST_COLUMNS, ChartSpec, Drawing, Row, finite_number, tooltip_text
 from advisor.report.charts.heatmaps import draw_heat_map, opacities_of_times
+from advisor.report.charts.words import say_axis
 from advisor.report.places import Hosts, number_ranges, say_ranks
 from advisor.report.prose import clean_line
-from advisor.report.words import say, say_axis
+from advisor.report.words import say
 from advisor.units import show_value
 
 BLOCK = 8

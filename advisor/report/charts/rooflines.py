@@ -21,8 +21,8 @@ from advisor.report.charts.drawing import (
     number_or_zero,
     tooltip_text,
 )
+from advisor.report.charts.words import say_axis
 from advisor.report.prose import clean_line
-from advisor.report.words import say_axis
 from advisor.units import show_value
 
 HEIGHT = 240

@@ -31,9 +31,10 @@ from advisor.report.charts.memory_course import memory_course
 from advisor.report.charts.rank_map import rank_map
 from advisor.report.charts.rooflines import rooflines
 from advisor.report.charts.step_course import step_course
+from advisor.report.charts.words import CHARTS, say_axis
 from advisor.report.places import Hosts
 from advisor.report.prose import clean_line, letter_columns
-from advisor.report.words import CAUSES, CHARTS, say, say_axis, word_for
+from advisor.report.words import CAUSES, say, word_for
 from advisor.units import show_value
 
 MOST_BARS = 10

@@ -28,7 +28,8 @@ from advisor.report.charts.drawing import (
     time_axis,
     tooltip_text,
 )
-from advisor.report.words import say, say_axis
+from advisor.report.charts.words import say_axis
+from advisor.report.words import say
 from advisor.units import show_value
 
 LANE, LEAD = 46, 64

@@ -11,12 +11,12 @@ from advisor.model.findings import StepSplit
 from advisor.report.charts.bars import BESIDE, BY_PLACE, LONGEST_SAID, BarRoom, named_bars, short_label
 from advisor.report.charts.drawing import WIDE, WIDTH, ChartSpec, Drawing, amount_axis, tooltip_text
 from advisor.report.charts.specs import Chart, chart_of
+from advisor.report.charts.words import say_axis
 from advisor.report.comparison.account import AccountEntry
 from advisor.report.comparison.amounts import signed_amount
 from advisor.report.comparison.apart import compared_times
 from advisor.report.comparison.words import CHARTS, say
 from advisor.report.prose import clean_line, flat_text, letter_columns
-from advisor.report.words import say_axis
 from advisor.units import show_value
 
 _FEW = 2

@@ -15,6 +15,7 @@ from advisor.messages.text import Language
 from advisor.model.comparison import Comparison, Moved, Shift, Status
 from advisor.model.findings import Confidence, Diagnosis
 from advisor.model.verdict import Verdict
+from advisor.report.column_values import CAUSES
 from advisor.report.comparison.amounts import signed_amount
 from advisor.report.comparison.answer import say_doubt
 from advisor.report.comparison.apart import say_barriers, with_both_times
@@ -25,8 +26,8 @@ from advisor.report.diagnosis.outcomes import first_unread
 from advisor.report.prose import TextPiece, clean_line, code_prose, parse_prose, plain_prose
 from advisor.report.time_split import time_parts
 from advisor.report.verdict.words import BUDGETS
-from advisor.report.words import CAUSES, word_for
 from advisor.report.words import say as report_word
+from advisor.report.words import word_for
 from advisor.units import show_value
 
 LIMIT = 65_536

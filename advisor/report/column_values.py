@@ -6,9 +6,60 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from advisor.messages.text import Language, Text
-from advisor.report.words import CAUSES, DAMAGE_KINDS, RECORDED, SIGNS, word_for
+from advisor.report.words import word_for
 
 _t = Text
+
+DAMAGE_KINDS: Mapping[str, Text] = {
+    "row": _t("rows or events", "部分行或事件"),
+    "truncated": _t("files cut short", "文件被截断"),
+    "shortened": _t("files cut short, of which the whole steps count", "文件被截断（仅计完整的 step）"),
+    "unreadable": _t("whole files", "整个文件"),
+    "clock": _t("times of an odd clock", "时钟异常的时间"),
+}
+
+RECORDED: Mapping[str, Text] = {
+    "launches": _t("launches", "下发记录"),
+    "host_calls": _t("calls of the host", "host 调用"),
+    "device_tasks": _t("tasks of the device", "device 任务"),
+    "kernels": _t("kernels", "算子明细"),
+    "collectives": _t("collectives", "集合通信"),
+    "transfers": _t("transfers", "通信传输"),
+    "api_totals": _t("totals of interfaces", "接口汇总"),
+    "operator_totals": _t("totals of operators", "算子汇总"),
+    "operator_links": _t("links of operators", "算子与任务的关联"),
+    "step_windows": _t("marks of steps", "step 标记"),
+    "step_times": _t("times of steps", "step 耗时统计"),
+}
+"""Rows that can be lost, by the table that holds them."""
+
+SIGNS: Mapping[str, Text] = {
+    "marks": _t("marks of the engine", "引擎的打点"),
+    "calls": _t("calls of its function", "引擎函数的调用"),
+    "repetition": _t("what repeats on the device (an estimate)", "设备上的重复规律（估计）"),
+    "capture": _t("the capture", "采集信息"),
+    "counters": _t("counters of kernels", "算子计数器"),
+    "name": _t("the name of the chip", "芯片型号"),
+}
+"""What something was told by."""
+
+CAUSES: Mapping[str, Text] = {
+    "python": _t("Python busy", "Python 执行"),
+    "data_loader": _t("data loader", "数据加载"),
+    "synchronise": _t("synchronising call", "同步调用"),
+    "blocking_copy": _t("blocking copy", "阻塞式拷贝"),
+    "compile": _t("online compilation", "在线编译"),
+    "gc": _t("garbage collection", "垃圾回收"),
+    "start_up": _t("start-up", "启动开销"),
+    "dequeue": _t("dequeue starved", "下发队列空等"),
+    "host_late": _t("host late", "Host 下发不及时"),
+    "graph": _t("between tasks of one graph", "图内任务之间"),
+    "wait": _t("waiting for a stream", "等待事件或其他流"),
+    "copy": _t("memory copy", "内存拷贝"),
+    "comm_setup": _t("communication set-up", "通信准备"),
+    "step_boundary": _t("between steps", "step 边界"),
+    "unknown": _t("cause unknown", "原因未知"),
+}
 
 VALUES: Mapping[str, Mapping[str, Text]] = {
     "cause": CAUSES,

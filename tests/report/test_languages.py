@@ -17,24 +17,13 @@ from advisor.model.run import Run
 from advisor.model.unread import SavedMessage, Unread
 from advisor.report.charts.draw import Renderer
 from advisor.report.charts.words import AXES, CHARTS
+from advisor.report.column_values import CAUSES, DAMAGE_KINDS, RECORDED, SIGNS
 from advisor.report.columns import COLUMNS
 from advisor.report.diagnosis.document import diagnosis_document, diagnosis_summary
 from advisor.report.output_formats import WRITERS, Reported
 from advisor.report.renderers.markdown import document_text
 from advisor.report.renderers.terminal import print_document
-from advisor.report.words import (
-    CATEGORIES,
-    CAUSES,
-    CONFIDENCES,
-    DAMAGE_KINDS,
-    NOTES,
-    OUTCOMES,
-    RECORDED,
-    RESOURCES,
-    SEVERITIES,
-    SIGNS,
-    WORDS,
-)
+from advisor.report.words import CATEGORIES, CONFIDENCES, NOTES, OUTCOMES, RESOURCES, SEVERITIES, WORDS
 from advisor.rules.catalog import Catalog
 from advisor.shipped_files import shipped_folder
 

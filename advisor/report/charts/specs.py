@@ -32,9 +32,10 @@ from advisor.report.charts.rank_map import rank_map
 from advisor.report.charts.rooflines import rooflines
 from advisor.report.charts.step_course import step_course
 from advisor.report.charts.words import CHARTS, say_axis
+from advisor.report.column_values import CAUSES
 from advisor.report.places import Hosts
 from advisor.report.prose import clean_line, letter_columns
-from advisor.report.words import CAUSES, say, word_for
+from advisor.report.words import say, word_for
 from advisor.units import show_value
 
 MOST_BARS = 10

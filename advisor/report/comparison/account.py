@@ -9,11 +9,12 @@ from msgspec import Struct
 
 from advisor.messages.text import Language
 from advisor.model.comparison import Comparison, Moved
+from advisor.report.column_values import CAUSES
 from advisor.report.comparison.amounts import signed_amount
 from advisor.report.comparison.apart import compared_times
 from advisor.report.comparison.words import PARTS, say
 from advisor.report.prose import Prose, code_prose, plain_prose
-from advisor.report.words import CAUSES, word_for
+from advisor.report.words import word_for
 from advisor.units import show_value
 
 MOST_MOVED = 12

@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from advisor.messages.text import Language, Text, TimesOf
 from advisor.model.comparison import Comparison, Difference
 from advisor.model.findings import Head, Scalar
+from advisor.report.column_values import CAUSES
 from advisor.report.comparison.apart import summed_times
 from advisor.report.comparison.document import ComparisonBlocks
 from advisor.report.comparison.grids import comparison_grids
 from advisor.report.comparison.tables import WHEN, column_label, table_title
 from advisor.report.comparison.words import PARTS, STATUSES, say
 from advisor.report.spreadsheet import Sheet, workbook_bytes
-from advisor.report.words import CAUSES, CONFIDENCES, SEVERITIES, word_for
+from advisor.report.words import CONFIDENCES, SEVERITIES, word_for
 
 _SIGNS = {"us": "µs", "B": "B", "count": ""}
 _FORMS = {"us": "#,##0.0##", "B": "#,##0", "count": "#,##0.##"}

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from advisor.messages.text import Language, Text, TimesOf
 from advisor.report.blocks import one_line
+from advisor.report.column_values import CAUSES
 from advisor.report.columns import COLUMNS
 from advisor.report.comparison.words import PARTS
 from advisor.report.diagnosis.cards import Card, make_cards
 from advisor.report.diagnosis.outcomes import not_checked
 from advisor.report.prose import clean_line, flat_text
 from advisor.report.spreadsheet import Sheet, workbook_bytes
-from advisor.report.words import CAUSES, WORDS, Wording, word_for
+from advisor.report.words import WORDS, Wording, word_for
 
 if TYPE_CHECKING:
     from advisor.model.findings import Diagnosis, Finding, Head, Scalar

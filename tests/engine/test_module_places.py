@@ -16,6 +16,7 @@ from advisor.facts.table import read_table
 from advisor.model.findings import CodeLine, Finding, Head, Place, Rows
 from advisor.report.blocks import one_line
 from advisor.report.diagnosis.document import diagnosis_document
+from tests.shared_captures import SharedCaptures
 
 TYPES = read_table(
     ModuleType,
@@ -111,8 +112,8 @@ def test_what_is_about_no_operator_or_an_unknown_one_has_no_module() -> None:
     assert with_modules([finding({"op_type": "MatMul"})], None)[0].modules == ()
 
 
-def test_a_report_of_a_real_model_names_layers(real_data: Path) -> None:
-    found = advisor.diagnose(real_data / "gpu_kineto_models/h100_qwen1.5-0.5b.json.gz")
+def test_a_report_of_a_real_model_names_layers(real_data: Path, shared: SharedCaptures) -> None:
+    found = shared.diagnosis(real_data / "gpu_kineto_models/h100_qwen1.5-0.5b.json.gz")
     leading = next(one for one in found.findings if one.rule == "compute/leading-module")
     assert leading.evidence[0].value == "Qwen2Model_0/Qwen2DecoderLayer_*/Qwen2Attention_*"
     top = next(one for one in found.findings if one.rule == "compute/top-operators")

@@ -4,38 +4,33 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-import advisor
-from advisor.model.findings import Diagnosis
+from tests.shared_captures import SharedCaptures
 
 PLUGIN = "gpu_kineto_tb_samples/tb_plugin/samples"
 MODELS = "gpu_kineto_models"
 FOREIGN = re.compile(r"(?<!i)npu|ascend|\bcann\b|hccl|TASK_QUEUE|msprof|AI Core|mindstudio", re.IGNORECASE)
 
 
-@cache
-def diagnosed(path: Path) -> Diagnosis:
-    return advisor.diagnose(path)
-
-
-def test_without_loader_workers_the_data_loader_is_first_and_with_four_it_is_not(real_data: Path) -> None:
+def test_without_loader_workers_the_data_loader_is_first_and_with_four_it_is_not(
+    real_data: Path, shared: SharedCaptures
+) -> None:
     for trace in ("worker0.1623143089861", "worker0.1623143566756"):
-        slow = diagnosed(real_data / PLUGIN / "resnet50_num_workers_0" / f"{trace}.pt.trace.json.gz")
+        slow = shared.diagnosis(real_data / PLUGIN / "resnet50_num_workers_0" / f"{trace}.pt.trace.json.gz")
         assert slow.findings[0].rule == "io/data-loader"
         assert "num_workers" in slow.rule("io/data-loader").fix[(slow.findings[0].fix or (0,))[0]].code
     for trace in ("worker0.1623212756351", "worker0.1623213129365"):
-        quick = diagnosed(real_data / PLUGIN / "resnet50_num_workers_4" / f"{trace}.pt.trace.json.gz")
+        quick = shared.diagnosis(real_data / PLUGIN / "resnet50_num_workers_4" / f"{trace}.pt.trace.json.gz")
         assert "io/data-loader" not in {finding.rule for finding in quick.findings}
 
 
-def test_idle_time_is_what_the_experts_say(real_data: Path) -> None:
+def test_idle_time_is_what_the_experts_say(real_data: Path, shared: SharedCaptures) -> None:
     models = real_data / MODELS
     idle = {
-        name: diagnosed(models / f"{name}.json.gz").run.idle_share or 0.0
+        name: shared.diagnosis(models / f"{name}.json.gz").run.idle_share or 0.0
         for name in ("h100_qwen1.5-0.5b", "mi300_qwen1.5-0.5b", "h100_vit_classifier", "vllm_piecewise_graph_execution")
     }
     assert idle["h100_qwen1.5-0.5b"] == pytest.approx(0.08, abs=0.01)
@@ -44,8 +39,8 @@ def test_idle_time_is_what_the_experts_say(real_data: Path) -> None:
     assert idle["vllm_piecewise_graph_execution"] < 0.01  # replayed graphs launch many kernels at once
 
 
-def test_a_classifier_of_small_kernels_is_held_up_by_its_host(real_data: Path) -> None:
-    found = diagnosed(real_data / MODELS / "h100_vit_classifier.json.gz")
+def test_a_classifier_of_small_kernels_is_held_up_by_its_host(real_data: Path, shared: SharedCaptures) -> None:
+    found = shared.diagnosis(real_data / MODELS / "h100_vit_classifier.json.gz")
     assert found.findings[0].rule.startswith("host/")
     assert found.split is not None
     assert max(finding.saving.us or 0.0 for finding in found.findings) <= found.split.free_us
@@ -63,8 +58,10 @@ def test_a_classifier_of_small_kernels_is_held_up_by_its_host(real_data: Path) -
         "gpu_hta/trace_filter",
     ],
 )
-def test_nobody_with_a_gpu_is_told_of_the_switches_of_an_npu(real_data: Path, name: str) -> None:
-    found = diagnosed(real_data / name)
+def test_nobody_with_a_gpu_is_told_of_the_switches_of_an_npu(
+    real_data: Path, shared: SharedCaptures, name: str
+) -> None:
+    found = shared.diagnosis(real_data / name)
     assert "failed" not in {outcome.outcome for outcome in found.outcomes}
     told = [text for outcome in found.outcomes if outcome.reason for text in (outcome.reason.en, outcome.reason.zh)]
     for finding in found.findings:
@@ -75,7 +72,7 @@ def test_nobody_with_a_gpu_is_told_of_the_switches_of_an_npu(real_data: Path, na
     assert not [text for text in told if FOREIGN.search(text)]
 
 
-def test_two_ranks_of_one_job_are_read_together(real_data: Path) -> None:
-    found = diagnosed(real_data / "gpu_hta/trace_filter")
+def test_two_ranks_of_one_job_are_read_together(real_data: Path, shared: SharedCaptures) -> None:
+    found = shared.diagnosis(real_data / "gpu_hta/trace_filter")
     assert found.run.ranks == (0, 1)
     assert found.run.world_size == 128

@@ -3,22 +3,16 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-import advisor
 from advisor.facts.observed import Damage
 from advisor.model.findings import Diagnosis
 from advisor.pipeline import open_profile
+from tests.shared_captures import SharedCaptures
 
 LEGACY = "mindinsight_legacy"
-
-
-@cache
-def diagnosed(path: Path) -> Diagnosis:
-    return advisor.diagnose(path)
 
 
 def shown(found: Diagnosis, rule: str) -> dict[str, object]:
@@ -26,8 +20,8 @@ def shown(found: Diagnosis, rule: str) -> dict[str, object]:
     return {item.name: item.value for item in finding.evidence}
 
 
-def test_a_job_short_of_data_is_told_by_its_queues(real_data: Path) -> None:
-    found = diagnosed(real_data / LEGACY / "profiler")
+def test_a_job_short_of_data_is_told_by_its_queues(real_data: Path, shared: SharedCaptures) -> None:
+    found = shared.diagnosis(real_data / LEGACY / "profiler")
     first = found.findings[0]
     assert first.rule == "io/dataset-pipeline"
     assert first.saving.us / found.run.step_us == pytest.approx(0.68, abs=0.01)
@@ -41,8 +35,10 @@ def test_the_raw_data_beside_it_is_said_to_be_left_aside(real_data: Path) -> Non
     assert "raw_beside=2" in open_profile(real_data / LEGACY / "profiler").run.notes
 
 
-def test_a_pipeline_with_a_heavy_stage_is_told_so_without_its_first_step(real_data: Path) -> None:
-    found = diagnosed(real_data / LEGACY / "cluster_propose")
+def test_a_pipeline_with_a_heavy_stage_is_told_so_without_its_first_step(
+    real_data: Path, shared: SharedCaptures
+) -> None:
+    found = shared.diagnosis(real_data / LEGACY / "cluster_propose")
     first = found.findings[0]
     assert (first.rule, first.subject) == ("pipeline/stage-imbalance", {"stage": 1})
     assert shown(found, "pipeline/stage-imbalance")["slowest_us"] == pytest.approx(123_000, rel=0.01)
@@ -54,8 +50,10 @@ def test_a_pipeline_with_a_heavy_stage_is_told_so_without_its_first_step(real_da
 
 
 @pytest.mark.parametrize("name", ["run_2", "run_3", "run_4"])
-def test_folders_that_were_edited_are_judged_by_what_does_not_contradict_itself(real_data: Path, name: str) -> None:
-    found = diagnosed(real_data / LEGACY / name)
+def test_folders_that_were_edited_are_judged_by_what_does_not_contradict_itself(
+    real_data: Path, shared: SharedCaptures, name: str
+) -> None:
+    found = shared.diagnosis(real_data / LEGACY / name)
     assert found.run.step_us == pytest.approx(23_709, rel=0.01)
     assert not [outcome.rule for outcome in found.outcomes if outcome.outcome == "failed"]
     assert all(finding.saving.us <= found.run.step_us for finding in found.findings)
@@ -65,6 +63,6 @@ def test_folders_that_were_edited_are_judged_by_what_does_not_contradict_itself(
     )
 
 
-def test_a_queue_on_the_device_that_never_runs_dry_clears_the_data(real_data: Path) -> None:
-    found = diagnosed(real_data / LEGACY / "run_2")
+def test_a_queue_on_the_device_that_never_runs_dry_clears_the_data(real_data: Path, shared: SharedCaptures) -> None:
+    found = shared.diagnosis(real_data / LEGACY / "run_2")
     assert not [finding.rule for finding in found.findings if finding.rule.startswith("io/")]

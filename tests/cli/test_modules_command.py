@@ -89,6 +89,8 @@ def test_the_spreadsheet_has_a_sheet_for_each_rank(tmp_path: Path) -> None:
     assert second[:3] == ("Net_0", "Linear_0", "aten::mm")
     tree = list(book[book.sheetnames[0]].iter_rows(values_only=True))
     assert {row[1] for row in tree[1:]} >= {"Net_0", "Net_0/Linear_0"}
+    forms = {cell.number_format for row in book[book.sheetnames[0]].iter_rows(min_row=2) for cell in row}
+    assert forms == {"General", "#,##0.0##", "0.0%"}
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

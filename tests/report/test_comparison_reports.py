@@ -363,6 +363,13 @@ def test_a_spreadsheet_has_a_sheet_for_each_table_with_its_header_frozen() -> No
     assert opened(compared(), "zh").sheetnames[3] == "算子（kernel）"
 
 
+def test_whole_numbers_of_a_spreadsheet_end_in_no_point() -> None:
+    """A form with nothing but optional digits behind its point shows 75 as `75.`"""
+    cells = [cell for sheet in opened(compared()).worksheets for row in sheet.iter_rows() for cell in row]
+    assert not [cell.coordinate for cell in cells if ".#" in cell.number_format]
+    assert {cell.number_format for cell in cells} >= {"General", "[Red]+General;[Blue]-General;0"}
+
+
 def test_a_spreadsheet_is_for_people_and_speaks_their_language() -> None:
     book = opened(compared(), "zh")
     assert {cell.value for cell in book["问题"]["A"][1:]} == {"新增", "变差", "不变", "好转"}

@@ -18,7 +18,8 @@ from advisor.report.spreadsheet import Sheet, workbook_bytes
 from advisor.report.words import CONFIDENCES, SEVERITIES, word_for
 
 _SIGNS = {"us": "µs", "B": "B", "count": ""}
-_FORMS = {"us": "#,##0.0##", "B": "#,##0", "count": "#,##0.##"}
+_FORMS = {"us": "#,##0.0##", "B": "#,##0", "count": "General"}
+"""How numbers are shown, by their unit: counts per step are whole or not."""
 _DELTA = "[Red]+{0};[Blue]-{0};0"
 """A difference with its sign: red for more, blue for less."""
 _WORDS: Mapping[str, Mapping[str, Text]] = {

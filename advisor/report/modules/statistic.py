@@ -113,5 +113,5 @@ def _tree_sheet(report: ModuleReport, language: Language) -> Sheet:
         for rank in report.ranks
         for node in rank.tree
     )
-    forms = ("", "", "", "", *["#,##0.##"] * 7, "0.0%", "0.0%", "0.0%")
+    forms = ("", "", "", "", "", *["#,##0.0##"] * 6, "0.0%", "0.0%", "0.0%")
     return Sheet(say("sheet", language), heads, rows, forms, 2)

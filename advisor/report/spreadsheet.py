@@ -15,9 +15,12 @@ from msgspec import Struct
 
 from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
+from advisor.messages.text import Language
 from advisor.model.findings import Scalar
 from advisor.report.blocks import Blocks, Grid, Heading, Paragraph
-from advisor.report.prose import flat_text, letter_columns
+from advisor.report.column_values import value_word
+from advisor.report.prose import clean_line, flat_text, letter_columns
+from advisor.report.words import say_aside
 
 LONGEST_CELL = 2000
 _NARROWEST, _WIDEST, _MEASURED = 9, 60, 200
@@ -25,6 +28,10 @@ _NOT_IN_NAMES = re.compile(r"[\[\]:*?/\\']")
 _LONGEST_NAME = 31
 _MADE = datetime(2000, 1, 1)
 """The same in every file, so that two runs give the same bytes; the format knows no time zones."""
+
+
+UNIT_SIGNS = {"us": "µs", "share": "", "count": "", "TFLOP/s": "", "MAD": ""}
+"""How units are written where people read; not at all where cells or their head say it."""
 
 
 class Sheet(Struct, frozen=True):
@@ -39,6 +46,19 @@ class Sheet(Struct, frozen=True):
     """So many columns stay in sight."""
     note: str = ""
     """What is said below the rows."""
+
+
+def head_with_unit(label: str, unit: str, language: Language) -> str:
+    """What stands over a column: `Time per step (µs)`."""
+    sign = UNIT_SIGNS.get(unit, unit)
+    return label + say_aside(sign, language) if sign else label
+
+
+def cell_in_words(cell: Scalar, column: str, language: Language) -> Scalar:
+    """A cell that people read: what is out of a fixed set in words of the language, a name harmless to show."""
+    if not isinstance(cell, str):
+        return cell
+    return value_word(cell, column, language) or clean_line(cell, LONGEST_CELL)
 
 
 def spreadsheet_library() -> Any:

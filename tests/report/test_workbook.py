@@ -54,6 +54,14 @@ def test_a_diagnosis_is_written_as_a_spreadsheet_that_adds_up(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_units_are_written_as_people_write_them(language: Language) -> None:
+    book = read(io.BytesIO(diagnosis_workbook(rich(), language)))
+    heads = [str(cell) for rows in book.values() for row in rows for cell in row if cell is not None]
+    assert not [head for head in heads if head.endswith(("(us)", "(share)", "(count)")) or head == "us"]
+    assert [head for head in heads if head.endswith({"en": " (µs)", "zh": "（µs）"}[language])]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_nothing_from_a_profile_becomes_a_formula(language: Language) -> None:
     book = load_workbook(io.BytesIO(diagnosis_workbook(rich(), language)))
     cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row if cell.value is not None]

@@ -14,10 +14,9 @@ from advisor.report.comparison.document import ComparisonBlocks
 from advisor.report.comparison.grids import comparison_grids
 from advisor.report.comparison.tables import WHEN, column_label, table_title
 from advisor.report.comparison.words import PARTS, STATUSES, say
-from advisor.report.spreadsheet import Sheet, workbook_bytes
+from advisor.report.spreadsheet import Sheet, head_with_unit, workbook_bytes
 from advisor.report.words import CONFIDENCES, SEVERITIES, word_for
 
-_SIGNS = {"us": "µs", "B": "B", "count": ""}
 _FORMS = {"us": "#,##0.0##", "B": "#,##0", "count": "General"}
 """How numbers are shown, by their unit: counts per step are whole or not."""
 _DELTA = "[Red]+{0};[Blue]-{0};0"
@@ -74,5 +73,4 @@ def _head_text(head: Head, language: Language, times_of: TimesOf) -> str:
     """`Time per step, before (µs)`."""
     found = WHEN.search(head.name)
     when = f"{say('comma', language)}{say(found[1], language)}" if found else ""
-    sign = _SIGNS.get(head.unit, head.unit)
-    return f"{column_label(head.name, language, times_of)}{when}{say('aside', language, words=sign) if sign else ''}"
+    return head_with_unit(column_label(head.name, language, times_of) + when, head.unit, language)

@@ -14,7 +14,7 @@ from advisor.report.comparison.words import PARTS
 from advisor.report.diagnosis.cards import Card, make_cards
 from advisor.report.diagnosis.outcomes import not_checked
 from advisor.report.prose import clean_line, flat_text
-from advisor.report.spreadsheet import Sheet, workbook_bytes
+from advisor.report.spreadsheet import UNIT_SIGNS, Sheet, cell_in_words, head_with_unit, workbook_bytes
 from advisor.report.words import WORDS, Wording, word_for
 
 if TYPE_CHECKING:
@@ -99,8 +99,9 @@ def _finding_row(card: Card, one: Finding) -> tuple[Scalar, ...]:
 def _evidence_rows(card: Card, one: Finding) -> Iterator[tuple[Scalar, ...]]:
     told = [item for item in one.evidence if item.value is not None]
     for item, measure in zip(told, card.measures, strict=True):
-        value = clean_line(item.value) if isinstance(item.value, str) else item.value
-        yield card.number, flat_text(card.title), flat_text(measure.label), value, item.unit, item.threshold
+        value = flat_text(measure.value) if isinstance(item.value, str) else item.value
+        unit = UNIT_SIGNS.get(item.unit, item.unit)
+        yield card.number, flat_text(card.title), flat_text(measure.label), value, unit, item.threshold
 
 
 def _excerpt_rows(card: Card, one: Finding, language: Language) -> Iterator[tuple[Scalar, ...]]:
@@ -110,13 +111,14 @@ def _excerpt_rows(card: Card, one: Finding, language: Language) -> Iterator[tupl
     yield card.number, flat_text(card.title)
     yield (None, *(_column_label(head, language, card.times_of) for head in one.excerpt.columns))
     for row in one.excerpt.rows:
-        yield (None, *(clean_line(cell) if isinstance(cell, str) else cell for cell in row))
+        told = zip(row, one.excerpt.columns, strict=False)
+        yield (None, *(cell_in_words(cell, head.name, language) for cell, head in told))
     yield ()
 
 
 def _column_label(head: Head, language: Language, times_of: TimesOf) -> str:
-    label = COLUMNS[head.name].say(language, of=times_of) if head.name in COLUMNS else clean_line(head.name)
-    return f"{label} ({head.unit})" if head.unit else label
+    label = word_for(COLUMNS, head.name, language, times_of) or clean_line(head.name)
+    return head_with_unit(label, head.unit, language)
 
 
 def _account_rows(diagnosis: Diagnosis, language: Language) -> tuple[tuple[Scalar, ...], ...]:

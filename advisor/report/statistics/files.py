@@ -14,15 +14,12 @@ from typing import TypeVar
 from advisor.messages.text import Language, TimesOf
 from advisor.model.findings import Head, Scalar
 from advisor.model.statistics import Statistic, Statistics
-from advisor.report.column_values import value_word
 from advisor.report.formats.table import csv_text, files_of_tables
 from advisor.report.prose import clean_line
-from advisor.report.spreadsheet import LONGEST_CELL, Sheet, workbook_bytes
+from advisor.report.spreadsheet import Sheet, cell_in_words, head_with_unit, workbook_bytes
 from advisor.report.statistics.document import sheet_name
 from advisor.report.statistics.words import say, say_column
 
-_SIGNS = {"us": "µs", "B": "B", "share": "", "count": "", "GB/s": "GB/s", "TFLOP/s": "", "MAD": ""}
-"""What stands behind a head; nothing where cells or the head itself say it."""
 _FORMS = {"us": "#,##0.0##", "B": "#,##0", "share": "0.0%", "count": "#,##0", "GB/s": "0.0"}
 _OF_WHOLE = ("B", "count")
 C = TypeVar("C", str, bytes)
@@ -95,21 +92,13 @@ def _sheet(table: Statistic, language: Language, times_of: TimesOf) -> Sheet:
         sheet_name(table.name, language, times_of),
         tuple(_head_text(head, language, times_of) for head in heads),
         tuple(
-            tuple(_cell_in_words(*told, language) for told in zip(row, heads, strict=True)) for row in table.rows.rows
+            tuple(cell_in_words(cell, head.name, language) for cell, head in zip(row, heads, strict=True))
+            for row in table.rows.rows
         ),
         tuple(_FORMS.get(head.unit, "") for head in table.rows.columns),
         len(table.keys),
     )
 
 
-def _cell_in_words(cell: Scalar, head: Head, language: Language) -> Scalar:
-    """A cell that people read."""
-    if not isinstance(cell, str):
-        return cell
-    return value_word(cell, head.name, language) or clean_line(cell, LONGEST_CELL)
-
-
 def _head_text(head: Head, language: Language, times_of: TimesOf) -> str:
-    sign = _SIGNS.get(head.unit, head.unit)
-    label = say_column(head.name, language, times_of)
-    return f"{label} ({sign})" if sign else label
+    return head_with_unit(say_column(head.name, language, times_of), head.unit, language)

@@ -16,7 +16,7 @@ from advisor.model.comparison import Comparison, Moved, Shift, Status
 from advisor.model.findings import Confidence, Diagnosis
 from advisor.model.verdict import Verdict
 from advisor.report.column_values import CAUSES
-from advisor.report.comparison.amounts import signed_amount
+from advisor.report.comparison.amounts import percent_change, signed_amount
 from advisor.report.comparison.answer import say_doubt
 from advisor.report.comparison.apart import say_barriers, with_both_times
 from advisor.report.comparison.words import PARTS
@@ -124,13 +124,12 @@ def _nothing_first_lines(diagnosis: Diagnosis, comparison: Comparison | None, la
 
 
 def _say_step_shift(step: Shift, called: str, language: Language) -> str:
-    change = step.delta_us / step.before_us if step.before_us > 0 else 0.0
     return say(
         called,
         language,
         before=show_value(step.before_us, "us"),
         after=show_value(step.after_us, "us"),
-        percent=signed_amount(change, "share"),
+        percent=percent_change(step.before_us, step.after_us),
         became=say(step.status, language),
     )
 

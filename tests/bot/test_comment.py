@@ -265,6 +265,13 @@ def test_against_a_baseline_new_and_worse_come_first_then_better_and_gone_then_t
     assert headline(after, comparison, "zh") == "平均单步 98.0 ms → 117 ms（+19 %）：变慢"
 
 
+def test_a_difference_is_written_as_in_reports() -> None:
+    after = with_findings(SLOW)
+    shift = Shift(name="step", before_us=4_000, after_us=100_000, noise_us=2_000, status="worse")
+    said = headline(after, changed(after, after, shifts=(shift,)), "en")
+    assert said == "Mean step 4.00 ms → 100 ms (×25): slower"
+
+
 def test_a_step_of_which_one_side_knows_no_time_is_said_so() -> None:
     after = with_findings(SLOW)
     said = render_comment(after, changed(after, after, shifts=()))

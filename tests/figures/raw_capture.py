@@ -17,7 +17,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
-STEP_MARK = re.compile(r"ProfilerStep#(\d+)")
 PAIR_OF_RANKS = re.compile(r"(\d+)-(\d+)")
 COLLECTIVE = re.compile(r"hcom_([A-Za-z]+?)_*__")
 NONE_LINKED = 4294967295

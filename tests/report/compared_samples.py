@@ -11,8 +11,6 @@ from advisor.model.comparison import Comparison, Difference
 from advisor.model.findings import Account, Diagnosis, Rows, Saving, Severity, Spent, StepSplit, TimeSplit
 from advisor.model.run import Run
 
-MILLION = 1e6
-
 
 def account(times: tuple[float, ...], *spent: tuple[str, str, float, float | None]) -> Account:
     """An account of steps of these lengths, and entries as part, name, µs and count."""

@@ -69,6 +69,8 @@ def rank_times(
         **means,
         host_gap_us=_host_gaps(rank, ranks, idle),
         peer_compute_us=peers.medians_of_others(means["compute_us"]),
+        mean_compute_us=peers.means(means["compute_us"])[peers.of],
+        **_attention_beside_peers(rank, peers, work, means["compute_us"]),
         chance_us=_standard_errors(split, ranks, peers),
         peer_comm_us=peers.medians_of_others(means["comm_us"]),
         peer_free_us=peers.medians_of_others(means["free_us"]),
@@ -246,6 +248,22 @@ def _unlike_shares(rank: Array, peers: Groups, shapes: Table[OperatorShape] | No
     )
     own = ratio(unlike, total)
     return np.asarray(own - peers.medians_of_others(own))
+
+
+def _attention_beside_peers(
+    rank: Array, peers: Groups, work: Table[StepWork] | None, compute_us: Array
+) -> dict[str, Array]:
+    """Per rank: its attention per step, the mean of its stage, and what else its peers compute; missing without lists
+    of kernels."""
+    if work is None:
+        return dict.fromkeys(("attention_us", "mean_attention_us", "peer_rest_us"), np.full(len(rank), np.nan))
+    ranks = group_by(work["rank"])
+    own = values_at(ranks.means(work["attention_us"]), row_of_key(work["rank"][ranks.first], rank), np.nan)
+    return {
+        "attention_us": own,
+        "mean_attention_us": peers.means(own)[peers.of],
+        "peer_rest_us": peers.medians_of_others(compute_us - own),
+    }
 
 
 def _elements_beside_peers(rank: Array, peers: Groups, work: Table[StepWork] | None) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 
 from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.expert_loads import are_grouped, rows_of_inputs
-from advisor.analysis.families import communicate_inside
+from advisor.analysis.families import communicate_inside, families_of
 from advisor.analysis.grouping import group_by, ratio, row_at
 from advisor.analysis.tensors import parse_tensors
 from advisor.facts.derived import Overlap, StepLoad, StepWork
@@ -32,6 +32,7 @@ def step_work(kernels: Table[Kernel], split: Table[Overlap]) -> Table[StepWork]:
     elements = _elements_of_inputs(kernels.texts("input_shapes"))[known]
     told = cells.sums(~np.isnan(elements)) > 0
     grouped = are_grouped(types)[known]
+    attends = families_of(types, kernels.texts("core")).isin(["attention"])[known]
     tokens = np.where(grouped, rows_of_inputs(kernels.texts("input_shapes"))[known], 0.0)
     table = Table.build(
         StepWork,
@@ -39,6 +40,7 @@ def step_work(kernels: Table[Kernel], split: Table[Overlap]) -> Table[StepWork]:
         step=step,
         kernel_us=cells.sums(kernels["duration_us"][known]),
         mega_elements=np.where(told, cells.sums(np.nan_to_num(elements)), np.nan) / 1e6,
+        attention_us=cells.sums(np.where(attends, kernels["duration_us"][known], 0.0)),
         expert_us=cells.sums(np.where(grouped, kernels["duration_us"][known], 0.0)),
         tokens=np.where(told, cells.sums(np.nan_to_num(tokens)), np.nan),
     )

@@ -495,6 +495,18 @@ def test_the_call_in_which_a_rank_idles_longer_than_its_peers_is_named() -> None
     assert {row["busiest_call"] for row in rank_times(read_table(Overlap, SPLIT), None, None).rows()} == {None}
 
 
+def test_attention_of_a_rank_stands_beside_that_of_its_stage_and_the_rest_beside_that_of_its_peers() -> None:
+    work = read_table(
+        StepWork, "rank step attention_us\n0 1 40\n0 2 20\n1 1 12\n1 2 8\n2 1 5\n3 1 70"
+    )  # of two steps the mean
+    rows = rank_times(read_table(Overlap, SPLIT), None, None, work=work).rows()
+    assert [row["attention_us"] for row in rows] == [30, 10, 5, 70]
+    assert [row["mean_attention_us"] for row in rows] == [15, 15, 15, 70]
+    assert [row["peer_rest_us"] for row in rows] == [33.5, 33.5, 30, None]
+    assert [row["mean_compute_us"] for row in rows] == [pytest.approx(142 / 3)] * 3 + [200]
+    assert {row["attention_us"] for row in rank_times(read_table(Overlap, SPLIT), None, None).rows()} == {None}
+
+
 def test_what_a_rank_does_in_shapes_of_its_own_is_told_beside_its_peers():
     shapes = read_table(
         OperatorShape,

@@ -56,6 +56,15 @@ def test_experts_are_told_apart_by_the_tokens_of_each_step() -> None:
     assert [(row["tokens"], row["mean_tokens"]) for row in found] == [(300, 200), (100, 200)]
 
 
+def test_attention_is_told_apart_from_what_else_a_step_computes() -> None:
+    kernels = """0 1 FlashAttentionScore 9,9 7
+                 0 1 FlashAttentionScoreGrad - 5
+                 0 1 Add 5,5 3
+                 0 2 Add 5,5 3"""
+    rows = work_of(kernels, "0 1 timeline -\n0 2 timeline -")
+    assert [(row["attention_us"], row["kernel_us"]) for row in rows] == [(12, 15), (0, 3)]
+
+
 @pytest.mark.parametrize("shapes", ["nan", "-5,5", "1" * 40 + ",2", ";", "a,b;c"])
 def test_shapes_that_say_nothing_count_as_not_recorded(shapes: str) -> None:
     (row,) = work_of(f"0 1 Add {shapes} 4", "0 1 timeline -")

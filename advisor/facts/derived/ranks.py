@@ -29,6 +29,10 @@ class RankTime(Fact):
     free_us: Annotated[float, Us("Free per step.")]
     host_gap_us: Annotated[float, Us("Idle charged to the host per step; missing without a timeline.")]
     peer_compute_us: Annotated[float, Us("Median computation of the peers.")]
+    mean_compute_us: Annotated[float, Us("Mean computation of its stage, itself counted.")]
+    attention_us: Annotated[float, Us("Attention per step; missing where no kernels were listed.")]
+    mean_attention_us: Annotated[float, Us("Mean attention of its stage, itself counted.")]
+    peer_rest_us: Annotated[float, Us("Median computation of the peers without their attention.")]
     chance_us: Annotated[
         float,
         Us(
@@ -145,6 +149,7 @@ class StepWork(Fact):
     mega_elements: Annotated[
         float, Number("Elements of all their inputs, in millions; missing where shapes were not recorded.")
     ]
+    attention_us: Annotated[float, Us("Of that, attention.")]
     expert_us: Annotated[float, Us("Of that, grouped multiplications, as experts have.")]
     tokens: Annotated[
         float,

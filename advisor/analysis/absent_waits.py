@@ -8,8 +8,9 @@ import numpy as np
 from advisor.analysis.awaited_ranks import are_rooted
 from advisor.analysis.collective_calls import same_operation
 from advisor.analysis.grouping import Groups, group_by
+from advisor.facts.base import MISSING
 from advisor.facts.derived import AbsentWait, CollectiveCall
-from advisor.facts.observed import Group
+from advisor.facts.observed import Group, Link
 from advisor.facts.table import Array, Table, Texts
 from advisor.model.run import Run
 
@@ -18,7 +19,12 @@ _AWAITED = ("awaited_rank", "awaited_place", "awaited_us", "awaited_late", "awai
 _TEXTS = ("name", "op", "group")
 
 
-def absent_waits(run: Run, calls: Table[CollectiveCall], members: Table[Group] | None = None) -> Table[AbsentWait]:
+def absent_waits(
+    run: Run,
+    calls: Table[CollectiveCall],
+    members: Table[Group] | None = None,
+    links: Table[Link] | None = None,
+) -> Table[AbsentWait]:
     """One row per timed collective of each rank; those from rank to rank, which wait by design, are left out.
 
     The captured rank that waits shortest in an operation came last of them, and waits for none of them: as long as it
@@ -30,7 +36,7 @@ def absent_waits(run: Run, calls: Table[CollectiveCall], members: Table[Group] |
     groups = group_by(group.codes)
     seen = np.bincount(groups.of[ranks], minlength=len(groups))[groups.of].astype(np.float64)
     absent = calls["absent_us"]
-    unnamed = np.isnan(absent) & _others_take_part(run, group, seen, members) & ~are_rooted(calls.texts("op"))
+    unnamed = np.isnan(absent) & _others_take_part(run, group, seen, members, links) & ~are_rooted(calls.texts("op"))
     told = np.where(unnamed, calls["wait_us"], absent)
     parts = same_operation(calls, np.arange(len(calls)))
     least = _least_of_all(told, seen, parts)
@@ -43,17 +49,32 @@ def absent_waits(run: Run, calls: Table[CollectiveCall], members: Table[Group] |
     )
 
 
-def _others_take_part(run: Run, group: Texts, seen: Array, members: Table[Group] | None) -> Array:
+def _others_take_part(
+    run: Run, group: Texts, seen: Array, members: Table[Group] | None, links: Table[Link] | None
+) -> Array:
     """Per call: whether its communicator has ranks that were not captured.
 
-    Where its members are unknown, a captured rank that is the only one of it is not alone in it.
+    Where its members are unknown, a captured rank that is the only one of it is not alone in it, and where more places
+    send and receive than ranks of it were captured, the others are of somebody else.
     """
-    alone: Array = (group.codes >= 0) & (seen == 1)
+    more: Array = (group.codes >= 0) & ((seen == 1) | (seen < _places_in_links(group, links)))
     if members is None:
-        return alone
+        return more
     away = members.take(np.flatnonzero(~np.isin(members["rank"], run.ranks)))
     known, with_others = (group.isin(_names_of_groups(some)) for some in (members, away))
-    return np.where(known, with_others, alone)
+    return np.where(known, with_others, more)
+
+
+def _places_in_links(group: Texts, links: Table[Link] | None) -> Array:
+    """Per call: how many ranks of its communicator were seen to send or receive; 0 without its links."""
+    if links is None:
+        return np.zeros(len(group.codes))
+    names = Texts.concat([group, links.texts("group"), links.texts("group")]).codes
+    place = np.concatenate([links["source"], links["target"]])
+    told = (place != MISSING) & (names[len(group.codes) :] >= 0)
+    pairs = group_by(names[len(group.codes) :][told], place[told])
+    places = np.bincount(names[len(group.codes) :][told][pairs.first], minlength=int(names.max(initial=0)) + 1)
+    return np.where(group.codes >= 0, places[names[: len(group.codes)]], 0).astype(np.float64)
 
 
 def _names_of_groups(members: Table[Group]) -> list[str]:

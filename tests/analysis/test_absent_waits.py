@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from advisor.analysis.absent_waits import absent_waits
 from advisor.facts.derived import CollectiveCall
-from advisor.facts.observed import Group
+from advisor.facts.observed import Group, Link
 from advisor.facts.table import read_table
 from advisor.model.run import Run
 
@@ -29,9 +29,12 @@ a     5    2
 """
 
 
-def absent(calls: str = CALLS, groups: str | None = GROUPS) -> dict[tuple[object, object], object]:
+def absent(
+    calls: str = CALLS, groups: str | None = GROUPS, links: str | None = None
+) -> dict[tuple[object, object], object]:
     members = None if groups is None else read_table(Group, groups)
-    found = absent_waits(Run(ranks=(0, 1)), read_table(CollectiveCall, calls), members)
+    moved = None if links is None else read_table(Link, links)
+    found = absent_waits(Run(ranks=(0, 1)), read_table(CollectiveCall, calls), members, moved)
     return {(row["rank"], row["name"]): row["absent_us"] for row in found.rows()}
 
 
@@ -56,6 +59,14 @@ def test_nobody_is_blamed_where_all_members_were_captured_or_are_unknown() -> No
     assert absent(groups=GROUPS.replace("a     5    2", ""))[1, "one"] is None
     assert absent(groups=None)[1, "one"] is None
     assert absent(groups=None)[0, "two"] == 50
+
+
+def test_who_took_part_is_told_by_what_was_moved_between_whom_where_no_members_are_listed() -> None:
+    """Two captured ranks, and three places in the communicator that send or receive."""
+    moved = "rank op group source target\n0 allreduce a 0 1\n1 allreduce a 1 {}\n1 allreduce b 7 9"
+    assert absent(groups=None, links=moved.format(2))[1, "one"] == 40
+    assert absent(groups=None, links=moved.format(0))[1, "one"] is None
+    assert absent(groups=GROUPS.replace("a     5    2", ""), links=moved.format(2))[1, "one"] is None
 
 
 def test_nobody_is_blamed_where_the_last_of_the_captured_ranks_is_not_known() -> None:

@@ -217,6 +217,15 @@ WORDS: Mapping[str, Text] = {
         "The worst rank by itself would end {us} sooner; the step then ends with another one.",
         "最严重的 rank 自身可提前 {us}，但之后整步由其他 rank 决定。",
     ),
+    "rank_costs": _t("rank {rank} {us}", "rank {rank} {us}"),
+    "each_costs": _t(
+        "The ranks cost: {ranks}. Rank {rank} by itself would win {us}; the step then ends with rank {next}.",
+        "各卡的影响：{ranks}。只修复 rank {rank} 可节省 {us}，之后整步由 rank {next} 决定。",
+    ),
+    "alike_cost": _t(
+        "The ranks cost the step alike: it takes all of them to win that.",
+        "这些卡的影响相当，全部修复才有上述收益。",
+    ),
     "references": _t("Read more", "参考资料"),
     "caused_by": _t("Caused by", "根因"),
     "doubted_by": _t("Less certain here", "置信度下调"),

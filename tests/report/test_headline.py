@@ -383,6 +383,30 @@ def test_a_title_that_names_the_worst_rank_names_the_others_beside_it(language: 
 
 
 @pytest.mark.parametrize(
+    ("us", "words"),
+    [
+        ({2: 20e3, 5: 9e3}, "The ranks cost: rank 2 20.0 ms, rank 5 9.00 ms. Rank 2 by itself would win 11.0 ms; "),
+        ({2: 20e3, 5: 19e3}, "The ranks cost the step alike: it takes all of them to win that."),
+        ({2: 20e3}, ""),
+    ],
+)
+def test_what_each_of_several_slow_ranks_costs_is_told(us: dict[int, float], words: str) -> None:
+    """Two ranks hold up the others: the worst one is not worth what both are."""
+    seen = tuple(Place(rank=rank, saving_us=one) for rank, one in us.items())
+    finding = _finding("ranks/slow-rank", 0.2).model_copy(update={"seen": seen})
+    rule = _rule("ranks/slow-rank").model_copy(update={"assumes": Text(en="It is mended.", zh="已修复。")})
+    (card,) = make_cards(_diagnosis(finding).model_copy(update={"rules": (rule,)}), "en")
+    said = _flat(card.assumes).removeprefix("It is mended.").strip()
+    assert said.startswith(words)
+    assert bool(said) == bool(words)
+    uneven = finding.model_copy(update={"rule": "ranks/uneven-work"})
+    (card,) = make_cards(
+        _diagnosis(uneven).model_copy(update={"rules": (rule.model_copy(update={"id": "ranks/uneven-work"}),)}), "en"
+    )
+    assert _flat(card.assumes) == "It is mended."  # what one gives up others get
+
+
+@pytest.mark.parametrize(
     ("own", "language", "words"),
     [
         (1_080.0, "en", " (rank 1, whose step takes 1.08 ms, worst of 2)"),

@@ -18,7 +18,7 @@ from advisor.model.unread import SavedMessage, Unread
 from advisor.report.blocks import Blocks, Grid, Paragraph
 from advisor.report.column_values import value_word
 from advisor.report.columns import COLUMNS
-from advisor.report.diagnosis.symptoms import folded_under, partly_explained, symptom_fingerprints
+from advisor.report.diagnosis.symptoms import OF_RANKS, folded_under, partly_explained, symptom_fingerprints
 from advisor.report.occurrence_times import When, worst_events
 from advisor.report.places import JoinedPlaces, join_places, say_ranks, say_whole_hosts
 from advisor.report.prose import (
@@ -49,6 +49,8 @@ from advisor.units import show_value
 MOST_ROWS = 10
 MOST_COLUMNS = 8
 MOST_SPOTS = 8
+ALIKE = 0.1
+"""Savings that differ by less than this part are not told apart in words."""
 MOST_LINKED = 12
 
 _LAST_NS = 2**63
@@ -327,10 +329,26 @@ class Maker:
         if not info.assumes or finding.saving.us <= 0:
             return ()
         said = rule_sentence(info.assumes.say(self.language, of=self.times_of), holes)
-        if finding.alone is None:
-            return said
-        alone = plain_prose(say("alone", self.language, us=show_value(finding.alone.us, "us")))
-        return join_prose(BETWEEN_SENTENCES[self.language], (said, alone))
+        more = self.apart(finding)
+        return join_prose(BETWEEN_SENTENCES[self.language], (said, plain_prose(more))) if more else said
+
+    def apart(self, finding: Finding) -> str:
+        """What its worst rank wins by itself, where that is not what all of its ranks win; empty where nothing tells.
+
+        Ranks that hold up the others side by side are mended one by one.
+        """
+        if finding.alone is not None:
+            return say("alone", self.language, us=show_value(finding.alone.us, "us"))
+        costs = {one.rank: one.saving_us for one in finding.seen if one.rank is not None and one.saving_us > 0}
+        if not finding.rule.startswith(OF_RANKS) or not finding.rule.endswith("-rank") or len(costs) <= 1:
+            return ""
+        order = sorted(costs, key=lambda rank: -costs[rank])
+        if costs[order[-1]] >= (1 - ALIKE) * costs[order[0]]:
+            return say("alike_cost", self.language)
+        shown = [say("rank_costs", self.language, rank=rank, us=show_value(costs[rank], "us")) for rank in order]
+        ranks = say("comma", self.language).join([*shown[:MOST_SPOTS], *["…"][: len(order) > MOST_SPOTS]])
+        alone = show_value(costs[order[0]] - costs[order[1]], "us")
+        return say("each_costs", self.language, ranks=ranks, rank=order[0], us=alone, next=order[1])
 
     def card_of(self, fingerprint: str) -> Card | None:
         """The card of the finding with this fingerprint; None where it was not found."""

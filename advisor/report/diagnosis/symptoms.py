@@ -9,7 +9,7 @@ from advisor.model.findings import TOLD_APART, Diagnosis, Finding, Occurrence, u
 
 _ALIKE = 1.005
 """Times that differ by less are told with the same three digits."""
-_OF_RANKS = "ranks/"
+OF_RANKS = "ranks/"
 """What one rank costs the others is estimated from their waits: it is what it loses by whatever makes it late."""
 _WAITING = "comm/"
 """What all ranks wait in their collectives they wait for those that are late."""
@@ -83,7 +83,7 @@ def _win_the_same(finding: Finding, cause: Finding, captured: set[int]) -> bool:
     lies is the same time or a part of it.
     """
     won, wins = finding.saving.us, cause.brings_about.us
-    of_ranks = [one.rule.startswith(_OF_RANKS) for one in (finding, cause)]
+    of_ranks = [one.rule.startswith(OF_RANKS) for one in (finding, cause)]
     waits_for_data = {_OF_DATA, _OF_HOSTS} == {f"{one.rule.partition('/')[0]}/" for one in (cause, finding)}
     within = _part_within(finding, cause)
     apart = TOLD_APART if any(of_ranks) or waits_for_data or within > _HALF else _ALIKE

@@ -9,7 +9,7 @@
    that is not what to begin with. Another cause without an estimate may be worth what no other cause explains of its
    symptoms, and stands where that puts it.
    Two savings that are close are not told apart: then what can be copied stands above what has yet to be worked out,
-   and what is sure too above what may be the remedy of something else.
+   where it is sure; what may be the remedy of something else does not.
    A cause that rests on a file of which so much is lost that it may show it by chance comes after the others, before
    what is only told for information.
 3. Symptoms, findings of rules that say where time goes and not why, are such findings only while nothing explains
@@ -234,7 +234,7 @@ class _Lineup(Struct, frozen=True):
             return _CHANCE, share, us
         if us > 0 or tier not in (_ACT, _CHANCE):
             sure = finding.confidence > Confidence.low
-            ahead = TOLD_APART ** (1.0 if sure else 0.5) if finding.fingerprint in self.ready else 1.0
+            ahead = TOLD_APART if sure and finding.fingerprint in self.ready else 1.0
             return tier, share * ahead, us * ahead
         if finding.is_slight:
             return tier, share, us

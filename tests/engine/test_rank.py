@@ -78,8 +78,8 @@ def test_of_two_savings_that_are_close_the_one_with_a_remedy_to_copy_stands_firs
 @pytest.mark.parametrize(
     ("share", "there", "here", "wanted"),
     [
-        (0.46, Confidence.high, Confidence.low, ["b", "a"]),
-        (0.44, Confidence.high, Confidence.low, ["a", "b"]),
+        (0.41, Confidence.high, Confidence.low, ["b", "a"]),
+        (0.39, Confidence.high, Confidence.low, ["a", "b"]),
         (0.49, Confidence.high, Confidence.medium, ["a", "b"]),
         (0.46, Confidence.low, Confidence.low, ["a", "b"]),
     ],

@@ -21,8 +21,7 @@ def bus_rates(calls: Table[CollectiveCall]) -> Table[BusRate]:
     order = np.lexsort((calls["rank"][timed], calls["elapse_us"][timed], met.of))
     _, begin = np.unique(met.of[order], return_index=True)
     shortest = calls.take(timed[order[begin]])
-    waited_us = calls["elapse_us"][timed] - shortest["elapse_us"][met.of]
-    bare_us = met.means(np.maximum(calls["exposed_us"][timed] - waited_us, 0.0))
+    bare_us = met.smallest(np.minimum(calls["exposed_us"][timed], shortest["elapse_us"][met.of]))
     kept = np.flatnonzero((met.sizes > 1) & (shortest["bus_bytes"] > 0))
     first = shortest.take(kept)
     return Table.build(

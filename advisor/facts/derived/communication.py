@@ -444,7 +444,11 @@ class BusRate(Fact):
     start_ns: Annotated[int, Ns("Start on that rank, by its own clock.")]
     shortest_us: Annotated[float, Us("Elapse on that rank.")]
     bare_us: Annotated[
-        float, Us("The part of that with no kernel beside it, at the least, as the mean over the ranks.")
+        float,
+        Us(
+            "The part of that with no kernel beside it, on the rank that hides most of it: where the others have nothing "
+            "left to compute, the step still ends with that one."
+        ),
     ]
     bus_bytes: Annotated[float, Bytes("What each member sends or receives for it, as in `collectives`.")]
     bus_gbps: Annotated[float, Rate("That over its shortest elapse: the bus bandwidth of nccl-tests.")]

@@ -446,8 +446,8 @@ class BusRate(Fact):
     bare_us: Annotated[
         float,
         Us(
-            "The part of that with no kernel beside it, on the rank that hides most of it: where the others have nothing "
-            "left to compute, the step still ends with that one."
+            "The part of that with no kernel beside it, on the rank that hides most of it: where the others have "
+            "nothing left to compute, the step still ends with that one."
         ),
     ]
     bus_bytes: Annotated[float, Bytes("What each member sends or receives for it, as in `collectives`.")]

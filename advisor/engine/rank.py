@@ -133,7 +133,7 @@ _OF_ONE_RANK = ("host/", "io/", "memory/", "compute/")
 def _can_explain(cause: Finding, symptom: Finding, here: set[int], there: set[int]) -> bool:
     """Whether a cause can show where a symptom was seen: on a shared rank, or on any where one of them has no rank.
 
-    A rank that is late shows on the ranks that wait for it, not on itself; but what hosts or kernels do on other ranks
+    A rank that is late, by its host or its kernels, shows on the ranks that wait for it, not on itself; but what hosts or kernels do on other ranks
     too does not come from it, except where more than twice what the others have is that rank's alone. Nor does what
     all ranks have alike make one of them late.
     """
@@ -141,6 +141,8 @@ def _can_explain(cause: Finding, symptom: Finding, here: set[int], there: set[in
         return True
     if cause.rule.startswith("ranks/"):
         return there <= here or not symptom.rule.startswith(_OF_ONE_RANK) or _is_mostly_seen_on(here, symptom)
+    if symptom.is_symptom and symptom.rule.startswith("comm/") and cause.rule.startswith(_OF_ONE_RANK):
+        return True
     if symptom.rule.startswith("ranks/") and cause.rule.startswith(_OF_ONE_RANK):
         return bool(here & there) and _is_mostly_seen_on(there, cause)
     return bool(here & there)

@@ -197,6 +197,15 @@ def test_causes_and_symptoms_are_linked_only_on_a_rank_they_share() -> None:
     assert found["host/s"].causes == ()
 
 
+def test_what_holds_up_a_host_shows_in_the_communication_of_the_ranks_that_wait() -> None:
+    """All hosts but one pause in one step: the exposed communication of that one is the wait for them."""
+    explains = {"pause": ("comm/bare-time", "host/free-time")}
+    here = [finding("host/pause", 0.2, ranks=(0, 1)), finding("comm/bare-time", 0.27, ranks=(2,))]
+    assert order(here, **explains) == ["pause", "bare-time"]
+    there = [finding("host/pause", 0.2, ranks=(0, 1)), finding("host/free-time", 0.27, ranks=(2,))]
+    assert order(there, **explains) == ["free-time", "pause"]  # what its own host does not do
+
+
 def test_a_late_rank_is_a_cause_on_the_ranks_that_wait_for_it() -> None:
     late, waiting = finding("ranks/late", 0.1, ranks=(3,)), finding("comm/w", 0.2, ranks=(0, 1, 2))
     found = rank_findings([waiting, late], Rules((Rule("ranks/late", ("comm/w",)), Rule("comm/w"))))

@@ -72,6 +72,8 @@ def step_loads(work: Table[StepWork], split: Table[Overlap]) -> Table[StepLoad]:
         kernel_us=kernel_us,
         mean_kernel_us=mean_us,
         elements_ratio=ratio(elements, cells.means(elements)[cells.of]),
+        attention_us=work["attention_us"],
+        mean_attention_us=cells.means(work["attention_us"])[cells.of],
         expert_us=work["expert_us"],
         mean_expert_us=cells.means(work["expert_us"])[cells.of],
         tokens=work["tokens"],

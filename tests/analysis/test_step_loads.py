@@ -63,6 +63,10 @@ def test_attention_is_told_apart_from_what_else_a_step_computes() -> None:
                  0 2 Add 5,5 3"""
     rows = work_of(kernels, "0 1 timeline -\n0 2 timeline -")
     assert [(row["attention_us"], row["kernel_us"]) for row in rows] == [(12, 15), (0, 3)]
+    work = read_table(StepWork, "rank step kernel_us attention_us\n0 1 20 9\n1 1 10 5")
+    split = read_table(Overlap, "rank step stage exposed_comm_us span_us\n0 1 0 2 50\n1 1 0 22 50")
+    found = step_loads(work, split).rows()
+    assert [(row["attention_us"], row["mean_attention_us"]) for row in found] == [(9, 7), (5, 7)]
 
 
 @pytest.mark.parametrize("shapes", ["nan", "-5,5", "1" * 40 + ",2", ";", "a,b;c"])

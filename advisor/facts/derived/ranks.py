@@ -178,6 +178,8 @@ class StepLoad(Fact):
     elements_ratio: Annotated[
         float, Times("Elements of the inputs of its kernels, over the mean of the stage in this step.")
     ]
+    attention_us: Annotated[float, Us("Its attention.")]
+    mean_attention_us: Annotated[float, Us("Mean of the stage in this step.")]
     expert_us: Annotated[float, Us("Its grouped multiplications, as experts have.")]
     mean_expert_us: Annotated[float, Us("Mean of the stage in this step.")]
     tokens: Annotated[float, Count("Rows that these were given, as in `expert_loads`.")]

@@ -126,6 +126,8 @@ def _link_findings(findings: Sequence[Finding], catalog: Rules) -> tuple[CauseLi
     return ordered, {number: tuple(sorted(found)) for number, found in causes.items()}
 
 
+_COMES_LAST = "ranks/late-rank"
+"""Of a group with a slow rank others may come last to where groups meet."""
 _OF_ONE_RANK = ("host/", "io/", "memory/", "compute/")
 """Categories of what a host, its allocator or the kernels of a device do: it shows on the ranks of these alone."""
 
@@ -133,12 +135,15 @@ _OF_ONE_RANK = ("host/", "io/", "memory/", "compute/")
 def _can_explain(cause: Finding, symptom: Finding, here: set[int], there: set[int]) -> bool:
     """Whether a cause can show where a symptom was seen: on a shared rank, or on any where one of them has no rank.
 
-    A rank that is late, by its host or its kernels, shows on the ranks that wait for it, not on itself; but what hosts or kernels do on other ranks
-    too does not come from it, except where more than twice what the others have is that rank's alone. Nor does what
-    all ranks have alike make one of them late.
+    A rank that is late, by its host or its kernels, shows on the ranks that wait for it, not on itself; but what hosts
+    or kernels do on other ranks too does not come from it, except where more than twice what the others have is that
+    rank's alone. Nor does what all ranks have alike make one of them late, nor what is wrong with one rank or its links
+    with those of others.
     """
     if not here or not there:
         return True
+    if cause.rule.startswith("ranks/") and symptom.rule.startswith("ranks/") and symptom.rule != _COMES_LAST:
+        return bool(here & there)
     if cause.rule.startswith("ranks/"):
         return there <= here or not symptom.rule.startswith(_OF_ONE_RANK) or _is_mostly_seen_on(here, symptom)
     if symptom.is_symptom and symptom.rule.startswith("comm/") and cause.rule.startswith(_OF_ONE_RANK):

@@ -206,6 +206,14 @@ def test_what_holds_up_a_host_shows_in_the_communication_of_the_ranks_that_wait(
     assert order(there, **explains) == ["free-time", "pause"]  # what its own host does not do
 
 
+def test_what_is_wrong_with_one_rank_does_not_explain_what_is_wrong_with_another() -> None:
+    explains = {"port": ("ranks/link", "ranks/late-rank")}
+    found = [finding("ranks/port", 0.24, ranks=(24, 25)), finding("ranks/link", 0.26, ranks=(2, 5))]
+    assert order(found, **explains) == ["link", "port"]
+    assert order([found[0], finding("ranks/link", 0.26, ranks=(3, 25))], **explains) == ["port", "link"]
+    assert order([found[0], finding("ranks/late-rank", 0.26, ranks=(2,))], **explains) == ["port", "late-rank"]
+
+
 def test_a_late_rank_is_a_cause_on_the_ranks_that_wait_for_it() -> None:
     late, waiting = finding("ranks/late", 0.1, ranks=(3,)), finding("comm/w", 0.2, ranks=(0, 1, 2))
     found = rank_findings([waiting, late], Rules((Rule("ranks/late", ("comm/w",)), Rule("comm/w"))))

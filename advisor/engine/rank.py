@@ -120,14 +120,18 @@ def _link_findings(findings: Sequence[Finding], catalog: Rules) -> tuple[CauseLi
         for name in sorted(explains.get(finding.rule, ())):
             for other in by_rule.get(name, ()) if reach.get(finding.rule, 0) > reach.get(name, 0) else ():
                 if _can_explain(finding, findings[other], ranks[number], ranks[other]):
-                    symptoms[number].append(other)
                     causes[other].append(number)
+    for other, found in causes.items():
+        if findings[other].rule == _COMES_LAST and any(ranks[cause] & ranks[other] for cause in found):
+            causes[other] = [cause for cause in found if not ranks[cause] or ranks[cause] & ranks[other]]
+        for cause in causes[other]:
+            symptoms[cause].append(other)
     ordered = {number: tuple(sorted(found)) for number, found in symptoms.items()}
     return ordered, {number: tuple(sorted(found)) for number, found in causes.items()}
 
 
 _COMES_LAST = "ranks/late-rank"
-"""Of a group with a slow rank others may come last to where groups meet."""
+"""Of a group with a slow rank others may come last to where groups meet; one with a reason of its own has that."""
 _OF_ONE_RANK = ("host/", "io/", "memory/", "compute/")
 """Categories of what a host, its allocator or the kernels of a device do: it shows on the ranks of these alone."""
 

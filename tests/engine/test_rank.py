@@ -214,6 +214,17 @@ def test_what_is_wrong_with_one_rank_does_not_explain_what_is_wrong_with_another
     assert order([found[0], finding("ranks/late-rank", 0.26, ranks=(2,))], **explains) == ["port", "late-rank"]
 
 
+def test_a_rank_that_comes_last_for_a_reason_of_its_own_does_not_do_so_for_that_of_another() -> None:
+    explains = {"slow-host": ("ranks/late-rank",), "slow-device": ("ranks/late-rank",)}
+    host, late = finding("ranks/slow-host", 0.2, ranks=(3,)), finding("ranks/late-rank", 0.1, ranks=(20,))
+    own = finding("ranks/slow-device", 0.11, ranks=(20,))
+    rules = Rules(tuple(Rule(one.rule, explains.get(one.rule.split("/")[1], ())) for one in (host, late, own)))
+    causes = {one.rule: one.causes for one in rank_findings([host, late, own], rules)}
+    assert causes["ranks/late-rank"] == (own.fingerprint,)
+    causes = {one.rule: one.causes for one in rank_findings([host, late], rules)}
+    assert causes["ranks/late-rank"] == (host.fingerprint,)
+
+
 def test_a_late_rank_is_a_cause_on_the_ranks_that_wait_for_it() -> None:
     late, waiting = finding("ranks/late", 0.1, ranks=(3,)), finding("comm/w", 0.2, ranks=(0, 1, 2))
     found = rank_findings([waiting, late], Rules((Rule("ranks/late", ("comm/w",)), Rule("comm/w"))))

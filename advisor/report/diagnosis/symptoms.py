@@ -11,6 +11,8 @@ _ALIKE = 1.005
 """Times that differ by less are told with the same three digits."""
 OF_RANKS = "ranks/"
 """What one rank costs the others is estimated from their waits: it is what it loses by whatever makes it late."""
+_COMES_LAST = "ranks/late-rank"
+"""What the others wait for a rank holds what they wait in groups that it holds up by way of others, too."""
 _WAITING = "comm/"
 """What all ranks wait in their collectives they wait for those that are late."""
 
@@ -89,7 +91,7 @@ def _win_the_same(finding: Finding, cause: Finding, captured: set[int]) -> bool:
     apart = TOLD_APART if any(of_ranks) or waits_for_data or within > _HALF else _ALIKE
     seen = _ranks_seen(finding)
     if of_ranks[0] and None not in seen and seen == _ranks_seen(cause):
-        return 0 < won <= wins * apart
+        return 0 < won <= wins * (_MOSTLY if finding.rule == _COMES_LAST else apart)
     of_all = all(place.rank is None for place in finding.seen)
     seen_on = _ranks_seen(cause)
     of_some = finding.rule.startswith(_WAITING) and None not in seen_on and seen_on < captured

@@ -47,6 +47,7 @@ def group_paces(
         ranks=ranks.astype(np.float64),
         calls=count,
         needed_us=needed,
+        single_us=_beyond_next_longest(groups, met) / np.maximum(steps, 1),
         bare_us=np.maximum(bare, 0.0),
         others=like.sizes[like.of] - 1.0,
         like_us=like.medians_of_others(needed),
@@ -54,6 +55,17 @@ def group_paces(
         size_ratio=ratio(size, like.medians_of_others(size)),
         work_ratio=ratio(compute, like.medians_of_others(compute)),
     )
+
+
+def _beyond_next_longest(groups: Groups, met: Table[Meeting]) -> Array:
+    """Per communicator: by how much its longest meeting is longer than the next longest of its operator, µs; the larger
+    of several operators, and 0 where each has one."""
+    kinds = group_by(groups.of, met.texts("op"))
+    order = np.lexsort((met["shortest_us"], kinds.of))
+    last = np.cumsum(kinds.sizes) - 1
+    us = met["shortest_us"][order]
+    beyond = np.where(kinds.sizes > 1, us[last] - us[np.maximum(last - 1, 0)], 0.0)
+    return np.nan_to_num(Groups(groups.of[kinds.first], np.arange(len(groups))).largest(beyond))
 
 
 def _are_even(ops: Texts) -> Array:

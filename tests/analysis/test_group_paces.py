@@ -41,6 +41,23 @@ def test_a_communicator_is_set_against_others_by_the_shortest_elapse_of_each_mee
     assert found["0-1"]["deviation"] == pytest.approx(0, abs=3)
 
 
+def test_what_a_single_call_takes_beyond_the_next_longest_is_told_apart():
+    met = read_table(
+        Meeting,
+        """
+        step name op        group group_kind p2p   shortest_us exposed_us
+        1    a    allReduce t0    tp         false 10          10
+        1    b    allReduce t0    tp         false 210         210
+        2    c    allReduce t0    tp         false 12          12
+        2    d    allGather t0    tp         false 900         900
+        1    e    allReduce t1    tp         false 10          10
+        2    f    allReduce t1    tp         false 10          10
+        """,
+    )
+    found = {row["group"]: row for row in group_paces(Table.empty(CollectiveCall), met).rows()}
+    assert (found["t0"]["single_us"], found["t1"]["single_us"]) == ((210 - 12) / 2, 0)
+
+
 def test_without_sums_of_the_steps_nothing_is_known_of_the_work_and_without_calls_there_is_nothing():
     calls = read_table(CollectiveCall, CALLS)
     assert {row["work_ratio"] for row in group_paces(calls, meetings(calls)).rows()} == {None}

@@ -469,6 +469,13 @@ class GroupPace(Fact):
     needed_us: Annotated[
         float, Us("What these take per step on the rank that came last to each: the time without waiting for ranks.")
     ]
+    single_us: Annotated[
+        float,
+        Us(
+            "Of that, what the longest of its collectives takes beyond the next longest of the same kind in the "
+            "capture: a single event, which says nothing of the communicator."
+        ),
+    ]
     bare_us: Annotated[float, Us("The part of that with no kernel beside it, as the mean over the ranks.")]
     others: Annotated[
         float, Count("Others of its kind with as many members and calls, and of about that size where it is known.")

@@ -17,6 +17,8 @@ from advisor.model.run import Run
 _TIMES = ("elapse_us", "exposed_us", "transit_us", "wait_us", "waited_again_us", "size_bytes")
 _AWAITED = ("awaited_rank", "awaited_place", "awaited_us", "awaited_late", "awaited_alike", "awaited_all_us")
 _TEXTS = ("name", "op", "group")
+_OTHERS = 2
+"""Fewer other ranks have no usual wait."""
 
 
 def absent_waits(
@@ -40,13 +42,23 @@ def absent_waits(
     told = np.where(unnamed, calls["wait_us"], absent)
     parts = same_operation(calls, np.arange(len(calls)))
     least = _least_of_all(told, seen, parts)
+    absent = np.where(np.isnan(absent), least, np.fmin(least, absent))
     return Table.build(
         AbsentWait,
         **{column: calls[column] for column in ("rank", "step", *_TIMES, *_AWAITED)},
         **{column: calls.texts(column) for column in _TEXTS},
         common_exposed_us=parts.smallest(calls["exposed_us"])[parts.of],
-        absent_us=np.where(np.isnan(absent), least, np.fmin(least, absent)),
+        absent_us=absent,
+        others_absent_us=_of_other_ranks(calls["rank"], absent),
     )
+
+
+def _of_other_ranks(rank: Array, absent_us: Array) -> Array:
+    """Per call: what the other ranks wait in all of their calls, median; missing with fewer than two others."""
+    ranks = group_by(rank)
+    every = Groups(np.zeros(len(ranks), np.int64), np.zeros(min(len(ranks), 1), np.int64))
+    usual = every.medians_of_others(ranks.sums(absent_us))
+    return np.where(len(ranks) > _OTHERS, usual, np.nan)[ranks.of]
 
 
 def _others_take_part(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,6 +45,23 @@ def test_as_long_as_the_last_captured_rank_waits_all_wait_for_another_one() -> N
     assert (found[0, "root"], found[1, "root"]) == (None, None), "it may come and have nothing yet to hand on"
     assert found[0, "two"] == 50, "no other captured rank takes part: somebody else does"
     assert (0, "pair") not in found
+
+
+def test_what_a_rank_waits_for_absent_ones_stands_beside_what_the_others_wait() -> None:
+    calls = read_table(
+        CollectiveCall,
+        "rank step name op group p2p start_ns elapse_us wait_us\n0 1 a one g0 false 0 90 80\n"
+        "0 1 b one g0 false 900000 9 5\n1 1 a one g1 false 0 9 4\n2 1 a one g2 false 0 9 8",
+    )
+    found = absent_waits(Run(ranks=(0, 1, 2)), calls)
+    assert [(row["rank"], row["absent_us"], row["others_absent_us"]) for row in found.rows()] == [
+        (0, 80, 6),
+        (0, 5, 6),
+        (1, 4, 46.5),
+        (2, 8, 44.5),
+    ]
+    two = calls.take(np.flatnonzero(calls["rank"] < 2))
+    assert {row["others_absent_us"] for row in absent_waits(Run(ranks=(0, 1)), two).rows()} == {None}
 
 
 def test_what_no_captured_rank_hides_is_that_of_the_one_that_hides_most() -> None:

@@ -231,6 +231,13 @@ class AbsentWait(Fact):
             "data flow one way. Missing where no wait was recorded, or not who takes part."
         ),
     ]
+    others_absent_us: Annotated[
+        float,
+        Us(
+            "What the other captured ranks wait so in the capture, median: where that is little, this one waits for a "
+            "rank of its own groups. Missing where fewer than two others were captured."
+        ),
+    ]
 
 
 class LongestCall(Fact):

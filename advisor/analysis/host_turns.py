@@ -14,15 +14,21 @@ from advisor.analysis.holdup_turns import waited_us_for_ranks
 from advisor.facts.derived import Holdup, HostTurn, Overlap
 from advisor.facts.table import Array, Table
 
-_COUNTED = ("host", "read")
+_WAITS = ("read", "synchronise")
+"""After these a host that is behind starts afresh. A value that is read is waited for as well, so both say the same
+time."""
 
 
 def host_turns(held: Table[Holdup], split: Table[Overlap]) -> Table[HostTurn]:
     """One row per stage and step of two or more ranks. The steps of `split` are those that are compared."""
-    held = held.take(held.texts("cause").isin(_COUNTED))
+    held = held.take(held.texts("cause").isin(("host", *_WAITS)))
     at = row_at(split["rank"], split["step"], held["rank"], held["step"])
     held, at = held.take(at >= 0), at[at >= 0]
-    lost = np.bincount(at, np.nan_to_num(held["lost_us"]), len(split))
+    by_cause = {
+        cause: np.bincount(at, np.nan_to_num(held["lost_us"]) * held.texts("cause").isin([cause]), len(split))
+        for cause in ("host", *_WAITS)
+    }
+    lost = by_cause["host"] + np.maximum.reduce([by_cause[wait] for wait in _WAITS])
     pause = _longest_pauses(held, at, len(split))
     steps, ranks, stages = group_by(split["stage"], split["step"]), group_by(split["rank"]), group_by(split["stage"])
     usual = steps.medians_of_others(lost)

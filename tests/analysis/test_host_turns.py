@@ -39,6 +39,11 @@ def test_each_step_loses_what_the_host_loses_that_is_last_in_it() -> None:
     assert {row["least_lost_us"] for row in mine} == {0}
 
 
+def test_what_follows_a_wait_counts_and_once_where_the_wait_is_for_a_value_that_is_read() -> None:
+    rows = turns_of("0 0 host 3 2\n0 0 read 20 9\n0 0 synchronise 24 9\n1 1 synchronise 33 33")
+    assert [row["lost_us"] for row in rows if row["stage"] == 0] == [27, 33, 0]
+
+
 def test_a_rank_for_which_nobody_waits_holds_nobody_up() -> None:
     (row,) = (row for row in turns_of("2 0 host 30 30\n0 0 host 4 4") if (row["stage"], row["step"]) == (0, 0))
     assert (row["rank"], row["imposed_us"], row["held_up_us"]) == (2, 0, 2)

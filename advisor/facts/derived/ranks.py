@@ -273,8 +273,9 @@ class HostTurn(Fact):
     """The rank whose host is furthest behind in one step, beside the other ranks of its stage.
 
     A step loses what that rank loses in it, and one whose hosts fall behind in turn loses more than any rank does on
-    average. Counted is what `holdups` has of kind `host`, for which no single kind of call is to blame, and of kind
-    `read`, after which a host that is behind starts afresh.
+    average. Counted is what `holdups` has of kind `host`, for which no single kind of call is to blame, and of the
+    kinds `read` and `synchronise`, after which a host that is behind starts afresh: the larger of these, for a value
+    that is read is waited for as well.
     """
 
     table = "host_turns"

@@ -33,7 +33,7 @@ from advisor.model.findings import (
     TimeSplit,
     TitleWith,
 )
-from advisor.model.run import Run
+from advisor.model.run import Parallel, Run
 from advisor.report.diagnosis.cards import by_number, make_cards
 from advisor.report.diagnosis.document import diagnosis_document, diagnosis_summary
 from advisor.report.diagnosis.headline import Headline, make_headline
@@ -531,6 +531,30 @@ def test_what_is_said_of_the_same_rank_again_is_a_part_of_its_cause(
     cause = _finding(rule, 0.2, symptoms=("ranks/late",), ranks=(1,))
     late = _finding("ranks/late", won, causes=(rule,), ranks=ranks)
     assert folded_under(_diagnosis(cause, late)) == ({"ranks/late": rule} if folded else {})
+
+
+@pytest.mark.parametrize(
+    ("seen", "won", "folded"), [((1, 6), 0.26, True), ((6, 1), 0.26, False), ((1, 6), 0.41, False)]
+)
+def test_a_rank_that_comes_last_with_others_that_it_holds_up_is_late_for_its_own_reason(
+    seen: tuple[int, ...], won: float, folded: bool
+) -> None:
+    cause = _finding("ranks/slow-device", 0.2, symptoms=("ranks/late-rank",), ranks=(1, 5))
+    late = _finding("ranks/late-rank", won, causes=("ranks/slow-device",), ranks=seen)
+    assert folded_under(_diagnosis(cause, late)) == ({"ranks/late-rank": "ranks/slow-device"} if folded else {})
+
+
+@pytest.mark.parametrize(("slow", "folded"), [((2,), False), ((2, 3), True)])
+def test_a_stage_is_heavy_by_itself_where_one_of_its_ranks_is_slow(slow: tuple[int, ...], folded: bool) -> None:
+    """The stage was judged by the rank in the middle: both are to be fixed."""
+    heavy = "pipeline/stage-imbalance"
+    cause = _finding("ranks/slow-device", 0.2, symptoms=(heavy,), ranks=slow)
+    stage = _finding(heavy, 0.19, causes=("ranks/slow-device",), ranks=())
+    stage = stage.model_copy(update={"seen": (Place(stage=1),)})
+    diagnosis = _diagnosis(cause, stage)
+    run = diagnosis.run.model_copy(update={"ranks": (0, 1, 2, 3), "parallel": Parallel(stages=((0, 1), (2, 3)))})
+    found = folded_under(diagnosis.model_copy(update={"run": run}))
+    assert found == ({heavy: "ranks/slow-device"} if folded else {})
 
 
 @pytest.mark.parametrize(("won", "folded"), [(0.3, True), (0.34, False)])

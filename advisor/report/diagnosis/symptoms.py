@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from advisor.model.findings import TOLD_APART, Diagnosis, Finding, Occurrence, unexplained_part
+from advisor.model.run import Run
 
 _ALIKE = 1.005
 """Times that differ by less are told with the same three digits."""
@@ -13,6 +14,8 @@ OF_RANKS = "ranks/"
 """What one rank costs the others is estimated from their waits: it is what it loses by whatever makes it late."""
 _COMES_LAST = "ranks/late-rank"
 """What the others wait for a rank holds what they wait in groups that it holds up by way of others, too."""
+_HEAVY_STAGE = "pipeline/stage-imbalance"
+"""A slow rank makes its stage heavy only where no other rank of it was captured."""
 _WAITING = "comm/"
 """What all ranks wait in their collectives they wait for those that are late."""
 
@@ -44,7 +47,7 @@ def folded_under(diagnosis: Diagnosis) -> Mapping[str, str]:
             if name in place
             and (
                 finding.fingerprint in restating
-                or _win_the_same(finding, diagnosis.findings[place[name]], {*diagnosis.run.ranks})
+                or _win_the_same(finding, diagnosis.findings[place[name]], diagnosis.run)
             )
         )
         if causes:
@@ -77,7 +80,7 @@ def _root_of(name: str, folded: Mapping[str, str], place: Mapping[str, int]) -> 
     return way[-1]
 
 
-def _win_the_same(finding: Finding, cause: Finding, captured: set[int]) -> bool:
+def _win_the_same(finding: Finding, cause: Finding, run: Run) -> bool:
     """Whether what both could win is the same time, as far as estimates tell.
 
     What is a mean over all ranks, as their waits are, has the late one's own in it, which is none: of two ranks it is
@@ -90,14 +93,24 @@ def _win_the_same(finding: Finding, cause: Finding, captured: set[int]) -> bool:
     within = _part_within(finding, cause)
     apart = TOLD_APART if any(of_ranks) or waits_for_data or within > _HALF else _ALIKE
     seen = _ranks_seen(finding)
-    if of_ranks[0] and None not in seen and seen == _ranks_seen(cause):
-        return 0 < won <= wins * (_MOSTLY if finding.rule == _COMES_LAST else apart)
-    of_all = all(place.rank is None for place in finding.seen)
     seen_on = _ranks_seen(cause)
-    of_some = finding.rule.startswith(_WAITING) and None not in seen_on and seen_on < captured
+    if finding.rule == _COMES_LAST and of_ranks[1] and finding.seen and finding.seen[0].rank in seen_on - {None}:
+        return 0 < won <= wins * _MOSTLY
+    if of_ranks[0] and None not in seen and seen == seen_on:
+        return 0 < won <= wins * apart
+    if of_ranks[1] and finding.rule == _HEAVY_STAGE and not _ranks_of_stages(finding, run) <= seen_on:
+        return False
+    of_all = all(place.rank is None for place in finding.seen)
+    of_some = finding.rule.startswith(_WAITING) and None not in seen_on and seen_on < {*run.ranks}
     is_mean = of_all and (of_ranks[1] or of_some)
     apart = TOLD_APART if of_all and of_some else apart
     return won > 0 and wins <= won * apart * (2 if is_mean else 1) and won <= wins * (_MOSTLY if within >= 1 else apart)
+
+
+def _ranks_of_stages(finding: Finding, run: Run) -> set[int]:
+    """The captured ranks of the pipeline stages that a finding is about."""
+    stages = {place.stage for place in finding.seen if place.rank is None}
+    return {rank for stage, ranks in enumerate(run.parallel.stages) if stage in stages for rank in ranks} & {*run.ranks}
 
 
 def _ranks_seen(finding: Finding) -> frozenset[int | None]:

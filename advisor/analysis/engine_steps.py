@@ -118,22 +118,37 @@ def _by_phase(
 
 
 def _host_waits(rank: int, steps: FoundSteps, calls: Table[HostCall] | None) -> Array:
-    """How long the thread that runs each step waits for the device, from its begin to that of the next, µs; NaN of the
-    last step, and where the thread is not known or no call of it into the software of the device was recorded."""
-    unknown = np.full(len(steps.sizes.phase), np.nan)
-    if calls is None or steps.layer_ns is not None:
-        return unknown
-    mine = calls.take(calls["rank"] == rank)
-    threads, times = np.unique(
-        outermost_calls(mine, MARK if steps.by == "marks" else FUNCTION)["thread"], return_counts=True
-    )
-    thread = threads[times.argmax()]
-    mine = mine.take((mine["thread"] == thread) & (mine["thread"] != MISSING))
+    """How long the thread that runs each step waits for the device, from its begin to that of the next, µs; NaN of a
+    last step that ends nowhere, and where the thread is not known or no call of it into the software of the device was
+    recorded."""
+    if calls is None:
+        return np.full(len(steps.sizes.phase), np.nan)
+    waits = _waits_between(steps.border_ns, calls.take(calls["rank"] == rank), steps.by)
+    return waits if steps.layer_ns is not None else np.append(waits, np.nan)
+
+
+def _waits_between(borders: Array, mine: Table[HostCall], by: str) -> Array:
+    """From each border to the next: how long the thread that runs the steps of one rank waits for the device, µs."""
+    mine = mine.take(_of_running_thread(mine, by))
     if not mine.texts("kind").isin(DEVICE_SOFTWARE).any():
-        return unknown
+        return np.full(len(borders) - 1, np.nan)
     waiting = mine.take(mine.texts("activity").isin(_WAITING) & (mine["end_ns"] != MISSING))
     waits = union(waiting["start_ns"], waiting["end_ns"])
-    return np.append(covered_ns(waits, steps.border_ns[:-1], steps.border_ns[1:]) / 1e3, np.nan)
+    found: Array = covered_ns(waits, borders[:-1], borders[1:]) / 1e3
+    return found
+
+
+def _of_running_thread(mine: Table[HostCall], by: str) -> Array:
+    """Per call of one rank: whether it is of the thread that runs the steps of the engine. Where nothing marks them
+    that is the one which calls most operators."""
+    if by == "repetition":
+        telling = mine.take(mine.texts("kind").isin(["operator"]))
+    else:
+        telling = outermost_calls(mine, MARK if by == "marks" else FUNCTION)
+    threads, times = np.unique(telling["thread"], return_counts=True)
+    runs = threads[times.argmax()] if len(threads) else MISSING
+    found: Array = (mine["thread"] == runs) & (mine["thread"] != MISSING)
+    return found
 
 
 def _lengths_by_border(steps: FoundSteps) -> Array:

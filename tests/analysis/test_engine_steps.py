@@ -12,7 +12,7 @@ from advisor.analysis.engine_borders import EngineTables
 from advisor.analysis.engine_steps import engine_borders, engine_steps
 from advisor.facts import read_table
 from advisor.facts.derived import Gap, JobSign
-from advisor.facts.observed import HostCall, Kernel, Launch, StepWindow
+from advisor.facts.observed import DeviceTask, HostCall, Kernel, Launch, StepWindow
 from advisor.model.job import JobKind
 from advisor.model.run import Run
 from advisor.model.run_of_ranks import run_of_ranks
@@ -120,6 +120,39 @@ def test_how_long_the_thread_that_runs_the_steps_waits_for_the_device_is_told(ca
     gaps = read_table(Gap, "start_ns duration_us cause\n9000 3.0 -\n19000 3.0 -")
     (row,) = engine_steps(run_of_ranks(RUN), gaps, EngineTables(empty, told, None, None, None), None).rows()
     assert row["host_wait_us"] == waits
+
+
+PASS = ("MatMulV2 8,64;64,192", "ReshapeAndCacheNdKernel 8,64", "PagedAttentionMaskKernel -", "MatMulV2 8,64;64,64")
+
+
+@pytest.mark.parametrize(
+    ("call", "waits"),
+    [
+        ("7 api aclrtSynchronizeStream synchronise {} {}", 60),
+        ("8 api aclrtSynchronizeStream synchronise {} {}", 0),
+        ("8 operator aten::to - {} {}", None),
+    ],
+    ids=["the thread that calls operators", "another one", "calls of the device's software were not recorded"],
+)
+def test_how_long_the_host_waits_is_told_of_passes_that_repeat(call: str, waits: float | None) -> None:
+    """The thread that runs them is the one that calls most operators."""
+    calls, kernels, copies = [], [], []
+    for at in range(0, 500_000, 100_000):
+        copies.append(f"copy h2d {at + 1}")
+        events = [*PASS * 2, "MatMulV2 8,64;64,9999", "ArgMaxV2 8,9999"]
+        kernels += [f"{one} {at + 10_000 + 1000 * number} 0.9" for number, one in enumerate(events)]
+        calls += [f"7 operator aten::mm - {at + 100 * number} {at + 100 * number + 50}" for number in range(9)]
+        calls += ["7 api aclrtLaunchKernel - 10 20"] if waits is not None else []
+        calls.append(call.format(at + 20_000, at + 80_000))
+    told = EngineTables(
+        read_table(Kernel, "\n".join(("op_type input_shapes start_ns duration_us", *kernels))),
+        read_table(HostCall, "\n".join(("thread kind name activity start_ns end_ns", *calls))),
+        read_table(DeviceTask, "\n".join(("kind direction start_ns", *copies))),
+        None,
+        None,
+    )
+    (row,) = engine_steps(run_of_ranks(RUN), read_table(Gap, "start_ns duration_us cause"), told, None).rows()
+    assert (row["by"], row["host_wait_us"]) == ("repetition", waits)
 
 
 def test_without_marks_nothing_is_said() -> None:

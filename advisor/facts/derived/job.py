@@ -112,8 +112,8 @@ class EngineStep(Fact):
         float,
         Us(
             "How long the thread that runs a step waits for the device until the next one begins, the median: so much "
-            "earlier its steps could begin. Missing by repetition, and where its calls into CUDA, HIP or CANN were not "
-            "recorded."
+            "earlier its steps could begin. By repetition that thread is the one that calls most operators. Missing "
+            "where its calls into CUDA, HIP or CANN were not recorded."
         ),
     ]
     long_pauses: Annotated[

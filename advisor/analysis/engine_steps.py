@@ -32,7 +32,7 @@ from advisor.analysis.engine_borders import (
 )
 from advisor.analysis.engine_phases import DECODE, MIXED, PHASES, UNKNOWN, StepSizes, sizes_of_steps
 from advisor.analysis.grouping import group_by
-from advisor.analysis.host import DEVICE_SOFTWARE, launches_graph
+from advisor.analysis.host import DEVICE_SOFTWARE, are_event_waits, launches_graph, updates_graph
 from advisor.analysis.intervals import Spans, covered_ns, span_at, union, whole_ns
 from advisor.facts.base import MISSING
 from advisor.facts.derived import DecodeSize, EngineBorder, EngineStep, Gap, JobSign
@@ -129,13 +129,30 @@ def _host_waits(rank: int, steps: FoundSteps, calls: Table[HostCall] | None) -> 
 
 def _waits_between(borders: Array, mine: Table[HostCall], by: str) -> Array:
     """From each border to the next: how long the thread that runs the steps of one rank waits for the device, µs."""
-    mine = mine.take(_of_running_thread(mine, by))
-    if not mine.texts("kind").isin(DEVICE_SOFTWARE).any():
+    waiting = _waiting_calls(mine, by)
+    if waiting is None:
         return np.full(len(borders) - 1, np.nan)
-    waiting = mine.take(mine.texts("activity").isin(_WAITING) & (mine["end_ns"] != MISSING))
     waits = union(waiting["start_ns"], waiting["end_ns"])
     found: Array = covered_ns(waits, borders[:-1], borders[1:]) / 1e3
     return found
+
+
+def _drains_between(borders: Array, mine: Table[HostCall], by: str) -> Array:
+    """From each border to the next: whether that thread waits, other than for an event, until the device is done."""
+    waiting = _waiting_calls(mine, by)
+    if waiting is None:
+        return np.full(len(borders) - 1, np.nan)
+    ends = waiting["end_ns"][~are_event_waits(waiting)]
+    return (_count_between(borders, ends) > 0).astype(np.float64)
+
+
+def _waiting_calls(mine: Table[HostCall], by: str) -> Table[HostCall] | None:
+    """The calls in which the thread that runs the steps of one rank waits for the device; None where the thread is not
+    known, or no call of it into the software of the device was recorded."""
+    mine = mine.take(_of_running_thread(mine, by))
+    if not mine.texts("kind").isin(DEVICE_SOFTWARE).any():
+        return None
+    return mine.take(mine.texts("activity").isin(_WAITING) & (mine["end_ns"] != MISSING))
 
 
 def _of_running_thread(mine: Table[HostCall], by: str) -> Array:
@@ -240,7 +257,6 @@ def decode_sizes(  # noqa: PLR0917 - the tables it rests on
         FactMissing: Something keeps a cache, and on no rank anything tells where steps begin.
     """
     marks = outermost_calls(calls, MARK)
-    replays = launches_graph(calls)
     barred = ranks_with_other_steps(run, windows, signs)
     told = run.job.workload != "training" and not run.steps
     ran = Table.empty(Kernel) if kernels is None else kernels
@@ -256,13 +272,10 @@ def decode_sizes(  # noqa: PLR0917 - the tables it rests on
             found = _unmarked_on_host(calls.take(calls["rank"] == rank), own)
             untold |= found is None and own.keeps_cache
         if found is not None:
-            replayed = _count_between(found.border_ns, calls["start_ns"][replays & (calls["rank"] == rank)])
+            own_calls = calls.take(calls["rank"] == rank)
             launched = np.unique(launches["host_start_ns"][launches["rank"] == rank])
-            idle_us = np.full(len(replayed), np.nan)
-            if idle is not None:
-                gaps = _without_copies(idle.take(idle["rank"] == rank))
-                idle_us = _idle_within(found.border_ns[:-1], found.border_ns[1:], gaps)
-            rows += _by_size(rank, found, replayed > 0, _count_between(found.border_ns, launched), idle_us)
+            gaps = None if idle is None else _without_copies(idle.take(idle["rank"] == rank))
+            rows += _by_size(rank, found, _told_of_steps(found, own_calls, launched, gaps))
     if untold and not rows:
         raise FactMissing([DecodeSize.table])
     columns = zip(*rows, strict=True) if rows else ((),) * len(_SIZE_COLUMNS)
@@ -272,7 +285,8 @@ def decode_sizes(  # noqa: PLR0917 - the tables it rests on
 
 _SIZE_COLUMNS = (
     *("rank", "by", "requests", "steps", "replayed", "launches", "apart_us"),
-    *("replayed_idle_us", "eager_idle_us"),
+    *("replayed_idle_us", "eager_idle_us", "busy_us", "replays", "between_idle_us"),
+    *("update_us", "update_idle_us", "host_wait_us", "drains"),
 )
 
 
@@ -319,18 +333,69 @@ def _sized(by: str, border: Array, sizes: StepSizes) -> _HostSteps:
     return _HostSteps(by, border, alone, np.isin(sizes.phase, [DECODE, UNKNOWN]), sizes.requests)
 
 
-def _by_size(
-    rank: int, found: _HostSteps, replayed: Array, launched: Array, idle_us: Array
-) -> Iterator[tuple[object, ...]]:
+class _StepTimes(Struct, frozen=True):
+    """What happens from the begin of each step on the host to that of the next."""
+
+    replays: Array
+    launched: Array
+    """How many calls launch."""
+    idle_us: Array
+    between_idle_us: Array
+    """Idle time from the first replay to the last one."""
+    update_us: Array
+    """From the first to the last call that brings captured tasks up to date; 0 without any."""
+    update_idle_us: Array
+    host_wait_us: Array
+    drains: Array
+
+
+def _told_of_steps(found: _HostSteps, own: Table[HostCall], launched: Array, gaps: Table[Gap] | None) -> _StepTimes:
+    borders, start = found.border_ns, own["start_ns"]
+    replaying = launches_graph(own)
+    between = _first_to_last(borders, start[replaying], start[replaying])
+    updating = updates_graph(own)
+    update = _first_to_last(borders, start[updating], own["end_ns"][updating])
+
+    def idle_within(spans: tuple[Array, Array]) -> Array:
+        return np.full(len(spans[0]), np.nan) if gaps is None else _idle_within(*spans, gaps)
+
+    return _StepTimes(
+        _count_between(borders, start[replaying]),
+        _count_between(borders, launched),
+        idle_within((borders[:-1], borders[1:])),
+        idle_within(between),
+        (update[1] - update[0]) / 1e3,
+        idle_within(update),
+        _waits_between(borders, own, found.by),
+        _drains_between(borders, own, found.by),
+    )
+
+
+def _first_to_last(borders: Array, begins: Array, ends: Array) -> tuple[Array, Array]:
+    """From each border to the next: when the first of these begins and the last ends; twice the border without any."""
+    order = np.argsort(begins, kind="stable")
+    begins, ends = begins[order], np.maximum.accumulate(ends[order])
+    first, last = np.searchsorted(begins, borders[:-1]), np.searchsorted(begins, borders[1:]) - 1
+    some, none = last >= first, borders[:-1]
+    begun, ended = values_at(begins, np.where(some, first, -1), 0), values_at(ends, np.where(some, last, -1), 0)
+    return np.where(some, begun, none), np.where(some, ended, none)
+
+
+def _by_size(rank: int, found: _HostSteps, told: _StepTimes) -> Iterator[tuple[object, ...]]:
     """A row per number of requests; the last of those of which nothing tells how many they are."""
+    replayed = told.replays > 0
     chosen = np.flatnonzero(np.where(replayed, found.may_generate, found.generates))
     lasts = np.diff(found.border_ns) / 1e3
     asked, group = np.unique(found.requests[chosen], return_inverse=True)
     for number, requests in enumerate(asked.tolist()):
         of = chosen[group == number]
-        mid = float(np.median(lasts[of]))
-        idle = (_mean_of_known(idle_us[of[replayed[of] == kind]]) for kind in (True, False))
-        yield rank, found.by, requests, len(of), replayed[of].sum(), launched[of].mean(), mid, *idle
+        again, eager = of[replayed[of]], of[~replayed[of]]
+        counts = len(of), len(again), told.launched[of].mean(), float(np.median(lasts[of]))
+        idle = told.idle_us[again], told.idle_us[eager], (lasts - told.idle_us)[of]
+        of_graphs = (told.replays, told.between_idle_us, told.update_us, told.update_idle_us)
+        of_host = told.host_wait_us, told.drains
+        means = map(_mean_of_known, (*idle, *(values[again] for values in (*of_graphs, *of_host))))
+        yield rank, found.by, requests, *counts, *means
 
 
 def _mean_of_known(values: Array) -> float:

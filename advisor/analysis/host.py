@@ -32,6 +32,8 @@ FRAMEWORK = ("operator", "optimizer", "python", "enqueue")
 _RANGES, _FRAME = ("optimizer", "python"), ".py("
 _REPLAY = re.compile(r"aclmdlRIExecute(Async)?$")
 """A call that replays a captured graph, where its kind does not say so."""
+_UPDATE = re.compile(r"aclmdlRICaptureTaskUpdate(Begin|End)$")
+"""A call that begins or ends to bring captured tasks of a graph up to date."""
 _RUN_THROUGH = re.compile(r"aclmdl(RI)?Execute(V2)?$")
 """A call that runs a graph and returns when the device is done with it."""
 
@@ -66,6 +68,12 @@ def launches_graph(calls: Table[HostCall]) -> Array:
     """Per call: whether it launches a whole graph, whose kernels have no launch of their own."""
     names = calls.texts("name")
     return names.hits(map(bool, map(_REPLAY.match, names.names))) | calls.texts("kind").isin(["graph"])
+
+
+def updates_graph(calls: Table[HostCall]) -> Array:
+    """Per call: whether it begins or ends to bring tasks up to date that a graph has captured."""
+    names = calls.texts("name")
+    return names.hits(_UPDATE.match(name) is not None for name in names.names)
 
 
 def runs_graph_through(calls: Table[HostCall]) -> Array:

@@ -44,7 +44,8 @@ def sizes(calls: Table[HostCall], launches: Table[Launch]) -> list[dict[str, obj
 def test_steps_are_told_by_their_requests(mark: str) -> None:
     marks = [(mark.format(size, size), at) for size, at in ((8, 0), (8, 1000), (40, 2000), (8, 5000))]
     eight, forty = sizes_of(marks, [10, 1010, 1020, 5010], [11, 1011, *range(2100, 2400)])
-    idle = {"replayed_idle_us": None, "eager_idle_us": None}
+    unknown = ("replayed_idle_us", "eager_idle_us", "busy_us", "between_idle_us", "update_idle_us", "host_wait_us", "drains")
+    idle = dict.fromkeys(unknown)
     assert eight == {
         "rank": 0,
         "by": "marks",
@@ -53,6 +54,8 @@ def test_steps_are_told_by_their_requests(mark: str) -> None:
         "replayed": 2,
         "launches": 1,
         "apart_us": 1,
+        "replays": 1.5,
+        "update_us": 0,
         **idle,
     }
     assert forty == {
@@ -63,6 +66,8 @@ def test_steps_are_told_by_their_requests(mark: str) -> None:
         "replayed": 0,
         "launches": 300,
         "apart_us": 3,
+        "replays": None,
+        "update_us": None,
         **idle,
     }
 
@@ -92,6 +97,37 @@ def test_kernels_of_one_replay_are_one_launch_and_idle_time_is_told_for_steps_wi
     ).rows()
     wanted = ("requests", "steps", "replayed", "launches", "replayed_idle_us", "eager_idle_us")
     assert [tuple(row[name] for name in wanted) for row in rows] == [(8, 3, 2, 2, 0, 28), (40, 1, 0, 4, None, 32)]
+
+
+@pytest.mark.parametrize(("wait", "drains"), [("aclrtSynchronizeStream", 1), ("aclrtSynchronizeEvent", 0)])
+def test_what_the_device_idles_between_replays_and_while_captured_tasks_are_brought_up_to_date_is_told(
+    wait: str, drains: int
+) -> None:
+    """Two steps of two graphs each, 100 µs apart. The host updates from 20 to 50, and waits from 60 to 75 µs."""
+    calls = ["kind thread name activity start_ns end_ns"]
+    for begin in (0, 100_000, 200_000):
+        calls.append(f"operator 1 {VLLM.format(8, 8)} - {begin} {begin + 90_000}")
+        for name, at, end in (
+            ("aclmdlRIExecuteAsync", 10, 12),
+            ("aclmdlRICaptureTaskUpdateBegin", 20, 21),
+            ("aclmdlRICaptureTaskUpdateEnd", 29, 30),
+            ("aclmdlRICaptureTaskUpdateBegin", 40, 41),
+            ("aclmdlRICaptureTaskUpdateEnd", 49, 50),
+            ("aclmdlRIExecuteAsync", 55, 58),
+        ):
+            calls.append(f"api 1 {name} - {begin + at * 1000} {begin + end * 1000}")
+        calls.append(f"api 1 {wait} synchronise {begin + 60_000} {begin + 75_000}")
+    idle = [f"{begin + at} {us} -" for begin in (0, 100_000) for at, us in ((5_000, 7), (31_000, 8), (46_000, 20))]
+    (row,) = decode_sizes(
+        RUN,
+        read_table(HostCall, "\n".join(calls)),
+        Table.empty(Launch),
+        read_table(Gap, "\n".join(("start_ns duration_us cause", *idle))),
+        *(None,) * 4,
+    ).rows()
+    told = ("steps", "replays", "replayed_idle_us", "busy_us", "between_idle_us")
+    assert [row[name] for name in told] == [2, 2, 35, 65, 19]  # from 10 to 55
+    assert [row[name] for name in ("update_us", "update_idle_us", "host_wait_us", "drains")] == [30, 12, 15, drains]
 
 
 def test_steps_that_read_prompts_are_no_decode_steps() -> None:

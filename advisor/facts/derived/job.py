@@ -3,7 +3,7 @@
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Key, Ns, Rank, Us
+from advisor.facts.base import Count, Fact, Key, Ns, Rank, Share, Us
 from advisor.messages.text import Text
 
 LAYERS = ("linear layer", "convolution layer", "attention layer", "norm layer", "embedding layer", "pooling layer")
@@ -150,3 +150,27 @@ class DecodeSize(Fact):
         ),
     ]
     eager_idle_us: Annotated[float, Us("The same of the steps that replay none.")]
+    busy_us: Annotated[float, Us("The rest of the time from the start of a step to that of the next: the mean of all.")]
+    replays: Annotated[float, Count("Graphs that a step replays which replays any: mean. A whole step may be one graph.")]
+    between_idle_us: Annotated[
+        float, Us("Idle time of the device from the first replay of such a step to the last one, copies aside: the mean.")
+    ]
+    update_us: Annotated[
+        float,
+        Us(
+            "How long the host brings captured tasks up to date in such a step (as vLLM-Ascend does with the lengths that "
+            "attention takes, layer by layer), from the first to the last: the mean. The graph waits for each of them."
+        ),
+    ]
+    update_idle_us: Annotated[float, Us("Idle time of the device meanwhile, copies aside: the mean.")]
+    host_wait_us: Annotated[
+        float,
+        Us("How long the thread that runs such a step waits for the device: the mean; missing as in `engine_steps`."),
+    ]
+    drains: Annotated[
+        float,
+        Share(
+            "Such steps in which that thread waits until the device is done with all it was given, as for the tokens that "
+            "were chosen; not those where it waits for an event of an earlier step. Missing likewise."
+        ),
+    ]

@@ -8,7 +8,7 @@ that one too late decides the whole stretch (see `dispatch`). Where it did, the 
 from __future__ import annotations
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from advisor.analysis import host
 from advisor.analysis.completeness import only_whole
@@ -87,6 +87,8 @@ def gaps(
     device = build_timeline(kernels, collectives, tasks, windows)
     free = _free_of(device, only_whole(device, split))
     pieces = _free_pieces(device, free, Table.empty(Dispatch) if links is None else links)
+    if calls is not None:
+        pieces = structs.replace(pieces, late=pieces.late | _ended_by_updates(pieces, calls))
     cause = _device_causes(device, pieces)
     call = np.full(len(pieces), -1)
     if calls is not None:
@@ -149,6 +151,18 @@ def _free_pieces(device: DeviceTimeline, free: Spans, links: Table[Dispatch]) ->
         tolerance=clock_tolerances(links["rank"], latency, rank),
         in_graph=in_graph,
     )
+
+
+def _ended_by_updates(pieces: _Pieces, calls: Table[HostCall]) -> Array:
+    """Per piece: whether the host brings captured tasks of a graph up to date in it, which the graph waits for."""
+    updated = calls.take(host.updates_graph(calls) & (calls["end_ns"] != MISSING))
+    found = np.zeros(len(pieces), bool)
+    for rank in np.unique(updated["rank"]).tolist():
+        mine = (pieces.rank == rank) & (pieces.kind != _COPIED)
+        ends = np.sort(updated["end_ns"][updated["rank"] == rank])
+        within = np.searchsorted(ends, pieces.end[mine], "right") - np.searchsorted(ends, pieces.start[mine], "right")
+        found[mine] = within > 0
+    return found
 
 
 def _across_steps(device: DeviceTimeline, stretches: Spans) -> tuple[Array, Array]:

@@ -44,7 +44,15 @@ def sizes(calls: Table[HostCall], launches: Table[Launch]) -> list[dict[str, obj
 def test_steps_are_told_by_their_requests(mark: str) -> None:
     marks = [(mark.format(size, size), at) for size, at in ((8, 0), (8, 1000), (40, 2000), (8, 5000))]
     eight, forty = sizes_of(marks, [10, 1010, 1020, 5010], [11, 1011, *range(2100, 2400)])
-    unknown = ("replayed_idle_us", "eager_idle_us", "busy_us", "between_idle_us", "update_idle_us", "host_wait_us", "drains")
+    unknown = (
+        "replayed_idle_us",
+        "eager_idle_us",
+        "busy_us",
+        "between_idle_us",
+        "update_idle_us",
+        "host_wait_us",
+        "drains",
+    )
     idle = dict.fromkeys(unknown)
     assert eight == {
         "rank": 0,

@@ -294,3 +294,26 @@ def test_between_the_tasks_of_one_launch_nothing_waits_for_the_host():
     found = gaps(kernels, links=links, collectives=None, tasks=tasks, calls=calls, windows=None)
     assert [row["cause"] for row in found.rows()] == ["python", "graph", "python"]
     assert found["host"].tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize("waits", [True, False], ids=["the wait was recorded", "it was not"])
+def test_a_graph_that_waits_for_an_update_of_its_tasks_waits_for_the_host(waits: bool):
+    """The host puts the operator of each layer into the graph anew, which has been launched long before."""
+    start = np.array([0, 10_000, 60_000, 110_000])
+    kernels = Table.build(Kernel, rank=0, step=1, start_ns=start, duration_us=3.0, op_type=["A", "B", "C", "D"])
+    ran = Table.build(DeviceTask, rank=0, kind="kernel", start_ns=start, end_ns=start + 3_000, connection=2, stream=7)
+    held = Table.build(
+        DeviceTask, rank=0, kind="wait", start_ns=start[1:-1] + 3_100, end_ns=start[2:], connection=3, stream=7
+    )
+    tasks = Table.concat(DeviceTask, [ran, held] if waits else [ran])
+    launches = Table.build(Launch, rank=0, host_start_ns=np.full(4, -5_000), device_start_ns=start)
+    calls = tl.host_calls(
+        HEAD + "1 operator npu::attention 15000 55000 -\n1 api aclmdlRICaptureTaskUpdateEnd 50000 54000 -\n"
+        "1 python prepare 62000 9000000 -"
+    )
+    links = dispatches(kernels, launches, None, tasks, None)
+    found = gaps(kernels, links=links, collectives=None, tasks=tasks, calls=calls, windows=None).rows()
+    longest = [row for row in found if row["duration_us"] > 40]
+    assert [(row["cause"], row["call"]) for row in longest] == [
+        ("python", "npu::attention"), ("wait" if waits else "graph", None)
+    ]  # fmt: skip

@@ -151,9 +151,12 @@ class DecodeSize(Fact):
     ]
     eager_idle_us: Annotated[float, Us("The same of the steps that replay none.")]
     busy_us: Annotated[float, Us("The rest of the time from the start of a step to that of the next: the mean of all.")]
-    replays: Annotated[float, Count("Graphs that a step replays which replays any: mean. A whole step may be one graph.")]
+    replays: Annotated[
+        float, Count("Graphs that a step replays which replays any: mean. A whole step may be one graph.")
+    ]
     between_idle_us: Annotated[
-        float, Us("Idle time of the device from the first replay of such a step to the last one, copies aside: the mean.")
+        float,
+        Us("Idle time of the device from the first replay of such a step to the last one, copies aside: the mean."),
     ]
     update_us: Annotated[
         float,

@@ -161,8 +161,8 @@ class DecodeSize(Fact):
     update_us: Annotated[
         float,
         Us(
-            "How long the host brings captured tasks up to date in such a step (as vLLM-Ascend does with the lengths that "
-            "attention takes, layer by layer), from the first to the last: the mean. The graph waits for each of them."
+            "How long the host brings captured tasks up to date in such a step (as vLLM-Ascend does with the lengths "
+            "that attention takes, layer by layer), from the first to the last: the mean. The graph waits for each."
         ),
     ]
     update_idle_us: Annotated[float, Us("Idle time of the device meanwhile, copies aside: the mean.")]
@@ -173,7 +173,7 @@ class DecodeSize(Fact):
     drains: Annotated[
         float,
         Share(
-            "Such steps in which that thread waits until the device is done with all it was given, as for the tokens that "
-            "were chosen; not those where it waits for an event of an earlier step. Missing likewise."
+            "Such steps in which that thread waits until the device is done with all it was given, as for the tokens "
+            "that were chosen; not those where it waits for an event of an earlier step. Missing likewise."
         ),
     ]

@@ -439,11 +439,12 @@ class Gap(Fact):
         Key(
             "`python`, `data_loader`, `synchronise`, `blocking_copy`, `compile`, `gc`, `start_up` (a first call that "
             "loads code or creates a context), `dequeue`, `host_late` (host late, no closer cause seen), `graph` "
-            "(between tasks that one call launched, of which the host brings none up to date meanwhile), `wait` (event "
-            "or another stream), `copy`, `comm_setup`, `step_boundary`, `unknown`. A kernel that was launched long before "
-            "and starts late on an idle device, with no wait recorded (about 0.1 ms at a time in public captures), is "
-            "`unknown`: the device or its driver took that time, the files do not say for what. So is a gap whose ending "
-            "task has no recorded launch; where no launch at all was recorded, such a cause is missing."
+            "(between tasks that one call launched, of which the host brings none up to date meanwhile), `wait` "
+            "(event or another stream), `copy`, `comm_setup`, `step_boundary`, `unknown`. A kernel that was launched "
+            "long before and starts late on an idle device, with no wait recorded (about 0.1 ms at a time in public "
+            "captures), is `unknown`: the device or its driver took that time, the files do not say for what. So is "
+            "a gap whose ending task has no recorded launch; where no launch at all was recorded, such a cause is "
+            "missing."
         ),
     ]
     host: Annotated[bool, Flag("The cause lies on the host (the first nine causes); missing with the cause.")]

@@ -5,7 +5,8 @@ Repetition alone does not tell them: in each public capture of one pass the laye
 So what ends a pass has to be seen: the choice of tokens, or the product with the vocabulary, which a model has once.
 From one of them to the next lie equally many layers, for a model has the same in each pass, whether it reads prompts
 or generates; and host and device exchange something in each pass, which they do not from layer to layer. Where one of
-these does not hold, no passes are found.
+these does not hold, no passes are found. Where tokens are drafted ahead and verified together, what drafts them passes
+its few layers and chooses, too: a pass of the model then lasts until the last draft after it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ LEAST = 3
 """So many whole passes make a repetition: with two, one length is held against one other."""
 _LAYERS = 2
 """A model that generates text has at least so many."""
+_MOST_DRAFTS = 15
+"""Attention of Ascend takes 16 tokens of a request at once: one, and so many that were drafted."""
 _CHOOSES = re.compile(
     r"ArgMax|Multinomial|ApplyTopKTopP|TopKTopPSample"
     r"|\w+::(npu_)?(argmax|multinomial|(apply_)?top_k_top_p\w*)$|.*(TopKTopP|TopPSampl|sampling_from_prob)"
@@ -75,18 +78,39 @@ def _rarest_product(work: PassWork) -> Array:
 
 
 def _cut(layers: Array, start: Array, end: Array) -> Passes | None:
-    """What lies from one end of a pass to the next, where that is equally many layers each time."""
+    """What lies from one end of a pass to the next, where that is equally many layers each time, drafts aside."""
     before, which = np.unique(np.searchsorted(layers, start), return_inverse=True)
     if len(before) <= LEAST:
         return None
-    lengths = np.diff(before)
-    longest = int(lengths[0])
-    outer = before[0], len(layers) - before[-1]
-    if longest < _LAYERS or (lengths != longest).any() or max(outer) > longest:
+    kept = _ends_of_targets(np.diff(before))
+    if len(kept) <= LEAST:
         return None
     border = np.zeros(len(before), np.int64)
     np.maximum.at(border, which, end)
+    before, border = before[kept], border[kept]
+    if max(before[0], len(layers) - before[-1]) > before[1] - before[0]:
+        return None
     return Passes(border, layers[before[:-1]])
+
+
+def _ends_of_targets(lengths: Array) -> Array:
+    """After which of the ends the model itself passes all its layers; `lengths` are the layers from each to the next.
+
+    That is each of them, where all are equally long; or one of so many, where what drafts tokens ahead passes a few
+    layers for each, equally often every time. Empty where neither holds.
+    """
+    longest = int(lengths.max())
+    if longest < _LAYERS:
+        return np.empty(0, np.int64)
+    for turn in range(1, min(_MOST_DRAFTS + 1, len(lengths) // LEAST) + 1):
+        if (lengths[turn:] == lengths[:-turn]).all():
+            targets = np.flatnonzero(lengths[:turn] == longest)
+            drafts = np.delete(lengths[:turn], targets[:1])
+            if (2 * drafts > longest).any():
+                return np.empty(0, np.int64)
+            found: Array = np.arange(targets[0], len(lengths) + 1, turn)
+            return found
+    return np.empty(0, np.int64)
 
 
 def _are_whole_passes(found: Passes, start: Array, work: PassWork, exchanges: Array) -> bool:

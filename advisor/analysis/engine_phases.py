@@ -30,6 +30,8 @@ _STORES = re.compile(
 """Kernels that keep keys and values, once in a layer; their first tensor has a row for each token."""
 _PRODUCT = re.compile(r"(Weight)?(Quant)?Mat_?[Mm]ul(V\d)?$|(\w+::)(addmm|mm|linear|_scaled_mm)$")
 """Products with a weight; of batches of matrices rows are no tokens."""
+_VERIFIES = re.compile(r"rejection_(greedy|random)_sample|sample_recovered_tokens|verify_tree_greedy")
+"""Kernels that compare tokens which were drafted ahead with those that the model chooses."""
 _PADDED = 2
 """Engines fill a batch up to the next size that was captured as a graph: by default at most to its double."""
 _SIDES = re.compile(r"\d{1,15}(,\d{1,15})*", re.ASCII)
@@ -48,6 +50,8 @@ class PassWork(Struct, frozen=True):
     """Tokens that it keeps, or rows of a product; NaN of others, and where shapes were not recorded."""
     weight: Array
     """Which weight a product has, as a number; -1 of others, and where shapes were not recorded."""
+    verifies: Array
+    """Whether it verifies tokens that were drafted ahead."""
 
     def take(self, rows: Array) -> PassWork:
         return PassWork(*(getattr(self, name)[rows] for name in self.__struct_fields__))
@@ -63,7 +67,8 @@ def work_of_passes(kernels: Table[Kernel]) -> PassWork:
     decodes, reads = tells("decode"), tells("prefill")
     told = np.where(decodes & ~reads, DECODE, np.where(reads & ~decodes, PREFILL, UNKNOWN))
     rows, weight = _sides_of_products(kernels, stores)
-    return PassWork(stores, (decodes | reads | tells("cache")) & ~stores, told, rows, weight)
+    verifies = are_named(kernels, lambda name: _VERIFIES.match(name) is not None)
+    return PassWork(stores, (decodes | reads | tells("cache")) & ~stores, told, rows, weight, verifies)
 
 
 def keep_tokens(kernels: Table[Kernel]) -> Array:
@@ -138,7 +143,25 @@ def sizes_of_steps(work: PassWork, step: Array, steps: int) -> StepSizes:
     by_name = np.select([decodes & reads, decodes, reads], [MIXED, DECODE, PREFILL], UNKNOWN)
     by_size = np.where(tokens > _PADDED * requests, np.where(decodes & reads, MIXED, PREFILL), DECODE)
     known = ~np.isnan(tokens) & ~np.isnan(requests)
-    return StepSizes(np.where(known, by_size, by_name), requests, tokens)
+    phase = np.where(known, by_size, by_name)
+    scored = _scored_tokens(work, step, steps)
+    verified = ~np.isnan(scored) & ~np.isnan(tokens)
+    requests = np.where(np.isnan(scored), requests, np.nan)  # several of its tokens may be of one request
+    return StepSizes(np.where(verified, np.where(tokens > _PADDED * scored, MIXED, DECODE), phase), requests, tokens)
+
+
+def _scored_tokens(work: PassWork, step: Array, steps: int) -> Array:
+    """Per step that verifies drafts: the rows of the last product before it does; NaN of others."""
+    products = np.flatnonzero((step >= 0) & (work.weight >= 0))
+    verifies = np.flatnonzero((step >= 0) & work.verifies)
+    scored = np.full(steps, np.nan)
+    if not len(products):
+        return scored
+    before = products[np.maximum(np.searchsorted(products, verifies) - 1, 0)]
+    own = (before < verifies) & (step[before] == step[verifies])
+    verifies, before = verifies[own][::-1], before[own][::-1]
+    scored[step[verifies]] = work.rows[before]  # of several rows of a step that of the first is kept
+    return scored
 
 
 def _last_products(work: PassWork, step: Array, steps: int) -> Array:

@@ -51,6 +51,8 @@ _UNUSUAL = 5.0
 """A pause so many times as long as the usual one is none that comes back with each step."""
 _WAITING = ("synchronise", "blocking_copy")
 """What calls do in which the host waits for the device."""
+_KNOWN_WORK = ("compile", "gc", "start_up")
+"""Causes of idle time that say what the host did, whether requests were waiting or not."""
 _COPYING = ("copy", "blocking_copy")
 """Causes of idle time in which the device copies."""
 
@@ -73,12 +75,12 @@ def engine_steps(
         untold |= found is None
         if found is not None:
             lasts_us, mine = _lengths_by_border(found), idle.take(idle["rank"] == rank)
+            untold_gaps = mine.take(~mine.texts("cause").isin(_KNOWN_WORK))
+            own = RankTables.of(rank, told.kernels, launches, told.tasks)
             if found.layer_ns is None:
-                own = RankTables.of(rank, told.kernels, launches, told.tasks)
-                lasts_us, idle_us = _lengths_on_device(found, own, lasts_us), _idle_before_steps(found, own, mine)
-            else:
-                idle_us = _idle_before_layers(found.border_ns[:-1], found.layer_ns, mine)
-            rows += _by_phase(rank, found, lasts_us, idle_us, _host_waits(rank, found, told.calls))
+                lasts_us = _lengths_on_device(found, own, lasts_us)
+            idle_us, untold_us = (_idle_before(found, own, gaps) for gaps in (mine, untold_gaps))
+            rows += _by_phase(rank, found, lasts_us, idle_us, untold_us, _host_waits(rank, found, told.calls))
     if untold and not rows:
         raise FactMissing([EngineStep.table])
     columns = zip(*rows, strict=True) if rows else ((),) * len(_COLUMNS)
@@ -99,18 +101,18 @@ def engine_borders(run: RunOfRanks, told: EngineTables, launches: Table[Launch] 
     )
 
 
-def _by_phase(
-    rank: int, steps: FoundSteps, lasts_us: Array, idle_us: Array, waits_us: Array
+def _by_phase(  # noqa: PLR0917 - what is told of each step
+    rank: int, steps: FoundSteps, lasts_us: Array, idle_us: Array, untold_us: Array, waits_us: Array
 ) -> Iterator[tuple[object, ...]]:
-    """A row per phase, in their order."""
+    """A row per phase, in their order; of `untold_us` of the idle time nothing tells what the host did."""
     groups = group_by(steps.sizes.phase)
     generates = np.append(False, np.isin(steps.sizes.phase, [DECODE, MIXED]))
     answering = groups.sums((generates[:-1] | (steps.sizes.phase == MIXED)).astype(float))
     preceded = groups.sums(np.isfinite(idle_us).astype(float))
     columns = [groups.medians(v) for v in (steps.sizes.requests, steps.sizes.tokens, lasts_us, idle_us, waits_us)]
     apart, usual = columns[2][groups.of], columns[3][groups.of]
-    long = (idle_us > apart) & (idle_us > _UNUSUAL * usual)
-    columns += [groups.sums(long.astype(float)), groups.sums(np.where(long, idle_us, 0.0))]
+    long = (untold_us > apart) & (untold_us > _UNUSUAL * usual)
+    columns += [groups.sums(long.astype(float)), groups.sums(np.where(long, untold_us, 0.0))]
     for group, first in enumerate(groups.first.tolist()):
         phase = PHASES[int(steps.sizes.phase[first])]
         counts = float(groups.sizes[group]), float(answering[group]), float(preceded[group])
@@ -184,6 +186,13 @@ def _lengths_on_device(steps: FoundSteps, own: RankTables, on_host: Array) -> Ar
     begun[np.isinf(begun)] = np.nan
     apart = np.append(np.diff(begun), np.nan) / 1e3
     return np.where(apart >= 0, apart, on_host)
+
+
+def _idle_before(steps: FoundSteps, own: RankTables, gaps: Table[Gap]) -> Array:
+    """Idle time before each step, µs; NaN where nothing is known before it."""
+    if steps.layer_ns is None:
+        return _idle_before_steps(steps, own, gaps)
+    return _idle_before_layers(steps.border_ns[:-1], steps.layer_ns, gaps)
 
 
 def _idle_before_steps(steps: FoundSteps, own: RankTables, gaps: Table[Gap]) -> Array:

@@ -52,6 +52,23 @@ def test_attention_tells_the_phase_where_shapes_were_not_recorded(attention: str
     assert phases_of(["MatMulV2", "ReshapeAndCacheNdKernel", attention, "MatMulV2"]) == [phase]
 
 
+def verifying(tokens: int, scored: int, requests: int) -> list[str]:
+    """A step whose drafts are verified, and drafted anew by one layer that shares the last product."""
+    drafts = [f"MatMulV2 {requests},64;64,192", f"ReshapeAndCacheNdKernel {requests},2,64", "FusedInferAttentionScore"]
+    return [*model(tokens, scored), "rejection_greedy_sample_kernel", *drafts, f"MatMulV2 {requests},64;64,9999"]
+
+
+def test_a_step_that_verifies_drafts_generates() -> None:
+    """Of each request several tokens go in, and as many are scored; of a prompt beside them only the last is."""
+    assert phases_of(verifying(48, 48, 16), verifying(560, 49, 17)) == ["decode", "mixed"]
+    assert np.isnan(sizes_of(verifying(48, 48, 16)).requests[0])
+
+
+def test_a_step_that_verifies_drafts_by_a_smaller_vocabulary_generates() -> None:
+    step = [*verifying(48, 48, 16)[:-1], "MatMulV2 16,64;64,555"]
+    assert phases_of(step) == ["decode"]
+
+
 def test_attention_of_both_kinds_is_both() -> None:
     assert phases_of(["PagedAttentionMaskNdKernel", "UnpadFlashAttentionBF16NdKernel"]) == ["mixed"]
     both = [*model(512, 8, "PagedAttentionMaskNdKernel"), "UnpadFlashAttentionBF16NdKernel"]

@@ -62,6 +62,14 @@ def test_pauses_longer_than_a_step_and_five_usual_ones_are_told_apart() -> None:
     assert (row["idle_us"], row["long_pauses"], row["long_idle_us"]) == (2, 1, 30.5)
 
 
+@pytest.mark.parametrize("cause", ["compile", "gc", "start_up"])
+def test_a_long_pause_of_which_is_known_what_the_host_did_is_none_without_requests(cause: str) -> None:
+    marks = "\n".join(f"{MARK} {at}" for at in (0, 10_000, 20_000, 60_000, 70_000, 80_000))
+    gaps = "\n".join(f"{at} 2 -" for at in (9_000, 19_000, 69_000, 79_000))
+    (row,) = rows_of(f"aten::mm 5\n{marks}", f"{gaps}\n30000 30.5 {cause}")
+    assert (row["idle_us"], row["long_pauses"], row["long_idle_us"]) == (2, 0, 0)
+
+
 def test_one_pause_without_requests_is_not_what_is_usual() -> None:
     (row,) = steps_of([0, 10_000, 20_000, 90_000_000], [(21_000, 89_979.0)])
     assert row["idle_us"] == 0

@@ -118,7 +118,10 @@ class EngineStep(Fact):
     ]
     long_pauses: Annotated[
         float,
-        Count("Pauses before a step that last longer than a step from start to start, and five times the median one."),
+        Count(
+            "Pauses before a step that last longer than a step from start to start, and five times the median one; "
+            "compiling, loading code and collecting garbage aside."
+        ),
     ]
     long_idle_us: Annotated[float, Us("Idle time of the device in these.")]
 

@@ -78,7 +78,7 @@ _CALLS = (
     ("prefill", _VLLM_STEP + r"[1-9]|step\[(EXTEND|MIXED) "),
     ("decode", _VLLM_STEP + r"\d+(\(.*?\))?_generation_[1-9]|step\[(DECODE|MIXED) "),
     ("vLLM", r"vllm::|execute_context_"),
-    ("SGLang", r"sglang::"),
+    ("SGLang", r"sglang::|step\[(DECODE|EXTEND|MIXED) "),
     ("loaded model", r"aclmdlExecute(Async)?(V2)?$"),
     ("DeepSpeed", r"DeepSpeed(Engine|ZeroOptimizer)"),
     ("FSDP", r"FullyShardedDataParallel|FSDP::"),

@@ -99,7 +99,12 @@ def test_operators_on_kept_keys_and_values_are_inference(name: str, phase: str) 
 
 @pytest.mark.parametrize(
     ("mark", "stack"),
-    [("execute_context_0(0)_generation_32(32)", "vLLM"), ("execute_15360_context_15(sq15360)_generation_0(sq0)", "")],
+    [
+        ("execute_context_0(0)_generation_32(32)", "vLLM"),
+        ("execute_15360_context_15(sq15360)_generation_0(sq0)", ""),
+        ("step[DECODE bs=8]", "SGLang"),
+        ("step[EXTEND bs=15 toks=15360]", "SGLang"),
+    ],
 )
 def test_the_mark_of_a_step_names_its_engine_where_only_one_writes_it_so(mark: str, stack: str) -> None:
     """The second form stands in a public trace of SGLang."""

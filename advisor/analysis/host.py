@@ -22,7 +22,7 @@ from advisor.analysis.intervals import (
 )
 from advisor.facts.base import MISSING
 from advisor.facts.observed import HostCall
-from advisor.facts.table import Array, Table, values_at
+from advisor.facts.table import Array, Table, Texts, values_at
 
 DEVICE_SOFTWARE = ("api", "launch", "graph", "communicate", "runtime")
 """Kinds of calls into the software of the device."""
@@ -66,8 +66,12 @@ _NO_START = ("synchronise", "copy", "blocking_copy", "dispatch", "build", "read"
 
 def launches_graph(calls: Table[HostCall]) -> Array:
     """Per call: whether it launches a whole graph, whose kernels have no launch of their own."""
-    names = calls.texts("name")
-    return names.hits(map(bool, map(_REPLAY.match, names.names))) | calls.texts("kind").isin(["graph"])
+    return replay_graphs(calls.texts("name")) | calls.texts("kind").isin(["graph"])
+
+
+def replay_graphs(names: Texts) -> Array:
+    """Per name of a call: whether it replays a captured graph of Ascend."""
+    return names.hits(_REPLAY.match(name) is not None for name in names.names)
 
 
 def updates_graph(calls: Table[HostCall]) -> Array:

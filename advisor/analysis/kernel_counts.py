@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.grouping import group_by, ratio, row_of_key
+from advisor.analysis.grouping import Groups, group_by, ratio, row_of_key
+from advisor.analysis.host import replay_graphs
 from advisor.facts.base import MISSING
 from advisor.facts.derived import KernelLength, PhaseLaunch, ShapeCount
 from advisor.facts.derived.operators import LONGEST_COUNTED_US
-from advisor.facts.observed import Kernel
+from advisor.facts.observed import ApiTotal, Kernel
 from advisor.facts.table import Array, Table, values_at
 
 
-def kernel_lengths(kernels: Table[Kernel], launched: Table[PhaseLaunch] | None = None) -> Table[KernelLength]:
+def kernel_lengths(
+    kernels: Table[Kernel], launched: Table[PhaseLaunch] | None = None, totals: Table[ApiTotal] | None = None
+) -> Table[KernelLength]:
     """One row per rank and whole µs that any of its kernels lasts."""
     us = kernels["duration_us"]
     ranks = group_by(kernels["rank"])
@@ -27,17 +30,28 @@ def kernel_lengths(kernels: Table[Kernel], launched: Table[PhaseLaunch] | None =
         kernels=groups.sizes,
         total_us=groups.sums(us),
         middle_us=ranks.medians(us)[ranks.of[groups.first]],
-        calls_per_kernel=_calls_per_kernel(kernels["rank"][groups.first], launched),
+        calls_per_kernel=_calls_per_kernel(ranks, kernels["rank"], launched, totals)[ranks.of[groups.first]],
     )
 
 
-def _calls_per_kernel(rank: Array, launched: Table[PhaseLaunch] | None) -> Array:
-    """Per rank asked for: calls that launch over what they launch."""
-    if launched is None:
-        return np.full(len(rank), np.nan)
-    whole = launched.take(launched.texts("engine_phase").codes < 0)
-    each = np.minimum(ratio(whole["calls"], whole["kernels"]), 1)
-    return values_at(each, row_of_key(whole["rank"], rank), np.nan)
+def _calls_per_kernel(
+    ranks: Groups, rank: Array, launched: Table[PhaseLaunch] | None, totals: Table[ApiTotal] | None
+) -> Array:
+    """Per rank of kernels: calls that launch over what they launch; where that was not recorded, and graphs were
+    replayed, by the totals of calls."""
+    own = rank[ranks.first]
+    found = np.full(len(own), np.nan)
+    if launched is not None:
+        whole = launched.take(launched.texts("engine_phase").codes < 0)
+        each = np.minimum(ratio(whole["calls"], whole["kernels"]), 1)
+        found = values_at(each, row_of_key(whole["rank"], own), np.nan)
+    if totals is None:
+        return found
+    replays = replay_graphs(totals.texts("name"))
+    launches = replays | (totals.texts("level").isin(["node"]) & totals.texts("name").isin(["launch"]))
+    called = np.array([np.nansum(totals["calls"][launches & (totals["rank"] == one)]) for one in own.tolist()])
+    counted = np.isnan(found) & np.isin(own, totals["rank"][replays])
+    return np.where(counted, np.minimum(ratio(called, ranks.sizes), 1), found)
 
 
 def shape_counts(kernels: Table[Kernel]) -> Table[ShapeCount]:

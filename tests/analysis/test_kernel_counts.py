@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from advisor.analysis.kernel_counts import kernel_lengths, shape_counts
 from advisor.facts.derived import PhaseLaunch
-from advisor.facts.observed import Kernel
+from advisor.facts.observed import ApiTotal, Kernel
 from advisor.facts.table import Table, read_table
 
 RAN = st.tuples(
@@ -51,6 +51,18 @@ def test_calls_are_told_of_ranks_whose_launches_were_recorded_and_phases_do_not_
     launched = read_table(PhaseLaunch, "rank engine_phase kernels calls\n0 - 400 10\n0 decode 300 3\n1 - 2 4")
     found = kernel_lengths(ran([(rank, 1, None, 3.0) for rank in (0, 1, 2)]), launched).rows()
     assert [row["calls_per_kernel"] for row in found] == [0.025, 1.0, None]
+
+
+def test_where_no_launch_was_recorded_totals_of_calls_tell_how_many_replay_a_graph() -> None:
+    """Of ranks without a replay it stays unknown, for operators may be launched below what was counted."""
+    totals = read_table(
+        ApiTotal,
+        "rank level name calls\n0 acl aclmdlRIExecuteAsync 2\n0 node launch 3\n0 acl aclrtMemcpyAsync 9\n"
+        "1 node launch 3\n2 acl aclmdlRIExecuteAsync 50",
+    )
+    kernels = ran([(rank, 1, None, 3.0) for rank in (0, 1, 2) for _ in range(20)])
+    found = kernel_lengths(kernels, totals=totals).rows()
+    assert [row["calls_per_kernel"] for row in found] == [0.25, None, 1.0]
 
 
 @given(st.lists(RAN, max_size=40))

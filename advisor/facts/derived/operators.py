@@ -351,7 +351,7 @@ class KernelLength(Fact):
         float,
         Share(
             "Host calls that launched kernels of the rank over those kernels, at most 1: one that replays a graph "
-            "launches many. Missing where no launch was recorded."
+            "launches many. Where no launch was recorded, by the totals of calls if these count replays; else missing."
         ),
     ]
 

@@ -231,8 +231,8 @@ _TOLD = _t(
     "请给出完整的 *_ascend_pt 目录，该信息在其中的 `profiler_info*.json` 里",
 )
 STEPS_ON = _t(
-    "call prof.step() at the end of every training step, so that steps are marked",
-    "每个训练 step 结束时调用 prof.step()，以标记 step",
+    "call prof.step() at the end of every step, so that steps are marked",
+    "每个 step 结束时调用 prof.step()，以标记 step",
 )
 _SHAPES = SoughtValue(_t("input shapes of operators", "算子的输入 shape"), "kernels", LEVEL1)
 _PIPES = SoughtValue(_t("how busy the pipes of the cores were", "核内各流水线的占用率"), "kernels", PIPES_ON)

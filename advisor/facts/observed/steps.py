@@ -76,8 +76,8 @@ class StepWindow(Fact):
     moment = Moment(end="end_ns", name=())
     among_events = True
     record_with = Text(
-        en="call prof.step() at the end of every training step",
-        zh="在每个训练 step 结束时调用 prof.step()",
+        en="call prof.step() at the end of every step",
+        zh="在每个 step 结束时调用 prof.step()",
     )
 
     rank: Rank

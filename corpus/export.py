@@ -61,6 +61,9 @@ class Export:
     raw: bool = False
     """Whether the folder of the raw data is still there; its info.json is all that names the chip of a text export."""
 
+    mindspore: str = ""
+    """How MindSpore ran the job, `pynative` or `graph` (operator by operator); empty where torch_npu recorded it."""
+
     @property
     def later(self) -> bool:
         """Whether databases have the schema of the versions that say `Block Num`, 1.2.0 and not 1.0.0."""
@@ -210,7 +213,7 @@ def metadata(job: Job, trace: RankTrace, export: Export) -> dict[str, object]:
     held: dict[str, object] = {} if job.layout.plain else {"distributed_args": _arguments(job.layout, trace.rank)}
     held["ENV_VARIABLES"] = {name: job.environment.get(name, "") for name in _RECORDED}
     if export.grouped:
-        held["parallel_group_info"] = _groups(job.layout, trace.rank)
+        held["parallel_group_info"] = groups_of(job.layout, trace.rank)
     return held
 
 
@@ -232,7 +235,8 @@ _SPELLED = {"ep": "exp"}
 """Megatron's names of groups where they differ from ours."""
 
 
-def _groups(layout: Layout, rank: int) -> dict[str, object]:
+def groups_of(layout: Layout, rank: int) -> dict[str, object]:
+    """What `parallel_group_info` holds of a rank."""
     found: dict[str, object] = {}
     everyone = tuple(range(layout.world))
     kinds = () if layout.plain else ("tp", "dp", "pp", "ep")

@@ -27,8 +27,12 @@ _TRANSPORT = {"Notify_Wait": "LOCAL", "RDMASend": "RDMA"}
 
 
 def write_trace(trace: RankTrace, path: Path, export: Export) -> None:
-    """Write the whole timeline on one line, as torch_npu does."""
-    events = TraceWriter(trace, export).events()
+    """Write the whole timeline of a rank."""
+    write_events(TraceWriter(trace, export).events(), path)
+
+
+def write_events(events: Iterator[Event], path: Path) -> None:
+    """Write a timeline on one line, as torch_npu does."""
     with path.open("w", encoding="utf-8", newline="") as file:
         opening = "["
         while some := list(islice(events, _AT_ONCE)):
@@ -72,7 +76,7 @@ class TraceWriter:
 
     def _metadata(self) -> Iterator[Event]:
         threads = sorted({call.thread for call in self.trace.calls})
-        yield from self._lane(self.trace.pid, "Python", "CPU", 0, {thread: f"Thread {thread}" for thread in threads})
+        yield from self._framework_lane({thread: f"Thread {thread}" for thread in threads})
         if any(call.layer == "gc" for call in self.trace.calls):
             yield from self._lane(self._gc_pid, "Python GC", "CPU", 1, {})
         streams = {stream: f"Stream {stream}" for stream in sorted({task.stream for task in self.trace.tasks})}
@@ -92,6 +96,9 @@ class TraceWriter:
             shown = self.export.lane if name == "HCCL" else name
             label = "CPU" if name == "CANN" else "NPU"
             yield from self._lane(self.pids[name], shown, label, _LAYERS[name], its_threads)
+
+    def _framework_lane(self, threads: dict[int, str]) -> Iterator[Event]:
+        yield from self._lane(self.trace.pid, "Python", "CPU", 0, threads)
 
     @property
     def _gc_pid(self) -> int:
@@ -195,8 +202,7 @@ class TraceWriter:
             flow = (device << 80) + (task.stream << 64) + (task.task_id << 48) + subtask
             moment += 2000  # a moment inside Node@launch
         yield from self._host_to_device(flow, moment, task.launch_thread, task.start, ("Ascend Hardware", task.stream))
-        if task.origin is not None:
-            yield from self._torch_to_npu(task.origin, task.start, ("Ascend Hardware", task.stream))
+        yield from self._framework_to_device(task, ("Ascend Hardware", task.stream))
 
     def _host_to_device(self, flow: int, moment: int, thread: int, start: int, end: tuple[str, int]) -> Iterator[Event]:
         host, device = self.export.host(moment), self.export.device(start)
@@ -206,8 +212,10 @@ class TraceWriter:
         yield {"name": name, "ph": "f", "id": str(flow), "ts": us_text(device), "cat": "HostToDevice",
                "pid": self.pids[end[0]], "tid": end[1], "bp": "e"}  # fmt: skip
 
-    def _torch_to_npu(self, origin: HostCall, start: int, end: tuple[str, int]) -> Iterator[Event]:
-        flow = self.export.device(start)
+    def _framework_to_device(self, work: Task | Collective, end: tuple[str, int]) -> Iterator[Event]:
+        origin, flow = work.origin, self.export.device(work.start)
+        if origin is None:
+            return
         yield self._flow("s", "torch_to_npu", "async_npu", flow, pid=self.trace.pid, tid=origin.thread,
                          at=self.export.host(origin.start))  # fmt: skip
         yield self._flow("f", "torch_to_npu", "async_npu", flow, pid=self.pids[end[0]], tid=end[1], at=flow)
@@ -229,8 +237,7 @@ class TraceWriter:
             yield from self._host_to_device(
                 flow, collective.launch_start, collective.launch_thread, collective.start, ("HCCL", tid)
             )
-        if collective.origin is not None:
-            yield from self._torch_to_npu(collective.origin, collective.start, ("HCCL", tid))
+        yield from self._framework_to_device(collective, ("HCCL", tid))
         if self.export.level:
             for transfer in collective.transfers:
                 yield self._transfer_event(transfer, tid + 1 + transfer.plane)

@@ -17,11 +17,12 @@ from corpus.cases import job, names
 from corpus.database_writer import write_database
 from corpus.events import Job
 from corpus.export import Export
-from corpus.mindspore import write_mindspore
+from corpus.mindspore import write_mindspore, write_mindspore_database
 from corpus.text_writer import write_text
 
 __all__ = ["Export", "Job", "job", "names", "write"]
 _WRITERS = {"text": write_text, "database": write_database}
+_MINDSPORE = {"text": write_mindspore, "database": write_mindspore_database}
 
 
 def write(job: Job, folder: Path | str, export: str = "text", level: int = 1, **variants: Any) -> Path:
@@ -36,8 +37,7 @@ def write(job: Job, folder: Path | str, export: str = "text", level: int = 1, **
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     how = Export(level=level, **variants)
-    writer = write_mindspore if how.mindspore and export == "text" else _WRITERS[export]
-    writer(job, folder, how)
+    (_MINDSPORE if how.mindspore else _WRITERS)[export](job, folder, how)
     if job.damage == "truncated":
         _truncate(folder, next(c.place["rank"] for c in job.causes if c.name == "damaged-trace"))
     truth = {"case": job.name, "seed": job.seed, "step_us": job.step_us, "causes": [asdict(c) for c in job.causes]}

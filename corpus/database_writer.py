@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ascend_pytorch_profiler_{rank}.db and analysis.db of one rank, schema 1.0.0."""
+"""ascend_pytorch_profiler_{rank}.db and analysis.db of one rank, schema 1.0.0; those of MindSpore hold less."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import sqlite3
 from collections import Counter, defaultdict
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,18 @@ def write_database(job: Job, folder: Path, export: Export) -> None:
         )
         kept = schema.analysis(export.level, export.device_column)
         _save(output / "analysis.db", kept, (), _analysis(trace, export))
+
+
+def write_databases_of_msprof(job: Job, trace: RankTrace, output: Path, export: Export) -> None:
+    """Write what MindSpore keeps: the databases of msprof, which know neither the framework's calls nor steps."""
+    plain = replace(export, steps=False, memory=False, grouped=False)
+    found = _Database(job, trace, plain).rows()
+    kept = {name: columns for name, columns in schema.main(export.later).items() if name not in schema.OF_FRAMEWORK}
+    _save(output / f"ascend_mindspore_profiler{export.suffix(trace)}.db", kept, schema.INDEXES, found)
+    if export.level and trace.collectives:
+        told = schema.analysis(export.level, export.device_column)
+        told = {name: columns for name, columns in told.items() if name != "StepTraceTime"}
+        _save(output / "communication_analyzer.db", told, (), _analysis(trace, plain))
 
 
 def _save(path: Path, tables: dict[str, str], indexes: tuple[str, ...], rows: Rows) -> None:

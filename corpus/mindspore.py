@@ -20,6 +20,7 @@ from typing import Any
 from corpus import rows
 from corpus.accounting import Interval, Lanes, lanes, length
 from corpus.communication import matrix, times_and_bandwidths
+from corpus.database_writer import write_databases_of_msprof
 from corpus.events import Collective, HostCall, Job, RankTrace, Task
 from corpus.export import EPOCH_NS, Export, groups_of, host_name, us, us_text
 from corpus.rows import Table
@@ -37,7 +38,14 @@ _SAMPLES = 20
 def write_mindspore(job: Job, folder: Path, export: Export) -> None:
     """Write one `*_ascend_ms` folder per rank."""
     for trace in job.ranks:
-        _Capture(job, trace, export).write(folder)
+        _Capture(job, trace, export).write(folder, "text")
+
+
+def write_mindspore_database(job: Job, folder: Path, export: Export) -> None:
+    """Write one `*_ascend_ms` folder per rank with its databases; where they are asked for alone nothing else is
+    written, but what the data pipeline left behind."""
+    for trace in job.ranks:
+        _Capture(job, trace, export).write(folder, "db")
 
 
 class Steps:
@@ -97,33 +105,41 @@ class _Capture:
         self.steps = Steps(trace)
         self.names = _Names(trace, export.mindspore)
 
-    def write(self, folder: Path) -> None:
+    def write(self, folder: Path, kind: str) -> None:
         trace = self.trace
         rank = folder / f"{host_name(trace)}_{trace.pid}_20250109084754{trace.rank % 1000:03d}_ascend_ms"
         output, framework = rank / "ASCEND_PROFILER_OUTPUT", rank / "FRAMEWORK"
         output.mkdir(parents=True)
         framework.mkdir()
-        _dump(rank / f"profiler_info_{trace.rank}.json", self._info())
+        _dump(rank / f"profiler_info_{trace.rank}.json", self._info(kind))
         if trace.collectives:
             _dump(rank / "profiler_metadata.json", {"parallel_group_info": groups_of(self.job.layout, trace.rank)})
+        if kind == "db":
+            write_databases_of_msprof(self.job, trace, output, self.export)
+        else:
+            self._write_text(output)
+        for name, text in self._pipeline().items():
+            place = output if name.startswith("minddata_pipeline") else framework
+            if place == framework or kind == "text":
+                (place / name).write_text(text, encoding="utf-8")
+
+    def _write_text(self, output: Path) -> None:
+        trace = self.trace
         write_events(_Timeline(trace, self.export, self.names).events(), output / "trace_view.json")
         for name, (header, lines) in self._tables().items():
             _write_csv(output / name, header, lines)
         if self.export.level and trace.collectives:
             _dump(output / "communication.json", self._by_window(times_and_bandwidths))
             _dump(output / "communication_matrix.json", self._by_window(matrix))
-        for name, text in self._pipeline().items():
-            place = output if name.startswith("minddata_pipeline") else framework
-            (place / name).write_text(text, encoding="utf-8")
 
-    def _info(self) -> dict[str, object]:
+    def _info(self, kind: str) -> dict[str, object]:
         level, trace = self.export.level, self.trace
         return {
             "profiler_parameters": {
                 "output_path": "./data", "profiler_level": f"Level{level}", "activities": ["CPU", "NPU"],
                 "profile_memory": self.export.memory, "parallel_strategy": False, "with_stack": self.export.stacks,
                 "data_process": True, "data_simplification": True, "l2_cache": True, "hbm_ddr": False, "pcie": False,
-                "aic_metrics": "PipeUtilization" if level else "AiCoreNone", "mstx": False, "export_type": ["text"],
+                "aic_metrics": "PipeUtilization" if level else "AiCoreNone", "mstx": False, "export_type": [kind],
                 "schedule": {"wait": 0, "active": len(trace.steps()), "warmup": 1, "repeat": 1, "skip_first": 10},
             },
             "ms_profiler_info": {"context_mode": int(not self.names.graph), "rank_id": trace.rank,

@@ -78,6 +78,10 @@ WHEN_USED = (
     *("GC_RECORD", "STEP_TIME", "MEMORY_RECORD", "OP_MEMORY", "PYTORCH_CALLCHAINS", "TASK_PMU_INFO", "MSTX_EVENTS"),
 )
 """Tables that are only made when there is something to put in."""
+OF_FRAMEWORK = (
+    *("STEP_TIME", "PYTORCH_API", "CONNECTION_IDS", "PYTORCH_CALLCHAINS", "MEMORY_RECORD", "OP_MEMORY", "GC_RECORD"),
+)
+"""Tables that torch_npu adds to those of msprof."""
 INDEXES = (
     "CREATE INDEX CommunicationTaskIndex ON COMMUNICATION_TASK_INFO (globalTaskId)",
     "CREATE INDEX TaskIndex ON TASK (startNs,globalTaskId)",

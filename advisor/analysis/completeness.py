@@ -16,7 +16,7 @@ from advisor.analysis.grouping import row_at
 from advisor.analysis.intervals import unions_by_cell
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Overlap
-from advisor.facts.observed import Collective, Kernel
+from advisor.facts.observed import Collective, Kernel, StepWindow
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
 
@@ -60,6 +60,27 @@ def reconcile_with_sums(
         source="incomplete",
     )
     return Table.concat(Overlap, [split.take(~doubtful), taken, unknown, _only_in_sums(split, sums)])
+
+
+def without_sums_of_host_windows(
+    framework: str, sums: Table[Overlap], kernels: Table[Kernel], windows: Table[StepWindow] | None
+) -> Table[Overlap]:
+    """The sums without those of ranks whose device is behind their host.
+
+    MindSpore adds up what begins on the device while the host is in a step, whichever step launched it. Where the host
+    runs ahead that is part of the work, of other steps.
+    """
+    if framework != "MindSpore" or windows is None or not len(sums):
+        return sums
+    at = row_at(windows["rank"], windows["step"], kernels["rank"], kernels["step"])
+    known = (at >= 0) & (kernels["duration_us"] >= 0)
+    rank, at, start = kernels["rank"][known], at[known], kernels["start_ns"][known]
+    lasts = kernels["duration_us"][known]
+    outside = (start < windows["start_ns"][at]) | (start > windows["end_ns"][at])
+    ranks, of = np.unique(rank, return_inverse=True)
+    behind = np.bincount(of, weights=lasts * outside, minlength=len(ranks))
+    whole = np.bincount(of, weights=lasts, minlength=len(ranks))
+    return sums.take(~np.isin(sums["rank"], ranks[behind > TOLERATED * whole]))
 
 
 def left_open(device: DeviceTimeline, kernels: Table[Kernel], collectives: Table[Collective] | None) -> Array:

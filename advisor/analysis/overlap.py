@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.completeness import reconcile_with_sums
+from advisor.analysis.completeness import reconcile_with_sums, without_sums_of_host_windows
 from advisor.analysis.device import DeviceTimeline, build_timeline, collective_times
 from advisor.analysis.grouping import row_at
 from advisor.analysis.intervals import intersect, subtract, unions_by_cell
@@ -46,6 +46,7 @@ def overlaps(
         return sums
     device = build_timeline(kernels, collectives, tasks, windows)
     split = _recompute_split(run, device, tasks=tasks is not None)
+    sums = without_sums_of_host_windows(run.framework, sums, kernels, windows)
     return reconcile_with_sums(split, sums, device, kernels, collectives).sorted_by("rank", "step")
 
 

@@ -277,3 +277,18 @@ def test_tasks_of_one_launch_in_two_steps_or_with_others_between_them_are_no_gra
         DeviceTask, rank=0, kind="kernel", start_ns=starts, end_ns=starts + 3_000, connection=[1, 2, 1, 1]
     )
     assert split(kernels=kernels, tasks=tasks)["graph_idle_us"].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("framework", "until_ns", "source"),
+    [("MindSpore", 20_000, "intervals"), ("MindSpore", 400_000, "recorded"), ("PyTorch", 20_000, "recorded")],
+)
+def test_what_begins_in_a_window_of_a_host_that_is_ahead_is_no_sum_of_its_step(framework, until_ns, source):
+    """MindSpore adds up what begins on the device while the host is in the step; torch_npu what the step launched."""
+    kernels = read_table(Kernel, "step start_ns duration_us\n1 0 100\n1 100000 100\n2 200000 100\n2 300000 100")
+    windows = Table.build(
+        StepWindow, rank=[0, 0], step=[1, 2], start_ns=[0, until_ns // 2], end_ns=[until_ns // 2, until_ns]
+    )
+    sums = read_table(StepTime, "step compute_us exposed_comm_us free_us\n1 100 0 100\n2 100 0 100")
+    found = split(Run(framework=framework), kernels=kernels, windows=windows, recorded=sums)
+    assert found.texts("source").values() == [source] * 2

@@ -172,7 +172,8 @@ def _collectives_from_text(folder: Folder) -> Table[Collective]:
     table = _collective_table(folder, _with_payloads(_with_splits(calls, told or ()), timeline))
     if told is None and timeline is not None and folder.by_msprof:
         table = _with_plane_splits(table, timeline)
-    if told is not None and not told and len(table):
+    # MindSpore lists those that begin while the host is in a step, and there may be none
+    if told is not None and not told and len(table) and not folder.by_mindspore:
         folder.notes.add(COMMUNICATION, "", Message("names_no_operator"), rows=len(table))
     return table
 

@@ -254,6 +254,11 @@ class Folder(Description):
         return cast("T", self._kept.decoded[name])
 
     @property
+    def by_mindspore(self) -> bool:
+        """Whether MindSpore's profiler wrote it, as the folder's name says."""
+        return self.root.name.endswith("_ascend_ms")
+
+    @property
     def timeline_name(self) -> str:
         """The name of the file with the timeline, of which damage is told."""
         return self.parts("trace_view.json")[0].name

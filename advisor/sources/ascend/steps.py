@@ -90,7 +90,7 @@ def _of_one_device(folder: Folder, table: Table[StepTime], devices: Array, file:
 
 def _of_rank(folder: Folder, table: Table[StepTime]) -> Table[StepTime]:
     """With rank and stage. A job that never called step() is one step without a number (MindSpore writes 0 then)."""
-    unnumbered = folder.root.name.endswith("_ascend_ms") and not np.any(table["step"])
+    unnumbered = folder.by_mindspore and not np.any(table["step"])
     return table.having(
         rank=folder.rank,
         stage=np.full(len(table), MISSING if folder.stage is None else folder.stage),

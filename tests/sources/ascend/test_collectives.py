@@ -90,6 +90,17 @@ def test_a_file_that_names_no_operator_is_told_where_there_are_collectives(tmp_p
     assert not alone.notes.all()
 
 
+def test_of_a_host_that_is_ahead_mindspore_lists_no_operator_and_that_is_no_damage(tmp_path: Path) -> None:
+    (tmp_path / "w_1_ascend_ms").mkdir()
+    folder = captured(
+        tmp_path / "w_1_ascend_ms",
+        kernel_details=DETAILS.format(core="HCCL"),
+        communication='{"step50": {"p2p": {}, "collective": {}}}',
+    )
+    assert len(of(COLLECTIVES.ways["text"], folder)) == 1
+    assert not folder.notes.all()
+
+
 def test_at_level0_the_group_is_the_one_of_the_run_that_ends_in_the_digits_of_the_name(tmp_path: Path) -> None:
     folder = captured(tmp_path, TRACE, kernel_details=DETAILS.format(core="HCCL"))
     (unknown,) = of(COLLECTIVES.ways["text"], folder)

@@ -54,6 +54,7 @@ def write_databases_of_msprof(job: Job, trace: RankTrace, output: Path, export: 
     """Write what MindSpore keeps: the databases of msprof, which know neither the framework's calls nor steps."""
     plain = replace(export, steps=False, memory=False, grouped=False)
     found = _Database(job, trace, plain).rows()
+    found["META_DATA"] = [row for row in found["META_DATA"] if row[0].startswith("SCHEMA")]
     kept = {name: columns for name, columns in schema.main(export.later).items() if name not in schema.OF_FRAMEWORK}
     _save(output / f"ascend_mindspore_profiler{export.suffix(trace)}.db", kept, schema.INDEXES, found)
     if export.level and trace.collectives:

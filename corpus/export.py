@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from corpus.events import HostCall, Job, Layout, RankTrace, Task
 from corpus.planes import group_name
@@ -235,9 +236,9 @@ _SPELLED = {"ep": "exp"}
 """Megatron's names of groups where they differ from ours."""
 
 
-def groups_of(layout: Layout, rank: int) -> dict[str, object]:
+def groups_of(layout: Layout, rank: int) -> dict[str, dict[str, Any]]:
     """What `parallel_group_info` holds of a rank."""
-    found: dict[str, object] = {}
+    found: dict[str, dict[str, Any]] = {}
     everyone = tuple(range(layout.world))
     kinds = () if layout.plain else ("tp", "dp", "pp", "ep")
     wanted = [("default_group", everyone)] + [(kind, layout.group(kind, rank)) for kind in kinds]

@@ -13,7 +13,6 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,8 @@ from corpus.accounting import Interval, Lanes, lanes, length
 from corpus.communication import matrix, times_and_bandwidths
 from corpus.database_writer import write_databases_of_msprof
 from corpus.events import Collective, HostCall, Job, RankTrace, Task
-from corpus.export import EPOCH_NS, Export, groups_of, host_name, us, us_text
+from corpus.export import Export, groups_of, host_name, us, us_text
+from corpus.planes import group_hash
 from corpus.rows import Table
 from corpus.trace_writer import Event, TraceWriter, write_events
 from corpus.troubles import LOADER
@@ -66,7 +66,9 @@ class _Names:
 
     def __init__(self, trace: RankTrace, mode: str) -> None:
         self.graph = mode == "graph"
-        self._launches = sorted((c.start, c) for c in trace.calls if c.layer == "queue" and c.name.startswith("Dequeue"))
+        self._launches = sorted(
+            (c.start, c) for c in trace.calls if c.layer == "queue" and c.name.startswith("Dequeue")
+        )
         self._starts = [start for start, _ in self._launches]
         self._numbers = self._numbered(Steps(trace))
 
@@ -113,7 +115,7 @@ class _Capture:
         framework.mkdir()
         _dump(rank / f"profiler_info_{trace.rank}.json", self._info(kind))
         if trace.collectives:
-            _dump(rank / "profiler_metadata.json", {"parallel_group_info": groups_of(self.job.layout, trace.rank)})
+            _dump(rank / "profiler_metadata.json", {"parallel_group_info": self._groups()})
         if kind == "db":
             write_databases_of_msprof(self.job, trace, output, self.export)
         else:
@@ -131,6 +133,15 @@ class _Capture:
         if self.export.level and trace.collectives:
             _dump(output / "communication.json", self._by_window(times_and_bandwidths))
             _dump(output / "communication_matrix.json", self._by_window(matrix))
+
+    def _groups(self) -> dict[str, object]:
+        """The communicators of the rank. MindSpore's parallel modes name them by their members, and none by its use."""
+        found: dict[str, object] = {}
+        for name, told in groups_of(self.job.layout, self.trace.rank).items():
+            ranks = told["global_ranks"]
+            whole = len(ranks) == self.job.layout.world
+            found[name] = told | {"group_name": "hccl_world_group" if whole else f"{len(ranks)}-{group_hash(name)}"}
+        return found
 
     def _info(self, kind: str) -> dict[str, object]:
         level, trace = self.export.level, self.trace
@@ -195,7 +206,9 @@ class _Capture:
         name = header.index("Name")
         stepped = self.export.steps
         header = ["Step ID" if one == "Step Id" else one for one in header][not stepped :]
-        return header, (self._kernel_row(work, line, name)[not stepped :] for work, line in zip(works, lines, strict=True))
+        return header, (
+            self._kernel_row(work, line, name)[not stepped :] for work, line in zip(works, lines, strict=True)
+        )
 
     def _kernel_row(self, work: Task | Collective, line: list[object], name: int) -> list[object]:
         line[name] = self.names.of_work(work)
@@ -244,16 +257,20 @@ class _Capture:
             "op_id,op_type,num_workers,output_queue_size,output_queue_average_size,output_queue_length,"
             "output_queue_usage_rate,sample_interval,parent_id,children_id",
             "0,Batch,8,,,,,10,,[1]",
-            *(
-                f'{number},{kind},8,"{queue}",{sum(queue) / len(queue)},16,{sum(queue) / len(queue) / 16},10,{number - 1},{child}'
-                for number, kind, queue, child in ((1, "Map", after, "[2]"), (2, "MindRecord", before, ""))
-            ),
+            _operation(1, "Map", after, "[2]"),
+            _operation(2, "MindRecord", before, ""),
         ]
         rank = self.trace.rank
         return {
             f"dataset_iterator_profiling_{rank}.txt": "\n".join([*looks, ""]),
             f"minddata_pipeline_raw_{rank}.csv": "\r\n".join([*raw, ""]),
         }
+
+
+def _operation(number: int, kind: str, queue: list[int], child: str) -> str:
+    """A line of minddata_pipeline_raw_*.csv."""
+    mean = sum(queue) / len(queue)
+    return f'{number},{kind},8,"{queue}",{mean},{_QUEUE_LENGTH},{mean / _QUEUE_LENGTH},10,{number - 1},{child}'
 
 
 def _lower_names(document: Any) -> Any:
@@ -278,7 +295,8 @@ class _Timeline(TraceWriter):
             yield from super()._host_event(call, number)
         elif self.export.records(call) and (told := self._told(call)):
             name, category = told
-            yield {"ph": "X", "name": name, "pid": _PID, "tid": call.thread, "ts": us_text(self.export.host(call.start)),
+            at = us_text(self.export.host(call.start))
+            yield {"ph": "X", "name": name, "pid": _PID, "tid": call.thread, "ts": at,
                    "dur": us(call.end - call.start), "cat": category, "args": {}}  # fmt: skip
         if call.layer == "queue" and not self.names.graph:
             enqueue = call.name == "Enqueue"

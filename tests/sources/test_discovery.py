@@ -372,6 +372,34 @@ def test_stages_follow_from_who_sends_to_whom_when_nothing_else_tells(tmp_path: 
     assert sources[3].read(StepTime)["stage"].tolist() == [1]
 
 
+NAMES = "Name,Start Time(us),Duration(us)\nKernel::KernelLaunch::Default/Send-op1/hcom_send__{group}_0_1,1.0,2.0\n"
+
+
+@pytest.mark.parametrize("told", ["by their names", "by their groups"])
+def test_without_a_communication_file_the_names_of_what_sends_tell_the_stages(told: str, tmp_path: Path) -> None:
+    for rank in range(4):
+        folder = make(tmp_path / f"h_{rank}_20250101000000000_ascend_ms", rank=rank)
+        pair = rank % 2
+        (folder / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv").write_text(NAMES.format(group=100 + pair))
+        groups = {f"5{100 + pair}": {"group_name": "2-77", "global_ranks": [pair, pair + 2], "group_rank": rank // 2}}
+        if told == "by their groups":
+            (folder / "profiler_metadata.json").write_text(json.dumps({"parallel_group_info": groups}))
+    run, _ = open_input(tmp_path)
+    assert (run.parallel.stages, run.parallel.source) == (((0, 1), (2, 3)), "p2p")
+
+
+def test_over_a_communicator_of_all_ranks_those_share_a_stage_that_do_not_send_to_each_other(tmp_path: Path) -> None:
+    for rank in range(4):
+        folder = make(tmp_path / f"h_{rank}_20250101000000000_ascend_ms", rank=rank)
+        output = folder / "ASCEND_PROFILER_OUTPUT"
+        names = {"hcom_send__9_0_1@9": {}, "hcom_allReduce__9_1_1@9": {}}
+        (output / "communication.json").write_text(json.dumps({"step1": {"p2p": {}, "collective": names}}))
+        sent = {"send-top1@9": {f"{rank}-{rank + 2}": {}}, "allreduce-top1@9": {f"{rank}-{(rank + 1) % 4}": {}}}
+        held = sent if rank < 2 else {"allreduce-top1@9": sent["allreduce-top1@9"]}
+        (output / "communication_matrix.json").write_text(json.dumps({"step1": {"p2p": {}, "collective": held}}))
+    assert open_input(tmp_path)[0].parallel.stages == ((0, 1), (2, 3))
+
+
 def test_a_world_without_end_is_no_memory_without_end(tmp_path: Path) -> None:
     folder = make(tmp_path / "w_ascend_pt")
     sizes = {"pipeline_model_parallel_size": 2, "world_size": 1 << 60}

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -36,6 +36,8 @@ from advisor.sources.ascend.matrix_groups import groups_by_senders
 from advisor.sources.ascend.msprof import Results
 from advisor.sources.ascend.reading import Folder, Shelf
 from advisor.sources.ascend.readings import READINGS
+from advisor.sources.ascend.sending_names import sending_groups
+from advisor.sources.ascend.sent_pairs import passed_on_pairs
 from advisor.sources.ascend.settings import LEVELS, Recorded, recorded_settings
 from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.ascend.steps import numbered_steps
@@ -71,7 +73,7 @@ def open_captures(candidates: Sequence[Candidate], given: Input) -> tuple[Run, l
     own_groups = _groups_by_rank(groups, told.own_groups, [folder.rank for folder in ranked])
     layout = parallel_layout(told.sizes, groups, given.job.stages)
     if not layout.source:
-        layout = parallel_layout(told.sizes, groups, _stages_by_traffic(ranked), "p2p")
+        layout = parallel_layout(told.sizes, groups, _stages_by_traffic(ranked, groups), "p2p")
     if not groups and len(ranked) > 1:
         by_senders = groups_by_senders(ranked)
         ranked = [replace(folder, groups_by_senders=by_senders) for folder in ranked]
@@ -409,17 +411,36 @@ def _read_descriptions(folders: Iterable[Folder]) -> _Told:
     return told
 
 
-def _stages_by_traffic(folders: Sequence[Folder]) -> tuple[tuple[int, ...], ...]:
+def _stages_by_traffic(folders: Sequence[Folder], groups: Mapping[str, GroupMembers]) -> tuple[tuple[int, ...], ...]:
     """Stages by who shares a communicator for point-to-point traffic; only when every rank was captured."""
     ranks = [folder.rank for folder in folders]
     if len(ranks) < 2 or ranks != list(range(len(ranks))):  # noqa: PLR2004 - one rank is no pipeline
         return ()
     members: dict[str, list[int]] = defaultdict(list)
+    pairs: dict[str, set[tuple[int, int]]] = defaultdict(set)
     for folder in folders:
-        for group in p2p_groups(folder):
+        for group in p2p_groups(folder) or sending_groups(folder, _groups_with(folder.rank, groups)):
             members[group].append(folder.rank)
+        for group, sender, receiver in passed_on_pairs(folder):
+            pairs[group].add((sender, receiver))
         folder.release()
-    return stages_by_pairs([tuple(group) for group in members.values() if len(group) > 1], len(ranks))
+    linked = (
+        _linked_ranks(groups[name].ranks if name in groups else own, pairs[name]) for name, own in members.items()
+    )
+    return stages_by_pairs([chain for chains in linked for chain in chains if len(chain) > 1], len(ranks))
+
+
+def _groups_with(rank: int, groups: Mapping[str, GroupMembers]) -> list[str]:
+    return [name for name, group in groups.items() if rank in group.ranks]
+
+
+def _linked_ranks(members: Sequence[int], pairs: Collection[tuple[int, int]]) -> list[tuple[int, ...]]:
+    """The ranks that send to each other, told by their places in their communicator; where no places are told, or odd
+    ones, all that share it."""
+    told = [pair for pair in pairs if max(pair) < len(members)]
+    if len(members) == 2 or not told or len(told) < len(pairs):  # noqa: PLR2004 - two can only send to each other
+        return [tuple(members)]
+    return [(members[sender], members[receiver]) for sender, receiver in told]
 
 
 def _describe_run(path: Path, folders: Sequence[Folder], told: _Told, layout: Parallel) -> Run:

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long a loop that takes its batches itself waits for them, and how much of that keeps the device idle.
+"""How long a step waits for its batch, and how much of that keeps the device idle.
 
-MindSpore's profiler times each batch and does not say when that was. The loop takes it as a step begins, on the thread
-that launches: as far as the host calls nothing meanwhile and the device is idle, the batch is what it waits for. Where
-the host is ahead, the device has work left when the step begins, and becomes idle later.
+MindSpore's profiler times each batch that a loop takes itself, and does not say when that was. The loop takes it as a
+step begins, on the thread that launches: as far as the host calls nothing meanwhile and the device is idle, the batch is
+what it waits for. Where the host is ahead, the device has work left when the step begins, and becomes idle later.
+Where steps were not marked, as in databases, it is told where no more pauses than batches last as long as one takes.
+
+Batches that are sunk are not timed. What they can hold up is the first work of a step.
 """
 
 from __future__ import annotations
@@ -13,30 +16,84 @@ import numpy as np
 from advisor.analysis.after_waits import charge_after_waits
 from advisor.analysis.intervals import whole_ns
 from advisor.facts.base import MISSING
-from advisor.facts.derived import BatchWait, Gap
+from advisor.facts.derived import BatchWait, Gap, Preparation
 from advisor.facts.observed import BatchQueue, HostCall, StepWindow
 from advisor.facts.table import Array, Table, values_at
 
 _LAST_NS = np.iinfo(np.int64).max
 _LATE = ("python", "host_late")
 """Causes of idle time in which the host had not launched what comes next."""
+_LIKE = 0.5
+"""The device may have work left for half of the time that a batch takes; a longer pause is like one of a batch."""
 
 
 def batch_waits(
-    queues: Table[BatchQueue], idle: Table[Gap], windows: Table[StepWindow], calls: Table[HostCall]
+    queues: Table[BatchQueue],
+    idle: Table[Gap] | None,
+    windows: Table[StepWindow] | None,
+    calls: Table[HostCall] | None,
+    starts: Table[Preparation] | None = None,
 ) -> Table[BatchWait]:
-    """One row per rank whose batches were timed and whose steps were marked."""
+    """One row per rank of whose batches it is known how long steps wait for them.
+
+    The first recorded step counts only where it is the only one: what came before its work was not recorded.
+    """
+    parts = [_of_sunk_batches(queues.take(queues["sunk"] == 1), starts)]
     taken = queues.take(queues["taken_us"] >= 0)
-    silent = _silent_pauses(idle, calls)
+    if len(taken) and idle is not None and calls is not None:
+        parts.append(_of_timed_batches(taken, _silent_pauses(idle, calls), windows))
+    return Table.concat(BatchWait, parts).sorted_by("rank")
+
+
+def _of_sunk_batches(sunk: Table[BatchQueue], starts: Table[Preparation] | None) -> Table[BatchWait]:
+    """The idle time before the first work of steps, of ranks whose queue on the host was looked at."""
+    sunk = sunk.take(sunk.texts("queue").isin(["host"]))
+    known = Table.empty(Preparation) if starts is None else starts.take(starts["idle_us"] >= 0)
+    ranks, looks = np.unique(sunk["rank"], return_counts=True)
+    told = np.isin(ranks, known["rank"])
+    ranks, looks = ranks[told], looks[told]
+    waited = [known["idle_us"][known["rank"] == rank].mean() for rank in ranks.tolist()]
+    return Table.build(BatchWait, rank=ranks, batches=looks.astype(np.float64), waited_us=waited)
+
+
+def _of_timed_batches(
+    taken: Table[BatchQueue], silent: Table[Gap], windows: Table[StepWindow] | None
+) -> Table[BatchWait]:
     rows = []
     for rank in np.unique(taken["rank"]).tolist():
-        batch = taken["taken_us"][taken["rank"] == rank]
-        begun = windows["start_ns"][(windows["rank"] == rank) & (windows["start_ns"] != MISSING)]
+        batch, pauses = taken["taken_us"][taken["rank"] == rank], silent.take(silent["rank"] == rank)
+        begun = _begun_steps(windows, rank)
         if len(begun):
-            waited = _idle_after(np.sort(begun), batch.mean(), silent.take(silent["rank"] == rank)).sum() / len(begun)
-            rows.append((rank, float(len(batch)), float(batch.mean()), float(waited)))
+            waited = _idle_after(begun, batch.mean(), pauses)
+            known = waited[1:] if len(waited) > 1 else waited
+            rows.append((rank, float(len(batch)), float(batch.mean()), float(known.mean())))
+        elif windows is None and (whole := _idle_like_batches(batch, pauses)) is not None:
+            rows.append((rank, float(len(batch)), float(batch.mean()), whole))
     columns = zip(*rows, strict=True) if rows else ((),) * 4
     return Table.build(BatchWait, **dict(zip(("rank", "batches", "taken_us", "waited_us"), columns, strict=True)))
+
+
+def _begun_steps(windows: Table[StepWindow] | None, rank: int) -> Array:
+    if windows is None:
+        return np.empty(0, np.int64)
+    return np.sort(windows["start_ns"][(windows["rank"] == rank) & (windows["start_ns"] != MISSING)])
+
+
+def _idle_like_batches(batch: Array, pauses: Table[Gap]) -> float | None:
+    """How long the device is idle for batches in the whole of a capture, µs; None where other pauses are as long."""
+    lasts = _joined_lengths(pauses)
+    like = lasts[lasts > _LIKE * batch.mean()]
+    return float(np.minimum(like, batch.mean()).sum()) if len(like) <= len(batch) else None
+
+
+def _joined_lengths(pauses: Table[Gap]) -> Array:
+    """How long pauses last that may be told in parts, µs."""
+    if not len(pauses):
+        return np.empty(0)
+    end = pauses["start_ns"] + whole_ns(pauses["duration_us"])
+    apart = np.flatnonzero(np.append(True, pauses["start_ns"][1:] > end[:-1]))
+    joined: Array = np.add.reduceat(pauses["duration_us"], apart)
+    return joined
 
 
 def _silent_pauses(idle: Table[Gap], calls: Table[HostCall]) -> Table[Gap]:

@@ -46,7 +46,8 @@ def preparations(
 
 def _idle_before_cells(device: DeviceTimeline, windows: Table[StepWindow]) -> Array:
     """Per cell: how long the device neither works nor copies from the host's start of the step on, µs; missing of the
-    first one of a rank, for what came before it was not recorded. A host that is ahead begins others before it too."""
+    first one of a rank, for what came before it was not recorded. What the device waits before an earlier step counts for
+    that one, though a host that is ahead has begun others by then."""
     cells = device.cells
     opened = values_at(windows["start_ns"], row_at(windows["rank"], windows["step"], cells.rank, cells.step))
     of, start, end = device.on_clock(union_of_sets([device.busy, device.copies]))
@@ -55,7 +56,7 @@ def _idle_before_cells(device: DeviceTimeline, windows: Table[StepWindow]) -> Ar
         own = np.flatnonzero((cells.rank == rank) & (opened != MISSING))
         own = own[np.argsort(cells.begin[own], kind="stable")]
         mine = cells.rank[of] == rank
-        since = np.maximum(opened[own], cells.begin[own[:1]])[1:]
+        since = np.maximum(opened[own[1:]], cells.begin[own[:-1]])
         own = own[1:]
         begin = np.maximum(cells.begin[own], since)
         found[own] = (begin - since - covered_ns(union(start[mine], end[mine]), since, begin)) / 1e3

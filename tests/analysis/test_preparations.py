@@ -28,3 +28,10 @@ def test_time_before_the_first_recorded_task_counts_for_no_step_though_the_host_
     """The host is two steps ahead as the recording of the device begins: what that did before is not known."""
     first, second, third = idle("1 0 20000\n2 20000 40000\n3 40000 700000")
     assert math.isnan(first) and (second, third) == (0, 100)
+
+
+def test_what_the_device_waits_before_one_step_counts_for_no_later_one_that_the_host_has_begun_by_then():
+    kernels = read_table(Kernel, "step start_ns duration_us\n1 0 100\n2 150000 100\n3 270000 100")
+    windows = read_table(StepWindow, "step start_ns end_ns\n1 0 5000\n2 5000 9000\n3 9000 400000")
+    found = preparations(read_table(StepTime, RECORDED), kernels, collectives=None, tasks=None, windows=windows)
+    assert found["idle_us"].tolist()[1:] == [50, 20]

@@ -7,9 +7,10 @@ from advisor.facts.base import Count, Fact, Flag, Index, Key, Number, Rank, Shar
 
 
 class BatchWait(Fact):
-    """How long the loop of one rank waits for its batches, and how much of that the device is idle. From the begin of a
-    step on, and as long as a batch takes, pauses count in which the host calls nothing that was recorded: a batch that
-    is fetched while the device works costs nothing.
+    """How long one rank waits for its batches, and how much of that the device is idle. Of batches that its loop takes
+    itself, pauses count from the begin of a step on, as long as one takes, in which the host calls nothing that was
+    recorded: a batch that is fetched while the device works costs nothing. Of batches that are sunk it is the idle time
+    before the first work of a step. The first recorded step does not count.
     """
 
     table = "batch_waits"
@@ -17,8 +18,8 @@ class BatchWait(Fact):
 
     rank: Rank
     batches: Annotated[float, Count("Batches whose time was recorded.")]
-    taken_us: Annotated[float, Us("To get one, on average.")]
-    waited_us: Annotated[float, Us("The idle part of it per step.")]
+    taken_us: Annotated[float, Us("To get one, on average; missing where they are sunk.")]
+    waited_us: Annotated[float, Us("The idle part of it per step; of the whole capture where steps are not marked.")]
 
 
 class RankPhase(Fact):

@@ -85,9 +85,42 @@ RECORDINGS: Mapping[str, Recording] = {
         },
         ("plain", "convolution", "inference"),
     ),
+    "MindSpore, PyNative": Recording(
+        ("text",),
+        {"mindspore": "pynative"},
+        {
+            "data-loader": ("dense", "light"),
+            "python-busy": ("light", "dense"),
+            "slow-rank-host": ("light",),
+            "aicpu-exposed": ("dense", "convolution"),
+            "exposed-communication": ("plain", "dense"),
+        },
+        ("light", "dense", "experts"),
+    ),
+    "MindSpore, graph": Recording(
+        ("text",),
+        {"mindspore": "graph"},
+        {
+            "data-loader-one-rank": ("light", "dense"),
+            "uneven-stages": ("pipeline",),
+            "few-micro-batches": ("pipeline", "interleaved"),
+            "slow-rank-compute": ("dense", "tensor"),
+            "slow-link": ("dense", "plain"),
+            "cast-excess": ("dense", "short"),
+        },
+        ("dense", "pipeline", "interleaved", "tensor"),
+    ),
+    "MindSpore, Level0": Recording(
+        ("text",),
+        {"mindspore": "graph"},
+        {"uneven-stages": ("pipeline",), "few-micro-batches": ("pipeline", "interleaved")},
+        ("pipeline", "interleaved"),
+        levels=(0,),
+    ),
 }  # fmt: skip
 """`totals only`: op_statistic.csv and api_statistic.csv, as people hand them on. `CANN 8.3`: transit and wait of every
 collective are 0 and all its time is idle; its spellings. `untyped …`: CANN of early 2024, whose tasks are of type
-`Other`; of such captures often the timeline alone is left. `no groups`: torch_npu of January 2025."""
+`Other`; of such captures often the timeline alone is left. `no groups`: torch_npu of January 2025. `MindSpore, …`: its
+profiler from 2.5 on; without a communication file at Level0."""
 
 USUAL = ""

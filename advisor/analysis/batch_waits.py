@@ -2,8 +2,8 @@
 """How long a step waits for its batch, and how much of that keeps the device idle.
 
 MindSpore's profiler times each batch that a loop takes itself, and does not say when that was. The loop takes it as a
-step begins, on the thread that launches: as far as the host calls nothing meanwhile and the device is idle, the batch is
-what it waits for. Where the host is ahead, the device has work left when the step begins, and becomes idle later.
+step begins, on the thread that launches: as far as the host calls nothing meanwhile and the device is idle, the batch
+is what it waits for. Where the host is ahead, the device has work left when the step begins, and becomes idle later.
 Where steps were not marked, as in databases, it is told where no more pauses than batches last as long as one takes.
 
 Batches that are sunk are not timed. What they can hold up is the first work of a step.

@@ -38,7 +38,8 @@ def rank_phases(  # noqa: PLR0917 - a step, and what feeds it
         FactMissing: Neither was.
     """
     if phases is None and queues is None:
-        raise FactMissing([StepPhase.table])
+        old = any(capture.source == "insight" for capture in run.captures.values())
+        raise FactMissing([StepPhase.table if old else BatchQueue.table])  # the present profiler records no phases
     counted = Table.empty(StepPhase) if phases is None else phases.take(phases["first"] != 1)
     listed = [counted["rank"], *([] if queues is None else [queues["rank"]])]
     rank = np.unique(np.concatenate(listed))

@@ -46,8 +46,8 @@ def preparations(
 
 def _idle_before_cells(device: DeviceTimeline, windows: Table[StepWindow]) -> Array:
     """Per cell: how long the device neither works nor copies from the host's start of the step on, µs; missing of the
-    first one of a rank, for what came before it was not recorded. What the device waits before an earlier step counts for
-    that one, though a host that is ahead has begun others by then."""
+    first one of a rank, for what came before it was not recorded. What the device waits before an earlier step counts
+    for that one, though a host that is ahead has begun others by then."""
     cells = device.cells
     opened = values_at(windows["start_ns"], row_at(windows["rank"], windows["step"], cells.rank, cells.step))
     of, start, end = device.on_clock(union_of_sets([device.busy, device.copies]))

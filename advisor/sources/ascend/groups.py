@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
@@ -24,6 +25,7 @@ KINDS: Mapping[str, str] = {
     "moetp": "tp",
     "cp_ulysses": "cp",
     "embd": "embedding",
+    "hccl_world_group": "world",
 }
 """Names of groups as frameworks write them, where ours differ; other names stay as they are."""
 
@@ -55,10 +57,14 @@ def communicator_hash(name: str) -> str:
     return str(high << 32 | low)
 
 
+_OF_NO_KIND = re.compile(r"\d+(?:-\d+)+")
+"""How MindSpore's parallel modes name a group: by the number of its ranks and a hash, or by the ranks."""
+
+
 def kind_of(name: str) -> str:
-    """What a group is for, by the name its framework gave it."""
+    """What a group is for, by the name its framework gave it; empty where that says nothing of it."""
     plain = name.strip().lower()
-    return KINDS.get(plain, plain)
+    return "" if _OF_NO_KIND.fullmatch(plain) else KINDS.get(plain, plain)
 
 
 def groups_in_metadata(info: object) -> dict[str, GroupMembers]:

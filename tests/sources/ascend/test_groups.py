@@ -44,7 +44,8 @@ def test_the_hashes_of_real_groups_are_those_of_the_cluster_file(real_data: Path
     assert all(set(ours[name].ranks) == set(theirs[name].ranks) for name in shared)
 
 
-@pytest.mark.parametrize(("name", "kind"), [("dp_cp", "dp"), ("default_group", "world"), ("exp", "ep"), ("TP", "tp")])
+@pytest.mark.parametrize(("name", "kind"), [("dp_cp", "dp"), ("default_group", "world"), ("exp", "ep"), ("TP", "tp"),
+    ("hccl_world_group", "world"), ("8-1511346369440329881", ""), ("0-1-2-3", "")])  # fmt: skip
 def test_kinds_of_groups_have_one_name_each(name: str, kind: str) -> None:
     assert kind_of(name) == kind
 

@@ -7,13 +7,17 @@ An entry of a wrong shape is left out and noted; `Total Op Info` (a sum over the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
+from advisor.facts.base import MISSING
 from advisor.messages.message import Message
 from advisor.sources.ascend.groups import communicator_hash
+from advisor.sources.ascend.host_steps import steps_at_moments
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.files import jsonfile
@@ -33,6 +37,8 @@ SCOPED_OP = re.compile(
 """How MindSpore calls a collective in a graph: its scope, its kind, and a number."""
 _P2P = ("send", "receive", "recv", "batchsendrecv")
 _TOTAL = "total op info"
+_STARTS = ("Communication Time Info", "Start Timestamp(us)")
+_LATEST_NS = 1 << 63
 
 
 class CommunicationEntry(Struct, frozen=True):
@@ -72,8 +78,23 @@ def communication_entries(folder: Folder, name: str) -> tuple[CommunicationEntry
     Raises:
         Unreadable: It cannot be read as a whole.
     """
+    return folder.once(name, lambda: _entries_of_rank(folder, name))
+
+
+def _entries_of_rank(folder: Folder, name: str) -> tuple[CommunicationEntry, ...]:
     path = folder.files[name]
-    return folder.once(name, lambda: tuple(of_rank(jsonfile.load_json(path, folder.notes), path, folder.notes)))
+    found = tuple(of_rank(jsonfile.load_json(path, folder.notes), path, folder.notes))
+    if folder.by_mindspore and all(entry.step == 0 for entry in found):
+        return _with_steps_of_host(folder, found)
+    return found
+
+
+def _with_steps_of_host(folder: Folder, found: Sequence[CommunicationEntry]) -> tuple[CommunicationEntry, ...]:
+    """The entries in their steps, where MindSpore told none apart: of a graph as a whole all are of step 0."""
+    times = [jsonfile.as_number(value_at(entry.content, *_STARTS)) * 1000 for entry in found]
+    moments = np.array([round(ns) if 0 < ns < _LATEST_NS else 0 for ns in times], np.int64)
+    steps = [None if step == MISSING else step for step in steps_at_moments(folder, moments).tolist()]
+    return tuple(replace(entry, step=step) for entry, step in zip(found, steps, strict=True))
 
 
 def p2p_groups(folder: Folder) -> frozenset[str]:

@@ -18,6 +18,7 @@ from advisor.messages.message import Message
 from advisor.sources.ascend.attribution import steps_in_database, steps_in_timeline
 from advisor.sources.ascend.counters import Counter, both_cores, counters_of_tasks, merged_counter
 from advisor.sources.ascend.device_tasks import are_kernels, hardware_rows, streams_of_slices, task_columns
+from advisor.sources.ascend.host_steps import steps_of_waiting_host
 from advisor.sources.ascend.iterations import iterations_of
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.damage_notes import Unreadable
@@ -132,6 +133,10 @@ def _read_details(folder: Folder) -> dict[str, Values]:
     found = folder.columns(
         Kernel, DETAILS, {**HEADINGS, **counters, "cycles": ("aic_total_cycles",)}, _REQUIRED, columns
     )
+    if folder.by_mindspore and "step" not in found:
+        start, lasts = found["start_ns"], found["duration_us"]
+        assert isinstance(start, np.ndarray) and isinstance(lasts, np.ndarray)  # noqa: S101 - times are numbers
+        found = {**found, "step": steps_of_waiting_host(folder, start, lasts)}
     repeated = _repeated_rows(found)
     if not len(repeated):
         return with_plain_names(found)

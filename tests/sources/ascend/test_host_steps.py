@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps where a graph is executed as a whole: MindSpore's kernels bear none then, and its collectives are of step 0."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from advisor.sources.ascend.collectives import COLLECTIVES
+from advisor.sources.ascend.kernels import KERNELS
+from advisor.sources.ascend.reading import Folder
+from advisor.sources.ascend.transfers import TRANSFERS
+from tests.sources.traces import captured, event, of
+
+MARKS = [event("ProfilerStep#7", "0.000", dur=100), event("ProfilerStep#8", "100.000", dur=100)]
+KERNELS_OF_GRAPH = """Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),Block Dim
+Default/network/Mul-op7,Mul,AI_VECTOR_CORE,10.000,40,0,1
+Default/network/Mul-op7,Mul,AI_VECTOR_CORE,{second},40,0,1
+hcom_allReduce__868_0_1,hcom_allReduce_,HCCL,{third},9,0,1
+"""
+
+
+def operator(start_us: float) -> dict[str, object]:
+    return {
+        "Communication Time Info": {"Start Timestamp(us)": start_us, "Elapse Time(ms)": 0.009},
+        "Communication Bandwidth Info": {"HCCS": {"Size Distribution": {"1.0": [1, 0.008]}}},
+    }
+
+
+def folder_of(tmp_path: Path, second: str, third: str, name: str = "w_1_ascend_ms") -> Folder:
+    root = tmp_path / name
+    root.mkdir()
+    told = {"step0": {"p2p": {}, "collective": {"hcom_allReduce__868_0_1@868": operator(float(third))}}}
+    return captured(
+        root,
+        MARKS,
+        kernel_details=KERNELS_OF_GRAPH.format(second=second, third=third),
+        communication=json.dumps(told),
+    )
+
+
+def test_where_the_host_waits_for_the_device_work_is_of_the_step_that_it_begins_in(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, "120.000", "180.000")
+    assert [row["step"] for row in of(KERNELS.ways["text"], folder)] == [7, 8]
+    assert [row["step"] for row in of(COLLECTIVES.ways["text"], folder)] == [8]
+    assert [row["step"] for row in of(TRANSFERS.ways["text"], folder)] == [8]
+
+
+def test_where_the_host_is_ahead_nobody_knows_whose_work_it_is(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, "220.000", "280.000")
+    assert [row["step"] for row in of(KERNELS.ways["text"], folder)] == [None, None]
+    assert [row["step"] for row in of(COLLECTIVES.ways["text"], folder)] == [None]
+    assert [row["step"] for row in of(TRANSFERS.ways["text"], folder)] == [None]
+
+
+def test_pytorch_gives_its_kernels_no_steps_by_time(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, "120.000", "180.000", "w_1_ascend_pt")
+    assert [row["step"] for row in of(KERNELS.ways["text"], folder)] == [None, None]

@@ -45,7 +45,7 @@ OF_SWITCH: Mapping[Text, Text] = {
 OF_RUN: Mapping[str, Text] = {
     "chip": NAMED_CHIP,
     **dict.fromkeys(("workload", "phase", "stack"), TELL_JOB),
-    **dict.fromkeys(("level", "framework", "cann_version", "torch_npu_version"), NOT_RECORDED),
+    **dict.fromkeys(("level", "framework", "execution", "cann_version", "torch_npu_version"), NOT_RECORDED),
     **dict.fromkeys(("world_size", "tp", "pp", "dp", "cp", "ep"), GROUPS),
     "step_us": OF_SWITCH[NPU],
 }

@@ -62,6 +62,7 @@ OF_RUN: Mapping[str, Text] = {
     "level": _WHOLE,
     "framework": _WHOLE,
     "step_us": NPU,
+    "execution": _WHOLE,
     "cann_version": _WHOLE,
     "torch_npu_version": _WHOLE,
 } | dict.fromkeys(("world_size", "tp", "pp", "dp", "cp", "ep"), Group.record_with)

@@ -337,6 +337,14 @@ RUN_NAMES: tuple[RunName, ...] = (
         (*STACKS, "other"),
     ),
     RunName("chip", _TEXT, "chip, such as `Ascend910B`", lambda r: r.chip or None),
+    RunName(
+        "execution",
+        _TEXT,
+        "how MindSpore runs the job: `pynative`, `graph` (whose operators are launched one by one) or `whole graph`; "
+        "missing when not recorded",
+        lambda r: r.execution or None,
+        ("pynative", "graph", "whole graph"),
+    ),
     RunName("cann_version", _TEXT, "version of CANN", lambda r: r.cann_version or None),
     RunName("torch_npu_version", _TEXT, "version of torch_npu", lambda r: r.torch_npu_version or None),
 )

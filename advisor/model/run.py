@@ -135,6 +135,9 @@ class Run(_Model):
     """Name of the input folder."""
     framework: str = ""
     """`PyTorch`, `MindSpore`, or nothing when unknown."""
+    execution: str = ""
+    """How MindSpore runs the job: `pynative`, `graph` (whose operators are launched one by one) or `whole graph`; empty
+    when not recorded."""
     cann_version: str = ""
     torch_npu_version: str = ""
     chip: str = ""

@@ -105,6 +105,7 @@ def run_of(words: str, seen: Iterable[int] = ()) -> Run:
     return Run(
         name="case",
         framework=_text_of_word(said, "framework"),
+        execution=_text_of_word(said, "execution"),
         cann_version=_text_of_word(said, "cann_version"),
         torch_npu_version=_text_of_word(said, "torch_npu_version"),
         chip=_text_of_word(said, "chip"),

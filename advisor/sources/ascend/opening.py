@@ -449,6 +449,7 @@ def _describe_run(path: Path, folders: Sequence[Folder], told: _Told, layout: Pa
     return Run(
         name=show_name(path.resolve().name),
         framework=_framework_name(folders, about),
+        execution=_first_word(found.execution for found in about),
         cann_version=_first_word(found.version("cann_version") for found in about),
         torch_npu_version=_first_word(found.version("torch_npu_version") for found in about),
         chip=told.chip,

@@ -34,6 +34,8 @@ CORE_METRICS: Mapping[str, str] = {
 SAMPLERS = ("sys_io", "sys_interconnection", "host_sys", "data_process")
 """Switches of profilers for what is looked at from time to time: network ports, links, the host, the dataset."""
 _NOTHING_COUNTED = ("ACL_AICORE_NONE", "AiCoreNone")
+_GRAPH, _PYNATIVE = 0, 1
+"""Modes of MindSpore."""
 _COMMON = ("config", "common_config")
 _EXPERIMENTAL = ("config", "experimental_config")
 
@@ -126,6 +128,15 @@ class Recorded(Struct, frozen=True):
     def is_pytorch(self) -> bool:
         """Whether torch_npu wrote profiler_info."""
         return bool(self.version("torch_npu_version")) or bool(as_mapping(value_at(self.info, *_COMMON)))
+
+    @property
+    def execution(self) -> str:
+        """How MindSpore ran the job: `pynative`, `graph` or `whole graph`; empty when not recorded."""
+        mode = as_integer(value_at(self.info, "ms_profiler_info", "context_mode"))
+        levels = (value_at(self.info, "jit_level"), value_at(self.info, "ms_profiler_info", "jit_level"))
+        if mode == _GRAPH:
+            return "whole graph" if "O2" in levels else "graph"
+        return "pynative" if mode == _PYNATIVE else ""
 
     def version(self, name: str) -> str:
         """`cann_version` or `torch_npu_version`; empty when not recorded."""

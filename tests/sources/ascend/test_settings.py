@@ -67,6 +67,20 @@ def test_levels_have_one_spelling(tmp_path: Path, spelling: str) -> None:
     assert recorded_settings(folder(tmp_path, info)).level == expected
 
 
+@pytest.mark.parametrize(
+    ("info", "execution"),
+    [
+        ({"ms_profiler_info": {"context_mode": 1}, "jit_level": ""}, "pynative"),
+        ({"ms_profiler_info": {"context_mode": 0}, "jit_level": "O0"}, "graph"),
+        ({"ms_profiler_info": {"context_mode": 0, "jit_level": "O2"}}, "whole graph"),
+        ({"ms_profiler_info": {"context_mode": "graph"}}, ""),
+        ({"config": {}}, ""),
+    ],
+)
+def test_mindspore_says_how_it_runs_the_job(info: dict[str, object], execution: str, tmp_path: Path) -> None:
+    assert recorded_settings(folder(tmp_path, info)).execution == execution
+
+
 def test_an_unknown_level_is_not_recorded(tmp_path: Path) -> None:
     info = {"config": {"experimental_config": {"_profiler_level": "Level9"}}}
     assert recorded_settings(folder(tmp_path, info)).level is None

@@ -309,7 +309,9 @@ class _Timeline(TraceWriter):
             return call.name, ""
         if call.layer == "queue" and call.name != "Enqueue":
             return self.names.of_launch(call), ""
-        if self.names.graph or call.name == LOADER:
+        if call.name == "aten::item":
+            return "Asnumpy", ""
+        if self.names.graph or call.name in (LOADER, "aten::_local_scalar_dense"):
             return None
         if call.layer == "python":
             return call.name, "python_function"

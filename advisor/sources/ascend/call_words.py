@@ -25,6 +25,9 @@ _CALLS = (
     ("allocate", re.compile(r"aclMallocMem|aclrtMalloc|aclrtFree|aclrtMapMem|aclrtUnmapMem|aclrtReleaseMem")),
 )
 """What a call into CANN does by how its name begins, the first that fits."""
+WAITS_OF_MINDSPORE = {"Asnumpy": "read", "SyncStream": "synchronise"}
+"""Stages in which MindSpore waits for the device: a tensor is read, or all streams are waited for. They are all that tells
+of it at Level0."""
 ACTIVITIES = (*(activity for activity, _ in _CALLS), "read", "fetch", "make", "compile")
 _CODES = {activity: code for code, activity in enumerate(ACTIVITIES)}
 
@@ -39,10 +42,14 @@ def activities_of_calls(name: Texts, into_cann: ArrayLike, operator: ArrayLike, 
     """What each call does, of which it is known whether it goes into CANN, is an operator or a frame of Python."""
     calls, operators, frames = (
         np.array([*(_CODES.get(told(one), -1) for one in name.names), -1], np.int8)[name.codes]
-        for told in (activity_of_call, activity_of_operator, activity_of_range)
+        for told in (activity_of_call, _activity_of_operator, activity_of_range)
     )
     of_framework = np.where(operator, operators, np.where(python, frames, np.int8(-1)))
     return Texts(np.where(into_cann, calls, of_framework), ACTIVITIES)
+
+
+def _activity_of_operator(name: str) -> str:
+    return WAITS_OF_MINDSPORE.get(name, "") or activity_of_operator(name)
 
 
 def activities_in_totals(name: Texts) -> Texts:

@@ -13,7 +13,7 @@ from advisor.facts.narrow import NarrowColumn
 from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table, Texts, Values, code_type
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.call_words import activities_of_calls
+from advisor.sources.ascend.call_words import WAITS_OF_MINDSPORE, activities_of_calls
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import Database
 from advisor.sources.pytorch_words import operator_kind, without_addresses
@@ -108,7 +108,7 @@ def _kinds_of_events(category: Texts, name: Texts) -> Array:
 
 def _kind_of_name(name: str) -> str:
     """The kind of an event without a category; empty where the name tells none."""
-    if _LAUNCHES.match(name):
+    if name in WAITS_OF_MINDSPORE or _LAUNCHES.match(name):
         return "operator"
     return BY_LAYER.get(name.partition("@")[0], "") if "@" in name else ""
 

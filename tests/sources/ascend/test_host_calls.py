@@ -51,6 +51,14 @@ def test_calls_have_the_kind_and_name_of_their_layer(tmp_path: Path, found: Json
     assert (row["kind"], row["name"]) == (kind, name)
 
 
+@pytest.mark.parametrize(("name", "activity"), [("Asnumpy", "read"), ("SyncStream", "synchronise")])
+def test_a_stage_of_mindspore_in_which_the_host_waits_is_known_as_that(
+    tmp_path: Path, name: str, activity: str
+) -> None:
+    (row,) = of(HOST_CALLS.ways["text"], captured(tmp_path, [event(name, "1.000", cat="")]))
+    assert (row["kind"], row["name"], row["activity"]) == ("operator", name, activity)
+
+
 @pytest.mark.parametrize("name", ["RuntimeFramework::WaitTaskFinish::Default", "RunOp", "Default/net/Add-op1"])
 def test_an_event_of_mindspore_that_launches_nothing_is_no_operator(tmp_path: Path, name: str) -> None:
     with pytest.raises(FactMissing):

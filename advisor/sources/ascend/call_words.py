@@ -26,8 +26,8 @@ _CALLS = (
 )
 """What a call into CANN does by how its name begins, the first that fits."""
 WAITS_OF_MINDSPORE = {"Asnumpy": "read", "SyncStream": "synchronise"}
-"""Stages in which MindSpore waits for the device: a tensor is read, or all streams are waited for. They are all that tells
-of it at Level0."""
+"""Stages in which MindSpore waits for the device: a tensor is read, or all streams are waited for. They are all that
+tells of it at Level0."""
 ACTIVITIES = (*(activity for activity, _ in _CALLS), "read", "fetch", "make", "compile")
 _CODES = {activity: code for code, activity in enumerate(ACTIVITIES)}
 

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Captures as MindSpore's profiler writes them: the same job, with what its writers make of steps, names and queues."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import advisor
+import corpus
+from corpus.cases import setup_of
+from corpus.events import Layout
+from corpus.mindspore import MODES
+from corpus.workloads import WORKLOADS
+
+
+@cache
+def _job(case: str = "data-loader") -> corpus.Job:
+    base = replace(setup_of(case), layout=Layout(dp=2))
+    return corpus.job(case, 5, setup=replace(base, workload=replace(base.workload, steps=2)))
+
+
+def lines_of(folder: Path, name: str) -> list[dict[str, str]]:
+    (path,) = sorted(folder.glob(f"*_ascend_ms/*/{name}"))[:1]
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_job_of_both_modes_is_the_one_of_pytorch(tmp_path: Path, mode: str) -> None:
+    theirs = advisor.diagnose(corpus.write(_job(), tmp_path / "ms", mindspore=mode))
+    ours = advisor.diagnose(corpus.write(_job(), tmp_path / "pt"))
+    assert (theirs.run.framework, theirs.run.execution, theirs.run.ranks) == ("MindSpore", mode, ours.run.ranks)
+    assert (theirs.run.steps, theirs.run.step_us) == (ours.run.steps, pytest.approx(ours.run.step_us))
+    assert not [note for note in theirs.findings if note.rule in ("capture/damaged-input", "capture/lost-rows")]
+    assert theirs.findings[0].rule == "io/dataset-pipeline"
+    assert theirs.findings[0].saving.us == pytest.approx(ours.findings[0].saving.us, rel=0.25)
+
+
+def test_a_kernel_bears_the_name_of_what_launched_it(tmp_path: Path) -> None:
+    corpus.write(_job(), tmp_path / "pynative", mindspore="pynative")
+    corpus.write(_job(), tmp_path / "graph", mindspore="graph")
+    eager, graph = (lines_of(tmp_path / mode, "kernel_details.csv") for mode in ("pynative", "graph"))
+    assert all(row["Name"].startswith("PynativeFramework::PyNativeLaunchTask::") for row in eager)
+    kernels = [row for row in graph if "hcom_" not in row["Name"]]  # these count on
+    nodes = [{row["Name"] for row in kernels if row["Step ID"] == step} for step in ("11", "12")]
+    assert nodes[0] and nodes[0] == nodes[1]  # a node of a graph has one name in every step
+    assert all("-op" in name and name.startswith("Kernel::KernelLaunch::") for name in nodes[0])
+
+
+def test_steps_are_windows_of_the_host(tmp_path: Path) -> None:
+    corpus.write(_job(), tmp_path, mindspore="graph")
+    rows = lines_of(tmp_path, "step_trace_time.csv")
+    assert [row["Step"] for row in rows] == [call.name.partition("#")[2] for call in _job().ranks[0].steps()]
+    parts = ("Computing", "Communication(Not Overlapped)", "Free")
+    spans = [sum(float(row[part]) for part in parts) for row in rows]
+    lasted = [(call.end - call.start) / 1e3 for call in _job().ranks[0].steps()]
+    assert all(span <= host for span, host in zip(spans, lasted, strict=True))
+
+
+def test_a_database_holds_neither_steps_nor_calls_of_the_framework(tmp_path: Path) -> None:
+    corpus.write(_job(), tmp_path, "database", mindspore="graph")
+    path = min(tmp_path.glob("*_ascend_ms/*/ascend_mindspore_profiler_0.db"))
+    with closing(sqlite3.connect(path)) as connection:
+        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    assert {"TASK", "CANN_API", "COMMUNICATION_OP"} <= tables
+    assert not tables & {"STEP_TIME", "PYTORCH_API", "CONNECTION_IDS", "MEMORY_RECORD"}
+    run = advisor.diagnose(tmp_path).run
+    assert (run.steps, run.framework, run.execution) == ((), "MindSpore", "graph")
+
+
+def test_groups_are_named_by_their_members(tmp_path: Path) -> None:
+    setup = WORKLOADS["pipeline"]
+    small = replace(setup, workload=replace(setup.workload, layers=2, micro_batches=2, steps=1))  # type: ignore[call-arg]
+    corpus.write(corpus.job("healthy", setup=small), tmp_path, mindspore="graph", level=0)
+    told = json.loads(min(tmp_path.glob("*_ascend_ms/profiler_metadata.json")).read_text())["parallel_group_info"]
+    names = {entry["group_name"] for entry in told.values()}
+    assert "hccl_world_group" in names and len(names) > 1
+    assert advisor.diagnose(tmp_path).run.parallel.stages == ((0, 1), (2, 3))

@@ -20,6 +20,7 @@ from advisor.facts.observed import BatchQueue, DatasetOperation, HostCpu
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.reading import Folder
+from advisor.sources.ascend.settings import recorded_settings
 from advisor.sources.mindinsight.dataset import host_cpu_table, operation_table, read_operations
 from advisor.sources.mindinsight.detect import parse_name
 from advisor.sources.mindinsight.queues import queue_table, read_looks
@@ -27,16 +28,17 @@ from advisor.sources.reading import Reading
 
 
 def _files_on_data(folder: Folder) -> dict[str, Path]:
-    """The files of a rank by kind, as the predecessor's are called."""
+    """The files of a rank by kind, as the predecessor's are called: by the rank, or some by its device on the host."""
     found: dict[str, Path] = {}
+    own = (folder.rank, recorded_settings(folder).device)
     for place in (folder.output, folder.root / "FRAMEWORK"):
         try:
             names = sorted(os.listdir(place))
         except OSError:  # not there, or closed
             continue
-        for file in filter(None, map(parse_name, names)):
-            if file.rank == folder.rank:
-                found.setdefault(file.kind, place / file.name)
+        listed = [file for file in map(parse_name, names) if file is not None and file.rank in own]
+        for file in sorted(listed, key=lambda file: own.index(file.rank)):
+            found.setdefault(file.kind, place / file.name)
     return found
 
 

@@ -60,8 +60,9 @@ class Recorded(Struct, frozen=True):
     @property
     def activities(self) -> tuple[str, ...] | None:
         """`CPU` and `NPU`, as far as they were on."""
-        found = value_at(self.info, *_COMMON, "activities")
-        if not isinstance(found, list):
+        said = (value_at(self.info, *_COMMON, "activities"), value_at(self.info, "profiler_parameters", "activities"))
+        found = next((one for one in said if isinstance(one, list)), None)
+        if found is None:
             return None
         return tuple(sorted({as_text(item).rpartition(".")[2] for item in found} & {"CPU", "NPU"}))
 
@@ -104,6 +105,11 @@ class Recorded(Struct, frozen=True):
     def rank(self) -> int | None:
         """The rank as profiler_info names it; -1 and nothing mean a single card."""
         return _rank_or_none(value_at(self.info, "rank_id"))
+
+    @property
+    def device(self) -> int | None:
+        """The device on its host, as MindSpore names it."""
+        return _rank_or_none(value_at(self.info, "ms_profiler_info", "device_id"))
 
     @property
     def distributed_rank(self) -> int | None:

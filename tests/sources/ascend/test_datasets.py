@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -46,6 +47,19 @@ def test_files_of_another_rank_are_not_taken(capture: Path) -> None:
     _, (source,) = open_input(capture)
     with pytest.raises(FactMissing):
         source.read(DatasetOperation)
+
+
+def test_files_that_bear_the_number_of_the_device_are_those_of_the_rank(capture: Path) -> None:
+    """MindSpore names some by the device on its host, which is the rank on the first host alone."""
+    for path in [*capture.glob("*/*_0.*")]:
+        if path.name.startswith("minddata_pipeline"):
+            continue
+        path.rename(path.with_name(path.name.replace("_0.", "_8.")))
+    info = {"rank_id": 8, "ms_profiler_info": {"rank_id": 8, "device_id": 0}}
+    (capture / "profiler_info_8.json").write_text(json.dumps(info))
+    _, (source,) = open_input(capture)
+    assert [row["operation"] for row in source.read(DatasetOperation).rows()] == ["Batch", "Map", "TFReader"]
+    assert [row["size"] for row in source.read(BatchQueue).rows()] == [0, 0, 2]
 
 
 def test_an_idle_device_before_an_empty_queue_is_told_without_a_time(capture: Path) -> None:

@@ -81,6 +81,11 @@ def test_mindspore_says_how_it_runs_the_job(info: dict[str, object], execution: 
     assert recorded_settings(folder(tmp_path, info)).execution == execution
 
 
+def test_activities_of_mindspore_are_known(tmp_path: Path) -> None:
+    info = {"profiler_parameters": {"activities": ["NPU"]}}
+    assert recorded_settings(folder(tmp_path, info)).activities == ("NPU",)
+
+
 def test_an_unknown_level_is_not_recorded(tmp_path: Path) -> None:
     info = {"config": {"experimental_config": {"_profiler_level": "Level9"}}}
     assert recorded_settings(folder(tmp_path, info)).level is None

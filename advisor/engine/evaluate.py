@@ -245,12 +245,13 @@ def _skip_rule(rule: Rule, frame: Frame, condition: Compiled, run: Run) -> RuleR
     unknown = [n for n in sorted(names) if n in RUN_SCOPE and frame.named.get(n) is None]
     unknown += [n for n in sorted(names) if asked_variables([n])]
     labels = {item.name: item.label for item in rule.evidence}
+    variables = _variables_in_sources(rule.let[name].source for name in names if name in rule.let)
     if not columns and not unknown:
         sources = [condition.source, *(rule.let[name].source for name in rule.let if name in names)]
-        if zeros := zero_divisors(rule, frame, sources, grouped=condition is not rule.where):
+        zeros = zero_divisors(rule, frame, sources, grouped=condition is not rule.where)
+        if zeros and not variables:  # of variables, zero is how often one was recorded
             return _result_of_rule(rule, "skipped", reason.of_zero_divisors(zeros, labels))
         unknown = [n for n in rule.let if n in names and bool(np.all(is_missing(frame.named.get(n))))]
-    variables = _variables_in_sources(rule.let[name].source for name in names if name in rule.let)
     why = reason.of_missing_values(rule.fact, empty or columns, unknown, labels, run, variables, partly=not empty)
     return _result_of_rule(rule, "skipped", why, needs=[f"{rule.fact.table}.{name}" for name in empty or columns])
 

@@ -10,12 +10,15 @@ import pytest
 from advisor.engine.case_runs import TablesAlone
 from advisor.engine.evaluate import evaluate
 from advisor.facts.derived import Overlap
+from advisor.facts.observed import Setting
 from advisor.facts.table import read_table
 from advisor.model.findings import Outcome
 from advisor.rules.bind import bind_rule
 from advisor.rules.cases import run_of
+from advisor.rules.catalog import read_rule
 from advisor.rules.rule import Rule
 from advisor.rules.source import parse_document
+from advisor.shipped_files import shipped_folder
 
 RULE = """\
 id: host/idle
@@ -75,6 +78,14 @@ def test_what_was_not_recorded_is_told_as_before() -> None:
     assert found.reason is not None
     assert "divide" not in found.reason.en
     assert found.needs == ("overlaps.span_us",)
+
+
+def test_a_variable_that_nobody_recorded_is_no_divisor() -> None:
+    rule = read_rule(Path(shipped_folder("rules")) / "env" / "deterministic-communication.yaml")
+    tables = {Setting: read_table(Setting, "rank kind name value\n0 env HCCL_RDMA_TC 132")}
+    found = evaluate(rule, TablesAlone(tables), run_of("rank_count=16")).outcome
+    assert found.reason is not None
+    assert found.reason.en == "environment variables were recorded, but not those that are asked for here"
 
 
 def test_a_divisor_that_is_zero_in_some_groups_skips_nothing_else() -> None:

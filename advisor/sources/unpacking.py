@@ -39,6 +39,8 @@ from advisor.sources.listing import Listing, list_folder, show_name, show_relati
 _WANTED = re.compile(r"(\.(csv|json|db|db-wal|txt)(\.gz)?|info\.json\.\d+)$", re.IGNORECASE)
 """How files end that some family reads."""
 _BLOCK = 1 << 20
+_NAMELESS = "root"
+"""What stands for the one folder that has no name, `/`."""
 _NAME_BYTES = 255
 _ASIDE = ".advisor-aside"
 """Where a folder stands while it is renamed."""
@@ -121,10 +123,11 @@ class UnpackedInput:
         try:
             top = self._new_folder(sum(file.stat().st_size for file in packed))
             leading = {folder for file in packed for folder in file.parents}
-            self._mirror_folder(base, top / base.name, {*packed}, leading)
+            mirror = top / (os.path.basename(os.path.abspath(base)) or _NAMELESS)
+            self._mirror_folder(base, mirror, {*packed}, leading)
         except OSError as wrong:
             raise _unusable_error(self.given, reason_of_error(wrong)) from wrong
-        self.path = top / base.name
+        self.path = mirror
 
     def _new_folder(self, packed_bytes: int) -> Path:
         """A folder for one level of what is unpacked, and how many bytes more may come out."""

@@ -124,6 +124,18 @@ def test_the_report_of_a_packed_capture_is_that_of_the_folder(
     assert not list(private.iterdir())
 
 
+@pytest.mark.parametrize("path", [".", "..", "../."])
+def test_archives_in_the_folder_one_stands_in_are_unpacked(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: Diagnosis, rules: Catalog
+) -> None:
+    pack_folder_of_zips(CASE, tmp_path / "job")
+    (tmp_path / "job" / "notes").mkdir()
+    monkeypatch.chdir(tmp_path / "job" if path == "." else tmp_path / "job" / "notes")
+    found = pipeline.diagnose(pipeline.open_profile(Path(path)), rules)
+    assert found.run.name == "job"
+    assert found.outcomes == whole.outcomes
+
+
 def test_an_archive_of_the_same_name_as_its_folder_has_the_same_paths(
     tmp_path: Path, whole: Diagnosis, rules: Catalog
 ) -> None:

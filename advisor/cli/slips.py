@@ -9,8 +9,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from advisor.report.output_formats import WRITERS
+
 if TYPE_CHECKING:
     from advisor.messages.message import Message, MessageValue
+
+
+_MEANT = "_meant"
+"""The attribute of what was found that holds the parser of the command that was meant."""
+_FORMATS = frozenset({"format", "output-format", *(writer.name for writer in WRITERS)})
+"""What people ask for as an option that wants a report in a format."""
 
 
 class Slip(Exception):
@@ -50,9 +58,10 @@ class Parser(argparse.ArgumentParser):
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """The words as arguments; those that mean nothing are refused."""
         found, unknown = self.parse_known_args(args, namespace)
+        meant: Parser = vars(found).pop(_MEANT)
         if unknown:
-            hint = self._hint_on_unknown(unknown, getattr(found, "path", None))
-            self.refuse(_message("unknown_arguments", words=" ".join(unknown)), hint)
+            hint = meant._hint_on_unknown(unknown, getattr(found, "path", None))
+            meant.refuse(_message("unknown_arguments", words=" ".join(unknown)), hint)
         return found
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -61,6 +70,8 @@ class Parser(argparse.ArgumentParser):
         argparse takes it to be left out as soon as one that stands before it is there.
         """
         found, unknown = super().parse_known_args(args, namespace)
+        if _MEANT not in found:  # the command's own parser comes first, and what it found is handed up
+            setattr(found, _MEANT, self)
         if any(word.startswith("-") for word in unknown):
             return found, unknown
         may_be_left_out = (one for one in self._actions if not one.option_strings and one.nargs == argparse.OPTIONAL)
@@ -73,12 +84,18 @@ class Parser(argparse.ArgumentParser):
         return found, unknown
 
     def _hint_on_unknown(self, unknown: Sequence[str], path: object) -> Message | None:
-        """The option that is nearest; of paths beside the one path, as a shell writes for `prof/*`, their folder."""
+        """The option that is nearest; of paths beside the one path, as a shell writes for `prof/*`, their folder.
+
+        A format is no option: it is the suffix of a report.
+        """
         option = next((word.partition("=")[0] for word in unknown if word.startswith("-")), "")
         if not option and path is not None and all(map(os.path.exists, unknown)):
             folders = {os.path.dirname(word.rstrip("/")) or "." for word in (*unknown, str(path))}
             return _message("one_folder_for_all", folder=folders.pop()) if len(folders) == 1 else None
-        return _nearest_hint(option, _options_below(self))
+        known = tuple(_options_below(self))
+        if option.lstrip("-") in _FORMATS and "-o" in known:
+            return _message("format_by_suffix")
+        return _nearest_hint(option, known)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is None or value in action.choices:

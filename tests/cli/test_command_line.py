@@ -73,6 +73,20 @@ def test_a_slip_of_the_pen_is_answered_with_what_was_meant(
     assert f"did you mean `{meant}`?" in wrong_use(words, capsys)
 
 
+@pytest.mark.parametrize("words", [["--format", "json"], ["--json"], ["--html=r.html"], ["--markdown"], ["--csv"]])
+def test_who_asks_for_a_format_is_told_how_one_is_chosen(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    said = wrong_use(["diagnose", "x", *words], capsys)
+    assert "did you mean" not in said
+    assert "-o report.html" in said
+    assert "-o markdown:-" in said
+
+
+def test_what_one_command_does_not_know_is_held_against_its_own_options(capsys: pytest.CaptureFixture[str]) -> None:
+    said = wrong_use(["rules", "test", "x", "--only", "host/*"], capsys)
+    assert said.startswith("usage: advisor rules test")
+    assert "--config" not in said.partition("error:")[2]
+
+
 def test_a_path_without_a_command_is_answered_with_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert "advisor diagnose" in wrong_use([str(CASE)], capsys)
 

@@ -20,6 +20,10 @@ TEXTS: Mapping[str, Text] = {
         "give the one folder that holds them all: {folder}", "请给出包含它们的那一个目录：{folder}"
     ),
     "unknown_arguments": Text("unrecognized arguments: {words}", "无法识别的参数：{words}"),
+    "format_by_suffix": Text(
+        "the suffix of a report says its format, as in -o report.html; -o markdown:- writes to the standard output",
+        "报告格式由后缀决定，例如 -o report.html；-o markdown:- 写到标准输出",
+    ),
     "invalid_choice": Text("invalid choice: {given} (choose from {choices})", "无效的取值 {given}（可选：{choices}）"),
     "diagnose_it": Text("advisor diagnose {path}", "advisor diagnose {path}"),
     "expected_one_argument": Text("expected one argument", "缺少取值"),

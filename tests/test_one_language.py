@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import ast
+import errno
+import os
 import pickle
 import re
 from pathlib import Path
@@ -60,6 +62,24 @@ def test_what_the_system_and_parsers_say_is_quoted_and_not_translated(said: str)
         assert message.en.endswith(f"({said})")
     assert reason_of_error(PermissionError(13, said)).zh == "没有读写权限"
     assert reason_of_error(OSError(said)).zh == f"`{said.lower()}`"
+
+
+@pytest.mark.parametrize(
+    ("number", "en", "zh"),
+    [
+        (errno.ENOSPC, "no space left on device", "磁盘空间不足"),
+        (errno.EDQUOT, "disk quota exceeded", "超出磁盘配额"),
+        (errno.EROFS, "read-only file system", "文件系统为只读"),
+        (errno.ENOENT, "no such file or directory", "文件或目录不存在"),
+        (errno.EIO, "input/output error", "读写出错"),
+        (errno.ENAMETOOLONG, "file name too long", "文件名过长"),
+        (errno.EBADF, "bad file descriptor", "未打开"),
+    ],
+)
+def test_what_the_system_often_says_is_said_in_the_language_of_the_reader(number: int, en: str, zh: str) -> None:
+    for said in (os.strerror(number), f"Error writing bytes to file. Detail: [errno {number}] {os.strerror(number)}"):
+        reason = reason_of_error(OSError(number, said))
+        assert (reason.en, reason.zh) == (en, zh)
 
 
 def test_a_reason_is_one_short_line_that_ends_no_quotation() -> None:

@@ -18,6 +18,7 @@ AdvisorError
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -205,6 +206,18 @@ class FactMissing(AdvisorError):
 _LONGEST_REASON = 120
 
 
+_OF_THE_SYSTEM = {
+    errno.ENOSPC: "no_space_left",
+    errno.EDQUOT: "quota_exceeded",
+    errno.EROFS: "file_system_read_only",
+    errno.ENOENT: "no_such_file",
+    errno.EIO: "input_output_error",
+    errno.ENAMETOOLONG: "file_name_too_long",
+    errno.EBADF: "not_open",
+}
+"""What the system says of files most often, by its number: libraries put words of their own around it."""
+
+
 def reason_of_error(error: Exception) -> Message:
     """Why something could not be read: the words of the system or of a parser are quoted, one line without paths."""
     if isinstance(error, SpokenError) and isinstance(error.what, Message):
@@ -213,6 +226,8 @@ def reason_of_error(error: Exception) -> Message:
         return Message("no_utf8")
     if isinstance(error, PermissionError):
         return Message("permission_denied")
+    if isinstance(error, OSError) and error.errno in _OF_THE_SYSTEM:
+        return Message(_OF_THE_SYSTEM[error.errno])
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     first = next(iter(said.splitlines()), "")[:_LONGEST_REASON].replace("`", "'")
     words = first.lower() if isinstance(error, OSError) else first

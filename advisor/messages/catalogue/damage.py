@@ -161,6 +161,13 @@ TEXTS: Mapping[str, Text] = {
     "no_utf8": Text("bytes that are no UTF-8", "含有非 UTF-8 字节"),
     "permission_denied": Text("permission denied", "没有读写权限"),
     "unknown_reason": Text("unknown reason", "原因未知"),
+    "no_space_left": Text("no space left on device", "磁盘空间不足"),
+    "quota_exceeded": Text("disk quota exceeded", "超出磁盘配额"),
+    "file_system_read_only": Text("read-only file system", "文件系统为只读"),
+    "no_such_file": Text("no such file or directory", "文件或目录不存在"),
+    "input_output_error": Text("input/output error", "读写出错"),
+    "file_name_too_long": Text("file name too long", "文件名过长"),
+    "not_open": Text("bad file descriptor", "未打开"),
     "quoted": Text("{words}", "`{words}`"),
     # places
     "at_row": Text("row {n}", "第 {n} 行"),

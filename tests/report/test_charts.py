@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import signal
@@ -416,3 +417,29 @@ def test_long_names_of_operators_take_the_width_of_the_page_and_stand_whole_in_t
     assert name in json.dumps(one.spec)
     assert one.note == "time per step, mean of the ranks"
     assert not chart("operators", table("op_type core us:us calls", ("MatMulV2", "x", 4000.0, 10.0))).wide
+
+
+def test_a_type_that_runs_on_several_cores_is_told_apart_by_them() -> None:
+    rows = table(
+        "op_type core us:us calls",
+        ("Cast", "AI_CPU", 328.0, 2.0),
+        ("Cast", None, 162.0, 47.0),
+        ("Add", "AI_CORE", 9, 1.0),
+    )
+    assert [name for name, _ in chart("operators", rows).numbers] == ["Cast (AI_CPU)", "Cast", "Add"]
+
+
+@pytest.mark.parametrize("longest", [3.0, 90.0, 999.0, 40_000.0, 3e7])
+def test_the_line_of_launches_counts_decades_and_nothing_between(longest: float) -> None:
+    rows = [(0, 1, 10.0 * at, 10.0 * at + 10, 5.0, 0.0, 5.0, lead) for at, lead in enumerate((1.0, longest))]
+    axis = course_of(*rows)["parts"][1]["encoding"]["y"]["axis"]
+    assert axis["values"][0] == 1
+    assert axis["values"][-1] <= longest
+    assert all(math.log10(tick).is_integer() for tick in axis["values"])
+    assert len(axis["values"]) <= 4
+
+
+def test_every_column_of_a_map_has_a_heading(language: Language) -> None:
+    for kind in ("rank_steps", "links"):
+        (one,) = (one for one in exhibit_charts(exhibits(), language) if one.kind == kind)
+        assert all(one.heads), kind

@@ -84,7 +84,7 @@ def rank_steps(rows: Sequence[Row], total: int, language: Language, times_of: Ti
     ordered = sorted(longest.items(), key=lambda item: -item[1])
     numbers = [(rank, step, show_value(us, "us")) for (rank, step), us in ordered]
     spec = draw_heat_map(values, across, down, {"value": "var(--accent)"})
-    heads = (rank_word, step_word, "")
+    heads = (rank_word, step_word, say_axis("lasts", language))
     return Drawing(spec, note, heads, numbers, wide=_is_wide(across[2]))
 
 
@@ -131,12 +131,12 @@ def link_speeds(rows: Sequence[Row], total: int, language: Language, times_of: T
         said.insert(0, say_axis("links_grouped", language, count=len(set(ranks))))
     slowest = sorted(told, key=lambda one: -_slowness_within(one.speed, bounds[one.kind]))
     moved = say_axis("moved", language, times_of)
-    heads = (say_axis("source", language), say_axis("target", language), "", "", moved)
+    heads = tuple(say_axis(name, language) for name in ("source", "target", "link", "bandwidth"))
     numbers = [
         (str(one.source), str(one.target), one.kind, show_value(one.speed, "GB/s"), show_value(one.size_bytes, "B"))
         for one in slowest
     ]
-    return Drawing(spec, say("semicolon", language).join(said), heads, numbers, wide=_is_wide(side[0][2]))
+    return Drawing(spec, say("semicolon", language).join(said), (*heads, moved), numbers, wide=_is_wide(side[0][2]))
 
 
 def _read_link(row: Row) -> LinkSpeed | None:

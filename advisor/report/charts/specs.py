@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
@@ -35,7 +36,7 @@ from advisor.report.charts.words import CHARTS, say_axis
 from advisor.report.column_values import CAUSES
 from advisor.report.places import Hosts
 from advisor.report.prose import clean_line, letter_columns
-from advisor.report.words import say, word_for
+from advisor.report.words import say, say_aside, word_for
 from advisor.units import show_value
 
 MOST_BARS = 10
@@ -179,10 +180,11 @@ def _idle_causes(rows: Sequence[Row], total: int, language: Language, times_of: 
 
 
 def _top_operators(rows: Sequence[Row], total: int, language: Language, times_of: TimesOf = "step") -> Drawing | None:
-    """Bars: the operator types with most device time."""
+    """Bars: the operator types with most device time; one that runs on several kinds of cores by each of them."""
+    met = Counter(row.get("op_type") for row in rows)
     bars = [
         (
-            clean_line(row["op_type"], LONGEST_SAID),
+            _type_name(row, language, apart=met[row.get("op_type")] > 1),
             us,
             say_axis("calls_step", language, times_of, count=show_value(row.get("calls"), "count")),
         )
@@ -193,6 +195,12 @@ def _top_operators(rows: Sequence[Row], total: int, language: Language, times_of
     of_all = say_axis("top_of", language, shown=shown, total=total) if total > shown else ""
     note = say("comma", language).join(filter(None, (say_axis("mean_time", language, times_of), of_all)))
     return _bars_drawing(bars, "compute", note, say_axis("time_step", language, times_of))
+
+
+def _type_name(row: Row, language: Language, *, apart: bool) -> str:
+    """An operator type, with the kind of core where that tells it from another bar."""
+    core = clean_line(row["core"], LONGEST_SAID) if apart and row.get("core") is not None else ""
+    return clean_line(row["op_type"], LONGEST_SAID) + (say_aside(core, language) if core else "")
 
 
 Bar = tuple[str, float, str]

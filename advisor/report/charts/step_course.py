@@ -7,6 +7,7 @@ Lanes are areas and not bars: a page stays small however many slices there are.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
@@ -37,6 +38,8 @@ LANE, LEAD = 46, 64
 LETTER, SHORTEST = 8, 8
 """Room for a letter of what stands left of lanes, and so many letters at least: the line of launches has an axis."""
 MOST_LANES = 8
+MOST_TICKS = 3
+"""So many decades are named above the first on the axis of launches."""
 
 
 class _Course(Struct, frozen=True):
@@ -178,7 +181,7 @@ def _stacked_areas(course: _Course) -> Mapping[str, Sequence[tuple[float, tuple[
     return areas
 
 
-def _lead_points(course: _Course) -> list[ChartSpec]:
+def _lead_points(course: _Course) -> list[Mapping[str, float]]:
     """Where slices begin, ms, and the median lead of what began in them, µs: at least 1, as the axis counts decades."""
     return [
         {"ms": round(number_or_zero(row, "from_us") / 1e3, 4), "us": round(max(lead, 1.0), 2)}
@@ -187,7 +190,9 @@ def _lead_points(course: _Course) -> list[ChartSpec]:
     ]
 
 
-def _leads_spec(points: Sequence[ChartSpec], width: int, said: str) -> ChartSpec:
+def _leads_spec(points: Sequence[Mapping[str, float]], width: int, said: str) -> ChartSpec:
+    decades = math.floor(math.log10(max(point["us"] for point in points)))
+    ticks = [10**power for power in range(0, decades + 1, max(1, math.ceil(decades / MOST_TICKS)))]
     return {
         "data": {"values": list(points)},
         "title": {"text": said, "anchor": "start", "color": "var(--muted)", "fontSize": 12, "fontWeight": "normal"},
@@ -201,7 +206,7 @@ def _leads_spec(points: Sequence[ChartSpec], width: int, said: str) -> ChartSpec
                 "type": "quantitative",
                 "title": None,
                 "scale": {"type": "log", "domainMin": 1},
-                "axis": {"tickCount": 3, "labelExpr": TIME_LABEL},
+                "axis": {"values": ticks, "labelExpr": TIME_LABEL},
             },
         },
     }

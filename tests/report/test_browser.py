@@ -161,6 +161,26 @@ def test_nothing_is_wider_than_a_phone(opened: Any) -> None:
         assert opened.execute_script("return document.documentElement.scrollWidth") <= PHONE
 
 
+def test_a_copy_button_covers_no_flag_on_a_phone(browser: Any, renderer: Renderer, tmp_path: Path) -> None:
+    one = rich()
+    (step, *_) = one.rules[0].fix
+    longer = step.model_copy(update={"code": "--num-layers-per-virtual-pipeline-stage 2"})
+    changed = one.model_copy(update={"rules": (one.rules[0].model_copy(update={"fix": (longer,)}), *one.rules[1:])})
+    write_report(changed, tmp_path / "report.html", "en", renderer)
+    with phone(browser):
+        browser.get((tmp_path / "report.html").as_uri())
+        covered = browser.execute_script("""
+            return [...document.querySelectorAll(".copyable")].flatMap(one => {
+              const button = one.querySelector(".copy").getBoundingClientRect();
+              return [...one.querySelectorAll("code span")].filter(word => {
+                const at = word.getBoundingClientRect();
+                return at.right > button.left && at.left < button.right
+                  && at.bottom > button.top && at.top < button.bottom;
+              }).map(word => word.textContent);
+            });""")
+    assert covered == []
+
+
 @pytest.mark.parametrize("name", ["a b'\"<img src=x onerror=alert(1)>&é 中文 $(id)", "W" * LONGEST_WHOLE, "w" * 200])
 def test_no_name_of_a_capture_is_wider_than_a_phone(
     name: str, browser: Any, renderer: Renderer, tmp_path: Path

@@ -326,7 +326,7 @@ class _Compiler:
 
     def on_call(self, node: ast.Call) -> TypedEvaluate:
         if not isinstance(node.func, ast.Name):
-            raise self.fail(node, Message("only_listed_functions"))
+            raise self.fail(node, Message("only_listed_functions"), _function_around(node))
         name = node.func.id
         if name not in language.FUNCTION_NAMES:
             raise self.fail(node, Message("unknown_function", name=name), language.nearest_function(name))
@@ -434,6 +434,16 @@ class _Compiler:
         if found.unit == MOMENT and name not in ("min", "max", "first", "distinct"):
             raise self.fail(node, Message("absolute_times_mean_nothing", name=name), Message("take_differences"))
         return found, run
+
+
+def _function_around(node: ast.Call) -> Message | None:
+    """How what was written behind a name as its method, `x.sum()`, is written here."""
+    method = node.func
+    if not (isinstance(method, ast.Attribute) and isinstance(method.value, ast.Name) and not node.args):
+        return None
+    if node.keywords or method.attr not in language.AGGREGATE_NAMES:
+        return None
+    return Message("write_it_as", words=f"{method.attr}({method.value.id})")
 
 
 def _aggregate_type(name: str, column: TypedEvaluate | None) -> Type:

@@ -12,6 +12,7 @@ from advisor.expr import language
 from advisor.expr.wide_signs import hint_on_wide_sign
 from advisor.messages.errors import ExprError
 from advisor.messages.message import Message
+from advisor.units import FACTORS
 
 SPLIT = Message("split_it")
 
@@ -45,6 +46,7 @@ _NONE = Message("not_an_expression")
 
 
 _ORDER = re.compile(r"\b(?P<value>\w++) ++(?:asc|desc)\w*+$", re.IGNORECASE)
+_ATTACHED_UNIT = re.compile(rf"(?<![\w.\"'])(?P<number>\d++(?:\.\d++)?) ?(?P<unit>{'|'.join(FACTORS)})\b")
 
 
 def _syntax_hint(text: str) -> Message | None:
@@ -52,6 +54,8 @@ def _syntax_hint(text: str) -> Message | None:
         return wide
     if order := _ORDER.search(text.rstrip()):
         return Message("order_by_sign", name=order["value"])
+    if attached := _ATTACHED_UNIT.search(text):
+        return Message("write_it_as", words=f"{attached['number']} * {attached['unit']}")
     if "&&" in text or "||" in text or "!" in text.replace("!=", ""):
         return Message("join_with_words")
     bare = text.replace("==", "").replace("<=", "").replace(">=", "").replace("!=", "").replace("where=", "")

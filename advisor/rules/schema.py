@@ -292,13 +292,28 @@ def _mistake_of_slip(
         given, expected = str(entry.get("input")), str(entry["ctx"]["expected"])
         allowed = [word for word in re.findall(r"'([^']*)'", expected) if word]
         what = Message("is_one_of", name=name, allowed=", ".join(allowed), given=given)
-        return document.mistake(path, what, suggest_close(given, allowed), key=path[-1] == given)
+        hint = _hint_on_unit(given) if path[-1] == "unit" else None
+        return document.mistake(path, what, hint or suggest_close(given, allowed), key=path[-1] == given)
     if kind == "string_pattern_mismatch":
         return document.mistake(path, Message("is_web_address" if name.endswith("url") else "is_rule_id", name=name))
     if kind in _NEEDS:
-        return document.mistake(path, Message(_NEEDS[kind], name=name))
+        return document.mistake(path, Message(_NEEDS[kind], name=name), _hint_on_number(kind, entry.get("input")))
     return document.mistake(path, Message("does_not_fit", name=name, why=str(entry["msg"]).lower()))
 
+
+def _hint_on_unit(given: str) -> Message | None:
+    """What a time counts in the one unit of times."""
+    return Message("times_are_us", unit=given, number=_IN_US[given]) if given in _IN_US else None
+
+
+def _hint_on_number(kind: str, given: object) -> Message | None:
+    """How a percentage is written as a number."""
+    percent = _PERCENT.fullmatch(given) if kind.startswith("float") and isinstance(given, str) else None
+    return Message("share_is_written", number=f"{float(percent[1]) / 100:g}") if percent else None
+
+
+_IN_US = {"s": "1000000", "ms": "1000", "ns": "0.001"}
+_PERCENT = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?[%％]")
 
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 """A key that means nothing, in a model and in a `Text`."""

@@ -26,6 +26,7 @@ _BARE_KEY = re.compile(rf"{_KEY}$")
 _WIDE_COLON = re.compile(r"[ \t]*(?:- +)*[A-Za-z_][A-Za-z0-9_-]*(：)")
 _VALUE = re.compile(rf"(?:{_KEY}:[ \t]++|[ \t]*+(?:- ++)++)(?P<value>[^\s#].*)$")
 _CLOSED_BY: Mapping[str, str] = {"{": "}", "[": "]", '"': '"', "'": "'"}
+_HOLE = re.compile(r"\{\w{1,60}\}")
 _LONGEST_EXAMPLE = 60
 
 
@@ -77,7 +78,10 @@ def _hint_on_value(said: str, text: str, column: int) -> Message | None:
         return Message("quote_the_sign")
     if "mapping values are not allowed" in said:
         return Message("quote_the_colon")
-    return hint_on_wide_sign(text[start:]) if "expected ',' or" in said else None
+    if "expected ',' or" not in said:
+        return None
+    hole = _HOLE.match(text, column)
+    return Message("quote_the_hole", hole=hole[0]) if hole else hint_on_wide_sign(text[start:])
 
 
 def in_quotes(value: str) -> str:

@@ -18,6 +18,7 @@ TEXTS: Mapping[str, Text] = {
     "number_too_large": Text("number is larger than 1e18", "数值大于 1e18"),
     "quote_a_text": Text("a text stands in quotes: {text}", "文本需加引号：{text}"),
     "order_by_sign": Text("`{name}` alone is ascending, `-{name}` descending", "`{name}` 为升序，`-{name}` 为降序"),
+    "write_it_as": Text("write `{words}`", "请写成 `{words}`"),
     "write_narrow_sign": Text("write `{narrow}` instead of `{wide}`", "请将 `{wide}` 改为半角的 `{narrow}`"),
     # what is not of the language
     "not_of_language": Text("{part} is not part of the rule language", "规则语言不支持：{part}"),

@@ -44,6 +44,12 @@ TEXTS: Mapping[str, Text] = {
         "a text that begins with {sign} stands in quotes as a whole: {quoted}",
         "以 {sign} 开头的文本需整体加引号：{quoted}",
     ),
+    "quote_the_hole": Text(
+        "between braces a text with {hole} in it stands in quotes as a whole",
+        "花括号内含 {hole} 的文本需整体加引号",
+    ),
+    "share_is_written": Text("a share is written as {number}", "占比请写成 {number}"),
+    "times_are_us": Text("times are counted in us: 1 {unit} is {number}", "时间以 us 计：1 {unit} 为 {number}"),
     "not_and_tags": Text(
         "a condition is negated with `not`; a text that begins with ! stands in quotes",
         "条件取反请用 `not`；以 ! 开头的文本需加引号",

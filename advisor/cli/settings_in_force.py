@@ -61,7 +61,8 @@ def _read_settings(arguments: argparse.Namespace) -> Settings | None:
         from advisor.messages.errors import UsageError
         from advisor.messages.message import Message
 
-        raise UsageError(Message("does_not_exist", path=path), Message("give_settings", file=SETTINGS_FILE))
+        other = "is_folder" if os.path.isdir(path) else "is_no_file" if os.path.exists(path) else "does_not_exist"
+        raise UsageError(Message(other, path=path), Message("give_settings", file=SETTINGS_FILE))
     if path is None:
         path = _take_nearest_settings(arguments)
     if path is None:

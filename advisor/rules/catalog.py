@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from advisor.facts.base import Fact
-from advisor.messages.errors import FilePlace, Mistake, RuleError, UsageError
+from advisor.messages.errors import FilePlace, Mistake, RuleError, UsageError, reason_of_error
 from advisor.messages.message import Message, did_you_mean
 from advisor.rules import source
 from advisor.rules.bind import Rule, bind_rule
@@ -221,7 +221,7 @@ def _entries_below(directory: Path) -> Iterator[os.DirEntry[str]]:
                         waiting.append(Path(entry.path))
                     yield entry
         except OSError as error:
-            raise _wrong_folder(folder, Message("cannot_be_read", why=str(error.strerror))) from None
+            raise _wrong_folder(folder, Message("cannot_be_read", why=reason_of_error(error))) from None
 
 
 def _wrong_folder(folder: Path, what: Message, hint: Message | None = None) -> RuleError:

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 from msgspec import Struct, field
 
-from advisor.messages.errors import FilePlace, Mistake, RuleError
+from advisor.messages.errors import FilePlace, Mistake, RuleError, reason_of_error
 from advisor.messages.message import Message, did_you_mean
 from advisor.regular_files import NotRegularError, leads_out, read_regular
 from advisor.rules.slips import find_slip
@@ -200,7 +200,7 @@ def read_text(path: Path, file: str) -> str:
     except NotRegularError:
         raise RuleError([Mistake(FilePlace(file), Message("no_regular_file"))]) from None
     except OSError as error:
-        raise RuleError([Mistake(FilePlace(file), Message("cannot_be_read", why=str(error.strerror)))]) from None
+        raise RuleError([Mistake(FilePlace(file), Message("cannot_be_read", why=reason_of_error(error)))]) from None
     if len(raw) > MAX_BYTES:
         raise RuleError([Mistake(FilePlace(file), Message("file_too_large", limit=MAX_BYTES // 1024))])
     try:

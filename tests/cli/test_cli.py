@@ -137,6 +137,8 @@ def test_what_cannot_be_read_ends_with_three_and_one_clear_sentence(
         ),
         (["--only", "hots/*", "--only", "host/*"], "no rule matches hots/*\n    hint: did you mean `host/*`?"),
         (["--config", "missing.yaml"], "missing.yaml does not exist"),
+        (["--config", "."], ". is a folder\n    hint: give a file of settings such as advisor.yaml"),
+        (["--config", os.devnull], f"{os.devnull} is no regular file"),
         (["--rules", "no-rules-here"], "no-rules-here does not exist"),
     ],
 )

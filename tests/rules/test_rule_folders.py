@@ -135,7 +135,10 @@ def test_a_folder_that_cannot_be_listed_is_named(rules: Path, monkeypatch: pytes
 
     monkeypatch.setattr(os, "scandir", refuse)  # root may open everything
     (said,) = told(rules)
-    assert "closed: cannot be read: Permission denied" in said
+    assert "closed: cannot be read: permission denied" in said
+    with pytest.raises(RuleError) as refused:
+        Catalog.load([rules])
+    assert refused.value.say("zh").endswith("closed: 无法读取：没有读写权限")
 
 
 @pytest.mark.parametrize("command", (["rules", "lint"], ["rules", "test"], ["rules", "list", "--rules"]))

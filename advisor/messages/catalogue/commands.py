@@ -47,6 +47,7 @@ TEXTS: Mapping[str, Text] = {
     ),
     "no_folder_for": Text("{path}: the folder {folder} does not exist", "{path}：目录 {folder} 不存在"),
     "make_folder": Text("make the folder first", "请先创建该目录"),
+    "is_no_file": Text("{path} is no regular file", "{path} 不是普通文件"),
     "is_folder": Text("{path} is a folder", "{path} 是目录"),
     "is_disk": Text(
         "{path} is a disk, and a report would replace what is on it", "{path} 是磁盘设备，写入报告会覆盖其中的数据"

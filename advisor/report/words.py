@@ -99,6 +99,15 @@ WORDS: Mapping[str, Text] = {
         "指定的规则（{asked}）均未发现需要处理的问题，其他规则未参与检查。"
         "检查通过的规则：{looked}；另有 {blind} 条未能检查。",
     ),
+    "asked_found_trifles": _t(
+        "What the rules that were asked for ({asked}) found is not worth acting on; no other rule looked.",
+        "指定的规则（{asked}）发现的问题都不值得优先处理，其他规则未参与检查。",
+    ),
+    "asked_found_trifles_but": _t(
+        "What the rules that were asked for ({asked}) found is not worth acting on; no other rule looked. Could not "
+        "look: {blind}.",
+        "指定的规则（{asked}）发现的问题都不值得优先处理，其他规则未参与检查；另有 {blind} 条未能检查。",
+    ),
     "asked_checked_nothing": _t(
         "None of the rules that were asked for ({asked}) could look at this capture, and no other rule looked. This is "
         "no sign of health.",

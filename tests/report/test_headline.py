@@ -228,6 +228,18 @@ def test_remarks_on_the_capture_and_trifles_do_not_lead() -> None:
             "looked. In order: capture quality 1; could not look: 1.",
         ),
         (
+            {"acme/mine": "fired"},
+            "fine",
+            "What the rules that were asked for (acme/*, capture/*) found is not worth acting on; no other rule "
+            "looked.",
+        ),
+        (
+            {"acme/mine": "fired", "acme/more": "skipped"},
+            "fine",
+            "What the rules that were asked for (acme/*, capture/*) found is not worth acting on; no other rule "
+            "looked. Could not look: 1.",
+        ),
+        (
             {"acme/mine": "not applicable"},
             "blind",
             "None of the rules that were asked for (acme/*, capture/*) could look at this capture, and no other rule "
@@ -236,7 +248,7 @@ def test_remarks_on_the_capture_and_trifles_do_not_lead() -> None:
     ],
 )
 def test_where_only_some_rules_were_asked_for_the_job_is_not_called_healthy(
-    outcomes: dict[str, Literal["quiet", "skipped", "not applicable"]], kind: str, told: str
+    outcomes: dict[str, Literal["fired", "quiet", "skipped", "not applicable"]], kind: str, told: str
 ) -> None:
     trifle = _finding("acme/other", 0.01)
     looked = tuple(Outcome(rule=name, outcome=said) for name, said in outcomes.items())

@@ -152,7 +152,7 @@ def first_findings(diagnosis: Diagnosis, aside: Collection[str] = ()) -> tuple[L
     names = names or dict.fromkeys(one.fingerprint for one in trusted if one.may_weigh_much)
     found = [by_name[name] for name in names if name not in aside]
     if not found:
-        return "fine" if _quiet_by_category(diagnosis) else "blind", ()
+        return "fine" if _quiet_by_category(diagnosis) or _asked_rules_fired(diagnosis) else "blind", ()
     kind = _headline_kind(found[0])
     return kind, tuple(finding for finding in found if _headline_kind(finding) == kind)
 
@@ -225,8 +225,9 @@ def nothing_to_fix(diagnosis: Diagnosis, language: Language) -> str:
         f"{word_for(CATEGORIES, name, language) or clean_line(name)} {count}" for name, count in quiet.most_common()
     ]
     blind = sum(outcome.outcome in ("skipped", "failed") for outcome in diagnosis.outcomes)
-    little = diagnosis.split is None and blind > quiet.total()
-    begins = "asked_found_nothing" if diagnosis.asked else "nothing_found"
+    trifles = _asked_rules_fired(diagnosis) and not quiet
+    little = diagnosis.split is None and blind > quiet.total() and not trifles
+    begins = "asked_found_trifles" if trifles else "asked_found_nothing" if diagnosis.asked else "nothing_found"
     name = "nothing_found_in_little" if little else f"{begins}_but" if blind else begins
     comma, asked = say("comma", language), _say_asked(diagnosis, language)
     return say(name, language, looked=comma.join(looked), blind=blind, asked=asked)
@@ -249,6 +250,11 @@ def _quiet_by_category(diagnosis: Diagnosis) -> Counter[str]:
     """
     quiet = (outcome.rule.split("/", 1)[0] for outcome in diagnosis.outcomes if outcome.outcome == "quiet")
     return Counter(category for category in quiet if category != "capture" or diagnosis.asked)
+
+
+def _asked_rules_fired(diagnosis: Diagnosis) -> bool:
+    """Whether rules were asked for alone, and found something."""
+    return bool(diagnosis.asked) and any(outcome.outcome == "fired" for outcome in diagnosis.outcomes)
 
 
 def _next_gain(diagnosis: Diagnosis, language: Language) -> Prose:

@@ -23,7 +23,7 @@ from advisor.facts.base import Fact
 from advisor.messages.text import LANGUAGES, Language, fill_holes
 from advisor.model.comparison import Comparison
 from advisor.model.explanation import Explanation
-from advisor.model.findings import Diagnosis
+from advisor.model.findings import Diagnosis, Reference
 from advisor.model.inspection import Inspection
 from advisor.model.statistics import Statistics
 from advisor.model.verdict import Verdict
@@ -180,8 +180,12 @@ def _rule_page(rule: Rule) -> str:
     for language in LANGUAGES:
         parts += [f"## {'English' if language == 'en' else '中文'}\n", *_rule_words(rule, language)]
     parts += ["## The rule itself\n", "```yaml", _logic_as_written(rule), "```\n"]
-    links = [f"- [{reference.title}]({reference.url})" for reference in rule.info().references]
+    links = [f"- [{_both_titles(reference)}]({reference.url})" for reference in rule.info().references]
     return "\n".join([*parts, "## References · 参考\n", *links, ""])
+
+
+def _both_titles(reference: Reference) -> str:
+    return " · ".join(dict.fromkeys(map(reference.say_title, LANGUAGES)))
 
 
 def _statement_link(key: str, up: str) -> str:

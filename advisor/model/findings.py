@@ -356,7 +356,13 @@ class Reference(_Model):
     """Where to read more."""
 
     title: str
+    title_zh: str = ""
+    """What it is called in Chinese; empty where that is the same."""
     url: str
+
+    def say_title(self, language: str) -> str:
+        """What the page is called in one language."""
+        return self.title_zh if language == "zh" and self.title_zh else self.title
 
     def concerns(self, device_family: str, framework: str) -> bool:
         """Whether it says anything to those with such devices and this framework; PyTorch where none is known."""

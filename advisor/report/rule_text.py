@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from advisor.messages.markup import rule_text_parser, web_address
-from advisor.messages.text import CJK
+from advisor.messages.text import CJK, Language
 from advisor.report.blocks import Block, Blocks, Code, Grid, ListBlock, Paragraph, Quote
 from advisor.report.prose import Prose, TextPiece, clean_block, fill_pieces, join_pieces, parse_prose, strong
 
@@ -36,9 +36,10 @@ def rule_sentence(text: str, values: Mapping[str, TextPiece] | None = None) -> P
     return _Reader(values or {}).sentence(inline.children)
 
 
-def reference_prose(reference: Reference) -> Prose:
-    """Where to read more: its title, which leads there where that is an address of the web."""
-    return tuple(replace(piece, url=web_address(reference.url)) for piece in parse_prose(reference.title))
+def reference_titles(references: Iterable[Reference], language: Language) -> Iterator[Prose]:
+    """Where to read more: titles, each of which leads there where that is an address of the web."""
+    for one in references:
+        yield tuple(replace(piece, url=web_address(one.url)) for piece in parse_prose(one.say_title(language)))
 
 
 @lru_cache(2048)

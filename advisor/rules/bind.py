@@ -17,7 +17,7 @@ from advisor.facts.names import FACTS
 from advisor.messages.errors import ExprError, Mistake
 from advisor.messages.message import Message
 from advisor.messages.text import Text, hole_names, holes_with_more, open_hole_names
-from advisor.model.findings import Confidence, Param, Reference, Severity
+from advisor.model.findings import Confidence, Param, Severity
 from advisor.rules.occurrences import Occurrences, bound_occurrences
 from advisor.rules.rule import ConfidenceChoice, EvidenceSpec, ExcerptSpec, Levels, Rule, SavingSpec
 from advisor.rules.schema import RuleFile, check_shape
@@ -127,7 +127,7 @@ class _Binder:
             fix=tuple(f.as_step() for f in w.fix),
             fix_when=self.fix_when(scope),
             pattern_fixes=w.pattern_fixes,
-            references=tuple(Reference(title=r.title, url=r.url) for r in w.references),
+            references=tuple(r.as_reference() for r in w.references),
             document=self.document,
         )
 

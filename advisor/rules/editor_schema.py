@@ -82,7 +82,10 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "takes": "What it takes more of: where a finding says that this is scarce, the step says so.",
         "when": "Only where this holds of the finding or of the run.",
     },
-    "ReferenceFile": {"title": "The name of the page.", "url": "Its address."},
+    "ReferenceFile": {
+        "title": "The name of the page; `en` and `zh` where it is called differently in them.",
+        "url": "Its address.",
+    },
     "CaseFile": {
         "name": "The promise it keeps.",
         "given": "Tables by name: a header and a row a line; `run:` sets names of the run.",

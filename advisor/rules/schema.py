@@ -14,7 +14,7 @@ from advisor.expr.wide_signs import hint_on_wide_sign
 from advisor.messages.errors import Mistake
 from advisor.messages.message import Message
 from advisor.messages.text import Text
-from advisor.model.findings import RemedyStep
+from advisor.model.findings import Reference, RemedyStep
 from advisor.rules.source import Path_, RuleDocument, suggest_close, suggest_known
 
 CATEGORIES = ("capture", "host", "compute", "comm", "ranks", "pipeline", "memory", "io", "env")
@@ -135,8 +135,14 @@ class FixFile(_Part):
 class ReferenceFile(_Part):
     """Where to read more."""
 
-    title: str = Field(min_length=1)
+    title: Annotated[str, Field(min_length=1)] | Words
     url: str = Field(pattern=r"^https?://")
+
+    def as_reference(self) -> Reference:
+        """The page as reports name it."""
+        if isinstance(self.title, str):
+            return Reference(title=self.title, url=self.url)
+        return Reference(title=self.title.en, title_zh=self.title.zh, url=self.url)
 
 
 class CaseFile(_Part):

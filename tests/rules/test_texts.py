@@ -60,3 +60,31 @@ def test_no_rule_sends_its_reader_to_another_finding(rule: Rule) -> None:
     for text in told(rule):
         for said in (text.en, text.zh):
             assert not ELSEWHERE.search(said), said
+
+
+CHINESE = re.compile("[\u4e00-\u9fff]")
+ENGLISH = re.compile(r" [a-z]{3,}(?![\w.(])")
+"""A word that is none of a name, an option or a module."""
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_a_page_to_read_is_named_in_the_language_of_the_reader(rule: Rule) -> None:
+    for one in rule.info().references:
+        assert not CHINESE.search(one.say_title("en")), one.title
+        chinese = one.say_title("zh")
+        assert CHINESE.search(chinese) or not ENGLISH.search(chinese) or chinese in PAPERS, chinese
+
+
+PAPERS = frozenset(
+    {
+        "GPipe: efficient training of giant neural networks using pipeline parallelism",
+        "Efficient large-scale language model training on GPU clusters using Megatron-LM",
+        "Characterizing Compute-Communication Overlap in GPU-Accelerated Distributed Deep Learning",
+        "Taming Throughput-Latency Tradeoff in LLM Inference with Sarathi-Serve (OSDI 2024)",
+        "Ring attention with blockwise transformers for near-infinite context",
+        "Understanding stragglers in large model training using what-if analysis (StragglerAnalysis)",
+        "Understanding stragglers in large model training using what-if analysis (StragglerAnalysis, job SE)",
+        "Williams, Waterman and Patterson, Roofline (2009)",
+    }
+)
+"""Papers, which are called the same in any language."""

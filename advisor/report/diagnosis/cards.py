@@ -33,7 +33,7 @@ from advisor.report.prose import (
     parse_prose,
     plain_prose,
 )
-from advisor.report.rule_text import reference_prose, rule_sentence, rule_text
+from advisor.report.rule_text import reference_titles, rule_sentence, rule_text
 from advisor.report.sources import named_line
 from advisor.report.words import (
     CATEGORIES,
@@ -321,7 +321,7 @@ class Maker:
             bound=say("at_most" if bounded else "about", self.language),
             actions=tuple(self.action(step, finding, holes) for step in info.remedy(finding)),
             assumes=self.assumed(finding, info, holes),
-            references=tuple(map(reference_prose, info.references)),
+            references=tuple(reference_titles(info.references, self.language)),
         )
 
     def assumed(self, finding: Finding, info: RuleInfo, holes: Mapping[str, TextPiece]) -> Prose:

@@ -13,7 +13,7 @@ from advisor.report.diagnosis.finding import remedy_list
 from advisor.report.explanation.words import say_explained
 from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, TextPiece, code_prose, plain_prose, strong
-from advisor.report.rule_text import reference_prose, rule_sentence
+from advisor.report.rule_text import reference_titles, rule_sentence
 from advisor.report.words import say_aside
 from advisor.units import show_value
 
@@ -40,7 +40,7 @@ class RuleBlocks(Phrases):
             yield self.heading("thresholds")
             yield Grid(self.heads("threshold", "value", "basis"), tuple(map(self.param_row, info.params)))
         yield from self.remedy(info.fix)
-        yield from self.listed("references", map(reference_prose, info.references))
+        yield from self.listed("references", reference_titles(info.references, self.language))
 
     def introduction(self, info: RuleInfo) -> Iterator[Block]:
         """Its id, what it finds, and why to care."""

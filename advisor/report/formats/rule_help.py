@@ -12,7 +12,7 @@ from advisor.report.diagnosis.cards import open_step, open_text, open_title
 from advisor.report.diagnosis.finding import remedy_list
 from advisor.report.prose import TextPiece, clean_block, clean_line, flat_text
 from advisor.report.renderers.markdown import document_text
-from advisor.report.rule_text import reference_prose
+from advisor.report.rule_text import reference_titles
 from advisor.report.words import say
 
 
@@ -47,7 +47,8 @@ def _help_blocks(info: RuleInfo, language: Language) -> Iterator[Block]:
     if info.fix:
         yield Paragraph((TextPiece(say("fix", language), strong=True),))
         yield from remedy_list((open_step(step, language) for step in info.fix), language, "bash", "python")
-    if links := [title for title in map(reference_prose, info.references) if any(piece.url for piece in title)]:
+    titles = reference_titles(info.references, language)
+    if links := [title for title in titles if any(piece.url for piece in title)]:
         yield Paragraph((TextPiece(say("references", language), strong=True),))
         yield from bullet_list(links)
 

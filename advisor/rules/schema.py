@@ -224,7 +224,7 @@ def check_shape(document: RuleDocument) -> tuple[RuleFile | None, list[Mistake],
 def _told_better(path: Path_, slip: Mapping[str, Any], told: Iterable[Path_]) -> bool:
     """Whether a mapping is only said to be no word, while what is wrong inside it is told too."""
     inside = any(other[: len(path)] == path and other != path for other in told)
-    return slip["type"] == "literal_error" and inside
+    return slip["type"] in ("literal_error", "string_type") and inside
 
 
 def _bridge_slips(data: dict[str, Any], told: Mapping[Path_, Mapping[str, Any]]) -> dict[str, Any]:
@@ -269,7 +269,7 @@ def _path_in_data(loc: tuple[str | int, ...], data: Any) -> Path_:
         elif (
             index == len(loc) - 1
             and isinstance(data, dict)
-            and not str(step).startswith(("literal[", "dict[", "list["))
+            and not str(step).startswith(("literal[", "dict[", "list[", "constrained-", "function-"))
         ):
             path.append(step)
     return tuple(path)

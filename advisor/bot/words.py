@@ -41,7 +41,7 @@ WORDS: Mapping[str, Text] = {
     "unjudged": _t("not judged for want of a baseline: {bars}", "缺少基线，未判定：{bars}"),
     # sections
     "new_or_worse": _t("New or worse", "新增或变差"),
-    "better_or_gone": _t("Better or gone", "改善或消失"),
+    "better_or_gone": _t("Better or gone", "好转或消失"),
     "others": _t("Other findings: {count}", "其他问题：{count} 个"),
     "conditions": _t("What stands between the two captures", "两份采集的差异"),
     "nothing_new": _t("Nothing new and nothing worse against the baseline.", "与基线相比没有新增或变差的问题。"),

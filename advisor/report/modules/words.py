@@ -27,8 +27,8 @@ WORDS: Mapping[str, Text] = {
         "Most of it in one place: `{module}` takes {share} of the kernel time.",
         "最集中处：`{module}` 占算子时间的 {share}。",
     ),
-    "source_mark": _t("{ranges} marked calls", "{ranges} 次打点标记的模块调用"),
-    "source_python": _t("{ranges} calls on the Python stack", "{ranges} 次 Python 调用栈中的模块调用"),
+    "source_mark": _t("{ranges} marked calls", "打点标记的模块调用 {ranges} 次"),
+    "source_python": _t("{ranges} calls on the Python stack", "Python 调用栈中的模块调用 {ranges} 次"),
     "linked": _t(
         "{share} of the kernel time of the whole recording traced to the host",
         "整个采集过程的算子时间有 {share} 可追溯到 host",

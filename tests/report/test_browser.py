@@ -245,6 +245,24 @@ def test_a_mark_of_a_chart_says_its_values_at_once_and_is_silent_elsewhere(opene
     assert opened.get_log("browser") == []
 
 
+def test_the_moments_of_an_operator_fit_a_laptop(browser: Any, renderer: Renderer, tmp_path: Path) -> None:
+    one = rich()
+    event = Occurrence(
+        table="host_calls", rank=0, step=9, name="torch::autograd::AccumulateGrad", start_ns=1606910597307097000,
+        duration_us=5630.0, since_step_us=160_000.0, since_start_us=1_019_016.0,
+    )  # fmt: skip
+    first = one.findings[0].model_copy(update={"occurrences": (event,)})
+    changed = one.model_copy(update={"findings": (first, *one.findings[1:])})
+    write_report(changed, tmp_path / "report.html", "en", renderer)
+    browser.get((tmp_path / "report.html").as_uri())
+    beyond = """
+        document.querySelectorAll("details").forEach((part) => { part.open = true; });
+        return [...document.querySelectorAll(".finding > details .scroll")]
+            .filter((one) => one.textContent.includes("AccumulateGrad"))
+            .map((one) => one.scrollWidth - one.clientWidth)"""
+    assert browser.execute_script(beyond) == [0]
+
+
 def test_print_cuts_no_column_off(browser: Any, renderer: Renderer, tmp_path: Path) -> None:
     name = "torch/nn/modules/container.py(213): forward"
     event = Occurrence(

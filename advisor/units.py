@@ -16,6 +16,9 @@ from msgspec import Struct
 
 ValueKind = Literal["number", "text", "bool"]
 
+LONGEST_US = 1e15
+"""Nothing lasts 31 years: longer durations are damage, and would overflow int64 ns."""
+
 UNITS = ("", "us", "ns", "B", "GB/s", "MHz", "count", "share", "times")
 
 FACTORS: dict[str, tuple[float, str]] = {

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.attention_work import BACKWARD, FORWARD, AttentionArguments, flops_of_marked_attention
-from advisor.analysis.families import families_of
+from advisor.analysis.families import MULTIPLYING, families_of
 from advisor.analysis.grouping import group_by, row_at
 from advisor.analysis.module_calls import ChargedWork, LaunchTables, charge_work, lanes_of, linked_operators
 from advisor.analysis.tensors import parse_tensors
@@ -25,7 +25,6 @@ from advisor.facts.observed import (
 )
 from advisor.facts.table import Array, Table, values_at
 
-_MULTIPLY = ("matmul", "convolution", "attention")
 _TENSORS = ("input_shapes", "input_dtypes", "input_formats", "output_shapes", "output_dtypes")
 _UNKNOWN = -1 << 60
 ALIKE = ("op_type", "core", "input_shapes", "input_dtypes", "input_formats", "output_shapes")
@@ -62,7 +61,7 @@ def attention_calls(
 def _marks_of_operators(marks: Table[AttentionMark], kernels: Table[Kernel], work: ChargedWork) -> Array:
     """Per operator: the row of the mark that speaks of it, -1 without one."""
     found = np.full(len(work.operators), -1)
-    multiplies = families_of(kernels.texts("op_type"), kernels.texts("core")).isin(_MULTIPLY)
+    multiplies = families_of(kernels.texts("op_type"), kernels.texts("core")).isin(MULTIPLYING)
     operators = np.unique(work.operator[: work.kernels][multiplies & (work.operator[: work.kernels] >= 0)])
     lanes = lanes_of(marks, work.operators)
     lane, start = lanes[1][operators], work.operators["start_ns"][operators]

@@ -80,6 +80,8 @@ have a library before ::, or begin as its kernels do. Kernels that somebody wrot
 """
 _IN_LIBRARIES = tuple((family, re.compile(pattern)) for family, pattern in _OF_LIBRARIES)
 
+MULTIPLYING = ("matmul", "convolution", "attention")
+"""Families whose kernels use the cube unit."""
 FAMILIES = (*(family for family, _ in _PATTERNS), AI_CPU, OTHER)
 """Every family there is."""
 

@@ -14,18 +14,16 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.facts.table import Array
+from advisor.units import LONGEST_US
 
 _A, _B = 1, 2
 _ROWS = 1 << 18
 """2 MiB of a column, which a cache holds."""
 
-_LONGEST_US = 1e15
-"""Thirty years."""
-
 
 def whole_ns(us: Array) -> Array:
     """Lengths of time in µs as whole ns: 0 where one is missing, and none longer than moments can hold."""
-    found: Array = np.rint(np.clip(np.nan_to_num(us), -_LONGEST_US, _LONGEST_US) * 1e3).astype(np.int64)
+    found: Array = np.rint(np.clip(np.nan_to_num(us), -LONGEST_US, LONGEST_US) * 1e3).astype(np.int64)
     return found
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.attention_calls import marked_flops
-from advisor.analysis.families import families_of
+from advisor.analysis.families import MULTIPLYING, families_of
 from advisor.analysis.grouping import group_by, ratio, row_of_key
 from advisor.analysis.operator_work import TOLD_BY, work_of_kernel
 from advisor.analysis.precision import peak_dtype
@@ -21,8 +21,6 @@ from advisor.facts.table import Array, Table
 _ALIKE = (*TOLD_BY, "hf32", "core")
 _ROUNDED = {"YES": 1.0, "NO": 0.0}
 """By what a kernel says of HF32: the part of it that may be rounded."""
-_MULTIPLY = ("matmul", "convolution", "attention")
-"""Families whose kernels use the cube unit."""
 
 
 class KernelPeaks(Struct, frozen=True):
@@ -62,7 +60,7 @@ def _peaks_of_kernels(
 ) -> KernelPeaks:
     groups = group_by(kernels["rank"], *(kernels.texts(name) for name in _ALIKE))
     distinct = kernels.take(groups.first)
-    multiplies = families_of(distinct.texts("op_type"), distinct.texts("core")).isin(_MULTIPLY)
+    multiplies = families_of(distinct.texts("op_type"), distinct.texts("core")).isin(MULTIPLYING)
     flops, per_us = np.zeros(len(groups)), np.full(len(groups), np.nan)
     rows = np.flatnonzero(multiplies)
     flops[rows], per_us[rows] = _flops_and_peaks(distinct.take(rows), limits)

@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.attention_calls import ALIKE
-from advisor.analysis.families import go_by_index
+from advisor.analysis.families import MULTIPLYING, go_by_index
 from advisor.analysis.grouping import group_by, ratio, row_of_key
 from advisor.analysis.operator_work import TOLD_BY, Work, work_of_kernel
 from advisor.analysis.precision import peak_dtype
@@ -300,12 +300,9 @@ def _bounds(compute: Array, memory: Array) -> list[str]:
     return ["compute" if longer else "memory" for longer in (compute >= memory).tolist()]
 
 
-_MULTIPLYING = ("matmul", "convolution", "attention")
-
-
 def step_mfus(kernels: Table[OperatorRoofline], split: Table[Overlap]) -> Table[StepMfu]:
     """One row per rank with a product, a convolution or an attention."""
-    kernels = kernels.take(kernels.texts("family").isin(_MULTIPLYING))
+    kernels = kernels.take(kernels.texts("family").isin(MULTIPLYING))
     ranks = group_by(kernels["rank"])
     spans = group_by(split["rank"])
     rank, calls = kernels["rank"][ranks.first], kernels["calls"]

@@ -14,11 +14,10 @@ from msgspec import Struct
 from advisor.messages.text import STEP_WORDS, Text
 from advisor.model.comparison import Barrier, Status, is_unrelated
 from advisor.model.findings import Account, Diagnosis
-from advisor.model.run import Run
+from advisor.model.run import LEVELS, Run
 
 HOST_SIDE = ("host", "io", "env")
 """Categories of rules whose values the profiler itself changes."""
-_LEVELS = ("Level_none", "Level0", "Level1", "Level2")
 _SWITCHES = ("with_stack", "profile_memory", "record_shapes")
 _CALLED: Mapping[str, Text] = {"npu": Text(en="an NPU", zh="NPU"), "gpu": Text(en="a GPU", zh="GPU")}
 _LONGEST = 200
@@ -126,7 +125,7 @@ def _called_times(run: Run) -> Text:
 
 def _recording_levels(run: Run) -> tuple[int | None, ...]:
     """How much each switch of the profiler records; None where it is not known."""
-    level = _LEVELS.index(run.level) if run.level in _LEVELS else None
+    level = LEVELS.index(run.level) if run.level in LEVELS else None
     return (level, _activity_count(run), *(_switch_state(run, name) for name in _SWITCHES))
 
 

@@ -568,6 +568,10 @@ class Diagnosis(_Model):
         return json_text(self.model_dump(mode="json"))
 
 
+FINGERPRINT = re.compile(r"[0-9a-f]{16}")
+"""What a fingerprint looks like."""
+
+
 def fingerprint(rule_id: str, subject: Mapping[str, Scalar]) -> str:
     """The same problem has the same name in every run: no numbers, ranks, steps, times, paths or words.
 

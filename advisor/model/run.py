@@ -12,6 +12,8 @@ from pydantic import BaseModel, ConfigDict
 from advisor.model.job import JobKind
 from advisor.units import spell_run
 
+LEVELS = ("Level_none", "Level0", "Level1", "Level2")
+"""Levels of the profilers for NPUs, each with more than the one before."""
 Sides = Literal["", "both", "device", "summary"]
 
 

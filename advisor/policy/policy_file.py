@@ -28,7 +28,7 @@ from typing import Any
 from advisor.messages.errors import Mistake, Unclear
 from advisor.messages.message import Message, did_you_mean, either_of
 from advisor.model.comparison import Tolerance
-from advisor.model.findings import Severity
+from advisor.model.findings import FINGERPRINT, Severity
 from advisor.model.verdict import Action, Budget, Suppression
 from advisor.policy.amounts import MEMORY, SHARE, TIME, AmountKind, parse_amount
 from advisor.policy.mistakes import Faults
@@ -45,7 +45,6 @@ BUDGETS: Mapping[str, tuple[AmountKind, ...]] = {
 SECTIONS = ("policy", "budgets", "suppressions", "compare")
 _POLICY = ("rules", "categories", "severities")
 _SUPPRESSION = ("rule", "fingerprint", "reason", "owner", "expires")
-_FINGERPRINT = re.compile(r"[0-9a-f]{16}")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
@@ -182,9 +181,9 @@ def _read_words(path: Path_, given: Any, faults: Faults) -> str:
 
 
 def _check_fingerprint(path: Path_, words: str, faults: Faults) -> None:
-    if words and not _FINGERPRINT.fullmatch(words):
+    if words and not FINGERPRINT.fullmatch(words):
         low = words.lower()
-        meant = did_you_mean([low] if _FINGERPRINT.fullmatch(low) else [])
+        meant = did_you_mean([low] if FINGERPRINT.fullmatch(low) else [])
         faults.wrong(path, Message("no_fingerprint", words=words), meant or Message("check_shows_it"))
 
 

@@ -10,13 +10,13 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from advisor.chips import CHIPS, DTYPES
 from advisor.model.job import Stack, ToldWorkload
+from advisor.model.verdict import Action
 from advisor.policy.own_chips import LINKS
+from advisor.rules.schema import SeverityWord
 
 if TYPE_CHECKING:
     from advisor.rules.bind import Rule
 
-SeveritySetting = Literal["info", "low", "medium", "high", "critical"]
-ActionWord = Literal["off", "warn", "error"]
 LinkKind = Annotated[str, Field(json_schema_extra={"enum": list(LINKS)})]
 Dtype = Annotated[str, Field(json_schema_extra={"enum": list(DTYPES)})]
 _LEVEL = "(info|low|medium|high|critical)"
@@ -39,24 +39,22 @@ class OverrideFile(_Section):
     params: dict[str, float | Percent] = Field(
         {}, description="Thresholds by name, shares also as `25%`; `advisor rules show ID` lists them."
     )
-    severity: SeveritySetting | None = Field(None, description="The severity of its findings, whatever it measures.")
+    severity: SeverityWord | None = Field(None, description="The severity of its findings, whatever it measures.")
 
 
 class PolicyFile(_Section):
     """What becomes of findings: `off` (not looked at), `warn` (shown) or `error` (fails the run)."""
 
-    rules: dict[str, ActionWord | Literal[False]] = Field({}, description=f"By id or pattern. {_MEANT}.")
-    categories: dict[str, ActionWord | Literal[False]] = Field({}, description="By the part of the id before the `/`.")
-    severities: dict[SeveritySetting, ActionWord | Literal[False]] = Field(
-        {}, description="By the severity of the finding."
-    )
+    rules: dict[str, Action | Literal[False]] = Field({}, description=f"By id or pattern. {_MEANT}.")
+    categories: dict[str, Action | Literal[False]] = Field({}, description="By the part of the id before the `/`.")
+    severities: dict[SeverityWord, Action | Literal[False]] = Field({}, description="By the severity of the finding.")
 
 
 class LimitFile(_Section):
     """A limit, and what becomes of a run that exceeds it."""
 
     limit: str | float = Field(description="The limit with its unit: `25%`, `250ms`, `60GiB`.")
-    action: ActionWord | Literal[False] = Field("error", description="`warn` shows it without failing the run.")
+    action: Action | Literal[False] = Field("error", description="`warn` shows it without failing the run.")
 
 
 class BudgetsFile(_Section):

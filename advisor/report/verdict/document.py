@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from advisor.messages.text import Language, Text
 from advisor.model.comparison import Comparison, Shift
-from advisor.model.findings import Diagnosis
+from advisor.model.findings import FINGERPRINT, Diagnosis
 from advisor.model.verdict import Budget, Ruling, Suppression, Verdict
 from advisor.report.blocks import (
     Block,
@@ -48,7 +48,6 @@ DAYS = 90
 """For how long a suppression is suggested: about a release."""
 _SEVERITIES: dict[str, Tone] = {"critical": "bad", "high": "bad", "medium": "warn"}
 _PLAIN = re.compile(r"[a-z0-9-]+/[a-z0-9-]+")
-_FINGERPRINT = re.compile(r"[0-9a-f]{16}")
 
 
 class Judged(Struct, frozen=True):
@@ -242,7 +241,7 @@ class _Maker(Phrases):
             return
         lines = (
             f"- rule: {_quote_yaml(first.rule, _PLAIN)}",
-            f"  fingerprint: {_quote_yaml(first.fingerprint, _FINGERPRINT)}",
+            f"  fingerprint: {_quote_yaml(first.fingerprint, FINGERPRINT)}",
             f"  reason:  # {self.say('reason_here')}",
             f"  expires: {until.isoformat()}",
         )

@@ -24,11 +24,11 @@ from advisor.facts.observed import (
 )
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
-from advisor.model.run import Capture
+from advisor.model.run import LEVELS, Capture
 from advisor.sources.ascend.detect import TEXT_FILES
 from advisor.sources.ascend.devices import host_name
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.ascend.settings import LEVELS, recorded_settings
+from advisor.sources.ascend.settings import recorded_settings
 from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.ascend.steps import numbered_steps
 from advisor.sources.files.damage_notes import aside_table

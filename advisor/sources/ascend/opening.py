@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from advisor.facts.rank_facts import Source
 from advisor.messages.errors import InputError
 from advisor.messages.message import Message
-from advisor.model.run import Capture, Parallel, Run
+from advisor.model.run import LEVELS, Capture, Parallel, Run
 from advisor.sources.ascend import refusals
 from advisor.sources.ascend.captures import describe_capture, holds_details_alone, holds_something
 from advisor.sources.ascend.communication import p2p_groups

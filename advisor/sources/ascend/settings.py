@@ -11,6 +11,7 @@ from msgspec import Struct
 from advisor.facts.observed import Setting
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
+from advisor.model.run import LEVELS
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.environment import setting_table, snapshot_settings
@@ -19,7 +20,6 @@ from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.jsonfile import as_flag, as_integer, as_mapping, as_text, value_at
 from advisor.sources.reading import Reading
 
-LEVELS = ("Level_none", "Level0", "Level1", "Level2")
 CORE_METRICS: Mapping[str, str] = {
     "ACL_AICORE_PIPE_UTILIZATION": "PipeUtilization",
     "ACL_AICORE_ARITHMETIC_UTILIZATION": "ArithmeticUtilization",

@@ -22,6 +22,7 @@ from advisor.messages.message import Message
 from advisor.sources.files.damage_notes import Odd
 from advisor.sources.files.exact_time import exact_ns, ns_of
 from advisor.sources.files.names import bounded_name
+from advisor.units import LONGEST_US
 
 FREQUENCY = "AI Core Freq"
 SAMPLED = ("HBM ", "LLC ", "QoS ", "CPU ", "Memory Usage", "Disk Usage", "Network Usage")
@@ -37,8 +38,6 @@ PROCESS, THREAD, LABELS = "process_name", "thread_name", "process_labels"
 
 EventValue = int | str | float | None
 _SCALARS = frozenset((int, str, float))
-LONGEST_US = 1e15
-"""No event lasts 31 years: longer durations are damage, and would overflow int64 ns."""
 _INT64 = range(-(2**63) + 1, 2**63)
 
 

@@ -23,7 +23,6 @@ from advisor.messages.message import Message
 from advisor.sources.files.damage_notes import Odd
 from advisor.sources.files.events import (
     GRADIENT_LINK,
-    LONGEST_US,
     PROCESS,
     THREAD,
     TRACK,
@@ -46,6 +45,7 @@ from advisor.sources.files.events import (
 from advisor.sources.files.exact_time import ns_of
 from advisor.sources.files.names import bounded_name
 from advisor.sources.kineto.attention import ATTENTION
+from advisor.units import LONGEST_US
 
 MEMORY = "[memory]"
 """Name of the events that tell what the allocator holds."""

@@ -30,7 +30,7 @@ _MADE = datetime(2000, 1, 1)
 """The same in every file, so that two runs give the same bytes; the format knows no time zones."""
 
 
-UNIT_SIGNS = {"us": "µs", "share": "", "count": "", "TFLOP/s": "", "MAD": ""}
+UNIT_SIGNS = {"us": "µs", "times": "×", "share": "", "count": "", "TFLOP/s": "", "MAD": ""}
 """How units are written where people read; not at all where cells or their head say it."""
 
 

@@ -6,10 +6,9 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import CodeType
+from functools import cache
 
-from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
-from jinja2.bccache import Bucket
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from advisor.messages.text import Language
@@ -28,24 +27,6 @@ Drawings = Mapping[str, str]
 """Charts as SVG, by their kind."""
 MakePage = Callable[[int, Drawings], Document]
 """What makes a page with so many of what it lists, and with the charts that were drawn."""
-
-
-class CompiledTemplates(BytecodeCache):
-    """Each template compiled once in a process, which takes longer than to write a page with it."""
-
-    def __init__(self) -> None:
-        self._code: dict[tuple[str, str], CodeType | None] = {}
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        """Gives what was compiled of the same text."""
-        bucket.code = self._code.get((bucket.key, bucket.checksum))
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keeps it."""
-        self._code[bucket.key, bucket.checksum] = bucket.code
-
-
-COMPILED = CompiledTemplates()
 
 
 def bounded_page(
@@ -75,15 +56,11 @@ def first_small_page(pages: Iterable[str]) -> str:
 
 def document_page(document: Document, drawn: Drawings | None = None) -> str:
     """A document as one HTML file, with the drawings of its charts by name."""
-    html: str = (
-        _page_environment(document.language)
-        .get_template("page.html.j2")
-        .render(
-            document=document,
-            version=clean_line(document.version, 40),
-            listed=[block for block in document.blocks if isinstance(block, Section) and block.listed],
-            html=HtmlBlocks(document.language, drawn),
-        )
+    html: str = _page_template(document.language).render(
+        document=document,
+        version=clean_line(document.version, 40),
+        listed=[block for block in document.blocks if isinstance(block, Section) and block.listed],
+        html=HtmlBlocks(document.language, drawn),
     )
     return html
 
@@ -112,10 +89,11 @@ def _figure_of(chart: Chart, language: Language) -> Figure:
     return Figure(chart.kind, chart.title, chart.note, numbers, chart.wide)
 
 
-def _page_environment(language: Language) -> Environment:
+@cache
+def _page_template(language: Language) -> Template:
+    """Compiled once in a process, which takes longer than to write a page with it."""
     environment = Environment(
         loader=FileSystemLoader(shipped_folder("templates")),
-        bytecode_cache=COMPILED,
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -126,7 +104,7 @@ def _page_environment(language: Language) -> Environment:
     environment.globals["script"] = Markup(script)  # noqa: S704 - our own file
     environment.globals["script_hash"] = _hash_script(script)
     environment.globals["say"] = lambda name, **values: say(name, language, **values)
-    return environment
+    return environment.get_template("page.html.j2")
 
 
 def _hash_script(script: str) -> str:

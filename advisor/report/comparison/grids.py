@@ -11,7 +11,7 @@ from advisor.messages.text import Language
 from advisor.model.comparison import Change, Comparison, Difference, Moved
 from advisor.model.findings import Head, Rows, Saving, Scalar
 from advisor.report.comparison.items import Items
-from advisor.report.formats.table import csv_text, files_of_tables
+from advisor.report.formats.table import csv_of_rows, files_of_tables
 from advisor.report.prose import clean_line, flat_text
 from advisor.report.spreadsheet import LONGEST_CELL
 
@@ -28,14 +28,8 @@ def comparison_grids(comparison: Comparison, language: Language) -> tuple[Differ
 
 
 def csv_files(comparison: Comparison, path: Path, language: Language) -> tuple[tuple[Path, str], ...]:
-    """A file for each table with its text: `out.csv` is that of the findings, `out.moved.csv` and others lie beside it.
-
-    One file of many tables could be read by nobody.
-    """
-    tables = comparison_grids(comparison, language)
-    files = files_of_tables(path, [table.name for table in tables], ".csv")
-    texts = (csv_text((head.name for head in table.rows.columns), table.rows.rows) for table in tables)
-    return tuple(zip(files, texts, strict=True))
+    """A file with its text for each table: `out.csv` is that of the findings, others such as `out.moved.csv` lie beside."""
+    return files_of_tables(path, comparison_grids(comparison, language), ".csv", csv_of_rows)
 
 
 def _make_table(name: str, columns: Columns[T], entries: Iterable[T]) -> Difference:

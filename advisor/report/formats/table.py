@@ -10,7 +10,7 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from advisor.report.blocks import one_line
 from advisor.report.formats.results import RULE, ToolResult, nothing_checked, reported_results
@@ -19,8 +19,12 @@ from advisor.report.prose import clean_line
 
 if TYPE_CHECKING:
     from advisor.messages.text import Language
+    from advisor.model.comparison import Difference
+    from advisor.model.findings import Rows
+    from advisor.model.statistics import Statistic
     from advisor.report.output_formats import Reported
 
+C = TypeVar("C", str, bytes)
 MARK = "\ufeff"
 CellValue = str | int | float | None
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
@@ -63,12 +67,21 @@ def csv_text(heads: Iterable[str], rows: Iterable[Iterable[CellValue]]) -> str:
     return MARK + out.getvalue()
 
 
-def files_of_tables(path: Path, names: Sequence[str], suffix: str) -> tuple[Path, ...]:
+def files_of_tables(
+    path: Path, tables: Sequence[Statistic | Difference], suffix: str, write: Callable[[Rows], C]
+) -> tuple[tuple[Path, C], ...]:
     """A file for each table: the first has the name that was asked for, `out.csv`, the others lie beside it.
 
-    `suffix` is that of the others where the name that was asked for has none.
+    `suffix` is that of the others where the name that was asked for has none. One file of many tables could be read by
+    nobody.
     """
-    return (path, *(path.with_name(f"{path.stem}.{name}{path.suffix or suffix}") for name in names[1:]))
+    paths = [path, *(path.with_name(f"{path.stem}.{table.name}{path.suffix or suffix}") for table in tables[1:])]
+    return tuple((at, write(table.rows)) for at, table in zip(paths, tables, strict=True))
+
+
+def csv_of_rows(rows: Rows) -> str:
+    """Rows below the names of their columns."""
+    return csv_text((head.name for head in rows.columns), rows.rows)
 
 
 def harmless_cell(cell: CellValue) -> CellValue:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from advisor.messages.text import Language, TimesOf
-from advisor.model.findings import Head, Rows, Scalar, number_or_none
+from advisor.model.findings import Head, Scalar, number_or_none
 from advisor.model.statistics import Statistic, Statistics
 from advisor.report.blocks import Block, Document, Grid, Heading, paragraph_of
 from advisor.report.column_values import value_word
@@ -41,18 +41,9 @@ def statistics_document(statistics: Statistics, language: Language, most: int) -
 
 def statistics_summary(statistics: Statistics, language: Language, most: int) -> Document:
     """The same with as many columns as fit on a terminal."""
-    narrow = tuple(
-        table.model_copy(update={"rows": _without_columns(table.rows, _LESS_TOLD)}) for table in statistics.tables
-    )
-    shown = statistics.model_copy(update={"tables": narrow})
     lost = losses_in_short(statistics.lost, statistics.unread, language)
-    return Document(language, (*_StatisticsBlocks(shown, language, most).whole(), *lost), statistics.version)
-
-
-def _without_columns(rows: Rows, left_out: frozenset[str]) -> Rows:
-    kept = [at for at, head in enumerate(rows.columns) if head.name not in left_out]
-    cells = tuple(tuple(row[at] for at in kept) for row in rows.rows)
-    return Rows(columns=tuple(rows.columns[at] for at in kept), rows=cells, total=rows.total)
+    blocks = (*_StatisticsBlocks(statistics, language, most, _LESS_TOLD).whole(), *lost)
+    return Document(language, blocks, statistics.version)
 
 
 def table_title(name: str, language: Language, times_of: TimesOf = "step") -> str:
@@ -66,13 +57,15 @@ def sheet_name(name: str, language: Language, times_of: TimesOf = "step") -> str
 
 
 class _StatisticsBlocks(Phrases):
-    """Makes the blocks of statistics; at most so many rows of each table."""
+    """Makes the blocks of statistics; at most so many rows of each table, without the columns that are `left_out`."""
 
     wording = say
 
-    def __init__(self, statistics: Statistics, language: Language, most: int) -> None:
+    def __init__(
+        self, statistics: Statistics, language: Language, most: int, left_out: frozenset[str] = frozenset()
+    ) -> None:
         super().__init__(language, statistics.times_of)
-        self.statistics, self.most = statistics, most
+        self.statistics, self.most, self.left_out = statistics, most, left_out
 
     def whole(self) -> Iterator[Block]:
         """Every table, and why others are not there."""
@@ -102,7 +95,11 @@ class _StatisticsBlocks(Phrases):
     def grid(self, table: Statistic) -> Grid:
         """The first rows, without columns that say nothing in any row."""
         columns = table.rows.columns
-        told = [at for at in range(len(columns)) if any(row[at] is not None for row in table.rows.rows)]
+        told = [
+            at
+            for at, head in enumerate(columns)
+            if head.name not in self.left_out and any(row[at] is not None for row in table.rows.rows)
+        ]
         heads = [columns[at] for at in told]
         return Grid(
             tuple(plain_prose(say_column(head.name, self.language, self.times_of)) for head in heads),

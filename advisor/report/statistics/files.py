@@ -7,14 +7,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
 
 from advisor.messages.text import Language, TimesOf
-from advisor.model.findings import Head, Scalar
+from advisor.model.findings import Head, Rows, Scalar
 from advisor.model.statistics import Statistic, Statistics
-from advisor.report.formats.table import csv_text, files_of_tables
+from advisor.report.formats.table import csv_of_rows, files_of_tables
 from advisor.report.prose import clean_line
 from advisor.report.spreadsheet import Sheet, cell_in_words, head_with_unit, workbook_bytes
 from advisor.report.statistics.document import sheet_name
@@ -22,40 +21,28 @@ from advisor.report.statistics.words import say, say_column
 
 _FORMS = {"us": "#,##0.0##", "B": "#,##0", "share": "0.0%", "count": "#,##0", "GB/s": "0.0"}
 _OF_WHOLE = ("B", "count")
-C = TypeVar("C", str, bytes)
 
 
 def csv_files(statistics: Statistics, path: Path) -> tuple[tuple[Path, str], ...]:
     """Every table as CSV, columns named as in the JSON."""
-    return _files(statistics, path, ".csv", _table_text)
+    return files_of_tables(path, statistics.tables, ".csv", csv_of_rows)
 
 
 def parquet_files(statistics: Statistics, path: Path) -> tuple[tuple[Path, bytes], ...]:
     """Every table as Parquet, the unit of each column in its metadata."""
-    return _files(statistics, path, ".parquet", parquet_bytes)
+    return files_of_tables(path, statistics.tables, ".parquet", parquet_bytes)
 
 
-def _files(
-    statistics: Statistics, path: Path, suffix: str, write: Callable[[Statistic], C]
-) -> tuple[tuple[Path, C], ...]:
-    files = files_of_tables(path, [one.name for one in statistics.tables], suffix)
-    return tuple(zip(files, map(write, statistics.tables), strict=True))
-
-
-def _table_text(table: Statistic) -> str:
-    return csv_text((head.name for head in table.rows.columns), table.rows.rows)
-
-
-def parquet_bytes(table: Statistic) -> bytes:
+def parquet_bytes(table: Rows) -> bytes:
     """One table with typed columns."""
     import pyarrow as pa
     from pyarrow import parquet
 
-    rows = [[_encodable_cell(cell) for cell in row] for row in table.rows.rows]
-    columns = [*zip(*rows, strict=True)] or [()] * len(table.rows.columns)
+    rows = [[_encodable_cell(cell) for cell in row] for row in table.rows]
+    columns = [*zip(*rows, strict=True)] or [()] * len(table.columns)
     fields = [
         pa.field(head.name, pa.type_for_alias(_arrow_type(head, cells)), metadata={"unit": head.unit})
-        for head, cells in zip(table.rows.columns, columns, strict=True)
+        for head, cells in zip(table.columns, columns, strict=True)
     ]
     arrays = [pa.array(cells, field.type) for field, cells in zip(fields, columns, strict=True)]
     out = io.BytesIO()

@@ -28,7 +28,7 @@ def comparison_grids(comparison: Comparison, language: Language) -> tuple[Differ
 
 
 def csv_files(comparison: Comparison, path: Path, language: Language) -> tuple[tuple[Path, str], ...]:
-    """A file with its text for each table: `out.csv` is that of the findings, others such as `out.moved.csv` lie beside."""
+    """A file with its text for each table: `out.csv` is that of the findings, `out.moved.csv` and others lie beside."""
     return files_of_tables(path, comparison_grids(comparison, language), ".csv", csv_of_rows)
 
 

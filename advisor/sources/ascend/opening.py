@@ -38,7 +38,7 @@ from advisor.sources.ascend.reading import Folder, Shelf
 from advisor.sources.ascend.readings import READINGS
 from advisor.sources.ascend.sending_names import sending_groups
 from advisor.sources.ascend.sent_pairs import passed_on_pairs
-from advisor.sources.ascend.settings import LEVELS, Recorded, recorded_settings
+from advisor.sources.ascend.settings import Recorded, recorded_settings
 from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.ascend.steps import numbered_steps
 from advisor.sources.ascend.world import sole_sender, world_of_job

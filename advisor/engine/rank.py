@@ -9,7 +9,8 @@
    that is not what to begin with. Another cause without an estimate may be worth what no other cause explains of its
    symptoms, and stands where that puts it.
    Two savings that are close are not told apart: then what can be copied stands above what has yet to be worked out,
-   where it is sure; what may be the remedy of something else does not.
+   where it is sure; what may be the remedy of something else does not. What is not sure, and told with the most that it
+   can win, counts for half of that.
    A cause that rests on a file of which so much is lost that it may show it by chance comes after the others, before
    what is only told for information.
 3. Symptoms, findings of rules that say where time goes and not why, are such findings only while nothing explains
@@ -41,6 +42,13 @@ Weight = tuple[int, float, float]
 CauseLinks = Mapping[int, Sequence[int]]
 
 
+class Bounding(Protocol):
+    """How a rule estimates, as far as the order is concerned."""
+
+    @property
+    def at_most(self) -> bool: ...
+
+
 class Explaining(Protocol):
     """A rule, as far as the order is concerned."""
 
@@ -52,6 +60,8 @@ class Explaining(Protocol):
     def formerly(self) -> tuple[str, ...]: ...
     @property
     def fix(self) -> tuple[RemedyStep, ...]: ...
+    @property
+    def saving(self) -> Bounding | None: ...
 
 
 class Rules(Protocol):
@@ -65,7 +75,8 @@ def rank_findings(findings: Iterable[Finding], catalog: Rules) -> tuple[Finding,
     """The findings in the order of a report, causes and symptoms linked by fingerprint."""
     ordered = sorted(findings, key=_order_alone)
     symptoms, causes = _link_findings(ordered, catalog)
-    lineup = _Lineup(ordered, symptoms, causes, seen_by_chance(ordered), _find_ready(ordered, catalog))
+    ready, guessed = _find_ready(ordered, catalog), _find_guessed(ordered, catalog)
+    lineup = _Lineup(ordered, symptoms, causes, seen_by_chance(ordered), ready, guessed)
     first = {
         number: [other for other in found if lineup.stands_above(number, other)] for number, found in symptoms.items()
     }
@@ -194,6 +205,8 @@ _MOST = 1 / 2
 """The same of a rank that is slow, and of a pipeline that waits: where most of it has another reason, such as too few
 micro-batches, one call or rank that is slow with it is not what to begin with."""
 _WHOLE = ("ranks/", "pipeline/")
+_OF_A_GUESS = 1 / 2
+"""What may be nothing, and at most so much, is half of that: the middle of what it can be."""
 _MADE_ELSEWHERE = ("comm/", "ranks/late-rank")
 """How rules begin that say that ranks wait: their remedies lie with what makes them wait, where that is known. A rank
 whose host or device is slow has remedies of its own."""
@@ -216,6 +229,8 @@ class _Lineup(Struct, frozen=True):
     """Fingerprints of causes that what is left of a file may show by chance."""
     ready: frozenset[str] = frozenset()
     """Fingerprints of causes whose first remedy is there to be copied."""
+    guessed: frozenset[str] = frozenset()
+    """Fingerprints of causes that are not sure, and of which no more is known than the most that they can win."""
 
     def stands_above(self, cause: int, other: int) -> bool:
         """Whether a cause stands above what it explains."""
@@ -246,6 +261,7 @@ class _Lineup(Struct, frozen=True):
         if us > 0 or tier not in (_ACT, _CHANCE):
             sure = finding.confidence > Confidence.low
             ahead = TOLD_APART if sure and finding.fingerprint in self.ready else 1.0
+            ahead *= _OF_A_GUESS if finding.fingerprint in self.guessed else 1.0
             return tier, share * ahead, us * ahead
         if finding.is_slight:
             return tier, share, us
@@ -275,6 +291,12 @@ def _find_ready(findings: Sequence[Finding], catalog: Rules) -> frozenset[str]:
     steps = {rule.id: rule.fix for rule in catalog.rules}
     first = ((finding.fingerprint, steps_for((finding,), steps.get(finding.rule, ()))[:1]) for finding in findings)
     return frozenset(fingerprint for fingerprint, said in first if any(step.run or step.code for step in said))
+
+
+def _find_guessed(findings: Sequence[Finding], catalog: Rules) -> frozenset[str]:
+    """Fingerprints of findings that are not sure, of rules whose estimates are upper bounds."""
+    bounding = {rule.id for rule in catalog.rules if rule.saving is not None and rule.saving.at_most}
+    return frozenset(one.fingerprint for one in findings if one.rule in bounding and one.confidence <= Confidence.low)
 
 
 def _topological_order(places: Sequence[Standing], symptoms: CauseLinks, causes: CauseLinks) -> list[int]:

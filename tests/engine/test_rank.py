@@ -14,11 +14,17 @@ from advisor.model.findings import WORTH_SHARE, Confidence, Finding, Place, Reme
 
 
 @dataclass(frozen=True)
+class Bound:
+    at_most: bool = True
+
+
+@dataclass(frozen=True)
 class Rule:
     id: str
     explains: tuple[str, ...] = ()
     formerly: tuple[str, ...] = ()
     fix: tuple[RemedyStep, ...] = ()
+    saving: Bound | None = None
 
 
 @dataclass(frozen=True)
@@ -92,6 +98,28 @@ def test_of_two_remedies_to_copy_whose_savings_are_close_the_sure_one_stands_fir
     found = [
         finding("host/a", 0.5).model_copy(update={"confidence": here}),
         finding("io/b", share).model_copy(update={"confidence": there}),
+    ]
+    assert [one.rule[-1] for one in rank_findings(found, rules)] == wanted
+
+
+@pytest.mark.parametrize(
+    ("share", "sure", "bound", "wanted"),
+    [
+        (0.26, Confidence.low, Bound(), ["b", "a"]),
+        (0.24, Confidence.low, Bound(), ["a", "b"]),
+        (0.26, Confidence.medium, Bound(), ["a", "b"]),
+        (0.26, Confidence.low, Bound(at_most=False), ["a", "b"]),
+        (0.26, Confidence.low, None, ["a", "b"]),
+    ],
+    ids=["a guess", "far more", "sure", "no bound", "no estimate"],
+)
+def test_a_guess_that_is_told_with_the_most_it_can_win_counts_for_half(
+    share: float, sure: Confidence, bound: Bound | None, wanted: list[str]
+) -> None:
+    rules = Rules((Rule("comm/a", saving=bound), Rule("ranks/b", saving=Bound(at_most=False))))
+    found = [
+        finding("comm/a", 0.5).model_copy(update={"confidence": sure}),
+        finding("ranks/b", share).model_copy(update={"confidence": Confidence.high}),
     ]
     assert [one.rule[-1] for one in rank_findings(found, rules)] == wanted
 

@@ -556,6 +556,14 @@ def test_a_rank_that_comes_last_with_others_that_it_holds_up_is_late_for_its_own
     assert folded_under(_diagnosis(cause, late)) == ({"ranks/late-rank": "ranks/slow-device"} if folded else {})
 
 
+@pytest.mark.parametrize(("won", "folded"), [(0.05, True), (0.3, False)])
+@pytest.mark.parametrize("rule", ["ranks/slow-host", "host/python"])
+def test_what_one_rank_loses_is_a_part_of_what_ranks_lose_in_turn(rule: str, won: float, folded: bool) -> None:
+    cause = _finding("ranks/hosts-in-turn", 0.2, symptoms=(rule,), ranks=())
+    part = _finding(rule, won, causes=("ranks/hosts-in-turn",), ranks=(17,))
+    assert folded_under(_diagnosis(cause, part)) == ({rule: "ranks/hosts-in-turn"} if folded else {})
+
+
 @pytest.mark.parametrize(("slow", "folded"), [((2,), False), ((2, 3), True)])
 def test_a_stage_is_heavy_by_itself_where_one_of_its_ranks_is_slow(slow: tuple[int, ...], folded: bool) -> None:
     """The stage was judged by the rank in the middle: both are to be fixed."""

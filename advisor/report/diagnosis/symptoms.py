@@ -14,6 +14,8 @@ OF_RANKS = "ranks/"
 """What one rank costs the others is estimated from their waits: it is what it loses by whatever makes it late."""
 _COMES_LAST = "ranks/late-rank"
 """What the others wait for a rank holds what they wait in groups that it holds up by way of others, too."""
+_IN_TURN = "-in-turn"
+"""What ranks lose in turn holds what each of them loses."""
 _HEAVY_STAGE = "pipeline/stage-imbalance"
 """A slow rank makes its stage heavy only where no other rank of it was captured."""
 _WAITING = "comm/"
@@ -96,6 +98,8 @@ def _win_the_same(finding: Finding, cause: Finding, run: Run) -> bool:
     seen_on = _ranks_seen(cause)
     if finding.rule == _COMES_LAST and of_ranks[1] and finding.seen and finding.seen[0].rank in seen_on - {None}:
         return 0 < won <= wins * _MOSTLY
+    if cause.rule.endswith(_IN_TURN) and None not in seen:
+        return 0 < won <= wins * apart
     if of_ranks[0] and None not in seen and seen == seen_on:
         return 0 < won <= wins * apart
     if of_ranks[1] and finding.rule == _HEAVY_STAGE and not _ranks_of_stages(finding, run) <= seen_on:

@@ -51,6 +51,8 @@ _UNUSUAL = 5.0
 """A pause so many times as long as the usual one is none that comes back with each step."""
 _WAITING = ("synchronise", "blocking_copy")
 """What calls do in which the host waits for the device."""
+_PREPARED_NS = 50_000
+"""Own: what is launched so soon after a wait was prepared before it; engines take a millisecond for that."""
 _KNOWN_WORK = ("compile", "gc", "start_up")
 """Causes of idle time that say what the host did, whether requests were waiting or not."""
 _COPYING = ("copy", "blocking_copy")
@@ -140,12 +142,15 @@ def _waits_between(borders: Array, mine: Table[HostCall], by: str) -> Array:
 
 
 def _drains_between(borders: Array, mine: Table[HostCall], by: str) -> Array:
-    """From each border to the next: whether that thread waits, other than for an event, until the device is done."""
+    """From each border to the next: whether that thread waits, other than for an event, until the device is done, and
+    prepares what comes next only then."""
     waiting = _waiting_calls(mine, by)
     if waiting is None:
         return np.full(len(borders) - 1, np.nan)
     ends = waiting["end_ns"][~are_event_waits(waiting)]
-    return (_count_between(borders, ends) > 0).astype(np.float64)
+    replays = np.append(np.sort(mine["start_ns"][launches_graph(mine)]), np.iinfo(np.int64).max)
+    prepared = replays[np.searchsorted(replays, ends)] - ends < _PREPARED_NS
+    return (_count_between(borders, ends[~prepared]) > 0).astype(np.float64)
 
 
 def _waiting_calls(mine: Table[HostCall], by: str) -> Table[HostCall] | None:

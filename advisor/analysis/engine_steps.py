@@ -127,7 +127,7 @@ def _host_waits(rank: int, steps: FoundSteps, calls: Table[HostCall] | None) -> 
     recorded."""
     if calls is None:
         return np.full(len(steps.sizes.phase), np.nan)
-    waits = _waits_between(steps.border_ns, calls.take(calls["rank"] == rank), steps.by)
+    waits = _waits_between(steps.border_ns, _calls_of(calls, rank), steps.by)
     return waits if steps.layer_ns is not None else np.append(waits, np.nan)
 
 
@@ -148,28 +148,34 @@ def _drains_between(borders: Array, mine: Table[HostCall], by: str) -> Array:
     if waiting is None:
         return np.full(len(borders) - 1, np.nan)
     ends = waiting["end_ns"][~are_event_waits(waiting)]
-    replays = np.append(np.sort(mine["start_ns"][launches_graph(mine)]), np.iinfo(np.int64).max)
-    prepared = replays[np.searchsorted(replays, ends)] - ends < _PREPARED_NS
+    replays = np.sort(mine["start_ns"][launches_graph(mine)])
+    prepared = np.searchsorted(replays, ends) < np.searchsorted(replays, ends + _PREPARED_NS)
     return (_count_between(borders, ends[~prepared]) > 0).astype(np.float64)
 
 
 def _waiting_calls(mine: Table[HostCall], by: str) -> Table[HostCall] | None:
     """The calls in which the thread that runs the steps of one rank waits for the device; None where the thread is not
     known, or no call of it into the software of the device was recorded."""
-    mine = mine.take(_of_running_thread(mine, by))
-    if not mine.texts("kind").isin(DEVICE_SOFTWARE).any():
+    running = _of_running_thread(mine, by)
+    if not (running & mine.texts("kind").isin(DEVICE_SOFTWARE)).any():
         return None
-    return mine.take(mine.texts("activity").isin(_WAITING) & (mine["end_ns"] != MISSING))
+    return mine.take(running & mine.texts("activity").isin(_WAITING) & (mine["end_ns"] != MISSING))
+
+
+def _calls_of(calls: Table[HostCall], rank: int) -> Table[HostCall]:
+    """The calls of one rank; as they are where there are no others, for they are many."""
+    own = calls["rank"] == rank
+    return calls if own.all() else calls.take(own)
 
 
 def _of_running_thread(mine: Table[HostCall], by: str) -> Array:
     """Per call of one rank: whether it is of the thread that runs the steps of the engine. Where nothing marks them
     that is the one which calls most operators."""
     if by == "repetition":
-        telling = mine.take(mine.texts("kind").isin(["operator"]))
+        telling = mine["thread"][mine.texts("kind").isin(["operator"])]
     else:
-        telling = outermost_calls(mine, MARK if by == "marks" else FUNCTION)
-    threads, times = np.unique(telling["thread"], return_counts=True)
+        telling = outermost_calls(mine, MARK if by == "marks" else FUNCTION)["thread"]
+    threads, times = np.unique(telling, return_counts=True)
     runs = threads[times.argmax()] if len(threads) else MISSING
     found: Array = (mine["thread"] == runs) & (mine["thread"] != MISSING)
     return found
@@ -286,7 +292,7 @@ def decode_sizes(  # noqa: PLR0917 - the tables it rests on
             found = _unmarked_on_host(calls.take(calls["rank"] == rank), own)
             untold |= found is None and own.keeps_cache
         if found is not None:
-            own_calls = calls.take(calls["rank"] == rank)
+            own_calls = _calls_of(calls, rank)
             launched = np.unique(launches["host_start_ns"][launches["rank"] == rank])
             gaps = None if idle is None else _without_copies(idle.take(idle["rank"] == rank))
             rows += _by_size(rank, found, _told_of_steps(found, own_calls, launched, gaps))

@@ -97,7 +97,7 @@ def rank_coverage(
         *_host_calls(launches, links, calls, interfaces, told),
         *_calls_of_each_step(launches, calls, windows),
         *_tasks_and_kernels(kernels, launches, tasks, operators, work=work),
-        *_collectives_and_transfers(launches, collectives, transfers),
+        *_collectives_and_transfers(launches, collectives, transfers, all_listed=run.framework != "MindSpore"),
         *_steps(windows, steps, _NOBODY if calls is None else distinct_ranks(calls["rank"])),
         *_steps_by_marks(windows, calls),
         *_of_traces(launches, calls, windows, _ranks_of_traces(captures)),
@@ -291,10 +291,15 @@ def _kernels_by_totals(kernels: Table[Kernel], totals: Table[OperatorTotal]) -> 
 
 
 def _collectives_and_transfers(
-    launches: Table[Launch] | None, collectives: Table[Collective] | None, transfers: Table[Transfer] | None
+    launches: Table[Launch] | None,
+    collectives: Table[Collective] | None,
+    transfers: Table[Transfer] | None,
+    *,
+    all_listed: bool,
 ) -> Iterator[Counted]:
     """Collectives, by launches and by what was moved; what was moved, by collectives that took time to move it, and by
-    those like others that moved much."""
+    those like others that moved much, where all were listed: MindSpore leaves out those that begin while the host is in
+    no step."""
     if launches is not None and collectives is not None:
         whole = launches.take(launches["stream"] == MISSING)
         begun = moments_by_rank(collectives["rank"], collectives["start_ns"])
@@ -310,6 +315,8 @@ def _collectives_and_transfers(
     yield Counted.by_row(
         "collectives", "transfers", transfers["rank"][first], transfers["step"][first], np.isin(moved[first], listed)
     )
+    if not all_listed:
+        return
     carrying = np.isin(listed, moved)
     size = np.nan_to_num(collectives["size_bytes"], nan=0)
     sizes = np.unique(size, return_inverse=True)[1]

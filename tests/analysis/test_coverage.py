@@ -355,6 +355,16 @@ def test_a_step_that_lacks_rows_has_a_count_of_its_own_beside_that_of_the_whole_
     assert {row["step"]: (row["needed"], row["found"]) for row in rows} == expected
 
 
+def test_of_mindspore_that_lists_those_in_steps_alone_no_transfers_are_missed():
+    collectives = Table.build(
+        Collective, rank=0, step=1, name=["a", "b"], op=["allReduce"] * 2, size_bytes=[8.0, 8.0], transit_us=[1.0, 1.0]
+    )
+    transfers = Table.build(Transfer, rank=0, step=1, name=["a"])
+    tables = {"collectives": collectives, "transfers": transfers}
+    missed = counted(**tables).keys() - counted(Run(framework="MindSpore"), **tables).keys()
+    assert missed == {(0, "transfers", "collectives")}
+
+
 def test_transfers_that_one_step_lacks_are_told_with_it():
     tables = {
         "collectives": Table.build(Collective, rank=0, step=[1, 2, 2], name=["a", "a", "b"], size_bytes=8.0),

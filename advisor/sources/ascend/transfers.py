@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Transfer
@@ -20,6 +21,7 @@ from advisor.sources.ascend.communication import (
     size_bytes,
     time_us,
 )
+from advisor.sources.ascend.kernels import communication_rows, kernel_details
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.record_cells import (
     bytes_of_cells,
@@ -29,6 +31,7 @@ from advisor.sources.ascend.record_cells import (
     us_of_cells,
 )
 from advisor.sources.ascend.sqltable import Origin, read_record_columns
+from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.jsonfile import as_mapping, as_number, value_at
 from advisor.sources.files.names import bounded_name
 from advisor.sources.files.table_blocks import decimal_numbers
@@ -83,9 +86,26 @@ class MovedPacketColumns(Struct, frozen=True):
 def _transfers_from_text(folder: Folder) -> Table[Transfer]:
     folder.need(Transfer, "communication.json")
     found = communication_entries(folder, "communication.json")
+    found = _in_steps_of_launches(folder, found) if folder.by_mindspore else found
     return transfer_table(
         MovedPacketColumns.of(row for entry in found for row in of_entry(entry, folder.rank, entry.content))
     )
+
+
+def _in_steps_of_launches(folder: Folder, found: Sequence[CommunicationEntry]) -> tuple[CommunicationEntry, ...]:
+    """The entries in the steps that launched them, as in the list of kernels: MindSpore files them under the step that
+    the host is in when they begin."""
+    try:
+        columns = kernel_details(folder)
+    except (FactMissing, Unreadable):  # noted; whose step it is is not known better
+        return tuple(found)
+    name, step = columns.get("op_name"), columns.get("step")
+    if not isinstance(name, Texts) or not isinstance(step, np.ndarray):
+        return tuple(found)
+    rows = np.flatnonzero(communication_rows(columns))
+    steps = dict(zip(name.take(rows).values(), step[rows].tolist(), strict=True))
+    numbered = {one: None if number == MISSING else number for one, number in steps.items()}
+    return tuple(replace(entry, step=numbered.get(entry.name, entry.step)) for entry in found)
 
 
 def of_entry(entry: CommunicationEntry, rank: int, content: Mapping[str, object]) -> Iterator[MovedPackets]:

@@ -53,6 +53,23 @@ def test_where_the_host_is_ahead_nobody_knows_whose_work_it_is(tmp_path: Path) -
     assert [row["step"] for row in of(TRANSFERS.ways["text"], folder)] == [None]
 
 
+LAUNCHED = """Step ID,Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),Block Dim
+7,Default/network/Mul-op7,Mul,AI_VECTOR_CORE,10.000,40,0,1
+7,hcom_allReduce__868_0_1,hcom_allReduce_,HCCL,180.000,9,0,1
+"""
+
+
+def test_what_a_collective_moved_is_of_the_step_that_launched_it_and_not_of_the_one_that_the_host_is_in(
+    tmp_path: Path,
+) -> None:
+    root = tmp_path / "w_1_ascend_ms"
+    root.mkdir()
+    told = {"step8": {"p2p": {}, "collective": {"hcom_allReduce__868_0_1@868": operator(180.0)}}}
+    folder = captured(root, MARKS, kernel_details=LAUNCHED, communication=json.dumps(told))
+    assert [row["step"] for row in of(COLLECTIVES.ways["text"], folder)] == [7]
+    assert [row["step"] for row in of(TRANSFERS.ways["text"], folder)] == [7]
+
+
 def test_pytorch_gives_its_kernels_no_steps_by_time(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, "120.000", "180.000", "w_1_ascend_pt")
     assert [row["step"] for row in of(KERNELS.ways["text"], folder)] == [None, None]

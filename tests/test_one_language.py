@@ -73,6 +73,7 @@ def test_what_the_system_and_parsers_say_is_quoted_and_not_translated(said: str)
         (errno.ENOENT, "no such file or directory", "文件或目录不存在"),
         (errno.EIO, "input/output error", "读写出错"),
         (errno.ENAMETOOLONG, "file name too long", "文件名过长"),
+        (errno.EISDIR, "is a directory", "是目录"),
         (errno.EBADF, "bad file descriptor", "未打开"),
     ],
 )

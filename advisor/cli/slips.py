@@ -53,6 +53,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """What argparse finds wrong beyond what is told below."""
+        _, missing, names = message.partition("the following arguments are required: ")  # it has no other way to say it
+        if missing:
+            self.refuse(_message("arguments_required", names=names))
         self.refuse(_message("words_do_not_fit", why=message))
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:

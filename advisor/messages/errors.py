@@ -213,6 +213,7 @@ _OF_THE_SYSTEM = {
     errno.ENOENT: "no_such_file",
     errno.EIO: "input_output_error",
     errno.ENAMETOOLONG: "file_name_too_long",
+    errno.EISDIR: "is_directory",
     errno.EBADF: "not_open",
 }
 """What the system says of files most often, by its number: libraries put words of their own around it."""

@@ -239,7 +239,8 @@ def test_bash_offers_what_fits(capsys: pytest.CaptureFixture[str], tmp_path: Pat
         ),
         (["diagnose", "x", "--jobs"], "argument --jobs: expected one argument", "参数 --jobs：缺少取值"),
         (["diagnose", "x", "--source-root", "a`b"], "no folder `a`b`", "没有目录 `a`b`"),
-        (["diagnose"], "the following arguments are required: ", "命令行有误（the following arguments are required: "),
+        (["diagnose"], "the following arguments are required: path", "缺少参数：path"),
+        (["facts", "x"], "the following arguments are required: -o/--output", "缺少参数：-o/--output"),
         (["compare", "a", "b", "--spread", "-x"], "argument --spread: ", "参数 --spread："),
     ],
 )

@@ -19,6 +19,7 @@ TEXTS: Mapping[str, Text] = {
     "one_folder_for_all": Text(
         "give the one folder that holds them all: {folder}", "请给出包含它们的那一个目录：{folder}"
     ),
+    "arguments_required": Text("the following arguments are required: {names}", "缺少参数：{names}"),
     "unknown_arguments": Text("unrecognized arguments: {words}", "无法识别的参数：{words}"),
     "format_by_suffix": Text(
         "the suffix of a report says its format, as in -o report.html; -o markdown:- writes to the standard output",

@@ -167,6 +167,7 @@ TEXTS: Mapping[str, Text] = {
     "no_such_file": Text("no such file or directory", "文件或目录不存在"),
     "input_output_error": Text("input/output error", "读写出错"),
     "file_name_too_long": Text("file name too long", "文件名过长"),
+    "is_directory": Text("is a directory", "是目录"),
     "not_open": Text("bad file descriptor", "未打开"),
     "quoted": Text("{words}", "`{words}`"),
     # places

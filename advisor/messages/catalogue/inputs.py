@@ -39,7 +39,7 @@ TEXTS: Mapping[str, Text] = {
     ),
     "the_whole_file": Text("the whole file", "整个文件"),
     "not_of_form": Text(
-        "{path} is not {called}: {where}: {why}", "{path} 不是{called}：{where} 的内容不符合格式（{why}）"
+        "{path} is not {called}: {where}: {why}", "{path} 不是{called}：内容不符合格式（{where}：{why}）"
     ),
     "several_stores": Text("{path} holds several stores of facts", "{path} 中有多个事实库"),
     "no_store": Text("{path} is no manifest of a store of facts: {why}", "{path} 不是事实库的清单文件：{why}"),

@@ -14,9 +14,11 @@ from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, Finding, Occurrence, Saving, Severity
 from advisor.model.run import Run
 from advisor.report.blocks import Code, Document
+from advisor.report.diagnosis.cards import make_cards
 from advisor.report.diagnosis.document import diagnosis_document
 from advisor.report.prose import TextPiece, clean_block, clean_line
 from advisor.report.renderers.markdown import code_span, document_text, markdown_prose
+from advisor.report.words import say
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 OURS = re.compile(r"<details><summary>[^<>]*</summary>|</details>")
@@ -133,3 +135,15 @@ def test_a_rank_that_wins_more_by_itself_than_the_step_does_is_told(language: La
 
     assert said in written(alone)
     assert said not in written(alone.model_copy(update={"alone": None}))
+
+
+def test_the_ranking_says_what_is_an_estimate_and_what_the_most_there_is(language: Language) -> None:
+    one = rich()
+    bound = one.findings[0].model_copy(update={"at_most": True})
+    one = one.model_copy(update={"findings": (bound, *one.findings[1:])})
+    said = document_text(diagnosis_document(one, language))
+    rows = [line for line in said.splitlines() if line.startswith("| ")]
+    cards = [card for card in make_cards(one, language) if card.saving_time]
+    assert {card.bound for card in cards} == {say("about", language), say("at_most", language)}
+    for card in cards:
+        assert any(f"| {card.number} |" in row and f"| {card.bound} {card.saving_time} (" in row for row in rows)

@@ -299,7 +299,8 @@ class DiagnosisBlocks(Phrases):
 
 def _ranking_row(card: Card) -> tuple[Prose, ...]:
     """A row of the ranking; what only shows the time of a finding above once more is set back."""
-    amount = f"{card.saving_time} ({card.share})" if card.share else card.saving_time or "–"
+    time = f"{card.bound} {card.saving_time}" if card.saving_time else "–"
+    amount = f"{time} ({card.share})" if card.share else time
     title = (TextPiece("↳ "), *card.title) if card.is_folded else card.title
     said = map(plain_prose, (card.confidence_word, amount, card.place_in_short or "–"))
     return (plain_prose(card.number), title, (severity_piece(card),), *said)

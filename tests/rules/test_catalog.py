@@ -254,6 +254,16 @@ def test_what_a_rule_explains_exists_and_is_not_itself(tmp_path: Path) -> None:
     ]
 
 
+def test_what_makes_a_rank_late_explains_what_others_wait_in_kernels_as_what_they_wait_in_collectives() -> None:
+    links = {"ranks/slow-communicator", "ranks/slow-link", "ranks/slow-port"}  # of data that move slowly nobody is late
+    late = [
+        rule
+        for rule in Catalog.load([shipped_folder("rules")]).rules
+        if "comm/waiting-collectives" in rule.explains and rule.id.startswith(("ranks/", "host/", "io/"))
+    ]
+    assert {rule.id for rule in late if "comm/waits-inside-kernels" not in rule.explains} == links
+
+
 def test_wrong_cells_in_a_case_are_told(tmp_path: Path) -> None:
     rule_texts.write(tmp_path, tests=rule_texts.CASES.replace("rank span_us", "rank spam_us", 1))
     assert told(tmp_path)[0].startswith("`overlaps` has no column `spam_us`")

@@ -106,9 +106,9 @@ def _keep_largest(names: Texts, us: Array) -> Texts:
     return Texts(np.where(kept[names.codes], names.codes, -1).astype(np.int32), names.names)
 
 
-def _step_splits(overlaps: Table[RankSplit], steps: Array, of: Array, ranks: Array) -> tuple[StepSplit, ...]:
+def _step_splits(splits: Table[RankSplit], steps: Array, of: Array, ranks: Array) -> tuple[StepSplit, ...]:
     names = ("span_us", "compute_us", "exposed_comm_us", "free_us")
-    means = [np.bincount(of, weights=np.nan_to_num(overlaps[name]), minlength=len(steps)) / ranks for name in names]
+    means = [np.bincount(of, weights=np.nan_to_num(splits[name]), minlength=len(steps)) / ranks for name in names]
     return tuple(
         StepSplit(
             step=None if step == MISSING else step,

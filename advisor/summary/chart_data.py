@@ -96,50 +96,50 @@ def step_us(overlaps: Table[Overlap]) -> float:
     return _finite_mean(_known_splits(overlaps).floats("span_us")) or 0.0
 
 
-def _usual_step(overlaps: Table[RankSplit], mean_us: float) -> float | None:
+def _usual_step(splits: Table[RankSplit], mean_us: float) -> float | None:
     """The middle one of the steps, each the mean over its ranks, µs; nothing where it is near the mean of all."""
-    groups, (steps,) = _group_rows(overlaps["step"])
-    usual = float(np.median(_group_mean(overlaps.floats("span_us"), groups, len(steps))))
+    groups, (steps,) = _group_rows(splits["step"])
+    usual = float(np.median(_group_mean(splits.floats("span_us"), groups, len(steps))))
     return usual if abs(mean_us - usual) > FAR_FROM_USUAL * usual else None
 
 
-def _slowest_rank(overlaps: Table[RankSplit]) -> tuple[int | None, float | None]:
+def _slowest_rank(splits: Table[RankSplit]) -> tuple[int | None, float | None]:
     """The rank with the longest mean step, and that step in µs; nothing with fewer than two ranks."""
-    groups, (ranks,) = _group_rows(overlaps["rank"])
+    groups, (ranks,) = _group_rows(splits["rank"])
     if len(ranks) < 2:  # noqa: PLR2004 - one rank is not compared with itself
         return None, None
-    spans = _group_mean(overlaps.floats("span_us"), groups, len(ranks))
+    spans = _group_mean(splits.floats("span_us"), groups, len(ranks))
     slowest = int(np.argmax(spans))
     return int(ranks[slowest]), float(spans[slowest])
 
 
-def slack_by_rank(overlaps: Table[RankSplit]) -> dict[int, float]:
+def slack_by_rank(splits: Table[RankSplit]) -> dict[int, float]:
     """By rank: how much more of a step it spends in communication that nothing hides than the rank that spends least.
 
     Ranks end their steps together; who waits least is who the others wait for. Where none communicates, as copies of a
     program on several devices, each ends by itself: then it is how much sooner than the slowest.
     """
-    groups, (ranks,) = _group_rows(overlaps["rank"])
-    exposed = _group_mean(overlaps.floats("exposed_comm_us"), groups, len(ranks))
+    groups, (ranks,) = _group_rows(splits["rank"])
+    exposed = _group_mean(splits.floats("exposed_comm_us"), groups, len(ranks))
     found = np.flatnonzero(np.isfinite(exposed))
     waited = exposed[found] - exposed[found].min(initial=np.inf)
     if not exposed[found].any():
-        span = _group_mean(overlaps.floats("span_us"), groups, len(ranks))[found]
+        span = _group_mean(splits.floats("span_us"), groups, len(ranks))[found]
         waited = np.nan_to_num(span.max(initial=-np.inf) - span)
     return dict(zip(ranks[found].tolist(), waited.tolist(), strict=True))
 
 
-def _known_splits(overlaps: Table[Split]) -> Table[Split]:
+def _known_splits(splits: Table[Split]) -> Table[Split]:
     """The steps whose split is known: not those that lack kernels."""
-    return overlaps.take(np.isfinite(overlaps["span_us"]))
+    return splits.take(np.isfinite(splits["span_us"]))
 
 
-def _time_split_rows(overlaps: Table[RankSplit], _: Profile) -> Rows:
-    overlaps = _known_splits(overlaps)
-    groups, (ranks,) = _group_rows(overlaps["rank"])
-    stages = _first_of_group(overlaps["stage"], groups, len(ranks))
+def _time_split_rows(splits: Table[RankSplit], _: Profile) -> Rows:
+    splits = _known_splits(splits)
+    groups, (ranks,) = _group_rows(splits["rank"])
+    stages = _first_of_group(splits["stage"], groups, len(ranks))
     names = ("compute_us", "exposed_comm_us", "free_us")
-    columns = [_group_mean(overlaps.floats(name), groups, len(ranks)) for name in names]
+    columns = [_group_mean(splits.floats(name), groups, len(ranks)) for name in names]
     return _rows_of_columns(
         (("rank", ""), ("stage", ""), *((n, "us") for n in names)), (ranks, stages, *columns), MOST_RANKS
     )

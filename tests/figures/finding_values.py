@@ -76,6 +76,9 @@ def slow_compute_rank(job: Job, finding: Finding) -> Values:
     compute, comm = ({other: job.mean(other, part) for other in job.peers(rank)} for part in ("compute", "comm"))
     peers, peers_comm = median_of_others(compute, rank), median_of_others(comm, rank)
     excess = compute[rank] - peers
+    told = {item.name: item.value for item in finding.evidence}
+    is_given_more = float(told["more_elements"] or 1) - 1 > excess / peers / 2  # which the others get
+    reachable = compute[rank] - mean(compute.values()) if is_given_more else excess
     return {
         "rank": rank,
         "own_us": compute[rank],
@@ -83,7 +86,7 @@ def slow_compute_rank(job: Job, finding: Finding) -> Values:
         "excess": excess / peers,
         "own_comm_us": comm[rank],
         "peers_comm_us": peers_comm,
-        "imposed_us": min(excess, max(peers_comm - comm[rank], 0)),
+        "imposed_us": min(reachable, max(peers_comm - comm[rank], 0)),
         "others": len(compute) - 1,
     }
 

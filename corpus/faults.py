@@ -194,9 +194,10 @@ def _crowded_experts(setup: Setup, strength: float, seed: int) -> tuple[Setup, d
 
 
 def _more_data(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[str, Any]]:
-    """One rank gets longer sequences or more samples, hence more work of every kind."""
-    rank = _one_rank(setup, seed)
-    return _troubled(setup, more_data={rank: 0.15 * strength}), {"rank": rank}
+    """One rank gets longer sequences or more samples, hence more work of every kind; the others get so much less."""
+    rank, world, more = _one_rank(setup, seed), setup.layout.world, 0.15 * strength
+    shares = {one: more if one == rank else -more / (world - 1) for one in range(world)}
+    return _troubled(setup, more_data=shares), {"rank": rank}
 
 
 def _uneven_data(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:

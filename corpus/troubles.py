@@ -72,7 +72,7 @@ class Troubles:
     """By what share the tokens of a rank are more or less than the mean, at most; another rank has most in each step.
     The workload sees to it."""
     more_data: dict[int, float] = field(default_factory=dict)
-    """Share of further tokens or samples a rank has; the workload sees to it."""
+    """By what share the tokens or samples of a rank are more than usual, or less; the workload sees to it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -250,6 +250,16 @@ def test_small_operators_take_the_place_of_the_fused_one(fault: str, fused: str,
     assert fused not in types(job(fault, strength=4.0))
 
 
+def test_what_one_rank_is_given_more_of_the_others_have_less_of() -> None:
+    def computed_us(without: tuple[str, ...] = ()) -> list[float]:
+        ranks = job("slow-rank-data", 2, strength=2.0, without=without).ranks
+        return [sum(row.computing for row in step_times(trace)) for trace in ranks]
+
+    given, even = computed_us(), computed_us(("slow-rank-data",))
+    assert max(given) > 1.2 * max(even)
+    assert sum(given) == pytest.approx(sum(even), rel=0.02)
+
+
 def test_pipeline_and_tensor_groups_meet_in_any_layout() -> None:
     made = job("healthy", setup=PIPELINE)
     assert {c.op for trace in made.ranks for c in trace.collectives} == {"allReduce", "send", "receive"}

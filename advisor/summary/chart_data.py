@@ -31,7 +31,7 @@ from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
 from advisor.model.findings import Exhibit, ExhibitKind, Head, Rows, Scalar, TimeSplit
 
-Split = TypeVar("Split", Overlap, RankSplit)
+MeasuredSplit = TypeVar("MeasuredSplit", Overlap, RankSplit)
 
 TOP_OPERATORS = 20
 TOP_ROOFLINES = 40
@@ -129,7 +129,7 @@ def slack_by_rank(splits: Table[RankSplit]) -> dict[int, float]:
     return dict(zip(ranks[found].tolist(), waited.tolist(), strict=True))
 
 
-def _known_splits(splits: Table[Split]) -> Table[Split]:
+def _known_splits(splits: Table[MeasuredSplit]) -> Table[MeasuredSplit]:
     """The steps whose split is known: not those that lack kernels."""
     return splits.take(np.isfinite(splits["span_us"]))
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from advisor.model.findings import Diagnosis, Severity
+from advisor.report.diagnosis.symptoms import folded_under
 
 WORTH = 0.05
 """From this part of the step on a fault is to be named."""
@@ -24,7 +25,7 @@ EQUAL = 0.03
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One finding of medium severity or above that the diagnosis does not itself call a symptom of another."""
+    """One finding of medium severity or above that the report does not show under another."""
 
     rule: str
     us: float | None
@@ -146,6 +147,7 @@ class Mark:
 
 def claims(diagnosis: Diagnosis) -> tuple[Claim, ...]:
     """The findings that count, in the order of the report."""
+    folded = folded_under(diagnosis)
     return tuple(
         Claim(
             finding.rule,
@@ -154,7 +156,9 @@ def claims(diagnosis: Diagnosis) -> tuple[Claim, ...]:
             finding.severity.name,
         )
         for finding in diagnosis.findings
-        if finding.severity >= Severity.medium and not finding.causes and not finding.rule.startswith("capture/")
+        if finding.severity >= Severity.medium
+        and finding.fingerprint not in folded
+        and not finding.rule.startswith("capture/")
     )
 
 

@@ -59,7 +59,7 @@ that run, so that they agree. The true saving is the step of this run less the s
 
 Each fault makes the step about 15 % longer, a chain of small operators 10 %, one that loses pauses alone 6 %; its
 control is the same fault at 1 %, of which nothing may be said. What
-counts is each finding of medium severity or above that the diagnosis does not itself call a symptom of another. It is
+counts is each finding of medium severity or above that the report does not show under another. It is
 right when its rule names the fault, or is there without the fault at a similar size; a known symptom of the fault is no
 answer, but not wrong either.
 """

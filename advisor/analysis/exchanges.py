@@ -53,7 +53,7 @@ def exchanges(
             beyond[met.row[shortest]] = elapse[shortest] - met.place.medians_of_others(elapse[shortest])
     return Table.build(
         Exchange,
-        **{name: kernels[name] for name in ("rank", "step", "stage", "start_ns", "elapse_us", "bare_us")},
+        **{name: kernels[name] for name in ExchangingKernel.columns() if name != "op_type"},
         op_type=types,
         ranks=ranks,
         inside_wait_us=waited,

@@ -154,7 +154,7 @@ class ExchangingKernel(Fact):
     bare_us: Annotated[float, Us("The part of it in which nothing else runs that began before, nor other work.")]
 
 
-class Exchange(Fact):
+class Exchange(ExchangingKernel):
     """One kernel that exchanges data with other ranks while it runs, beside those with which it does.
 
     All ranks of a group end it at about the same time, as none can before it has what the last one sends: the rank on
@@ -162,17 +162,8 @@ class Exchange(Fact):
     """
 
     table = "exchanges"
-    observed = False
     across_ranks = True
-    moment = Moment(lasts="elapse_us", name=("op_type",))
 
-    rank: Rank
-    step: Step
-    stage: Stage
-    op_type: Annotated[str, Key("Operator type.")]
-    start_ns: Annotated[int, Ns("Start.")]
-    elapse_us: Annotated[float, Us("Start to end.")]
-    bare_us: Annotated[float, Us("The part of it in which nothing else runs, as in `exchanging_kernels`.")]
     ranks: Annotated[
         float,
         Count(

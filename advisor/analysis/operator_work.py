@@ -79,8 +79,9 @@ CUBE_WORKS = ("product", "batched", "grouped", "quantised", "convolution", "atte
 
 
 _PRODUCT = re.compile(r"(Batch)?Mat_?[Mm]ul(V\d)?$|(Weight)?Quant(Batch)?Mat[Mm]ul(V\d)?$")
-_QUANTISED = re.compile(r"(Quant|Grouped)\w*Mat_?[Mm]ul|Mat_?[Mm]ul\w*Quant")
-"""Products whose factors may be values in fewer bits, packed into larger ones."""
+_OF_MATRICES = re.compile(r"Mat_?[Mm]ul")
+_QUANTISED = ("Quant", "Grouped")
+"""In the names of products whose factors may be values in fewer bits, packed into larger ones."""
 _GROUPED = re.compile(r"GroupedMat_?[Mm]ul(V\d)?$")
 _CONVOLUTION = re.compile(r"(Extend|Quant)?Conv[23]D(Backprop(Input|Filter)|Transpose)?D?(V\d)?$")
 _DEPTHWISE = re.compile(r"DepthwiseConv2D(Backprop(Input|Filter))?D?(V\d)?$")
@@ -116,7 +117,7 @@ def work_of_kernel(  # noqa: PLR0917 - what tells shapes apart
     library, _, name = op_type.rpartition("::")
     if library:
         return _work_of_framework(name, function, inputs)
-    if _QUANTISED.search(op_type):
+    if any(word in op_type for word in _QUANTISED) and _OF_MATRICES.search(op_type):
         inputs = (*unpack_int4(inputs[:2]), *(unpack_int4(inputs[2:]) if "Grouped" in op_type else inputs[2:]))
     outputs = parse_tensors(output_shapes, output_dtypes)
     moved = _moved_bytes(op_type, inputs, outputs)

@@ -16,11 +16,10 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.tensors import Tensor
+from advisor.facts.observed.device import CAUSAL
 from advisor.facts.table import Array
 
 FORWARD, BACKWARD = "FlashAttentionScore", "FlashAttentionScoreGrad"
-CAUSAL = "causal"
-"""Before the format of queries that meet no later keys."""
 BACKWARD_TIMES = 2.5
 """Five products where the forward pass has two: Dao, FlashAttention-2 (arXiv 2307.08691), section 4.1."""
 FULL, LEFT_UP, RIGHT_DOWN, BAND = 0, 2, 3, 4
@@ -175,6 +174,13 @@ class _Shapes(Struct, frozen=True):
     """Whether queries and keys have no second part, as rotary embeddings that were not added have."""
     times: float
 
+    @property
+    def flops_per_key(self) -> float:
+        """Operations that one more key for every query costs, whatever the layout; NaN where keys have no width."""
+        if not self.key or not self.key[-1]:
+            return math.nan
+        return 2.0 * self.times * prod(self.query) * (1 + self.value[-1] / self.key[-1])
+
 
 def flops_of_attention(op_type: str, inputs: Sequence[Tensor | None], outputs: Sequence[Tensor | None]) -> float | None:
     """Operations of one kernel by its shapes alone; None unless they say that nothing was masked, and the layout."""
@@ -192,9 +198,7 @@ def flops_per_key_of_attention(
     """Operations that one more key for every query costs in one kernel, whatever the layout; NaN where shapes do not
     tell."""
     shapes = _shapes_of_kernel(op_type, inputs, outputs)
-    if shapes is None or not shapes.key or not shapes.key[-1]:
-        return math.nan
-    return 2.0 * shapes.times * prod(shapes.query) * (1 + shapes.value[-1] / shapes.key[-1])
+    return math.nan if shapes is None else shapes.flops_per_key
 
 
 def head_width_of_attention(op_type: str, inputs: Sequence[Tensor | None], outputs: Sequence[Tensor | None]) -> float:
@@ -248,16 +252,22 @@ class FrameworkAttention(Struct, frozen=True):
     @property
     def flops(self) -> float | None:
         """Operations; None where the tensors do not agree with the layout."""
-        query, key, value = (tensor.sides for tensor in (self.query, self.key, self.value))
-        if not _are_of_layout(_Shapes(query, key, value, None, self.is_causal, True, self.times), self.layout):
+        shapes = self._shapes
+        if not _are_of_layout(shapes, self.layout):
             return None
-        found = attention_flops(query, key, self.layout, LEFT_UP if self.is_causal else FULL, value=value)
+        mode = LEFT_UP if self.is_causal else FULL
+        found = attention_flops(shapes.query, shapes.key, self.layout, mode, value=shapes.value)
         return None if found is None else found * self.times
 
     @property
     def flops_per_key(self) -> float:
         """Operations that one more key for every query costs."""
-        return 2.0 * self.times * self.query.elements * (1 + self.value.sides[-1] / max(self.key.sides[-1], 1))
+        return self._shapes.flops_per_key
+
+    @property
+    def _shapes(self) -> _Shapes:
+        query, key, value = (tensor.sides for tensor in (self.query, self.key, self.value))
+        return _Shapes(query, key, value, sums=None, is_masked=self.is_causal, is_whole=True, times=self.times)
 
 
 def framework_attention(op_type: str, inputs: Sequence[Tensor | None]) -> FrameworkAttention | None:

@@ -22,7 +22,6 @@ from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall, Exchange, ExchangingKernel
 from advisor.facts.observed import Group
 from advisor.facts.table import Array, Table, values_at
-from advisor.model.run import Run
 
 _PART = 0.25
 """Ends of one exchange may differ by so much of what its durations differ by, beside what follows at once: where it is
@@ -32,13 +31,13 @@ _AGREEING = 0.8
 
 
 def exchanges(
-    run: Run, kernels: Table[ExchangingKernel], groups: Table[Group] | None, calls: Table[CollectiveCall] | None
+    kernels: Table[ExchangingKernel], groups: Table[Group] | None, calls: Table[CollectiveCall] | None
 ) -> Table[Exchange]:
     """Every such kernel, with what it waits for the last captured rank of its group."""
     count = len(kernels)
     ranks, waited, beyond = np.full((3, count), np.nan)
     last = np.full(count, MISSING)
-    sets = list(_sets_of_ranks(run, kernels, groups, calls)) if len(np.unique(kernels["rank"])) > 1 else []
+    sets = list(_sets_of_ranks(kernels, groups, calls)) if len(np.unique(kernels["rank"])) > 1 else []
     types = kernels.texts("op_type")
     for code in np.unique(types.codes).tolist() if sets else ():
         row = np.flatnonzero(types.codes == code)
@@ -100,12 +99,12 @@ def _meet(kernels: Table[ExchangingKernel], row: Array, of_set: Array) -> _Met |
 
 
 def _sets_of_ranks(
-    run: Run, kernels: Table[ExchangingKernel], groups: Table[Group] | None, calls: Table[CollectiveCall] | None
+    kernels: Table[ExchangingKernel], groups: Table[Group] | None, calls: Table[CollectiveCall] | None
 ) -> Iterator[Array]:
     """Per kernel, the number of the set its rank is of, in each way in which ranks may form groups; the largest sets
     first: all ranks of a stage, the communicators that are described, and those that are used."""
-    ranks, of = np.unique(kernels["rank"], return_inverse=True)
-    stage = np.array([MISSING if (one := run.parallel.stage_of(rank)) is None else one for rank in ranks.tolist()])
+    ranks, first, of = np.unique(kernels["rank"], return_index=True, return_inverse=True)
+    stage = kernels["stage"][first]
     ways = [np.where(stage == MISSING, -1, stage)]
     if groups is not None and len(groups):
         named = groups.take(groups.texts("group").codes >= 0)

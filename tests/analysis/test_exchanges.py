@@ -16,7 +16,7 @@ from advisor.analysis.ranks import rank_times
 from advisor.facts.derived import CollectiveCall, Exchange, ExchangingKernel, Overlap
 from advisor.facts.observed import Group, Kernel
 from advisor.facts.table import Table, read_table
-from advisor.model.run import Parallel, Run
+from advisor.model.run import Run
 from advisor.model.run_of_ranks import run_of_ranks
 
 US = 1000
@@ -62,7 +62,7 @@ CLOCKS = st.lists(st.integers(0, 10**7), min_size=4, max_size=4)
 
 @given(PACES, CLOCKS)
 def test_what_is_beyond_the_shortest_of_a_group_is_waiting_whatever_the_clocks_count_from(paces, clocks):
-    found = exchanges(RUN, kernels_of(meet(paces, clocks)), None, None)
+    found = exchanges(kernels_of(meet(paces, clocks)), None, None)
     begun = np.array(paces)
     latest = begun.max(axis=0)
     for rank in range(len(paces)):
@@ -87,7 +87,7 @@ TWO_GROUPS = read_table(
 @given(st.lists(PACES.filter(lambda paces: len(paces) == 2), min_size=2, max_size=2), CLOCKS)
 def test_groups_that_go_at_their_own_pace_are_told_apart(paces, clocks):
     first, second = (meet(one, clocks[2 * number :]) for number, one in enumerate(paces))
-    rows = exchanges(RUN, kernels_of(of_ranks(first, (0, 1)) | of_ranks(second, (2, 3))), TWO_GROUPS, None)
+    rows = exchanges(kernels_of(of_ranks(first, (0, 1)) | of_ranks(second, (2, 3))), TWO_GROUPS, None)
     for number, one in enumerate(paces):
         begun = np.array(one)
         for place in range(2):
@@ -103,7 +103,7 @@ def uneven(ranks: int, *, seed: int, work: int = 50) -> dict[int, list[tuple[flo
 
 def test_of_two_groups_no_rank_waits_for_one_of_the_other():
     both = of_ranks(uneven(2, seed=1), (0, 1)) | of_ranks(uneven(2, seed=2), (2, 3))
-    found = exchanges(RUN, kernels_of(both), TWO_GROUPS, None)
+    found = exchanges(kernels_of(both), TWO_GROUPS, None)
     assert set(found["ranks"]) == {2}
     for ranks in ((0, 1), (2, 3)):
         assert set(found.take(np.isin(found["rank"], ranks))["last_rank"]) == set(ranks)
@@ -112,20 +112,20 @@ def test_of_two_groups_no_rank_waits_for_one_of_the_other():
 def test_communicators_in_use_tell_groups_that_nobody_described():
     both = of_ranks(uneven(2, seed=1), (0, 2)) | of_ranks(uneven(2, seed=2), (1, 3))
     calls = read_table(CollectiveCall, "rank group p2p\n0 x false\n2 x false\n1 y false\n3 y false")
-    found = exchanges(RUN, kernels_of(both), None, calls)
+    found = exchanges(kernels_of(both), None, calls)
     assert set(found["ranks"]) == {2}
     assert set(found.take(np.isin(found["rank"], (0, 2)))["last_rank"]) == {0, 2}
 
 
 def test_stages_are_groups_of_their_own():
     both = of_ranks(uneven(2, seed=1), (0, 1)) | of_ranks(uneven(2, seed=2), (2, 3))
-    run = Run(parallel=Parallel(pp=2, stages=((0, 1), (2, 3))))
-    assert set(exchanges(run, kernels_of(both), None, None)["ranks"]) == {2}
+    kernels = kernels_of(both)
+    assert set(exchanges(kernels.having(stage=kernels["rank"] // 2), None, None)["ranks"]) == {2}
 
 
 def test_nothing_is_told_where_no_known_set_of_ranks_ends_together():
     both = of_ranks(uneven(2, seed=1), (0, 2)) | of_ranks(uneven(2, seed=2), (1, 3))
-    found = exchanges(RUN, kernels_of(both), TWO_GROUPS, None)
+    found = exchanges(kernels_of(both), TWO_GROUPS, None)
     assert np.isnan(found["ranks"]).all() and np.isnan(found["inside_wait_us"]).all()
 
 
@@ -133,18 +133,18 @@ def test_kernels_that_begin_together_and_end_apart_wait_for_nobody():
     """Uneven work: ranks go on at once, and what takes longer is not waiting."""
     work = np.random.default_rng(3).integers(100, 3000, (2, 30))
     times = {rank: [(5000.0 * k, 5000.0 * k + work[rank][k]) for k in range(30)] for rank in range(2)}
-    assert np.isnan(exchanges(RUN, kernels_of(times), None, None)["inside_wait_us"]).all()
+    assert np.isnan(exchanges(kernels_of(times), None, None)["inside_wait_us"]).all()
 
 
 def test_a_rank_that_was_captured_alone_is_told_nothing():
-    found = exchanges(RUN, kernels_of({3: [(0, 100), (200, 500)]}), TWO_GROUPS, None)
+    found = exchanges(kernels_of({3: [(0, 100), (200, 500)]}), TWO_GROUPS, None)
     assert len(found) == 2 and np.isnan(found["bare_wait_us"]).all() and np.isnan(found["ranks"]).all()
 
 
 def test_a_single_exchange_that_no_other_rank_has_says_nothing_of_the_others():
     times = uneven(2, seed=4)
     times[1] = times[1][:-1]
-    found = exchanges(RUN, kernels_of(times), None, None)
+    found = exchanges(kernels_of(times), None, None)
     assert np.isnan(found["ranks"]).sum() == 1
 
 
@@ -152,7 +152,8 @@ def test_the_last_rank_of_a_slower_group_is_told_by_how_much_its_work_is_longer(
     even = meet([[100, 20]] * 2, [0, 0], work=50)
     slow = meet([[100, 20], [130, 50]], [0, 0], work=80)
     groups, both = TWO_GROUPS, of_ranks(even, (0, 1)) | of_ranks(slow, (2, 3))
-    rows = exchanges(Run(parallel=Parallel(stages=((0,), (1,), (2,), (3,)))), kernels_of(both), groups, None).rows()
+    kernels = kernels_of(both)
+    rows = exchanges(kernels.having(stage=kernels["rank"]), groups, None).rows()
     assert {row["rank"]: row["beyond_us"] for row in rows if row["beyond_us"] is not None} == {0: -30, 3: 30}
 
 

@@ -27,6 +27,10 @@ ROLES = ("cast", "move", "fill", "other")
 """What a kernel does to data where it computes nothing; most compute, look up or communicate, and are `other`."""
 
 
+CAUSAL = "causal"
+"""In `input_formats` of attention, before the format of queries that meet no later keys."""
+
+
 class Kernel(Fact):
     """One compute task of the device (communication is in `collectives`, copies in `device_tasks`)."""
 

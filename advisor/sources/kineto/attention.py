@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from advisor.facts.observed.device import CAUSAL
 from advisor.sources.files.jsonfile import parse_json
 
-CAUSAL = "causal"
 _TENSORS = 3
 """Query, key and value."""
 

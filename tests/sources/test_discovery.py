@@ -18,7 +18,9 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import Damage, Device, HostCall, RankCapture, StepTime
 from advisor.messages.errors import FactMissing, InputError
 from advisor.messages.message import Message
+from advisor.regular_files import open_regular
 from advisor.sources import open_input
+from advisor.sources.ascend import sending_names
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.detect import find_candidates
 from advisor.sources.families import FAMILIES
@@ -386,6 +388,21 @@ def test_without_a_communication_file_the_names_of_what_sends_tell_the_stages(to
             (folder / "profiler_metadata.json").write_text(json.dumps({"parallel_group_info": groups}))
     run, _ = open_input(tmp_path)
     assert (run.parallel.stages, run.parallel.source) == (((0, 1), (2, 3)), "p2p")
+
+
+def test_where_a_communication_file_tells_who_sends_no_list_of_kernels_is_searched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lists of all ranks are as large as everything else together, and most jobs send nothing."""
+    for rank in range(2):
+        folder = make(tmp_path / f"h_{rank}_20250101000000000_ascend_pt", rank=rank) / "ASCEND_PROFILER_OUTPUT"
+        (folder / "kernel_details.csv").write_text(NAMES.format(group=100))
+        content = {"step1": {"p2p": {}, "collective": {"hcom_allReduce__9_1_1@9": {}}}}
+        (folder / "communication.json").write_text(json.dumps(content))
+    searched: list[Path] = []
+    monkeypatch.setattr(sending_names, "open_regular", lambda path: searched.append(path) or open_regular(path))
+    assert open_input(tmp_path)[0].parallel.stages == ()
+    assert searched == []
 
 
 def test_over_a_communicator_of_all_ranks_those_share_a_stage_that_do_not_send_to_each_other(tmp_path: Path) -> None:

@@ -97,17 +97,18 @@ def _with_steps_of_host(folder: Folder, found: Sequence[CommunicationEntry]) -> 
     return tuple(replace(entry, step=step) for entry, step in zip(found, steps, strict=True))
 
 
-def p2p_groups(folder: Folder) -> frozenset[str]:
-    """The communicators over which a rank sends or receives, by hash."""
+def p2p_groups(folder: Folder) -> frozenset[str] | None:
+    """The communicators over which a rank sends or receives, by hash; None where no communication file tells them."""
     if folder.databases:
         found = query_rows(folder, "analysis", "SELECT DISTINCT hccl_op_name, group_name, type FROM CommAnalyzerTime")
-        return frozenset(
-            communicator_hash(str(group)) for name, group, kind in found if kind == "p2p" or is_p2p(op_of(str(name)))
-        )
+        sending = (group for name, group, kind in found if kind == "p2p" or is_p2p(op_of(str(name))))
+        return frozenset(communicator_hash(str(group)) for group in sending) if found else None
+    if "communication.json" not in folder.files:
+        return None
     try:
-        listed = communication_entries(folder, "communication.json") if "communication.json" in folder.files else ()
+        listed = communication_entries(folder, "communication.json")
     except Unreadable:  # noted; who talks to whom is not known
-        return frozenset()
+        return None
     return frozenset(entry.group for entry in listed if entry.p2p and entry.group)
 
 

@@ -419,7 +419,8 @@ def _stages_by_traffic(folders: Sequence[Folder], groups: Mapping[str, GroupMemb
     members: dict[str, list[int]] = defaultdict(list)
     pairs: dict[str, set[tuple[int, int]]] = defaultdict(set)
     for folder in folders:
-        for group in p2p_groups(folder) or sending_groups(folder, _groups_with(folder.rank, groups)):
+        told = p2p_groups(folder)
+        for group in sending_groups(folder, _groups_with(folder.rank, groups)) if told is None else told:
             members[group].append(folder.rank)
         for group, sender, receiver in passed_on_pairs(folder):
             pairs[group].add((sender, receiver))

@@ -127,13 +127,12 @@ def _host_waits(rank: int, steps: FoundSteps, calls: Table[HostCall] | None) -> 
     recorded."""
     if calls is None:
         return np.full(len(steps.sizes.phase), np.nan)
-    waits = _waits_between(steps.border_ns, _calls_of(calls, rank), steps.by)
+    waits = _waits_between(steps.border_ns, _waiting_calls(_calls_of(calls, rank), steps.by))
     return waits if steps.layer_ns is not None else np.append(waits, np.nan)
 
 
-def _waits_between(borders: Array, mine: Table[HostCall], by: str) -> Array:
+def _waits_between(borders: Array, waiting: Table[HostCall] | None) -> Array:
     """From each border to the next: how long the thread that runs the steps of one rank waits for the device, µs."""
-    waiting = _waiting_calls(mine, by)
     if waiting is None:
         return np.full(len(borders) - 1, np.nan)
     waits = union(waiting["start_ns"], waiting["end_ns"])
@@ -141,10 +140,9 @@ def _waits_between(borders: Array, mine: Table[HostCall], by: str) -> Array:
     return found
 
 
-def _drains_between(borders: Array, mine: Table[HostCall], by: str) -> Array:
+def _drains_between(borders: Array, mine: Table[HostCall], waiting: Table[HostCall] | None) -> Array:
     """From each border to the next: whether that thread waits, other than for an event, until the device is done, and
     prepares what comes next only then."""
-    waiting = _waiting_calls(mine, by)
     if waiting is None:
         return np.full(len(borders) - 1, np.nan)
     ends = waiting["end_ns"][~are_event_waits(waiting)]
@@ -373,7 +371,7 @@ def _told_of_steps(found: _HostSteps, own: Table[HostCall], launched: Array, gap
     borders, start = found.border_ns, own["start_ns"]
     replaying = launches_graph(own)
     between = _first_to_last(borders, start[replaying], start[replaying])
-    updating = updates_graph(own)
+    updating, waiting = updates_graph(own), _waiting_calls(own, found.by)
     update = _first_to_last(borders, start[updating], own["end_ns"][updating])
 
     def idle_within(spans: tuple[Array, Array]) -> Array:
@@ -386,8 +384,8 @@ def _told_of_steps(found: _HostSteps, own: Table[HostCall], launched: Array, gap
         idle_within(between),
         (update[1] - update[0]) / 1e3,
         idle_within(update),
-        _waits_between(borders, own, found.by),
-        _drains_between(borders, own, found.by),
+        _waits_between(borders, waiting),
+        _drains_between(borders, own, waiting),
     )
 
 

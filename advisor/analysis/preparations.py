@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.device import DeviceTimeline, build_timeline
 from advisor.analysis.grouping import row_at
 from advisor.analysis.intervals import covered_ns, union, union_of_sets
 from advisor.facts.base import MISSING
-from advisor.facts.derived import Preparation
+from advisor.facts.derived import Overlap, Preparation
 from advisor.facts.observed import Collective, DeviceTask, Kernel, StepTime, StepWindow
 from advisor.facts.table import Array, Table, values_at
 
@@ -25,14 +26,18 @@ def preparations(
     collectives: Table[Collective] | None,
     tasks: Table[DeviceTask] | None,
     windows: Table[StepWindow] | None,
+    split: Table[Overlap] | None = None,
 ) -> Table[Preparation]:
-    """One row per rank and step of which the profiler says how long it took to the first work."""
+    """One row per rank and step of which the profiler says how long it took to the first work.
+
+    How long the device was idle meanwhile is missing beside steps whose list of kernels lacks rows.
+    """
     known = recorded.take(recorded["preparing_us"] >= 0)
     idle_us = np.full(len(known), np.nan)
     if kernels is not None and windows is not None:
         device = build_timeline(kernels, collectives, tasks, windows)
         cell = row_at(device.cells.rank, device.cells.step, known["rank"], known["step"])
-        idle_us = values_at(_idle_before_cells(device, windows), cell, np.nan)
+        idle_us = values_at(_idle_before_cells(device, windows, split), cell, np.nan)
     return Table.build(
         Preparation,
         rank=known["rank"],
@@ -44,20 +49,22 @@ def preparations(
     )
 
 
-def _idle_before_cells(device: DeviceTimeline, windows: Table[StepWindow]) -> Array:
+def _idle_before_cells(device: DeviceTimeline, windows: Table[StepWindow], split: Table[Overlap] | None) -> Array:
     """Per cell: how long the device neither works nor copies from the host's start of the step on, µs; missing of the
-    first one of a rank, for what came before it was not recorded. What the device waits before an earlier step counts
-    for that one, though a host that is ahead has begun others by then."""
+    first one of a rank, for what came before it was not recorded, and where this step or the one before lacks rows.
+    What the device waits before an earlier step counts for that one, though a host that is ahead has begun others by
+    then."""
     cells = device.cells
     opened = values_at(windows["start_ns"], row_at(windows["rank"], windows["step"], cells.rank, cells.step))
     of, start, end = device.on_clock(union_of_sets([device.busy, device.copies]))
-    found = np.full(len(cells), np.nan)
+    found, lacking = np.full(len(cells), np.nan), lacks_kernel_rows(split, cells.rank, cells.step)
     for rank in np.unique(cells.rank).tolist():
         own = np.flatnonzero((cells.rank == rank) & (opened != MISSING))
         own = own[np.argsort(cells.begin[own], kind="stable")]
         mine = cells.rank[of] == rank
         since = np.maximum(opened[own[1:]], cells.begin[own[:-1]])
-        own = own[1:]
+        unknown, own = lacking[own[1:]] | lacking[own[:-1]], own[1:]
         begin = np.maximum(cells.begin[own], since)
-        found[own] = (begin - since - covered_ns(union(start[mine], end[mine]), since, begin)) / 1e3
+        idle_us = (begin - since - covered_ns(union(start[mine], end[mine]), since, begin)) / 1e3
+        found[own] = np.where(unknown, np.nan, idle_us)
     return found

@@ -55,7 +55,9 @@ def rank_times(
     means = {
         name: ranks.means(split[name]) for name in ("span_us", "compute_us", "comm_us", "exposed_comm_us", "free_us")
     }
-    inside = _communicating_us(rank, operators, means["compute_us"])
+    inside = _communicating_us(rank, operators, means["compute_us"], ranks.sizes)
+    if operators is not None:  # totals are of a whole capture, and not of a step
+        operators = operators.take(~operators.texts("source").isin(["totals"]))
     own = _own_work_inside(rank, exchanged, ranks.sizes)
     means |= {"compute_us": means["compute_us"] - inside + own, "comm_us": means["comm_us"] + inside - own}
     peers = group_by(stage)
@@ -92,8 +94,9 @@ def rank_times(
     )
 
 
-def _communicating_us(rank: Array, operators: Table[OperatorShare] | None, compute_us: Array) -> Array:
-    """Per rank: computation per step in kernels that communicate inside, at most all of it; 0 where it has none.
+def _communicating_us(rank: Array, operators: Table[OperatorShare] | None, compute_us: Array, steps: Array) -> Array:
+    """Per rank: computation per step in kernels that communicate inside, at most all of it; 0 where it has none. Where
+    totals stand in for the list of kernels, all of their time.
 
     A rank that is late is the one on which these are short: counted as computation they would name its peers.
     """
@@ -101,7 +104,8 @@ def _communicating_us(rank: Array, operators: Table[OperatorShare] | None, compu
         return np.zeros(len(rank))
     own = operators.take(communicate_inside(operators.texts("op_type")) & np.isin(operators["rank"], rank))
     of = row_of_key(rank, own["rank"])
-    total = np.bincount(of, weights=np.nan_to_num(own["unshared_us"]), minlength=len(rank))
+    per_step = np.where(own.texts("source").isin(["totals"]), own["total_us"] / steps[of], own["unshared_us"])
+    total = np.bincount(of, weights=np.nan_to_num(per_step), minlength=len(rank))
     least: Array = np.minimum(total, np.nan_to_num(compute_us))
     return least
 

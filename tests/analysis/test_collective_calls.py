@@ -477,6 +477,31 @@ def test_kernels_of_a_rank_stand_beside_those_of_its_peers() -> None:
     assert {row["kernels"] for row in rank_times(read_table(Overlap, SPLIT), None, None).rows()} == {None}
 
 
+def test_totals_of_a_whole_capture_are_not_held_against_steps_of_other_ranks():
+    """A rank whose list of kernels lacks rows has the totals of the profiler, over all of its steps."""
+    kinds = read_table(
+        OperatorShare, "rank op_type source calls total_us\n0 A kernels 10 100\n1 A totals 40 400\n2 A kernels 10 110"
+    )
+    rows = rank_times(read_table(Overlap, SPLIT), None, None, operators=kinds).rows()
+    assert {row["rank"]: (row["kernels"], row["slower_us"]) for row in rows if row["rank"] in (0, 1, 2)} == {
+        0: (10, None), 1: (None, None), 2: (10, 10)
+    }  # fmt: skip
+
+
+def test_kernels_that_communicate_inside_are_taken_off_where_totals_stand_in_for_them_too():
+    split = read_table(Overlap, "rank step span_us compute_us\n0 1 900 800\n0 2 900 800\n1 1 900 800\n1 2 900 800")
+    kinds = read_table(
+        OperatorShare,
+        """
+        rank op_type         source  calls total_us unshared_us
+        0    MatmulAllReduce kernels 10    300      300
+        1    MatmulAllReduce totals  20    500      -
+        """,
+    )
+    rows = rank_times(split, None, None, operators=kinds).rows()
+    assert [row["compute_us"] for row in rows] == [500, 550]
+
+
 def test_the_call_in_which_a_rank_idles_longer_than_its_peers_is_named() -> None:
     held = read_table(
         Holdup,

@@ -4,6 +4,7 @@ from __future__ import annotations
 import math
 
 from advisor.analysis.preparations import preparations
+from advisor.facts.derived import Overlap
 from advisor.facts.observed import Kernel, StepTime, StepWindow
 from advisor.facts.table import read_table
 
@@ -35,3 +36,14 @@ def test_what_the_device_waits_before_one_step_counts_for_no_later_one_that_the_
     windows = read_table(StepWindow, "step start_ns end_ns\n1 0 5000\n2 5000 9000\n3 9000 400000")
     found = preparations(read_table(StepTime, RECORDED), kernels, collectives=None, tasks=None, windows=windows)
     assert found["idle_us"].tolist()[1:] == [50, 20]
+
+
+def test_beside_rows_that_are_gone_nobody_knows_how_long_the_device_was_idle():
+    """The second step lacks kernels: neither what it waited before its first one is known, nor what the third did."""
+    split = read_table(Overlap, "step source listed_us\n1 intervals 200\n2 recorded 100\n3 intervals 200")
+    windows = "1 0 250000\n2 250000 450000\n3 450000 700000"
+    found = preparations(
+        read_table(StepTime, RECORDED), read_table(Kernel, KERNELS), collectives=None, tasks=None,
+        windows=read_table(StepWindow, "step start_ns end_ns\n" + windows), split=split,
+    )  # fmt: skip
+    assert all(map(math.isnan, found["idle_us"].tolist()))

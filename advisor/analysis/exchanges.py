@@ -41,7 +41,9 @@ def exchanges(
     types = kernels.texts("op_type")
     for code in np.unique(types.codes).tolist() if sets else ():
         row = np.flatnonzero(types.codes == code)
-        met = next((found for found in (_meet(kernels, row, one[row]) for one in sets) if found is not None), None)
+        met = next(
+            (found for found in (_match_exchanges(kernels, row, one[row]) for one in sets) if found is not None), None
+        )
         if met is not None:
             of, elapse = met.operations.of, kernels["elapse_us"][met.row]
             order = np.lexsort((kernels["rank"][met.row], elapse, of))
@@ -74,7 +76,7 @@ class _Met(Struct, frozen=True):
     """Per exchange: those at the same place of a step, in other groups."""
 
 
-def _meet(kernels: Table[ExchangingKernel], row: Array, of_set: Array) -> _Met | None:
+def _match_exchanges(kernels: Table[ExchangingKernel], row: Array, of_set: Array) -> _Met | None:
     """The k-th of these kernels in each step and set of ranks as one exchange; nothing where no two ranks of a set have
     one, or they do not end together."""
     row = row[of_set != MISSING]

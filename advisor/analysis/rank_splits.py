@@ -31,8 +31,8 @@ def rank_splits(split: Table[Overlap], exchanged: Table[Exchange] | None) -> Tab
         at = row_at(split["rank"], split["step"], exchanged["rank"], exchanged["step"])
         told = ~np.isnan(exchanged["bare_wait_us"])
         most = np.nan_to_num(split["compute_us"])
-        waits = np.minimum(_sum_at(at, np.where(told, exchanged["bare_wait_us"], 0.0), len(split)), most)
-        untold = np.minimum(_sum_at(at, np.where(told, 0.0, exchanged["bare_us"]), len(split)), most - waits)
+        waits = np.minimum(_sum_by_row(at, np.where(told, exchanged["bare_wait_us"], 0.0), len(split)), most)
+        untold = np.minimum(_sum_by_row(at, np.where(told, 0.0, exchanged["bare_us"]), len(split)), most - waits)
     moved = np.nan_to_num(waits)
     return Table.build(
         RankSplit,
@@ -45,7 +45,7 @@ def rank_splits(split: Table[Overlap], exchanged: Table[Exchange] | None) -> Tab
     )
 
 
-def _sum_at(at: Array, us: Array, rows: int) -> Array:
+def _sum_by_row(at: Array, us: Array, rows: int) -> Array:
     """Per row: the sum of what lies in it."""
     inside = at >= 0
     return np.bincount(at[inside], us[inside], rows)

@@ -62,9 +62,9 @@ Faults put into captures of real devices are marked in [accuracy on real capture
 
 A cause is *wanted* when the same job without it is at least {WORTH:.0%} faster; one that wins less than
 {HARMLESS_SHARE:.0%} must not be named; in between either is right. What counts is each finding of medium severity or
-above that the diagnosis does not itself call a symptom. A finding is right when its rule names a cause that was
-injected (the key is below), wrong otherwise. The truth of a saving is the step time of the same job, run again without
-that cause.
+above that the report does not show under another (`benchmarks/standing.py`). A finding is right when its rule names a
+cause that was injected (the key is below), wrong otherwise. The truth of a saving is the step time of the same job, run
+again without that cause.
 """
 
 

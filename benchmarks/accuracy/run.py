@@ -14,6 +14,7 @@ import corpus
 from advisor.model.findings import Diagnosis, Finding, Severity
 from benchmarks.accuracy.mark import Cause, Claim, Mark, mark
 from benchmarks.accuracy.plan import Case, setup_of
+from benchmarks.standing import standing_findings
 from corpus.answers import TIMELESS
 from corpus.cases import setup_of as healthy_setup
 
@@ -48,13 +49,9 @@ def diagnosed(case: Case) -> Mark:
 def claims(diagnosis: Diagnosis, job: corpus.Job) -> list[Claim]:
     """The findings that count. Those on the capture itself count where the capture is what is broken."""
     broken = any(cause.name in TIMELESS for cause in job.causes)
-    return [_claim(finding) for finding in diagnosis.findings if _counts(finding, broken)]
-
-
-def _counts(finding: Finding, broken: bool) -> bool:
-    if finding.rule.startswith("capture/"):
-        return broken and finding.severity > Severity.info
-    return finding.severity >= Severity.medium and not finding.causes
+    of_capture = [one for one in diagnosis.findings if one.rule.startswith("capture/") and one.severity > Severity.info]
+    counted = {one.fingerprint for one in (*standing_findings(diagnosis), *(of_capture if broken else ()))}
+    return [_claim(finding) for finding in diagnosis.findings if finding.fingerprint in counted]
 
 
 def _claim(finding: Finding) -> Claim:

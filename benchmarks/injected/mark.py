@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from advisor.model.findings import Diagnosis, Severity
-from advisor.report.diagnosis.symptoms import folded_under
+from advisor.model.findings import Diagnosis
+from benchmarks.standing import standing_findings
 
 WORTH = 0.05
 """From this part of the step on a fault is to be named."""
@@ -147,7 +147,6 @@ class Mark:
 
 def claims(diagnosis: Diagnosis) -> tuple[Claim, ...]:
     """The findings that count, in the order of the report."""
-    folded = folded_under(diagnosis)
     return tuple(
         Claim(
             finding.rule,
@@ -155,10 +154,7 @@ def claims(diagnosis: Diagnosis) -> tuple[Claim, ...]:
             frozenset(place.rank for place in finding.seen if place.rank is not None),
             finding.severity.name,
         )
-        for finding in diagnosis.findings
-        if finding.severity >= Severity.medium
-        and finding.fingerprint not in folded
-        and not finding.rule.startswith("capture/")
+        for finding in standing_findings(diagnosis)
     )
 
 

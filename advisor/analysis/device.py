@@ -34,7 +34,10 @@ that of the collective; the profiler does not count it as Computing either."""
 
 
 class DeviceWork(Struct, frozen=True):
-    """Kernels, collectives and copies of all cells, one row each, on the clock of the device."""
+    """Kernels, collectives and copies of all cells, one row each, on the clock of the device.
+
+    In this order, so that kernels and collectives have the same rows where copies were left out.
+    """
 
     cell: Array
     kind: Array

@@ -86,16 +86,18 @@ def removals(
     """One row per rank and operator type that takes time worth a word, one per rank and kind of fusible chain, and one
     per rank with slow steps."""
     device = build_timeline(kernels, collectives, tasks, windows)
+    # as others have it: rows of kernels are the same in both
+    without_tasks = build_timeline(kernels, collectives, None, windows)
     calls = Table.empty(HostCall) if calls is None else calls
-    every = in_steps(device, kernels, split)
+    every = in_steps(without_tasks, kernels, split)
     chains = chains_in_steps(kernels, collectives, windows, split, patterns)
-    alike = turn_takers(device, kernels, split, typed=False)
+    alike = turn_takers(without_tasks, kernels, split, typed=False)
     sets = [
         _of_types(every, alike),
         _of_chains(
             every, chains, pattern_of_chains(chains, patterns), fused_us_of_chains(chains, patterns, every, limits)
         ),
-        _of_slow_steps(device, kernels, split),
+        _of_slow_steps(without_tasks, kernels, split),
     ]
     whole = ~lacks_kernel_rows(split, device.cells.rank, device.cells.step)
     found = []

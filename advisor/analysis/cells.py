@@ -70,6 +70,12 @@ class Cells(Struct, frozen=True):
         return row_of_key(keys[: len(self)], keys[len(self) :])
 
 
+def lie_outside_steps(rank: Array, step: Array) -> Array:
+    """Per event: whether it carries no step while others of its rank do."""
+    outside: Array = (step == MISSING) & np.isin(rank, np.unique(rank[step != MISSING]))
+    return outside
+
+
 def _by_rank(calendars: dict[int, Calendar], rank: Array, moment: Array) -> Array:
     ranks = distinct_ranks(rank).tolist()
     if len(ranks) == 1 and ranks[0] in calendars:

@@ -14,6 +14,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.awaited_ranks import LongestWait, longest_wait_of_calls, without_waits_for_captured
+from advisor.analysis.cells import lie_outside_steps
 from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.device import collective_times, kernel_times
 from advisor.analysis.gradient_repeats import micro_batches_by_repeats
@@ -132,12 +133,6 @@ def _micro_batches(collectives: Table[Collective], kernels: Table[Kernel] | None
     """Per call: micro-batches of its rank and step by its own kernels; missing in steps whose list lacks some."""
     told = micro_batches_by_repeats(kernels, collectives["rank"], collectives["step"])
     return np.where(lacking, np.nan, told)
-
-
-def lie_outside_steps(rank: Array, step: Array) -> Array:
-    """Per event: whether it carries no step while others of its rank do."""
-    outside: Array = (step == MISSING) & np.isin(rank, np.unique(rank[step != MISSING]))
-    return outside
 
 
 def _waited_again(collectives: Table[Collective], wait_us: Array, awaited: LongestWait) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.collective_calls import lie_outside_steps
+from advisor.analysis.cells import lie_outside_steps
 from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.device import collective_times, kernel_times
 from advisor.analysis.families import communicate_inside

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.grouping import Groups, group_by, ratio, row_of_key
+from advisor.analysis.cells import lie_outside_steps
+from advisor.analysis.grouping import group_by, ratio, row_of_key
 from advisor.analysis.host import replay_graphs
 from advisor.facts.base import MISSING
 from advisor.facts.derived import KernelLength, PhaseLaunch, ShapeCount
@@ -17,10 +18,13 @@ from advisor.facts.table import Array, Table, values_at
 def kernel_lengths(
     kernels: Table[Kernel], launched: Table[PhaseLaunch] | None = None, totals: Table[ApiTotal] | None = None
 ) -> Table[KernelLength]:
-    """One row per rank and whole µs that any of its kernels lasts."""
+    """One row per rank and whole µs that any of its kernels lasts, those outside of its steps left out."""
+    every = kernels["rank"]
+    kernels = kernels.take(~lie_outside_steps(every, kernels["step"]))
     us = kernels["duration_us"]
     ranks = group_by(kernels["rank"])
     length = np.where(np.isnan(us), -1.0, np.minimum(np.floor(us), LONGEST_COUNTED_US))
+    each = _calls_per_kernel(kernels["rank"][ranks.first], every, launched, totals)
     groups = group_by(ranks.of, length.astype(np.int64))
     from_us = length[groups.first]
     return Table.build(
@@ -30,16 +34,15 @@ def kernel_lengths(
         kernels=groups.sizes,
         total_us=groups.sums(us),
         middle_us=ranks.medians(us)[ranks.of[groups.first]],
-        calls_per_kernel=_calls_per_kernel(ranks, kernels["rank"], launched, totals)[ranks.of[groups.first]],
+        calls_per_kernel=each[ranks.of[groups.first]],
     )
 
 
 def _calls_per_kernel(
-    ranks: Groups, rank: Array, launched: Table[PhaseLaunch] | None, totals: Table[ApiTotal] | None
+    own: Array, rank: Array, launched: Table[PhaseLaunch] | None, totals: Table[ApiTotal] | None
 ) -> Array:
-    """Per rank of kernels: calls that launch over what they launch; where that was not recorded, and graphs were
-    replayed, by the totals of calls."""
-    own = rank[ranks.first]
+    """Per rank: calls that launch over what they launch; where that was not recorded, and graphs were replayed, by the
+    totals of calls over all its kernels."""
     found = np.full(len(own), np.nan)
     if launched is not None:
         whole = launched.take(launched.texts("engine_phase").codes < 0)
@@ -51,7 +54,8 @@ def _calls_per_kernel(
     launches = replays | (totals.texts("level").isin(["node"]) & totals.texts("name").isin(["launch"]))
     called = np.array([np.nansum(totals["calls"][launches & (totals["rank"] == one)]) for one in own.tolist()])
     counted = np.isnan(found) & np.isin(own, totals["rank"][replays])
-    return np.where(counted, np.minimum(ratio(called, ranks.sizes), 1), found)
+    kernels = np.array([np.count_nonzero(rank == one) for one in own.tolist()])
+    return np.where(counted, np.minimum(ratio(called, kernels), 1), found)
 
 
 def shape_counts(kernels: Table[Kernel]) -> Table[ShapeCount]:

@@ -36,7 +36,8 @@ def ran(rows: list[tuple[int, int | None, str | None, float]]) -> Table[Kernel]:
 def test_lengths_tell_how_many_kernels_are_shorter_than_any_whole_number_of_microseconds(rows, limit):
     found = kernel_lengths(ran(rows)).rows()
     for rank in {rank for rank, *_ in rows}:
-        us = [us for one, _, _, us in rows if one == rank]
+        numbered = any(step is not None for one, step, *_ in rows if one == rank)
+        us = [us for one, step, _, us in rows if one == rank and (step is not None or not numbered)]
         mine = [row for row in found if row["rank"] == rank]
         known = [one for one in us if not math.isnan(one)]
         assert sum(row["kernels"] for row in mine) == len(us)
@@ -45,6 +46,12 @@ def test_lengths_tell_how_many_kernels_are_shorter_than_any_whole_number_of_micr
         assert sum(row["total_us"] for row in mine) == pytest.approx(sum(known))
         (middle,) = {row["middle_us"] for row in mine}
         assert middle == (pytest.approx(median(known)) if known else None)
+
+
+def test_kernels_of_a_step_before_the_first_marked_one_are_none_of_those_per_step():
+    """A device that begins the steps late still runs what was launched before them."""
+    (row,) = kernel_lengths(ran([(0, None, None, 1.5)] * 3 + [(0, 1, None, 1.5), (0, 2, None, 1.5)])).rows()
+    assert (row["kernels"], row["total_us"]) == (2, 3.0)
 
 
 def test_calls_are_told_of_ranks_whose_launches_were_recorded_and_phases_do_not_count_again() -> None:

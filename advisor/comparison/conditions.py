@@ -180,7 +180,7 @@ def _of_barriers(before: Diagnosis, after: Diagnosis, barriers: Collection[Barri
         )
     if "program" in barriers:
         yield Text(
-            en="The two captures have little computation in common: they may not be of the same program.",
+            en="The two captures have little computation in common: they may be different programs.",
             zh="两次采集的算子构成差异很大，可能不是同一个程序。",
         )
 

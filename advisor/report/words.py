@@ -22,7 +22,7 @@ class Wording:
 
 
 _NO_SUM = _t(
-    "Savings are estimates and do not add up; of two that are close, the one with a remedy to copy comes first.",
+    "Savings are estimates and do not add up; where two are close, the one with a ready-made remedy comes first.",
     "收益为估计值，不可相加；两项接近时，有现成命令或代码的排在前面。",
 )
 
@@ -35,7 +35,7 @@ WORDS: Mapping[str, Text] = {
         "The captured window takes {time}: {parts}.",
         "采集窗口时长 {time}：{parts}。",
     ),
-    "from_mark_to_mark": _t(" From one mark of a step to the next it is {time}.", "相邻两个 step 标记间隔为 {time}。"),
+    "from_mark_to_mark": _t(" From one step mark to the next it is {time}.", "相邻两个 step 标记间隔为 {time}。"),
     "step_only": _t("A step takes {time}.", "单步耗时 {time}。"),
     "window_only": _t("The captured window takes {time}.", "采集窗口时长 {time}。"),
     "work_takes": _t("The device works for {time} in all: {parts}.", "设备合计工作 {time}：{parts}。"),
@@ -51,70 +51,69 @@ WORDS: Mapping[str, Text] = {
     "lead_look": _t("Known so far", "目前已知"),
     "lead_record": _t("Record again first", "请先重新采集"),
     "next_step": _t("Next", "下一步"),
-    "same_time": _t("The same time, seen as", "同一段时间还表现为"),
-    "part_of": _t("A part of the time seen as", "属于以下现象的一部分时间"),
+    "same_time": _t("The same time also shows up as", "同一段时间还表现为"),
+    "part_of": _t("Part of the time that shows up as", "属于以下现象的一部分时间"),
     "one_of_several": _t(
-        "More than one capture of a rank lies here; this one is of {chosen}.",
+        "The folder holds more than one capture of a rank; this report covers {chosen}.",
         "目录中同一张卡有多份采集，本报告只针对 {chosen}。",
     ),
     "one_not_read": _t("1 other was not read.", "另有 1 份未读取。"),
     "others_not_read": _t("{count} others were not read.", "另有 {count} 份未读取。"),
     "unexplained": _t(
-        "What was found leaves {share} of {the_step} unexplained, seen as: ",
-        "另有占{the_step} {share} 的时间，已发现的问题解释不了，表现为：",
+        "The findings leave {share} of {the_step} unexplained, which shows up as: ",
+        "另有占{the_step} {share} 的时间未能归因，表现为：",
     ),
     "read_with_care": _t("Read the numbers with care: ", "数字仅供参考："),
     "next_gain": _t("The next gain would be: ", "再往下可挖掘的是："),
-    "let_pass": _t("The largest that a rule measured and let pass: ", "各规则测得但未达门限的，最大一项是："),
+    "let_pass": _t("The largest value that stayed within its threshold: ", "各规则测得但未超过阈值的，最大一项是："),
     "next_gain_wins": _t(" – {saving}.", "——{saving}。"),
     "next_operator": _t(
         "The longest operator is {name}, with {share} of {the_step}.",
         "耗时最长的算子是 {name}，占{the_step}的 {share}。",
     ),
     "nothing_found": _t(
-        "Nothing needs fixing. Looked at and in order: {looked}.",
+        "Nothing needs fixing. Rules that found nothing wrong: {looked}.",
         "无需处理。检查通过的规则：{looked}。",
     ),
     "nothing_found_but": _t(
-        "Nothing needs fixing in what was recorded. Looked at and in order: {looked}; could not look: {blind}.",
+        "Nothing needs fixing in what was recorded. Rules that found nothing wrong: {looked}; not checked: {blind}.",
         "在已采集的内容中无需处理。检查通过的规则：{looked}；另有 {blind} 条未能检查。",
     ),
     "nothing_found_in_little": _t(
-        "Too little was recorded to say whether anything needs fixing: {blind} rules could not look. Looked at and in "
-        "order: {looked}.",
+        "Too little was recorded to say whether anything needs fixing: {blind} rules could not be checked. Rules that "
+        "found nothing wrong: {looked}.",
         "采集内容太少，不足以判断是否有问题需要处理：{blind} 条规则未能检查。检查通过的规则：{looked}。",
     ),
     "nothing_checked": _t(
-        "Nothing could be checked: this capture lacks what the rules need. This is no sign of health.",
+        "Nothing could be checked: this capture lacks what the rules need. This does not mean that all is well.",
         "无法做任何检查：采集数据缺少规则所需的内容。这不代表没有问题。",
     ),
     "asked_found_nothing": _t(
-        "None of the rules that were asked for ({asked}) found anything that needs fixing; no other rule looked. In "
-        "order: {looked}.",
+        "None of the rules asked for ({asked}) found anything that needs fixing; no other rule ran. Found nothing "
+        "wrong: {looked}.",
         "指定的规则（{asked}）均未发现需要处理的问题，其他规则未参与检查。检查通过的规则：{looked}。",
     ),
     "asked_found_nothing_but": _t(
-        "None of the rules that were asked for ({asked}) found anything that needs fixing; no other rule looked. In "
-        "order: {looked}; could not look: {blind}.",
+        "None of the rules asked for ({asked}) found anything that needs fixing; no other rule ran. Found nothing "
+        "wrong: {looked}; not checked: {blind}.",
         "指定的规则（{asked}）均未发现需要处理的问题，其他规则未参与检查。"
         "检查通过的规则：{looked}；另有 {blind} 条未能检查。",
     ),
     "asked_found_trifles": _t(
-        "What the rules that were asked for ({asked}) found is not worth acting on; no other rule looked.",
+        "What the rules asked for ({asked}) found is not worth acting on; no other rule ran.",
         "指定的规则（{asked}）发现的问题都不值得优先处理，其他规则未参与检查。",
     ),
     "asked_found_trifles_but": _t(
-        "What the rules that were asked for ({asked}) found is not worth acting on; no other rule looked. Could not "
-        "look: {blind}.",
+        "What the rules asked for ({asked}) found is not worth acting on; no other rule ran. Not checked: {blind}.",
         "指定的规则（{asked}）发现的问题都不值得优先处理，其他规则未参与检查；另有 {blind} 条未能检查。",
     ),
     "asked_checked_nothing": _t(
-        "None of the rules that were asked for ({asked}) could look at this capture, and no other rule looked. This is "
-        "no sign of health.",
+        "None of the rules asked for ({asked}) could check this capture, and no other rule ran. This does not mean "
+        "that all is well.",
         "指定的规则（{asked}）均未能检查这份采集数据，其他规则也未参与检查。这不代表没有问题。",
     ),
     "counts": _t(
-        "Rules: {total} · found something: {fired} · in order: {quiet} · not applicable: {na} · not checked: {blind}",
+        "Rules: {total} · found something: {fired} · fine: {quiet} · not applicable: {na} · not checked: {blind}",
         "规则 {total} 条 · 发现问题 {fired} · 检查通过 {quiet} · 不适用 {na} · 未能检查 {blind}",
     ),
     "saves": _t("about {time} per step", "每步约可省 {time}"),
@@ -131,7 +130,7 @@ WORDS: Mapping[str, Text] = {
     "own_window": _t("whose window takes {time}", "该卡窗口 {time}"),
     "own_work": _t("whose device works for {time}", "该卡设备工作 {time}"),
     "uneven": _t(
-        "{time} (mean of {ranks} ranks; rank {rank} is slowest with {slowest})",
+        "{time} (mean of {ranks} ranks; rank {rank} is the slowest, with {slowest})",
         "{time}（{ranks} 个 rank 的均值，rank {rank} 最慢，{slowest}）",
     ),
     "unlike_steps": _t("{time} (mean; {usual} is usual)", "{time}（均值，多数 step 为 {usual}）"),
@@ -147,7 +146,7 @@ WORDS: Mapping[str, Text] = {
         "其中 {time} 为与其他卡交换数据的算子，含等待",
     ),
     "inside_wait_note": _t(
-        "{time} of it in kernels that compute and wait for other ranks inside",
+        "{time} of it waiting for other ranks inside kernels that also compute",
         "其中 {time} 为通算融合算子内部等待其他卡",
     ),
     "copy_note": _t("memory copies {time}", "内存拷贝 {time}"),
@@ -157,7 +156,7 @@ WORDS: Mapping[str, Text] = {
     "findings": _t("Findings", "问题列表"),
     "details": _t("Findings in detail", "问题详情"),
     "rank_by": _t(
-        f"By what can be won, a cause before what it explains; symptoms stand under their causes (1.1 under 1). "
+        f"Ordered by what can be won, causes before what they explain; symptoms are under their causes (1.1 under 1). "
         f"{_NO_SUM.en}",
         f"按可省时间排序，成因排在其影响之前；现象列在其成因之下（1.1 属于 1）。{_NO_SUM.zh}",
     ),
@@ -174,7 +173,7 @@ WORDS: Mapping[str, Text] = {
     "value": _t("Value", "数值"),
     "threshold": _t("Threshold", "阈值"),
     "short_of": _t(" (threshold {threshold})", "（阈值 {threshold}）"),
-    "short_of_less": _t(" (told only below {threshold})", "（低于 {threshold} 才报告）"),
+    "short_of_less": _t(" (reported only below {threshold})", "（低于 {threshold} 才报告）"),
     "basis": _t("Why this threshold", "阈值依据"),
     "excerpt": _t("The rows behind it", "明细"),
     "rows_of": _t("{shown} of {total} rows", "{total} 行中的 {shown} 行"),
@@ -211,7 +210,7 @@ WORDS: Mapping[str, Text] = {
     "after_step": _t("After {the_step} began", "距{the_step}开始"),
     "in_timeline": _t("After the first event of the rank", "距该 rank 首个事件"),
     "how_counted": _t(
-        "after the start of {the_step}, how long · after the first event of the rank · start as recorded",
+        "time after the start of {the_step}, duration · time after the first event of the rank · start as recorded",
         "距{the_step}开始的时间、时长 · 距该 rank 首个事件的时间 · 记录的开始时间",
     ),
     "lasts": _t("Lasts", "时长"),
@@ -223,16 +222,16 @@ WORDS: Mapping[str, Text] = {
     "watch_value": _t(" ({value} now, threshold {threshold})", "（当前 {value}，阈值 {threshold}）"),
     "assumes": _t("The saving assumes", "收益的前提"),
     "alone": _t(
-        "The worst rank by itself would end {us} sooner; the step then ends with another one.",
+        "The worst rank alone would finish {us} sooner; another rank then decides when the step ends.",
         "最严重的 rank 自身可提前 {us}，但之后整步由其他 rank 决定。",
     ),
     "rank_costs": _t("rank {rank} {us}", "rank {rank} {us}"),
     "each_costs": _t(
-        "The ranks cost: {ranks}. Rank {rank} by itself would win {us}; the step then ends with rank {next}.",
+        "Cost by rank: {ranks}. Fixing rank {rank} alone would win {us}; rank {next} then decides when the step ends.",
         "各卡的影响：{ranks}。只修复 rank {rank} 可节省 {us}，之后整步由 rank {next} 决定。",
     ),
     "alike_cost": _t(
-        "The ranks cost the step alike: it takes all of them to win that.",
+        "These ranks cost the step about the same: the saving needs all of them fixed.",
         "这些卡的影响相当，全部修复才有上述收益。",
     ),
     "references": _t("Read more", "参考资料"),
@@ -264,7 +263,7 @@ WORDS: Mapping[str, Text] = {
     "stack": _t("Software stack", "软件栈"),
     "job_training": _t("training", "训练"),
     "job_inference": _t("inference", "推理"),
-    "job_prefill": _t("inference, reading prompts (prefill)", "推理（prefill）"),
+    "job_prefill": _t("inference, processing prompts (prefill)", "推理（prefill）"),
     "job_decode": _t("inference, generating tokens (decode)", "推理（decode）"),
     "job_mixed": _t("inference, prompts and generated tokens (prefill and decode)", "推理（prefill 与 decode 混合）"),
     "job_rollout": _t("reinforcement learning, rollouts alone (inference)", "强化学习，仅含 rollout（推理）"),
@@ -280,7 +279,7 @@ WORDS: Mapping[str, Text] = {
     ),
     "seen_framework": _t("{value}: the framework", "{value}；依据：所用框架"),
     "seen_layout": _t("{value}: it wrote the parallel sizes ({name})", "{value}；依据：由其写入的并行规模（{name}）"),
-    "seen_told": _t("{value}, as the user said", "{value}（由用户指定）"),
+    "seen_told": _t("{value}, given by the user", "{value}（由用户指定）"),
     "chip": _t("Chip", "芯片"),
     "cann": _t("CANN", "CANN"),
     "torch_npu": _t("torch_npu", "torch_npu"),
@@ -310,10 +309,10 @@ WORDS: Mapping[str, Text] = {
         "{count} 个（{steps}）；步数过少，难以区分常态与偶发，建议预热后采集 5 个 step",
     ),
     "enough_steps": _t("{count} ({steps})", "{count} 个（{steps}）"),
-    "engine": _t("Steps of the engine, medians", "引擎 step（中位数）"),
+    "engine": _t("Engine steps, medians", "引擎 step（中位数）"),
     "engine_idle": _t("Idle around its start", "起始处设备空闲"),
-    "engine_prefill": _t("reads prompts (prefill)", "prefill"),
-    "engine_decode": _t("generates tokens (decode)", "decode"),
+    "engine_prefill": _t("processing prompts (prefill)", "prefill"),
+    "engine_decode": _t("generating tokens (decode)", "decode"),
     "engine_mixed": _t("both (mixed)", "prefill 与 decode 混合"),
     "engine_unknown": _t("not known", "未知"),
     "engine_by_marks": _t("marks of the engine", "引擎的标记"),
@@ -343,14 +342,14 @@ WORDS: Mapping[str, Text] = {
     "checked": _t("What was checked", "检查了什么"),
     "unchecked": _t("What was not checked, and how to record it", "未检查的内容与补采方法"),
     "summary_only": _t(
-        "A cluster summary holds step times and communication alone. Diagnose the folder of its captures "
+        "A cluster summary holds only step times and communication. Diagnose the folder with its captures "
         "(`*_ascend_pt`) before recording anything again: most of what is missing here is in them.",
         "集群分析结果只含 step 时间与通信数据。补采之前请先诊断各 rank 的采集目录（`*_ascend_pt`），"
         "此处缺少的内容大多在其中。",
     ),
     "unchecked_short": _t("Not checked", "未检查"),
-    "record_more": _t("{rules} could not look", "{rules}未能检查"),
-    "look_everywhere": _t("{rules} could not look, or not at all ranks", "{rules}未能检查或未能检查全部 rank"),
+    "record_more": _t("{rules} could not be checked", "{rules}未能检查"),
+    "look_everywhere": _t("{rules} could not be checked, or not on every rank", "{rules}未能检查或未能检查全部 rank"),
     "numbers": _t("Numbers", "数据"),
     "rules_one": _t("1 rule", "1 条规则"),
     "rules_many": _t("{count} rules", "{count} 条规则"),
@@ -387,11 +386,11 @@ WORDS: Mapping[str, Text] = {
 
 NOTES: Mapping[str, Text] = {
     "other_captures": _t(
-        "older captures of the same ranks left aside: {value}", "同一 rank 的 {value} 份较早采集未使用"
+        "older captures of the same ranks, not used: {value}", "同一 rank 的 {value} 份较早采集未使用"
     ),
     "chosen": _t("read in their place: {value}", "实际读取：{value}"),
     "msprof_captures": _t(
-        "captures of msprof left aside for those of the framework's profiler: {value}",
+        "msprof captures, not used because the framework's profiler recorded too: {value}",
         "另有 {value} 份 msprof 采集未使用，以框架 profiler 的采集为准",
     ),
     "ranks_by_order": _t(
@@ -399,28 +398,28 @@ NOTES: Mapping[str, Text] = {
         "文件未写明 rank，各份采集按名称顺序编号；请一并提供 `profiler_info_*.json`",
     ),
     "unparsed_captures": _t(
-        "captures not parsed yet and left aside: {value}; the `analyse` of the profiler that recorded them parses them",
+        "captures not parsed yet, not used: {value}; parse them with `analyse` of the profiler that recorded them",
         "{value} 份采集尚未解析，未使用；可用采集所用 profiler 的 `analyse` 解析",
     ),
     "unreadable_folders": _t("folders that could not be opened: {value}", "{value} 个目录无法打开"),
     "cluster_summary": _t(
-        "a `cluster_analysis_output` lies beside the captures", "采集数据旁有 `cluster_analysis_output`"
+        "there is a `cluster_analysis_output` beside the captures", "采集数据旁有 `cluster_analysis_output`"
     ),
     "raw_beside": _t(
-        "{value} folders `PROF_*` of raw data lie beside these files, which sum them up; to have them read, give one",
+        "{value} `PROF_*` folders with the raw data of these files lie beside them; to have one read, give that folder",
         "这些文件旁有 {value} 个 `PROF_*` 原始数据目录（文件由其汇总而来）；如需读取，请单独给出其中一个",
     ),
     "source": _t("made from `{value}`", "由 `{value}` 得到"),
     "told_chip": _t(
-        "chip told by `--chip` or the settings, the capture does not name it: {value}",
+        "chip given by `--chip` or the settings, because the capture does not name it: {value}",
         "采集数据未写明具体芯片型号，按 `--chip` 或配置文件：{value}",
     ),
     "own_chip": _t(
-        "numbers of a chip from the settings: {value}",
+        "chip specifications from the settings: {value}",
         "芯片参数取自配置文件：{value}",
     ),
     "untold_chip": _t(
-        "told to be {value}, but the capture names another chip, which counts",
+        "the chip was given as {value}, but the capture names another one, which is used",
         "`--chip` 或配置文件给出的 {value} 与采集数据中的芯片型号不符，以采集数据为准",
     ),
 }
@@ -436,9 +435,9 @@ SEVERITIES: Mapping[str, Text] = {
 
 RESOURCES: Mapping[str, Text] = {
     "device_memory": _t("device memory", "显存"),
-    "host_memory": _t("memory of the host", "主机内存"),
-    "processors": _t("time of the host's processors", "主机 CPU"),
-    "launching": _t("time of the threads that launch kernels", "下发线程的时间"),
+    "host_memory": _t("host memory", "主机内存"),
+    "processors": _t("host CPU time", "主机 CPU"),
+    "launching": _t("time on the threads that launch kernels", "下发线程的时间"),
 }
 """What steps of remedies may take more of, by how rules name it."""
 
@@ -462,7 +461,7 @@ CATEGORIES: Mapping[str, Text] = {
 
 OUTCOMES: Mapping[str, Text] = {
     "fired": _t("found", "发现问题"),
-    "quiet": _t("looked, in order", "检查通过"),
+    "quiet": _t("checked, nothing wrong", "检查通过"),
     "not applicable": _t("does not apply", "不适用"),
     "skipped": _t("not checked", "未检查"),
     "failed": _t("the rule itself failed", "规则执行出错"),

@@ -118,7 +118,7 @@ def test_a_fix_that_changes_what_computes_can_be_verified_and_on_what_that_rests
     assert every.worked
     for made in (one, every):
         said = " ".join(document_text(verification_document(made, found, "en")).split())
-        assert ("That holds if both are of the same program" in said) == (doubt == "program")
+        assert ("This holds only if both are the same program" in said) == (doubt == "program")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -134,7 +134,7 @@ def test_the_command_says_first_why_nothing_can_be_told_and_ends_with_1(
     said = " ".join(capsys.readouterr().out.split())
     assert said.startswith("Whether " if language == "en" else "无法判断")
     why = {
-        "times": ("a step stands beside a captured window", "一侧是单步，另一侧是采集窗口"),
+        "times": ("one is a step, the other a captured window", "一侧是单步，另一侧是采集窗口"),
         "device": ("one ran on an NPU, the other on a GPU", "一份来自 NPU，另一份来自 GPU"),
         "workload": ("they do different things", "任务类型不同"),
     }
@@ -147,7 +147,7 @@ def test_neither_step_is_called_the_faster_where_the_two_do_not_compare(apart: B
         for language in LANGUAGES:
             verdict = compare_verdict(found, language)
             assert verdict.kind == "not-comparable"
-            assert verdict.says.startswith("The two do not compare: " if language == "en" else "两份采集不可比：")
+            assert verdict.says.startswith("The two cannot be compared: " if language == "en" else "两份采集不可比：")
             assert not verdict.mainly
             said = document_text(comparison_document(found, language))
             assert not {"longer", "shorter", "变长", "变短"}.intersection(said.split())
@@ -224,8 +224,8 @@ def test_the_gravest_is_told_first_and_each_in_the_first_sentence() -> None:
     found = compare(working(slow(), "training"), on_gpu(working(fast(stepped=False), "inference")))
     assert found.barriers == ("times", "device", "workload")
     assert compare_verdict(found, "en").says.startswith(
-        "The two do not compare: a step stands beside a captured window; one ran on an NPU, the other on a GPU; they "
-        "do different things."
+        "The two cannot be compared: one is a step, the other a captured window; one ran on an NPU, the other "
+        "on a GPU; they do different things."
     )
 
 

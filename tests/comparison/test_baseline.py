@@ -120,8 +120,8 @@ def test_steps_that_differ_much_are_told_and_lower_the_confidence() -> None:
 
 def test_the_reason_of_a_medium_confidence_is_the_one_that_lowered_it() -> None:
     stalled = (1000.0, 1000.0, 1000.0, 1000.0, 1000.0, 2000.0)
-    unlike = "the two were not recorded alike, and a profiler that records more slows the host"
-    wide = "steps of one capture differ so much from each other that a change of a tenth would not be told from noise"
+    unlike = "the two were not recorded with the same options, and a profiler that records more slows the host down"
+    wide = "steps within one capture differ so much that a change of a tenth could not be told from noise"
     assert say_doubt(compare(diagnosis(), diagnosis(level="Level2")), "en") == unlike
     assert say_doubt(compare(diagnosis(), diagnosis(steps=stalled)), "en") == wide
     both = compare(diagnosis(), diagnosis(steps=stalled, level="Level2"))
@@ -277,8 +277,8 @@ def test_captures_of_different_programs_are_noted() -> None:
     assert other.account is not None
     spent = tuple(one.model_copy(update={"name": "Conv2D"}) for one in other.account.spent if one.part == "compute")
     other = other.model_copy(update={"account": other.account.model_copy(update={"spent": spent})})
-    assert any("same program" in note.en for note in compare(diagnosis(), other).notes)
-    assert not any("same program" in note.en for note in compare(diagnosis(), diagnosis()).notes)
+    assert any("different programs" in note.en for note in compare(diagnosis(), other).notes)
+    assert not any("different programs" in note.en for note in compare(diagnosis(), diagnosis()).notes)
 
 
 def test_a_window_compares_with_no_step() -> None:

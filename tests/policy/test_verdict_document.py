@@ -47,7 +47,7 @@ def printed(
 
 
 def test_a_pass_without_anything_to_say_is_one_line() -> None:
-    assert printed(diagnosis()) == "Passed: nothing to object to."
+    assert printed(diagnosis()) == "Passed: no objections."
     assert printed(diagnosis(), language="zh") == "通过：没有需要处理的问题。"
 
 
@@ -153,8 +153,8 @@ def test_suppressions_are_told_used_expired_and_unused() -> None:
     )
     said = printed(diagnosis(FREE, CAST), policy)
     assert "Suppressed: 1\n– State of host/free-time  The loader is being rewritten, @data, until 2027-01-31" in said
-    assert "hold no longer\n– advisor.yaml:7  compute/*  ended 2026-01-31, Known" in said
-    assert "they can go\n– advisor.yaml:9  comm/small-packets  Later" in said
+    assert "no longer in force\n– advisor.yaml:7  compute/*  ended 2026-01-31, Known" in said
+    assert "can be removed\n– advisor.yaml:9  comm/small-packets  Later" in said
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

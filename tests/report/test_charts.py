@@ -154,11 +154,11 @@ def test_a_few_bytes_are_no_slow_link() -> None:
     rows = ((0, 1, "HCCS", 20.0, 1e8), (1, 0, "HCCS", 19.0, 1e8), (2, 0, "HCCS", None, 96.0))
     one = chart("links", table("source target link bandwidth_gbps:GB/s size_bytes:B", *rows))
     few = next(value for value in values(one) if value["source"] == "2")
-    assert few["kind"] == "too few bytes to tell a speed"
-    assert few["said"] == "rank 2 → 0 · HCCS too few bytes to tell a speed · 96.0 B per step"
+    assert few["kind"] == "too few bytes to tell the bandwidth"
+    assert few["said"] == "rank 2 → 0 · HCCS too few bytes to tell the bandwidth · 96.0 B per step"
     assert all(row[0] != "2" for row in one.numbers)
     scale = json.loads(json.dumps(one.spec))["encoding"]["fill"]["scale"]
-    assert scale == {"domain": ["HCCS", "too few bytes to tell a speed"], "range": ["var(--comm)", "var(--idle)"]}
+    assert scale == {"domain": ["HCCS", "too few bytes to tell the bandwidth"], "range": ["var(--comm)", "var(--idle)"]}
 
 
 def test_links_that_moved_next_to_nothing_make_no_map() -> None:

@@ -89,7 +89,8 @@ def test_the_verdict_says_how_much_slower_through_what_and_how_many_findings() -
         ("no time", "The step time is not known on both sides: only the findings are compared.", "只能比较问题"),
         (
             "window beside step",
-            "The two do not compare: a captured window stands beside a step. Before: a captured window of 117 ms; "
+            "The two cannot be compared: one is a captured window, the other a step. "
+            "Before: a captured window of 117 ms; "
             "after: a step of 131 ms.",
             "两份采集不可比：一侧是采集窗口，另一侧是单步。之前：采集窗口 117 ms；之后：单步 131 ms。",
         ),
@@ -346,7 +347,7 @@ def opened(made: Comparison, language: Language = "en") -> Any:
 
 def test_a_spreadsheet_has_a_sheet_for_each_table_with_its_header_frozen() -> None:
     book = opened(compared())
-    assert book.sheetnames == ["Summary", "Findings", "Why it moved", "Kernels", "Collectives", "Memory peaks"]
+    assert book.sheetnames == ["Summary", "Findings", "Why it changed", "Kernels", "Collectives", "Memory peaks"]
     for sheet in book.worksheets[1:]:
         assert sheet.freeze_panes is not None
         assert sheet.auto_filter.ref
@@ -388,7 +389,7 @@ def test_nothing_in_a_spreadsheet_is_a_formula_or_a_link() -> None:
 def test_what_is_missing_is_an_empty_cell_and_zero_is_zero() -> None:
     sheet = opened(compared())["Memory peaks"]
     assert [cell.value for cell in sheet[3]] == ["PTA", 1, None, 2**30, None]
-    moved = opened(compared())["Why it moved"]
+    moved = opened(compared())["Why it changed"]
     assert {row[2].value for row in moved.iter_rows(min_row=2) if row[1].value == "k" * 106 + "…" + "k" * 53} <= {0}
 
 
@@ -428,7 +429,7 @@ def test_no_cell_of_a_csv_is_a_formula() -> None:
 def test_a_saved_comparison_of_the_same_has_nothing_that_moved() -> None:
     made = COMPARED["the same"]
     assert {one.us for one in ComparisonBlocks(made, "en", 0).entries} == {0}
-    assert "Why it moved" not in printed(made, "en")
+    assert "Why it changed" not in printed(made, "en")
     assert before().run.name in printed(made, "en")
 
 

@@ -189,7 +189,7 @@ def test_a_small_cause_leads_its_large_symptom_and_what_stays_unexplained_is_sai
     assert said.first is not None
     assert said.first.rule == "env/queue"
     assert _flat(said.first.folds[0].title) == "host/idle costs 25 % (rank 0)"
-    assert _flat(said.beyond).startswith("What was found leaves 28 % of the step unexplained, seen as: ")
+    assert _flat(said.beyond).startswith("The findings leave 28 % of the step unexplained, which shows up as: ")
 
 
 @pytest.mark.parametrize(("won", "kind"), [(0.02, "partly"), (0.2, "same_time")])
@@ -206,7 +206,7 @@ def test_remarks_on_the_capture_and_trifles_do_not_lead() -> None:
     remark = _finding("capture/stacks", severity=Severity.low)
     said = _said(_diagnosis(_finding("compute/cast", 0.01), remark, outcomes=quiet))
     assert (said.kind, said.first) == ("fine", None)
-    assert said.says == "Nothing needs fixing. Looked at and in order: host 1, compute 1."
+    assert said.says == "Nothing needs fixing. Rules that found nothing wrong: host 1, compute 1."
     assert _flat(said.beyond) == (
         "The next gain would be: compute/cast costs 1.0 % (rank 0) – about 10.0 µs per step (1.0 %)."
     )
@@ -218,32 +218,32 @@ def test_remarks_on_the_capture_and_trifles_do_not_lead() -> None:
         (
             {"acme/mine": "quiet"},
             "fine",
-            "None of the rules that were asked for (acme/*, capture/*) found anything that needs fixing; no other rule "
-            "looked. In order: acme 1.",
+            "None of the rules asked for (acme/*, capture/*) found anything that needs fixing; no other rule ran. "
+            "Found nothing wrong: acme 1.",
         ),
         (
             {"capture/lost": "quiet", "acme/mine": "skipped"},
             "fine",
-            "None of the rules that were asked for (acme/*, capture/*) found anything that needs fixing; no other rule "
-            "looked. In order: capture quality 1; could not look: 1.",
+            "None of the rules asked for (acme/*, capture/*) found anything that needs fixing; no other rule ran. "
+            "Found nothing wrong: capture quality 1; not checked: 1.",
         ),
         (
             {"acme/mine": "fired"},
             "fine",
-            "What the rules that were asked for (acme/*, capture/*) found is not worth acting on; no other rule "
-            "looked.",
+            "What the rules asked for (acme/*, capture/*) found is not worth acting on; no other rule ran.",
         ),
         (
             {"acme/mine": "fired", "acme/more": "skipped"},
             "fine",
-            "What the rules that were asked for (acme/*, capture/*) found is not worth acting on; no other rule "
-            "looked. Could not look: 1.",
+            "What the rules asked for (acme/*, capture/*) found is not worth acting on; no other rule "
+            "ran. Not checked: 1.",
         ),
         (
             {"acme/mine": "not applicable"},
             "blind",
-            "None of the rules that were asked for (acme/*, capture/*) could look at this capture, and no other rule "
-            "looked. This is no sign of health.",
+            "None of the rules asked for (acme/*, capture/*) could check this capture, and no other rule ran. This "
+            "does "
+            "not mean that all is well.",
         ),
     ],
 )
@@ -332,7 +332,7 @@ def test_what_would_be_worth_acting_on_were_it_clear_is_told_as_let_pass() -> No
         short_of="contrast",
     )
     said = _said(_diagnosis(outcomes=(Outcome(rule="compute/cast", outcome="quiet", measures=(near,)),)))
-    assert _flat(said.beyond).startswith("The largest that a rule measured and let pass: compute/cast costs 20 %")
+    assert _flat(said.beyond).startswith("The largest value that stayed within its threshold: compute/cast costs 20 %")
 
 
 def test_what_a_rule_kept_quiet_of_for_another_reason_is_no_gain() -> None:
@@ -357,7 +357,7 @@ def test_step_and_parts_are_those_of_one_step_and_an_uneven_rank_is_named() -> N
     )
     uneven = _diagnosis(_finding("host/python", 0.2)).model_copy(update={"split": split})
     assert _said(uneven).time == (
-        "A step takes 1.00 ms (mean of 2 ranks; rank 1 is slowest with 1.10 ms): "
+        "A step takes 1.00 ms (mean of 2 ranks; rank 1 is the slowest, with 1.10 ms): "
         "60 % compute, 30 % idle, 10 % exposed communication."
     )
     even = uneven.model_copy(update={"split": split.model_copy(update={"slowest_us": 1020.0})})
@@ -369,7 +369,7 @@ def test_step_and_parts_are_those_of_one_step_and_an_uneven_rank_is_named() -> N
 def test_where_marks_of_steps_are_further_apart_than_their_work_that_is_said() -> None:
     split = TimeSplit(step_us=1000, compute_us=700, exposed_comm_us=0, overlapped_us=0, free_us=300, marked_us=1500.0)
     marked = _diagnosis(_finding("host/python", 0.2)).model_copy(update={"split": split})
-    assert _said(marked).time.endswith("30 % idle. From one mark of a step to the next it is 1.50 ms.")
+    assert _said(marked).time.endswith("30 % idle. From one step mark to the next it is 1.50 ms.")
     window = marked.model_copy(update={"run": marked.run.model_copy(update={"steps": ()})})
     assert "mark" not in _said(window).time
 
@@ -397,8 +397,8 @@ def test_a_title_that_names_the_worst_rank_names_the_others_beside_it(language: 
 @pytest.mark.parametrize(
     ("us", "words"),
     [
-        ({2: 20e3, 5: 9e3}, "The ranks cost: rank 2 20.0 ms, rank 5 9.00 ms. Rank 2 by itself would win 11.0 ms; "),
-        ({2: 20e3, 5: 19e3}, "The ranks cost the step alike: it takes all of them to win that."),
+        ({2: 20e3, 5: 9e3}, "Cost by rank: rank 2 20.0 ms, rank 5 9.00 ms. Fixing rank 2 alone would win 11.0 ms; "),
+        ({2: 20e3, 5: 19e3}, "These ranks cost the step about the same: the saving needs all of them fixed."),
         ({2: 20e3}, ""),
     ],
 )

@@ -105,7 +105,7 @@ def test_the_verdict_comes_first() -> None:
 
 def test_a_quiet_rule_says_what_it_measured_beside_the_threshold() -> None:
     text = document_text(diagnosis_document(rich(), "en"))
-    line = next(line for line in text.splitlines() if "`memory/near-capacity`" in line and "in order" in line)
+    line = next(line for line in text.splitlines() if "`memory/near-capacity`" in line and "nothing wrong" in line)
     assert "4.3 %" in line
     assert "(threshold 10 %)" in line
 
@@ -122,7 +122,7 @@ def test_where_nobody_recorded_the_start_times_count_from_the_first_event() -> N
 
 @pytest.mark.parametrize(
     ("language", "said"),
-    [("en", "would end 5.00 ms sooner; the step then ends with another one."), ("zh", "可提前 5.00 ms")],
+    [("en", "would finish 5.00 ms sooner; another rank then decides when the step ends."), ("zh", "可提前 5.00 ms")],
 )
 def test_a_rank_that_wins_more_by_itself_than_the_step_does_is_told(language: Language, said: str) -> None:
     made = rich(("a", "b", "c"))

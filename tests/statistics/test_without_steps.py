@@ -24,9 +24,7 @@ def recorded_by_msprof(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("language", "work", "step"), [("en", "Device at work", "tep"), ("zh", "设备工作时间", "单步")]
-)
+@pytest.mark.parametrize(("language", "work", "step"), [("en", "Device work", "tep"), ("zh", "设备工作时间", "单步")])
 def test_the_work_of_a_program_without_steps_is_not_called_a_step(
     language: str, work: str, step: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -54,7 +54,7 @@ def test_what_kernels_wait_for_other_ranks_is_told_within_communication_and_what
     assert split is not None and (split.exchanging_us, split.inside_wait_us) == (8, 20)
     notes = {part.key: part.notes for part in time_parts(split, "en")}
     assert notes["compute"][-1] == "8.00 µs in kernels that exchange with other ranks and wait for them"
-    assert notes["comm"] == ("20.0 µs of it in kernels that compute and wait for other ranks inside",)
+    assert notes["comm"] == ("20.0 µs of it waiting for other ranks inside kernels that also compute",)
     none = time_split(read_table(RankSplit, "rank span_us compute_us untold_us inside_wait_us\n0 100 100 0 0"))
     assert none is not None and none.exchanging_us is None and none.inside_wait_us is None
     assert not [note for part in time_parts(none, "en") for note in part.notes]

@@ -12,13 +12,13 @@ _t = Text
 
 CHARTS: Mapping[str, Text] = {
     "time_split": _t("Time per rank", "各 rank 时间拆解"),
-    "rank_map": _t("What each rank takes by itself: computation and idle time", "各卡自身耗时：计算与空闲"),
+    "rank_map": _t("What each rank spends on its own: computation and idle time", "各卡自身耗时：计算与空闲"),
     "step_course": _t("A step from beginning to end", "一个 step 的全过程"),
     "idle_causes": _t("Idle time by cause", "空闲时间的成因"),
     "launch_latency": _t("Launch latency", "下发时延分布"),
     "memory_course": _t("Device memory over the recording", "采集期间的显存"),
     "operators": _t("Operators with most device time", "耗时最多的算子"),
-    "rooflines": _t("Operators against what the chip can (roofline)", "算子与芯片能力对比（roofline）"),
+    "rooflines": _t("Operators against the chip's limits (roofline)", "算子与芯片能力对比（roofline）"),
     "rank_steps": _t("Step time by rank and step", "各 rank 各 step 耗时"),
     "links": _t("Bandwidth between ranks", "rank 间带宽"),
 }
@@ -30,7 +30,7 @@ AXES: Mapping[str, Text] = {
     "ms_in_step": _t("ms from the beginning of {the_step}", "距{the_step}开始的时间（ms）"),
     "lead_of": _t("{lane}: launch to start", "{lane}：下发到执行"),
     "lead_note": _t(
-        "below, how long work had been launched before it began: where that falls to a few µs, the device waits for "
+        "below, how long before it began work had been launched: where that falls to a few µs, the device waits for "
         "the host",
         "下图为任务执行前已下发的时间：降到几 µs 处，设备在等 host 下发",
     ),
@@ -49,9 +49,9 @@ AXES: Mapping[str, Text] = {
         "{lane}（{component}）：最多预留 {reserved}，显存共 {capacity}",
     ),
     "middle_step": _t("step {step}, from the middle of the recording", "step {step}，取自采集中段"),
-    "middle_steps": _t("of each rank a step from the middle of its recording", "各 rank 取采集中段的一个 step"),
+    "middle_steps": _t("one step from the middle of each rank's recording", "各 rank 取采集中段的一个 step"),
     "courses_chosen": _t(
-        "of all ranks those from the one that waits least for others to the one that waits most",
+        "a selection of ranks, from the one that waits least for others to the one that waits most",
         "从等待最少到等待最多，均匀选取的几张卡",
     ),
     "latency": _t("from host call to device start", "从 host 调用到设备开始"),
@@ -94,13 +94,13 @@ AXES: Mapping[str, Text] = {
     "time_step": _t("{per_step}", "{per_step}"),
     "of_roof": _t("{share} of its roof", "达到上限的 {share}"),
     "roof_note": _t(
-        "rank {rank}; a line is what the chip can with data from memory, a circle one shape: the larger, the more time",
+        "rank {rank}; lines are the chip's limits with data from memory, circles are shapes: the larger, the more time",
         "rank {rank}；线为数据取自显存时的芯片上限，圆点为一种形状，越大耗时越多",
     ),
     "shapes_of": _t("{shown} of {total} shapes", "{total} 种形状中的前 {shown} 种"),
-    "stronger_longer": _t("the stronger the colour, the longer", "颜色越浓耗时越长"),
+    "stronger_longer": _t("the darker the colour, the longer", "颜色越浓耗时越长"),
     "between": _t("{low} to {high}", "{low} 至 {high}"),
-    "too_little": _t("too few bytes to tell a speed", "数据量过小，看不出带宽"),
+    "too_little": _t("too few bytes to tell the bandwidth", "数据量过小，看不出带宽"),
     "slowest_of": _t("slowest of {source} → {target}:", "{source} → {target} 中最慢："),
     "size_step": _t("{size} {per_step}", "{per_step} {size}"),
     "lasts": _t("step time", "单步耗时"),
@@ -109,7 +109,7 @@ AXES: Mapping[str, Text] = {
     "moved": _t("moved {per_step}", "{per_step}传输量"),
     "calls_step": _t("{count} calls {per_step}", "{per_step} {count} 次"),
     "mean_of": _t("mean of ranks {ranks}", "rank {ranks} 均值"),
-    "stronger_slower": _t("the stronger the colour, the slower", "颜色越浓带宽越低"),
+    "stronger_slower": _t("the darker the colour, the slower", "颜色越浓带宽越低"),
     "mean_time": _t("time {per_step}, mean of the ranks", "{per_step}耗时，各 rank 平均"),
     "top_of": _t("{shown} of {total} operator types", "{total} 类算子中的前 {shown} 类"),
     "total_launches": _t("launches: {count}", "共 {count} 次下发"),

@@ -55,7 +55,7 @@ WORDS: Mapping[str, Text] = {
         "{the_step} took {before} before and takes {after} after; whether the job itself changed cannot be told.",
         "{the_step}之前为 {before}，之后为 {after}，但无法判断任务本身是否有变化。",
     ),
-    "apart": _t("The two do not compare: {why}.", "两份采集不可比：{why}。"),
+    "apart": _t("The two cannot be compared: {why}.", "两份采集不可比：{why}。"),
     "both_times": _t("Before: {before}; after: {after}.", "之前：{before}；之后：{after}。"),
     "a_step": _t("a step", "单步"),
     "a_window": _t("a captured window", "采集窗口"),
@@ -73,19 +73,19 @@ WORDS: Mapping[str, Text] = {
         "主要来自：{entries}；部分被 {others} 抵消。",
     ),
     "mainly_none": _t(
-        "No single entry of the account moved beyond noise.",
+        "No single entry of the step changed beyond noise.",
         "没有哪一项的变化单独超出正常波动。",
     ),
     "none_worse": _t("No finding is new or worse.", "没有新增或变差的问题。"),
     "findings_are": _t("Findings: {counts}.", "问题：{counts}。"),
-    "no_findings": _t("Neither of the two has a finding.", "两次均未发现问题。"),
+    "no_findings": _t("Neither capture has a finding.", "两次均未发现问题。"),
     "count": _t("{count} {word}", "{word} {count}"),
     "sure_low": _t(
-        "one of the two holds a single step, so how much steps differ by themselves is not known",
+        "one of the two holds a single step, so how much steps vary on their own is not known",
         "其中一份采集只有一个 step，无法得知 step 间的正常波动",
     ),
     "sure_low_both": _t(
-        "both hold a single step, so how much steps differ by themselves is not known",
+        "both hold a single step, so how much steps vary on their own is not known",
         "两份采集都只有一个 step，无法得知 step 间的正常波动",
     ),
     "sure_low_unmarked": _t(
@@ -93,11 +93,11 @@ WORDS: Mapping[str, Text] = {
         "两份采集均未标记 step，无法得知多次采集之间的正常波动",
     ),
     "sure_medium": _t(
-        "the two were not recorded alike, and a profiler that records more slows the host",
+        "the two were not recorded with the same options, and a profiler that records more slows the host down",
         "两次采集的级别或开关不同，采集内容越多对 host 的拖慢越大",
     ),
     "sure_medium_wide": _t(
-        "steps of one capture differ so much from each other that a change of a tenth would not be told from noise",
+        "steps within one capture differ so much that a change of a tenth could not be told from noise",
         "同一份采集内各 step 耗时差异过大，一成以内的变化无法与波动区分",
     ),
     # the split
@@ -113,19 +113,19 @@ WORDS: Mapping[str, Text] = {
         "{per_step}时间，为所有 rank 的平均值。差值超出波动范围才算变化。",
     ),
     # why it moved
-    "moved": _t("Why it moved", "变化从何而来"),
+    "moved": _t("Why it changed", "变化从何而来"),
     "moved_note": _t(
-        "Every difference of the two accounts; together they are the difference of {the_step}. Where several kernels "
-        "run at once, the time counts for the one that began first.",
+        "Every difference between the two captures; together they make up the difference of {the_step}. Where several "
+        "kernels run at once, the time counts for the one that began first.",
         "两份账目逐项相减，合计即{the_step}差值。多个算子同时执行时，时间计入先开始的一个。",
     ),
     "no_account": _t(
-        "Why it moved is not known: one of the two does not tell what a step is spent on. Compare the captures "
+        "Why it changed is not known: one of the two does not say what a step is spent on. Compare the captures "
         "themselves, or diagnose them again with this version.",
         "无法说明变化来源：其中一份没有单步账目。请直接对比采集目录，或用当前版本重新诊断。",
     ),
     "no_account_apart": _t(
-        "Nothing is subtracted here: the two do not compare.",
+        "Nothing is subtracted here, because the two cannot be compared.",
         "两份采集不可比，此处不作相减。",
     ),
     "others": _t("all others", "其余各项"),
@@ -144,10 +144,10 @@ WORDS: Mapping[str, Text] = {
     # charts
     "dots": _t("each dot is a step, the line their mean", "每点为一个 step，竖线为均值"),
     "pale": _t(
-        "a pale bar is a difference within noise, a full one is beyond it", "浅色条为波动范围内的差异，深色条超出波动"
+        "pale bars are differences within noise, full ones are beyond it", "浅色条为波动范围内的差异，深色条超出波动"
     ),
     # findings
-    "changes": _t("What became of the findings", "问题的变化"),
+    "changes": _t("What happened to the findings", "问题的变化"),
     "saving_from": _t("could save {before} → {after}", "可省 {before} → {after}"),
     "saving_now": _t("could save {after}", "可省 {after}"),
     "saving_then": _t("could have saved {before}", "之前可省 {before}"),
@@ -175,7 +175,7 @@ WORDS: Mapping[str, Text] = {
     "longest": _t("longest", "最长"),
     # the runs
     "runs": _t("The two captures", "两份采集"),
-    "notes": _t("What stands between the two", "两份采集的不同之处"),
+    "notes": _t("How the two captures differ", "两份采集的不同之处"),
     "summary": _t("Summary", "概要"),
 }
 
@@ -189,11 +189,11 @@ STATUSES: Mapping[str, Text] = {
 }
 
 BARRIERS: Mapping[Barrier, Text] = {
-    "times": _t("{first} stands beside {second}", "一侧是{first}，另一侧是{second}"),
+    "times": _t("one is {first}, the other {second}", "一侧是{first}，另一侧是{second}"),
     "device": _t("one ran on an NPU, the other on a GPU", "一份来自 NPU，另一份来自 GPU"),
     "workload": _t("they do different things", "任务类型不同"),
-    "program": _t("they may not be of the same program", "可能不是同一个程序"),
-    "ranks": _t("other ranks were captured", "采集的 rank 不同"),
+    "program": _t("they may be different programs", "可能不是同一个程序"),
+    "ranks": _t("different ranks were captured", "采集的 rank 不同"),
 }
 """Why two captures do not compare."""
 
@@ -210,7 +210,7 @@ PARTS: Mapping[str, Text] = {part: OF_REPORTS[name] for part, name in COLOURS.it
 
 TABLES: Mapping[str, Text] = {
     "changes": _t("Findings", "问题"),
-    "moved": _t("Why it moved", "变化来源"),
+    "moved": _t("Why it changed", "变化来源"),
     "ranks": _t("Ranks", "各 rank"),
     "kernels": _t("Kernels", "算子（kernel）"),
     "operators": _t("Framework operators", "框架算子"),

@@ -27,12 +27,12 @@ WORDS: Mapping[str, Text] = {
     "moved_at": _t(
         "{value}; the rule file says {shipped}, {where} sets it", "{value}，规则文件中为 {shipped}，由 {where} 设置"
     ),
-    "outcome": _t("What became of it in this run", "本次运行的结论"),
+    "outcome": _t("Outcome in this run", "本次运行的结论"),
     "fired": _t("It fired: {count} findings.", "触发，共 {count} 个问题。"),
     "fired_one": _t("It fired: 1 finding.", "触发，共 1 个问题。"),
-    "quiet": _t("It looked, and everything was in order.", "已检查，未发现问题。"),
+    "quiet": _t("It was checked and found nothing wrong.", "已检查，未发现问题。"),
     "quiet_nothing": _t(
-        "It looked, and there was nothing of what it concerns.",
+        "It was checked, but the run has nothing it applies to.",
         "已检查，没有与该规则相关的数据。",
     ),
     "near": _t("Came near: {subject}", "最接近触发：{subject}"),
@@ -43,10 +43,10 @@ WORDS: Mapping[str, Text] = {
     "name": _t("Name", "名称"),
     "per_row": _t("one per row", "逐行取值"),
     "not_kept": _t(
-        "– was not recorded, or is not kept in a saved diagnosis: give the capture instead to see it.",
+        "– means not recorded, or not kept in a saved diagnosis: give the capture to see it.",
         "– 表示未采集，或保存的诊断中没有此值；给出采集目录即可查看。",
     ),
-    "held_against": _t("What it was held against", "与阈值的比较"),
+    "held_against": _t("How it compares with the thresholds", "与阈值的比较"),
     "decides": _t("Decides", "决定"),
     "when": _t("whether it fires", "是否触发"),
     "severity_level": _t("severity {level}", "严重程度“{level}”"),
@@ -57,26 +57,26 @@ WORDS: Mapping[str, Text] = {
     "yes": _t("yes", "是"),
     "no": _t("no", "否"),
     "unknown": _t("cannot be told", "无法判断"),
-    "first_level": _t("Of the levels, the first whose condition holds counts.", "各级别按顺序判断，取第一个成立的。"),
+    "first_level": _t("The first level whose condition holds counts.", "各级别按顺序判断，取第一个成立的。"),
     "worth": _t("How the saving was computed", "收益的计算"),
     "worth_place": _t("`{expression}` gives {us} here.", "`{expression}` 在此处得到 {us}。"),
     "worth_all": _t("Over all places: {saving}; {across}.", "综合各处：{saving}（{across}）。"),
     "worst": _t("the worst rank counts, because the others wait for it", "取最差的 rank，其他 rank 都在等它"),
     "mean": _t("the mean over the ranks", "取各 rank 的平均"),
-    "least": _t("what every rank has at least", "取各 rank 的最小值"),
+    "least": _t("the least that any rank saves", "取各 rank 的最小值"),
     "critical": _t(
-        "how much sooner the rank ends that is then the last, with what it waited for the others",
+        "how much sooner the rank that then ends last would end, including what it waited for the others",
         "取修复后最晚结束的 rank 所提前的时间，其原先等待其他 rank 的时间一并计入",
     ),
     "worst_or_critical": _t(
-        "where all ranks have it, what the worst of them saves; else how much sooner the rank ends that is then the "
-        "last, with what it waited for the others",
+        "where all ranks have it, what the worst of them saves; otherwise how much sooner the rank that then ends last "
+        "would end, including what it waited for the others",
         "各 rank 都有时取最差的 rank；只有部分 rank 有时，取修复后最晚结束的 rank 所提前的时间，"
         "其原先等待其他 rank 的时间一并计入",
     ),
     "assumes": _t("It assumes: {words}", "前提：{words}"),
     "not_asked": _t(
-        "To see what it said of a run, give a capture, or a saved report with --in.",
+        "To see what it said about a run, give a capture, or a saved report with --in.",
         "给出采集目录，或用 --in 给出已保存的报告，即可查看它对某次运行的结论。",
     ),
     "chains": _t("Chains of small operators that {fused} replaces", "可由 {fused} 替换的小算子串"),
@@ -88,7 +88,7 @@ WORDS: Mapping[str, Text] = {
     ),
     "orders": _t("Operators in order; those with ? may be missing", "算子顺序（带 ? 的可以没有）"),
     "spellings": _t("What the words in capitals stand for", "大写词所代表的算子类型"),
-    "told_by": _t("Rules that tell of it", "由以下规则给出结论"),
+    "told_by": _t("Rules that report it", "由以下规则给出结论"),
     "more_cases": _t(
         "More subjects: {count}. Ask for one with --finding: {names}",
         "另有 {count} 个对象，可用 --finding 指定：{names}",

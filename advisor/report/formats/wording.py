@@ -21,7 +21,7 @@ WORDS: Mapping[str, Text] = {
         "{count} findings are left out: code hosts take no more than {most}",
         "略去 {count} 个问题：代码托管平台最多接受 {most} 个",
     ),
-    "skipped": _t("could not look: {reason}", "未能检查：{reason}"),
+    "skipped": _t("not checked: {reason}", "未能检查：{reason}"),
     "failed": _t("the rule itself failed: {reason}", "规则执行出错：{reason}"),
     "not_applicable": _t("does not apply: {reason}", "不适用：{reason}"),
     "unread": _t("could not be read: {what}", "无法读取：{what}"),

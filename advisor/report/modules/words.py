@@ -20,11 +20,11 @@ WORDS: Mapping[str, Text] = {
         "rank {rank} 的算子时间中，{inside} 属于模块。",
     ),
     "leading": _t(
-        "Most of it in one place: `{module}` takes {share} of {the_step}.",
+        "The largest part: `{module}` takes {share} of {the_step}.",
         "最集中处：`{module}` 占{the_step}的 {share}。",
     ),
     "leading_kernels": _t(
-        "Most of it in one place: `{module}` takes {share} of the kernel time.",
+        "The largest part: `{module}` takes {share} of the kernel time.",
         "最集中处：`{module}` 占算子时间的 {share}。",
     ),
     "source_mark": _t("{ranges} marked calls", "打点标记的模块调用 {ranges} 次"),
@@ -34,21 +34,21 @@ WORDS: Mapping[str, Text] = {
         "整个采集过程的算子时间有 {share} 可追溯到 host",
     ),
     "crossing": _t(
-        "{count} calls begin inside another one and end after it: they are left out",
+        "{count} calls begin inside another call and end after it; they are left out",
         "{count} 次调用在另一次调用内开始、在其后结束，已忽略",
     ),
     "no_backward": _t(
         "The backward pass is not linked to the forward pass in this capture: its kernels count outside of modules.",
         "采集数据中没有前向与反向的关联，反向算子计入模块之外。",
     ),
-    "unmarked": _t("No module is known of {ranks}.", "{ranks} 没有模块信息。"),
+    "unmarked": _t("No modules are known for {ranks}.", "{ranks} 没有模块信息。"),
     "tree": _t("Modules of rank {rank}", "rank {rank} 的模块"),
     "shares": _t(
-        "Times {per_step}, shares of {the_step}. `*` stands for the numbers of modules that were taken together.",
+        "Times {per_step}, shares of {the_step}. `*` stands for the numbers of modules that were merged.",
         "时间为{per_step}耗时，占比为占{the_step}的比例；`*` 表示合并了编号不同的模块。",
     ),
     "shares_kernels": _t(
-        "Times {per_step}, shares of the kernel time. `*` stands for the numbers of modules that were taken together.",
+        "Times {per_step}, shares of the kernel time. `*` stands for the numbers of modules that were merged.",
         "时间为{per_step}耗时，占比为占算子时间的比例；`*` 表示合并了编号不同的模块。",
     ),
     "time": _t("Kernel time", "算子时间"),
@@ -72,12 +72,12 @@ WORDS: Mapping[str, Text] = {
         "Operators and their kernels: write a report with -o (.html, .md, .xlsx, .csv, .db)",
         "算子与 kernel 明细：用 -o 输出报告（.html、.md、.xlsx、.csv、.db）",
     ),
-    "nothing": _t("No module is known in this capture", "采集数据中没有模块信息"),
+    "nothing": _t("No modules are known in this capture", "采集数据中没有模块信息"),
     "how": _t(
-        "Kernels can be charged to modules where calls of modules were recorded, with the operators of the framework.",
+        "Kernels can be assigned to modules only where module calls were recorded, along with framework operators.",
         "只有采集了模块调用与框架算子，才能把 kernel 归到模块。",
     ),
-    "two_ways": _t("Two ways lead there.", "有以下两种方法。"),
+    "two_ways": _t("There are two ways to record them.", "有以下两种方法。"),
     "how_mark": _t(
         "Mark the modules that matter, which costs little: name the classes of your model. The marks are read from the "
         "database and from the timeline.",
@@ -107,12 +107,12 @@ WORDS: Mapping[str, Text] = {
         "或用 `with_stack=True` 采集 Python 调用：无需改代码，但会拖慢 host。",
     ),
     "modules_left": _t(
-        "Modules that are deeper, or take less than {share} of the kernel time, and stand in the report (-o): {count}",
+        "Modules that are deeper or take less than {share} of the kernel time, listed only in the report (-o): {count}",
         "层级更深或占算子时间不足 {share} 的模块未在此列出，见 -o 输出的报告：{count} 个",
     ),
     "ranks_left": _t("Ranks that are not shown here: {count}", "未在此列出的 rank：{count} 个"),
     "how_msprof": _t(
-        "msprof records neither operators of the framework nor Python: use the profiler of the framework.",
+        "msprof records neither framework operators nor Python calls: use the framework's own profiler.",
         "msprof 不采集框架算子与 Python 调用，请使用框架自带的 profiler。",
     ),
 }

@@ -18,18 +18,18 @@ WORDS: Mapping[str, Text] = {
         "All rows: -o stats.csv, .xlsx, .parquet or .json, or more of them with --top.",
         "全部行：用 -o stats.csv、.xlsx、.parquet 或 .json 输出，或用 --top 显示更多。",
     ),
-    "absent": _t("Not there", "缺少的统计表"),
+    "absent": _t("Missing", "缺少的统计表"),
     "table": _t("Table", "统计表"),
     "reason": _t("Why", "原因"),
-    "nothing": _t("Nothing of this can be counted.", "没有可统计的数据。"),
+    "nothing": _t("There is nothing to count.", "没有可统计的数据。"),
 }
 
 TABLES: Mapping[str, Text] = {
     "ranks": _t("Mean step of each rank", "各 rank 的平均单步"),
     "kernels": _t("Kernels", "算子（kernel）"),
-    "rooflines": _t("Operators against what the chip can", "算子与芯片能力对比（roofline）"),
+    "rooflines": _t("Operators against the chip's limits (roofline)", "算子与芯片能力对比（roofline）"),
     "operators": _t("Framework operators, host time", "框架算子的 host 耗时"),
-    "apis": _t("Calls into the software of the device", "设备软件接口调用"),
+    "apis": _t("Calls into the device software", "设备软件接口调用"),
     "collectives": _t("Collectives", "通信算子"),
     "links": _t("Links between ranks", "rank 间链路"),
     "p2p": _t("Sends with their receives", "配对的 send 与 receive"),
@@ -40,7 +40,7 @@ TABLES: Mapping[str, Text] = {
     "memory": _t("Memory peaks", "内存峰值"),
     "holders": _t("What held the memory at its peak", "内存峰值时的占用者"),
     "traffic": _t("Traffic of memory, cache and links", "显存、缓存与链路的流量"),
-    "hosts": _t("Use of the host", "host 资源使用"),
+    "hosts": _t("Host utilisation", "host 资源使用"),
     "steps": _t("Steps", "各 step"),
 }
 
@@ -64,7 +64,7 @@ WITHOUT_STEPS: Mapping[TimesOf, Mapping[str, Text]] = {
     "work": {
         "ranks": _t("Work of the device on each rank", "各 rank 的设备工作时间"),
         "steps": _t("Work of the device", "设备工作时间"),
-        "span_us": _t("Device at work", "设备工作时间"),
+        "span_us": _t("Device work", "设备工作时间"),
     },
 }
 """What tables and columns of steps are called where none was marked, by what their times are of."""

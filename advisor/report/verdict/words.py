@@ -22,11 +22,11 @@ WORDS: Mapping[str, Text] = {
     "exceeded_many": _t("{count} budgets exceeded", "{count} 项预算超限"),
     "warned_one": _t("1 warning", "1 条警告"),
     "warned_many": _t("{count} warnings", "{count} 条警告"),
-    "nothing": _t("nothing to object to", "没有需要处理的问题"),
+    "nothing": _t("no objections", "没有需要处理的问题"),
     # against the baseline
     "count": _t("{count} {word}", "{word} {count} 个"),
     "no_change": _t("no findings on either side", "两侧均无问题"),
-    "apart": _t("it does not compare: {why}", "两者不可比：{why}"),
+    "apart": _t("they cannot be compared: {why}", "两者不可比：{why}"),
     "step_time": _t("mean step {before} → {after} ({judged})", "各 rank 平均单步 {before} → {after}（{judged}）"),
     "window_time": _t("{the_step} {before} → {after} ({judged})", "{the_step} {before} → {after}（{judged}）"),
     # findings
@@ -45,15 +45,15 @@ WORDS: Mapping[str, Text] = {
     "unmeasured": _t("not measured", "无法测量"),
     # suppressions
     "suppressed": _t("Suppressed", "已豁免"),
-    "expired": _t("Suppressions past their last day; they hold no longer", "已过期、不再生效的豁免"),
-    "unused": _t("Suppressions that met no finding; they can go", "未匹配到任何问题、可以删除的豁免"),
+    "expired": _t("Expired suppressions, no longer in force", "已过期、不再生效的豁免"),
+    "unused": _t("Suppressions that match no finding and can be removed", "未匹配到任何问题、可以删除的豁免"),
     "until": _t("until {day}", "有效期至 {day}"),
     "was_until": _t("ended {day}", "已于 {day} 到期"),
     "suppress": _t(
-        "To live with a finding for now, say why under `suppressions:` in {file}",
+        "To accept a finding for now, give the reason under `suppressions:` in {file}",
         "如需暂时接受某个问题，请在 {file} 的 `suppressions:` 下写明原因",
     ),
-    "reason_here": _t("why the project lives with it", "为什么暂时接受"),
+    "reason_here": _t("why the project accepts it", "为什么暂时接受"),
 }
 
 BUDGETS: Mapping[BudgetName, Text] = {

@@ -166,6 +166,27 @@ def test_what_lies_before_the_first_task_counts_no_more_than_in_the_other_steps(
     assert sum(loading) == pytest.approx(80 + 80)
 
 
+@settings(max_examples=20)
+@given(steps=st.integers(2, 5), stall=st.integers(20, 400), work=st.integers(50, 400))
+def test_a_stall_before_each_step_is_lost_as_often_as_there_are_steps(steps: int, stall: int, work: int) -> None:
+    """That before the first task lies in no step, and the ranks that wait for this one lose it all the same."""
+    begun = [number * (stall + work) for number in range(steps)]
+    kernels = ["step start_ns duration_us", *(f"{n} {(at + stall) * 1000} {work}" for n, at in enumerate(begun, 1))]
+    links = ["start_ns latency_us idle_before_us vertical"]
+    links += [f"{(at + stall) * 1000} 0 {stall if at else '-'} true" for at in begun]
+    calls = ["thread kind name start_ns end_ns"]
+    calls += [f"1 data_loader next {at * 1000} {(at + stall) * 1000}" for at in begun]
+    windows = ["step start_ns end_ns"]
+    windows += [f"{n} {at * 1000} {(at + stall + work) * 1000}" for n, at in enumerate(begun, 1)]
+    found = holdups(
+        read_table(Kernel, "\n".join(kernels)), host_calls("\n".join(calls)),
+        links=read_table(Dispatch, "\n".join(links)), collectives=None, tasks=None,
+        windows=read_table(StepWindow, "\n".join(windows)),
+    )  # fmt: skip
+    loading = [row["lost_us"] for row in found.rows() if row["cause"] == "data_loader"]
+    assert sum(loading) == pytest.approx(steps * stall)
+
+
 @pytest.mark.parametrize(
     ("calls", "named", "kind"),
     [

@@ -6,8 +6,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
+from msgspec import Struct
+
 from advisor.engine.hit import Elsewhere, Hit, RuleResult, worst_first
-from advisor.model.findings import Finding, Saving, fingerprint
+from advisor.model.findings import WORTH_SHARE, Finding, Saving, Severity, fingerprint
+from advisor.model.run import Parallel
 from advisor.rules.bind import Rule
 
 _ALIKE = 0.1
@@ -37,14 +40,14 @@ def with_worst(result: RuleResult, slack: Slack | None = None) -> tuple[tuple[Fi
 
 def _finding_of_hits(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> tuple[Finding, Hit]:
     worst = hits[0]
-    saving, alone = _savings_of_hits(hits, elsewhere, slack)
+    joined = _join_savings(hits, elsewhere, slack)
     finding = Finding(
         rule=worst.rule.id,
         fingerprint=fingerprint(worst.rule.id, worst.subject),
-        severity=worst.severity,
+        severity=_severity_of_joined(worst, joined),
         confidence=worst.confidence,
-        saving=saving,
-        alone=alone,
+        saving=joined.saving,
+        alone=joined.alone,
         imposed=_imposed_of_hits(hits),
         restated=_restated_of_hits(hits),
         subject=worst.subject,
@@ -58,10 +61,18 @@ def _finding_of_hits(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) 
     return finding, worst
 
 
-def _savings_of_hits(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> tuple[Saving, Saving | None]:
-    """The savings of many places as one: steps of a rank are averaged, then ranks joined as the rule says.
+class _Joined(Struct, frozen=True):
+    """The savings of many places as one."""
 
-    And what the worst rank wins by itself, where it is known that the step wins less because another is then the last.
+    saving: Saving
+    of_worst_rank: Saving
+    """What the rank wins by itself that wins most; of rules that do not bound it by other ranks, the same."""
+    alone: Saving | None = None
+    """That, where it is known that the step wins less because another rank is then the last."""
+
+
+def _join_savings(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> _Joined:
+    """Steps of a rank are averaged, then ranks joined as the rule says.
 
     A step or rank of the run that is not among the hits saves nothing there; where the rank that saves least decides,
     one that only just keeps the rule quiet saves what the same remedy wins there.
@@ -71,17 +82,46 @@ def _savings_of_hits(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) 
     across = rule.saving.across if rule.saving is not None else "worst"
     if across == "worst_or_critical":
         # what holds up all of them does so at other moments on each, and they wait for each other in turn
+        slack = _slack_among_peers(slack, us, run.parallel)
         across = "critical" if slack and not us.keys() >= {*run.ranks} else "worst"
-    if None not in us and (across == "least" or (across == "critical" and slack)):
+    most = saving_with_share(max(us.values()), run.step_us)
+    bounded = None not in us and (across == "least" or (across == "critical" and bool(slack)))
+    if bounded:
         everywhere = _by_rank(_saving_by_place([*hits, *elsewhere]), rule)
         if across == "critical":
-            saving, most = (
-                saving_with_share(one, run.step_us) for one in (_of_last(everywhere, slack), max(us.values()))
-            )
-            return saving, most if 0 < saving.us < (1 - _ALIKE) * most.us else None
+            saving = saving_with_share(_of_last(everywhere, slack), run.step_us)
+            return _Joined(saving, most, most if 0 < saving.us < (1 - _ALIKE) * most.us else None)
         us = {rank: one for rank, one in everywhere.items() if math.isfinite(one)}
     every = None if None in us else len({*run.ranks, *us})
-    return saving_with_share(_join_across_ranks(across, list(us.values()), every), run.step_us), None
+    saving = saving_with_share(_join_across_ranks(across, list(us.values()), every), run.step_us)
+    return _Joined(saving, most if bounded else saving)
+
+
+def _severity_of_joined(worst: Hit, joined: _Joined) -> Severity:
+    """That of the worst place; no more than low where the other ranks leave too little of what that rank would win.
+
+    Of symptoms the time counts that they say again, not what is won.
+    """
+    left_little = joined.saving.share < WORTH_SHARE <= joined.of_worst_rank.share
+    return min(worst.severity, Severity.low) if left_little and worst.rule.symptom is None else worst.severity
+
+
+def _slack_among_peers(slack: Slack, us: Mapping[int | None, float], parallel: Parallel) -> Slack:
+    """How long the ranks of the pipeline stages in which something was seen wait beyond the one that waits least in
+    their stage: stages wait for each other in turn, so that of one says nothing of when another one is late.
+
+    All ranks, where whole stages have it.
+    """
+    seen = {parallel.stage_of(rank) for rank in us if rank is not None}
+    peers = {rank: waited for rank, waited in slack.items() if parallel.stage_of(rank) in seen}
+    if us.keys() >= peers.keys():
+        return slack
+    least: dict[int | None, float] = {}
+    for rank, waited in peers.items():
+        stage = parallel.stage_of(rank)
+        if math.isfinite(waited):
+            least[stage] = min(waited, least.get(stage, waited))
+    return {rank: waited - least.get(parallel.stage_of(rank), 0.0) for rank, waited in peers.items()}
 
 
 def _imposed_of_hits(hits: list[Hit]) -> Saving | None:

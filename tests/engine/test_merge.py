@@ -185,6 +185,42 @@ def test_what_holds_up_some_ranks_wins_no_more_than_the_others_wait_for_them(
     assert finding.alone is None or finding.alone.us == 400.0  # of rank 0 by itself
 
 
+@pytest.mark.parametrize(("slack", "us"), [({4: 650.0}, 400.0), ({4: 560.0}, 310.0)])
+def test_what_holds_up_a_rank_of_a_stage_is_bounded_by_what_its_peers_wait(
+    tmp_path: Path, slack: dict[int, float], us: float
+) -> None:
+    """Rank 2 is the other stage, and waits least of all; in their own stage the others wait for rank 0."""
+    stages = Parallel(pp=2, stages=((0, 1, 3, 4), (2,)))
+    run = run_of("step_us=1000 rank_count=5").model_copy(update={"parallel": stages})
+    body = PER_STEP.replace("  us: idle_us", "  us: idle_us\n  across: worst_or_critical")
+    result = evaluate(made(tmp_path, body=body), TablesAlone({Overlap: read_table(Overlap, LATE)}), run)
+    (finding,) = merge(result, {0: 250.0, 1: 400.0, 2: 0.0, 3: 700.0, **slack})
+    assert finding.saving.us == us
+
+
+@pytest.mark.parametrize(
+    ("across", "slack", "severity"),
+    [
+        ("critical", {0: 0.0, 1: 0.0, 4: 29.0}, "low"),  # rank 4 has nothing of it, and is the last then
+        ("critical", {0: 0.0, 1: 0.0, 4: 30.0}, "high"),
+        ("least", {}, "low"),  # rank 4 has nothing of it
+        ("worst", {4: 0.0}, "high"),
+    ],
+)
+def test_what_other_ranks_leave_nothing_of_is_no_grave_problem(
+    tmp_path: Path, across: str, slack: dict[int, float], severity: str
+) -> None:
+    finding = merged(tmp_path, "step_us=1000 rank_count=5", across, LATE, slack)
+    assert finding.severity.name == severity
+
+
+def test_a_symptom_is_as_grave_as_its_time_whatever_can_be_won(tmp_path: Path) -> None:
+    body = PER_STEP.replace("  us: idle_us", "  us: idle_us\n  across: least") + "\nsymptom: idle_us\n"
+    tables = TablesAlone({Overlap: read_table(Overlap, LATE)})
+    (finding,) = merge(evaluate(made(tmp_path, body=body), tables, run_of("step_us=1000 rank_count=5")))
+    assert (finding.saving.us, finding.severity.name) == (0.0, "high")
+
+
 @pytest.mark.parametrize("lost", [(200, 300), (300, 200)])
 def test_of_two_links_of_one_rank_the_larger_saving_counts_in_any_order(tmp_path: Path, lost: tuple[int, int]) -> None:
     body = """\

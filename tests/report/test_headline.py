@@ -556,6 +556,25 @@ def test_a_rank_that_comes_last_with_others_that_it_holds_up_is_late_for_its_own
     assert folded_under(_diagnosis(cause, late)) == ({"ranks/late-rank": "ranks/slow-device"} if folded else {})
 
 
+@pytest.mark.parametrize(
+    ("rule", "ranks", "won", "folded"),
+    [
+        ("ranks/late-rank", (1,), 0.36, True),
+        ("ranks/late-rank", (1,), 0.38, False),  # something else makes it late, too
+        ("ranks/late-rank", (3, 2), 0.36, False),  # no part of it lies there
+        ("comm/waits", (), 0.36, True),
+        ("ranks/other", (1,), 0.36, False),
+    ],
+)
+def test_what_ranks_wait_for_several_reasons_is_the_time_of_all_of_them(
+    rule: str, ranks: tuple[int, ...], won: float, folded: bool
+) -> None:
+    loader = _finding("io/loader", 0.2, symptoms=(rule,), ranks=(1,))
+    device = _finding("ranks/slow-device", 0.1, symptoms=(rule,), ranks=(1,))
+    waits = _finding(rule, won, causes=("io/loader", "ranks/slow-device"), ranks=ranks)
+    assert folded_under(_diagnosis(loader, device, waits)) == ({rule: "io/loader"} if folded else {})
+
+
 @pytest.mark.parametrize(("won", "folded"), [(0.05, True), (0.3, False)])
 @pytest.mark.parametrize("rule", ["ranks/slow-host", "host/python"])
 def test_what_one_rank_loses_is_a_part_of_what_ranks_lose_in_turn(rule: str, won: float, folded: bool) -> None:

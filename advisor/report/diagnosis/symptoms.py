@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from advisor.model.findings import TOLD_APART, Diagnosis, Finding, Occurrence, unexplained_part
 from advisor.model.run import Run
@@ -20,6 +20,8 @@ _HEAVY_STAGE = "pipeline/stage-imbalance"
 """A slow rank makes its stage heavy only where no other rank of it was captured."""
 _WAITING = "comm/"
 """What all ranks wait in their collectives they wait for those that are late."""
+_OF_WAITS = (_WAITING, _COMES_LAST)
+"""How rules begin that say what ranks wait, which may have several reasons at once."""
 
 _HALF = 0.5
 _MOSTLY = 2.0
@@ -52,9 +54,27 @@ def folded_under(diagnosis: Diagnosis) -> Mapping[str, str]:
                 or _win_the_same(finding, diagnosis.findings[place[name]], diagnosis.run)
             )
         )
+        if not causes and finding.rule.startswith(_OF_WAITS):
+            apart = [one for one in finding.causes if one in place and one not in folded]
+            causes = _causes_together(finding, [diagnosis.findings[place[name]] for name in apart], place)
         if causes:
             folded[finding.fingerprint] = causes[0][1]
     return {name: root for name in folded if (root := _root_of(name, folded, place)) != name}
+
+
+def _causes_together(finding: Finding, causes: Iterable[Finding], place: Mapping[str, int]) -> list[tuple[int, str]]:
+    """The places and names of the causes that together make up what ranks wait, though none of them does alone; else
+    none. A rank comes last by what lies on it."""
+    seen, won = _ranks_seen(finding), finding.saving.us
+    parts = [
+        cause
+        for cause in causes
+        if not cause.is_symptom
+        and 0 < cause.brings_about.us <= won * TOLD_APART
+        and (finding.rule != _COMES_LAST or _ranks_seen(cause) <= seen)
+    ]
+    made_up = 0 < won <= sum(part.brings_about.us for part in parts) * TOLD_APART
+    return sorted((place[part.fingerprint], part.fingerprint) for part in parts) if made_up else []
 
 
 def partly_explained(diagnosis: Diagnosis) -> frozenset[str]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps that no table counts: the first recorded one of a rank, where it is no usual one (it compiles, opens
-communicators or waits for a loader that starts up, and the averages of a short capture would be averages of that), and
+"""Steps that no table counts: the first recorded ones of a rank, where they are no usual ones (they compile, open
+communicators or wait for a loader that starts up, and the averages of a short capture would be averages of that), and
 those of which a file that ends early holds a part.
 
 Told before anything else is derived, so that every table is of the other steps. A step that merely computes more is a
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.grouping import group_by, row_at
+from advisor.analysis.grouping import Groups, group_by, row_at
 from advisor.facts.base import MISSING
 from advisor.facts.derived import LeftOutStep
 from advisor.facts.observed import StepTime, StepWindow
@@ -20,16 +20,16 @@ from advisor.facts.table import Array, Table, Texts, values_at
 LONGER = 1.5
 """So many times the longest of all others: equal steps of public captures differ by 1.15 at most, and the guides of
 the profilers advise to disregard the steps in which a job or the profiler starts up."""
-OTHERS = 2
-"""With fewer others nobody knows what is usual."""
+MOST = 10
+"""So many steps the profilers' guides skip before they record."""
 OF_WORK = 0.5
 """Where computation makes up this part of the excess, the step has more to do."""
 
 
 def left_out_steps(times: Table[StepTime] | None, windows: Table[StepWindow] | None) -> Table[LeftOutStep]:
-    """One row per rank whose first recorded step is set apart; sums of the profiler tell it before host windows do.
+    """The first recorded steps that are set apart; sums of the profiler tell them before host windows do.
 
-    Of the ranks of one source that tells of several, all leave a step out or none.
+    Of the ranks of one source that tells of several, all leave as many steps out.
     """
     if times is not None and len(times):
         told = ("compute_us", "exposed_comm_us", "free_us", "preparing_us")
@@ -66,27 +66,35 @@ def _first_steps(
     numbered = step != MISSING
     rank, step, lasted, computed = rank[numbered], step[numbered], lasted[numbered], computed[numbered]
     ranks = group_by(rank)
-    if not len(ranks):
-        return Table.empty(LeftOutStep)
-    first = step == ranks.smallest(step.astype(float))[ranks.of]
-    others = np.where(first, np.nan, lasted)
-    longest, most_work = ranks.largest(others), ranks.largest(np.where(first, np.nan, computed))
-    row = ranks.first.copy()
-    row[ranks.of[first]] = np.flatnonzero(first)
-    excess, more_work = lasted[row] - longest, computed[row] - most_work
-    apart = (ranks.sizes > OTHERS) & (lasted[row] > LONGER * longest) & (more_work < OF_WORK * excess)
-    if 2 * np.count_nonzero(apart) <= len(ranks):
-        return Table.empty(LeftOutStep)
-    start = np.full(len(row), MISSING)
+    turn = ranks.turns(step)
+    for count in range(MOST, 0, -1):
+        longest, apart = _stand_apart(ranks, turn < count, lasted, computed)
+        if 2 * np.count_nonzero(apart & (ranks.sizes > 2 * count)) > len(ranks):
+            row = np.flatnonzero(turn < count)
+            return _start_up_steps(rank[row], step[row], lasted[row], longest[ranks.of[row]], windows)
+    return Table.empty(LeftOutStep)
+
+
+def _stand_apart(ranks: Groups, leading: Array, lasted: Array, computed: Array) -> tuple[Array, Array]:
+    """Per rank: the longest of the steps behind those that lead, and whether each that leads is no usual one."""
+    longest, most_work = (ranks.largest(np.where(leading, np.nan, values)) for values in (lasted, computed))
+    excess, more_work = lasted - longest[ranks.of], computed - most_work[ranks.of]
+    usual = (lasted <= LONGER * longest[ranks.of]) | (more_work >= OF_WORK * excess)
+    return longest, ranks.sums((leading & usual).astype(float)) == 0
+
+
+def _start_up_steps(
+    rank: Array, step: Array, lasted: Array, longest: Array, windows: Table[StepWindow] | None
+) -> Table[LeftOutStep]:
+    start = np.full(len(rank), MISSING)
     if windows is not None:
-        at = row_at(windows["rank"], windows["step"], rank[row], step[row])
-        start = values_at(windows["start_ns"], at, MISSING)
+        start = values_at(windows["start_ns"], row_at(windows["rank"], windows["step"], rank, step), MISSING)
     return Table.build(
         LeftOutStep,
-        rank=rank[row],
-        step=step[row],
-        reason=Texts.constant("start_up", len(row)),
+        rank=rank,
+        step=step,
+        reason=Texts.constant("start_up", len(rank)),
         start_ns=start,
-        span_us=lasted[row],
+        span_us=lasted,
         longest_us=longest,
     )

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.analysis import DERIVATIONS
-from advisor.analysis.left_out_steps import LONGER, left_out_steps
+from advisor.analysis.left_out_steps import LONGER, MOST, left_out_steps
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall, LeftOutStep, OperatorShare, Overlap
 from advisor.facts.observed import Collective, Kernel, StepTime, StepWindow
@@ -41,18 +41,30 @@ def left_out(*lengths_ms: float) -> list[int]:
         ((96, 300, 96, 96), []),  # not the first
         ((300, 96), []),  # nobody knows which of two is the usual one
         ((), []),
+        ((2600, 190, 96, 95, 96), [1, 2]),
+        ((190, 2600, 96, 95, 96), [1, 2]),  # the second compiles more than the first
+        ((2600, 190, 96, 95), [1]),  # two of four are no fewer than the usual ones
+        ((2600, 96, 190, 95, 96), [1]),  # a usual one in between
     ],
-    ids=["start-up", "a little longer", "every other step", "later", "two steps", "no steps"],
+    ids=[
+        *("start-up", "a little longer", "every other step", "later", "two steps", "no steps"),
+        *("two of start-up", "a longer second one", "half of the steps", "a later one"),
+    ],
 )
-def test_a_first_step_is_left_out_where_it_is_much_longer_than_all_others(
+def test_first_steps_are_left_out_where_each_is_much_longer_than_all_that_follow(
     lengths: tuple[float, ...], said: list[int]
 ) -> None:
     assert left_out(*lengths) == said
 
 
-@given(st.lists(st.integers(1, 10**6), min_size=3, max_size=8))
-def test_no_step_but_a_first_one_that_is_longer_than_every_other_is_left_out(lengths: list[int]) -> None:
-    assert left_out(*lengths) == ([1] if lengths[0] > LONGER * max(lengths[1:]) else [])
+@given(st.lists(st.integers(1, 10**6), min_size=3, max_size=25))
+def test_most_first_steps_that_are_longer_than_every_later_one_are_left_out(lengths: list[int]) -> None:
+    apart = [
+        count
+        for count in range(1, MOST + 1)
+        if 2 * count < len(lengths) and min(lengths[:count]) > LONGER * max(lengths[count:])
+    ]
+    assert left_out(*lengths) == list(range(1, max(apart, default=0) + 1))
 
 
 def test_a_first_step_that_computes_more_is_a_step_like_others() -> None:

@@ -279,8 +279,8 @@ class StepSpan(Fact):
 
 
 class LeftOutStep(Fact):
-    """A step that no other table counts: the first recorded one of a rank, where it took much longer than any other, or
-    one of which a file that ends early holds a part."""
+    """A step that no other table counts: one of the first recorded ones of a rank, where they took much longer than any
+    later one, or one of which a file that ends early holds a part."""
 
     table = "left_out_steps"
     observed = False
@@ -290,12 +290,12 @@ class LeftOutStep(Fact):
     rank: Rank
     step: Step
     reason: Annotated[
-        str, Key("`start_up` (the first, which took much longer) or `cut` (the file ends in or before it).")
+        str, Key("`start_up` (one of the first, which took much longer) or `cut` (the file ends in or before it).")
     ]
     start_ns: Annotated[int, Ns("Host start of the step; missing where only its times were summed up.")]
     span_us: Annotated[float, Us("How long it took, by the profiler's sums or else from start to end on the host.")]
     longest_us: Annotated[
-        float, Us("The longest of the other steps, told in the same way; missing of steps that are cut.")
+        float, Us("The longest of the steps that count, told in the same way; missing of steps that are cut.")
     ]
 
 

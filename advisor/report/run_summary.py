@@ -67,23 +67,28 @@ def run_list(run: Run, language: Language) -> Blocks:
 
 
 def captures_chosen(notes: Sequence[str], language: Language) -> Prose:
-    """Which captures this is about and how many others there are, by the notes of a run; empty where it was all."""
+    """Which captures this is about, how many others there are and how many nobody parsed; empty where it was all."""
     told = dict(note.partition("=")[::2] for note in notes[:_MOST_NOTES])
+    unparsed = _counted("one_not_parsed", "others_not_parsed", told.get("unparsed_captures", ""), language)
     if not told.get("chosen"):
-        return ()
+        return parse_prose(unparsed)
     names = told["chosen"].split(", ")
     more = ", …" if len(names) > _MOST_CHOSEN else ""
     chosen = TextPiece(clean_line(", ".join(names[:_MOST_CHOSEN])) + more, code=True)
     said = parse_prose(say("one_of_several", language), {"chosen": chosen})
-    return (*said, *_captures_left(told.get("other_captures", ""), language))
+    others = _counted("one_not_read", "others_not_read", told.get("other_captures", ""), language)
+    return (*said, *(piece for text in (others, unparsed) if text for piece in _next_sentence(text, language)))
 
 
-def _captures_left(count: str, language: Language) -> Prose:
-    """How many captures were not read, where the notes say so."""
+def _counted(one: str, others: str, count: str, language: Language) -> str:
+    """The sentence of one or of several, where the notes say how many; else nothing."""
     if not count.isdecimal():
-        return ()
-    left = say("one_not_read" if int(count) == 1 else "others_not_read", language, count=int(count))
-    return plain_prose(BETWEEN_SENTENCES[language] + left)
+        return ""
+    return say(one if int(count) == 1 else others, language, count=int(count))
+
+
+def _next_sentence(text: str, language: Language) -> Prose:
+    return (*plain_prose(BETWEEN_SENTENCES[language]), *parse_prose(text))
 
 
 def engine_grid(run: Run, language: Language) -> Grid | None:

@@ -59,6 +59,18 @@ WORDS: Mapping[str, Text] = {
     ),
     "one_not_read": _t("1 other was not read.", "另有 1 份未读取。"),
     "others_not_read": _t("{count} others were not read.", "另有 {count} 份未读取。"),
+    "one_not_parsed": _t(
+        "1 capture here is not parsed yet and was not read: parse it with the `analyse` of its profiler, one of msprof "
+        "with `msprof --export=on`.",
+        "另有 1 份采集尚未解析，未读取：请用采集所用 profiler 的 `analyse` 解析，"
+        "msprof 的采集用 `msprof --export=on` 导出。",
+    ),
+    "others_not_parsed": _t(
+        "{count} captures here are not parsed yet and were not read: parse them with the `analyse` of their profiler, "
+        "those of msprof with `msprof --export=on`.",
+        "另有 {count} 份采集尚未解析，未读取：请用采集所用 profiler 的 `analyse` 解析，"
+        "msprof 的采集用 `msprof --export=on` 导出。",
+    ),
     "unexplained": _t(
         "The findings leave {share} of {the_step} unexplained, which shows up as: ",
         "另有占{the_step} {share} 的时间未能归因，表现为：",

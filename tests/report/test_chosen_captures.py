@@ -106,3 +106,15 @@ def test_what_sets_two_captures_side_by_side_says_it_of_each_side(before: Diagno
 def test_one_capture_that_was_left_aside_is_one() -> None:
     run = Run(name="prof", notes=("other_captures=1", "chosen=b"))
     assert "1 other was not read." in _printed(diagnosis_summary(Diagnosis(version="1", run=run), "en"))
+
+
+@pytest.mark.parametrize(("count", "told"), [(1, "1 capture here is not"), (3, "3 captures here are not")])
+@pytest.mark.parametrize("others", [(), NOTES], ids=["alone", "beside a choice"])
+def test_captures_that_nobody_parsed_are_told_with_what_parses_them(
+    count: int, told: str, others: tuple[str, ...]
+) -> None:
+    run = Run(name="prof", notes=(*others, f"unparsed_captures={count}"))
+    text = _printed(diagnosis_summary(Diagnosis(version="1", run=run), "en"))
+    assert told in text
+    assert "analyse of " in text.replace("`", "")
+    assert ("4 others were not read." in text) == bool(others)

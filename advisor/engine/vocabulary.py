@@ -183,6 +183,7 @@ RUN: Mapping[str, Text] = {
     "dp": _t("data-parallel size", "DP 大小"),
     "cp": _t("context-parallel size", "CP 大小"),
     "ep": _t("expert-parallel size", "EP 大小"),
+    "recorded_alone": _t("the only side that was recorded", "只采集了哪一侧"),
     "sides": _t("whether host and device were recorded", "是否同时采集了 host 与 device"),
     "lost_files": _t("files that were not given", "未提供的文件"),
     "kernel_list": _t("whether kernels are listed beside the timeline", "时间线之外是否另有 kernel 明细"),

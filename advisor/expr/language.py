@@ -273,6 +273,13 @@ RUN_NAMES: tuple[RunName, ...] = (
         ("on", "off"),
     ),
     RunName(
+        "recorded_alone",
+        _TEXT,
+        "`host` or `device` where profilers were told to record nothing else; missing where both were or none says it",
+        lambda r: r.recorded_alone,
+        ("host", "device"),
+    ),
+    RunName(
         "sides",
         _TEXT,
         "`both` (host and device), `device` or `summary` (a cluster summary)",

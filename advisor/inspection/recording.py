@@ -41,6 +41,8 @@ _NO_USE = (gpu_hints.NOT_RECORDED, msprof_hints.NOT_RECORDED)
 """Hints that say that nothing helps."""
 ALWAYS_ON: tuple[Switch, ...] = ("device", "host", "steps")
 """Without these little can be said of any run."""
+_LEFT_OFF: Mapping[str, tuple[Switch, ...]] = {"host": ("device",), "device": ("host",)}
+"""What was not switched on where one side was recorded alone."""
 _AT_FIRST: tuple[Switch, ...] = (*ALWAYS_ON, "level1", "pipes", "shapes", "memory")
 """What to begin with where nothing is recorded: what most rules read."""
 
@@ -64,7 +66,7 @@ def merged_recording(run: Run, results: Iterable[RuleResult]) -> Recording | Non
         for hint in dict.fromkeys(result.hints):
             for switch in switches_of_hint(hint):
                 asking.setdefault(switch, []).append(result.outcome.rule)
-    on = {*ALWAYS_ON, *switched_on(run)}
+    on = {*ALWAYS_ON, *switched_on(run)} - {*_LEFT_OFF.get(run.recorded_alone or "", ())}
     adds = [switch for switch in options if switch in asking and (switch not in on or switch in _HALF_KNOWN)]
     if not adds:
         return None

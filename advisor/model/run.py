@@ -244,6 +244,12 @@ class Run(_Model):
         return ("on" if any(known) else "off") if known else None
 
     @property
+    def recorded_alone(self) -> Literal["host", "device"] | None:
+        """The side that profilers were told to record on every rank that says so; None where it is both or not told."""
+        told = {("CPU" in on, len({*on} - {"CPU"}) > 0) for one in self.captures if (on := one.activities)}
+        return "host" if told == {(True, False)} else "device" if told == {(False, True)} else None
+
+    @property
     def times_of(self) -> Literal["step", "window", "work"]:
         """What its times are of: one step; the window that the user chose to record; or the work of the device alone,
         where a whole program was recorded from its start to its end and nothing in it is marked."""

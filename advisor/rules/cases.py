@@ -130,15 +130,24 @@ def run_of(words: str, seen: Iterable[int] = ()) -> Run:
 def _captures_lacking(said: Mapping[str, str], files: Sequence[str], ranks: Iterable[int]) -> tuple[Capture, ...]:
     """Captures of host and device from which these files are missing; none where nothing is to be said of them."""
     family, recorder = _device_family(said), _one_of_words(said, "recorder")
-    both, by = ("CPU", family.upper()), "msprof" if recorder == "msprof" else ""
+    by = "msprof" if recorder == "msprof" else ""
+    alone = _one_of_words(said, "recorded_alone")
+    switched_on = {"host": ("CPU",), "device": (family.upper(),)}.get(alone, ("CPU", family.upper()))
     on = {name: said[name] for name in ("core_metrics", "sampled") if said.get(name, "-") != "-"}
     stacks = {"on": True, "off": False}.get(_one_of_words(said, "call_stacks"))
     lists = _one_of_words(said, "kernel_list")
-    if not (files or family == "gpu" or by or on or stacks is not None or lists):
+    if not (files or family == "gpu" or by or on or stacks is not None or lists or alone):
         return ()
     files = (*files, *(["kernel_details.csv"] if lists == "no" else []))
     like = Capture(
-        rank=0, path="", recorder=by, source="text", activities=both, with_stack=stacks, absent=tuple(files), **on
+        rank=0,
+        path="",
+        recorder=by,
+        source="text",
+        activities=switched_on,
+        with_stack=stacks,
+        absent=tuple(files),
+        **on,
     )
     return tuple(like.model_copy(update={"rank": rank}) for rank in ranks)
 

@@ -18,7 +18,7 @@ from advisor import pipeline
 from advisor.engine import gpu_hints, reason
 from advisor.engine.hit import RuleResult
 from advisor.facts import FACTS
-from advisor.facts.observed import OBSERVED
+from advisor.facts.observed import OBSERVED, Kernel
 from advisor.inspection.recorders import IN_SHELL, OPTIONS, RECORDS, Switch, write_code
 from advisor.inspection.recording import (
     advice_beside,
@@ -103,6 +103,13 @@ def test_what_several_rules_ask_for_is_switched_on_once_with_all_their_names() -
 
 def test_nothing_is_to_be_recorded_anew_where_all_that_is_asked_for_was_on() -> None:
     assert merged_recording(run_with(level="Level1"), [lacking("a/one", reason.LEVEL1)]) is None
+
+
+def test_the_device_is_asked_for_where_the_host_alone_was_switched_on() -> None:
+    made = merged_recording(run_with(activities=("CPU",)), [lacking("a/one", Kernel.record_with)])
+    assert made is not None
+    assert [one.rules for one in made.adds] == [("a/one",)]
+    assert merged_recording(run_with(activities=("CPU", "NPU")), [lacking("a/one", Kernel.record_with)]) is None
 
 
 @given(st.booleans(), st.booleans(), st.sampled_from(["Level0", "Level1", "Level2"]))

@@ -30,6 +30,7 @@ AT_NO_MOMENT = {
     "capture/little-work": RECORDING,
     "capture/lost-rows": "about the files; rows that are not there have no time",
     "capture/no-steps": RECORDING,
+    "capture/one-side-recorded": RECORDING,
     "capture/profiler-not-stopped": RECORDING,
     "capture/ranks-missing": RECORDING,
     "capture/several-captures": RECORDING,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel: kernel_details.csv (else the device lane of the timeline); COMPUTE_TASK_INFO with TASK in the database."""
+"""Kernel: kernel_details.csv (else the device lane of the timeline, which also tells what ran on the AI CPU where the
+list does not); COMPUTE_TASK_INFO with TASK in the database."""
 
 from __future__ import annotations
 
@@ -208,6 +209,8 @@ def _kernels_from_text(folder: Folder) -> Table[Kernel]:
     found |= {name: merged_counter(columns, counter) for name, counter in COUNTERS.items()}
     found["cube_mhz"] = _clock_of_all_cores(columns)
     keep = ~communication_rows(columns)
+    if not (_text_of(columns, "core").codes[keep] >= 0).any():
+        found["core"] = _cores_in_timeline(folder, columns["start_ns"])
     if folder.by_msprof and "step" not in found:
         start = columns["start_ns"]
         assert isinstance(start, np.ndarray)  # noqa: S101 - times are numbers
@@ -291,6 +294,20 @@ def _kernels_from_timeline(folder: Folder) -> Table[Kernel]:
         duration_us=(slices.end_ns[rows] - start) / 1000,
     )
     return _complete_kernels(table)
+
+
+def _cores_in_timeline(folder: Folder, start: Values) -> Texts | None:
+    """The core of kernels that began at these moments, of which the list tells none, as at Level0."""
+    assert isinstance(start, np.ndarray)  # noqa: S101 - times are numbers
+    try:
+        timeline = folder.timeline()
+    except (FactMissing, Unreadable):
+        return None
+    rows = hardware_rows(timeline)
+    core = _told_core(timeline.tasks.of(rows)[0])
+    told = np.flatnonzero(core.codes >= 0)
+    place = match_keys(timeline.slices.start_ns[rows[told]], start)
+    return Texts(values_at(core.codes[told], place, -1).astype(np.int32), core.names)
 
 
 _INFO = {

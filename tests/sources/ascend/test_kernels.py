@@ -135,6 +135,20 @@ def test_without_a_table_of_kernels_the_timeline_shows_them(tmp_path: Path) -> N
     assert (row["op_type"], row["stream"], row["step"], row["duration_us"]) == ("Add", 2, 4, 3.5)
 
 
+def test_where_the_list_tells_no_core_the_timeline_says_what_ran_on_the_ai_cpu(tmp_path: Path) -> None:
+    listed = f"{LEVEL0}50,aclnnUnique_UniqueAiCpu_Unique,N/A,N/A,1736405443881500.000\t,9.5,0,0\n"
+    tasks = [
+        ("aclnnMatmul_MatMulV3Common_MatMulV3", "1736405443881410.320", "AI_CORE"),
+        ("aclnnUnique_UniqueAiCpu_Unique", "1736405443881500.000", "AI_CPU"),
+    ]
+    trace = [
+        lane(9, "Ascend Hardware"),
+        *(event(name, begun, 9.5, pid=9, args={"Task Type": kind}) for name, begun, kind in tasks),
+    ]
+    rows = of(KERNELS.ways["text"], captured(tmp_path, trace, kernel_details=listed))
+    assert [(row["op_type"], row["core"]) for row in rows] == [("MatMulV3", None), ("Unique", "AI_CPU")]
+
+
 def test_kernels_to_which_the_timeline_gives_no_type_are_kernels(tmp_path: Path) -> None:
     """CANN of early 2024 calls the type of all tasks but those of the AI CPU `Other`."""
     trace = [

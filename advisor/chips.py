@@ -259,14 +259,29 @@ class ChipTable(Struct, frozen=True):
         chip = self._by_name(told)
         if chip is None or told == recorded:
             return recorded, ""
-        families = (recorded, *MIXED_UP.get(recorded, ()))
         own = self._by_name(recorded)
-        narrower = told in families or chip.family in families
-        of_family = not self.is_exact(recorded) and narrower
-        if not recorded or of_family or (own is None and _model(recorded) == _model(told) != ""):
+        if (
+            not recorded
+            or self._is_of_family(told, recorded)
+            or (own is None and _model(recorded) == _model(told) != "")
+        ):
             return told, f"told_chip={told}"
         vaguer = own is not None and told == own.family
         return recorded, "" if vaguer else f"untold_chip={told}"
+
+    def may_be_one(self, one: str, other: str) -> bool:
+        """Whether two names may stand for one chip: a family for any of its members and for a chip unknown here, and a
+        GPU that is unknown here for another of its model."""
+        if one == other or self._is_of_family(one, other) or self._is_of_family(other, one):
+            return True
+        unknown = self._by_name(one) is None or self._by_name(other) is None
+        one_is_family = not (self.is_exact(one) and self.is_exact(other))
+        return unknown and (one_is_family or _model(one) == _model(other) != "")
+
+    def _is_of_family(self, name: str, family: str) -> bool:
+        """Whether one name is that of a family, under which chips of the other name are recorded."""
+        families, chip = (family, *MIXED_UP.get(family, ())), self.known_of(name)
+        return not self.is_exact(family) and (name in families or chip.family in families)
 
     def of_device(self, recorded: str, chip: str) -> Chip:
         """What is known of a device by its recorded name, or by the chip of the run where that says more."""

@@ -99,6 +99,26 @@ def test_what_has_no_source_is_not_guessed() -> None:
 
 
 @pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("Ascend910B", "Ascend910B3", True),
+        ("Ascend910B", "Ascend910_9392", True),
+        ("Ascend910_93", "Ascend910_9392", True),
+        ("Ascend910B2", "Ascend910B3", False),
+        ("Ascend910B3", "Ascend910_9392", False),
+        ("NVIDIA A100-PG509-200", "NVIDIA A100-SXM4-40GB", True),
+        ("NVIDIA H100 80GB HBM3", "AMD Instinct MI300X", False),
+        ("Acme 1", "Acme 1", True),
+        ("Acme 1", "Ascend910B", True),
+        ("Acme 1", "Ascend910B3", False),
+        ("Acme 1", "Acme 2", False),
+    ],
+)
+def test_two_names_are_of_different_chips_unless_one_stands_for_the_other(one: str, other: str, alike: bool) -> None:
+    assert TABLE.may_be_one(one, other) is TABLE.may_be_one(other, one) is alike
+
+
+@pytest.mark.parametrize(
     ("recorded", "told", "counts", "note"),
     [
         ("", "Ascend910B3", "Ascend910B3", "told_chip=Ascend910B3"),

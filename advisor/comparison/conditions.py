@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
+from advisor.chips import ChipTable
 from advisor.messages.text import STEP_WORDS, Text
 from advisor.model.comparison import Barrier, Status, is_unrelated
 from advisor.model.findings import Account, Diagnosis
@@ -21,6 +22,7 @@ HOST_SIDE = ("host", "io", "env")
 _SWITCHES = ("with_stack", "profile_memory", "record_shapes")
 _CALLED: Mapping[str, Text] = {"npu": Text(en="an NPU", zh="NPU"), "gpu": Text(en="a GPU", zh="GPU")}
 _LONGEST = 200
+_CHIPS = ChipTable()
 _IN_COMMON = 0.5
 """Captures of one program have most of their computing time by operator type in common."""
 
@@ -84,10 +86,14 @@ def _barriers_between(before: Diagnosis, after: Diagnosis) -> Iterator[Barrier]:
     on_other_devices = all(devices) and devices[0] != devices[1]
     if on_other_devices:
         yield "device"
-    # what computes has other names on other devices: there these tell nothing of the program
-    if _other_workload(one, other):
+    if other_workload := _other_workload(one, other):
         yield "workload"
-    elif not (on_other_devices or _one_program(before.account, after.account)):
+    if not on_other_devices and _other_chip(one, other):
+        yield "chip"
+    if _resized(one, other):
+        yield "size"
+    # what computes has other names on other devices: there these tell nothing of the program
+    if not (other_workload or on_other_devices or _one_program(before.account, after.account)):
         yield "program"
     if _other_ranks(one, other):
         yield "ranks"
@@ -103,6 +109,15 @@ def _device_of(run: Run) -> str:
 def _other_workload(one: Run, other: Run) -> bool:
     kinds = one.job.workload, other.job.workload
     return all(kinds) and kinds[0] != kinds[1]
+
+
+def _other_chip(one: Run, other: Run) -> bool:
+    return bool(one.chip and other.chip) and not _CHIPS.may_be_one(one.chip, other.chip)
+
+
+def _resized(one: Run, other: Run) -> bool:
+    """Whether the job is known to have had more ranks or fewer."""
+    return bool(one.world_size and other.world_size) and one.rank_count != other.rank_count
 
 
 def _why_unrelated(one: Run, other: Run, barriers: Collection[Barrier]) -> Text | None:
@@ -188,7 +203,7 @@ def _of_barriers(before: Diagnosis, after: Diagnosis, barriers: Collection[Barri
 def _of_ranks(one: Run, other: Run) -> Iterator[Text]:
     """How many ranks there were, and which were captured."""
     counts = len(one.ranks), len(other.ranks)
-    if one.world_size and other.world_size and one.rank_count != other.rank_count:
+    if _resized(one, other):
         yield Text(
             en=f"The job had {one.rank_count} ranks before, {other.rank_count} now: times are means over the ranks.",
             zh=f"rank 数由 {one.rank_count} 变为 {other.rank_count}：各项时间均为 rank 平均值。",
@@ -211,9 +226,7 @@ def _of_ranks(one: Run, other: Run) -> Iterator[Text]:
 
 def _other_ranks(one: Run, other: Run) -> bool:
     """Whether other ranks were captured, and not because the job is known to have had more or fewer of them."""
-    sizes = one.world_size, other.world_size
-    resized = all(sizes) and sizes[0] != sizes[1]
-    return not resized and bool(one.ranks and other.ranks) and set(one.ranks) != set(other.ranks)
+    return not _resized(one, other) and bool(one.ranks and other.ranks) and set(one.ranks) != set(other.ranks)
 
 
 def _switch_differs(old: int | None, new: int | None) -> bool:

@@ -14,7 +14,7 @@ from advisor.cli.main import main
 from advisor.comparison import compare
 from advisor.comparison.verification import verify_all, verify_finding
 from advisor.messages.text import LANGUAGES, Text
-from advisor.model.comparison import Barrier, Comparison
+from advisor.model.comparison import DOUBTS, Barrier, Comparison
 from advisor.model.findings import Confidence, Diagnosis, Evidence, Label, Measure, RuleInfo
 from advisor.model.job import JobKind
 from advisor.model.run import Capture
@@ -59,15 +59,20 @@ def working(made: Diagnosis, workload: str) -> Diagnosis:
     return made.model_copy(update={"run": made.run.model_copy(update={"job": job})})
 
 
+def on_chip(name: str, made: Diagnosis) -> Diagnosis:
+    return made.model_copy(update={"run": made.run.model_copy(update={"chip": name})})
+
+
 PAIRS: dict[Barrier, tuple[Diagnosis, Diagnosis]] = {
     "times": (slow(), fast(stepped=False)),
     "device": (slow(), on_gpu(fast())),
     "workload": (working(slow(), "training"), working(fast(), "inference")),
     "program": (slow(), computing("Conv2D", fast())),
+    "chip": (on_chip("Ascend910B4", slow()), on_chip("Ascend910B2", fast())),
+    "size": (of_ranks(slow(), (0,), world=1), of_ranks(fast(), (0,), world=8)),
     "ranks": (of_ranks(slow(), (0, 1)), of_ranks(fast(), (0,))),
 }
 APART: tuple[Barrier, ...] = ("times", "device", "workload")
-DOUBTS: tuple[Barrier, ...] = ("program", "ranks")
 
 
 @pytest.fixture(params=APART + DOUBTS)

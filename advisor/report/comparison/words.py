@@ -192,6 +192,8 @@ BARRIERS: Mapping[Barrier, Text] = {
     "times": _t("one is {first}, the other {second}", "一侧是{first}，另一侧是{second}"),
     "device": _t("one ran on an NPU, the other on a GPU", "一份来自 NPU，另一份来自 GPU"),
     "workload": _t("they do different things", "任务类型不同"),
+    "chip": _t("they ran on different chips", "两次运行的芯片型号不同"),
+    "size": _t("the number of ranks of the job differs", "任务的 rank 数不同"),
     "program": _t("they may be different programs", "可能不是同一个程序"),
     "ranks": _t("different ranks were captured", "采集的 rank 不同"),
 }

@@ -25,7 +25,7 @@ from test_html import FETCHING, Reader
 
 from advisor.comparison import compare
 from advisor.messages.text import Language, Text
-from advisor.model.comparison import Comparison
+from advisor.model.comparison import Comparison, Metric
 from advisor.report.charts.draw import Renderer
 from advisor.report.comparison import words
 from advisor.report.comparison.account import account_entries
@@ -485,3 +485,13 @@ def test_a_rank_is_no_amount_that_grows(slowed: Comparison) -> None:
     changes = {flat_text(value.label): value.change for value in values}
     assert changes["Bandwidth"] == "−74 %"
     assert changes["To rank"] == ""
+
+
+def test_what_crossed_its_threshold_is_shown_before_what_stayed_beyond_it(slowed: Comparison) -> None:
+    metrics = (
+        Metric(name="stayed", unit="share", before=0.1, after=0.1, threshold=0.6),
+        Metric(name="crossed", unit="share", before=0.05, after=0.15, threshold=0.1),
+    )
+    changes = tuple(one.model_copy(update={"metrics": metrics}) for one in slowed.changes)
+    shown = change_groups(slowed.model_copy(update={"changes": changes}), "en")[0].items[0].values
+    assert [flat_text(value.before) for value in shown] == ["5.0 %", "10 %"]

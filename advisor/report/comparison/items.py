@@ -157,8 +157,11 @@ class Items:
         return say("saving_then", self.language, before=before) if before else ""
 
     def values(self, change: Change, info: RuleInfo) -> tuple[WatchedValue, ...]:
-        """The values held against a threshold, then those that moved; names and texts only where they changed."""
-        telling = [one for one in change.metrics if one.threshold is not None or self.moved(one)]
+        """The values held against a threshold, those that moved first, then others that moved; names and texts only
+        where they changed."""
+        held = [one for one in change.metrics if one.threshold is not None]
+        telling = sorted(held, key=lambda one: not self.moved(one))
+        telling += [one for one in change.metrics if one.threshold is None and self.moved(one)]
         return tuple(self.value(metric, info) for metric in telling[: _MOST_VALUES.get(change.status, 1)])
 
     def moved(self, metric: Metric) -> bool:

@@ -25,6 +25,7 @@ from advisor.facts.derived import (
     JobSign,
     MemoryPeak,
     ModuleType,
+    OperatorRoofline,
     OperatorStack,
     Overlap,
     PatternModule,
@@ -91,6 +92,7 @@ ALWAYS: tuple[type[Fact], ...] = (
     EngineStep,
     ModuleType,
     PatternModule,
+    OperatorRoofline,
 )
 """What a diagnosis says of every run, whatever tables the rules read."""
 
@@ -640,7 +642,9 @@ def _split_of_profile(profile: Profile, splits: Table[RankSplit]) -> TimeSplit |
 def _account_of_profile(profile: Profile) -> Account | None:
     splits, spending = profile.table_if_recorded(RankSplit), profile.table_if_recorded(Spending)
     if splits is not None and spending is not None:
-        return step_account(splits, spending, profile.table_if_recorded(Exchange))
+        return step_account(
+            splits, spending, profile.table_if_recorded(Exchange), profile.table_if_recorded(OperatorRoofline)
+        )
     phases = profile.table_if_recorded(StepPhase)
     return None if phases is None else account_of_lengths(phases)
 

@@ -25,6 +25,9 @@ _LONGEST = 200
 _CHIPS = ChipTable()
 _IN_COMMON = 0.5
 """Captures of one program have most of their computing time by operator type in common."""
+_MORE_WORK = 1.4
+"""Full recomputation adds a third to the operations of a step (one forward to a forward and a backward of twice its
+operations): what goes beyond is another batch, sequence or model, and not the same work done otherwise."""
 
 
 class Conditions(Struct, frozen=True):
@@ -93,8 +96,11 @@ def _barriers_between(before: Diagnosis, after: Diagnosis) -> Iterator[Barrier]:
     if _resized(one, other):
         yield "size"
     # what computes has other names on other devices: there these tell nothing of the program
-    if not (other_workload or on_other_devices or _one_program(before.account, after.account)):
-        yield "program"
+    if not (other_workload or on_other_devices):
+        if not _one_program(before.account, after.account):
+            yield "program"
+        elif _other_work(before, after):
+            yield "work"
     if _other_ranks(one, other):
         yield "ranks"
 
@@ -197,6 +203,14 @@ def _of_barriers(before: Diagnosis, after: Diagnosis, barriers: Collection[Barri
         yield Text(
             en="The two captures have little computation in common: they may be different programs.",
             zh="两次采集的算子构成差异很大，可能不是同一个程序。",
+        )
+    if "work" in barriers:
+        work, work_now = (f"{_tera_flops_of(diagnosis):.3g}" for diagnosis in (before, after))
+        yield Text(
+            en=f"Matrix products of a step: {work} TFLOP per rank before, {work_now} now, as with another batch size, "
+            "sequence length or model. Compare the time per sample or token.",
+            zh=f"每个 rank 单步的矩阵乘计算量由 {work} TFLOP 变为 {work_now} TFLOP，batch、序列长度或模型可能不同。"
+            "请比较每个样本或 token 的耗时。",
         )
 
 
@@ -316,6 +330,20 @@ def _one_program(before: Account | None, after: Account | None) -> bool:
     shared = one.keys() & other.keys()
     parts = [sum(own[name] for name in shared) / max(sum(own.values()), 1e-9) for own in (one, other)]
     return min(parts) >= _IN_COMMON
+
+
+def _other_work(before: Diagnosis, after: Diagnosis) -> bool:
+    """Whether a step of one is known to do far more than one of the other, on the same ranks of the same job."""
+    one, other = before.run, after.run
+    if "window" in (one.times_of, other.times_of) or _resized(one, other) or _other_ranks(one, other):
+        return False
+    counted = [_tera_flops_of(diagnosis) for diagnosis in (before, after)]
+    return min(counted) > 0 and max(counted) / min(counted) > _MORE_WORK
+
+
+def _tera_flops_of(diagnosis: Diagnosis) -> float:
+    """Operations of a step, in 10^12; 0 where they are not known."""
+    return (diagnosis.account.tera_flops if diagnosis.account else None) or 0.0
 
 
 def _compute_us_by_name(account: Account) -> dict[str, float]:

@@ -15,13 +15,13 @@ from advisor.model.findings import ConfidenceName, Diagnosis, Rows, Saving, Scal
 Status = Literal["new", "worse", "same", "better", "gone", "not comparable"]
 ShiftName = Literal["step", "compute", "communication", "free"]
 ShiftStatus = Literal["worse", "same", "better", "not comparable"]
-Barrier = Literal["times", "device", "workload", "chip", "size", "program", "ranks"]
+Barrier = Literal["times", "device", "workload", "chip", "size", "program", "work", "ranks"]
 """What keeps two captures from being compared. `times`: those of the one are of a step, those of the other of a window
 that was captured or of all work of the device; `device`: one ran on an NPU, the other on a GPU; `workload`: they do
 different things, such as training and inference. What makes a comparison less sure: `chip`: they ran on different
-chips; `size`: the job had more ranks or fewer; `program`: they have little computation in common; `ranks`: other ranks
-were captured, over which times are means."""
-DOUBTS: tuple[Barrier, ...] = ("chip", "size", "program", "ranks")
+chips; `size`: the job had more ranks or fewer; `program`: they have little computation in common; `work`: a step of one
+has far more operations than one of the other; `ranks`: other ranks were captured, over which times are means."""
+DOUBTS: tuple[Barrier, ...] = ("chip", "size", "program", "work", "ranks")
 """Those that make a comparison less sure and do not forbid it."""
 STATUSES: tuple[Status, ...] = ("new", "worse", "same", "better", "gone", "not comparable")
 

@@ -488,6 +488,9 @@ class Account(_Model):
     """Largest first within each part. Adds up to `TimeSplit.step_us`; empty where only lengths were recorded."""
     steps: tuple[StepSplit, ...] = ()
     """Ascending; the first few hundred."""
+    tera_flops: float | None = None
+    """Operations of the products and convolutions of a step, in 10^12, averaged over the ranks; None where they are
+    known of less than 95 % of the time of these. Attention is left out: its lengths are rarely recorded."""
 
 
 ExhibitKind = Literal[

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.facts.base import MISSING
-from advisor.facts.derived import Exchange, RankSplit, Spending
+from advisor.facts.derived import Exchange, OperatorRoofline, RankSplit, Spending
 from advisor.facts.observed import StepPhase
 from advisor.facts.table import Array, Table, Texts
 from advisor.model.findings import Account, Spent, SpentPart, StepSplit
@@ -14,12 +14,19 @@ from advisor.model.findings import Account, Spent, SpentPart, StepSplit
 MOST_NAMES = 200
 """Names kept in each part, largest first; the others count as what has no name."""
 MOST_STEPS = 400
+_PRODUCTS = ("matmul", "convolution")
+"""Families of operators whose operations follow from their shapes."""
+_COUNTED = 0.95
+"""Of their time so much lies in products whose operations are known, where their sum is told."""
 
 _PARTS: tuple[SpentPart, ...] = ("compute", "communication", "free")
 
 
 def step_account(
-    splits: Table[RankSplit], spending: Table[Spending], exchanged: Table[Exchange] | None = None
+    splits: Table[RankSplit],
+    spending: Table[Spending],
+    exchanged: Table[Exchange] | None = None,
+    operators: Table[OperatorRoofline] | None = None,
 ) -> Account | None:
     """The entries of the mean step, which add up to it, and the steps; None without any step whose time is known.
 
@@ -38,7 +45,22 @@ def step_account(
         for part in _PARTS
         for entry in _of_part(part, spending, parts.isin([part]), place, ranks.astype(np.float64))
     ]
-    return Account(spent=tuple(spent), steps=_step_splits(splits, steps, of, ranks))
+    return Account(
+        spent=tuple(spent),
+        steps=_step_splits(splits, steps, of, ranks),
+        tera_flops=None if operators is None else _mean_tera_flops(operators),
+    )
+
+
+def _mean_tera_flops(operators: Table[OperatorRoofline]) -> float | None:
+    """Operations of products and convolutions per step, averaged over the ranks that have any; None unless nearly all
+    of them are counted."""
+    multiplying = operators.take(operators.texts("family").isin(_PRODUCTS))
+    flops, us = multiplying["calls"] * multiplying["mega_flops"], multiplying["total_us"]
+    known = np.isfinite(flops)
+    if not len(multiplying) or us[known].sum() < _COUNTED * us.sum():
+        return None
+    return _round_digits(float(flops[known].sum()) / len(np.unique(multiplying["rank"])) / 1e6)
 
 
 def _with_waits_inside(spending: Table[Spending], exchanged: Table[Exchange]) -> Table[Spending]:

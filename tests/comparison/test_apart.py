@@ -15,7 +15,7 @@ from advisor.comparison import compare
 from advisor.comparison.verification import verify_all, verify_finding
 from advisor.messages.text import LANGUAGES, Text
 from advisor.model.comparison import DOUBTS, Barrier, Comparison
-from advisor.model.findings import Confidence, Diagnosis, Evidence, Label, Measure, RuleInfo
+from advisor.model.findings import Account, Confidence, Diagnosis, Evidence, Label, Measure, RuleInfo
 from advisor.model.job import JobKind
 from advisor.model.run import Capture
 from advisor.policy.gate import CHANGED, judge_by_policy
@@ -63,6 +63,11 @@ def on_chip(name: str, made: Diagnosis) -> Diagnosis:
     return made.model_copy(update={"run": made.run.model_copy(update={"chip": name})})
 
 
+def doing(tera_flops: float, made: Diagnosis) -> Diagnosis:
+    account = made.account or Account()
+    return made.model_copy(update={"account": account.model_copy(update={"tera_flops": tera_flops})})
+
+
 PAIRS: dict[Barrier, tuple[Diagnosis, Diagnosis]] = {
     "times": (slow(), fast(stepped=False)),
     "device": (slow(), on_gpu(fast())),
@@ -70,6 +75,7 @@ PAIRS: dict[Barrier, tuple[Diagnosis, Diagnosis]] = {
     "program": (slow(), computing("Conv2D", fast())),
     "chip": (on_chip("Ascend910B4", slow()), on_chip("Ascend910B2", fast())),
     "size": (of_ranks(slow(), (0,), world=1), of_ranks(fast(), (0,), world=8)),
+    "work": (doing(1.0, slow()), doing(2.0, fast())),
     "ranks": (of_ranks(slow(), (0, 1)), of_ranks(fast(), (0,))),
 }
 APART: tuple[Barrier, ...] = ("times", "device", "workload")
@@ -93,6 +99,17 @@ def test_what_keeps_two_captures_from_being_compared_is_told_both_ways(barrier: 
         assert found.barriers == (barrier,)
         assert {found.confidence, *(change.confidence for change in found.changes)} == {Confidence.low}
     assert compare(slow(), fast()).barriers == ()
+
+
+def test_recomputing_all_or_nothing_is_no_other_work():
+    """It adds a forward pass to a forward and a backward, which is twice as long: a third."""
+    assert compare(doing(3.0, slow()), doing(4.0, fast())).barriers == ()
+
+
+def test_how_much_a_step_does_in_both_is_told_with_both_numbers():
+    found = compare(*PAIRS["work"])
+    notes = " ".join(note.en for note in found.notes)
+    assert "1 TFLOP per rank before, 2 now" in notes
 
 
 def test_no_fix_is_certified_between_captures_that_do_not_compare(apart: Barrier) -> None:

@@ -195,6 +195,7 @@ BARRIERS: Mapping[Barrier, Text] = {
     "chip": _t("they ran on different chips", "两次运行的芯片型号不同"),
     "size": _t("the number of ranks of the job differs", "任务的 rank 数不同"),
     "program": _t("they may be different programs", "可能不是同一个程序"),
+    "work": _t("a step does a different amount of work", "单步计算量不同"),
     "ranks": _t("different ranks were captured", "采集的 rank 不同"),
 }
 """Why two captures do not compare."""

@@ -195,14 +195,11 @@ def per_cell(seen: ReplayedRank, gain: Array, *, spared: Array | None = None) ->
 
     What the host does before the very first task is counted as the pause before that step would be, and as no more than
     is lost in the step itself or the longest of the others: the host may have waited for work that was not recorded. Of
-    a single step nobody can tell: only what lies in its time on the device counts.
+    a single step nobody can tell.
     """
     found = np.diff(np.append(0, values_at(gain, seen.last, 0)))
     if len(found) > 1:
         found[0] -= _ahead_of_first_task(gain, spared) - counted_ahead(seen, gain, spared=spared)
-    elif len(gain) > 1:
-        before, after = _pauses_at_ends(seen)
-        found[0] -= max(_ahead_of_first_task(gain, spared) - before, 0) + max(int(gain[-1] - gain[-2]) - after, 0)
     return found
 
 
@@ -216,14 +213,6 @@ def counted_ahead(seen: ReplayedRank, gain: Array, *, spared: Array | None = Non
 
 def _ahead_of_first_task(gain: Array, spared: Array | None) -> int:
     return int(gain[0]) - (0 if spared is None else int(spared[0])) if len(gain) else 0
-
-
-def _pauses_at_ends(seen: ReplayedRank) -> tuple[int, int]:
-    """How long the time of the steps on the device lasts before the first task and after the last one, ns."""
-    work, steps = seen.replayed.work, seen.replayed.steps
-    if steps is None or not len(steps):
-        return 0, 0
-    return max(int(work.start[0] - steps.start[0]), 0), max(int(steps.end[-1] - work.end[:-1].max()), 0)
 
 
 def _steps_on_clock(device: DeviceTimeline, own: Array) -> Spans:

@@ -187,18 +187,6 @@ def test_a_stall_before_each_step_is_lost_as_often_as_there_are_steps(steps: int
     assert sum(loading) == pytest.approx(steps * stall)
 
 
-def test_what_lies_outside_of_the_time_of_the_only_step_is_no_loss_of_that_time():
-    """It takes 120 on the device; the host loads for 490 before its first task, and waits for 90 after its last."""
-    calls = "thread kind name start_ns end_ns\n1 data_loader load 0 490000\n1 api aclrtSynchronizeStream 620000 710000"
-    found = holdups(
-        read_table(Kernel, "step start_ns duration_us\n1 500000 40\n1 600000 20"), host_calls(calls),
-        links=read_table(Dispatch, "\n".join(LATE_LINKS.splitlines()[:3])), collectives=None, tasks=None,
-        windows=read_table(StepWindow, "step start_ns end_ns\n1 0 720000"),
-    )  # fmt: skip
-    lost = {row["cause"]: row["lost_us"] for row in found.rows()}
-    assert (lost["data_loader"], lost["synchronise"]) == (0, 0)
-
-
 @pytest.mark.parametrize(
     ("calls", "named", "kind"),
     [

@@ -29,7 +29,7 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import advisor
 import corpus
-from benchmarks.standing import standing_findings
+from advisor.model.findings import Severity
 from corpus.events import Collective, HostCall, Job, KernelInfo, Layout, RankTrace, Task
 from corpus.planes import group_name, operator_name
 
@@ -112,7 +112,7 @@ def diagnose_windows(job: PublishedJob, folder: Path, most: int | None = None) -
             traces = _rank_traces(job.layout, events[events["step"].isin(steps)], steps)
             corpus.write(Job(job.name, 0, job.layout, traces), out, level=1, shapes=False, stacks=False, memory=False)
             diagnosis = advisor.diagnose(out)
-        causes = standing_findings(diagnosis)
+        causes = [one for one in diagnosis.findings if one.severity >= Severity.medium and not one.causes]
         yield Window(
             job,
             steps,

@@ -325,7 +325,7 @@ def test_two_kinds_of_damage_have_two_titles(language: str, capture: Path, tmp_p
     table.write_text(table.read_text("utf-8") + "1,2\n", "utf-8")
     assert main(["diagnose", str(capture), "-o", str(tmp_path / "r.md"), "-q", "--lang", language]) == 0
     titles = re.findall(
-        r"^(?:## \d+ · |- .* · )(.*(?:could not be read|is complete|无法读取|提前结束).*)$",
+        r"^(?:## \d+ · |- .* · )(.*(?:could not be read|is cut short|无法读取|被截断).*)$",
         (tmp_path / "r.md").read_text("utf-8"),
         re.M,
     )

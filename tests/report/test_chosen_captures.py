@@ -95,7 +95,7 @@ def test_what_sets_two_captures_side_by_side_says_it_of_each_side(before: Diagno
         _printed(verdict_document(judged, "en")),
     ]
     for text in texts:
-        assert [f"{when}More than one" in text for when in ("Before: ", "After: ")] == [
+        assert [f"{when}The folder holds more than one" in text for when in ("Before: ", "After: ")] == [
             when in expected for when in ("Before: ", "After: ")
         ]
         assert text.count("4 others were not read") == len(expected)

@@ -33,7 +33,7 @@ def test_what_is_lost_and_damaged_stands_below_the_tables_in_every_format(
     outputs = [word for ending in ("md", "html", "json") for word in ("-o", str(tmp_path / f"s.{ending}"))]
     assert main(["stats", str(cut), "--of", "kernels", "--lang", "en", *outputs]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "Read the numbers with care: kernel_details.csv lost rows of kernels" in said
+    assert "Read the numbers with care: kernel_details.csv has lost rows of kernels" in said
     assert "Input that could not be read: " in said
     assert "lost rows of kernels" in (tmp_path / "s.md").read_text()
     assert "lost rows of kernels" in (tmp_path / "s.html").read_text()
@@ -46,7 +46,7 @@ def test_the_modules_say_the_same(cut: Path, tmp_path: Path, capsys: pytest.Capt
     outputs = [word for ending in ("md", "html") for word in ("-o", str(tmp_path / f"m.{ending}"))]
     assert main(["modules", str(cut), "--lang", "en", *outputs]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "kernel_details.csv lost rows of kernels" in said.partition("Read the numbers with care: ")[2]
+    assert "kernel_details.csv has lost rows of kernels" in said.partition("Read the numbers with care: ")[2]
     for ending in ("md", "html"):
         assert "lost rows of kernels" in (tmp_path / f"m.{ending}").read_text()
 

@@ -78,7 +78,8 @@ def test_what_is_suppressed_or_off_is_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shape", "kind", "told"), [("blind", "warning", "no sign of health"), ("fine", "notice", "Nothing needs fixing")]
+    ("shape", "kind", "told"),
+    [("blind", "warning", "does not mean that all is well"), ("fine", "notice", "Nothing needs fixing")],
 )
 def test_no_findings_are_told_apart_from_nothing_checked(shape: str, kind: str, told: str) -> None:
     (line,) = written("github", of(shape)).splitlines()

@@ -86,5 +86,5 @@ def test_a_finding_without_a_line_is_not_lost() -> None:
 
 def test_nothing_checked_is_an_entry() -> None:
     (entry,) = entries(of("blind"))
-    assert "no sign of health" in entry["description"]
+    assert "does not mean that all is well" in entry["description"]
     assert entries(of("fine")) == []

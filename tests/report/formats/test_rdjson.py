@@ -92,4 +92,4 @@ def test_a_finding_has_its_line_its_rule_and_where_to_read_more() -> None:
 def test_nothing_checked_is_a_warning() -> None:
     (diagnostic,) = diagnostics(of("blind"))
     assert diagnostic["severity"] == "WARNING"
-    assert "no sign of health" in diagnostic["message"]
+    assert "does not mean that all is well" in diagnostic["message"]

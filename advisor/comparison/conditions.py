@@ -335,7 +335,7 @@ def _one_program(before: Account | None, after: Account | None) -> bool:
 def _other_work(before: Diagnosis, after: Diagnosis) -> bool:
     """Whether a step of one is known to do far more than one of the other, on the same ranks of the same job."""
     one, other = before.run, after.run
-    if "window" in (one.times_of, other.times_of) or _resized(one, other) or _other_ranks(one, other):
+    if {one.times_of, other.times_of} != {"step"} or _resized(one, other) or _other_ranks(one, other):
         return False
     counted = [_tera_flops_of(diagnosis) for diagnosis in (before, after)]
     return min(counted) > 0 and max(counted) / min(counted) > _MORE_WORK

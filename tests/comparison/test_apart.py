@@ -106,6 +106,18 @@ def test_recomputing_all_or_nothing_is_no_other_work():
     assert compare(doing(3.0, slow()), doing(4.0, fast())).barriers == ()
 
 
+def test_of_recordings_that_mark_no_steps_nothing_is_said_of_the_work_of_a_step():
+    """Their operations are those of however long somebody recorded."""
+
+    def whole(made: Diagnosis) -> Diagnosis:
+        capture = Capture(rank=0, path="x", source="text", recorder="msprof")
+        return made.model_copy(update={"run": made.run.model_copy(update={"captures": (capture,), "steps": ()})})
+
+    one, other = whole(doing(1.0, slow())), whole(doing(2.0, fast()))
+    assert one.run.times_of == other.run.times_of == "work"
+    assert "work" not in compare(one, other).barriers
+
+
 def test_how_much_a_step_does_in_both_is_told_with_both_numbers():
     found = compare(*PAIRS["work"])
     notes = " ".join(note.en for note in found.notes)

@@ -63,7 +63,11 @@ def holdups(
     device = build_timeline(kernels, collectives, tasks, windows)
     ranks = np.unique(device.cells.rank).tolist()
     idle_us = np.maximum(device.window.lengths / 1e3 - device.per_cell(device.compute), 0.0)
-    parts = [_of_rank(rank, device, links, calls, idle_us=idle_us, windows=windows, borders=borders) for rank in ranks]
+    room_us = [float(idle_us[device.cells.rank == rank].sum()) for rank in ranks]
+    parts = [
+        _of_rank(rank, device, links, calls, room_us=room, windows=windows, borders=borders)
+        for rank, room in zip(ranks, room_us, strict=True)
+    ]
     found = _beside_other_steps(Table.concat(Holdup, parts))
     unknown = lacks_kernel_rows(split, found["rank"], found["step"])
     measured = ("idle_us", "lost_us", "restart_us")
@@ -103,14 +107,9 @@ def _beside_other_rows(found: Table[Holdup], steps_of_rank: Array) -> Table[Hold
     return found.having(call_idle_us=alike.sums(usual_us)[alike.of])
 
 
-def _within_steps(lost_us: Array, seen: ReplayedRank, idle_us: Array, ahead_us: float = 0.0) -> Array:
-    """Per own cell: what a kind loses, and of all steps of the rank no more than the time in which nothing is computed.
-
-    A replay begins and ends with the host's steps. What the host does after the last task of a capture holds the device
-    up as well, but lies outside of what is measured as steps. So does what comes before the first one; as far as that
-    is counted (`counted_ahead`), it is lost beside the steps' own idle time: others that were captured wait for it.
-    """
-    room_us, total = float(idle_us[seen.own].sum()) + ahead_us, lost_us.sum()
+def _within_room(lost_us: Array, room_us: float) -> Array:
+    """Per own cell: what a kind loses, and in all of them together no more than there is room for."""
+    total = lost_us.sum()
     return lost_us * (room_us / total) if total > room_us else lost_us
 
 
@@ -129,11 +128,11 @@ def _of_rank(
     links: Table[Dispatch] | None,
     table: Table[HostCall],
     *,
-    idle_us: Array,
+    room_us: float,
     windows: Table[StepWindow] | None,
     borders: Table[EngineBorder] | None,
 ) -> Table[Holdup]:
-    """`idle_us` is per cell for how long nothing is computed in it."""
+    """`room_us` is for how long nothing is computed in the steps of the rank."""
     seen = replayed_rank(rank, device, Table.empty(Dispatch) if links is None else links, table, windows=windows)
     rounds = engine_borders_of(rank, borders)
     if not len(rounds) and (seen.cells.step[seen.own] == MISSING).all():
@@ -141,27 +140,27 @@ def _of_rank(
     seen = _prepared(msgspec.structs.replace(seen, engine_ns=rounds))
     if links is None or not len(links):
         alone = [_with_directions(_holdups_of_kind(seen, name), name, seen, device) for name in seen.kinds]
-        told = [r.having(lost_us=_within_steps(r["idle_us"], seen, idle_us)) for r in alone]
+        told = [r.having(lost_us=_within_room(r["idle_us"], room_us)) for r in alone]
         return Table.concat(Holdup, [r.take(r["calls"] > 0) for r in told])
     reliefs = {name: _relief_of_kind(seen, name) for name in seen.kinds}
     plain, unthrottled = seen.replayed.plain, _gains_without_passing_waits(seen)
     lost = {
-        name: _lost_us_per_cell(seen, *reliefs[name], plain, idle_us=idle_us)
+        name: _lost_us_per_cell(seen, *reliefs[name], plain, room_us=room_us)
         if name in ENDING_IN_WAITS or unthrottled is None
         else _lost_us_per_cell(
-            seen, _with_passing_waits(seen, reliefs[name][0]), reliefs[name][1], unthrottled, idle_us=idle_us
+            seen, _with_passing_waits(seen, reliefs[name][0]), reliefs[name][1], unthrottled, room_us=room_us
         )
         for name in seen.kinds
         if name != "synchronise"
     }
     same = _equal_spans(reliefs["read"][0].main, reliefs["synchronise"][0].main)  # every wait is a read
     waits = reliefs["synchronise"]
-    lost["synchronise"] = lost["read"] if same else _lost_us_per_cell(seen, *waits, plain, idle_us=idle_us)
+    lost["synchronise"] = lost["read"] if same else _lost_us_per_cell(seen, *waits, plain, room_us=room_us)
     rows = [_holdups_of_kind(seen, name).having(lost_us=lost[name]) for name in seen.kinds]
     rows = [_with_directions(part, name, seen, device) for part, name in zip(rows, seen.kinds, strict=True)]
-    rows += [_unqueued_holdup(seen, idle_us)] if calls_operators(seen) and not len(seen.replayed.queue.start) else []
+    rows += [_unqueued_holdup(seen, room_us)] if calls_operators(seen) and not len(seen.replayed.queue.start) else []
     with_calls_or_losses = (part.take((part["calls"] > 0) | (part["lost_us"] > 0)) for part in rows)
-    return Table.concat(Holdup, [*with_calls_or_losses, _other_holdups(seen, reliefs, idle_us)])
+    return Table.concat(Holdup, [*with_calls_or_losses, _other_holdups(seen, reliefs, room_us)])
 
 
 def _with_directions(part: Table[Holdup], name: str, seen: ReplayedRank, device: DeviceTimeline) -> Table[Holdup]:
@@ -189,12 +188,12 @@ def _with_passing_waits(seen: ReplayedRank, relief: replay.Relief) -> replay.Rel
     return replay.Relief(union_of_sets([relief.main, seen.passing_waits]), relief.queue)
 
 
-def _unqueued_holdup(seen: ReplayedRank, idle_us: Array) -> Table[Holdup]:
+def _unqueued_holdup(seen: ReplayedRank, room_us: float) -> Table[Holdup]:
     """What a rank without a task queue loses by launching on the thread that prepares operators."""
     queued, spans = with_queue(seen)
     relief = replay.Relief(spans, Spans.none())
     waits, plain = queued.replayed.waits, queued.replayed.plain
-    lost_us = _lost_us_per_cell(queued, relief, waits, plain, idle_us=idle_us)
+    lost_us = _lost_us_per_cell(queued, relief, waits, plain, room_us=room_us)
     return _holdups_of_kind(queued, "unqueued").having(lost_us=lost_us)
 
 
@@ -244,17 +243,23 @@ def _drain_calls(seen: ReplayedRank) -> host.Calls:
 
 
 def _lost_us_per_cell(
-    seen: ReplayedRank, relief: replay.Relief, waits: Spans, plain: Array, *, idle_us: Array
+    seen: ReplayedRank, relief: replay.Relief, waits: Spans, plain: Array, *, room_us: float
 ) -> Array:
     """Per own cell: by how much it would be shorter, µs, set against a replay that changes nothing."""
     if not len(relief.main) and not len(relief.queue):
         return np.zeros(len(seen.own))
-    return _told_us_per_cell(seen, replay.gains_by_task(seen.replayed, relief, waits=waits) - plain, idle_us)
+    gain = replay.gains_by_task(seen.replayed, relief, waits=waits) - plain
+    return _within_steps(per_cell(seen, gain) / 1e3, seen, gain, room_us)
 
 
-def _told_us_per_cell(seen: ReplayedRank, gain: Array, idle_us: Array) -> Array:
-    """Per own cell: by how much it would be shorter for these gains of tasks, µs, as far as they can be told."""
-    return _within_steps(per_cell(seen, gain) / 1e3, seen, idle_us, counted_ahead(seen, gain) / 1e3)
+def _within_steps(lost_us: Array, seen: ReplayedRank, gain: Array, room_us: float) -> Array:
+    """Per own cell: what these gains of tasks make of it, and no more than there is time in which nothing is computed.
+
+    A replay begins and ends with the host's steps. What the host does after the last task of a capture holds the device
+    up as well, but lies outside of what is measured as steps. So does what comes before the first one; as far as that
+    is counted (`counted_ahead`), it is lost beside the steps' own idle time: others that were captured wait for it.
+    """
+    return _within_room(lost_us, room_us + counted_ahead(seen, gain) / 1e3)
 
 
 def _equal_spans(one: Spans, other: Spans) -> bool:
@@ -262,13 +267,13 @@ def _equal_spans(one: Spans, other: Spans) -> bool:
 
 
 def _other_holdups(
-    seen: ReplayedRank, reliefs: dict[str, tuple[replay.Relief, Spans]], idle_us: Array
+    seen: ReplayedRank, reliefs: dict[str, tuple[replay.Relief, Spans]], room_us: float
 ) -> Table[Holdup]:
     """What is lost to all other work of the host: what remains when the kinds are gone, and it only kept up."""
     gain, kinds = _gains_of_prompt_host(seen, reliefs)
     lost = per_cell(seen, gain) / 1e3
     of_reads = _part_after_reads(seen, reliefs, lost)
-    lost = _told_us_per_cell(seen, gain, idle_us)
+    lost = _within_steps(lost, seen, gain, room_us)
     return _late_tasks_by_call(seen, np.diff(np.append(0, gain)), lost, kinds=kinds, of_reads=of_reads)
 
 

@@ -67,7 +67,8 @@ def _first_steps(
     rank, step, lasted, computed = rank[numbered], step[numbered], lasted[numbered], computed[numbered]
     ranks = group_by(rank)
     turn = ranks.turns(step)
-    for count in range(MOST, 0, -1):
+    most = (int(ranks.sizes.max(initial=0)) - 1) // 2  # fewer than half of what was recorded
+    for count in range(min(MOST, most), 0, -1):
         longest, apart = _stand_apart(ranks, turn < count, lasted, computed)
         if 2 * np.count_nonzero(apart & (ranks.sizes > 2 * count)) > len(ranks):
             row = np.flatnonzero(turn < count)

@@ -30,7 +30,7 @@ AXES: Mapping[str, Text] = {
     "ms_in_step": _t("ms from the beginning of {the_step}", "距{the_step}开始的时间（ms）"),
     "lead_of": _t("{lane}: launch to start", "{lane}：下发到执行"),
     "lead_note": _t(
-        "below, how long before it began work had been launched: where that falls to a few µs, the device waits for "
+        "below, how far ahead of its start work was launched: where that falls to a few µs, the device waits for "
         "the host",
         "下图为任务执行前已下发的时间：降到几 µs 处，设备在等 host 下发",
     ),

@@ -269,7 +269,7 @@ class ChipTable(Struct, frozen=True):
         vaguer = own is not None and told == own.family
         return recorded, "" if vaguer else f"untold_chip={told}"
 
-    def may_be_one(self, one: str, other: str) -> bool:
+    def may_be_same_chip(self, one: str, other: str) -> bool:
         """Whether two names may stand for one chip: a family for any of its members and for a chip unknown here, and a
         GPU that is unknown here for another of its model."""
         if one == other or self._is_of_family(one, other) or self._is_of_family(other, one):

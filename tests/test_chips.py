@@ -115,7 +115,7 @@ def test_what_has_no_source_is_not_guessed() -> None:
     ],
 )
 def test_two_names_are_of_different_chips_unless_one_stands_for_the_other(one: str, other: str, alike: bool) -> None:
-    assert TABLE.may_be_one(one, other) is TABLE.may_be_one(other, one) is alike
+    assert TABLE.may_be_same_chip(one, other) is TABLE.may_be_same_chip(other, one) is alike
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from advisor.analysis.replayed_rank import (
     PAUSE_NS,
     WAITING,
     ReplayedRank,
-    counted_ahead,
+    counted_ns_ahead,
     per_cell,
     replayed_rank,
     until_last_task,
@@ -257,9 +257,9 @@ def _within_steps(lost_us: Array, seen: ReplayedRank, gain: Array, room_us: floa
 
     A replay begins and ends with the host's steps. What the host does after the last task of a capture holds the device
     up as well, but lies outside of what is measured as steps. So does what comes before the first one; as far as that
-    is counted (`counted_ahead`), it is lost beside the steps' own idle time: others that were captured wait for it.
+    is counted (`counted_ns_ahead`), it is lost beside the steps' own idle time: others that were captured wait for it.
     """
-    return _within_room(lost_us, room_us + counted_ahead(seen, gain) / 1e3)
+    return _within_room(lost_us, room_us + counted_ns_ahead(seen, gain) / 1e3)
 
 
 def _equal_spans(one: Spans, other: Spans) -> bool:

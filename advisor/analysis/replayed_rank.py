@@ -199,19 +199,19 @@ def per_cell(seen: ReplayedRank, gain: Array, *, spared: Array | None = None) ->
     """
     found = np.diff(np.append(0, values_at(gain, seen.last, 0)))
     if len(found) > 1:
-        found[0] -= _ahead_of_first_task(gain, spared) - counted_ahead(seen, gain, spared=spared)
+        found[0] -= _ns_ahead_of_first_task(gain, spared) - counted_ns_ahead(seen, gain, spared=spared)
     return found
 
 
-def counted_ahead(seen: ReplayedRank, gain: Array, *, spared: Array | None = None) -> int:
+def counted_ns_ahead(seen: ReplayedRank, gain: Array, *, spared: Array | None = None) -> int:
     """How much of what `per_cell` gives lies before the very first task, and so in none of the cells; 0 of a single
     one."""
     found = np.diff(np.append(0, values_at(gain, seen.last, 0)))
-    ahead = _ahead_of_first_task(gain, spared)
+    ahead = _ns_ahead_of_first_task(gain, spared)
     return min(ahead, max(int(found[1:].max()), int(found[0]) - ahead, 0)) if len(found) > 1 else 0
 
 
-def _ahead_of_first_task(gain: Array, spared: Array | None) -> int:
+def _ns_ahead_of_first_task(gain: Array, spared: Array | None) -> int:
     return int(gain[0]) - (0 if spared is None else int(spared[0])) if len(gain) else 0
 
 

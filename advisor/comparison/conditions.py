@@ -118,7 +118,7 @@ def _other_workload(one: Run, other: Run) -> bool:
 
 
 def _other_chip(one: Run, other: Run) -> bool:
-    return bool(one.chip and other.chip) and not _CHIPS.may_be_one(one.chip, other.chip)
+    return bool(one.chip and other.chip) and not _CHIPS.may_be_same_chip(one.chip, other.chip)
 
 
 def _resized(one: Run, other: Run) -> bool:

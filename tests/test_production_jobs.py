@@ -11,7 +11,9 @@ from benchmarks.production import FOLDER, JOBS, PublishedJob, diagnose_windows
 
 
 @pytest.mark.parametrize("job", JOBS, ids=[job.name for job in JOBS])
-def test_the_published_cause_of_a_job_in_production_leads(job: PublishedJob, real_data: Path) -> None:
+def test_the_published_cause_of_a_job_in_production_leads_but_for_its_number_of_micro_batches(
+    job: PublishedJob, real_data: Path
+) -> None:
     (window,) = diagnose_windows(job, real_data / FOLDER, 1)
     assert window.first in job.rules
     assert window.published_share / 3 < window.saving_share < window.published_share

@@ -31,7 +31,8 @@ def interruptions(
     In a pause longer than those before single launches the host does something else than launching.
 
     The head must last longer than the median idle time before the vertical links of its rank, for otherwise it is one
-    of the short tasks among them; it also begins a stretch anew.
+    of the short tasks among them; it also begins a stretch anew. Where links were vertical before it without such a
+    head, the host was behind already, and a head drains no queue.
     """
     heads = _head_tasks(collectives, tasks)
     vertical = np.flatnonzero(links["vertical"] == 1)
@@ -40,9 +41,11 @@ def interruptions(
     length = values_at(heads["end"] - heads["start"], head, 0)
     usual = _usual_idle(links["rank"][vertical], idle)
     led = (head >= 0) & (length > whole_ns(usual))
-    begins = led | ~_goes_on(links, vertical)
+    behind, same_step = _goes_on(links, vertical, "rank"), _goes_on(links, vertical, "rank", "step")
+    drained = led[np.maximum.accumulate(np.where(behind, 0, np.arange(len(vertical))))]
+    begins = led | ~same_step
     stretch = Groups(np.cumsum(begins) - 1, np.flatnonzero(begins))
-    kept = np.flatnonzero(led[stretch.first])
+    kept = np.flatnonzero((led & drained)[stretch.first])
     first = stretch.first[kept]
     return Table.build(
         Interruption,
@@ -80,11 +83,11 @@ def _usual_idle(rank: Array, idle: Array) -> Array:
     return usual
 
 
-def _goes_on(links: Table[Dispatch], vertical: Array) -> Array:
-    """Per vertical link: whether the launch just before it, of the same rank and step, was vertical too."""
-    next_row = np.append(False, np.diff(vertical) == 1)[: len(vertical)]
-    same = [np.append(False, np.diff(links[name][vertical]) == 0)[: len(vertical)] for name in ("rank", "step")]
-    goes_on: Array = next_row & same[0] & same[1]
+def _goes_on(links: Table[Dispatch], vertical: Array, *alike: str) -> Array:
+    """Per vertical link: whether the launch just before it, of the same rank or what is named, was vertical too."""
+    goes_on = np.append(False, np.diff(vertical) == 1)[: len(vertical)]
+    for name in alike:
+        goes_on &= np.append(False, np.diff(links[name][vertical]) == 0)[: len(vertical)]
     return goes_on
 
 

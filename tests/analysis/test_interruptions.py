@@ -58,6 +58,20 @@ def test_a_second_long_task_begins_a_stretch_of_its_own():
     assert [(r["op"], r["links"], r["idle_us"]) for r in rows] == [("allReduce", 1.0, 50.0), ("broadcast", 2.0, 100.0)]
 
 
+def test_a_host_that_was_behind_before_a_transfer_has_no_queue_that_it_could_drain() -> None:
+    behind = LINKS.replace("400        0              false", "20         30             true")
+    copy = read_table(DeviceTask, "kind start_ns end_ns\ncopy 200000 5100000")
+    assert not len(interruptions(read_table(Dispatch, behind), None, copy, None))
+
+
+def test_a_second_transfer_while_the_queue_is_still_refilled_counts_in_the_next_step_too() -> None:
+    links = read_table(
+        Dispatch, LINKS.replace("1    kernel C", "2    kernel C").replace("1    kernel D", "2    kernel D")
+    )
+    two = read_table(Collective, REDUCE + "\n1 5170000 70 broadcast false")
+    assert [row["op"] for row in interruptions(links, two, None, None).rows()] == ["allReduce", "broadcast"]
+
+
 @pytest.mark.parametrize(
     ("start_ns", "end_ns", "waited"),
     [(200_000, 5_110_000, True), (200_000, 300_000, False), (5_200_000, 5_300_000, False)],

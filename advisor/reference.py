@@ -225,7 +225,10 @@ def _set_back(text: str, margin: str) -> str:
     return text.replace("\n", f"\n{margin}")
 
 
-_QUERY_KEYS = ("applies_when", "for_each", "in", "where", "let", "when", "severity", "explains", "saving", "confidence")
+_QUERY_KEYS = (
+    *("applies_when", "for_each", "in", "where", "let", "when"),
+    *("severity", "explains", "includes", "saving", "confidence"),
+)
 
 
 def _logic_as_written(rule: Rule) -> str:

@@ -406,6 +406,8 @@ class RuleInfo(_Model):
     references: tuple[Reference, ...] = ()
     formerly: tuple[str, ...] = ()
     """Ids it had before: settings and baselines may still use them."""
+    includes: tuple[str, ...] = ()
+    """Rules whose findings lose a part of what its findings lose: shown under these however small they are."""
     scarce: str | None = None
     """The resource that its findings say there is too little of."""
     symptom: bool = False

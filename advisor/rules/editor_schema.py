@@ -34,6 +34,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "when": "The judgement, once per group. Missing values make the rule skipped, not quiet.",
         "severity": "A level, or level to condition: the first that holds, the last is `otherwise`.",
         "explains": "Ids of findings that this one is a cause of.",
+        "includes": "Ids of findings that it explains as well, and whose time is part of what it loses.",
         "doubts": "`true` where the times of a rank cannot be trusted, or patterns of rules that rest on them: their "
         "findings there are less certain.",
         "scarce": "What its findings say there is too little of: steps of other remedies that take it say so.",

@@ -113,6 +113,8 @@ class Rule:
     occurrences: Occurrences | None
     saving: SavingSpec | None
     explains: tuple[str, ...]
+    includes: tuple[str, ...]
+    """Of what it explains: rules whose findings lose a part of what this one loses."""
     scarce: str | None
     """The resource that its findings say there is too little of."""
     symptom: Compiled | None
@@ -225,6 +227,7 @@ class Rule:
                 one for one in self.references if run is None or one.concerns(run.device_family, run.framework)
             ),
             formerly=self.formerly,
+            includes=self.includes,
             scarce=self.scarce,
             symptom=self.symptom is not None,
         )

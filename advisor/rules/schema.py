@@ -177,6 +177,7 @@ class RuleFile(_Part):
     when: Expression
     severity: SeverityWord | dict[SeverityWord, Expression]
     explains: list[RuleId] = []
+    includes: list[RuleId] = []
     symptom: Expression = ""
     scarce: ResourceWord | None = None
     doubts: bool | list[str] = False

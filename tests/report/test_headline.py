@@ -511,6 +511,26 @@ def test_copies_that_the_host_waits_for_are_the_time_that_it_loses_to_them(won: 
     assert folded_under(_diagnosis(cause, effect)) == ({"io/copies": "host/blocking"} if folded else {})
 
 
+@pytest.mark.parametrize(
+    ("won", "ranks", "folded"),
+    [(0.01, (0, 1), True), (0.24, (0,), True), (0.26, (0,), False), (0.0, (0,), True), (0.01, (0, 2), False)],
+)
+def test_what_the_rule_of_a_cause_includes_is_part_of_its_time_however_small(
+    won: float, ranks: tuple[int, ...], folded: bool
+) -> None:
+    cause = _finding("env/waits", 0.2, symptoms=("host/drained",), ranks=(0, 1))
+    diagnosis = _diagnosis(cause, _finding("host/drained", won, causes=("env/waits",), ranks=ranks))
+    apart = folded_under(diagnosis)
+    rules = tuple(
+        rule.model_copy(update={"includes": ("host/drained",) if rule.id == "env/waits" else ()})
+        for rule in diagnosis.rules
+    )
+    assert not apart
+    assert folded_under(diagnosis.model_copy(update={"rules": rules})) == (
+        {"host/drained": "env/waits"} if folded else {}
+    )
+
+
 def _with_events(finding: Finding, starts: tuple[int, ...]) -> Finding:
     events = tuple(Occurrence(table="stalls", rank=0, start_ns=1000 * start, duration_us=2.0) for start in starts)
     return finding.model_copy(update={"occurrences": events})

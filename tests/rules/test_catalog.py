@@ -254,6 +254,17 @@ def test_what_a_rule_explains_exists_and_is_not_itself(tmp_path: Path) -> None:
     ]
 
 
+def test_what_a_rule_includes_it_explains_and_it_exists(tmp_path: Path) -> None:
+    rule_texts.write(
+        tmp_path, "host/idle", "explains: [host/busy]\nincludes: [host/none, host/late]\n" + rule_texts.IDLE
+    )
+    rule_texts.write(tmp_path, "host/busy")
+    rule_texts.write(tmp_path, "host/late")
+    idle = next(rule for rule in Catalog.load([tmp_path]).rules if rule.id == "host/idle")
+    assert idle.explains == ("host/busy", "host/none", "host/late") and idle.includes == ("host/none", "host/late")
+    assert told(tmp_path) == ["unknown rule `host/none`"]
+
+
 def test_what_makes_a_rank_late_explains_what_others_wait_in_kernels_as_what_they_wait_in_collectives() -> None:
     links = {"ranks/slow-communicator", "ranks/slow-link", "ranks/slow-port"}  # of data that move slowly nobody is late
     late = [

@@ -51,6 +51,7 @@ def folded_under(diagnosis: Diagnosis) -> Mapping[str, str]:
             if name in place
             and (
                 finding.fingerprint in restating
+                or _is_included(finding, diagnosis.findings[place[name]], diagnosis)
                 or _win_the_same(finding, diagnosis.findings[place[name]], diagnosis.run)
             )
         )
@@ -100,6 +101,17 @@ def _root_of(name: str, folded: Mapping[str, str], place: Mapping[str, int]) -> 
             return min(way[way.index(cause) :], key=place.__getitem__)
         way.append(cause)
     return way[-1]
+
+
+def _is_included(finding: Finding, cause: Finding, diagnosis: Diagnosis) -> bool:
+    """Whether what a finding loses is part of what its cause loses, as the rule of that says, on the same ranks."""
+    names = {finding.rule, *diagnosis.rule(finding.rule).formerly}
+    seen, seen_on = _ranks_seen(finding), _ranks_seen(cause)
+    return (
+        not names.isdisjoint(diagnosis.rule(cause.rule).includes)
+        and (None in seen_on or seen <= seen_on)
+        and finding.saving.us <= cause.brings_about.us * TOLD_APART
+    )
 
 
 def _win_the_same(finding: Finding, cause: Finding, run: Run) -> bool:

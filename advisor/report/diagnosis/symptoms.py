@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from advisor.model.findings import TOLD_APART, Diagnosis, Finding, Occurrence, unexplained_part
+from advisor.model.findings import TOLD_APART, Diagnosis, Finding, Occurrence, RuleInfo, unexplained_part
 from advisor.model.run import Run
 
 _ALIKE = 1.005
@@ -43,6 +43,7 @@ def folded_under(diagnosis: Diagnosis) -> Mapping[str, str]:
     """
     place = {finding.fingerprint: number for number, finding in enumerate(diagnosis.findings)}
     restating = symptom_fingerprints(diagnosis)
+    rules = {rule.id: rule for rule in diagnosis.rules}
     folded: dict[str, str] = {}
     for finding in diagnosis.findings:
         causes = sorted(
@@ -51,7 +52,7 @@ def folded_under(diagnosis: Diagnosis) -> Mapping[str, str]:
             if name in place
             and (
                 finding.fingerprint in restating
-                or _is_included(finding, diagnosis.findings[place[name]], diagnosis)
+                or _is_included(finding, diagnosis.findings[place[name]], rules)
                 or _win_the_same(finding, diagnosis.findings[place[name]], diagnosis.run)
             )
         )
@@ -103,12 +104,14 @@ def _root_of(name: str, folded: Mapping[str, str], place: Mapping[str, int]) -> 
     return way[-1]
 
 
-def _is_included(finding: Finding, cause: Finding, diagnosis: Diagnosis) -> bool:
+def _is_included(finding: Finding, cause: Finding, rules: Mapping[str, RuleInfo]) -> bool:
     """Whether what a finding loses is part of what its cause loses, as the rule of that says, on the same ranks."""
-    names = {finding.rule, *diagnosis.rule(finding.rule).formerly}
+    own, of_cause = rules.get(finding.rule), rules.get(cause.rule)
+    names = {finding.rule, *(own.formerly if own else ())}
     seen, seen_on = _ranks_seen(finding), _ranks_seen(cause)
     return (
-        not names.isdisjoint(diagnosis.rule(cause.rule).includes)
+        of_cause is not None
+        and not names.isdisjoint(of_cause.includes)
         and (None in seen_on or seen <= seen_on)
         and finding.saving.us <= cause.brings_about.us * TOLD_APART
     )

@@ -536,11 +536,13 @@ def _with_events(finding: Finding, starts: tuple[int, ...]) -> Finding:
     return finding.model_copy(update={"occurrences": events})
 
 
-@pytest.mark.parametrize(("ranks", "won", "folded"), [((), 0.1, True), ((0,), 0.1, False), ((), 0.07, False)])
+@pytest.mark.parametrize(
+    ("ranks", "won", "folded"), [((), 0.1, True), ((0,), 0.1, False), ((), 0.05, True), ((), 0.26, False)]
+)
 def test_a_mean_of_all_waits_is_the_time_of_the_rank_they_wait_for(
     ranks: tuple[int, ...], won: float, folded: bool
 ) -> None:
-    """Of two ranks one waits, so that the mean is half of what the late one costs."""
+    """Of two ranks one waits, so that the mean is half of what the late one costs; of its waits some are in kernels."""
     cause = _finding("ranks/late", 0.2, symptoms=("comm/waits",), ranks=(1,))
     waits = _finding("comm/waits", won, causes=("ranks/late",), ranks=ranks)
     assert folded_under(_diagnosis(cause, waits)) == ({"comm/waits": "ranks/late"} if folded else {})

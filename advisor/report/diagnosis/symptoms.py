@@ -121,7 +121,7 @@ def _win_the_same(finding: Finding, cause: Finding, run: Run) -> bool:
     """Whether what both could win is the same time, as far as estimates tell.
 
     What is a mean over all ranks, as their waits are, has the late one's own in it, which is none: of two ranks it is
-    half of what that one costs. What some of the ranks have makes these late. That ranks are slow on which the cause
+    half of what that one costs; and they wait in collectives and inside of kernels, each of which is a part. What some of the ranks have makes these late. That ranks are slow on which the cause
     lies is the same time or a part of it.
     """
     won, wins = finding.saving.us, cause.brings_about.us
@@ -141,6 +141,8 @@ def _win_the_same(finding: Finding, cause: Finding, run: Run) -> bool:
         return False
     of_all = all(place.rank is None for place in finding.seen)
     of_some = finding.rule.startswith(_WAITING) and None not in seen_on and seen_on < {*run.ranks}
+    if of_all and of_ranks[1] and finding.rule.startswith(_WAITING):
+        return 0 < won <= wins * TOLD_APART
     is_mean = of_all and (of_ranks[1] or of_some)
     apart = TOLD_APART if of_all and of_some else apart
     return won > 0 and wins <= won * apart * (2 if is_mean else 1) and won <= wins * (_MOSTLY if within >= 1 else apart)

@@ -121,8 +121,8 @@ def _win_the_same(finding: Finding, cause: Finding, run: Run) -> bool:
     """Whether what both could win is the same time, as far as estimates tell.
 
     What is a mean over all ranks, as their waits are, has the late one's own in it, which is none: of two ranks it is
-    half of what that one costs; and they wait in collectives and inside of kernels, each of which is a part. What some of the ranks have makes these late. That ranks are slow on which the cause
-    lies is the same time or a part of it.
+    half of what that one costs; and they wait in collectives and inside of kernels, each of which is a part. What some
+    of the ranks have makes these late. That ranks are slow on which the cause lies is the same time or a part of it.
     """
     won, wins = finding.saving.us, cause.brings_about.us
     of_ranks = [one.rule.startswith(OF_RANKS) for one in (finding, cause)]

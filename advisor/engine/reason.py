@@ -223,12 +223,13 @@ def _files_not_given(sought: Iterable[SoughtValue], run: Run) -> AbsentFiles:
 
 
 def _was_switched_on(record_with: Text | None, capture: Capture) -> bool:
+    of_host = capture.host_recorded or "trace_view.json" in capture.lost
     on: Mapping[Text, bool] = {
         NPU: capture.device_recorded,
-        BOTH: capture.host_recorded and capture.device_recorded,
+        BOTH: of_host and capture.device_recorded,
         LEVEL1: capture.at_level1,
         MEMORY: capture.profile_memory is True,
-        OperatorCall.record_with: capture.host_recorded,
+        OperatorCall.record_with: of_host,
     }
     return record_with is not None and on.get(record_with, False)
 
@@ -246,8 +247,8 @@ def _say_absent(file: str, ranks: Sequence[int], *, alone: bool) -> Text:
             zh=f"没有 `{file}`，该文件仅在有集合通信时写出：若任务有通信，请提供完整目录，或重新解析",
         )
     return Text(
-        en=f"recorded, but `{file}` is absent (rank {_few_ranks(ranks)}): give the whole folder, or parse it again",
-        zh=f"已采集，但缺少 `{file}`（rank {_few_ranks(ranks)}）：请提供完整目录，或重新解析",
+        en=f"`{file}` is absent (rank {_few_ranks(ranks)}): give the whole folder, or parse it again",
+        zh=f"缺少 `{file}`（rank {_few_ranks(ranks)}）：请提供完整目录，或重新解析",
     )
 
 

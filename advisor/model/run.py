@@ -111,10 +111,12 @@ class Capture(_Model):
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """Files with events that are absent although what they hold was recorded."""
+        """Files with events that are absent although what they hold was recorded, or may have been: no text export of
+        a framework is without its timeline."""
         if self.recorder == "msprof":
             return ()
-        recorded = {"trace_view.json": self.host_recorded, "kernel_details.csv": self.device_recorded}
+        written = self.host_recorded or self.activities is None
+        recorded = {"trace_view.json": written, "kernel_details.csv": self.device_recorded}
         return tuple(name for name in self.absent if recorded.get(name, False))
 
 

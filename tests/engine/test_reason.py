@@ -64,22 +64,22 @@ def test_of_several_missing_tables_only_those_in_no_unreadable_file_are_called_u
 def test_what_other_files_prove_was_recorded_is_not_called_unrecorded() -> None:
     lost = Capture(rank=0, path="", source="text", absent=("trace_view.json", "operator_memory.csv"))
     said = reason.of_missing(FactMissing(["host_calls", "launches"]), Run(captures=(lost,)))
-    assert said.en.startswith("recorded, but `trace_view.json` is absent (rank 0)")
+    assert said.en.startswith("`trace_view.json` is absent (rank 0)")
     assert lost.lost == ("trace_view.json",)
 
 
-@pytest.mark.parametrize("activities", [("CPU", "NPU"), None])
-def test_a_file_that_is_not_here_is_not_called_unrecorded(activities: tuple[str, ...] | None) -> None:
+@pytest.mark.parametrize("activities", [("CPU", "NPU"), ("NPU",), None])
+def test_a_file_that_every_export_has_is_asked_for_unless_it_would_not_hold_it(
+    activities: tuple[str, ...] | None,
+) -> None:
     operators = () if activities else ("operator_details.csv", "operator_memory.csv")
     lost = Capture(rank=0, path="", source="text", activities=activities, absent=("trace_view.json", *operators))
     there = Capture(rank=1, path="", source="text", activities=activities)
     said = reason.of_missing(FactMissing(["host_calls", "launches"]), Run(captures=(lost, there)))
-    if activities is None:
+    if activities == ("NPU",):
         assert said.en == "not recorded: host calls, launches; record with activities CPU and NPU together"
     else:
-        assert said.en == (
-            "recorded, but `trace_view.json` is absent (rank 0): give the whole folder, or parse it again"
-        )
+        assert said.en == "`trace_view.json` is absent (rank 0): give the whole folder, or parse it again"
         assert "缺少 `trace_view.json`（rank 0）：请提供完整目录" in said.zh
 
 
@@ -90,9 +90,9 @@ TRAFFIC = ("communication.json", "communication_matrix.json")
 def test_what_collectives_moved_shows_that_the_device_was_recorded_at_level_1(file: str) -> None:
     absent = tuple(name for name in TEXT_FILES if name != file)
     run = Run(captures=(Capture(rank=0, path="", source="text", absent=absent),))
-    assert "recorded, but `kernel_details.csv` is absent" in reason.of_missing(FactMissing(["kernels"]), run).en
+    assert "`kernel_details.csv` is absent" in reason.of_missing(FactMissing(["kernels"]), run).en
     said = reason.of_missing_values(Kernel, ["blocks"], (), run=run)
-    assert "recorded, but `kernel_details.csv` is absent" in said.en and "Level1" not in said.en
+    assert "`kernel_details.csv` is absent" in said.en and "Level1" not in said.en
     msprof = Run(captures=(Capture(rank=0, path="", source="text", recorder="msprof", absent=("op_statistic.csv",)),))
     assert reason.of_missing(FactMissing(["kernels"]), msprof).en.startswith("not recorded")
 
@@ -101,7 +101,7 @@ def test_totals_of_operators_show_that_the_device_was_recorded() -> None:
     given = ("kernel_details.csv", "trace_view.json")
     tables_only = Capture(rank=0, path="", source="text", absent=given)
     said = reason.of_missing(FactMissing(["kernels"]), Run(captures=(tables_only,)))
-    assert said.en == "recorded, but `kernel_details.csv` is absent (rank 0): give the whole folder, or parse it again"
+    assert said.en == "`kernel_details.csv` is absent (rank 0): give the whole folder, or parse it again"
     nothing = tables_only.model_copy(update={"absent": (*given, "op_statistic.csv", *TRAFFIC)})
     said = reason.of_missing(FactMissing(["kernels"]), Run(captures=(nothing,)))
     assert said.en == "not recorded: kernels; record with ProfilerActivity.NPU among the activities"

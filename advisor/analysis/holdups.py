@@ -37,11 +37,11 @@ from advisor.facts.table import Array, Table, Texts, values_at
 ENDING_IN_WAITS = (*WAITING, "allocate", "cpu_operator")
 """Kinds in which the host waits for the device: what they cost is the restart after them too."""
 _STEPS_TO_COMPARE = 3
-"""With two steps nobody knows which of them is the usual one."""
+"""With two steps there is no telling which is the usual one."""
 _LIKE_MOST = 0.25
 """Own: a step that loses less than a quarter of what the worst one does is not hit in the same way."""
 _NEARLY_ALL = 0.8
-"""Own: what half of the steps or fewer have four fifths of is no cost of each step."""
+"""Own: if at most half of the steps hold four fifths of it, it is not a cost of every step."""
 
 
 def holdups(

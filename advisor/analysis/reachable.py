@@ -16,7 +16,7 @@ REACH, REACH_MEMORY = 0.7, 0.6
 """Parts of the peak and of the bandwidth that large products come to, alone and in groups: the thresholds of
 `compute/below-roofline`, which name what they rest on."""
 START_US = 20.0
-"""Start-up of a kernel over all cores of Atlas A2, as there."""
+"""Start-up time of a kernel on all cores of Atlas A2, as there."""
 REACH_OF_VECTORS = 0.35
 """Part of the bandwidth that element-wise operators and sums come to, as in `compute/slow-vector-operator`."""
 _HALF = ("FLOAT16", "BF16")

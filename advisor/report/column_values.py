@@ -39,6 +39,7 @@ SIGNS: Mapping[str, Text] = {
     "repetition": _t("what repeats on the device (an estimate)", "设备上的重复规律（估计）"),
     "capture": _t("the capture", "采集信息"),
     "counters": _t("counters of kernels", "算子计数器"),
+    "chip": _t("the peak of the chip", "芯片峰值"),
     "name": _t("the name of the chip", "芯片型号"),
 }
 """What something was told by."""

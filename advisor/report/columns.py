@@ -399,6 +399,7 @@ COLUMNS: Mapping[str, Text] = {
     "rank_imposed_us": _t("The same of this rank, per step", "该卡每步造成的等待"),
     "rank_lost_us": _t("This rank loses", "本卡损失"),
     "ranks": _t("Ranks", "rank 数"),
+    "rated_by": _t("Rate taken from", "速率取自"),
     "rate_gbps": _t("Rate of one link", "单链路速率"),
     "reason": _t("Left out for", "不计入的原因"),
     "read_gbps": _t("Most read", "读取峰值"),

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.analysis.patches import patch_convolutions
+from advisor.facts.derived import ChipLimit
 from advisor.facts.observed import Kernel
 from advisor.facts.table import read_table
 
@@ -91,7 +92,15 @@ def test_the_product_takes_as_long_as_the_matrix_multiplications_of_this_capture
 
 def test_without_a_matrix_multiplication_of_its_type_nothing_is_estimated():
     rows = found(PATCHES[0], "100 MatMulV2 64,64;64,64 64,64 ND;ND FLOAT;FLOAT")
-    assert rows[0]["product_us"] is None
+    assert rows[0]["product_us"] is None and rows[0]["rated_by"] is None
+
+
+def test_where_nothing_is_multiplied_the_product_is_rated_by_a_tenth_of_the_peak_of_a_known_chip():
+    limits = read_table(ChipLimit, "rank half_tflops\n0 300")
+    kernels = read_table(Kernel, f"{HEAD}\n0 {PATCHES[0]}")
+    (row,) = patch_convolutions(kernels, None, None, None, limits).rows()
+    assert row["product_us"] == pytest.approx(2 * (8 * 14 * 14) * (3 * 16 * 16) * 768 / 30e6)
+    assert row["rated_by"] == "chip"
 
 
 @given(st.integers(1, 4), st.integers(1, 8), st.integers(1, 7), st.integers(1, 5), st.integers(0, 5))

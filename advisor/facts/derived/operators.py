@@ -388,9 +388,11 @@ class PatchConvolution(Fact):
         float,
         Us(
             "What matrix multiplications as large would take per step, at the mean rate at which those of the same "
-            "data type run on this rank; missing where none of 20 µs or more did."
+            "data type run on this rank; where none of 20 µs or more did, at a tenth of the peak of its chip; missing "
+            "where that is not known."
         ),
     ]
+    rated_by: Annotated[str, Key("Whose rate that is, of this `capture`, or of the `chip`.")]
     step_share: Annotated[float, Share("Part of the step.")]
 
 

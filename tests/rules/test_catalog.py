@@ -265,6 +265,15 @@ def test_what_a_rule_includes_it_explains_and_it_exists(tmp_path: Path) -> None:
     assert told(tmp_path) == ["unknown rule `host/none`"]
 
 
+def test_how_many_steps_there_are_is_told_beside_those_that_are_hit_alone() -> None:
+    told = {
+        rule.id: rule.let["all_steps"]
+        for rule in Catalog.load([shipped_folder("rules")]).rules
+        if "all_steps" in rule.let
+    }
+    assert told and not [name for name, value in told.items() if "some_steps" not in value.names]
+
+
 def test_what_makes_a_rank_late_explains_what_others_wait_in_kernels_as_what_they_wait_in_collectives() -> None:
     links = {"ranks/slow-communicator", "ranks/slow-link", "ranks/slow-port"}  # of data that move slowly nobody is late
     late = [

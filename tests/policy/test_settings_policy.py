@@ -152,8 +152,8 @@ def test_an_empty_file_and_empty_sections_demand_nothing(tmp_path: Path) -> None
     [
         # policy
         ("policy: {rule: {}}", "1:10: unknown key `rule` | hint: did you mean `rules`?"),
-        ("policy: [a]", "1:9: `policy` is a mapping of rules, categories and severities"),
-        ("policy: {rules: off}", "1:17: `rules` is a mapping of rule ids to off, warn, error"),
+        ("policy: [a]", "1:9: `policy` has to be a mapping of rules, categories and severities"),
+        ("policy: {rules: off}", "1:17: `rules` has to be a mapping of rule ids to off, warn, error"),
         (
             "policy: {rules: {a/b: eror}}",
             "1:23: `a/b` is one of off, warn, error, not `eror` | hint: did you mean `error`?",
@@ -195,7 +195,7 @@ def test_an_empty_file_and_empty_sections_demand_nothing(tmp_path: Path) -> None
             "1:42: `action` is one of off, warn, error, not `wran` | hint: did you mean `warn`?",
         ),
         # suppressions
-        ("suppressions: {rule: a/b}", "1:15: `suppressions` is a list | hint: begin each entry with `- `"),
+        ("suppressions: {rule: a/b}", "1:15: `suppressions` has to be a list | hint: begin each entry with `- `"),
         ("suppressions: [a/b]", "1:16: a suppression is a mapping with rule, fingerprint and reason"),
         ("suppressions: [{rule: a/b}]", "1:16: a suppression needs a reason in words"),
         ("suppressions: [{rule: a/b, reason: }]", "1:28: a suppression needs a reason in words"),

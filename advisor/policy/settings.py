@@ -5,9 +5,9 @@
 language: zh
 fail_on: new:high
 rules:
-  host/free-time: {params: {tolerated: 0.15}, severity: high}
-  comm/*: off
-  comm/slow-link: on
+  host/free-time: {params: {normal: 0.15}, severity: high}
+  ranks/*: off
+  ranks/slow-link: on
 ```
 
 In a pyproject.toml the same stands in the table `[tool.advisor]`.

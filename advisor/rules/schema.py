@@ -333,7 +333,12 @@ def _hint_on_unit(given: str) -> Message | None:
 
 def _hint_on_number(kind: str, given: object) -> Message | None:
     """How a percentage is written as a number."""
-    percent = _PERCENT.fullmatch(given) if kind.startswith("float") and isinstance(given, str) else None
+    return hint_on_percent(given) if kind.startswith("float") else None
+
+
+def hint_on_percent(given: object) -> Message | None:
+    """The number that a percentage stands for; nothing where this is none."""
+    percent = _PERCENT.fullmatch(given) if isinstance(given, str) else None
     return Message("share_is_written", number=f"{float(percent[1]) / 100:g}") if percent else None
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from msgspec import Struct
 
+from advisor.expr.wide_signs import hint_on_wide_sign
 from advisor.messages.message import Message, did_you_mean
 from advisor.model.comparison import Status
 from advisor.model.findings import Severity
@@ -44,9 +45,11 @@ def parse_bars(words: Iterable[str]) -> tuple[FailCondition, ...]:
 
 
 def bar_meant(entry: str) -> Message | None:
-    """What somebody may have meant by an entry that is none: a severity that is close to it."""
+    """What somebody may have meant by an entry that is none: a plain sign, or a severity that is close to it."""
     if entry == "none":
         return Message("none_stands_alone")
+    if wide := hint_on_wide_sign(entry):
+        return wide
     since, colon, level = entry.rpartition(":")
     near = close_words(level.strip(), Severity.__members__)
     before = close_words(since.strip(), _SINCE) if colon else [""]

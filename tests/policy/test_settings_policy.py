@@ -274,6 +274,11 @@ def test_an_empty_file_and_empty_sections_demand_nothing(tmp_path: Path) -> None
         ("budgets：{free_share: 1%}", "1:1: unknown key `budgets：{free_share` | hint: write `:` instead of `：`"),
         ("budgets：\n  free_share: 1%", "1:8: not YAML: mapping values are not allowed"),
         ("budgets: {free_share: 25％}", "1:23: free_share: `25％` is not a share | hint: write `%` instead of `％`"),
+        (
+            "fail_on: new：high",
+            "1:10: `fail_on` is none, or any of info, low, medium, high, critical, not `new：high` | hint: write `:` "
+            "instead of `：`",
+        ),
         # YAML that is not read
         ("rules: &all {a/b: off}\npolicy: *all", "1:8: anchors with aliases are not read here"),
         ("budget: {}", "1:1: unknown key `budget` | hint: did you mean `budgets`?"),

@@ -95,11 +95,11 @@ def _status_and_reason(
     finding: Finding, sides: tuple[_Side, _Side], metrics: tuple[Metric, ...], noise: Noise, found: Conditions
 ) -> tuple[Status, Text | None]:
     status, reason = _raw_status(finding, sides, metrics, noise)
-    if found.unrelated is not None and status not in ("same", "not comparable"):
+    savings = _paired_savings(finding, sides)
+    costs_time = any(one is not None and one.us > 0 for one in savings)
+    if found.unrelated is not None and status != "not comparable" and (status != "same" or costs_time):
         return "not comparable", found.unrelated
-    if found.unrelated is None and only_step_moved(
-        status, finding.rule, _paired_savings(finding, sides), metrics, noise
-    ):
+    if found.unrelated is None and only_step_moved(status, finding.rule, savings, metrics, noise):
         return "same", AROUND
     if finding.rule.split("/", 1)[0] in HOST_SIDE and found.forbid(status):
         return "not comparable", PROFILER

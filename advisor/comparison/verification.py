@@ -184,6 +184,8 @@ def finding_named(diagnosis: Diagnosis, name: str) -> Finding:
     listed = ", ".join(f"{finding.fingerprint} {finding.rule}" for finding in there[:10]) + (" …" if there[10:] else "")
     if found:
         trouble = Message("names_findings", name=name, count=len(found))
+    elif any(finding.fingerprint.startswith(name) for finding in there) and name:
+        trouble = Message("name_too_short", name=name, count=_SHORTEST_PREFIX)
     else:
         trouble = Message("no_finding_before", name=name)
     if not there:

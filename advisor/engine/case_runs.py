@@ -23,7 +23,7 @@ from advisor.rules import source
 from advisor.rules.bind import Rule
 from advisor.rules.cases import parse_given, run_of
 from advisor.rules.catalog import Catalog, gather_rules
-from advisor.rules.schema import CaseFile, cases_of_document
+from advisor.rules.schema import CaseFile, cases_of_document, hint_on_percent
 from advisor.rules.source import suggest_known
 
 F = TypeVar("F", bound=Fact)
@@ -155,7 +155,7 @@ def _differing_values(
                 yield _with_hint(Message("finding_lacks", number=number, name=name), suggest_known(name, have))
             elif not _same_value(value, have[name]):
                 values = {"wanted": str(value), "got": str(have[name])}
-                yield Message("finding_differs", number=number, name=name, **values)
+                yield _with_hint(Message("finding_differs", number=number, name=name, **values), hint_on_percent(value))
 
 
 def _same_value(want: object, have: object) -> bool:

@@ -12,7 +12,7 @@ from advisor.explanation.evaluated_again import hits_of_findings, hits_of_measur
 from advisor.explanation.partial_evaluation import Known, shown_unit, types_of
 from advisor.messages.text import Text
 from advisor.model.explanation import Case, Linked, Term, Worth
-from advisor.model.findings import Diagnosis, Finding, Measure, Place, RuleInfo, Saving, Scalar
+from advisor.model.findings import Diagnosis, Finding, Measure, Place, RuleInfo, Saving, Scalar, wins_at_most
 from advisor.rules.bind import Rule
 
 
@@ -128,14 +128,17 @@ class Cases:
 
     def _linked_findings(self, fingerprints: Sequence[str]) -> tuple[Linked, ...]:
         others = self.diagnosis.by_fingerprint
-        titles = {info.id: info.title for info in self.diagnosis.rules}
+        infos = {info.id: info for info in self.diagnosis.rules}
         return tuple(
             Linked(
                 rule=other.rule,
                 fingerprint=other.fingerprint,
-                title=titles.get(other.rule) or Text(en=f"`{other.rule}`", zh=f"`{other.rule}`"),
+                title=infos[other.rule].title
+                if other.rule in infos
+                else Text(en=f"`{other.rule}`", zh=f"`{other.rule}`"),
                 subject=other.subject,
                 saving=other.saving,
+                at_most=wins_at_most(other, infos.get(other.rule)),
             )
             for other in (others[name] for name in fingerprints if name in others)
         )

@@ -119,6 +119,8 @@ class Linked(_Model):
     title: Text
     subject: dict[str, Scalar] = {}
     saving: Saving = Saving()
+    at_most: bool = False
+    """Whether the saving is an upper bound and no estimate."""
 
 
 class Case(_Model):

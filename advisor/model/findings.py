@@ -235,6 +235,11 @@ class Finding(_Model):
     __str__ = __repr__
 
 
+def wins_at_most(finding: Finding, info: RuleInfo | None) -> bool:
+    """Whether a saving is an upper bound and no estimate: of a symptom, and where the finding or its rule says so."""
+    return finding.is_symptom or finding.at_most or (info is not None and info.at_most)
+
+
 def is_grave_doubt(finding: Finding) -> bool:
     """Whether a capture like this one can show no job as healthy, and what is left of it shows causes by chance."""
     return finding.rule.startswith("capture/") and finding.severity >= Severity.medium

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
+    from pydantic_core import ErrorDetails
 
     from advisor.messages.message import Message
     from advisor.model.comparison import Comparison
@@ -20,6 +21,10 @@ Model = TypeVar("Model", bound="BaseModel")
 
 _HEAD_BYTES = 4096
 _FORMAT = re.compile(rb'"advisor\.([a-z]+)/')
+_VERSION = re.compile(rb'^\s*\{\s*"format"\s*:\s*"[^"]*"\s*,\s*"version"\s*:\s*"([\w.+-]{1,40})"', re.ASCII)
+_JSON_PLACE = re.compile(r"line (\d+) column (\d+)")
+_SLIPS: Mapping[str, str] = {"missing": "is_missing", "extra_forbidden": "unknown_key"}
+"""What is said of a slip, by what pydantic calls it; of all others that they do not fit."""
 _KINDS: Mapping[str, str] = {
     "comparison": "a_comparison",
     "diagnosis": "a_diagnosis",
@@ -109,6 +114,7 @@ def read_saved(path: Path, model: type[Model], called: Message, remedy: Message)
 
     from advisor.messages.errors import InputError, reason_of_error
     from advisor.messages.message import Message
+    from advisor.release import VERSION
 
     try:
         return _model_of_json(path.read_bytes(), model)
@@ -129,9 +135,30 @@ def read_saved(path: Path, model: type[Model], called: Message, remedy: Message)
             known = str(model.model_fields["format"].default)
             trouble = Message("of_other_version", path=path, format=str(first["input"]), known=known)
             raise InputError(trouble, Message("use_that_version")) from error
-        where = ".".join(map(str, first["loc"])) or Message("the_whole_file")
-        trouble = Message("not_of_form", path=path, called=called, where=where, why=first["msg"])
-        raise InputError(trouble, remedy) from error
+        if first["type"] != "json_invalid" and (wrote := _version_of_file(path)) not in ("", VERSION):
+            trouble = Message("of_other_release", path=path, wrote=wrote, own=VERSION, why=_what_is_wrong(first))
+            raise InputError(trouble, Message("use_that_version")) from error
+        raise InputError(Message("not_of_form", path=path, called=called, why=_what_is_wrong(first)), remedy) from error
+
+
+def _what_is_wrong(slip: ErrorDetails) -> Message:
+    """The first thing that is wrong with a file, in words of ours."""
+    from advisor.messages.message import Message
+
+    if slip["type"] != "json_invalid":
+        return Message(_SLIPS.get(slip["type"], "is_of_other_form"), name=".".join(map(str, slip["loc"])))
+    if not slip["input"].strip():
+        return Message("saved_file_is_empty")
+    found = _JSON_PLACE.search(slip["msg"])
+    code = "json_ends_early" if "EOF" in slip["msg"] else "no_json_from"
+    return Message(code, line=found[1] if found else 1, column=found[2] if found else 1)
+
+
+def _version_of_file(path: Path) -> str:
+    """Which version of advisor wrote a file; empty where it does not say."""
+    with path.open("rb") as file:
+        found = _VERSION.search(file.read(_HEAD_BYTES))
+    return found[1].decode() if found else ""
 
 
 class _NoNumber(Exception):

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from advisor.expr.wide_signs import hint_on_wide_sign
 from advisor.messages.errors import Unclear
 from advisor.messages.message import Message, MessageValue, did_you_mean, either_of
 from advisor.rules.source import suggest_known
@@ -52,7 +53,7 @@ def parse_amount(words: str, *measures: AmountKind) -> tuple[float, str]:
     found = _AMOUNT.fullmatch(words.strip())
     if found is None:
         plain = _AMOUNT.fullmatch(re.sub(r"[_,]", "", words.strip()))
-        hint = Message("write_plainly", words=plain[0]) if plain else example
+        hint = Message("write_plainly", words=plain[0]) if plain else hint_on_wide_sign(words) or example
         raise Unclear(Message("is_not", words=words, wanted=called), hint)
     number, unit = float(found[1]), found[2]
     measure = _measure_of_unit(unit, measures, words, called)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from advisor.expr.wide_signs import hint_on_wide_sign
 from advisor.messages.errors import Mistake
 from advisor.messages.message import Message
 from advisor.rules.source import Path_, RuleDocument, suggest_close, suggest_known
@@ -41,7 +42,8 @@ class Faults:
         """Notes every key that means nothing."""
         for name in given:
             if name not in known:
-                self.wrong((*path, name), Message("unknown_key", name=name), suggest_known(name, known), key=True)
+                hint = hint_on_wide_sign(name) or suggest_known(name, known)
+                self.wrong((*path, name), Message("unknown_key", name=name), hint, key=True)
 
     def word(self, path: Path_, given: Any, allowed: Collection[str]) -> str | None:
         """One of these words; `false` is understood as off, where off is one of them."""

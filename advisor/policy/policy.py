@@ -8,9 +8,12 @@ from dataclasses import dataclass, field
 
 from msgspec import Struct
 
+from advisor.expr.wide_signs import hint_on_wide_sign
+from advisor.messages.message import Message, did_you_mean
 from advisor.model.comparison import Status
 from advisor.model.findings import Severity
 from advisor.model.verdict import Action, Budget, Suppression
+from advisor.rules.source import close_words
 
 ACTIONS: tuple[Action, ...] = ("off", "warn", "error")
 _SINCE: Mapping[str, tuple[Status, ...]] = {"new": ("new", "worse"), "worse": ("worse",)}
@@ -39,6 +42,18 @@ def parse_bars(words: Iterable[str]) -> tuple[FailCondition, ...]:
     """
     entries = [word.strip() for word in words]
     return () if entries == ["none"] else tuple(_parse_bar(entry) for entry in entries)
+
+
+def bar_meant(entry: str) -> Message | None:
+    """What somebody may have meant by an entry that is none: a plain sign, or a severity that is close to it."""
+    if entry == "none":
+        return Message("none_stands_alone")
+    if wide := hint_on_wide_sign(entry):
+        return wide
+    since, colon, level = entry.rpartition(":")
+    near = close_words(level.strip(), Severity.__members__)
+    before = close_words(since.strip(), _SINCE) if colon else [""]
+    return did_you_mean([f"{before[0]}{colon}{near[0]}"] if near and before else [])
 
 
 def _parse_bar(entry: str) -> FailCondition:

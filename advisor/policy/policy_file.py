@@ -10,7 +10,7 @@ budgets:
   free_share: 25%
   memory: {limit: 60GiB, action: warn}
 suppressions:
-  - rule: comm/slow-link
+  - rule: ranks/slow-link
     fingerprint: 2f1c0e9d8b7a6543
     reason: The switch is replaced in May.
     expires: 2027-05-31

@@ -5,9 +5,9 @@
 language: zh
 fail_on: new:high
 rules:
-  host/free-time: {params: {tolerated: 0.15}, severity: high}
-  comm/*: off
-  comm/slow-link: on
+  host/free-time: {params: {normal: 0.15}, severity: high}
+  ranks/*: off
+  ranks/slow-link: on
 ```
 
 In a pyproject.toml the same stands in the table `[tool.advisor]`.
@@ -34,7 +34,7 @@ from advisor.policy import pyproject
 from advisor.policy.amounts import MEMORY, parse_amount
 from advisor.policy.mistakes import Faults
 from advisor.policy.own_chips import read_chips
-from advisor.policy.policy import FailCondition, Policy, parse_bars
+from advisor.policy.policy import FailCondition, Policy, bar_meant, parse_bars
 from advisor.policy.policy_file import SECTIONS, read_policy, read_tolerance, unknown_names
 from advisor.policy.thresholds import check_threshold, read_threshold
 from advisor.rules import source
@@ -264,7 +264,7 @@ class _Reader:
             return parse_bars(str(word) for word in (given if isinstance(given, list) else str(given).split(",")))
         except ValueError as error:
             what = Message("fail_on_is", levels=", ".join(_LEVELS), given=str(error))
-            self.faults.wrong(("fail_on",), what, Message("fail_on_since"))
+            self.faults.wrong(("fail_on",), what, bar_meant(str(error)) or Message("fail_on_since"))
             return None
 
     def override(self, key: str, value: Any) -> Override:

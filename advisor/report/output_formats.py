@@ -95,7 +95,7 @@ def _document_formats(kind: str, take: Taken) -> tuple[Writer, ...]:
 
     return (
         Writer(".html", "html", lambda reported: call("page", reported, reported.renderer, *judged(reported))),
-        Writer(".md", "markdown", lambda reported: _markdown_text(call("document", reported))),
+        Writer(".md", "markdown", lambda reported: _markdown_text(call("document", reported, *judged(reported)))),
         Writer(".json", "json", lambda reported: take(reported)[0].to_json()),
         Writer(".xlsx", "xlsx", lambda reported: call("workbook", reported)),
     )

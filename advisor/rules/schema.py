@@ -15,9 +15,11 @@ from advisor.messages.errors import Mistake
 from advisor.messages.message import Message
 from advisor.messages.text import Text
 from advisor.model.findings import Reference, RemedyStep
+from advisor.rules.slips import in_quotes
 from advisor.rules.source import Path_, RuleDocument, suggest_close, suggest_known
 
 CATEGORIES = ("capture", "host", "compute", "comm", "ranks", "pipeline", "memory", "io", "env")
+CHINESE = re.compile("[\u4e00-\u9fff]")
 ID = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*/[a-z][a-z0-9]*(-[a-z0-9]+)*$"
 
 
@@ -215,7 +217,12 @@ def check_shape(document: RuleDocument) -> tuple[RuleFile | None, list[Mistake],
     for slip in slips:  # of two alternatives that both fail, a word and a mapping, the word is the likelier
         told.setdefault(_path_in_data(slip["loc"], document.data), dict(slip))
     told = {path: slip for path, slip in told.items() if not _told_better(path, slip, told)}
-    mistakes = [_mistake_of_slip(document, path, slip) for path, slip in told.items()]
+    unsaid = {path for path in told if _is_unsaid(path, told)}
+    mistakes = [
+        _mistake_of_silence(document, path) if path in unsaid else _mistake_of_slip(document, path, slip)
+        for path, slip in told.items()
+        if (*path[:-1], "en") not in unsaid or path in unsaid
+    ]
     try:
         return RuleFile.model_validate(_bridge_slips(document.data, told)), mistakes, told.keys()
     except ValidationError:
@@ -226,6 +233,16 @@ def _told_better(path: Path_, slip: Mapping[str, Any], told: Iterable[Path_]) ->
     """Whether a mapping is only said to be no word, while what is wrong inside it is told too."""
     inside = any(other[: len(path)] == path and other != path for other in told)
     return slip["type"] in ("literal_error", "string_type") and inside
+
+
+def _is_unsaid(path: Path_, told: Mapping[Path_, Mapping[str, Any]]) -> bool:
+    """Whether a text is missing in both languages, of which one would do."""
+    both = [(*path[:-1], language) for language in ("en", "zh")]
+    return path == both[0] and all(one in told and told[one]["type"] == "missing" for one in both)
+
+
+def _mistake_of_silence(document: RuleDocument, path: Path_) -> Mistake:
+    return document.mistake(path[:-1], Message("said_in_no_language", name=".".join(map(str, path[:-1]))))
 
 
 def _bridge_slips(data: dict[str, Any], told: Mapping[Path_, Mapping[str, Any]]) -> dict[str, Any]:
@@ -304,7 +321,8 @@ def _mistake_of_slip(
     if kind == "string_pattern_mismatch":
         return document.mistake(path, Message("is_web_address" if name.endswith("url") else "is_rule_id", name=name))
     if kind in _NEEDS:
-        return document.mistake(path, Message(_NEEDS[kind], name=name), _hint_on_number(kind, entry.get("input")))
+        hint = _hint_on_number(kind, entry.get("input")) or _hint_on_shape(kind, path, entry.get("input"), model)
+        return document.mistake(path, Message(_NEEDS[kind], name=name), hint)
     return document.mistake(path, Message("does_not_fit", name=name, why=str(entry["msg"]).lower()))
 
 
@@ -315,8 +333,27 @@ def _hint_on_unit(given: str) -> Message | None:
 
 def _hint_on_number(kind: str, given: object) -> Message | None:
     """How a percentage is written as a number."""
-    percent = _PERCENT.fullmatch(given) if kind.startswith("float") and isinstance(given, str) else None
+    return hint_on_percent(given) if kind.startswith("float") else None
+
+
+def hint_on_percent(given: object) -> Message | None:
+    """The number that a percentage stands for; nothing where this is none."""
+    percent = _PERCENT.fullmatch(given) if isinstance(given, str) else None
     return Message("share_is_written", number=f"{float(percent[1]) / 100:g}") if percent else None
+
+
+def _hint_on_shape(kind: str, path: Path_, given: object, model: type[BaseModel] | None) -> Message | None:
+    """How a list, a text in a language or a part of a rule is written, where a plain value was given."""
+    if kind == "model_type":
+        return Message("has_the_keys", names=", ".join(_allowed_keys((*path, ""), model)))
+    if not path or not isinstance(given, str | int | float) or isinstance(given, bool):
+        return None
+    if kind == "list_type":
+        return Message("write_it_as", words=f"{path[-1]}: [{given}]")
+    if kind == "dataclass_type" and isinstance(path[-1], str):
+        language = "zh" if CHINESE.search(str(given)) else "en"
+        return Message("write_it_as", words=f"{path[-1]}: {{{language}: {in_quotes(str(given))}}}")
+    return None
 
 
 _IN_US = {"s": "1000000", "ms": "1000", "ns": "0.001"}

@@ -38,7 +38,9 @@ def find_slip(said: str, spot: Spot, lines: Sequence[str], began: int | None = N
         return KnownSlip((line, tab), Message("indent_with_blanks"))
     if "another document" in said:
         return KnownSlip(spot, Message("one_document"))
-    own_colon = "mapping values are not allowed" in said and _BARE_KEY.match(text[:column])
+    own_colon = "mapping values are not allowed" in said and (
+        _BARE_KEY.match(text[:column]) or _WIDE_COLON.match(text[:column])
+    )
     if (own_colon or "could not find expected ':'" in said) and (wide := _wide_colon(lines, line, began)):
         return wide
     hint = None if own_colon else _hint_on_value(said, text, column)

@@ -157,7 +157,12 @@ def _mistake_at(file: str, spot: tuple[int, int], what: Message, source: str, hi
 
 def suggest_close(word: str, known: Iterable[str]) -> Message | None:
     """`did you mean …?` when something known is close."""
-    return did_you_mean(difflib.get_close_matches(word, sorted(map(str, known)), 1, 0.55))
+    return did_you_mean(close_words(word, known))
+
+
+def close_words(word: str, known: Iterable[str]) -> list[str]:
+    """The known word that is closest, if any is close."""
+    return difflib.get_close_matches(word, sorted(map(str, known)), 1, 0.55)
 
 
 def suggest_known(word: str, known: Iterable[str]) -> Message | None:

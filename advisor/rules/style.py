@@ -19,14 +19,13 @@ from advisor.rules.bind import Rule
 from advisor.rules.cases import OF_FINDINGS, UnclearCase, parse_given
 from advisor.rules.guides import known_statements
 from advisor.rules.patterns import Pattern
-from advisor.rules.schema import ID, CaseFile, cases_of_document
+from advisor.rules.schema import CHINESE, ID, CaseFile, cases_of_document
 from advisor.rules.source import Path_, RuleDocument, suggest_known
 from advisor.rules.vendors import TELLS, named_tools
 from advisor.shipped_files import shipped_folder
 from advisor.units import UNITS
 
 FEWEST_CASES = 3
-_CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
 def check_rule(rule: Rule, directory: Path, known: Collection[str]) -> Iterator[Mistake]:
@@ -224,9 +223,9 @@ def _check_languages(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:
     others = ((("title_with", name), text) for name, text in rule.title_with.items())
     for path, text in ((("title",), rule.title), *others, (("why",), rule.why)):
         key = ".".join(path)
-        if text.zh != text.en and not _CHINESE.search(text.zh):
+        if text.zh != text.en and not CHINESE.search(text.zh):
             yield document.mistake((*path, "zh"), Message("holds_no_chinese", name=f"{key}.zh"))
-        if text.zh != text.en and _CHINESE.search(text.en):
+        if text.zh != text.en and CHINESE.search(text.en):
             yield document.mistake((*path, "en"), Message("holds_chinese", name=f"{key}.en"))
 
 

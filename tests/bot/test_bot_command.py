@@ -15,6 +15,7 @@ from report_samples import rich
 
 from advisor.cli.main import main
 from advisor.model.findings import Diagnosis
+from advisor.model.verdict import Verdict
 
 TOP = Path(__file__).parent.parent.parent
 SHA = "a" * 40
@@ -247,6 +248,15 @@ def test_the_verdict_of_the_gate_is_taken_as_it_was(
     assert "**Gate: passed**" in capsys.readouterr().out
     assert main(["bot", str(report), "--dry-run", "--verdict", str(report)]) == 3
     assert "is a diagnosis, and a verdict is wanted here" in capsys.readouterr().err
+
+
+def test_a_verdict_on_another_run_is_refused(report: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gate = tmp_path / "gate.verdict.json"
+    gate.write_text(Verdict(passed=True).to_json(), "utf-8")
+    assert main(["bot", str(report), "--dry-run", "--verdict", str(gate)]) == 3
+    said = capsys.readouterr()
+    assert "is a verdict on other findings than this run has" in said.err
+    assert not said.out
 
 
 def test_a_bar_for_what_is_new_rests_where_there_is_no_baseline(

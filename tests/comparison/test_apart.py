@@ -204,6 +204,26 @@ def test_findings_that_do_not_compare_neither_come_nor_go(unrelated: Barrier) ->
     assert "Fix first" in comment
 
 
+@pytest.mark.parametrize("unrelated", ["times", "device"])
+def test_nothing_is_subtracted_of_times_that_do_not_compare(unrelated: Barrier) -> None:
+    found = compare(*PAIRS[unrelated])
+    row = next(line for line in document_text(comparison_document(found, "en")).splitlines() if "1.00 ms |" in line)
+    assert row.split(" | ")[1:] == ["1.00 ms", "800 µs", "–", "–", "cannot be told |"]
+
+
+@pytest.mark.parametrize("unrelated", ["times", "device"])
+def test_a_finding_that_costs_time_is_not_the_same_where_times_do_not_compare(unrelated: Barrier) -> None:
+    """A time on one is not known from that of the other; a setting that is missing on both is."""
+    setting = finding("env/unset", us=0)
+    one = diagnosis(finding(us=200), setting)
+    other = diagnosis(finding(us=205), setting, stepped=unrelated != "times")
+    other = on_gpu(other) if unrelated == "device" else other
+    assert {change.rule: change.status for change in compare(one, other).changes} == {
+        "host/idle": "not comparable",
+        "env/unset": "same",
+    }
+
+
 def test_a_window_is_called_a_window_in_a_comment_and_a_step_a_step() -> None:
     one, other = PAIRS["times"]
     there, back = headline(other, compare(one, other), "en"), headline(one, compare(other, one), "en")

@@ -257,3 +257,15 @@ def test_a_finding_has_the_numbers_that_it_was_found_with(
     said = capsys.readouterr().out
     assert "Idle for 30 %" in said
     assert "Idle for 50 %" not in said
+
+
+@pytest.mark.parametrize(("findings", "said"), [(1, "Of 1 finding: 1 the same."), (2, "Of 2 findings: 2 the same.")])
+def test_one_finding_is_no_several(findings: int, said: str) -> None:
+    side = diagnosis(*[finding(name, us=100, share=0.2) for name in (IDLE, "comm/late")[:findings]])
+    comparison = compare(side, side)
+    assert said in document_text(verification_document(verify_all(comparison), comparison, "en"))
+
+
+def test_the_beginning_of_a_fingerprint_that_is_too_short_is_said_to_be_that() -> None:
+    with pytest.raises(UsageError, match=r"`.` is too short: at least 4 characters of a fingerprint"):
+        finding_named(diagnosis(finding()), finding().fingerprint[:1])

@@ -32,6 +32,7 @@ HELD = "what the time of steps was spent on; record with ProfilerActivity.NPU am
     ("old", "new", "told"),
     [
         ("idle_share: 0.2,", "idle_share: 0.3,", "finding 1: idle_share: expected 0.3, got 0.2"),
+        ("idle_share: 0.2,", "idle_share: 20%,", "expected 20%, got 0.2; a share is written as 0.2"),
         ("severity: medium", "severity: high", "finding 1: severity: expected high, got medium"),
         ("places: 1", "places: 2", "finding 1: places: expected 2, got 1"),
         ("places: 1", "place: 1", "finding 1: nothing is called `place`; did you mean `places`?"),

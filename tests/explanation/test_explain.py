@@ -19,8 +19,9 @@ from advisor.facts.profile import Profile
 from advisor.messages.errors import UsageError
 from advisor.messages.text import LANGUAGES
 from advisor.model.explanation import Case, Check, Explanation
-from advisor.model.findings import Diagnosis
+from advisor.model.findings import Diagnosis, wins_at_most
 from advisor.policy.settings import Settings
+from advisor.report.diagnosis.cards import make_cards
 from advisor.report.explanation.chinese_meanings import chinese_meanings
 from advisor.report.explanation.document import explanation_document
 from advisor.report.pages import document_page
@@ -122,6 +123,22 @@ def test_links_are_those_of_the_finding(catalog: Catalog, diagnosis: Diagnosis) 
     assert tuple(link.fingerprint for link in case.causes) == case.finding.causes
     assert tuple(link.fingerprint for link in case.symptoms) == case.finding.symptoms
     assert case.number == 1 + diagnosis.findings.index(case.finding)
+
+
+def test_what_can_be_won_is_called_an_upper_bound_where_the_diagnosis_calls_it_one(
+    catalog: Catalog, diagnosis: Diagnosis
+) -> None:
+    bounded = 0
+    for finding, card in zip(diagnosis.findings, make_cards(diagnosis, "en"), strict=True):
+        explanation = explain(diagnosis.rule(finding.rule), None, diagnosis)
+        lines = document_text(explanation_document(explanation, "en")).splitlines()
+        assert [line for line in lines if line.startswith("Severity:") and card.saving.replace("<", "\\<") in line]
+        bounded += card.saving.startswith("at most")
+        for case in explanation.cases:
+            for linked in (*case.causes, *case.symptoms):
+                other = diagnosis.by_fingerprint[linked.fingerprint]
+                assert linked.at_most == wins_at_most(other, diagnosis.rule(other.rule))
+    assert bounded
 
 
 def test_a_moved_threshold_says_what_it_was_and_who_moved_it(tmp_path: Path, profile: Profile) -> None:

@@ -13,6 +13,7 @@ from advisor.messages.errors import InputError
 from advisor.model.findings import Diagnosis, TimeSplit
 from advisor.model.run import Run
 from advisor.model.saved import _KINDS, saved_comparison, saved_diagnosis
+from advisor.release import VERSION
 
 PACKAGE = Path(__file__).parents[2] / "advisor"
 
@@ -84,3 +85,38 @@ def test_nothing_a_file_holds_beside_half_a_letter_breaks_the_reading(more: str,
     (tmp_path / "a.json").write_text('{"format": "advisor.diagnosis/1", "name": "\\ud800", "more": ' + more)
     with pytest.raises(InputError, match="is not a diagnosis"):
         saved_diagnosis(tmp_path / "a.json")
+
+
+WHOLE = Diagnosis(run=Run(name="a"), split=SPLIT).to_json()
+
+
+@pytest.mark.parametrize(
+    ("text", "en", "zh"),
+    [
+        ("", "is not a diagnosis: the file is empty", "不是诊断结果：文件为空"),
+        (" \n", "the file is empty", "文件为空"),
+        (WHOLE[:-30], "it is cut off: the JSON ends too early, in line", "文件不完整：JSON 在第"),
+        (WHOLE.replace(":", ";", 3), "no JSON from line 2, column 11 on", "第 2 行第 11 列起不是合法的 JSON"),
+        (WHOLE.replace('"run"', '"ran"'), "`run` is missing", "缺少 `run`"),
+        (WHOLE.replace('"unread"', '"unred"'), "unknown key `unred`", "未知的键 `unred`"),
+        (WHOLE.replace("1.5", '"long"'), "`split.step_us` does not hold what", "`split.step_us` 的内容与"),
+    ],
+)
+def test_what_is_wrong_with_a_saved_report_is_said_in_one_language(text: str, en: str, zh: str, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(text, "utf-8")
+    with pytest.raises(InputError) as refused:
+        saved_diagnosis(tmp_path / "a.json")
+    assert en in refused.value.say("en")
+    assert zh in refused.value.say("zh")
+    assert not re.search(r"[a-z]+ [a-z]+ [a-z]+", refused.value.say("zh").split("\n")[0])
+
+
+def test_a_report_that_does_not_fit_names_the_version_that_wrote_it(tmp_path: Path) -> None:
+    other = Diagnosis(run=Run(), version="9.8.7").to_json()
+    (tmp_path / "a.json").write_text(other.replace('"unread"', '"unred"'), "utf-8")
+    with pytest.raises(InputError, match=f"was written by advisor 9.8.7, and this is {VERSION}, which") as refused:
+        saved_diagnosis(tmp_path / "a.json")
+    assert "use the version that wrote it" in refused.value.say("en")
+    assert "由 advisor 9.8.7 写出" in refused.value.say("zh")
+    (tmp_path / "a.json").write_text(other, "utf-8")
+    assert saved_diagnosis(tmp_path / "a.json").version == "9.8.7", "what fits is read, whichever version wrote it"

@@ -55,14 +55,27 @@ def test_a_fault_that_came_fails_and_one_that_went_passes(folder: Path, capsys: 
     assert main(["check", slow, "--baseline", slow, "--fail-on", "new:info"]) == 0
 
 
-def test_the_page_of_a_check_begins_with_the_verdict(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_reports_of_a_check_begin_with_the_verdict(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for bar, code in (("medium", 1), ("critical", 0)):
-        words = ["check", str(folder / "slow.json"), "--fail-on", bar, "--lang", "en", "-o", "page.html"]
+        words = [
+            "check",
+            str(folder / "slow.json"),
+            "--fail-on",
+            bar,
+            "--lang",
+            "en",
+            "-o",
+            "page.html",
+            "-o",
+            "page.md",
+        ]
         assert main(words) == code
         said = capsys.readouterr().out.splitlines()[0]
         page = Path("page.html").read_text("utf-8")
         begins = re.sub("<[^>]*>", "", page[page.index('class="verdict') : page.index("<h1")])
         assert said in " ".join(begins.split())
+        marked = Path("page.md").read_text("utf-8")
+        assert f"**{said}**" in marked[: marked.index("A step takes")].replace("****", "")
 
 
 def test_captures_and_saved_diagnoses_are_judged_alike(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -78,8 +78,8 @@ def test_a_chip_of_a_family_counts_where_captures_name_the_family(tmp_path: Path
 @pytest.mark.parametrize(
     ("text", "place", "said"),
     [
-        ("chips: [a]", "1:8", "`chips` is a mapping of names of chips to their numbers"),
-        ("chips: {A: 3}", "1:12", "is a mapping of numbers of a chip"),
+        ("chips: [a]", "1:8", "`chips` has to be a mapping of names of chips to their numbers"),
+        ("chips: {A: 3}", "1:12", "has to be a mapping of numbers of a chip"),
         ("chips: {A: {memory: 64GiB}}", "1:9", "a chip needs a `source` in words"),
         ("chips: {A: {source: ''}}", "1:21", "a chip needs a `source` in words"),
         ("chips: {A: {source: [a]}}", "1:21", "a chip needs a `source` in words"),
@@ -93,7 +93,7 @@ def test_a_chip_of_a_family_counts_where_captures_name_the_family(tmp_path: Path
         ("chips: {A: {source: us, clock_mhz: 1.8GHz}}", "1:36", "`clock_mhz` is a number, not `1.8GHz`"),
         ("chips: {A: {source: us, clock_mhz: true}}", "1:36", "`clock_mhz` is a number"),
         ("chips: {A: {source: us, memory_gbps: 1e300}}", "1:38", "`memory_gbps` lies above 0"),
-        ("chips: {A: {source: us, tflops: 400}}", "1:33", "`tflops` is a mapping of data types"),
+        ("chips: {A: {source: us, tflops: 400}}", "1:33", "`tflops` has to be a mapping of data types"),
         ("chips: {A: {source: us, tflops: {BF61: 4}}}", "1:34", "unknown key `BF61`"),
         ("chips: {A: {source: us, tflops: {BF16: 4e9}}}", "1:40", "`BF16` lies above 0"),
         ("chips: {A: {source: us, links_gbps: {HCSS: 28}}}", "1:38", "unknown key `HCSS`"),

@@ -175,7 +175,7 @@ def test_the_chip_is_known_however_it_is_written(rules: Path, written: str, name
 def test_a_chip_that_does_not_exist_is_a_mistake_with_its_line(rules: Path, wrong: str) -> None:
     said = told(rules, f"language: en\nchip: {wrong}")
     assert said.startswith("2:7: ")
-    assert "unknown chip" in said or "`chip` is a text" in said
+    assert "unknown chip" in said or "`chip` has to be a text" in said
 
 
 def test_the_own_thresholds_of_all_shipped_rules_may_be_set(tmp_path: Path) -> None:

@@ -152,8 +152,8 @@ def test_an_empty_file_and_empty_sections_demand_nothing(tmp_path: Path) -> None
     [
         # policy
         ("policy: {rule: {}}", "1:10: unknown key `rule` | hint: did you mean `rules`?"),
-        ("policy: [a]", "1:9: `policy` is a mapping of rules, categories and severities"),
-        ("policy: {rules: off}", "1:17: `rules` is a mapping of rule ids to off, warn, error"),
+        ("policy: [a]", "1:9: `policy` has to be a mapping of rules, categories and severities"),
+        ("policy: {rules: off}", "1:17: `rules` has to be a mapping of rule ids to off, warn, error"),
         (
             "policy: {rules: {a/b: eror}}",
             "1:23: `a/b` is one of off, warn, error, not `eror` | hint: did you mean `error`?",
@@ -195,7 +195,7 @@ def test_an_empty_file_and_empty_sections_demand_nothing(tmp_path: Path) -> None
             "1:42: `action` is one of off, warn, error, not `wran` | hint: did you mean `warn`?",
         ),
         # suppressions
-        ("suppressions: {rule: a/b}", "1:15: `suppressions` is a list | hint: begin each entry with `- `"),
+        ("suppressions: {rule: a/b}", "1:15: `suppressions` has to be a list | hint: begin each entry with `- `"),
         ("suppressions: [a/b]", "1:16: a suppression is a mapping with rule, fingerprint and reason"),
         ("suppressions: [{rule: a/b}]", "1:16: a suppression needs a reason in words"),
         ("suppressions: [{rule: a/b, reason: }]", "1:28: a suppression needs a reason in words"),
@@ -257,9 +257,30 @@ def test_an_empty_file_and_empty_sections_demand_nothing(tmp_path: Path) -> None
         ),
         (
             "fail_on: [new:hihg]",
-            "1:10: `fail_on` is none, or any of info, low, medium, high, critical, not `new:hihg` | hint: against a "
+            "1:10: `fail_on` is none, or any of info, low, medium, high, critical, not `new:hihg` | hint: did you mean "
+            "`new:high`?",
+        ),
+        (
+            "fail_on: often",
+            "1:10: `fail_on` is none, or any of info, low, medium, high, critical, not `often` | hint: against a "
             "baseline also `new:high` or `worse:high`, without a blank",
         ),
+        (
+            "fail_on: [new:high, none]",
+            "1:10: `fail_on` is none, or any of info, low, medium, high, critical, not `none` | hint: `none` stands "
+            "alone",
+        ),
+        # signs of a Chinese keyboard
+        ("budgets：{free_share: 1%}", "1:1: unknown key `budgets：{free_share` | hint: write `:` instead of `：`"),
+        ("budgets：\n  free_share: 1%", "1:8: not YAML: mapping values are not allowed"),
+        ("budgets: {free_share: 25％}", "1:23: free_share: `25％` is not a share | hint: write `%` instead of `％`"),
+        (
+            "fail_on: new：high",
+            "1:10: `fail_on` is none, or any of info, low, medium, high, critical, not `new：high` | hint: write `:` "
+            "instead of `：`",
+        ),
+        # YAML that is not read
+        ("rules: &all {a/b: off}\npolicy: *all", "1:8: anchors with aliases are not read here"),
         ("budget: {}", "1:1: unknown key `budget` | hint: did you mean `budgets`?"),
     ],
 )

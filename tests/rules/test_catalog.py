@@ -69,7 +69,7 @@ def test_a_directory_that_is_not_there_is_a_mistake(tmp_path: Path) -> None:
 def test_loading_does_not_look_at_the_tests_of_a_rule(tmp_path: Path) -> None:
     rule_texts.write(tmp_path, tests="tests: [this, {is: wrong}]\n")
     assert len(Catalog.load([tmp_path]).rules) == 1
-    assert "`tests.0` is a mapping" in told(tmp_path)
+    assert "`tests.0` has to be a mapping" in told(tmp_path)
 
 
 def test_a_rule_that_was_edited_is_read_anew_even_where_size_and_time_stay(tmp_path: Path) -> None:

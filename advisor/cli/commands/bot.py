@@ -117,7 +117,7 @@ class _Shown:
 
     def _verdict_to_show(self, arguments: argparse.Namespace, settings: Settings | None) -> Verdict | None:
         if arguments.verdict is not None:
-            return _saved_verdict(arguments.verdict)
+            return _saved_verdict(arguments.verdict, self.diagnosis)
         wanted = settings is not None or arguments.status or arguments.check
         return _judge_diagnosis(self.diagnosis, self.comparison, settings) if wanted else None
 
@@ -269,17 +269,21 @@ def _judge_diagnosis(diagnosis: Diagnosis, comparison: Comparison | None, settin
     return verdict.model_copy(update={"unjudged": tuple(map(str, rest))})
 
 
-def _saved_verdict(path: Path) -> Verdict:
-    """The verdict in a .json file.
+def _saved_verdict(path: Path, diagnosis: Diagnosis) -> Verdict:
+    """The verdict on a diagnosis in a .json file.
 
     Raises:
-        InputError: There is none.
+        InputError: There is none, or it was passed on other findings: what it says is no word on this run.
     """
+    from advisor.messages.errors import InputError
     from advisor.messages.message import Message
     from advisor.model.verdict import Verdict
 
     remedy = Message("give_verdict")
-    return read_saved(path, Verdict, Message("a_verdict"), remedy)
+    verdict = read_saved(path, Verdict, Message("a_verdict"), remedy)
+    if {ruling.fingerprint for ruling in verdict.rulings} != diagnosis.by_fingerprint.keys():
+        raise InputError(Message("verdict_of_other_run", path=path), Message("give_its_verdict"))
+    return verdict
 
 
 def _write_comment(forge: Forge, body: str, shown: _Shown, arguments: argparse.Namespace) -> None:

@@ -86,14 +86,14 @@ def _fail_on(asked: str | None, settings: Settings | None, baseline: Path | None
     from advisor.messages.message import Message
     from advisor.pipeline import bars_in_force
     from advisor.policy.gate import check_bars
-    from advisor.policy.policy import parse_bars
+    from advisor.policy.policy import bar_meant, parse_bars
 
     try:
         said = parse_bars(asked.split(",")) if asked is not None else None
     except ValueError as error:
         raise UsageError(
             Message("fail_on_option", given=str(error)),
-            Message("fail_on_words"),
+            bar_meant(str(error)) or Message("fail_on_words"),
         ) from None
     found = bars_in_force(said, settings, compared=baseline is not None)
     check_bars(found, compared=baseline is not None)

@@ -197,6 +197,10 @@ TEXTS: Mapping[str, Text] = {
     "give_at_least": Text("give at least {count} characters of it", "请至少给出 {count} 位"),
     "names_findings": Text("`{name}` names {count} findings", "`{name}` 对应 {count} 个问题"),
     "no_finding_before": Text("the first capture has no finding `{name}`", "修改前的采集中没有问题 `{name}`"),
+    "name_too_short": Text(
+        "`{name}` is too short: at least {count} characters of a fingerprint",
+        "`{name}` 过短：至少给出指纹的前 {count} 位",
+    ),
     "name_one_of": Text("name one of: {names}", "请指定其中之一：{names}"),
     "has_no_findings": Text("it has no findings at all", "其中没有发现任何问题"),
     "a_saved_comparison": Text("a saved comparison", "已保存的对比结果"),

@@ -80,6 +80,13 @@ TEXTS: Mapping[str, Text] = {
         "set one of {names}; see docs/bot.md. --dry-run needs none",
         "请设置 {names} 之一，见 docs/bot.md；--dry-run 不需要令牌",
     ),
+    "verdict_of_other_run": Text(
+        "{path} is a verdict on other findings than this run has", "{path} 判定的不是这次运行：两者的问题不一致"
+    ),
+    "give_its_verdict": Text(
+        "give the one that `advisor check … -o gate.verdict.json` wrote of this run",
+        "请给出 `advisor check … -o gate.verdict.json` 对这次运行写出的文件",
+    ),
     "give_verdict": Text(
         "give a file written by `advisor check … -o gate.verdict.json`",
         "请给出由 `advisor check … -o gate.verdict.json` 写出的文件",

@@ -37,9 +37,18 @@ TEXTS: Mapping[str, Text] = {
     "saved_number": Text(
         "{path} is not {called}: it holds a number that is none ({why})", "{path} 不是{called}：其中含有非数值（{why}）"
     ),
-    "the_whole_file": Text("the whole file", "整个文件"),
-    "not_of_form": Text(
-        "{path} is not {called}: {where}: {why}", "{path} 不是{called}：内容不符合格式（{where}：{why}）"
+    "of_other_release": Text(
+        "{path} was written by advisor {wrote}, and this is {own}, which cannot read it: {why}",
+        "{path} 由 advisor {wrote} 写出，当前版本 {own} 无法读取：{why}",
+    ),
+    "not_of_form": Text("{path} is not {called}: {why}", "{path} 不是{called}：{why}"),
+    "saved_file_is_empty": Text("the file is empty", "文件为空"),
+    "json_ends_early": Text(
+        "it is cut off: the JSON ends too early, in line {line}", "文件不完整：JSON 在第 {line} 行提前结束"
+    ),
+    "no_json_from": Text("no JSON from line {line}, column {column} on", "第 {line} 行第 {column} 列起不是合法的 JSON"),
+    "is_of_other_form": Text(
+        "`{name}` does not hold what advisor writes there", "`{name}` 的内容与 advisor 写出的格式不符"
     ),
     "several_stores": Text("{path} holds several stores of facts", "{path} 中有多个事实库"),
     "no_store": Text("{path} is no manifest of a store of facts: {why}", "{path} 不是事实库的清单文件：{why}"),

@@ -57,6 +57,10 @@ TEXTS: Mapping[str, Text] = {
         "against a baseline also `new:high` or `worse:high`, without a blank",
         "对比基线时还可用 `new:high` 或 `worse:high`，不带空格",
     ),
+    "none_stands_alone": Text(
+        "`none` stands alone: nothing fails a run then, whatever stands beside it",
+        "`none` 只能单独使用：它表示任何问题都不使检查失败",
+    ),
     "cache_is": Text(
         "`cache` is a folder such as `.advisor-cache`, or has a `folder`",
         "`cache` 应为一个目录，例如 `.advisor-cache`，或用 `folder` 指明目录",

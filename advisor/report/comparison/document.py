@@ -182,12 +182,16 @@ class ComparisonBlocks(Phrases):
         name = self.whole_name if shift.name == "step" else COLOURS[shift.name]
         percent = percent_change(shift.before_us, shift.after_us) if shift.delta_us else ""
         delta, tone = signed_amount(shift.delta_us), TONES.get(status, "")
+        by = TextPiece(f"{delta} ({percent})" if percent else delta, tone=tone)
+        noise = quiet(f"±{show_value(shift.noise_us, 'us')}")
+        if self.comparison.unrelated:
+            by, noise = TextPiece("–"), plain_prose("–")
         return (
             (TextPiece(self.say(name), strong=shift.name == "step", tone=COLOURS.get(shift.name, "")),),
             plain_prose(show_value(shift.before_us, "us")),
             plain_prose(show_value(shift.after_us, "us")),
-            (TextPiece(f"{delta} ({percent})" if percent else delta, tone=tone),),
-            quiet(f"±{show_value(shift.noise_us, 'us')}"),
+            (by,),
+            noise,
             (TextPiece(JUDGEMENTS[status].say(self.language), tone=tone),),
         )
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from msgspec import Struct
 
 from advisor.messages.text import HOLE, Language, Text, TimesOf
-from advisor.model.findings import Diagnosis, Evidence, Finding, Param, RuleInfo, Scalar, number_or_none
+from advisor.model.findings import Diagnosis, Evidence, Finding, Param, RuleInfo, Scalar, number_or_none, wins_at_most
 from advisor.model.findings import RemedyStep as Remedy
 from advisor.model.findings import Rows as Table
 from advisor.model.run import UNEVEN
@@ -18,7 +18,7 @@ from advisor.model.unread import SavedMessage, Unread
 from advisor.report.blocks import Blocks, Grid, Paragraph
 from advisor.report.column_values import value_word
 from advisor.report.columns import COLUMNS
-from advisor.report.diagnosis.symptoms import OF_RANKS, folded_under, partly_explained, symptom_fingerprints
+from advisor.report.diagnosis.symptoms import OF_RANKS, folded_under, partly_explained
 from advisor.report.occurrence_times import When, worst_events
 from advisor.report.places import JoinedPlaces, join_places, say_ranks, say_whole_hosts
 from advisor.report.prose import (
@@ -263,7 +263,7 @@ class Maker:
         self.rules = {info.id: info for info in diagnosis.rules}
         self.anchors = {one.fingerprint: finding_anchor(one, i) for i, one in enumerate(diagnosis.findings, 1)}
         self.findings = diagnosis.by_fingerprint
-        self.symptoms, self.folded = symptom_fingerprints(diagnosis), folded_under(diagnosis)
+        self.folded = folded_under(diagnosis)
         self.partly = partly_explained(diagnosis)
         self.numbers = _numbers_of_findings(diagnosis, self.folded)
         self.unread = _messages_by_words(diagnosis.unread)
@@ -276,8 +276,8 @@ class Maker:
     def card(self, finding: Finding) -> Card:
         info = self.rule(finding)
         holes = self.holes(finding)
-        name, restates = finding.fingerprint, finding.fingerprint in self.symptoms
-        bounded = restates or info.at_most or finding.at_most
+        name = finding.fingerprint
+        bounded = wins_at_most(finding, info)
         phrase, time, share = describe_saving(
             finding.saving.us, finding.saving.share, self.times_of, self.language, at_most=bounded
         )

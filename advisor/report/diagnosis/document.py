@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, Finding, RuleInfo
 from advisor.model.run import Run
+from advisor.model.verdict import Verdict
 from advisor.report.blocks import (
     Block,
     Document,
@@ -38,9 +39,10 @@ from advisor.report.diagnosis.outcomes import (
     unread_in_short,
 )
 from advisor.report.phrases import Phrases
-from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose, toned
+from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose, strong, toned
 from advisor.report.run_summary import captures_chosen, engine_grid, run_list, run_title
 from advisor.report.time_split import time_parts
+from advisor.report.verdict.line import verdict_line
 from advisor.report.words import say, say_rule_count
 
 FULL_CARDS = 60
@@ -49,9 +51,9 @@ MOST_REASONS = 4
 MOST_RULES = 3
 
 
-def diagnosis_document(diagnosis: Diagnosis, language: Language) -> Document:
-    """Everything that a report says."""
-    return Document(language, tuple(DiagnosisBlocks(diagnosis, language).whole()), diagnosis.version)
+def diagnosis_document(diagnosis: Diagnosis, language: Language, judged: Verdict | None = None) -> Document:
+    """Everything that a report says; of a run that was `judged` its verdict stands before the answer."""
+    return Document(language, tuple(DiagnosisBlocks(diagnosis, language).whole(judged)), diagnosis.version)
 
 
 def diagnosis_summary(diagnosis: Diagnosis, language: Language, top: int = 5, *, is_written: bool = False) -> Document:
@@ -119,10 +121,12 @@ class DiagnosisBlocks(Phrases):
         name = "look_everywhere" if partly else "record_more"
         return self.say(name, rules=say_rule_count(self.blind, self.language))
 
-    def whole(self) -> Iterator[Block]:
+    def whole(self, judged: Verdict | None) -> Iterator[Block]:
         """Everything."""
         yield self.heading("report", 1)
         yield from run_title(self.diagnosis.run, self.language)
+        if judged is not None:
+            yield Paragraph(strong(verdict_line(judged, self.language)))
         yield from self.answer()
         yield from self.split()
         yield from self.ranking()

@@ -21,6 +21,7 @@ from advisor.model.findings import (
     is_grave_doubt,
     seen_by_chance,
     unexplained_part,
+    wins_at_most,
 )
 from advisor.model.run import UNEVEN
 from advisor.report.diagnosis.cards import Card, Maker, describe_saving
@@ -264,8 +265,12 @@ def _next_gain(diagnosis: Diagnosis, language: Language) -> Prose:
     """
     best = max(_small_gains(diagnosis), key=lambda finding: finding.saving.us, default=None)
     if best is not None:
-        phrase = describe_saving(best.saving.us, best.saving.share, diagnosis.run.times_of, language)[0]
-        title = Maker(diagnosis, language).title(best)
+        cards = Maker(diagnosis, language)
+        bounded = wins_at_most(best, cards.rule(best))
+        phrase = describe_saving(best.saving.us, best.saving.share, diagnosis.run.times_of, language, at_most=bounded)[
+            0
+        ]
+        title = cards.title(best)
         return (
             TextPiece(say("next_gain" if best.saving.share < WORTH_SHARE else "let_pass", language)),
             *title,

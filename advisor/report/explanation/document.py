@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from advisor.messages.text import Language
 from advisor.model.explanation import Case, Check, Explanation, Linked, Logic, Term, Threshold, Worth
-from advisor.model.findings import Diagnosis, Finding, Rows, Saving, Scalar
+from advisor.model.findings import Diagnosis, Finding, Rows, Saving, Scalar, wins_at_most
 from advisor.model.run import Run
 from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph, bullet_list
 from advisor.report.columns import COLUMNS
@@ -155,7 +155,7 @@ class _Maker(RuleBlocks):
         if case.checks:
             yield from self.checks(case.checks)
         if case.worth is not None and case.worth.saving.us > 0:
-            yield from self.worth(case.worth, self.cards.holes(case.finding) if case.finding else {})
+            yield from self.worth(case.worth, case.finding)
         if case.rows is not None and case.rows.rows:
             yield from self.excerpt(case.rows)
         if case.finding is not None and case.finding.occurrences:
@@ -182,14 +182,14 @@ class _Maker(RuleBlocks):
         said = [
             f"{self.say('severity')}{self.colon}{SEVERITIES[finding.severity.name].say(self.language)}",
             f"{self.say('confidence')}{self.colon}{CONFIDENCES[finding.confidence.name].say(self.language)}",
-            self.phrase(finding.saving),
+            self.phrase(finding.saving, at_most=wins_at_most(finding, self.info)),
             *(place.say(self.language) for place in join_places(finding.seen)[:1]),
         ]
         return " · ".join(said)
 
-    def phrase(self, saving: Saving) -> str:
+    def phrase(self, saving: Saving, *, at_most: bool) -> str:
         """What can be won."""
-        return describe_saving(saving.us, saving.share, self.times_of, self.language)[0]
+        return describe_saving(saving.us, saving.share, self.times_of, self.language, at_most=at_most)[0]
 
     def say_subject(self, subject: Mapping[str, Scalar]) -> str:
         return self.comma.join(f"{clean_line(key)}={clean_line(value)}" for key, value in subject.items())
@@ -241,13 +241,15 @@ class _Maker(RuleBlocks):
             self.said({True: "yes", False: "no", None: "unknown"}[check.holds]),
         )
 
-    def worth(self, worth: Worth, holes: Mapping[str, TextPiece]) -> Iterator[Block]:
+    def worth(self, worth: Worth, finding: Finding | None) -> Iterator[Block]:
         """How the saving was computed."""
+        holes = self.cards.holes(finding) if finding is not None else {}
+        saving = self.phrase(worth.saving, at_most=finding is not None and wins_at_most(finding, self.info))
         yield self.heading("worth", 3)
         expression = TextPiece(clean_line(worth.expression, LONGEST_EXPRESSION), code=True)
         at_place = TextPiece(show_value(worth.at_place_us, "us"))
         yield Paragraph(self.told("worth_place", expression=expression, us=at_place))
-        yield self.sentence("worth_all", saving=self.phrase(worth.saving), across=self.say(worth.across))
+        yield self.sentence("worth_all", saving=saving, across=self.say(worth.across))
         yield Paragraph(rule_sentence(self.say("assumes", words=worth.assumes.say(self.language)), holes))
         rows = ((code_prose(term.name), self.term_value(term)) for term in worth.terms)
         yield Grid(self.heads("name", "value"), tuple(rows), (False, True))
@@ -275,7 +277,11 @@ class _Maker(RuleBlocks):
         """Another finding: its rule and subject, what it wins, and its fingerprint."""
         subject = f" {self.say_subject(linked.subject)}" if linked.subject else ""
         name = TextPiece(f"{clean_line(linked.rule)}{subject}", code=True)
-        return (name, TextPiece(f" · {self.phrase(linked.saving)} · "), *code_prose(linked.fingerprint))
+        return (
+            name,
+            TextPiece(f" · {self.phrase(linked.saving, at_most=linked.at_most)} · "),
+            *code_prose(linked.fingerprint),
+        )
 
     def left_out(self, left: Sequence[Case]) -> Heading:
         """How many more subjects there are, and which."""

@@ -35,7 +35,7 @@ WORDS: Mapping[str, Text] = {
     ),
     "until": _t("{said}, until {date}", "{said}，有效期至 {date}"),
     "budget_kept": _t("{measured}, at most {limit} allowed", "{measured}，上限 {limit}"),
-    "budget_unknown": _t("the capture does not tell; at most {limit} allowed", "采集数据中没有该信息；上限 {limit}"),
+    "budget_unknown": _t("not measured; at most {limit} allowed", "无法测量；上限 {limit}"),
 }
 
 say_in_format = Wording(WORDS)

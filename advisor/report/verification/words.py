@@ -38,6 +38,7 @@ WORDS: Mapping[str, Text] = {
     "against": _t("New or worse beside it", "同时新增或加重的问题"),
     "nothing": _t("The first capture has no findings: nothing to verify.", "修改前的采集没有发现问题，无需验证。"),
     "all_are": _t("Of {total} findings: {counts}.", "{total} 个问题中：{counts}。"),
+    "only_one_is": _t("Of 1 finding: {counts}.", "{total} 个问题中：{counts}。"),
     "count_of": _t("{count} {status}", "{count} 个{status}"),
     "not measured": _t("not measured", "未测得"),
     "no_step": _t("The step time is not known on both sides.", "两份采集并非都有单步耗时。"),

@@ -14,7 +14,7 @@ from advisor.cli.main import main
 from advisor.comparison import compare
 from advisor.comparison.verification import Verification, Verifications, finding_named, verify_all, verify_finding
 from advisor.messages.errors import UsageError
-from advisor.messages.text import Text
+from advisor.messages.text import Language, Text
 from advisor.model.findings import Diagnosis
 from advisor.report.renderers.markdown import document_text
 from advisor.report.verification.document import verification_document
@@ -41,6 +41,18 @@ def test_what_is_still_left_to_win_is_not_counted_as_won() -> None:
 def test_nothing_moved_is_not_kept_and_growth_is_worse() -> None:
     assert verified(diagnosis(finding()), diagnosis(finding())).result == "not kept"
     assert verified(diagnosis(finding(us=100)), diagnosis(finding(us=300))).result == "worse"
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "unsaid"),
+    [("en", "Saving available on top of that now", "no longer"), ("zh", "新增的可优化时间", "已消除的")],
+)
+def test_what_a_finding_lost_besides_is_told_as_more_and_not_as_less_than_nothing(
+    language: Language, said: str, unsaid: str
+) -> None:
+    comparison = compare(diagnosis(finding(us=100)), diagnosis(finding(us=300)))
+    text = document_text(verification_document(verify_finding(comparison, IDLE), comparison, language))
+    assert re.search(f"{said} *\\| *200 µs", text) and unsaid not in text
 
 
 def test_a_step_that_got_longer_keeps_no_promise() -> None:

@@ -22,9 +22,9 @@ WORDS: Mapping[str, Text] = {
     "record_anew": _t("To record again", "重新采集的配置"),
     "one_configuration": _t(
         "One configuration for {recorder}: it keeps what was on and adds what the rules lack.",
-        "以下为 {recorder} 的一份完整配置：保留原有开关，并补上规则所缺的内容。",
+        "以下完整配置适用于 {recorder}：保留原有开关，并补上规则所缺的内容。",
     ),
-    "begin_with": _t("For {recorder}, covering what most rules read:", "{recorder} 的配置，覆盖大多数规则所需内容："),
+    "begin_with": _t("For {recorder}, covering what most rules read:", "适用于 {recorder}，覆盖大多数规则所需内容："),
     "option": _t("Option", "开关"),
     "records": _t("Records", "采集内容"),
     "asked_by": _t("Rules that ask for it", "需要它的规则"),

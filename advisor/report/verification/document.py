@@ -149,14 +149,12 @@ class _VerificationBlocks(Phrases):
 
     def amount_rows(self, verification: Verification) -> Iterator[tuple[Prose, ...]]:
         """The times that are set side by side: what they are, how much, and what part of the promise."""
-        promised, won = verification.promised_us, verification.won_us
+        promised, won, freed = verification.promised_us, verification.won_us, verification.freed_us
         named = (
             ("promised", show_value(promised, "us") if promised > 0 else self.say("not_estimated"), ""),
-            (
-                "freed",
-                self.time_or_unknown(verification.freed_us),
-                self.share_of_promise(verification.freed_us, promised),
-            ),
+            ("grown", self.time_or_unknown(-freed), "")
+            if freed is not None and freed < 0
+            else ("freed", self.time_or_unknown(freed), self.share_of_promise(freed, promised)),
             (
                 "won",
                 self.time_or_unknown(won),

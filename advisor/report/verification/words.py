@@ -26,6 +26,7 @@ WORDS: Mapping[str, Text] = {
     ),
     "promised": _t("Promised by the finding (at most)", "诊断给出的预计收益（上限）"),
     "freed": _t("Saving no longer available", "已消除的可优化时间"),
+    "grown": _t("Saving available on top of that now", "新增的可优化时间"),
     "won": _t("Step time won", "单步耗时实际缩短"),
     "won_window": _t("Time won of {the_step}", "{the_step}实际缩短"),
     "explained": _t("Of which this finding explains at most", "其中该问题最多可解释"),

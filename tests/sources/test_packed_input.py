@@ -396,6 +396,7 @@ def test_a_signal_to_a_command_leaves_nothing_behind(number: signal.Signals, tmp
     program = (
         "import signal, sys, time\nfrom advisor import pipeline\nfrom advisor.cli.main import main\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)  # who runs tests in the background ignores it\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it, too\n"
         "def wait(*_, **__):\n    print('open', flush=True)\n    time.sleep(60)\n"
         "pipeline.judge_profile = wait\nmain(['diagnose', sys.argv[1]])\n"
     )

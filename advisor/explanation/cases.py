@@ -133,12 +133,11 @@ class Cases:
             Linked(
                 rule=other.rule,
                 fingerprint=other.fingerprint,
-                title=infos[other.rule].title
-                if other.rule in infos
-                else Text(en=f"`{other.rule}`", zh=f"`{other.rule}`"),
+                title=info.title if info is not None else Text(en=f"`{other.rule}`", zh=f"`{other.rule}`"),
                 subject=other.subject,
                 saving=other.saving,
-                at_most=wins_at_most(other, infos.get(other.rule)),
+                at_most=wins_at_most(other, info),
             )
             for other in (others[name] for name in fingerprints if name in others)
+            for info in (infos.get(other.rule),)
         )

@@ -43,12 +43,12 @@ def check_rule(rule: Rule, directory: Path, known: Collection[str]) -> Iterator[
         yield from _check_translations((), document.data, document)
         yield from _vendor_tools(rule, document)
         yield from _check_statements(rule, document)
-    explained = [("explains", place) for place in enumerate(rule.explains) if place[1] not in rule.includes]
-    for key, (number, name) in (*explained, *(("includes", place) for place in enumerate(rule.includes))):
-        if name == rule.id:
-            yield document.mistake((key, number), Message("explains_itself"))
-        elif name not in known:
-            yield document.mistake((key, number), Message("unknown_rule", name=name), suggest_known(name, known))
+    for key in ("explains", "includes"):
+        for number, name in enumerate(document.data.get(key, ())):
+            if name == rule.id:
+                yield document.mistake((key, number), Message("explains_itself"))
+            elif name not in known:
+                yield document.mistake((key, number), Message("unknown_rule", name=name), suggest_known(name, known))
 
 
 def check_pattern(pattern: Pattern, directory: Path) -> Iterator[Mistake]:

@@ -267,9 +267,8 @@ def _next_gain(diagnosis: Diagnosis, language: Language) -> Prose:
     if best is not None:
         cards = Maker(diagnosis, language)
         bounded = wins_at_most(best, cards.rule(best))
-        phrase = describe_saving(best.saving.us, best.saving.share, diagnosis.run.times_of, language, at_most=bounded)[
-            0
-        ]
+        saving, times_of = best.saving, diagnosis.run.times_of
+        phrase, *_ = describe_saving(saving.us, saving.share, times_of, language, at_most=bounded)
         title = cards.title(best)
         return (
             TextPiece(say("next_gain" if best.saving.share < WORTH_SHARE else "let_pass", language)),

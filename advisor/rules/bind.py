@@ -337,6 +337,8 @@ class _Binder:
             if step.care is not None:
                 texts.append((("fix", number, "care"), step.care))
         for path, text in texts:
+            if "{" not in text.en and "{" not in text.zh:
+                continue
             both = {(*path, "en"): text.en, (*path, "zh"): text.zh}
             written = {place: words for place, words in both.items() if self.document.written(place) is not None}
             for place, words in (written or {path: text.en}).items():  # one language stands for both

@@ -336,9 +336,7 @@ class _Binder:
             texts.append((("fix", number, "do"), step.do))
             if step.care is not None:
                 texts.append((("fix", number, "care"), step.care))
-        for path, text in texts:
-            if "{" not in text.en and "{" not in text.zh:
-                continue
+        for path, text in ((path, text) for path, text in texts if "{" in text.en or "{" in text.zh):
             both = {(*path, "en"): text.en, (*path, "zh"): text.zh}
             written = {place: words for place, words in both.items() if self.document.written(place) is not None}
             for place, words in (written or {path: text.en}).items():  # one language stands for both

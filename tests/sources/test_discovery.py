@@ -8,14 +8,16 @@ import json
 import os
 import pickle
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from advisor.facts.base import MISSING
-from advisor.facts.observed import Damage, Device, HostCall, RankCapture, StepTime
+from advisor.facts.observed import Damage, Device, HostCall, Kernel, RankCapture, StepTime
 from advisor.messages.errors import FactMissing, InputError
 from advisor.messages.message import Message
 from advisor.regular_files import open_regular
@@ -346,6 +348,55 @@ def test_a_lone_database_is_a_capture_of_one_rank(tmp_path: Path, capture: Captu
     run, _ = open_input(tmp_path / "copy.db")
     assert run.ranks == (1,)
     assert run.chip
+
+
+def side_by_side(job: Path, folder: Path, name: str) -> list[Path]:
+    """The databases of a job in one folder, by names in which `*` is the rank."""
+    folder.mkdir()
+    found = []
+    for database in sorted(job.rglob("ascend_pytorch_profiler_*.db")):
+        found.append(folder / name.replace("*", database.stem.rsplit("_", 1)[1]))
+        shutil.copy(database, found[-1])
+    return found
+
+
+@pytest.mark.parametrize("name", ["ascend_pytorch_profiler_*.db", "rank*.db", "job-*-copy.db"])
+def test_databases_side_by_side_are_the_ranks_of_one_job(name: str, capture: Capture, tmp_path: Path) -> None:
+    job = capture("database", case="healthy")
+    side_by_side(job, tmp_path / "flat", name)
+    run, sources = open_input(tmp_path / "flat")
+    assert run.ranks == open_input(job)[0].ranks
+    assert len(run.ranks) > 1
+    assert not run.notes
+    assert [len(source.read(Kernel)) for source in sources] == [
+        len(source.read(Kernel)) for source in open_input(job)[1]
+    ]
+
+
+def test_of_databases_side_by_side_the_one_that_was_given_is_read(capture: Capture, tmp_path: Path) -> None:
+    databases = side_by_side(capture("database", case="healthy"), tmp_path / "flat", "ascend_pytorch_profiler_*.db")
+    for rank, database in enumerate(databases):
+        run, (source,) = open_input(database)
+        assert run.ranks == (rank,)
+        assert isinstance(source, Folder)
+        assert source.databases["profiler"] == database
+
+
+def test_databases_side_by_side_are_described_by_the_file_of_their_rank(capture: Capture, tmp_path: Path) -> None:
+    job = capture("database", case="healthy")
+    side_by_side(job, tmp_path / "flat", "ascend_pytorch_profiler_*.db")
+    for info in job.rglob("profiler_info_*.json"):
+        shutil.copy(info, tmp_path / "flat")
+    for source in open_input(tmp_path / "flat")[1]:
+        assert isinstance(source, Folder)
+        assert source.files["profiler_info.json"].name == f"profiler_info_{source.rank}.json"
+
+
+def test_a_database_of_something_else_is_no_capture(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "notes.db")) as connection:
+        connection.execute("CREATE TABLE STRING_IDS (id INTEGER, value TEXT)")
+    (tmp_path / "broken.db").write_bytes(b"SQLite format 3\0" + bytes(100))
+    refusal(tmp_path)
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"\0\1\2"])

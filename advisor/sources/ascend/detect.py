@@ -10,6 +10,7 @@ from pathlib import Path
 
 from advisor.sources.ascend import msprof
 from advisor.sources.family import Candidate
+from advisor.sources.files.database import table_names
 from advisor.sources.files.heads import file_head, is_gpu_trace, is_packed, is_trace
 from advisor.sources.listing import Listing
 
@@ -52,6 +53,8 @@ ANALYSIS_DATABASES = ("analysis.db", "communication_analyzer.db")
 PROFILER_INFO = re.compile(r"^profiler_info(?:_(\d{1,9}))?\.json$")
 _SUFFIXES = ("_ascend_pt", "_ascend_ms")
 _WITHIN_A_CAPTURE = frozenset({"FRAMEWORK", "logs", msprof.OUTPUT})
+_TABLES = frozenset({"STRING_IDS", "TASK"})
+"""What the database of a profiler holds, whatever it is called."""
 _ASCEND = (b"Ascend Hardware", b"Overlap Analysis", b'"cat":"async_npu"', b'"HostToDevice"', b"PTA", b"AscendCL@")
 
 
@@ -105,7 +108,7 @@ def detect(listing: Listing) -> Iterator[Candidate]:
         return
     folder, files = listing.folder, listing.files
     if is_output((*files, *listing.folders, *(name for name, _ in listing.aside))):
-        yield CaptureFolders(_root_of_output(folder), output=folder, names=files)
+        yield from _of_output(listing)
     elif folder.name == OUTPUT:
         yield Candidate(folder, kind="hollow")
     elif OUTPUT not in listing.folders and any(msprof.FOLDER.match(name) for name in listing.folders):
@@ -113,8 +116,32 @@ def detect(listing: Listing) -> Iterator[Candidate]:
             yield from _without_output(listing)
     elif OUTPUT not in listing.folders and folder.name.endswith(_SUFFIXES) and files:
         yield Candidate(folder, kind="hollow")
+    elif found := list(_of_msprof(listing)):
+        yield from found
     else:
-        yield from _of_msprof(listing)
+        databases = (name for name in files if name.endswith(".db"))
+        yield from (_database_alone(folder, name) for name in databases if table_names(folder / name) >= _TABLES)
+
+
+def _of_output(listing: Listing) -> Iterator[CaptureFolders]:
+    """The capture whose output lies in a folder; where databases of several ranks do, one each."""
+    folder = listing.folder
+    apart = _databases_of_ranks(listing.files)
+    rest = tuple(name for name in listing.files if name not in apart)
+    if not apart or any(name in TEXT_FILES for name in rest):
+        yield CaptureFolders(_root_of_output(folder), output=folder, names=rest)
+    yield from (_database_alone(folder, name) for name in apart)
+
+
+def _databases_of_ranks(files: Iterable[str]) -> tuple[str, ...]:
+    """The databases of several ranks that lie side by side; none where all are of one."""
+    ranks = {match[2]: match[0] for match in map(PROFILER_DATABASE.match, files) if match and match[2]}
+    return tuple(ranks.values()) if len(ranks) > 1 else ()
+
+
+def _database_alone(folder: Path, name: str) -> CaptureFolders:
+    """The capture of a database by itself, whatever lies beside it."""
+    return CaptureFolders(_root_of_output(folder), output=folder, names=(name,), stands_for="profiler")
 
 
 def _is_of_framework(listing: Listing) -> bool:
@@ -156,13 +183,13 @@ def _of_file(listing: Listing) -> Iterator[Candidate]:
     """The capture a single file belongs to; a lone trace or database is a capture of its own."""
     folder, name = listing.folder, listing.asked
     if name in listing.files and is_output([name]):
-        yield CaptureFolders(_root_of_output(folder), output=folder, names=listing.files)
+        yield from (capture for capture in _of_output(listing) if name in capture.names)
     elif msprof.is_result(name):
         yield from _of_msprof(Listing(folder, listing.folders, listing.files))
     elif msprof.is_renamed_database(name):
         yield CaptureFolders(folder, output=folder, results=msprof.Results(databases={"profiler": folder / name}))
     elif name.endswith(".db"):
-        yield CaptureFolders(folder, output=folder, names=(name,), stands_for="profiler")
+        yield _database_alone(folder, name)
     elif is_ascend_trace(file_head(folder / name)) and not is_packed(folder / name):
         yield CaptureFolders(folder, output=folder, names=(name,), stands_for="trace_view.json")
 

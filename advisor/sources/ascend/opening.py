@@ -111,8 +111,8 @@ def _folder_at(spot: CaptureFolders, base: Path) -> Folder:
     files |= in_folders
     if spot.stands_for == "trace_view.json":
         files = {spot.stands_for: spot.output / spot.names[0]}
-    about, info_rank = _recording_files(spot)
     databases, database_rank = _database_files(spot)
+    about, info_rank = _recording_files(spot, database_rank if spot.stands_for else None)
     rank = database_rank if database_rank is not None else info_rank
     folder = Folder(
         rank=-1 if rank is None else rank,
@@ -120,7 +120,7 @@ def _folder_at(spot: CaptureFolders, base: Path) -> Folder:
         output=spot.output,
         files={**files, **about},
         databases=databases,
-        name=show_relative(spot.root, base),
+        name=show_relative(spot.output / spot.names[0] if spot.stands_for else spot.root, base),
         below_input=spot.root != base,
         size_bytes=sum(_file_size(file) for file in (*files.values(), *databases.values())),
     )
@@ -166,13 +166,16 @@ def _file_size(path: Path) -> int:
         return 0
 
 
-def _recording_files(spot: CaptureFolders) -> tuple[dict[str, Path], int | None]:
-    """The files about the recording, which lie beside the output, and the rank in their name."""
+def _recording_files(spot: CaptureFolders, of_rank: int | None) -> tuple[dict[str, Path], int | None]:
+    """The files about the recording, which lie beside the output, and the rank in their name; of this rank alone where
+    one is given."""
     found: dict[str, Path] = {}
     rank = None
     for folder in dict.fromkeys((spot.root, spot.output)):
         for name in _file_names(folder):
             match = PROFILER_INFO.match(name)
+            if match and of_rank is not None and match[1] and int(match[1]) != of_rank:
+                continue
             if match and "profiler_info.json" not in found:
                 found["profiler_info.json"] = folder / name
                 rank = int(match[1]) if match[1] else None
@@ -250,8 +253,9 @@ def _mapped_rank(folder: Folder) -> int | None:
 
 
 def _named_rank(folder: Folder) -> int | None:
-    """The rank that the folder's name tells, or one around it; the name that a profiler gave tells the host."""
-    own = folder.root.name
+    """The rank that the name of the folder tells, or of a database by itself, or of a folder around it; the name that
+    a profiler gave tells the host."""
+    own = Path(folder.name).name or folder.root.name
     told = None if _STAMP.search(own) else rank_in_name(own)
     return told if told is not None else rank_of_folders(reversed(Path(folder.name).parts[:-1]))
 

@@ -86,6 +86,16 @@ def open_readonly(path: Path, notes: Notes) -> sqlite3.Connection:
     return connection
 
 
+def table_names(path: Path) -> frozenset[str]:
+    """The names of the tables of a database; none where it is no database, or cannot be opened."""
+    try:
+        with contextlib.closing(open_readonly(path, Notes())) as connection:
+            listed = all_rows(connection, "SELECT name FROM sqlite_master WHERE type = 'table'")
+            return frozenset(str(name) for (name,) in listed)
+    except (Unreadable, *FAILURES):
+        return frozenset()
+
+
 def _only_tables(action: int, first: str | None, second: str | None, base: str | None, view: str | None) -> int:
     """Lets tables be read, but no views: the query behind one comes from the file and may never end."""
     return sqlite3.SQLITE_OK if view is None else sqlite3.SQLITE_DENY

@@ -48,6 +48,8 @@ class Decoder:
     host_us: float = 24.0
     """Host time of one operator under inference mode; 45 in training."""
     schedule_us: float = 300.0
+    drawn_us: float = 0.0
+    """What drawing a number for each word of the vocabulary takes; without it each request gets its likeliest token."""
     troubles: Troubles = field(default_factory=Troubles)
 
     def step(self, layout: Layout, rank: int, number: int) -> Iterator[do.Instruction]:
@@ -126,10 +128,12 @@ class _Step:
             yield do.AwaitCommunication()
 
     def _sample(self) -> Iterator[do.Instruction]:
-        """The scores of every request's last token, and the best of them."""
+        """The scores of every request's last token, and the best of them, or one by chance."""
         w = self.w
         yield serving.normalise((self.rows, w.hidden), self.host)
         yield serving.linear(self.prompts, w.hidden, self.vocabulary, self.host)
         yield from self._communicate("c10d::_allgather_base_", "allGather", 2 * self.prompts * w.vocabulary)
         yield serving.widen((self.prompts, w.vocabulary), self.host)
+        if w.drawn_us:
+            yield serving.draw((self.prompts, w.vocabulary), w.drawn_us, self.host)
         yield serving.choose((self.prompts, w.vocabulary), self.host)

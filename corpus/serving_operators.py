@@ -26,6 +26,8 @@ _SEARCHED_PER_US = 151_936 / 147
 _VECTOR_CORES = 40
 _LARGE_ROWS = 128
 """CANN takes MatMulV3 for products with many rows, MatMulV2 for those of decoding."""
+_MAIN_STREAM = 2
+"""Where the model computes."""
 _BLOCK = 128
 """Tokens of one block of the cache, vllm-ascend's default."""
 _CUBE = (("mac", 0.18), ("scalar", 0.12), ("mte1", 0.35), ("mte2", 0.91), ("fixpipe", 0.04))
@@ -113,6 +115,13 @@ def widen(shape: tuple[int, int], host_us: float) -> Launch:
     info = KernelInfo("Cast", "AI_VECTOR_CORE", 40, 0, tensors(shape), tensors(shape, dtype="FLOAT"), shares=_VECTOR)
     kernel = Kernel("aclnnCast_CastAiCore_Cast", us, info)
     return _launch("npu::_npu_dtype_cast", "aclnnCast", kernel, host_us, of=shape, gives=shape)
+
+
+def draw(shape: tuple[int, int], us: float, host_us: float) -> Launch:
+    """A random number for each word and request, by the unit that makes nothing else."""
+    info = KernelInfo("DSARandomUniform", "DSA_SQE", 1, 0, tensors(shape), tensors(shape, dtype="FLOAT"))
+    kernel = Kernel("aclnnInplaceUniform_DSARandomUniformAiCore_DSARandomUniform", us, info, stream=_MAIN_STREAM)
+    return _launch("aten::uniform_", "aclnnInplaceUniform", kernel, host_us, of=shape, gives=shape)
 
 
 def choose(shape: tuple[int, int], host_us: float) -> Launch:

@@ -373,6 +373,30 @@ def test_databases_side_by_side_are_the_ranks_of_one_job(name: str, capture: Cap
     ]
 
 
+@pytest.mark.parametrize(
+    ("names", "ranks"),
+    [
+        (("trace_view_rank3.json", "trace_view_rank5.json"), (3, 5)),
+        (("trace_view_3.json", "trace_view_5.json"), (3, 5)),
+        (("rank-3_trace_view.json", "rank-5_trace_view.json"), (3, 5)),
+        (("trace_view.first.json", "trace_view.second.json"), (0, 1)),
+    ],
+)
+def test_timelines_side_by_side_are_the_ranks_of_one_job(
+    names: tuple[str, str], ranks: tuple[int, int], capture: Capture, tmp_path: Path
+) -> None:
+    for trace, name in zip(sorted(capture("text", case="healthy").rglob("trace_view.json")), names, strict=False):
+        shutil.copy(trace, tmp_path / name)
+    run, sources = open_input(tmp_path)
+    assert run.ranks == ranks
+    assert all(len(source.read(HostCall)) for source in sources)
+
+
+def test_a_timeline_of_something_else_is_no_capture(tmp_path: Path) -> None:
+    (tmp_path / "trace_view_rank0.json").write_text('{"rank": 0}')
+    refusal(tmp_path)
+
+
 def test_of_databases_side_by_side_the_one_that_was_given_is_read(capture: Capture, tmp_path: Path) -> None:
     databases = side_by_side(capture("database", case="healthy"), tmp_path / "flat", "ascend_pytorch_profiler_*.db")
     for rank, database in enumerate(databases):

@@ -50,6 +50,7 @@ FURTHER_FILES = (
 OUTPUT = "ASCEND_PROFILER_OUTPUT"
 PROFILER_DATABASE = re.compile(r"^ascend_(pytorch|mindspore)(?:_profiler)?(?:_(\d{1,9}))?\.db$")
 ANALYSIS_DATABASES = ("analysis.db", "communication_analyzer.db")
+_RENAMED_TRACE = re.compile(r"(.*[-_. ])?trace_view([-_. (].*)?\.json")
 PROFILER_INFO = re.compile(r"^profiler_info(?:_(\d{1,9}))?\.json$")
 _SUFFIXES = ("_ascend_pt", "_ascend_ms")
 _WITHIN_A_CAPTURE = frozenset({"FRAMEWORK", "logs", msprof.OUTPUT})
@@ -119,8 +120,17 @@ def detect(listing: Listing) -> Iterator[Candidate]:
     elif found := list(_of_msprof(listing)):
         yield from found
     else:
-        databases = (name for name in files if name.endswith(".db"))
-        yield from (_database_alone(folder, name) for name in databases if table_names(folder / name) >= _TABLES)
+        yield from _renamed_files(listing)
+
+
+def _renamed_files(listing: Listing) -> Iterator[CaptureFolders]:
+    """What somebody copied into a folder under other names, as the timelines of several ranks: each is a capture."""
+    folder = listing.folder
+    for name in listing.files:
+        if name.endswith(".db") and table_names(folder / name) >= _TABLES:
+            yield _database_alone(folder, name)
+        elif _RENAMED_TRACE.fullmatch(name) and is_ascend_trace(file_head(folder / name)):
+            yield _trace_alone(folder, name)
 
 
 def _of_output(listing: Listing) -> Iterator[CaptureFolders]:
@@ -142,6 +152,11 @@ def _databases_of_ranks(files: Iterable[str]) -> tuple[str, ...]:
 def _database_alone(folder: Path, name: str) -> CaptureFolders:
     """The capture of a database by itself, whatever lies beside it."""
     return CaptureFolders(_root_of_output(folder), output=folder, names=(name,), stands_for="profiler")
+
+
+def _trace_alone(folder: Path, name: str) -> CaptureFolders:
+    """The capture of a timeline by itself."""
+    return CaptureFolders(folder, output=folder, names=(name,), stands_for="trace_view.json")
 
 
 def _is_of_framework(listing: Listing) -> bool:
@@ -191,7 +206,7 @@ def _of_file(listing: Listing) -> Iterator[Candidate]:
     elif name.endswith(".db"):
         yield _database_alone(folder, name)
     elif is_ascend_trace(file_head(folder / name)) and not is_packed(folder / name):
-        yield CaptureFolders(folder, output=folder, names=(name,), stands_for="trace_view.json")
+        yield _trace_alone(folder, name)
 
 
 def inner_folders(listing: Listing) -> frozenset[str]:

@@ -48,6 +48,7 @@ from advisor.sources.listing import show_name, show_relative
 from advisor.sources.rank_names import rank_in_name, rank_of_folders
 
 _STAMP = re.compile(r"_(\d{14,17})_ascend_(?:pt|ms)$|^PROF_\d+_(\d{14,17})_")
+_NUMBER_AT_END = re.compile(r"(?<!\d)(\d+)\)?$")
 _LONGEST_NUMBER = 5
 """A longer one is a date or the number of a process."""
 CLOCKS_APART_NS = 60_000_000_000
@@ -114,13 +115,15 @@ def _folder_at(spot: CaptureFolders, base: Path) -> Folder:
     databases, database_rank = _database_files(spot)
     about, info_rank = _recording_files(spot, database_rank if spot.stands_for else None)
     rank = database_rank if database_rank is not None else info_rank
+    lone = spot.names[0] if spot.stands_for else ""
     folder = Folder(
         rank=-1 if rank is None else rank,
         root=spot.root,
         output=spot.output,
         files={**files, **about},
         databases=databases,
-        name=show_relative(spot.output / spot.names[0] if spot.stands_for else spot.root, base),
+        name=show_relative(spot.output / lone if lone else spot.root, base),
+        lone=lone,
         below_input=spot.root != base,
         size_bytes=sum(_file_size(file) for file in (*files.values(), *databases.values())),
     )
@@ -255,7 +258,7 @@ def _mapped_rank(folder: Folder) -> int | None:
 def _named_rank(folder: Folder) -> int | None:
     """The rank that the name of the folder tells, or of a database by itself, or of a folder around it; the name that
     a profiler gave tells the host."""
-    own = Path(folder.name).name or folder.root.name
+    own = folder.lone or folder.root.name
     told = None if _STAMP.search(own) else rank_in_name(own)
     return told if told is not None else rank_of_folders(reversed(Path(folder.name).parts[:-1]))
 
@@ -301,15 +304,19 @@ def _process_name(folder: Folder) -> str:
 
 
 def _number_as_name(folder: Folder) -> int | None:
-    """The nearest folder around a capture whose name is a number and nothing else."""
-    names = reversed(Path(folder.name).parts)
+    """The nearest folder around a capture whose name is a number and nothing else; the one at the end of a lone file's
+    name before that."""
+    ends = _NUMBER_AT_END.search(Path(folder.lone).stem)
+    names = (*([ends[1]] if ends else []), *reversed(Path(folder.name).parts))
     return next((int(name) for name in names if name.isdecimal() and len(name) <= _LONGEST_NUMBER), None)
 
 
 def _worker_name(folder: Folder) -> str:
-    """The process that wrote a capture: its folder's name without the time, hence host and process id."""
+    """The process that wrote a capture: its folder's name without the time, hence host and process id; a lone file."""
     if folder.by_msprof:
         return device_identity(folder)
+    if folder.lone:
+        return folder.name
     stamp = _STAMP.search(folder.root.name)
     return folder.root.name[: stamp.start()] if stamp else ""
 

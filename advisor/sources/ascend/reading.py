@@ -110,6 +110,8 @@ class Description:
     """`profiler` (ascend_pytorch_profiler*.db) and `analysis` (analysis.db), where they are there."""
     name: str = ""
     """How damage names the folder: its path relative to the input, empty when it is the input."""
+    lone: str = ""
+    """The name of the one file that is the capture, where it has a name of its own or lies beside those of others."""
     below_input: bool = False
     """Whether it lies below the folder that was given, so that the folder above it may be read too."""
     size_bytes: int = 0

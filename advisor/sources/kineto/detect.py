@@ -37,8 +37,9 @@ _MARKS = (
 _OWN_HEADER = (b'"schemaVersion"', b'"deviceProperties"')
 """What Kineto writes before anything else."""
 _NUMBER = re.compile(r"\d+")
-HEADS_TRIED = 64
-"""Files of other names that are looked into, folder by folder: a folder of anything may hold very many."""
+MOST_FOREIGN = 64
+"""Files of other names that are looked into and are no trace, folder by folder: a folder of anything may hold very
+many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +65,17 @@ def detect(listing: Listing) -> Iterator[Candidate]:
 
 def _traces_by_heads(listing: Listing, names: Sequence[str]) -> list[str]:
     """The files that begin as a trace; those that were cut off before that shows, where one of the same naming does."""
-    others = [name for name in names if _JSON_NAME.fullmatch(name)][:HEADS_TRIED]
-    heads = {name: file_head(listing.folder / name) for name in others}
-    namings = {_naming(name) for name, start in heads.items() if begins_as_trace(start)}
-    return [
-        name
-        for name, start in heads.items()
-        if begins_as_trace(start) or (_naming(name) in namings and _may_be_cut_off(start))
-    ]
+    traces, foreign = list[str](), dict[str, bytes]()
+    for name in (name for name in names if _JSON_NAME.fullmatch(name)):
+        if begins_as_trace(start := file_head(listing.folder / name)):
+            traces.append(name)
+        elif len(foreign) < MOST_FOREIGN:
+            foreign[name] = start
+        else:
+            break
+    namings = set(map(_naming, traces))
+    rests = [name for name, start in foreign.items() if _naming(name) in namings and _may_be_cut_off(start)]
+    return sorted([*traces, *rests])
 
 
 def _naming(name: str) -> str:

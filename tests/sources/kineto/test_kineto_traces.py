@@ -32,6 +32,7 @@ from advisor.pipeline import measured_run, open_profile
 from advisor.sources import archive_limits, open_input
 from advisor.sources.files import packed
 from advisor.sources.kineto.collectives import bus_factor, op_of
+from advisor.sources.kineto.detect import MOST_FOREIGN
 from advisor.sources.kineto.host_calls import activity_of_call
 from advisor.sources.kineto.kernel_names import direct_collective, function_name, is_communication
 from advisor.sources.kineto.kernels import shapes_as_text, types_as_text
@@ -919,6 +920,13 @@ def test_of_traces_under_names_of_their_own_one_that_was_cut_off_is_told_with_it
     write(tmp_path / f"metrics_1.{ending}", {"loss": 1})
     found = advisor.diagnose(tmp_path)
     assert [one.file for one in found.unread] == [cut.name]
+
+
+def test_traces_under_names_of_their_own_are_all_read_however_many_there_are(tmp_path: Path) -> None:
+    ranks = 2 * MOST_FOREIGN
+    for rank in range(ranks):
+        write(tmp_path / f"job_rank-{rank}.json", trace(training(), rank, ranks))
+    assert open_input(tmp_path)[0].ranks == tuple(range(ranks))
 
 
 @pytest.mark.parametrize("ending", ["json", "json.gz"])

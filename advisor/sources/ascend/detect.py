@@ -200,7 +200,8 @@ def _of_file(listing: Listing) -> Iterator[Candidate]:
     if name in listing.files and is_output([name]):
         yield from (capture for capture in _of_output(listing) if name in capture.names)
     elif msprof.is_result(name):
-        yield from _of_msprof(Listing(folder, listing.folders, listing.files))
+        rest = tuple(other for other in listing.files if not msprof.are_rivals(name, other))
+        yield from _of_msprof(Listing(folder, listing.folders, rest))
     elif msprof.is_renamed_database(name):
         yield CaptureFolders(folder, output=folder, results=msprof.Results(databases={"profiler": folder / name}))
     elif name.endswith(".db"):

@@ -115,6 +115,14 @@ def is_result(name: str) -> bool:
     return parse_name(name) is not None or _DATABASE.fullmatch(name) is not None
 
 
+def are_rivals(name: str, other: str) -> bool:
+    """Whether two files hold the same of two exports, so that the newer one would be read."""
+    if name == other or not is_result(name) or not is_result(other):
+        return False
+    one, two = parse_name(name), parse_name(other)
+    return one is two if one is None or two is None else one[:2] == two[:2]
+
+
 def is_renamed_database(name: str) -> bool:
     """Whether a file may be a database of msprof that lost the time in its name."""
     return name.startswith("msprof") and name.endswith(".db") and _DATABASE.fullmatch(name) is None

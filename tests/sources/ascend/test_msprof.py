@@ -429,6 +429,19 @@ def test_a_database_of_msprof_has_the_tables_of_the_other_one(capture: Capture, 
             np.testing.assert_array_equal(ours[column], known[column])
 
 
+def test_of_several_exports_the_one_that_was_given_is_read(capture: Capture, tmp_path: Path):
+    databases = sorted(capture("database").rglob("ascend_pytorch_profiler_[01].db"))
+    texts = {f"op_statistic_{year}0101000000.csv": TOTALS for year in (2025, 2026)}
+    write(tmp_path / "text", texts)
+    (tmp_path / "database").mkdir()
+    for year, told in zip((2025, 2026), databases, strict=True):
+        os.symlink(told, tmp_path / "database" / f"msprof_{year}0101000000.db")
+    for given in (*(tmp_path / "text").iterdir(), *(tmp_path / "database").iterdir()):
+        _, source = only(given)
+        assert isinstance(source, Folder)
+        assert [*source.files.values(), *source.databases.values()] == [given]
+
+
 @pytest.mark.parametrize("text", ["", "x", SUMMARY, SUMMARY[:40], "\0" * 400, "Device_id,Op Name\n0,a\n"])
 def test_damaged_files_end_in_a_sentence(tmp_path: Path, text: str):
     output = tmp_path / PROF / "mindstudio_profiler_output"

@@ -25,7 +25,9 @@ hypothesis.settings.register_profile(  # how busy the machine is tells nothing o
 )
 hypothesis.settings.register_profile("nightly", deadline=None, database=None, print_blob=True)
 hypothesis.settings.load_profile(TIER)
-gc.set_threshold(1_000_000)  # as in the command itself; a generated job is hundreds of thousands of objects, none garbage
+gc.set_threshold(
+    1_000_000
+)  # as in the command itself; a generated job is hundreds of thousands of objects, none garbage
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -51,10 +51,14 @@ _NULL, _FLOAT, _ZERO, _ONE, _FIRST_BLOB, _FIRST_TEXT = 0, 7, 8, 9, 12, 13
 _TYPES = np.arange(128)
 """How one byte says what a cell is: a number of 1 to 8 bytes, a float, 0, 1, or from 12 on a blob or text by length."""
 _NUMBER_BYTES = np.array([0, 1, 2, 3, 4, 6, 8, 8] + [0] * 120)
+_RESERVED = (_TYPES > _ONE) & (_TYPES < _FIRST_BLOB)
+_UNUSUAL = 255
+"""Of how many bytes a cell is called whose type takes more than one byte, or is reserved."""
 _TYPE_BYTES = np.where(_TYPES < _FIRST_BLOB, _NUMBER_BYTES, (_TYPES - _FIRST_BLOB) // 2).astype(np.uint8)
+_TYPE_BYTES[_RESERVED] = _UNUSUAL
+_BYTES_BY_TYPE = _TYPE_BYTES.tobytes().ljust(256, bytes([_UNUSUAL]))
 _SHIFTS = np.array([63, 56, 48, 40, 32, 16, 0, 0, 63, 63] + [0] * 118, np.int64)
 """By type: how far a word that begins with the cell is moved to hold it alone."""
-_RESERVED = (_TYPES > _ONE) & (_TYPES < _FIRST_BLOB)
 _WHOLE = (_TYPES <= _ONE) & (_TYPES != _FLOAT)
 _NUMBER = _TYPES <= _ONE
 _DIGITS = _WHOLE | ((_TYPES % 2 == 1) & (_TYPES > _FIRST_TEXT) & (_TYPES <= _FIRST_TEXT + 2 * _LONGEST_NUMBER))
@@ -327,14 +331,15 @@ class _Rows:
         at = at[:rows] + 1
         heads = np.ndarray(len(self._content) - columns + 1, f"V{columns}", self._content, strides=(1,))[at]
         types = np.ascontiguousarray(heads.view(np.uint8).reshape(rows, columns).T)
-        usual = types < len(_TYPES)
-        if not usual.all():
-            self._cut(_first(np.asarray(~usual.all(axis=0))))
-            types = types[:, : len(self._at)]
+        # a third of the time that an index by them takes
+        sizes = np.frombuffer(types.tobytes().translate(_BYTES_BY_TYPE), np.uint8).reshape(columns, rows)
+        if (wrong := sizes == _UNUSUAL).any():
+            self._cut(_first(np.asarray(wrong.any(axis=0))))
         rows = len(self._at)
-        ends = np.cumsum(_TYPE_BYTES[types], axis=0, dtype=np.int32)
-        wrong = np.asarray(_RESERVED[types].any(axis=0))
-        self._cut(_first(wrong | (ends[-1] + columns + 1 != size[:rows])))
+        ends = sizes[:, :rows].astype(np.int32)
+        for column in range(1, columns):  # an eighth of the time that `cumsum` takes
+            ends[column] += ends[column - 1]
+        self._cut(_first(ends[-1] + columns + 1 != size[:rows]))
         rows = len(self._at)
         return types[:, :rows], ends[:, :rows], at[:rows] + columns
 
@@ -344,11 +349,15 @@ class _Rows:
             return np.empty(0, np.float64 if kind == "float" else np.int64), 0
         texts = kind == "integer" and self._stored.plain_text
         known = _NUMBER if kind == "float" else _DIGITS if texts else _WHOLE
-        usual = _first(~known[types])
-        if kind != "float" and types[0] >= _FIRST_TEXT and (types == types[0]).all():
-            return self._digits(at, int(types[0]), usual)
-        words = _words(self._content, ">i8")[at].astype(np.int64)
-        cells = words >> _SHIFTS[types]
+        first = int(types[0])
+        if (types == first).all():
+            usual = len(types) * bool(known[first])
+            if kind != "float" and first >= _FIRST_TEXT:
+                return self._digits(at, first, usual)
+            return self._alike_cells(at, first, kind), usual
+        usual = _first(~known.take(types))
+        words = self._words_at(at)
+        cells = words >> _SHIFTS.take(types)
         cells[types == _ZERO], cells[types == _ONE] = 0, 1
         if kind == "float":
             numbers = np.where(types == _FLOAT, words.view(np.float64), cells)
@@ -361,6 +370,23 @@ class _Rows:
                 cells[rows], good = self._digits(at[rows], text, len(rows))
                 usual = min(usual, int(rows[good])) if good < len(rows) else usual
         return cells, usual
+
+    def _alike_cells(self, at: Array, cell: int, kind: Kind) -> Array:
+        """The numbers that begin here and are all of one type, as most columns are."""
+        store = np.float64 if kind == "float" else np.int64
+        if cell == _NULL:
+            return np.full(len(at), np.nan if kind == "float" else MISSING, store)
+        if cell in (_ZERO, _ONE):
+            return np.full(len(at), cell - _ZERO, store)
+        words = self._words_at(at)
+        if cell == _FLOAT and kind == "float":
+            return words.view(np.float64)
+        words >>= _SHIFTS[cell]
+        return words.astype(store, copy=False)
+
+    def _words_at(self, at: Array) -> Array:
+        """The eight bytes that begin at each of these places, as numbers."""
+        return _words(self._content, ">i8")[at].astype(np.int64)
 
     def _digits(self, at: Array, text: int, usual: int) -> tuple[Array, int]:
         """Texts of one length that are whole numbers, and how many come before the first that is none."""

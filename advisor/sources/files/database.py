@@ -45,6 +45,8 @@ _LOOKUPS = 500
 """Ids looked up by one statement; old SQLite allows 999."""
 _DENSE = 1 << 24
 """Span of ids up to which a table of all of them is smaller than sorting them is slow."""
+_SPREAD = 4
+"""Keys with so many possible ones for each are found in a table of all of them; it is as large as two columns."""
 NOT_COLLECTED = ("", "N/A")
 
 _WITHOUT_LOCKS = "win32-none" if os.name == "nt" else "unix-none"
@@ -327,12 +329,24 @@ def match_keys(keys: Array, wanted: Array) -> Array:
     """For each wanted key the place where `keys` holds it first, -1 where it does not."""
     if not len(keys):
         return np.full(len(wanted), -1, np.int64)
+    low, span = int(keys.min()), int(keys.max()) - int(keys.min())
+    if low != MISSING and span < _SPREAD * len(keys):
+        return _match_close_keys(keys, wanted, low, span)
     if (keys[1:] >= keys[:-1]).all():
         found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     else:
         order = np.argsort(keys, kind="stable")
         found = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
     return np.where((keys[found] == wanted) & (wanted != MISSING), found, -1)
+
+
+def _match_close_keys(keys: Array, wanted: Array, low: int, span: int) -> Array:
+    """The same of keys that lie close together, by a table of all places: nothing is sorted nor searched."""
+    place = np.full(span + 2, -1, np.int32)  # the last stands for keys that lie outside
+    place[keys[::-1] - low] = np.arange(len(keys) - 1, -1, -1)  # of equal ones the first is written last
+    at = wanted.astype(np.int64) - low
+    at[(wanted < low) | (wanted > low + span)] = span + 1
+    return place[at].astype(np.int64)
 
 
 def distinct_ids(ids: Array) -> tuple[Array, Array]:

@@ -128,6 +128,23 @@ def test_matching_finds_the_first_place_of_each_key_and_null_matches_nothing(
     assert match_keys(np.array(keys, np.int64), np.array(wanted, np.int64)).tolist() == expected
 
 
+NEAR, FAR = st.integers(-9, 9), st.integers(-(2**63) + 1, 2**63 - 1)
+
+
+@given(
+    st.lists(NEAR)
+    | st.lists(FAR | NEAR)
+    | st.lists(NEAR | st.just(MISSING))
+    | st.lists(NEAR).map(lambda keys: [2**62 + key for key in keys]),
+    st.lists(NEAR | FAR | NEAR.map(lambda key: 2**62 + key) | st.just(MISSING)),
+)
+def test_keys_are_matched_alike_whether_they_lie_close_together_or_far_apart(
+    keys: list[int], wanted: list[int]
+) -> None:
+    found = match_keys(np.array(keys, np.int64), np.array(wanted, np.int64))
+    assert found.tolist() == [keys.index(key) if key in keys and key != MISSING else -1 for key in wanted]
+
+
 @pytest.mark.parametrize("content", [b"", b"no database at all", b"SQLite format 3\0" + b"\xff" * 200])
 def test_what_is_no_database_cannot_be_read_and_is_noted(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.db"

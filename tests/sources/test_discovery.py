@@ -392,6 +392,46 @@ def test_timelines_side_by_side_are_the_ranks_of_one_job(
     assert all(len(source.read(HostCall)) for source in sources)
 
 
+TOLD = ("kernel_details.csv", "step_trace_time.csv", "op_statistic.csv", "api_statistic.csv", "trace_view.json")
+
+
+@pytest.mark.parametrize("spelling", ["{}_rank{}.{}", "rank-{1}_{0}.{2}", "{} ({}).{}", "job.{1}.{0}.{2}"])
+def test_tables_with_words_of_somebody_around_their_names_are_the_files_of_one_capture_each(
+    spelling: str, capture: Capture, tmp_path: Path
+) -> None:
+    for rank, output in enumerate(sorted(capture("text", case="healthy").rglob("ASCEND_PROFILER_OUTPUT"))[:2]):
+        for name in TOLD:
+            stem, _, ending = name.partition(".")
+            shutil.copy(output / name, tmp_path / spelling.format(stem, rank, ending))
+    run, sources = open_input(tmp_path)
+    assert run.ranks == (0, 1)
+    for source in sources:
+        assert isinstance(source, Folder)
+        assert sorted(source.files) == sorted(TOLD)
+        assert len({str(source.rank) in path.name for path in source.files.values()}) == 1
+    given = spelling.format("kernel_details", 1, "csv")
+    (alone,) = open_input(tmp_path / given)[1]
+    assert isinstance(alone, Folder)
+    assert sorted(alone.files) == sorted(TOLD)
+    assert alone.files["kernel_details.csv"].name == given
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_a_table_under_any_name_is_told_by_its_headings(name: str, capture: Capture, tmp_path: Path) -> None:
+    given = tmp_path / f"attached.{name.partition('.')[2]}"
+    shutil.copy(next(capture("text", case="healthy").rglob(name)), given)
+    (source,) = open_input(given)[1]
+    assert isinstance(source, Folder)
+    assert source.files == {name: given}
+
+
+def test_tables_of_something_else_are_no_capture(tmp_path: Path) -> None:
+    (tmp_path / "kernel_details_summary.csv").write_text("Name,Share\nMatMul,0.5\n")
+    (tmp_path / "kernel_details.backup.csv").write_bytes(b"")
+    refusal(tmp_path)
+    refusal(tmp_path / "kernel_details_summary.csv")
+
+
 def test_a_timeline_of_something_else_is_no_capture(tmp_path: Path) -> None:
     (tmp_path / "trace_view_rank0.json").write_text('{"rank": 0}')
     refusal(tmp_path)

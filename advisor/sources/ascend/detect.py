@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from advisor.sources.ascend import msprof
+from advisor.sources.ascend.renamed import renamed_capture_of, renamed_captures
 from advisor.sources.family import Candidate
-from advisor.sources.files.database import table_names
-from advisor.sources.files.heads import file_head, is_gpu_trace, is_packed, is_trace
 from advisor.sources.listing import Listing
 
 NAME = "Ascend"
@@ -50,13 +49,9 @@ FURTHER_FILES = (
 OUTPUT = "ASCEND_PROFILER_OUTPUT"
 PROFILER_DATABASE = re.compile(r"^ascend_(pytorch|mindspore)(?:_profiler)?(?:_(\d{1,9}))?\.db$")
 ANALYSIS_DATABASES = ("analysis.db", "communication_analyzer.db")
-_RENAMED_TRACE = re.compile(r"(.*[-_. ])?trace_view([-_. (].*)?\.json")
 PROFILER_INFO = re.compile(r"^profiler_info(?:_(\d{1,9}))?\.json$")
 _SUFFIXES = ("_ascend_pt", "_ascend_ms")
 _WITHIN_A_CAPTURE = frozenset({"FRAMEWORK", "logs", msprof.OUTPUT})
-_TABLES = frozenset({"STRING_IDS", "TASK"})
-"""What the database of a profiler holds, whatever it is called."""
-_ASCEND = (b"Ascend Hardware", b"Overlap Analysis", b'"cat":"async_npu"', b'"HostToDevice"', b"PTA", b"AscendCL@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +60,9 @@ class CaptureFolders(Candidate):
 
     output: Path = Path()
     names: tuple[str, ...] = ()
-    stands_for: str = ""
-    """For a lone file with a name of its own: `trace_view.json` or `profiler`, what it is."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Where files have names of their own, or lie beside those of others: their names by what they are, such as
+    `trace_view.json`, and `profiler` for the database."""
     results: msprof.Results | None = None
     """What msprof wrote, where it made the capture and no framework did."""
 
@@ -108,7 +104,9 @@ def detect(listing: Listing) -> Iterator[Candidate]:
         yield from _of_file(listing)
         return
     folder, files = listing.folder, listing.files
-    if is_output((*files, *listing.folders, *(name for name, _ in listing.aside))):
+    if msprof.KERNELS in files:  # without the time of its export in its name
+        yield from _renamed_files(listing)
+    elif is_output((*files, *listing.folders, *(name for name, _ in listing.aside))):
         yield from _of_output(listing)
     elif folder.name == OUTPUT:
         yield Candidate(folder, kind="hollow")
@@ -124,13 +122,18 @@ def detect(listing: Listing) -> Iterator[Candidate]:
 
 
 def _renamed_files(listing: Listing) -> Iterator[CaptureFolders]:
-    """What somebody copied into a folder under other names, as the timelines of several ranks: each is a capture."""
-    folder = listing.folder
-    for name in listing.files:
-        if name.endswith(".db") and table_names(folder / name) >= _TABLES:
-            yield _database_alone(folder, name)
-        elif _RENAMED_TRACE.fullmatch(name) and is_ascend_trace(file_head(folder / name)):
-            yield _trace_alone(folder, name)
+    """What somebody copied into a folder under other names, as the timelines of several ranks."""
+    for files in renamed_captures(listing.folder, listing.files):
+        yield _of_renamed(listing.folder, files)
+
+
+def _of_renamed(folder: Path, files: Mapping[str, str]) -> CaptureFolders:
+    """The capture of files by what they are, whatever lies beside them."""
+    names = tuple(files.values())
+    results = None
+    if msprof.KERNELS in files:
+        results = msprof.Results({msprof.FILES.get(kind, kind): (folder / name,) for kind, name in files.items()})
+    return CaptureFolders(_root_of_output(folder), output=folder, names=names, renamed=files, results=results)
 
 
 def _of_output(listing: Listing) -> Iterator[CaptureFolders]:
@@ -140,23 +143,13 @@ def _of_output(listing: Listing) -> Iterator[CaptureFolders]:
     rest = tuple(name for name in listing.files if name not in apart)
     if not apart or any(name in TEXT_FILES for name in rest):
         yield CaptureFolders(_root_of_output(folder), output=folder, names=rest)
-    yield from (_database_alone(folder, name) for name in apart)
+    yield from (_of_renamed(folder, {"profiler": name}) for name in apart)
 
 
 def _databases_of_ranks(files: Iterable[str]) -> tuple[str, ...]:
     """The databases of several ranks that lie side by side; none where all are of one."""
     ranks = {match[2]: match[0] for match in map(PROFILER_DATABASE.match, files) if match and match[2]}
     return tuple(ranks.values()) if len(ranks) > 1 else ()
-
-
-def _database_alone(folder: Path, name: str) -> CaptureFolders:
-    """The capture of a database by itself, whatever lies beside it."""
-    return CaptureFolders(_root_of_output(folder), output=folder, names=(name,), stands_for="profiler")
-
-
-def _trace_alone(folder: Path, name: str) -> CaptureFolders:
-    """The capture of a timeline by itself."""
-    return CaptureFolders(folder, output=folder, names=(name,), stands_for="trace_view.json")
 
 
 def _is_of_framework(listing: Listing) -> bool:
@@ -204,10 +197,10 @@ def _of_file(listing: Listing) -> Iterator[Candidate]:
         yield from _of_msprof(Listing(folder, listing.folders, rest))
     elif msprof.is_renamed_database(name):
         yield CaptureFolders(folder, output=folder, results=msprof.Results(databases={"profiler": folder / name}))
-    elif name.endswith(".db"):
-        yield _database_alone(folder, name)
-    elif is_ascend_trace(file_head(folder / name)) and not is_packed(folder / name):
-        yield _trace_alone(folder, name)
+    elif files := renamed_capture_of(folder, listing.files, name):
+        yield _of_renamed(folder, files)
+    elif name.endswith(".db"):  # damaged, which is told where it is read
+        yield _of_renamed(folder, {"profiler": name})
 
 
 def inner_folders(listing: Listing) -> frozenset[str]:
@@ -226,8 +219,3 @@ def inner_folders(listing: Listing) -> frozenset[str]:
 def is_output(files: Iterable[str]) -> bool:
     """Whether these are the files of a parsed capture."""
     return any(name in TEXT_FILES or name in ANALYSIS_DATABASES or PROFILER_DATABASE.match(name) for name in files)
-
-
-def is_ascend_trace(start: bytes) -> bool:
-    """Whether this is the start of a timeline as torch_npu writes it."""
-    return is_trace(start) and (any(mark in start for mark in _ASCEND) or not is_gpu_trace(start))

@@ -47,6 +47,8 @@ FILES: Mapping[str, str] = {
     "hccl.json": "hccl.json",
 }
 """What each file is called where another profiler writes the same; the others keep their own names."""
+KERNELS = "op_summary.csv"
+"""What lists kernels here, and nowhere else."""
 LANES = ("task_time.json", "hccl.json", "step_trace.json")
 """Lanes of the timeline in files of their own, which stand in for it where it is not there."""
 ANALYSED = {

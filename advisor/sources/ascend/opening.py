@@ -110,12 +110,12 @@ def _folder_at(spot: CaptureFolders, base: Path) -> Folder:
     files = {name: spot.output / name for name in spot.names if name in (*TEXT_FILES, *FURTHER_FILES)}
     in_folders, hollow = _files_in_folders(spot)
     files |= in_folders
-    if spot.stands_for == "trace_view.json":
-        files = {spot.stands_for: spot.output / spot.names[0]}
+    if spot.renamed:
+        files = {kind: spot.output / name for kind, name in spot.renamed.items() if kind != "profiler"}
     databases, database_rank = _database_files(spot)
-    about, info_rank = _recording_files(spot, database_rank if spot.stands_for else None)
+    about, info_rank = _recording_files(spot, database_rank if spot.renamed else None)
     rank = database_rank if database_rank is not None else info_rank
-    lone = spot.names[0] if spot.stands_for else ""
+    lone = spot.names[0] if spot.renamed else ""
     folder = Folder(
         rank=-1 if rank is None else rank,
         root=spot.root,
@@ -137,7 +137,7 @@ def _folder_at(spot: CaptureFolders, base: Path) -> Folder:
 
 def _files_in_folders(spot: CaptureFolders) -> tuple[dict[str, Path], list[str]]:
     """Text files in a folder that bears their name, as some unpackers leave them; and such folders without the file."""
-    there = [name for name in TEXT_FILES if not spot.stands_for and (spot.output / name).is_dir()]
+    there = [name for name in TEXT_FILES if not spot.renamed and (spot.output / name).is_dir()]
     files = {name: spot.output / name / name for name in there if (spot.output / name / name).is_file()}
     return files, [name for name in there if name not in files]
 
@@ -145,7 +145,8 @@ def _files_in_folders(spot: CaptureFolders) -> tuple[dict[str, Path], list[str]]
 def _folder_of_msprof(spot: CaptureFolders, results: Results, base: Path) -> Folder:
     """The capture of one device, of which no fact can be read yet; its rank is -1 until its files are asked."""
     every = [*results.databases.values(), *(path for parts in results.files.values() for path in parts)]
-    name = show_relative(spot.root, base)
+    lone = spot.names[0] if spot.renamed else ""
+    name = show_relative(spot.output / lone if lone else spot.root, base)
     return Folder(
         rank=-1,
         root=spot.root,
@@ -154,6 +155,7 @@ def _folder_of_msprof(spot: CaptureFolders, results: Results, base: Path) -> Fol
         more={name: parts[1:] for name, parts in results.files.items() if len(parts) > 1},
         databases=results.databases,
         name=f"{name}, device {results.device}" if results.shared else name,
+        lone=lone,
         below_input=spot.root != base,
         size_bytes=sum(map(_file_size, dict.fromkeys(every))),
         by_msprof=True,
@@ -204,8 +206,8 @@ def _database_files(spot: CaptureFolders) -> tuple[dict[str, Path], int | None]:
             found.setdefault("profiler", spot.output / name)
         elif name in ANALYSIS_DATABASES:
             found.setdefault("analysis", spot.output / name)
-    if spot.stands_for == "profiler":
-        found = {"profiler": spot.output / spot.names[0]}
+    if "profiler" in spot.renamed:
+        found = {"profiler": spot.output / spot.renamed["profiler"]}
     return found, rank
 
 

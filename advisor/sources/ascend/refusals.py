@@ -11,8 +11,9 @@ from advisor.messages.errors import InputError, hint_beside
 from advisor.messages.message import Message
 from advisor.messages.shell_words import shell_words
 from advisor.messages.text import Text
-from advisor.sources.ascend.detect import NAME, OUTPUT, RawData, is_ascend_trace
+from advisor.sources.ascend.detect import NAME, OUTPUT, RawData
 from advisor.sources.ascend.msprof import is_renamed_database
+from advisor.sources.ascend.renamed import is_ascend_trace
 from advisor.sources.family import Inventory
 from advisor.sources.files.damage_notes import Note
 from advisor.sources.files.heads import file_head, is_packed

@@ -429,6 +429,21 @@ def test_a_database_of_msprof_has_the_tables_of_the_other_one(capture: Capture, 
             np.testing.assert_array_equal(ours[column], known[column])
 
 
+@pytest.mark.parametrize("spelling", ["{}.{}", "{} (1).{}", "card0_{}.{}"])
+def test_results_that_lost_the_time_in_their_names_are_read(spelling: str, tmp_path: Path):
+    kernels, totals = spelling.format("op_summary", "csv"), spelling.format("op_statistic", "csv")
+    write(tmp_path, {kernels: summary_rows((0, "MatMulV2", 0, 10)), totals: TOTALS})
+    for given in (tmp_path, tmp_path / kernels):
+        run, source = only(given)
+        assert isinstance(source, Folder)
+        assert run.recorder == "msprof"
+        assert {name: path.name for name, path in source.files.items()} == {
+            "kernel_details.csv": kernels,
+            "op_statistic.csv": totals,
+        }
+        assert source.read(Kernel).texts("op_type").values() == ["MatMulV2"]
+
+
 def test_of_several_exports_the_one_that_was_given_is_read(capture: Capture, tmp_path: Path):
     databases = sorted(capture("database").rglob("ascend_pytorch_profiler_[01].db"))
     texts = {f"op_statistic_{year}0101000000.csv": TOTALS for year in (2025, 2026)}

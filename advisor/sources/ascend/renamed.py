@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that somebody copied under names of their own: what each is, and which of them are one capture."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from advisor.sources.ascend import msprof
+from advisor.sources.files.database import table_names
+from advisor.sources.files.heads import file_head, is_gpu_trace, is_packed, is_trace
+
+_HEADINGS: Mapping[str, frozenset[bytes]] = {
+    "op_summary.csv": frozenset({b"Op Name", b"Task Duration(us)"}),
+    "kernel_details.csv": frozenset({b"Name", b"Accelerator Core", b"Duration(us)"}),
+    "op_statistic.csv": frozenset({b"OP Type", b"Count", b"Total Time(us)"}),
+    "step_trace_time.csv": frozenset({b"Step", b"Computing", b"Free"}),
+    "api_statistic.csv": frozenset({b"API Name", b"Time(us)", b"Count"}),
+    "operator_details.csv": frozenset({b"Name", b"Host Self Duration(us)"}),
+    "operator_memory.csv": frozenset({b"Name", b"Size(KB)", b"Allocation Time(us)"}),
+    "memory_record.csv": frozenset({b"Component", b"Timestamp(us)", b"Total Allocated(MB)"}),
+}
+"""By the name that a profiler gives a table: headings that it has, and no other one."""
+_TABLES = frozenset({"STRING_IDS", "TASK"})
+"""What the database of a profiler holds, whatever it is called."""
+_STEMS = "|".join(name.removesuffix(".csv") for name in _HEADINGS)
+_KEPT_STEM = re.compile(rf"(?P<before>.*[-_. ])?(?:{_STEMS}|trace_view|msprof)(?P<after>[-_. (].*)?\.(?:csv|json)")
+"""Names that still hold the one that a profiler gave, as `trace_view_rank0.json` does."""
+_ASCEND = (b"Ascend Hardware", b"Overlap Analysis", b'"cat":"async_npu"', b'"HostToDevice"', b"PTA", b"AscendCL@")
+
+
+def kind_of_file(path: Path) -> str | None:
+    """What a file is whatever it is called: the name that a profiler gives it, `profiler` for its database; None for
+    what none writes."""
+    if path.suffix == ".db":
+        return "profiler" if table_names(path) >= _TABLES else None
+    start = file_head(path)
+    if path.suffix == ".csv":
+        return _kind_of_table(start)
+    return "trace_view.json" if is_ascend_trace(start) and not is_packed(path) else None
+
+
+def renamed_captures(folder: Path, names: Iterable[str]) -> list[dict[str, str]]:
+    """The captures among files of a folder, each as its files by what they are.
+
+    A database is one, and so are text files with the same words around the names that the profiler gave them.
+    """
+    captures: dict[str, dict[str, str]] = defaultdict(dict)
+    for name in names:
+        if (around := _words_around(name)) is not None and (kind := kind_of_file(folder / name)):
+            captures[around].setdefault(kind, name)
+    return list(captures.values())
+
+
+def renamed_capture_of(folder: Path, names: Iterable[str], asked: str) -> dict[str, str]:
+    """The one of these captures that a file is part of; the file alone where its name tells nothing. Empty where it is
+    nothing that a profiler writes."""
+    around = _words_around(asked)
+    for capture in renamed_captures(folder, [name for name in names if around and _words_around(name) == around]):
+        if asked in capture.values():
+            return capture
+    kind = kind_of_file(folder / asked)
+    return {kind: asked} if kind else {}
+
+
+def _words_around(name: str) -> str | None:
+    """What a name says beside the word of the profiler, as `*_rank0`; of a database all of it. None for a name without
+    such a word."""
+    if kept := _KEPT_STEM.fullmatch(name):
+        return f"{kept['before'] or ''}*{kept['after'] or ''}"
+    # of a database of msprof it is told what to call it
+    return name if name.endswith(".db") and not msprof.is_renamed_database(name) else None
+
+
+def is_ascend_trace(start: bytes) -> bool:
+    """Whether this is the start of a timeline as torch_npu writes it."""
+    return is_trace(start) and (any(mark in start for mark in _ASCEND) or not is_gpu_trace(start))
+
+
+def _kind_of_table(start: bytes) -> str | None:
+    heading = start.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0]
+    cells = {cell.strip(b' "\r\t') for cell in heading.split(b",")}
+    return next((kind for kind, needed in _HEADINGS.items() if needed <= cells), None)

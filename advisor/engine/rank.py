@@ -152,8 +152,8 @@ def _can_explain(cause: Finding, symptom: Finding, here: set[int], there: set[in
 
     A rank that is late, by its host or its kernels, shows on the ranks that wait for it, not on itself; but what hosts
     or kernels do on other ranks too does not come from it, except where more than twice what the others have is that
-    rank's alone. Nor does what all ranks have alike make one of them late, nor what is wrong with one rank or its links
-    with those of others.
+    rank's alone. Nor does what all ranks have alike make one of them late, unless that is what it has more of, nor does
+    what is wrong with one rank or its links show on those of others.
     """
     if not here or not there:
         return True
@@ -164,7 +164,8 @@ def _can_explain(cause: Finding, symptom: Finding, here: set[int], there: set[in
     if symptom.is_symptom and symptom.rule.startswith("comm/") and cause.rule.startswith(_OF_ONE_RANK):
         return True
     if symptom.rule.startswith("ranks/") and cause.rule.startswith(_OF_ONE_RANK):
-        return bool(here & there) and _is_mostly_seen_on(there, cause)
+        makes_up = 0 < symptom.saving.us <= cause.extra_us_on(there) * TOLD_APART
+        return bool(here & there) and (makes_up or _is_mostly_seen_on(there, cause))
     return bool(here & there)
 
 
@@ -174,10 +175,7 @@ def _is_mostly_seen_on(ranks: set[int], finding: Finding) -> bool:
     What goes with these ranks is then more than twice what is left. Where it is less, that all ranks have it is a
     problem of its own, which may well be the larger one.
     """
-    us: dict[int, float] = {}
-    for place in finding.seen:
-        if place.rank is not None:
-            us[place.rank] = us.get(place.rank, 0.0) + place.saving_us
+    us = finding.us_by_rank
     there = max((us[rank] for rank in us.keys() & ranks), default=0.0)
     return max((us[rank] for rank in us.keys() - ranks), default=0.0) < there / 3
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from enum import IntEnum
+from statistics import median
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, WithJsonSchema
@@ -216,6 +217,24 @@ class Finding(_Model):
     def brings_about(self) -> Saving:
         """How much of the time of others it accounts for: at least what it weighs."""
         return max(self.worth, self.imposed or self.worth, key=lambda one: one.us)
+
+    @property
+    def us_by_rank(self) -> Mapping[int, float]:
+        """What it costs on each rank on which it was seen, its places added up, µs."""
+        us: dict[int, float] = {}
+        for place in self.seen:
+            if place.rank is not None:
+                us[place.rank] = us.get(place.rank, 0.0) + place.saving_us
+        return us
+
+    def extra_us_on(self, ranks: Collection[int | None]) -> float:
+        """How much more the worst of these ranks can win than the one in the middle of the others that have it, µs."""
+        by_rank = self.us_by_rank
+        others = [us for rank, us in by_rank.items() if rank not in ranks]
+        worst = max(by_rank.values(), default=0.0)
+        there = max((us for rank, us in by_rank.items() if rank in ranks), default=0.0)
+        more = max(there - median(others), 0.0) if others else there
+        return (self.alone or self.saving).us * more / worst if worst > 0 else 0.0
 
     @property
     def is_slight(self) -> bool:

@@ -280,6 +280,18 @@ def test_what_all_ranks_do_is_explained_by_the_rank_that_has_most_of_it(elsewher
     assert [f.rule for f in found] == (["ranks/slow", "host/python"] if linked else ["host/python", "ranks/slow"])
 
 
+@pytest.mark.parametrize(
+    ("elsewhere", "linked"), [((40.0, 40.0, 30.0), True), ((40.0, 40.0, 90.0), True), ((60.0, 70.0, 65.0), False)]
+)
+def test_what_a_rank_has_more_of_than_the_others_makes_it_late(elsewhere: tuple[float, ...], linked: bool) -> None:
+    """Beyond the middle one of the others it loses 60, which makes up the 70 by which it is late, or only 35."""
+    rules = Rules((Rule("host/pauses", ("ranks/late",)), Rule("ranks/late")))
+    places = (Place(rank=9, saving_us=100), *(Place(rank=rank, saving_us=us) for rank, us in enumerate(elsewhere)))
+    pauses = finding("host/pauses", 0.1).model_copy(update={"seen": places})
+    found = {one.rule: one for one in rank_findings([finding("ranks/late", 0.07, ranks=(9,)), pauses], rules)}
+    assert found["ranks/late"].causes == ((pauses.fingerprint,) if linked else ())
+
+
 def test_a_symptom_never_stands_above_what_explains_a_part_of_it_and_lifts_nothing() -> None:
     found = [finding("host/free-time", 0.6), finding("host/small", 0.02), finding("comm/other", 0.1)]
     assert order(found, small=("host/free-time",)) == ["other", "small", "free-time"]

@@ -567,6 +567,17 @@ def test_what_is_said_of_the_same_rank_again_is_a_part_of_its_cause(
     assert folded_under(_diagnosis(cause, late)) == ({"ranks/late": rule} if folded else {})
 
 
+@pytest.mark.parametrize(("elsewhere_us", "won", "folded"), [(80, 0.12, True), (80, 0.155, False), (150, 0.12, False)])
+def test_that_a_rank_is_slow_by_what_it_has_more_of_than_the_others_is_that_time(
+    elsewhere_us: float, won: float, folded: bool
+) -> None:
+    cause = _finding("host/collection", 0.2, symptoms=("ranks/slow",))
+    places = tuple(Place(rank=rank, saving_us=us) for rank, us in ((1, 200.0), (2, elsewhere_us), (3, elsewhere_us)))
+    slow = _finding("ranks/slow", won, causes=("host/collection",), ranks=(1,))
+    found = folded_under(_diagnosis(cause.model_copy(update={"seen": places}), slow))
+    assert found == ({"ranks/slow": "host/collection"} if folded else {})
+
+
 @pytest.mark.parametrize(
     ("seen", "won", "folded"), [((1, 6), 0.26, True), ((6, 1), 0.26, False), ((1, 6), 0.41, False)]
 )

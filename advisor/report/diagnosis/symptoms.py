@@ -122,7 +122,8 @@ def _win_the_same(finding: Finding, cause: Finding, run: Run) -> bool:
 
     What is a mean over all ranks, as their waits are, has the late one's own in it, which is none: of two ranks it is
     half of what that one costs; and they wait in collectives and inside of kernels, each of which is a part. What some
-    of the ranks have makes these late. That ranks are slow on which the cause lies is the same time or a part of it.
+    of the ranks have makes these late. That ranks are slow on which the cause lies is the same time or a part of it; so
+    is that one of them is slower than the others by what it has more of the cause than they.
     """
     won, wins = finding.saving.us, cause.brings_about.us
     of_ranks = [one.rule.startswith(OF_RANKS) for one in (finding, cause)]
@@ -137,6 +138,8 @@ def _win_the_same(finding: Finding, cause: Finding, run: Run) -> bool:
         return 0 < won <= wins * apart
     if of_ranks[0] and None not in seen and seen == seen_on:
         return 0 < won <= wins * apart
+    if of_ranks[0] and not of_ranks[1] and 0 < won <= cause.extra_us_on(seen) * apart:
+        return True
     if of_ranks[1] and finding.rule == _HEAVY_STAGE and not _ranks_of_stages(finding, run) <= seen_on:
         return False
     of_all = all(place.rank is None for place in finding.seen)

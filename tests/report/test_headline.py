@@ -496,12 +496,23 @@ def test_a_finding_about_the_events_of_its_cause_is_the_same_time(
 
 
 @pytest.mark.parametrize(
-    ("rule", "won", "folded"), [("host/python", 0.17, True), ("host/python", 0.1, False), ("compute/cast", 0.17, False)]
+    ("rule", "won", "folded"),
+    [("host/python", 0.17, True), ("host/python", 0.07, False), ("compute/cast", 0.17, False)],
 )
 def test_what_a_host_loses_that_waits_for_its_data_is_the_same_time(rule: str, won: float, folded: bool) -> None:
     cause = _finding("io/dataset", 0.2, symptoms=(rule,))
     effect = _finding(rule, won, causes=("io/dataset",))
     assert folded_under(_diagnosis(cause, effect)) == ({rule: "io/dataset"} if folded else {})
+
+
+@pytest.mark.parametrize(("steps", "folded"), [((1, 2), True), ((1, 2, 3, 4), True), (tuple(range(9)), False)])
+def test_pauses_between_steps_are_one_fewer_than_the_waits_for_data_before_them(
+    steps: tuple[int, ...], folded: bool
+) -> None:
+    cause = _finding("io/dataset", 0.2, symptoms=("host/python",))
+    diagnosis = _diagnosis(cause, _finding("host/python", 0.13, causes=("io/dataset",)))
+    of_steps = diagnosis.model_copy(update={"run": diagnosis.run.model_copy(update={"steps": steps})})
+    assert folded_under(of_steps) == ({"host/python": "io/dataset"} if folded else {})
 
 
 @pytest.mark.parametrize(("won", "folded"), [(0.17, True), (0.24, True), (0.1, False), (0.3, False)])

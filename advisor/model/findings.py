@@ -229,12 +229,22 @@ class Finding(_Model):
 
     def extra_us_on(self, ranks: Collection[int | None]) -> float:
         """How much more the worst of these ranks can win than the one in the middle of the others that have it, µs."""
-        by_rank = self.us_by_rank
-        others = [us for rank, us in by_rank.items() if rank not in ranks]
-        worst = max(by_rank.values(), default=0.0)
-        there = max((us for rank, us in by_rank.items() if rank in ranks), default=0.0)
-        more = max(there - median(others), 0.0) if others else there
-        return (self.alone or self.saving).us * more / worst if worst > 0 else 0.0
+        won = self._won_us_by_rank()
+        others = [us for rank, us in won.items() if rank not in ranks]
+        there = max((us for rank, us in won.items() if rank in ranks), default=0.0)
+        return max(there - median(others), 0.0) if others else there
+
+    def missing_us_on(self, ranks: Collection[int]) -> float:
+        """How much less these ranks can win, in the mean, than the worst one of all: what they wait for it, µs."""
+        won = self._won_us_by_rank()
+        worst = max(won.values(), default=0.0)
+        return sum(worst - won.get(rank, 0.0) for rank in ranks) / max(len(ranks), 1)
+
+    def _won_us_by_rank(self) -> Mapping[int, float]:
+        """What each rank on which it was seen can win, per step, µs."""
+        us = self.us_by_rank
+        worst = max(us.values(), default=0.0)
+        return {rank: (self.alone or self.saving).us * one / worst for rank, one in us.items()} if worst > 0 else {}
 
     @property
     def is_slight(self) -> bool:

@@ -568,6 +568,18 @@ def test_a_mean_of_all_waits_is_the_time_of_what_makes_some_ranks_late(
     assert folded_under(_diagnosis(cause, waits)) == ({"comm/waits": "io/loader"} if folded else {})
 
 
+@pytest.mark.parametrize(("us", "won", "folded"), [(100, 0.06, True), (100, 0.07, False), (190, 0.05, False)])
+def test_a_mean_of_all_waits_is_the_time_that_the_rank_with_most_of_a_cause_takes_longer(
+    us: float, won: float, folded: bool
+) -> None:
+    """All hosts are slow, and one the slowest: of two ranks the other waits, which is half of that in the mean."""
+    cause = _finding("host/python", 0.2, symptoms=("comm/waits",))
+    places = (Place(rank=1, saving_us=200), Place(rank=0, saving_us=us))
+    waits = _finding("comm/waits", won, causes=("host/python",)).model_copy(update={"seen": (Place(),)})
+    found = folded_under(_diagnosis(cause.model_copy(update={"seen": places}), waits))
+    assert found == ({"comm/waits": "host/python"} if folded else {})
+
+
 @pytest.mark.parametrize(("ranks", "won", "folded"), [((1,), 0.1, True), ((1,), 0.26, False), ((1, 2), 0.1, False)])
 @pytest.mark.parametrize("rule", ["ranks/clock", "io/loader"])
 def test_what_is_said_of_the_same_rank_again_is_a_part_of_its_cause(

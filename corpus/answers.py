@@ -57,8 +57,9 @@ calls it a symptom."""
 TIMELESS = frozenset({"damaged-trace", "killed-capture"})
 """Faults that cost no step time: what is to be found is that the capture cannot be trusted."""
 
-PARTED = frozenset({"two-waits"})
-"""Faults that are several things at once, of which each rule names one: their savings add up."""
+PARTED = frozenset({"two-waits", "low-bandwidth"})
+"""Faults that are several things at once, of which each finding names one, such as links of one kind: their savings
+add up."""
 
 HARMLESS = frozenset({"aicpu-hidden"})
 """Troubles that an expert would leave alone, at any strength."""

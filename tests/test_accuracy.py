@@ -171,6 +171,13 @@ def test_savings_of_a_fault_that_is_several_things_add_up() -> None:
     assert found.error == pytest.approx(-0.1)
 
 
+def test_links_of_each_kind_win_their_part_of_what_all_slow_links_cost() -> None:
+    """Where the links between nodes are slow as well as those within, a finding tells of each."""
+    told = [claim("comm/slow-transfer", 60, link="HCCS"), claim("comm/slow-transfer", 40, link="RDMA")]
+    (found,) = mark(case("low-bandwidth"), [cause("low-bandwidth", 0.1)], told).found
+    assert found.error == pytest.approx(0)
+
+
 def test_no_saving_is_asked_of_captures_that_do_not_say_how_long_a_step_took() -> None:
     totals = replace(case(), recording="totals only")
     (found,) = mark(totals, [cause(share=0.1)], [claim(us=0)], KEY).found

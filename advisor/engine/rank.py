@@ -59,6 +59,8 @@ class Explaining(Protocol):
     @property
     def formerly(self) -> tuple[str, ...]: ...
     @property
+    def own_reason(self) -> str: ...
+    @property
     def fix(self) -> tuple[RemedyStep, ...]: ...
     @property
     def saving(self) -> Bounding | None: ...
@@ -125,12 +127,14 @@ def _link_findings(findings: Sequence[Finding], catalog: Rules) -> tuple[CauseLi
         by_rule.setdefault(finding.rule, []).append(number)
     ranks = [{place.rank for place in finding.seen if place.rank is not None} for finding in findings]
     reach = _levels_of_rules(explains)
+    reasons = {rule.id: rule.own_reason for rule in catalog.rules if rule.own_reason}
+    explained = [not _tells(finding, reasons.get(finding.rule)) for finding in findings]
     symptoms: dict[int, list[int]] = {number: [] for number in range(len(findings))}
     causes: dict[int, list[int]] = {number: [] for number in range(len(findings))}
     for number, finding in enumerate(findings):
         for name in sorted(explains.get(finding.rule, ())):
             for other in by_rule.get(name, ()) if reach.get(finding.rule, 0) > reach.get(name, 0) else ():
-                if _can_explain(finding, findings[other], ranks[number], ranks[other]):
+                if explained[other] and _can_explain(finding, findings[other], ranks[number], ranks[other]):
                     causes[other].append(number)
     for other, found in causes.items():
         if findings[other].rule == _COMES_LAST and any(ranks[cause] & ranks[other] for cause in found):
@@ -139,6 +143,11 @@ def _link_findings(findings: Sequence[Finding], catalog: Rules) -> tuple[CauseLi
             symptoms[cause].append(other)
     ordered = {number: tuple(sorted(found)) for number, found in symptoms.items()}
     return ordered, {number: tuple(sorted(found)) for number, found in causes.items()}
+
+
+def _tells(finding: Finding, name: str | None) -> bool:
+    """Whether a piece of evidence of a finding is known."""
+    return any(one.name == name and one.value is not None for one in finding.evidence)
 
 
 _COMES_LAST = "ranks/late-rank"

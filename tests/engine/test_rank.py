@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 
 from advisor.engine.rank import rank_findings
 from advisor.messages.text import Text
-from advisor.model.findings import WORTH_SHARE, Confidence, Finding, Place, RemedyStep, Saving, Severity, fingerprint
+from advisor.model.findings import (
+    WORTH_SHARE,
+    Confidence,
+    Evidence,
+    Finding,
+    Place,
+    RemedyStep,
+    Saving,
+    Severity,
+    fingerprint,
+)
 
 
 @dataclass(frozen=True)
@@ -23,6 +33,7 @@ class Rule:
     id: str
     explains: tuple[str, ...] = ()
     formerly: tuple[str, ...] = ()
+    own_reason: str = ""
     fix: tuple[RemedyStep, ...] = ()
     saving: Bound | None = None
 
@@ -251,6 +262,15 @@ def test_a_rank_that_comes_last_for_a_reason_of_its_own_does_not_do_so_for_that_
     assert causes["ranks/late-rank"] == (own.fingerprint,)
     causes = {one.rule: one.causes for one in rank_findings([host, late], rules)}
     assert causes["ranks/late-rank"] == (host.fingerprint,)
+
+
+@pytest.mark.parametrize("batches", [2, None])
+def test_what_has_a_reason_of_its_own_is_explained_by_nothing_else(batches: int | None) -> None:
+    rules = Rules((Rule("ranks/late", ("pipeline/bubble",)), Rule("pipeline/bubble", own_reason="batches")))
+    counted = Evidence(name="batches", value=batches)
+    bubble = finding("pipeline/bubble", 0.2).model_copy(update={"evidence": (counted,)})
+    found = {one.rule: one for one in rank_findings([finding("ranks/late", 0.2, ranks=(3,)), bubble], rules)}
+    assert len(found["pipeline/bubble"].causes) == (batches is None)
 
 
 def test_a_late_rank_is_a_cause_on_the_ranks_that_wait_for_it() -> None:

@@ -19,7 +19,7 @@ from benchmarks.accuracy.mark import HARMLESS_SHARE, WORTH, Cause, Claim, Mark, 
 from benchmarks.accuracy.page import TARGETS, measures, met, page
 from benchmarks.accuracy.plan import ABOVE, AT, BELOW, SPLITS, Case, plan, setup_of, wanted
 from benchmarks.accuracy.score import Score, by_fault, by_rule, healthy, ratio, strong, total
-from corpus.answers import ANSWERS, HARMLESS, TIMELESS
+from corpus.answers import ANSWERS, ANSWERS_ON_THE_RANK, HARMLESS, TIMELESS
 from corpus.events import Cause as Injected
 from corpus.events import Job, Layout
 from corpus.faults import FAULTS
@@ -102,6 +102,13 @@ def test_two_claims_of_one_cause_are_both_right() -> None:
     done = marked([cause()], [claim("io/slower"), claim("io/slow")])
     assert not done.wrong
     assert done.found[0].rule == "io/slower"
+
+
+@pytest.mark.parametrize(("ranks", "right"), [((1,), True), ((0,), False), ((0, 1), False), ((), False)])
+def test_the_host_of_a_slow_rank_is_named_by_what_is_said_of_it_alone(ranks: tuple[int, ...], right: bool) -> None:
+    (rule,) = ANSWERS_ON_THE_RANK["slow-rank-host"]
+    done = mark(case("slow-rank-host"), [cause("slow-rank-host", rank=1)], [claim(rule, ranks=ranks)])
+    assert (done.wrong, bool(done.found[0].rule), done.leads) == (() if right else (rule,), right, right)
 
 
 # -- in front

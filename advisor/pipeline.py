@@ -34,6 +34,7 @@ from advisor.facts.derived import (
     RankSplit,
     RecordedSpan,
     Spending,
+    StageTime,
     TypeOperator,
 )
 from advisor.facts.observed import OBSERVED, Damage, Kernel, Setting, StepPhase, StepWindow
@@ -52,7 +53,7 @@ from advisor.progress import Progress, silent
 from advisor.rank_work.local import LocalProcesses, worker_count
 from advisor.release import VERSION
 from advisor.summary.account import account_of_lengths, step_account
-from advisor.summary.chart_data import CHARTED, make_exhibits, slack_by_rank, step_us, time_split
+from advisor.summary.chart_data import CHARTED, make_exhibits, slack_by_rank, step_us, time_split, worth_by_stage
 from advisor.summary.job_kind import infer_job
 from advisor.summary.unread_input import unread_input
 
@@ -93,6 +94,7 @@ ALWAYS: tuple[type[Fact], ...] = (
     ModuleType,
     PatternModule,
     OperatorRoofline,
+    StageTime,
 )
 """What a diagnosis says of every run, whatever tables the rules read."""
 
@@ -211,13 +213,14 @@ def judge_profile(
     profile.prepare([*_wanted_of(catalog), *MARKS, *_behind_lines(profile)])
     run = measured_run(profile)
     waited = slack_by_rank(splits) if (splits := profile.table_if_recorded(RankSplit)) is not None else {}
+    worth = worth_by_stage(stages) if (stages := profile.table_if_recorded(StageTime)) is not None else {}
     of_run = run_values(run)
     findings: list[Finding] = []
     outcomes: list[Outcome] = []
     for done, rule in enumerate(catalog.rules, 1):
         result = evaluate(rule, profile, run, of_run)
         outcomes.append(with_ranks_left_out(result.outcome, rule, profile, run, catalog.tolerated_loss))
-        findings += with_upper_bounds(merge(result, waited), rule, profile, catalog.tolerated_loss)
+        findings += with_upper_bounds(merge(result, waited, worth), rule, profile, catalog.tolerated_loss)
         progress("rules", done, len(catalog.rules))
     doubted = with_doubts(findings, catalog.rules, {rule.id: _tables_required(rule, profile) for rule in catalog.rules})
     return Diagnosis(

@@ -227,7 +227,7 @@ def _set_back(text: str, margin: str) -> str:
 
 _QUERY_KEYS = (
     *("applies_when", "for_each", "in", "where", "let", "when"),
-    *("severity", "explains", "includes", "saving", "confidence"),
+    *("severity", "explains", "includes", "own_reason", "saving", "confidence"),
 )
 
 

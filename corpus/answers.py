@@ -54,11 +54,16 @@ ANSWERS: Mapping[str, frozenset[str]] = {
 """Any of these rules names the fault. What a rule of another name says of it is wrong, unless the diagnosis itself
 calls it a symptom."""
 
+ANSWERS_ON_THE_RANK: Mapping[str, frozenset[str]] = {"slow-rank-host": frozenset({"host/python-bound"})}
+"""Rules that name the fault of one rank as well, where they are seen on that rank and no other: that its host is late
+is the whole of it, and of two ranks there is no majority to compare with."""
+
 TIMELESS = frozenset({"damaged-trace", "killed-capture"})
 """Faults that cost no step time: what is to be found is that the capture cannot be trusted."""
 
-PARTED = frozenset({"two-waits"})
-"""Faults that are several things at once, of which each rule names one: their savings add up."""
+PARTED = frozenset({"two-waits", "low-bandwidth"})
+"""Faults that are several things at once, of which each finding names one, such as links of one kind: their savings
+add up."""
 
 HARMLESS = frozenset({"aicpu-hidden"})
 """Troubles that an expert would leave alone, at any strength."""

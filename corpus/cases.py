@@ -9,7 +9,7 @@ from typing import Any
 
 from corpus.accounting import step_us
 from corpus.events import Cause, Job, RankTrace
-from corpus.faults import FAULTS
+from corpus.faults import FAULTS, LASTING
 from corpus.mixtures import MIXTURES, Mixture
 from corpus.simulator import simulate
 from corpus.strengths import APPLIES, measure
@@ -58,11 +58,12 @@ def job(
         KeyError: No case, workload or fault has this name, or the case has no such fault to leave out.
     """
     base, faults = _recipe(case, setup or _named(workload), strength)
+    lasting = {fault: 0.0 for fault in without if fault in LASTING}
     for fault in without:
         if faults.pop(fault, None) is None:
             raise KeyError(f"case `{case}` has no fault `{fault}`")
     faults |= {fault.replace("_", "-"): value for fault, value in more_faults.items()}
-    broken, places = _apply(base, faults, seed)
+    broken, places = _apply(base, lasting | faults, seed)
     ranks = _run(broken, seed)
     done = Job(
         case,
@@ -77,6 +78,7 @@ def job(
     causes = []
     for fault, value in faults.items():
         others = {other: much for other, much in faults.items() if other != fault}
+        others |= lasting | ({fault: 0.0} if fault in LASTING else {})
         causes.append(Cause(fault, value, places[fault], _step_us(_apply(base, others, seed)[0], seed)))
     done.causes = tuple(causes)
     return done

@@ -317,3 +317,7 @@ FAULTS: dict[str, Fault] = {
     "damaged-trace": _truncate,
     "killed-capture": _kill,
 }
+
+LASTING = frozenset({"dynamic-shapes"})
+"""Faults that change how much is computed, too. That stays so when they are fixed, or their truth would be that of
+another job: shapes go on changing, and cost nothing."""

@@ -19,7 +19,7 @@ from benchmarks.accuracy.mark import HARMLESS_SHARE, WORTH, Cause, Claim, Mark, 
 from benchmarks.accuracy.page import TARGETS, measures, met, page
 from benchmarks.accuracy.plan import ABOVE, AT, BELOW, SPLITS, Case, plan, setup_of, wanted
 from benchmarks.accuracy.score import Score, by_fault, by_rule, healthy, ratio, strong, total
-from corpus.answers import ANSWERS, HARMLESS, TIMELESS
+from corpus.answers import ANSWERS, ANSWERS_ON_THE_RANK, HARMLESS, TIMELESS
 from corpus.events import Cause as Injected
 from corpus.events import Job, Layout
 from corpus.faults import FAULTS
@@ -104,6 +104,13 @@ def test_two_claims_of_one_cause_are_both_right() -> None:
     assert done.found[0].rule == "io/slower"
 
 
+@pytest.mark.parametrize(("ranks", "right"), [((1,), True), ((0,), False), ((0, 1), False), ((), False)])
+def test_the_host_of_a_slow_rank_is_named_by_what_is_said_of_it_alone(ranks: tuple[int, ...], right: bool) -> None:
+    (rule,) = ANSWERS_ON_THE_RANK["slow-rank-host"]
+    done = mark(case("slow-rank-host"), [cause("slow-rank-host", rank=1)], [claim(rule, ranks=ranks)])
+    assert (done.wrong, bool(done.found[0].rule), done.leads) == (() if right else (rule,), right, right)
+
+
 # -- in front
 
 
@@ -169,6 +176,13 @@ def test_savings_of_a_fault_that_is_several_things_add_up() -> None:
     parts = {"two-waits": ["io/slow", "io/slower"]}
     found = mark(case(), [cause("two-waits", share=0.1)], [claim(us=40), claim("io/slower", us=50)], parts).found[0]
     assert found.error == pytest.approx(-0.1)
+
+
+def test_links_of_each_kind_win_their_part_of_what_all_slow_links_cost() -> None:
+    """Where the links between nodes are slow as well as those within, a finding tells of each."""
+    told = [claim("comm/slow-transfer", 60, link="HCCS"), claim("comm/slow-transfer", 40, link="RDMA")]
+    (found,) = mark(case("low-bandwidth"), [cause("low-bandwidth", 0.1)], told).found
+    assert found.error == pytest.approx(0)
 
 
 def test_no_saving_is_asked_of_captures_that_do_not_say_how_long_a_step_took() -> None:

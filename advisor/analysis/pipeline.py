@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.drains import Drains, drains, waits_for_absent_stages
+from advisor.analysis.drains import drains, waits_for_absent_stages
 from advisor.analysis.grouping import group_by, row_at
 from advisor.analysis.stage_transfers import are_between_stages, count_micro_batches
 from advisor.facts.base import MISSING
@@ -66,7 +66,9 @@ def stage_times(
     moving = of_stage.means(moving_us)
     batches, chunks = _micro_batches_of_steps(split, calls, count)
     passed_on = batches if np.isnan(chunks) else batches * chunks
-    own_pace_us, even_pace_us = _paces_us(split, drained, compute, np.nan_to_num(moved), passed_on)
+    pausing = split["bubble_us"] + drained.waited_us + drained.filled_us
+    passing = compute + _us_beside_compute(split, pausing)
+    own_pace_us, even_pace_us = _paces_us(split, pausing, passing, np.nan_to_num(moved), passed_on)
     of_all = np.where(len(of_stage) < count, np.nan, 1.0)  # of a stage that was not captured nobody knows how it works
     table = Table.build(
         StageTime,
@@ -84,7 +86,7 @@ def stage_times(
         virtual_stages=chunks,
         average_compute_us=np.full(len(groups), compute.mean() * of_all),
         average_waiting_us=np.full(len(groups), waiting.mean() * of_all),
-        average_working_us=np.full(len(groups), of_stage.means(means["span_us"] - stalled).mean() * of_all),
+        average_working_us=np.full(len(groups), passing.mean() * of_all),
         most_compute_us=np.full(len(groups), np.fmax.reduce(compute) * of_all),
         average_unseen_us=np.full(len(groups), of_stage.means(unseen + drained_us).mean() * of_all),
         average_moving_us=np.full(len(groups), moving.mean() * of_all),
@@ -97,19 +99,29 @@ def stage_times(
 
 
 def _paces_us(
-    split: Table[Overlap], drained: Drains, compute: Array, moved_us: Array, passed_on: float
+    split: Table[Overlap], pausing: Array, passing: Array, moved_us: Array, passed_on: float
 ) -> tuple[Array, Array]:
     """Per stage: how long a step would be if it waited for no other one, and if its ranks computed evenly too, µs.
 
-    `compute` is what each stage computes, `moved_us` what of each row of the split data move with nothing beside them,
-    both in µs; `passed_on` how many micro-batches go through a stage, once for each of its virtual ones.
+    `pausing` is what each row of the split waits for other stages, `moved_us` what of it data move with nothing beside
+    them, `passing` what all micro-batches take through each stage, in µs; `passed_on` how many of them go through a
+    stage, once for each of its virtual ones.
     """
-    pausing = split["bubble_us"] + drained.waited_us + drained.filled_us
     else_us = _least_of_ranks(split, split["span_us"] - split["compute_us"] - pausing)
-    passing = compute + else_us
     slowest, slowest_even = _slowest_ranks(split, moved_us)
     passing_others = else_us + (passing.sum() - passing) / passed_on
     return slowest + passing_others, slowest_even + passing_others
+
+
+def _us_beside_compute(split: Table[Overlap], pausing: Array) -> Array:
+    """Per stage, in order: what micro-batches take through it beside its computation, communicating and idle, µs.
+
+    What one rank idles alone holds up those of its peers only in what they wait for it, once.
+    """
+    free_us = np.nan_to_num(split["free_us"])
+    ranks = group_by(split["stage"], split["rank"])
+    usual_us = group_by(split["stage"][ranks.first]).lower_medians(ranks.means(free_us))
+    return _least_of_ranks(split, split["span_us"] - split["compute_us"] - free_us - pausing) + usual_us
 
 
 def worth_of_stages(

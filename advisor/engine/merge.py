@@ -17,14 +17,18 @@ _ALIKE = 0.1
 """Two savings that differ by less than this part are not told apart in words."""
 Slack = Mapping[int, float]
 """By rank: how much longer it waits for other ranks in a step than the one that waits least, µs."""
+StageWorth = Mapping[int, float]
+"""By pipeline stage: how much sooner a step ends if no other one waits for it, µs; missing where that is not known."""
 
 
-def merge(result: RuleResult, slack: Slack | None = None) -> tuple[Finding, ...]:
+def merge(result: RuleResult, slack: Slack | None = None, stage_worth: StageWorth | None = None) -> tuple[Finding, ...]:
     """One finding per rule and subject, in order of first appearance. See `rank` for the order of a report."""
-    return tuple(finding for finding, _ in with_worst(result, slack))
+    return tuple(finding for finding, _ in with_worst(result, slack, stage_worth))
 
 
-def with_worst(result: RuleResult, slack: Slack | None = None) -> tuple[tuple[Finding, Hit], ...]:
+def with_worst(
+    result: RuleResult, slack: Slack | None = None, stage_worth: StageWorth | None = None
+) -> tuple[tuple[Finding, Hit], ...]:
     """Each finding with its worst hit."""
     groups: dict[object, list[Hit]] = {}
     for hit in result.hits:
@@ -33,14 +37,16 @@ def with_worst(result: RuleResult, slack: Slack | None = None) -> tuple[tuple[Fi
     for one in result.elsewhere:
         others.setdefault(one.name, []).append(one)
     return tuple(
-        _finding_of_hits(sorted(group, key=worst_first), others.get(name, []), slack or {})
+        _finding_of_hits(sorted(group, key=worst_first), others.get(name, []), slack or {}, stage_worth or {})
         for name, group in groups.items()
     )
 
 
-def _finding_of_hits(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> tuple[Finding, Hit]:
+def _finding_of_hits(
+    hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack, stage_worth: StageWorth
+) -> tuple[Finding, Hit]:
     worst = hits[0]
-    joined = _join_savings(hits, elsewhere, slack)
+    joined = _within_stage(_join_savings(hits, elsewhere, slack), hits, stage_worth)
     finding = Finding(
         rule=worst.rule.id,
         fingerprint=fingerprint(worst.rule.id, worst.subject),
@@ -95,6 +101,18 @@ def _join_savings(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> 
     every = None if None in us else len({*run.ranks, *us})
     saving = saving_with_share(_join_across_ranks(across, list(us.values()), every), run.step_us)
     return _Joined(saving, most if bounded else saving)
+
+
+def _within_stage(joined: _Joined, hits: list[Hit], stage_worth: StageWorth) -> _Joined:
+    """No more than is left until another pipeline stage sets the pace, of what holds up ranks of a single one."""
+    run, rule = hits[0].run, hits[0].rule
+    stages = {None if hit.rank is None else run.parallel.stage_of(hit.rank) for hit in hits}
+    bounds = [stage_worth.get(stage, math.inf) for stage in stages if stage is not None]
+    bounded = rule.saving is not None and rule.saving.across == "worst_or_critical" and len(stages) == 1
+    if not bounded or not bounds or joined.saving.us <= bounds[0]:
+        return joined
+    saving, most = saving_with_share(bounds[0], run.step_us), joined.alone or joined.saving
+    return _Joined(saving, joined.of_worst_rank, most if saving.us < (1 - _ALIKE) * most.us else None)
 
 
 def _severity_of_joined(worst: Hit, joined: _Joined) -> Severity:

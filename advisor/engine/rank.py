@@ -59,6 +59,8 @@ class Explaining(Protocol):
     @property
     def formerly(self) -> tuple[str, ...]: ...
     @property
+    def own_reason(self) -> str: ...
+    @property
     def fix(self) -> tuple[RemedyStep, ...]: ...
     @property
     def saving(self) -> Bounding | None: ...
@@ -125,12 +127,14 @@ def _link_findings(findings: Sequence[Finding], catalog: Rules) -> tuple[CauseLi
         by_rule.setdefault(finding.rule, []).append(number)
     ranks = [{place.rank for place in finding.seen if place.rank is not None} for finding in findings]
     reach = _levels_of_rules(explains)
+    reasons = {rule.id: rule.own_reason for rule in catalog.rules if rule.own_reason}
+    explained = [not _tells(finding, reasons.get(finding.rule)) for finding in findings]
     symptoms: dict[int, list[int]] = {number: [] for number in range(len(findings))}
     causes: dict[int, list[int]] = {number: [] for number in range(len(findings))}
     for number, finding in enumerate(findings):
         for name in sorted(explains.get(finding.rule, ())):
             for other in by_rule.get(name, ()) if reach.get(finding.rule, 0) > reach.get(name, 0) else ():
-                if _can_explain(finding, findings[other], ranks[number], ranks[other]):
+                if explained[other] and _can_explain(finding, findings[other], ranks[number], ranks[other]):
                     causes[other].append(number)
     for other, found in causes.items():
         if findings[other].rule == _COMES_LAST and any(ranks[cause] & ranks[other] for cause in found):
@@ -139,6 +143,11 @@ def _link_findings(findings: Sequence[Finding], catalog: Rules) -> tuple[CauseLi
             symptoms[cause].append(other)
     ordered = {number: tuple(sorted(found)) for number, found in symptoms.items()}
     return ordered, {number: tuple(sorted(found)) for number, found in causes.items()}
+
+
+def _tells(finding: Finding, name: str | None) -> bool:
+    """Whether a piece of evidence of a finding is known."""
+    return any(one.name == name and one.value is not None for one in finding.evidence)
 
 
 _COMES_LAST = "ranks/late-rank"
@@ -152,8 +161,8 @@ def _can_explain(cause: Finding, symptom: Finding, here: set[int], there: set[in
 
     A rank that is late, by its host or its kernels, shows on the ranks that wait for it, not on itself; but what hosts
     or kernels do on other ranks too does not come from it, except where more than twice what the others have is that
-    rank's alone. Nor does what all ranks have alike make one of them late, nor what is wrong with one rank or its links
-    with those of others.
+    rank's alone. Nor does what all ranks have alike make one of them late, unless that is what it has more of, nor does
+    what is wrong with one rank or its links show on those of others.
     """
     if not here or not there:
         return True
@@ -164,7 +173,8 @@ def _can_explain(cause: Finding, symptom: Finding, here: set[int], there: set[in
     if symptom.is_symptom and symptom.rule.startswith("comm/") and cause.rule.startswith(_OF_ONE_RANK):
         return True
     if symptom.rule.startswith("ranks/") and cause.rule.startswith(_OF_ONE_RANK):
-        return bool(here & there) and _is_mostly_seen_on(there, cause)
+        makes_up = 0 < symptom.saving.us <= cause.extra_us_on(there) * TOLD_APART
+        return bool(here & there) and (makes_up or _is_mostly_seen_on(there, cause))
     return bool(here & there)
 
 
@@ -174,10 +184,7 @@ def _is_mostly_seen_on(ranks: set[int], finding: Finding) -> bool:
     What goes with these ranks is then more than twice what is left. Where it is less, that all ranks have it is a
     problem of its own, which may well be the larger one.
     """
-    us: dict[int, float] = {}
-    for place in finding.seen:
-        if place.rank is not None:
-            us[place.rank] = us.get(place.rank, 0.0) + place.saving_us
+    us = finding.us_by_rank
     there = max((us[rank] for rank in us.keys() & ranks), default=0.0)
     return max((us[rank] for rank in us.keys() - ranks), default=0.0) < there / 3
 

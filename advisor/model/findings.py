@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from enum import IntEnum
+from statistics import median
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, WithJsonSchema
@@ -216,6 +217,34 @@ class Finding(_Model):
     def brings_about(self) -> Saving:
         """How much of the time of others it accounts for: at least what it weighs."""
         return max(self.worth, self.imposed or self.worth, key=lambda one: one.us)
+
+    @property
+    def us_by_rank(self) -> Mapping[int, float]:
+        """What it costs on each rank on which it was seen, its places added up, µs."""
+        us: dict[int, float] = {}
+        for place in self.seen:
+            if place.rank is not None:
+                us[place.rank] = us.get(place.rank, 0.0) + place.saving_us
+        return us
+
+    def extra_us_on(self, ranks: Collection[int | None]) -> float:
+        """How much more the worst of these ranks can win than the one in the middle of the others that have it, µs."""
+        won = self._won_us_by_rank()
+        others = [us for rank, us in won.items() if rank not in ranks]
+        there = max((us for rank, us in won.items() if rank in ranks), default=0.0)
+        return max(there - median(others), 0.0) if others else there
+
+    def missing_us_on(self, ranks: Collection[int]) -> float:
+        """How much less these ranks can win, in the mean, than the worst one of all: what they wait for it, µs."""
+        won = self._won_us_by_rank()
+        worst = max(won.values(), default=0.0)
+        return sum(worst - won.get(rank, 0.0) for rank in ranks) / max(len(ranks), 1)
+
+    def _won_us_by_rank(self) -> Mapping[int, float]:
+        """What each rank on which it was seen can win, per step, µs."""
+        us = self.us_by_rank
+        worst = max(us.values(), default=0.0)
+        return {rank: (self.alone or self.saving).us * one / worst for rank, one in us.items()} if worst > 0 else {}
 
     @property
     def is_slight(self) -> bool:

@@ -114,6 +114,7 @@ class _Binder:
             saving=self.saving(scope),
             explains=tuple(dict.fromkeys((*w.explains, *w.includes))),
             includes=tuple(dict.fromkeys(w.includes)),
+            own_reason=w.own_reason,
             scarce=w.scarce,
             symptom=self.symptom(scope),
             coverage=self.coverage(),
@@ -316,8 +317,15 @@ class _Binder:
         """What people read: holes that can be filled, and patterns only where there are some."""
         self.holes(scope)
         self.label_holes()
+        self.reason_shown()
         if self.written.pattern_fixes and "pattern" not in self.written.for_each:
             self.wrong(("pattern_fixes",), Message("groups_by_pattern"))
+
+    def reason_shown(self) -> None:
+        """The reason of its own that a finding may have must be a piece of evidence."""
+        name, shown = self.written.own_reason, [item.show for item in self.written.evidence]
+        if name and name not in shown:
+            self.wrong(("own_reason",), Message("unknown_name", name=name), suggest_known(name, shown))
 
     def holes(self, scope: Scope) -> None:
         """Every `{name}` in a text, a command or code must be something a report can fill in."""

@@ -35,6 +35,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "severity": "A level, or level to condition: the first that holds, the last is `otherwise`.",
         "explains": "Ids of findings that this one is a cause of.",
         "includes": "Ids of findings that it explains as well, and whose time is part of what it loses.",
+        "own_reason": "The piece of evidence that is reason enough where it is known: nothing else explains it then.",
         "doubts": "`true` where the times of a rank cannot be trusted, or patterns of rules that rest on them: their "
         "findings there are less certain.",
         "scarce": "What its findings say there is too little of: steps of other remedies that take it say so.",

@@ -115,6 +115,8 @@ class Rule:
     explains: tuple[str, ...]
     includes: tuple[str, ...]
     """Of what it explains: rules whose findings lose a part of what this one loses."""
+    own_reason: str
+    """The piece of evidence with which no other finding explains one of it; empty where there is none."""
     scarce: str | None
     """The resource that its findings say there is too little of."""
     symptom: Compiled | None

@@ -180,6 +180,7 @@ class RuleFile(_Part):
     severity: SeverityWord | dict[SeverityWord, Expression]
     explains: list[RuleId] = []
     includes: list[RuleId] = []
+    own_reason: str = ""
     symptom: Expression = ""
     scarce: ResourceWord | None = None
     doubts: bool | list[str] = False

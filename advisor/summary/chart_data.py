@@ -23,6 +23,7 @@ from advisor.facts.derived import (
     OperatorShare,
     Overlap,
     RankSplit,
+    StageTime,
     StepCourse,
 )
 from advisor.facts.derived.device import LATENCY_BINS_PER_DECADE
@@ -127,6 +128,12 @@ def slack_by_rank(splits: Table[RankSplit]) -> dict[int, float]:
         span = _group_mean(splits.floats("span_us"), groups, len(ranks))[found]
         waited = np.nan_to_num(span.max(initial=-np.inf) - span)
     return dict(zip(ranks[found].tolist(), waited.tolist(), strict=True))
+
+
+def worth_by_stage(stages: Table[StageTime]) -> dict[int, float]:
+    """By pipeline stage, where it is known: how much sooner a step would end if no other one waited for it, µs."""
+    known = stages.take(np.isfinite(stages["worth_us"]))
+    return dict(zip(known["stage"].tolist(), known["worth_us"].tolist(), strict=True))
 
 
 def _known_splits(splits: Table[MeasuredSplit]) -> Table[MeasuredSplit]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.accuracy.plan import Case
-from corpus.answers import ANSWERS, HARMLESS, PARTED, TIMELESS
+from corpus.answers import ANSWERS, ANSWERS_ON_THE_RANK, HARMLESS, PARTED, TIMELESS
 
 WORTH = 0.05
 """From this share of the step on, an expert calls a cause a problem: it is wanted."""
@@ -89,25 +89,32 @@ class Mark:
         if not wanted:
             return None
         strongest = max(wanted, key=lambda cause: (cause.name in TIMELESS, cause.us))
-        return bool(self.claims) and self.claims[0].rule in self.key.get(strongest.name, ())
+        return bool(self.claims) and _names(self.claims[0], strongest, self.key)
 
 
 def mark(case: Case, causes: Sequence[Cause], claims: Sequence[Claim], answers: Answers | None = None) -> Mark:
     """Marks the claims of one diagnosis. A claim is right when it names a cause that is worth naming."""
     key = ANSWERS if answers is None else answers
-    right = {rule for cause in causes if cause.allowed for rule in key.get(cause.name, ())}
+    allowed = [cause for cause in causes if cause.allowed]
     return Mark(
         case,
         tuple(causes),
         tuple(claims),
         tuple(_found(cause, claims, key, timed=case.timed) for cause in causes if cause.wanted),
-        tuple(claim.rule for claim in claims if claim.rule not in right),
+        tuple(claim.rule for claim in claims if not any(_names(claim, cause, key) for cause in allowed)),
         key,
     )
 
 
+def _names(claim: Claim, cause: Cause, answers: Answers) -> bool:
+    """Whether a claim names a cause."""
+    on_the_rank = ANSWERS_ON_THE_RANK.get(cause.name, ()) if answers is ANSWERS else ()
+    there = claim.ranks == {cause.place.get("rank")}
+    return claim.rule in answers.get(cause.name, ()) or (there and claim.rule in on_the_rank)
+
+
 def _found(cause: Cause, claims: Sequence[Claim], answers: Answers, *, timed: bool) -> Found:
-    named = [(place, claim) for place, claim in enumerate(claims, 1) if claim.rule in answers.get(cause.name, ())]
+    named = [(place, claim) for place, claim in enumerate(claims, 1) if _names(claim, cause, answers)]
     if not named:
         return Found(cause, "", 0, None, None)
     position, first = named[0]

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from benchmarks.accuracy.mark import HARMLESS_SHARE, WORTH, Mark
 from benchmarks.accuracy.plan import ABOVE, AT, BELOW, plan
 from benchmarks.accuracy.score import Score, by_fault, by_rule, healthy, ratio, strong, total
-from corpus.answers import ANSWERS
+from corpus.answers import ANSWERS, ANSWERS_ON_THE_RANK
 
 TARGETS = (
     ("precision of causes", 0.95),
@@ -167,11 +167,14 @@ def _marked(score: Score) -> str:
     )
 
 
+def _answers(fault: str) -> str:
+    on_the_rank = (f"`{rule}` on that rank alone" for rule in sorted(ANSWERS_ON_THE_RANK.get(fault, ())))
+    return ", ".join([*(f"`{rule}`" for rule in sorted(ANSWERS[fault])), *on_the_rank])
+
+
 def _split() -> str:
     counts = {name: sum(1 for _ in plan(name)) for name in ("calibration", "scoring")}
-    answers = "\n".join(
-        f"| {fault} | {', '.join(f'`{rule}`' for rule in sorted(rules))} |" for fault, rules in ANSWERS.items()
-    )
+    answers = "\n".join(f"| {fault} | {_answers(fault)} |" for fault in ANSWERS)
     return f"""## Calibration and scoring
 
 Thresholds were set on {counts["calibration"]} captures of one split and are marked on {counts["scoring"]} of another:

@@ -205,6 +205,25 @@ def test_without_measured_transit_nobody_knows_how_long_data_move():
         assert {row["average_moving_us"] for row in stage_times(STAGES, split, known).rows()} == {None}
 
 
+def test_what_one_rank_idles_alone_is_no_work_that_its_micro_batches_take_in_turn():
+    """Both stages work 600, and the first idles 30 between; one rank of the second idles 200, and its peer waits."""
+    split = read_table(
+        Overlap,
+        """
+        rank step stage span_us compute_us exposed_comm_us free_us bubble_us
+        0    1    0     1000    600        370             30      370
+        1    1    0     1000    600        370             30      370
+        2    1    1     1000    600        200             200     180
+        3    1    1     1000    600        400             0       180
+        """,
+    )
+    run = Run(parallel=Parallel(stages=((0, 1), (2, 3))))
+    calls = read_table(CollectiveCall, "rank step op p2p\n" + "".join(f"{rank} 1 send true x4\n" for rank in range(4)))
+    rows = stage_times(run, split, calls).rows()
+    assert {row["average_working_us"] for row in rows} == {(630 + 620) / 2}
+    assert [row["worth_us"] for row in rows] == [1000 - (600 + 220 + 630 / 4), 1000 - (600 + 30 + 620 / 4)]
+
+
 def test_of_a_pipeline_with_a_stage_that_was_not_captured_nothing_is_known_as_a_whole() -> None:
     text = "rank step stage span_us compute_us bubble_us\n0 1 0 100 10 80\n1 1 0 100 12 78"
     rows = stage_times(STAGES, read_table(Overlap, text)).rows()

@@ -306,6 +306,16 @@ def test_step_numbers_are_those_of_the_host(made: Job) -> None:
     assert [f"ProfilerStep#{row.step}" for row in step_times(trace)] == [call.name for call in trace.steps()]
 
 
+def test_shapes_go_on_changing_where_they_cost_nothing_any_more() -> None:
+    """A job with images of one size would be another one."""
+    broken = corpus.job("dynamic-shapes", 2, workload="convolution")
+    fixed = corpus.job("dynamic-shapes", 2, workload="convolution", without=["dynamic-shapes"])
+    assert fixed.step_us == broken.causes[0].step_us_without
+    computed = [row.computing for row in step_times(fixed.ranks[0])]
+    assert max(computed) > 1.2 * min(computed)
+    assert not any(call.name == "opCompile" for call in fixed.ranks[0].calls)
+
+
 def test_a_fault_left_out_gives_the_step_time_its_truth_promised() -> None:
     broken = corpus.job("host-bound-2-ranks")
     cause = next(cause for cause in broken.causes if cause.name == "python-busy")

@@ -199,6 +199,24 @@ def test_what_holds_up_a_rank_of_a_stage_is_bounded_by_what_its_peers_wait(
 
 
 @pytest.mark.parametrize(
+    ("worth", "us", "alone"),
+    [({0: 120.0}, 120.0, 400.0), ({0: 370.0}, 370.0, None), ({1: 0.0}, 400.0, None), ({0: 450.0}, 400.0, None)],
+)
+@pytest.mark.parametrize("across", ["worst_or_critical", "worst"])
+def test_what_holds_up_a_stage_wins_no_more_than_is_left_until_another_one_sets_the_pace(
+    tmp_path: Path, across: str, worth: dict[int, float], us: float, alone: float | None
+) -> None:
+    stages = Parallel(pp=2, stages=((0, 1), (2, 3)))
+    run = run_of("step_us=1000 rank_count=4").model_copy(update={"parallel": stages})
+    body = PER_STEP.replace("  us: idle_us", f"  us: idle_us\n  across: {across}")
+    result = evaluate(made(tmp_path, body=body), TablesAlone({Overlap: read_table(Overlap, LATE)}), run)
+    (finding,) = merge(result, None, worth)
+    bounded = across == "worst_or_critical"
+    assert finding.saving.us == (us if bounded else 400.0)
+    assert (finding.alone and finding.alone.us) == (alone if bounded else None)
+
+
+@pytest.mark.parametrize(
     ("across", "slack", "severity"),
     [
         ("critical", {0: 0.0, 1: 0.0, 4: 29.0}, "low"),  # rank 4 has nothing of it, and is the last then

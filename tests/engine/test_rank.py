@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 
 from advisor.engine.rank import rank_findings
 from advisor.messages.text import Text
-from advisor.model.findings import WORTH_SHARE, Confidence, Finding, Place, RemedyStep, Saving, Severity, fingerprint
+from advisor.model.findings import (
+    WORTH_SHARE,
+    Confidence,
+    Evidence,
+    Finding,
+    Place,
+    RemedyStep,
+    Saving,
+    Severity,
+    fingerprint,
+)
 
 
 @dataclass(frozen=True)
@@ -23,6 +33,7 @@ class Rule:
     id: str
     explains: tuple[str, ...] = ()
     formerly: tuple[str, ...] = ()
+    own_reason: str = ""
     fix: tuple[RemedyStep, ...] = ()
     saving: Bound | None = None
 
@@ -253,6 +264,15 @@ def test_a_rank_that_comes_last_for_a_reason_of_its_own_does_not_do_so_for_that_
     assert causes["ranks/late-rank"] == (host.fingerprint,)
 
 
+@pytest.mark.parametrize("batches", [2, None])
+def test_what_has_a_reason_of_its_own_is_explained_by_nothing_else(batches: int | None) -> None:
+    rules = Rules((Rule("ranks/late", ("pipeline/bubble",)), Rule("pipeline/bubble", own_reason="batches")))
+    counted = Evidence(name="batches", value=batches)
+    bubble = finding("pipeline/bubble", 0.2).model_copy(update={"evidence": (counted,)})
+    found = {one.rule: one for one in rank_findings([finding("ranks/late", 0.2, ranks=(3,)), bubble], rules)}
+    assert len(found["pipeline/bubble"].causes) == (batches is None)
+
+
 def test_a_late_rank_is_a_cause_on_the_ranks_that_wait_for_it() -> None:
     late, waiting = finding("ranks/late", 0.1, ranks=(3,)), finding("comm/w", 0.2, ranks=(0, 1, 2))
     found = rank_findings([waiting, late], Rules((Rule("ranks/late", ("comm/w",)), Rule("comm/w"))))
@@ -278,6 +298,18 @@ def test_what_all_ranks_do_is_explained_by_the_rank_that_has_most_of_it(elsewher
     python = finding("host/python", 0.5).model_copy(update={"seen": places})
     found = rank_findings([finding("ranks/slow", 0.2, ranks=(1,)), python], rules)
     assert [f.rule for f in found] == (["ranks/slow", "host/python"] if linked else ["host/python", "ranks/slow"])
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "linked"), [((40.0, 40.0, 30.0), True), ((40.0, 40.0, 90.0), True), ((60.0, 70.0, 65.0), False)]
+)
+def test_what_a_rank_has_more_of_than_the_others_makes_it_late(elsewhere: tuple[float, ...], linked: bool) -> None:
+    """Beyond the middle one of the others it loses 60, which makes up the 70 by which it is late, or only 35."""
+    rules = Rules((Rule("host/pauses", ("ranks/late",)), Rule("ranks/late")))
+    places = (Place(rank=9, saving_us=100), *(Place(rank=rank, saving_us=us) for rank, us in enumerate(elsewhere)))
+    pauses = finding("host/pauses", 0.1).model_copy(update={"seen": places})
+    found = {one.rule: one for one in rank_findings([finding("ranks/late", 0.07, ranks=(9,)), pauses], rules)}
+    assert found["ranks/late"].causes == ((pauses.fingerprint,) if linked else ())
 
 
 def test_a_symptom_never_stands_above_what_explains_a_part_of_it_and_lifts_nothing() -> None:

@@ -496,12 +496,23 @@ def test_a_finding_about_the_events_of_its_cause_is_the_same_time(
 
 
 @pytest.mark.parametrize(
-    ("rule", "won", "folded"), [("host/python", 0.17, True), ("host/python", 0.1, False), ("compute/cast", 0.17, False)]
+    ("rule", "won", "folded"),
+    [("host/python", 0.17, True), ("host/python", 0.07, False), ("compute/cast", 0.17, False)],
 )
 def test_what_a_host_loses_that_waits_for_its_data_is_the_same_time(rule: str, won: float, folded: bool) -> None:
     cause = _finding("io/dataset", 0.2, symptoms=(rule,))
     effect = _finding(rule, won, causes=("io/dataset",))
     assert folded_under(_diagnosis(cause, effect)) == ({rule: "io/dataset"} if folded else {})
+
+
+@pytest.mark.parametrize(("steps", "folded"), [((1, 2), True), ((1, 2, 3, 4), True), (tuple(range(9)), False)])
+def test_pauses_between_steps_are_one_fewer_than_the_waits_for_data_before_them(
+    steps: tuple[int, ...], folded: bool
+) -> None:
+    cause = _finding("io/dataset", 0.2, symptoms=("host/python",))
+    diagnosis = _diagnosis(cause, _finding("host/python", 0.13, causes=("io/dataset",)))
+    of_steps = diagnosis.model_copy(update={"run": diagnosis.run.model_copy(update={"steps": steps})})
+    assert folded_under(of_steps) == ({"host/python": "io/dataset"} if folded else {})
 
 
 @pytest.mark.parametrize(("won", "folded"), [(0.17, True), (0.24, True), (0.1, False), (0.3, False)])
@@ -557,6 +568,18 @@ def test_a_mean_of_all_waits_is_the_time_of_what_makes_some_ranks_late(
     assert folded_under(_diagnosis(cause, waits)) == ({"comm/waits": "io/loader"} if folded else {})
 
 
+@pytest.mark.parametrize(("us", "won", "folded"), [(100, 0.06, True), (100, 0.07, False), (190, 0.05, False)])
+def test_a_mean_of_all_waits_is_the_time_that_the_rank_with_most_of_a_cause_takes_longer(
+    us: float, won: float, folded: bool
+) -> None:
+    """All hosts are slow, and one the slowest: of two ranks the other waits, which is half of that in the mean."""
+    cause = _finding("host/python", 0.2, symptoms=("comm/waits",))
+    places = (Place(rank=1, saving_us=200), Place(rank=0, saving_us=us))
+    waits = _finding("comm/waits", won, causes=("host/python",)).model_copy(update={"seen": (Place(),)})
+    found = folded_under(_diagnosis(cause.model_copy(update={"seen": places}), waits))
+    assert found == ({"comm/waits": "host/python"} if folded else {})
+
+
 @pytest.mark.parametrize(("ranks", "won", "folded"), [((1,), 0.1, True), ((1,), 0.26, False), ((1, 2), 0.1, False)])
 @pytest.mark.parametrize("rule", ["ranks/clock", "io/loader"])
 def test_what_is_said_of_the_same_rank_again_is_a_part_of_its_cause(
@@ -565,6 +588,17 @@ def test_what_is_said_of_the_same_rank_again_is_a_part_of_its_cause(
     cause = _finding(rule, 0.2, symptoms=("ranks/late",), ranks=(1,))
     late = _finding("ranks/late", won, causes=(rule,), ranks=ranks)
     assert folded_under(_diagnosis(cause, late)) == ({"ranks/late": rule} if folded else {})
+
+
+@pytest.mark.parametrize(("elsewhere_us", "won", "folded"), [(80, 0.12, True), (80, 0.155, False), (150, 0.12, False)])
+def test_that_a_rank_is_slow_by_what_it_has_more_of_than_the_others_is_that_time(
+    elsewhere_us: float, won: float, folded: bool
+) -> None:
+    cause = _finding("host/collection", 0.2, symptoms=("ranks/slow",))
+    places = tuple(Place(rank=rank, saving_us=us) for rank, us in ((1, 200.0), (2, elsewhere_us), (3, elsewhere_us)))
+    slow = _finding("ranks/slow", won, causes=("host/collection",), ranks=(1,))
+    found = folded_under(_diagnosis(cause.model_copy(update={"seen": places}), slow))
+    assert found == ({"ranks/slow": "host/collection"} if folded else {})
 
 
 @pytest.mark.parametrize(

@@ -366,7 +366,10 @@ class StageTime(Fact):
     ]
     average_working_us: Annotated[
         float,
-        Us("Mean of the rest of the step of all stages: computation, other communication and idle time; likewise."),
+        Us(
+            "Mean of what micro-batches take through all stages: computation and idle time as on the rank in the "
+            "middle, other communication as on the one with least, for the others wait in it; likewise."
+        ),
     ]
     most_compute_us: Annotated[float, Us("Computation of the stage that computes longest; missing likewise.")]
     average_unseen_us: Annotated[float, Us("The part of that which no recorded send or receive shows.")]

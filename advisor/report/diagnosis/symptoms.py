@@ -122,13 +122,17 @@ def _win_the_same(finding: Finding, cause: Finding, run: Run) -> bool:
 
     What is a mean over all ranks, as their waits are, has the late one's own in it, which is none: of two ranks it is
     half of what that one costs; and they wait in collectives and inside of kernels, each of which is a part. What some
-    of the ranks have makes these late. That ranks are slow on which the cause lies is the same time or a part of it.
+    of the ranks have makes these late. That ranks are slow on which the cause lies is the same time or a part of it; so
+    is that one of them is slower than the others by what it has more of the cause than they, and what these wait for
+    it. A host waits for data before each step, and what it leaves are the pauses between two of them.
     """
     won, wins = finding.saving.us, cause.brings_about.us
     of_ranks = [one.rule.startswith(OF_RANKS) for one in (finding, cause)]
     waits_for_data = {_OF_DATA, _OF_HOSTS} == {f"{one.rule.partition('/')[0]}/" for one in (cause, finding)}
     within = _part_within(finding, cause)
     apart = TOLD_APART if any(of_ranks) or waits_for_data or within > _HALF else _ALIKE
+    if waits_for_data and cause.rule.startswith(_OF_DATA):
+        won = max(won, min(won * _steps_per_border(run), wins))
     seen = _ranks_seen(finding)
     seen_on = _ranks_seen(cause)
     if finding.rule == _COMES_LAST and of_ranks[1] and finding.seen and finding.seen[0].rank in seen_on - {None}:
@@ -137,15 +141,25 @@ def _win_the_same(finding: Finding, cause: Finding, run: Run) -> bool:
         return 0 < won <= wins * apart
     if of_ranks[0] and None not in seen and seen == seen_on:
         return 0 < won <= wins * apart
+    if of_ranks[0] and not of_ranks[1] and 0 < won <= cause.extra_us_on(seen) * apart:
+        return True
     if of_ranks[1] and finding.rule == _HEAVY_STAGE and not _ranks_of_stages(finding, run) <= seen_on:
         return False
     of_all = all(place.rank is None for place in finding.seen)
     of_some = finding.rule.startswith(_WAITING) and None not in seen_on and seen_on < {*run.ranks}
     if of_all and of_ranks[1] and finding.rule.startswith(_WAITING):
         return 0 < won <= wins * TOLD_APART
+    uneven = of_all and seen_on == {*run.ranks} and finding.rule.startswith(_WAITING)
+    if uneven and 0 < won <= cause.missing_us_on(run.ranks) * TOLD_APART:
+        return True
     is_mean = of_all and (of_ranks[1] or of_some)
     apart = TOLD_APART if of_all and of_some else apart
     return won > 0 and wins <= won * apart * (2 if is_mean else 1) and won <= wins * (_MOSTLY if within >= 1 else apart)
+
+
+def _steps_per_border(run: Run) -> float:
+    """How many steps there are to each border between two of them: a wait before the first one is in no pause."""
+    return len(run.steps) / (len(run.steps) - 1) if len(run.steps) > 1 else 1.0
 
 
 def _ranks_of_stages(finding: Finding, run: Run) -> set[int]:

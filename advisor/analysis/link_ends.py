@@ -46,4 +46,5 @@ def link_ends(uses: Table[LinkUse]) -> Table[LinkEnd]:
         exposed_share=ends.largest(uses["exposed_share"][way]),
         filled_us=ends.smallest(uses["filled_us"][way]),
         stage_worth_us=ends.smallest(uses["stage_worth_us"][way]),
+        gain_without_comm_us=ends.largest(uses["gain_without_comm_us"][way]),
     )

@@ -12,8 +12,9 @@ from msgspec import Struct
 from advisor.analysis.drains import drains
 from advisor.analysis.grouping import Groups, group_by, row_of_key
 from advisor.analysis.pipeline import worth_of_stages
+from advisor.analysis.removals import gains_without_communication
 from advisor.facts.base import MISSING
-from advisor.facts.derived import CollectiveCall, LinkUse, Overlap, StageTime
+from advisor.facts.derived import CollectiveCall, LinkUse, Overlap, Removal, StageTime
 from advisor.facts.observed import Link
 from advisor.facts.table import Array, Table, Texts, values_at
 
@@ -34,6 +35,7 @@ def link_uses(
     split: Table[Overlap] | None,
     calls: Table[CollectiveCall] | None = None,
     stages: Table[StageTime] | None = None,
+    without: Table[Removal] | None = None,
 ) -> Table[LinkUse]:
     """Traffic per source, target and kind of link. Where both ends report a link, the sender's account is used."""
     finite = ~(np.isinf(links["size_bytes"]) | np.isinf(links["transit_us"]) | np.isinf(links["bandwidth_gbps"]))
@@ -64,6 +66,7 @@ def link_uses(
         exposed_share=_exposed_share(split, source, target),
         filled_us=_filled_us(split, calls, source, target) * _reduces_mostly(links, ways, calls),
         stage_worth_us=_worth_of_stage(split, stages, source, target),
+        gain_without_comm_us=np.fmax(*(gains_without_communication(end, without) for end in (source, target))),
     )
 
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.grouping import row_at
-from advisor.facts.derived import Exchange, Overlap, RankSplit
+from advisor.analysis.removals import gains_without_communication
+from advisor.facts.derived import Exchange, Overlap, RankSplit, Removal
 from advisor.facts.table import Array, Table
 
 _AS_MEASURED = (
@@ -23,7 +24,9 @@ _AS_MEASURED = (
 )
 
 
-def rank_splits(split: Table[Overlap], exchanged: Table[Exchange] | None) -> Table[RankSplit]:
+def rank_splits(
+    split: Table[Overlap], exchanged: Table[Exchange] | None, without: Table[Removal] | None = None
+) -> Table[RankSplit]:
     """One row per rank and step; the parts still add up to the span."""
     if exchanged is None:
         waits = untold = np.full(len(split), np.nan)
@@ -42,6 +45,7 @@ def rank_splits(split: Table[Overlap], exchanged: Table[Exchange] | None) -> Tab
         exposed_comm_us=split["exposed_comm_us"] + moved,
         untold_us=untold,
         inside_wait_us=waits,
+        gain_without_comm_us=gains_without_communication(split["rank"], without) + moved,
     )
 
 

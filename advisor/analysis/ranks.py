@@ -13,6 +13,7 @@ from advisor.analysis.collective_calls import Meetings, met_in
 from advisor.analysis.families import communicate_inside
 from advisor.analysis.grouping import Groups, group_by, ratio, row_of_key
 from advisor.analysis.pipeline import worth_of_stages
+from advisor.analysis.removals import gains_without_communication
 from advisor.facts.derived import (
     CollectiveCall,
     Exchange,
@@ -78,7 +79,7 @@ def rank_times(
         peer_free_us=peers.medians_of_others(means["free_us"]),
         least_peer_comm_us=_least_of_others(peers, means["comm_us"]),
         next_peer_comm_us=_least_clearly_above(peers, means["comm_us"], UNEVEN * means["span_us"]),
-        peer_gain_without_comm_us=peers.medians_of_others(_gains_without_communication(rank, without)),
+        peer_gain_without_comm_us=peers.medians_of_others(gains_without_communication(rank, without)),
         stage_worth_us=worth_of_stages(stages, stage, even=True),
         **_meetings_by_rank(rank, stage, calls, exchanged, ranks.sizes),
         pace=_pace_by_rank(rank, shapes),
@@ -118,14 +119,6 @@ def _own_work_inside(rank: Array, exchanged: Table[Exchange] | None, steps: Arra
     total = np.bincount(row_of_key(rank, own["rank"]), own["beyond_us"], len(rank))
     longer: Array = np.maximum(total, 0.0) / steps
     return longer
-
-
-def _gains_without_communication(rank: Array, without: Table[Removal] | None) -> Array:
-    """Per rank: how much sooner its step would end if communication took no time; missing without launches."""
-    if without is None:
-        return np.full(len(rank), np.nan)
-    own = without.take(without.texts("kind").isin(["communication"]))
-    return values_at(own["instant_us"], row_of_key(own["rank"], rank), np.nan)
 
 
 def _standard_errors(split: Table[Overlap], ranks: Groups, peers: Groups) -> Array:

@@ -21,7 +21,7 @@ from advisor.analysis.chain_search import (
 )
 from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.device import COMM, DeviceTimeline, build_timeline
-from advisor.analysis.grouping import Groups, group_by, ratio
+from advisor.analysis.grouping import Groups, group_by, ratio, row_of_key
 from advisor.analysis.intervals import Spans, covered_ns, subtract, union, union_of_sets
 from advisor.analysis.like_kernels import TurnTakers
 from advisor.analysis.operator_paces import slow_steps
@@ -35,7 +35,7 @@ from advisor.analysis.replayed_rank import PAUSE_NS, ReplayedRank, per_cell, rep
 from advisor.facts.chain_patterns import ChainPatterns
 from advisor.facts.derived import ChipLimit, Dispatch, Overlap, Removal
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Table, Texts, values_at
 
 LEAST_SHARE = 0.005
 """Operator types and chains that take less of the step are not asked for: no rule says a word of half a per cent."""
@@ -221,6 +221,14 @@ def _of_communication(seen: ReplayedRank, collective: Array, whole: Array, plain
         steady_us=np.nan,
         fused_us=np.nan,
     )
+
+
+def gains_without_communication(rank: Array, without: Table[Removal] | None) -> Array:
+    """Per rank: how much sooner its step would end if communication took no time; missing without launches."""
+    if without is None:
+        return np.full(len(rank), np.nan)
+    own = without.take(without.texts("kind").isin(["communication"]))
+    return values_at(own["instant_us"], row_of_key(own["rank"], rank), np.nan)
 
 
 def _passing_sooner(seen: ReplayedRank) -> ReplayedRank:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -13,7 +14,7 @@ from advisor.analysis.exchanges import exchanges
 from advisor.analysis.exchanging_kernels import exchanging_kernels
 from advisor.analysis.rank_splits import rank_splits
 from advisor.analysis.ranks import rank_times
-from advisor.facts.derived import CollectiveCall, Exchange, ExchangingKernel, Overlap
+from advisor.facts.derived import CollectiveCall, Exchange, ExchangingKernel, Overlap, Removal
 from advisor.facts.observed import Group, Kernel
 from advisor.facts.table import Table, read_table
 from advisor.model.run import Run
@@ -208,6 +209,21 @@ def test_what_kernels_wait_inside_is_communication_of_the_rank_and_the_parts_sti
     assert found["inside_wait_us"].tolist() == [300, 0, 0]
     assert found["untold_us"].tolist() == [0, 0, 60]
     assert (found["compute_us"] + found["exposed_comm_us"] + found["free_us"]).tolist() == found["span_us"].tolist()
+
+
+def test_what_a_rank_gains_without_communication_includes_what_it_waits_in_such_kernels():
+    without = read_table(
+        Removal,
+        """
+        rank kind          name      instant_us
+        0    communication -         40
+        1    communication -         7
+        2    operator      MatmulAdd 50
+        """,
+    )
+    found = rank_splits(read_table(Overlap, SPLIT), read_table(Exchange, EXCHANGED), without)
+    gains = dict(zip(found["rank"].tolist(), found["gain_without_comm_us"].tolist(), strict=True))
+    assert math.isnan(gains.pop(2)) and gains == {0: 340, 1: 7}
 
 
 def test_without_a_list_of_kernels_the_split_is_as_it_was_recorded():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from advisor.analysis.links import link_uses
 from advisor.analysis.meetings import meetings
 from advisor.analysis.ranks import rank_times
-from advisor.facts.derived import CollectiveCall, Overlap
+from advisor.facts.derived import CollectiveCall, Overlap, Removal
 from advisor.facts.observed import Link
 from advisor.facts.table import Table, read_table
 
@@ -29,6 +29,25 @@ def test_a_link_is_as_exposed_as_the_more_exposed_of_its_ranks() -> None:
     assert dict(zip(uses["target"].tolist(), uses["exposed_share"].tolist(), strict=True)) == pytest.approx(
         {1: 0.4, 7: 0.1}
     )
+
+
+def test_a_link_wins_as_much_as_the_rank_that_gains_more_without_communication() -> None:
+    without = read_table(
+        Removal,
+        """
+        rank kind          name instant_us
+        0    communication -    30
+        1    communication -    5
+        0    operator      Add  99
+        """,
+    )
+    links = Table.concat(Link, [_links(), _links().having(rank=[8, 8], source=[8, 8], target=[9, 1])])
+    uses = link_uses(links, None, without=without)
+    ways = zip(uses["source"].tolist(), uses["target"].tolist(), strict=True)
+    gains = dict(zip(ways, uses["gain_without_comm_us"].tolist(), strict=True))
+    assert np.isnan(gains.pop((8, 9)))
+    assert gains == {(0, 1): 30, (0, 7): 30, (8, 1): 5}
+    assert np.isnan(link_uses(links, None)["gain_without_comm_us"]).all()
 
 
 def test_without_a_split_of_the_step_exposure_is_missing() -> None:

@@ -63,13 +63,14 @@ def test_a_rank_loses_as_much_as_its_longest_link_and_a_few_bytes_tell_nothing()
     uses = Table.build(
         LinkUse, source=[0, 1, 0], target=[1, 2, 3], link=["RDMA"] * 3, size_bytes=[2e9, 1e9, 96],
         bulk_us=[100, 50, math.nan], bandwidth_gbps=[20, 10, math.nan], exposed_share=[0.5, 0.25, 1],
-        filled_us=[7, 3, 0], stage_worth_us=[40, 30, 1],
+        filled_us=[7, 3, 0], stage_worth_us=[40, 30, 1], gain_without_comm_us=[8, math.nan, 90],
     )  # fmt: skip
     found = {row["rank"]: row for row in link_ends(uses).rows()}
     assert found.keys() == {0, 1, 2}
     one = found[1]
     assert (one["size_bytes"], one["bulk_us"], one["peers"], one["best_gbps"]) == (3e9, 100, 2, 20)
     assert (one["exposed_share"], one["filled_us"], one["stage_worth_us"]) == (0.5, 3, 30)
+    assert one["gain_without_comm_us"] == 8
     assert not len(link_ends(Table.empty(LinkUse)))
 
 

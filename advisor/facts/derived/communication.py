@@ -569,6 +569,14 @@ class LinkUse(Fact):
             "(`stage_times`): the most that it can cost. Missing where there are no others, or too little is known."
         ),
     ]
+    gain_without_comm_us: Annotated[
+        float,
+        Us(
+            "How much sooner a step of its ranks would end if their communication took no time (`removals`), the more "
+            "of both: the most that it can cost. Where their hosts keep them busy as long it is less than they "
+            "communicate. Missing where launches were not recorded."
+        ),
+    ]
 
 
 class LinkEnd(Fact):
@@ -594,6 +602,7 @@ class LinkEnd(Fact):
     ]
     filled_us: Annotated[float, Us("As in `link_uses`, the least on one of its links.")]
     stage_worth_us: Annotated[float, Us("As in `link_uses`, the least on one of its links.")]
+    gain_without_comm_us: Annotated[float, Us("As in `link_uses`, the most on one of its links.")]
 
 
 class PortUse(Fact):

@@ -115,6 +115,14 @@ class RankSplit(Fact):
     inside_wait_us: Annotated[
         float, Us("The part of exposed communication that is waiting in such kernels; missing likewise.")
     ]
+    gain_without_comm_us: Annotated[
+        float,
+        Us(
+            "How much sooner a step of the rank would end, on average, if its communication took no time (`removals`) "
+            "and it waited in no such kernels: at most so much of what is exposed can be won. Missing where launches "
+            "were not recorded."
+        ),
+    ]
 
 
 class BareCopy(Fact):

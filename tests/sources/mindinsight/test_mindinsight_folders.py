@@ -177,6 +177,19 @@ def test_collectives_have_their_ends_and_their_parts(pipeline: Path) -> None:
     ]
 
 
+def test_a_step_trace_that_a_spreadsheet_saved_in_utf_16_is_read_whole(pipeline: Path) -> None:
+    path = pipeline / "step_trace_raw_0_detail_time.csv"
+    name = "stream_10_1_AllReduce-op7"
+    lines = path.read_text().splitlines()
+    lines[0] += f",{name},{name}_start_point,{name}_end_point"
+    lines[1:] = [f"{line},70,200006000,200013000" for line in lines[1:]]
+    path.write_bytes("\r\n".join([*lines, ""]).encode("utf-16"))
+    profile = open_profile(pipeline)
+    found = [cell for cell in cells(profile, Collective, "rank", "step", "op", "elapse_us") if cell[0] == 0]
+    assert found == [(0, 2, "allReduce", 70), (0, 3, "allReduce", 70)]
+    assert not profile.table(Damage).rows()
+
+
 def test_what_an_all_reduce_neither_moves_nor_waits_is_what_its_ends_leave(pipeline: Path) -> None:
     name, path = "stream_10_1_AllReduce-op7", pipeline / "step_trace_raw_0_detail_time.csv"
     lines = path.read_text().splitlines()

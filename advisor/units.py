@@ -65,6 +65,8 @@ def _write_digits(value: float) -> str:
     return f"{value:.3g}"
 
 
+NO_US = 1e-5
+"""Clocks tick in ns: less than a hundredth of one is what sums of floats leave of nothing."""
 _TIME = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"), (1e-3, "ns"))
 _BYTES = ((1024.0**4, "TiB"), (1024.0**3, "GiB"), (1024.0**2, "MiB"), (1024.0, "KiB"), (1.0, "B"))
 
@@ -108,7 +110,7 @@ def _write_plain(value: float) -> str:
 
 _WRITTEN: dict[str, Callable[[float], str]] = {
     "": _write_plain,
-    "us": lambda us: "0 µs" if us == 0 else _write_scaled(us, _TIME),
+    "us": lambda us: "0 µs" if abs(us) < NO_US else _write_scaled(us, _TIME),
     "ns": lambda ns: f"{ns:,.0f} ns" if isinstance(ns, float) else f"{ns:,} ns",
     "B": lambda size: _write_scaled(size, _BYTES),
     "GB/s": lambda rate: f"{_write_digits(rate)} GB/s",

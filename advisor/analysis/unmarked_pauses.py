@@ -3,20 +3,28 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from advisor.analysis.device import build_timeline
 from advisor.analysis.grouping import group_by
-from advisor.analysis.intervals import intersect, subtract
+from advisor.analysis.host import are_of_launching_threads
+from advisor.analysis.intervals import Spans, covered_ns, intersect, subtract, union
 from advisor.facts.base import MISSING
 from advisor.facts.derived import UnmarkedPause
-from advisor.facts.observed import Collective, DeviceTask, Kernel
+from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel
 from advisor.facts.table import Table, values_at
 from advisor.model.run_of_ranks import RunOfRanks
 
 
 def unmarked_pauses(
-    run: RunOfRanks, kernels: Table[Kernel], collectives: Table[Collective] | None, *, tasks: Table[DeviceTask] | None
+    run: RunOfRanks,
+    kernels: Table[Kernel],
+    collectives: Table[Collective] | None,
+    *,
+    tasks: Table[DeviceTask] | None,
+    calls: Table[HostCall] | None,
 ) -> Table[UnmarkedPause]:
     """One row per rank of a run whose times are those of work; none of others."""
     if run.times_of != "work":
@@ -34,6 +42,8 @@ def unmarked_pauses(
     whole = np.bincount(cells.of, weights=device.window.lengths / 1e3, minlength=len(ranks))
     paused_us = np.bincount(of, weights=lasts, minlength=len(ranks))
     worst = np.lexsort((-lasts, paused.of))[np.cumsum(paused.sizes) - paused.sizes]
+    of_rank = [union(start[rank[cell] == one], end[rank[cell] == one]) for one in ranks.tolist()]
+    filling = [_longest_call(calls, one, spans) for one, spans in zip(ranks.tolist(), of_rank, strict=True)]
     return Table.build(
         UnmarkedPause,
         rank=ranks,
@@ -46,4 +56,34 @@ def unmarked_pauses(
         median_us=values_at(paused.medians(lasts), at, np.nan),
         longest_us=values_at(lasts[worst], at, np.nan),
         longest_start_ns=values_at(start[worst], at, MISSING),
+        call=[one.name for one in filling],
+        call_does=[one.does for one in filling],
+        call_us=[one.us for one in filling],
     )
+
+
+class _Filling(NamedTuple):
+    """A host call, what it does, and how long it and its like run through pauses."""
+
+    name: str | None = None
+    does: str | None = None
+    us: float = np.nan
+
+
+def _longest_call(calls: Table[HostCall] | None, rank: int, pauses: Spans) -> _Filling:
+    """The call of launching threads that runs, with its like, through most of the pauses of a rank, and for how long.
+
+    Of calls that lie in one another the outer one runs through more.
+    """
+    if calls is None:
+        return _Filling()
+    own = np.flatnonzero(are_of_launching_threads(calls, calls["rank"] == rank) & (calls["rank"] == rank))
+    inside = covered_ns(pauses, calls.at("start_ns", own), calls.at("end_ns", own)) / 1e3
+    names = calls.texts("name").take(own)
+    named = names.codes >= 0
+    by_name = np.bincount(names.codes[named], weights=inside[named], minlength=1)
+    most = int(np.argmax(by_name))
+    if not by_name[most] > 0:
+        return _Filling()
+    does = calls.texts("activity").take(own[names.codes == most])
+    return _Filling(names.names[most], does.values()[0], float(by_name[most]))

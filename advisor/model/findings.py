@@ -277,7 +277,8 @@ def is_grave_doubt(finding: Finding) -> bool:
 def seen_by_chance(findings: Iterable[Finding]) -> frozenset[str]:
     """Fingerprints of the causes that may be causes of what is left of a capture alone; symptoms stay as seen.
 
-    What a finding says is taken at its worst place: where that is on a rank whose files are whole, it is no chance.
+    What a finding says is taken at its worst place: where that is on a rank whose files are whole, or such a rank has
+    at least half as much to win, it is no chance.
     """
     found = tuple(findings)
     grave = {one.fingerprint: {place.rank for place in one.seen} for one in found if is_grave_doubt(one)}
@@ -289,9 +290,13 @@ def seen_by_chance(findings: Iterable[Finding]) -> frozenset[str]:
 
 
 def _rests_on(finding: Finding, ranks: Collection[int | None]) -> bool:
-    """Whether the worst place of a finding is on one of these ranks; what has no rank was seen on any."""
-    worst = finding.seen[0].rank if finding.seen else None
-    return worst is None or not ranks or None in ranks or worst in ranks
+    """Whether the worst place of a finding is on one of these ranks, and no other rank shows about as much; what has no
+    rank was seen on any."""
+    worst = finding.seen[0] if finding.seen else None
+    if worst is None or worst.rank is None or not ranks or None in ranks:
+        return True
+    elsewhere = max((place.saving_us for place in finding.seen if place.rank not in ranks), default=0.0)
+    return worst.rank in ranks and not 0 < worst.saving_us <= elsewhere * 2
 
 
 def unexplained_part(symptom: Finding, causes: Iterable[Finding]) -> Saving:

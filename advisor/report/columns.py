@@ -86,6 +86,8 @@ COLUMNS: Mapping[str, Text] = {
     "by": _t("Told by", "依据"),
     "call": _t("Host call", "host 调用"),
     "calls_per_kernel": _t("Calls per kernel", "每个算子的下发次数"),
+    "call_does": _t("What that call does", "该调用的作用"),
+    "call_us": _t("During such calls", "处于该类调用期间"),
     "call_idle_us": _t("Over all steps", "全部 step 合计"),
     "call_kind": _t("Kind of that call", "该调用的类别"),
     "calls": _t("Calls", "次数"),

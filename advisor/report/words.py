@@ -194,6 +194,7 @@ WORDS: Mapping[str, Text] = {
     "since_start": _t("times count from the start of the capture", "时间从采集开始算起"),
     "seen_at": _t("Where", "位置"),
     "more_places": _t("and {count} more", "另有 {count} 处"),
+    "one_of_places": _t("{place}, one of {count} places", "{place}，共 {count} 处"),
     "in_modules": _t("In the model", "所在模块"),
     "place_in_model": _t("{share} of that time in {module}", "其耗时的 {share} 在 {module}"),
     "called_from": _t("Called from", "调用位置"),

@@ -7,7 +7,8 @@ import re
 
 _PROCESS_ID = re.compile(r"\d{2,10}")
 _NO_HOST = re.compile(
-    r"(local_?host(\.local_?domain)?|local|(global|local)?[-_]?rank|worker|process|node|host|device|npu|gpu|card|dp|tp|pp)$",
+    r"(local_?host(\.local_?domain)?|local|(global|local)?[-_]?rank([-_]?\d+)?"
+    r"|worker|process|node|host|device|npu|gpu|card|dp|tp|pp)$",
     re.IGNORECASE,
 )
 """Names that are the same on all machines, and words before a number that is no process id."""

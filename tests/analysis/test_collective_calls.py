@@ -418,6 +418,12 @@ def test_peers_are_the_other_ranks_of_the_stage():
     assert all(r["meetings"] is None and r["host_gap_us"] is None for r in rows)
 
 
+def test_where_only_exposed_communication_was_summed_up_it_tells_who_waits():
+    text = "\n".join(" ".join(cell for n, cell in enumerate(line.split()) if n != 5) for line in SPLIT.split("\n"))
+    rows = rank_times(read_table(Overlap, text), None, None).rows()
+    assert [(r["comm_us"], r["peer_comm_us"]) for r in rows] == [(30, 49), (50, 39), (48, 40), (50, None)]
+
+
 def test_without_a_pipeline_all_ranks_are_peers():
     text = "\n".join(line.replace(" 0     1", " -     1").replace(" 1     3", " -     3") for line in SPLIT.split("\n"))
     assert {r["peers"] for r in rank_times(read_table(Overlap, text), None, None).rows()} == {3}

@@ -153,6 +153,16 @@ def test_a_cause_that_is_worst_on_a_rank_whose_files_are_whole_keeps_its_place(
     assert order([doubted, finding("host/b", 0.1), lost])[:2] == wanted
 
 
+@pytest.mark.parametrize(("elsewhere", "wanted"), [(150.0, ["a", "b"]), (90.0, ["b", "a"])])
+def test_a_cause_that_a_rank_with_whole_files_shows_about_as_large_keeps_its_place(
+    elsewhere: float, wanted: list[str]
+) -> None:
+    lost = finding("capture/lost", severity=Severity.medium, ranks=(0,))
+    seen = (Place(rank=0, saving_us=200.0), Place(rank=1, saving_us=elsewhere))
+    doubted = finding("host/a", 0.4).model_copy(update={"doubted_by": (lost.fingerprint,), "seen": seen})
+    assert order([doubted, finding("host/b", 0.1), lost])[:2] == wanted
+
+
 def test_a_cause_stands_above_its_symptom_even_if_it_saves_less() -> None:
     found = [finding("host/symptom", 0.4), finding("host/cause", 0.3), finding("comm/other", 0.35)]
     assert order(found, cause=("host/symptom",)) == ["cause", "symptom", "other"]

@@ -34,7 +34,7 @@ from advisor.model.findings import (
     TitleWith,
 )
 from advisor.model.run import Parallel, Run
-from advisor.report.diagnosis.cards import by_number, make_cards
+from advisor.report.diagnosis.cards import by_number, make_cards, worst_place
 from advisor.report.diagnosis.document import diagnosis_document, diagnosis_summary
 from advisor.report.diagnosis.headline import Headline, make_headline
 from advisor.report.diagnosis.page import diagnosis_page
@@ -378,6 +378,15 @@ def test_where_marks_of_steps_are_further_apart_than_their_work_that_is_said() -
 def test_a_title_says_of_which_rank_its_numbers_are(ranks: tuple[int, ...], words: str) -> None:
     (card,) = make_cards(_diagnosis(_finding("host/python", 0.2, ranks=ranks)), "en")
     assert _flat(card.title) == f"host/python costs 20 %{words}"
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", ", one of 2 places"), ("zh", "，共 2 处")])
+def test_what_is_seen_in_two_stages_is_not_placed_in_one_alone(language: Language, words: str) -> None:
+    places = tuple(Place(rank=rank, stage=rank // 2) for rank in range(4))
+    (card,) = make_cards(_diagnosis(_finding("host/python", 0.2).model_copy(update={"seen": places})), language)
+    assert worst_place(card, language).endswith(words)
+    (alone,) = make_cards(_diagnosis(_finding("host/python", 0.2)), language)
+    assert worst_place(alone, language) == "rank 0"
 
 
 @pytest.mark.parametrize(

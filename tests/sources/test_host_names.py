@@ -38,6 +38,11 @@ def test_names_that_all_machines_have_name_none() -> None:
     assert [named_host(name) for name in ("localhost", "LocalHost", "ubuntu", "")] == ["", "", "ubuntu", ""]
 
 
+def test_a_rank_is_no_host_whatever_its_number() -> None:
+    workers = ("rank3_4003", "rank_3_4003", "global-rank12_4003", "rank3b_4003", "node3_4003")
+    assert [host_of_worker(worker) for worker in workers] == ["", "", "", "rank3b", "node3"]
+
+
 @pytest.mark.parametrize("export", ["text", "database"])
 def test_captures_of_two_nodes_tell_their_hosts(shared: SharedCaptures, export: str) -> None:
     run = open_profile(shared.written("slow-network-link", export=export)).run

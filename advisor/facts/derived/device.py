@@ -323,6 +323,15 @@ class UnmarkedPause(Fact):
     median_us: Annotated[float, Us("The median one; missing where there is none, as what follows.")]
     longest_us: Annotated[float, Us("The longest one.")]
     longest_start_ns: Annotated[int, Ns("When that began.")]
+    call: Annotated[
+        str,
+        Key(
+            "The host call of launching threads that, with its like, runs through most of them; missing where none was "
+            "recorded, as what follows."
+        ),
+    ]
+    call_does: Annotated[str, Key("What it does, as in `host_calls`; missing where that makes no difference.")]
+    call_us: Annotated[float, Us("How much of the pauses it and its like run through.")]
 
 
 class StepVariation(Fact):

@@ -24,7 +24,10 @@ class RankTime(Fact):
             "other groups where the rank came last for them: in all others it waits for other ranks."
         ),
     ]
-    comm_us: Annotated[float, Us("Communication per step, with the rest of such kernels.")]
+    comm_us: Annotated[
+        float,
+        Us("Communication per step, with the rest of such kernels; the exposed part where no rank tells of more."),
+    ]
     exposed_comm_us: Annotated[float, Us("Exposed communication per step.")]
     free_us: Annotated[float, Us("Free per step.")]
     host_gap_us: Annotated[float, Us("Idle charged to the host per step; missing without a timeline.")]

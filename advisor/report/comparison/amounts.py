@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from advisor.units import show_value
+from advisor.units import NO_US, show_value
 
 MINUS = "−"
 _NEGLIGIBLE = 0.0005
@@ -12,7 +12,7 @@ _MANYFOLD = 10.0
 
 def signed_amount(value: float | None, unit: str = "us") -> str:
     """`+14.2 ms`, `−3.1 ms`, `0 µs`; an en dash where it is not known."""
-    if value is None or value == 0:
+    if value is None or value == 0 or (unit == "us" and abs(value) < NO_US):
         return show_value(value, unit)
     return f"{'+' if value > 0 else MINUS}{show_value(abs(value), unit)}"
 

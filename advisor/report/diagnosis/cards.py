@@ -506,11 +506,12 @@ class Maker:
 
 
 def worst_place(card: Card, language: Language) -> str:
-    """The worst place, and how many more; empty for the run as a whole."""
+    """The worst place, and how many there are; empty for the run as a whole."""
     place = card.places[0].place if card.places else ""
     if not place or place == say("whole_run", language):
         return ""
-    return f"{place} {say('more_places', language, count=card.more_places)}" if card.more_places else place
+    count = len(card.places) + card.more_places
+    return say("one_of_places", language, place=place, count=count) if count > 1 else place
 
 
 def finding_anchor(finding: Finding, number: int) -> str:

@@ -256,6 +256,15 @@ def headings_of(path: Path, notes: Notes) -> frozenset[str]:
     return frozenset(heading.name for heading in _read_headings(_open_text(path, notes), notes)[0])
 
 
+def spellings_of(path: Path, notes: Notes) -> list[str]:
+    """The headings of a file in their order, as they are written.
+
+    Raises:
+        Unreadable: The file cannot be opened, or is empty.
+    """
+    return [heading.spelling for heading in _read_headings(_open_text(path, notes), notes)[0]]
+
+
 def _open_text(path: Path, notes: Notes) -> _TextFile:
     """The file of this path.
 

@@ -6,8 +6,6 @@ A heading is the name of one; two more with `_start_point` and `_end_point` are 
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,9 +15,6 @@ import numpy as np
 
 from advisor.facts.base import Column
 from advisor.facts.table import Array, Texts
-from advisor.messages.errors import reason_of_error
-from advisor.messages.message import Message
-from advisor.regular_files import open_regular
 from advisor.sources.ascend.communication import is_p2p
 from advisor.sources.files import csvfile
 from advisor.sources.files.damage_notes import Notes
@@ -29,7 +24,6 @@ from advisor.sources.mindinsight.step_numbers import STEP_NUMBER, step_of_text
 
 US_PER_TICK = 0.01
 _NS_PER_TICK = 10
-_HEADING_BYTES = 1 << 22
 _MOST_COLUMNS = 1 << 14
 _NAME = re.compile(r"stream_\d+_\d+_(?P<op>[A-Za-z0-9]+?)(?:-op\d+)?")
 _TICKS = Column("Ticks of 10 ns.", "int")
@@ -85,13 +79,12 @@ def _ticks(values: Array | Texts | None) -> list[int]:
 
 
 def _collectives_in_heading(path: Path, notes: Notes) -> list[str]:
-    """The collectives that the headings of the file name, each with both ends."""
-    try:
-        with open_regular(path) as file:
-            line = file.readline(_HEADING_BYTES).decode("utf-8-sig", "replace")
-        headings = [cell.strip() for cell in next(csv.reader(io.StringIO(line)), [])]
-    except (OSError, csv.Error) as error:
-        csvfile.refuse_file(path, notes, Message("file_unreadable", why=reason_of_error(error)))
+    """The collectives that the headings of the file name, each with both ends.
+
+    Raises:
+        Unreadable: The file cannot be read.
+    """
+    headings = csvfile.spellings_of(path, notes)
     there = {heading.lower() for heading in headings}
     starts = [
         heading.removesuffix("_start_point") for heading in headings[:_MOST_COLUMNS] if heading.endswith("_start_point")

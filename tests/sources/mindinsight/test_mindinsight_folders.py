@@ -177,6 +177,19 @@ def test_collectives_have_their_ends_and_their_parts(pipeline: Path) -> None:
     ]
 
 
+def test_a_step_trace_that_a_spreadsheet_saved_in_utf_16_is_read_whole(pipeline: Path) -> None:
+    path = pipeline / "step_trace_raw_0_detail_time.csv"
+    name = "stream_10_1_AllReduce-op7"
+    lines = path.read_text().splitlines()
+    lines[0] += f",{name},{name}_start_point,{name}_end_point"
+    lines[1:] = [f"{line},70,200006000,200013000" for line in lines[1:]]
+    path.write_bytes("\r\n".join([*lines, ""]).encode("utf-16"))
+    profile = open_profile(pipeline)
+    found = [cell for cell in cells(profile, Collective, "rank", "step", "op", "elapse_us") if cell[0] == 0]
+    assert found == [(0, 2, "allReduce", 70), (0, 3, "allReduce", 70)]
+    assert not profile.table(Damage).rows()
+
+
 def test_what_an_all_reduce_neither_moves_nor_waits_is_what_its_ends_leave(pipeline: Path) -> None:
     name, path = "stream_10_1_AllReduce-op7", pipeline / "step_trace_raw_0_detail_time.csv"
     lines = path.read_text().splitlines()
@@ -329,6 +342,32 @@ def test_a_heavy_stage_is_named_and_the_first_receive_is_set_apart(pipeline: Pat
     assert rules["pipeline/flops-imbalance"].subject == {"stage": 1}
     assert rules["pipeline/first-receive"].subject == {"stage": 1}
     assert found.run.step_us < 100_000
+
+
+def write_stages(folder: Path, compute: tuple[float, ...], interval_us: float = 300.0) -> Path:
+    """A pipeline of two stages of two ranks, of which the quicker one of a stage waits for the other in collectives."""
+    for rank, own in enumerate(compute):
+        stage = compute[rank // 2 * 2 :][:2]
+        rows = [(own, 60 + 5 - max(stage), max(stage) - own + 5)] * 6
+        steps = [(interval_us, sum(row) * 1e3 + rank, 4000.0) for row in rows]
+        (folder / f"step_trace_raw_{rank}_detail_time.csv").write_text(trace(steps, begin_us=1e6 + rank))
+        name = f"ascend_cluster_analyse_pipeline-parallel_2_4_{rank}.csv"
+        (folder / name).write_text(stage_times(rows))
+    return folder
+
+
+def test_a_rank_that_computes_longer_than_the_other_of_its_stage_leads(tmp_path: Path) -> None:
+    found = advisor.diagnose(write_stages(tmp_path, (40, 40, 40, 60)))
+    first = found.findings[0]
+    assert first.rule == "ranks/slow-compute-rank" and {place.rank for place in first.seen} == {3}
+    assert first.saving.us == pytest.approx(20_000, rel=0.01)
+
+
+def test_where_the_split_of_steps_is_known_too_waiting_for_data_is_told_once(tmp_path: Path) -> None:
+    found = advisor.diagnose(write_stages(tmp_path, (55, 55, 55, 55), interval_us=50_000))
+    rules = {finding.rule: finding for finding in found.findings}
+    assert found.findings[0].rule == "io/iteration-interval"
+    assert rules["host/free-time"].causes == (found.findings[0].fingerprint,)
 
 
 def test_a_rank_that_alone_waits_for_its_data_is_named_and_the_time_not_told_twice(tmp_path: Path) -> None:

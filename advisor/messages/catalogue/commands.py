@@ -86,8 +86,8 @@ TEXTS: Mapping[str, Text] = {
     ),
     "give_new_folder": Text("give a folder that is not there yet", "请指定一个尚不存在的目录"),
     "facts_written": Text(
-        "{path}: {tables} tables, {rows} rows, {size}. Ask them with `cd {quoted} && duckdb -init views.sql`, or "
-        "diagnose them with `advisor diagnose {quoted}`",
+        "{path}: {tables} {tables|table|tables}, {rows} {rows|row|rows}, {size}. Ask them with `cd {quoted} && "
+        "duckdb -init views.sql`, or diagnose them with `advisor diagnose {quoted}`",
         "{path}：{tables} 张表，{rows} 行，{size}。可用 `cd {quoted} && duckdb -init views.sql` 查询，或用 "
         "`advisor diagnose {quoted}` 诊断",
     ),

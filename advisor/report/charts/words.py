@@ -107,7 +107,7 @@ AXES: Mapping[str, Text] = {
     "link": _t("link", "链路"),
     "bandwidth": _t("bandwidth", "带宽"),
     "moved": _t("moved {per_step}", "{per_step}传输量"),
-    "calls_step": _t("{count} calls {per_step}", "{per_step} {count} 次"),
+    "calls_step": _t("{count} {count|call|calls} {per_step}", "{per_step} {count} 次"),
     "mean_of": _t("mean of ranks {ranks}", "rank {ranks} 均值"),
     "stronger_slower": _t("the darker the colour, the slower", "颜色越浓带宽越低"),
     "mean_time": _t("time {per_step}, mean of the ranks", "{per_step}耗时，各 rank 平均"),

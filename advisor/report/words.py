@@ -241,6 +241,8 @@ WORDS: Mapping[str, Text] = {
     "references": _t("Read more", "参考资料"),
     "caused_by": _t("Caused by", "根因"),
     "doubted_by": _t("Less certain here", "置信度下调"),
+    "see_findings": _t("see {count|finding|findings} ", "见问题 "),
+    "doubts": _t("What makes findings less certain", "置信度下调的原因"),
     "explains": _t("Shows up as", "表现为"),
     "overridden": _t("set by the project", "由项目配置指定"),
     "preview": _t("preview", "试行"),

@@ -7,7 +7,7 @@ the cell of a notebook. Its page is made of the same parts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, Finding, RuleInfo
@@ -27,7 +27,7 @@ from advisor.report.blocks import (
     first_paragraph,
     paragraph_of,
 )
-from advisor.report.diagnosis.cards import Card, Maker, by_number, make_cards
+from advisor.report.diagnosis.cards import Card, Maker, by_number, make_cards, order_of
 from advisor.report.diagnosis.finding import FindingBlocks, quiet_line, severity_piece
 from advisor.report.diagnosis.headline import Headline, make_headline
 from advisor.report.diagnosis.outcomes import (
@@ -157,6 +157,7 @@ class DiagnosisBlocks(Phrases):
         yield from self.split()
         listed = [card for card in self.made[: max(top, 1) + SHORT_CARDS] if not card.is_folded]
         yield from map(self.findings.short, listed[:top])
+        yield from self.doubts(listed[:top])
         if sum(bool(card.saving_time) for card in listed[:top]) > 1:
             yield quiet_line(self.said("no_sum"), begins=True)
         more = len(listed) + max(len(self.made) - max(top, 1) - SHORT_CARDS, 0) - min(len(listed), top)
@@ -165,6 +166,16 @@ class DiagnosisBlocks(Phrases):
             yield quiet_line(self.said(name, count=more), begins=True)
         yield from self.unchecked_briefly()
         yield from unread_in_short(self.diagnosis.unread, self.language)
+
+    def doubts(self, shown: Sequence[Card]) -> Iterator[Block]:
+        """What makes findings that are shown less certain, where that is none of them: once for all."""
+        numbers = {card.number for card in shown}
+        links = {link.number: link.title for card in shown for link in card.doubts if link.number not in numbers}
+        if links:
+            yield quiet_line(self.label("doubts"), begins=True)
+            yield from bullet_list(
+                toned((TextPiece(f"{name} · "), *links[name]), "quiet") for name in sorted(links, key=order_of)
+            )
 
     def split(self) -> Iterator[SplitBlock]:
         """The time split, where it is known."""
@@ -252,7 +263,9 @@ class DiagnosisBlocks(Phrases):
 
     def finding_line(self, card: Card) -> Block:
         """One finding in a line."""
-        return FactLine(((severity_piece(card),), card.title, (TextPiece(card.saving, tone="quiet"),)))
+        return FactLine(
+            (plain_prose(card.number), (severity_piece(card),), card.title, (TextPiece(card.saving, tone="quiet"),))
+        )
 
     def run(self) -> Iterator[Block]:
         """What was captured, how, and with what."""

@@ -21,7 +21,7 @@ from advisor.report.blocks import (
     bullet_list,
     led_by,
 )
-from advisor.report.diagnosis.cards import Card, CardLink, CardMeasure, CardStep, worst_place
+from advisor.report.diagnosis.cards import Card, CardLink, CardMeasure, CardStep, order_of, worst_place
 from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, TextPiece, Tone, code_prose, flat_text, join_prose, plain_prose, strong, toned
 from advisor.report.words import say, say_aside
@@ -83,11 +83,18 @@ class FindingBlocks(Phrases):
 
     def titles(self, links: Iterable[CardLink]) -> Prose:
         """The titles of other findings in one line."""
-        return join_prose(self.semicolon, map(self.linked, links))
+        return join_prose(self.semicolon, (self.linked(link.title, link) for link in links))
 
-    def linked(self, link: CardLink) -> Prose:
-        """The title of another finding."""
-        return link.title
+    def linked(self, said: Prose, link: CardLink) -> Prose:
+        """What is said of another finding; where it can lead anywhere, it leads there."""
+        return said
+
+    def doubted(self, card: Card) -> Iterator[Prose]:
+        """Which findings make it less certain, by their numbers: many findings share them, and each has a title."""
+        if card.doubts:
+            links = sorted(card.doubts, key=lambda link: order_of(link.number))
+            numbers = join_prose(self.say("listed"), (self.linked(plain_prose(link.number), link) for link in links))
+            yield (*self.label("doubted_by"), *self.said("see_findings", count=len(links)), *numbers)
 
     def about(self, card: Card) -> Iterator[Prose]:
         """How grave it is, of which kind, how sure, and by which rule."""
@@ -103,10 +110,10 @@ class FindingBlocks(Phrases):
             ("same_time", card.same_time),
             ("part_of", card.partly),
             ("explains", card.other_symptoms),
-            ("doubted_by", card.doubts),
         ):
             if links:
                 yield Paragraph((*self.label(name), *self.titles(links)))
+        yield from map(Paragraph, self.doubted(card))
 
     def measures(self, measures: Iterable[CardMeasure]) -> Grid:
         """What was measured, and what it was held against."""
@@ -147,9 +154,10 @@ class FindingBlocks(Phrases):
         )
         if place := worst_place(card, self.language):
             yield quiet_line(plain_prose(place))
-        for name, links in (("same_time", card.same_time), ("part_of", card.partly), ("doubted_by", card.doubts)):
+        for name, links in (("same_time", card.same_time), ("part_of", card.partly)):
             if links:
                 yield quiet_line((*self.label(name), *self.titles(links)))
+        yield from map(quiet_line, self.doubted(card))
         yield from map(quiet_line, self.called_from(card))
         if card.moments:
             yield quiet_line((*self.label("worst"), *card.moments[0].line))

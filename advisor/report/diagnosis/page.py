@@ -101,8 +101,8 @@ class _FindingArticle(FindingBlocks):
             yield plain_prose(card.status)
         yield (TextPiece("#", url=f"#{card.anchor}"),)
 
-    def linked(self, link: CardLink) -> Prose:
-        return link_prose(link.title, link.anchor)
+    def linked(self, said: Prose, link: CardLink) -> Prose:
+        return link_prose(said, link.anchor)
 
     def proof(self, card: Card) -> Iterator[Block]:
         """What was measured, where, and what else was held against thresholds."""

@@ -208,6 +208,12 @@ TEXTS: Mapping[str, Text] = {
         "the capture names {chip}, which counts: not {told}, as it was told",
         "采集数据中的芯片型号为 {chip}，以其为准，忽略指定的 {told}",
     ),
+    "anchor_not_there": Text(
+        "{anchor} of --anchor is not in {root}: code hosts show nothing there. Give a file of the source code, or its "
+        "folder with --source-root",
+        "--anchor 指定的 {anchor} 不在 {root} 中，代码平台无法标注：请指定源码中的文件，"
+        "或用 --source-root 指定源码目录",
+    ),
     "a_saved_diagnosis": Text("a saved diagnosis", "已保存的诊断结果"),
     "not_a_capture": Text("{path} is {kind}, not a capture", "{path} 是{kind}，不是采集数据"),
     "give_its_capture": Text("give the capture it was made from", "请给出生成它的采集目录"),

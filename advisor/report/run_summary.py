@@ -100,7 +100,7 @@ def engine_grid(run: Run, language: Language) -> Grid | None:
             for said in (
                 say(f"engine_{one.phase}", language),
                 *(_count(value) for value in (one.steps, one.requests, one.tokens)),
-                *("" if us is None else show_value(us, "us") for us in (one.apart_us, one.idle_us)),
+                *("–" if us is None else show_value(us, "us") for us in (one.apart_us, one.idle_us)),
                 say(f"engine_by_{one.by}", language),
             )
         )
@@ -114,7 +114,7 @@ def _named(name: str) -> Prose:
 
 
 def _count(value: float | None) -> str:
-    return "" if value is None else show_value(value, "count")
+    return "–" if value is None else show_value(value, "count")
 
 
 def _say_sources(run: Run, language: Language) -> str:

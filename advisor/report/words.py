@@ -129,7 +129,7 @@ WORDS: Mapping[str, Text] = {
     "at_most": _t("at most", "至多"),
     "noted": _t(" ({notes})", "（{notes}）"),
     "of_rank": _t("rank {rank}", "rank {rank}"),
-    "worst_of": _t("worst of {count}", "{count} 张卡中最严重"),
+    "worst_of": _t("worst of {count} ranks", "{count} 张卡中最严重"),
     "also_ranks": _t("also {ranks}", "{ranks} 也是"),
     "own_step": _t("whose step takes {time}", "该卡单步 {time}"),
     "own_window": _t("whose window takes {time}", "该卡窗口 {time}"),

@@ -46,11 +46,13 @@ def test_a_terminal_says_once_what_it_does_not_list(language: Language) -> None:
     assert short.index(LOST.title.say(language)) < short.index(CUT.title.say(language))
 
 
-def test_one_doubt_is_one_finding() -> None:
-    (first, *_, cut) = doubtful().findings
-    alone = Diagnosis(
-        run=Run(steps=(1,)),
-        findings=(first.model_copy(update={"doubted_by": (cut.fingerprint,)}), cut),
-        rules=(EXPOSED, CUT),
-    )
-    assert "Less certain here: see finding 2\n" in document_text(diagnosis_document(alone, "en"))
+def test_what_one_finding_alone_rests_on_is_said_there() -> None:
+    (first, second, lost, cut) = doubtful().findings
+    single = first.model_copy(update={"doubted_by": (cut.fingerprint,)})
+    both = doubtful().model_copy(update={"findings": (single, second, lost, cut)})
+    text = document_text(diagnosis_document(both, "en"))
+    assert "Less certain here: see finding 4\n" in text
+    assert "Less certain here: Rows of kernels are gone; see finding 4\n" in text
+    top = document_text(diagnosis_summary(both, "en", top=1))
+    assert top.count("The timeline is cut") == 1
+    assert "Less certain here: The timeline is cut\n" in top

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import cast
 
-from advisor.messages.text import Language
+from advisor.messages.text import Language, TimesOf
 from advisor.report.blocks import (
     Block,
     Blocks,
@@ -46,9 +47,15 @@ def remedy_list(steps: Iterable[CardStep], language: Language, run: str = "sh", 
 
 
 class FindingBlocks(Phrases):
-    """Makes blocks of findings in one language."""
+    """Makes blocks of findings in one language; what makes several of those that are `shown` less certain is named by
+    its number."""
 
     wording = say
+
+    def __init__(self, language: Language, times_of: TimesOf = "step", shown: Iterable[Card] = ()) -> None:
+        super().__init__(language, times_of)
+        cited = Counter(link.number for card in shown for link in card.doubts)
+        self.shared = frozenset(number for number, times in cited.items() if times > 1)
 
     def whole(self, card: Card, *, numbered: bool = True) -> Iterator[Block]:
         """Title, what it means, evidence, rows, remedy, and where to read more."""
@@ -90,11 +97,14 @@ class FindingBlocks(Phrases):
         return said
 
     def doubted(self, card: Card) -> Iterator[Prose]:
-        """Which findings make it less certain, by their numbers: many findings share them, and each has a title."""
-        if card.doubts:
-            links = sorted(card.doubts, key=lambda link: order_of(link.number))
+        """Which findings make it less certain: in full, but those that many share by their numbers."""
+        said = [self.linked(link.title, link) for link in card.doubts if link.number not in self.shared]
+        links = sorted((one for one in card.doubts if one.number in self.shared), key=lambda one: order_of(one.number))
+        if links:
             numbers = join_prose(self.say("listed"), (self.linked(plain_prose(link.number), link) for link in links))
-            yield (*self.label("doubted_by"), *self.said("see_findings", count=len(links)), *numbers)
+            said.append((*self.said("see_findings", count=len(links)), *numbers))
+        if said:
+            yield (*self.label("doubted_by"), *join_prose(self.semicolon, said))
 
     def about(self, card: Card) -> Iterator[Prose]:
         """How grave it is, of which kind, how sure, and by which rule."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -65,8 +65,8 @@ def diagnosis_page(
 class _FindingArticle(FindingBlocks):
     """A finding on a page: what to do beside its evidence, with links to other findings and to charts."""
 
-    def __init__(self, language: Language, times_of: TimesOf, charts: Sequence[Chart]) -> None:
-        super().__init__(language, times_of)
+    def __init__(self, language: Language, times_of: TimesOf, shown: Iterable[Card], charts: Sequence[Chart]) -> None:
+        super().__init__(language, times_of, shown)
         self.charts = charts
 
     def article(self, card: Card) -> Section:
@@ -153,9 +153,8 @@ class _PageBlocks(DiagnosisBlocks):
     def page(self, full: int, drawn: Drawings) -> Document:
         """The page with so many whole findings, and the charts that could be drawn."""
         self.full = full
-        self.articles = _FindingArticle(
-            self.language, self.diagnosis.run.times_of, [chart for chart in self.charts if chart.kind in drawn]
-        )
+        charts = [chart for chart in self.charts if chart.kind in drawn]
+        self.articles = _FindingArticle(self.language, self.diagnosis.run.times_of, self.made, charts)
         name = clean_line(self.diagnosis.run.name, 80)
         line = TextPiece(f"  {run_line(self.diagnosis.run, self.language)}", tone="quiet")
         return Document(

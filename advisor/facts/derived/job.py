@@ -17,7 +17,7 @@ SEVERAL_STEPS = Text(
 
 
 class JobSign(Fact):
-    """One thing on one rank that tells what kind of job ran, or which software drove it."""
+    """One sign on one rank of what kind of job ran, or which software drove it."""
 
     table = "job_signs"
     observed = False
@@ -40,7 +40,7 @@ class JobSign(Fact):
         ),
     ]
     name: Annotated[str, Key("What was seen: of everything that tells the same, the most frequent.")]
-    calls: Annotated[float, Count("How often; 1 for a setting.")]
+    calls: Annotated[float, Count("Number of occurrences; 1 for a setting.")]
 
 
 class EngineBorder(Fact):

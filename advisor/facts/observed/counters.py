@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the hardware counted: within kernels, beside how busy their pipes were, and at the ports of the network."""
+"""What the hardware counted: in kernels, apart from the use of their pipes, and at the ports of the network."""
 
 from typing import Annotated
 
@@ -146,7 +146,7 @@ class AicpuTask(Fact):
     rank: Rank
     op_name: Annotated[str, Name("Name of the kernel.")]
     compute_us: Annotated[float, Us("Computing.")]
-    copy_us: Annotated[float, Us("Copying memory.")]
+    copy_us: Annotated[float, Us("Time copying memory.")]
     task_us: Annotated[float, Us("The operator: what precedes it, computing and copying.")]
-    dispatch_us: Annotated[float, Us("Until it was handed to a processor.")]
+    dispatch_us: Annotated[float, Us("Time until it was handed to a processor of the AI CPU.")]
     total_us: Annotated[float, Us("From start to end: dispatch, scheduling and the operator.")]

@@ -210,6 +210,7 @@ WORDS: Mapping[str, Text] = {
     "window_word": _t("the whole window", "整个窗口"),
     "clock_word": _t("clock", "频率采样"),
     "aside": _t(" ({words})", "（{words}）"),
+    "peak_word": _t("peak of {name}", "{name} 的峰值"),
     "pause_word": _t("pause", "停顿"),
     "after_step": _t("After {the_step} began", "距{the_step}开始"),
     "in_timeline": _t("After the first event of the rank", "距该 rank 首个事件"),

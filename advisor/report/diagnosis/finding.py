@@ -22,7 +22,7 @@ from advisor.report.blocks import (
     bullet_list,
     led_by,
 )
-from advisor.report.diagnosis.cards import Card, CardLink, CardMeasure, CardStep, order_of, worst_place
+from advisor.report.diagnosis.cards import Card, CardLink, CardMeasure, CardStep, Where, order_of, worst_place
 from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, TextPiece, Tone, code_prose, flat_text, join_prose, plain_prose, strong, toned
 from advisor.report.words import say, say_aside
@@ -132,10 +132,13 @@ class FindingBlocks(Phrases):
     def places(self, card: Card) -> Iterator[Prose]:
         """Where it was seen, and what it costs there."""
         for where in card.places:
-            cost = (TextPiece(self.colon), TextPiece(where.saving, tone="quiet")) if where.saving else ()
-            yield (TextPiece(where.place), *cost)
+            yield (TextPiece(where.place), *(self.cost(where) if where.saving else ()))
         if card.more_places:
             yield self.said("more_places", count=card.more_places)
+
+    def cost(self, where: Where) -> Prose:
+        """What it costs at a place, behind the name of the place."""
+        return (TextPiece(self.colon), TextPiece(where.saving, tone="quiet"))
 
     def called_from(self, card: Card) -> Iterator[Prose]:
         """Where in the model it is, and the user's line behind it, where they are known."""

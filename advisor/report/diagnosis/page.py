@@ -29,7 +29,7 @@ from advisor.report.blocks import (
 )
 from advisor.report.charts.draw import Renderer
 from advisor.report.charts.specs import Chart, exhibit_charts
-from advisor.report.diagnosis.cards import Card, CardLink
+from advisor.report.diagnosis.cards import Card, CardLink, Where
 from advisor.report.diagnosis.document import FULL_CARDS, DiagnosisBlocks
 from advisor.report.diagnosis.finding import FindingBlocks, quiet_line, remedy_list, severity_piece
 from advisor.report.diagnosis.outcomes import unread_in_full
@@ -103,6 +103,9 @@ class _FindingArticle(FindingBlocks):
 
     def linked(self, said: Prose, link: CardLink) -> Prose:
         return link_prose(said, link.anchor)
+
+    def cost(self, where: Where) -> Prose:  # stands at the other end of its line
+        return (TextPiece(" "), TextPiece(where.saving, tone="quiet"))
 
     def proof(self, card: Card) -> Iterator[Block]:
         """What was measured, where, and what else was held against thresholds."""

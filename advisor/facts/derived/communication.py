@@ -187,10 +187,20 @@ class Exchange(ExchangingKernel):
         ),
     ]
     inside_wait_us: Annotated[
-        float, Us("Beyond the shortest of them: what it waits for the last captured rank; missing likewise.")
+        float,
+        Us(
+            "What it takes longer than on the captured rank where it is shortest: waiting for that rank, "
+            "which came last. Missing where no other rank of its group was captured or its partners are not known."
+        ),
     ]
     bare_wait_us: Annotated[float, Us("The part of that in which nothing else runs.")]
-    last_rank: Annotated[int, Volatile("The rank with the shortest one; missing likewise.")]
+    last_rank: Annotated[
+        int,
+        Volatile(
+            "The rank on which it is shortest: it came last. Missing where no other rank of its group was "
+            "captured or its partners are not known."
+        ),
+    ]
     beyond_us: Annotated[
         float,
         Us(
@@ -324,7 +334,9 @@ class CollectivePlace(Fact):
     op: Annotated[str, Key("Kind of collective.")]
     group_kind: Annotated[str, Key("tp, pp, dp …; missing when unknown.")]
     before: Annotated[str, Key("Type of the operator that began last before; missing where none did in the step.")]
-    after: Annotated[str, Key("Type of the first operator that begins when it has ended; missing likewise.")]
+    after: Annotated[
+        str, Key("Type of the first operator that begins when it has ended; missing where none follows in the step.")
+    ]
     before_name: Annotated[str, Name("Name of the operator before it, where the collective is exposed longest.")]
     after_name: Annotated[str, Name("Name of the operator after it, in the same place.")]
     calls: Annotated[float, Count("How often per step.")]

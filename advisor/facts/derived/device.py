@@ -47,16 +47,23 @@ class Overlap(Fact):
     ]
     device_copy_us: Annotated[
         float,
-        Us("The part of free in which copies within the device run, and none to or from the host; missing likewise."),
+        Us(
+            "The part of free in which copies within the device run, and none to or from the host; missing "
+            "where directions were not recorded."
+        ),
     ]
     event_wait_us: Annotated[
-        float, Us("The part of free, copies aside, in which a stream waits for an event; missing likewise.")
+        float,
+        Us(
+            "The part of free, copies aside, in which a stream waits for an event; missing when only sums "
+            "were recorded."
+        ),
     ]
     graph_idle_us: Annotated[
         float,
         Us(
             "The part of free, copies and waits aside, between tasks that one call launched, such as those of a graph: "
-            "no host is waited for; missing likewise."
+            "no host is waited for; missing when only sums were recorded."
         ),
     ]
     bubble_us: Annotated[float, Us("Time in pipeline sends and receives not hidden behind computation.")]
@@ -113,7 +120,11 @@ class RankSplit(Fact):
         ),
     ]
     inside_wait_us: Annotated[
-        float, Us("The part of exposed communication that is waiting in such kernels; missing likewise.")
+        float,
+        Us(
+            "The part of exposed communication that is waiting inside kernels that exchange data; missing "
+            "without a list of kernels."
+        ),
     ]
 
 
@@ -621,4 +632,4 @@ class RecordedSpan(Fact):
     end_ns: Annotated[int, Ns("End of the last.")]
     worked_ns: Annotated[int, Ns("Start of the first kernel; missing where none has a time.")]
     began_us: Annotated[float, Us("The start, counted from 1970; missing where clocks count from the start of a host.")]
-    ended_us: Annotated[float, Us("The end, counted likewise.")]
+    ended_us: Annotated[float, Us("The end, counted from 1970; missing where clocks count from the start of a host.")]

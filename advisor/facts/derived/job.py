@@ -178,6 +178,6 @@ class DecodeSize(Fact):
         Share(
             "Such steps in which that thread waits until the device is done with all it was given, as for the tokens "
             "that were chosen, and prepares what comes next only then; not those where it waits for an event of an "
-            "earlier step, or right before a replay. Missing likewise."
+            "earlier step, or right before a replay. Missing as in `engine_steps`."
         ),
     ]

@@ -381,7 +381,7 @@ class ShapeCount(Fact):
     rank: Rank
     step: Step
     distinct_shapes: Annotated[float, Count("Different input shapes in the step; missing when none was recorded.")]
-    new_shapes: Annotated[float, Count("Those that no earlier step had; missing likewise.")]
+    new_shapes: Annotated[float, Count("Shapes that no earlier step had; missing when none was recorded.")]
 
 
 class PatchConvolution(Fact):

@@ -358,19 +358,31 @@ class StageTime(Fact):
     ]
     virtual_stages: Annotated[
         float,
-        Count("Virtual stages of each stage, told by how often first, last and middle stages send; missing likewise."),
+        Count(
+            "Virtual stages of each stage, told by how often first, last and middle stages send; missing "
+            "where no sends were recorded."
+        ),
     ]
     average_compute_us: Annotated[
         float, Us("Mean computation of all stages, each over its steps; missing where one was not captured.")
     ]
     average_waiting_us: Annotated[
-        float, Us("Mean of bubble, unseen and drained waiting of all stages, each over its steps; missing likewise.")
+        float,
+        Us(
+            "Mean of bubble, unseen and drained waiting of all stages, each over its steps; missing where a "
+            "stage was not captured."
+        ),
     ]
     average_working_us: Annotated[
         float,
-        Us("Mean of the rest of the step of all stages: computation, other communication and idle time; likewise."),
+        Us(
+            "Mean of the rest of the step of all stages: computation, other communication and idle time; "
+            "missing where a stage was not captured."
+        ),
     ]
-    most_compute_us: Annotated[float, Us("Computation of the stage that computes longest; missing likewise.")]
+    most_compute_us: Annotated[
+        float, Us("Computation of the stage that computes longest; missing where a stage was not captured.")
+    ]
     average_unseen_us: Annotated[float, Us("The part of that which no recorded send or receive shows.")]
     average_moving_us: Annotated[
         float,
@@ -398,6 +410,6 @@ class StageTime(Fact):
         float,
         Us(
             "How much sooner a step would end if no stage waited for this one: what is left until another stage sets "
-            "the pace, the most that anything in it can cost. Missing likewise."
+            "the pace, the most that anything in it can cost. Missing where micro-batches or a stage are unknown."
         ),
     ]

@@ -54,7 +54,7 @@ class KernelCounters(Fact):
     l0c_read_gbps: Annotated[float, Rate("Read from L0C, the result, by the cube unit.")]
     l0c_write_gbps: Annotated[float, Rate("Written to L0C by the cube unit.")]
     l0c_vector_read_gbps: Annotated[float, Rate("Read from L0C by the vector unit; of chips with one kind of core.")]
-    l0c_vector_write_gbps: Annotated[float, Rate("Written to L0C by the vector unit, likewise.")]
+    l0c_vector_write_gbps: Annotated[float, Rate("Written to L0C by the vector unit; of chips with one kind of core.")]
     memory_read_bytes: Annotated[float, Bytes("MemoryAccess: read from device memory.")]
     memory_write_bytes: Annotated[float, Bytes("Written to device memory.")]
     memory_to_l1_bytes: Annotated[float, Bytes("Moved from device memory to L1.")]

@@ -181,9 +181,25 @@ def suggest_rules(word: str, ids: Iterable[str]) -> Message:
     names = sorted(ids)
     categories = {name.split("/", 1)[0] for name in names}
     category, slash, _ = word.partition("/")
-    known = sorted(f"{name}/*" for name in categories) if "*" in word else names
-    near = not slash or difflib.get_close_matches(category, sorted(categories), 1)
-    return (suggest_known(word, known) if near else None) or Message("own_rules")
+    known = sorted(f"{name}/*" for name in categories)
+    if slash and not difflib.get_close_matches(category, sorted(categories), 1):
+        return Message("own_rules")
+    meant = suggest_known(word, known) if "*" in word else did_you_mean(close_rules(word, names)[:1])
+    return meant or Message("own_rules")
+
+
+def close_rules(rule_id: str, ids: Iterable[str]) -> list[str]:
+    """The rules that may be meant, nearest first, by what stands behind the category: that alone makes none alike."""
+    named: dict[str, list[str]] = {}
+    for one in sorted(ids):
+        named.setdefault(one.rpartition("/")[2], []).append(one)
+    asked = rule_id.rpartition("/")[2]
+    near = difflib.get_close_matches(asked, named, 3, 0.85) or difflib.get_close_matches(asked, named, 1)
+    return [one for name in near for one in sorted(named[name], key=lambda one: _unlike(one, rule_id))]
+
+
+def _unlike(one: str, other: str) -> float:
+    return -difflib.SequenceMatcher(None, one, other).ratio()
 
 
 def read_document(path: Path) -> RuleDocument:

@@ -145,7 +145,7 @@ def _rules_index(catalog: Catalog) -> str:
         if info.category != category:
             category = info.category
             lines += [f"\n## {category}\n", "| rule | state | what it finds | 现象 |", "|---|---|---|---|"]
-        title = [_table_cell(info.title.say(language)) for language in LANGUAGES]
+        title = [_table_cell(info.title.unfilled(language)) for language in LANGUAGES]
         lines.append(f"| [`{rule.id}`]({rule.id}.md) | {info.status} | {title[0]} | {title[1]} |")
     return "\n".join(lines) + "\n"
 
@@ -194,10 +194,10 @@ def _statement_link(key: str, up: str) -> str:
 
 def _rule_words(rule: Rule, language: Language) -> Iterator[str]:
     info = rule.info()
-    yield f"**{_table_cell(info.title.say(language))}**\n"
+    yield f"**{_table_cell(info.title.unfilled(language))}**\n"
     for one in info.titles:
-        yield f"**{_table_cell(one.title.say(language))}** (`{one.name}`)\n"
-    yield f"### {_heading_word('why', language)}\n\n{info.why.say(language)}\n"
+        yield f"**{_table_cell(one.title.unfilled(language))}** (`{one.name}`)\n"
+    yield f"### {_heading_word('why', language)}\n\n{info.why.unfilled(language)}\n"
     if info.params:
         yield f"### {_heading_word('thresholds', language)}\n"
         heads = " | ".join(_heading_word(name, language) for name in ("name", "value", "basis"))
@@ -209,15 +209,15 @@ def _rule_words(rule: Rule, language: Language) -> Iterator[str]:
     if info.fix:
         yield f"### {_heading_word('fix', language)}\n"
         for number, step in enumerate(info.fix, 1):
-            yield f"{number}. {_set_back(step.do.say(language), '   ')}"
+            yield f"{number}. {_set_back(step.do.unfilled(language), '   ')}"
             if step.run or step.code:
                 code = fill_holes(step.run or step.code, {}).strip().replace("\n", "\n   ")
                 yield f"\n   ```{'sh' if step.run else 'python'}\n   {code}\n   ```"
             if step.care:
-                yield f"\n   > {_set_back(step.care.say(language), '   > ')}"
+                yield f"\n   > {_set_back(step.care.unfilled(language), '   > ')}"
         yield ""
     if info.assumes:
-        yield f"### {_heading_word('save', language)}\n\n{info.assumes.say(language)}\n"
+        yield f"### {_heading_word('save', language)}\n\n{info.assumes.unfilled(language)}\n"
 
 
 def _set_back(text: str, margin: str) -> str:

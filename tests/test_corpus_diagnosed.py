@@ -104,7 +104,7 @@ _WAITING = Setup(Transformer(layers=1, steps=2, vocabulary=4096), Layout(tp=8, d
 
 
 @pytest.mark.parametrize(
-    ("slow", "where"), [((5,), "Rank 5 "), (tuple(range(8, 16)), "(worst of 8, all of host node1)")]
+    ("slow", "where"), [((5,), "Rank 5 "), (tuple(range(8, 16)), "(worst of 8 ranks, all of host node1)")]
 )
 def test_a_host_much_slower_than_others_that_are_late_too_leads(
     slow: tuple[int, ...], where: str, tmp_path: Path

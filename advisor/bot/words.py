@@ -47,7 +47,7 @@ WORDS: Mapping[str, Text] = {
     "nothing_new": _t("Nothing new and nothing worse than in the baseline.", "与基线相比没有新增或变差的问题。"),
     "more": _t("… and {count} more", "……另有 {count} 个"),
     "left_out": _t(
-        "Shortened: {count} entries did not fit into a comment here; the report holds them all.",
+        "Shortened: {count} {count|entry|entries} did not fit into a comment here; the report holds them all.",
         "已缩短：{count} 项超出此处评论的长度，完整内容见报告。",
     ),
     # a finding

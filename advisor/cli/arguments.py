@@ -174,12 +174,13 @@ def reading_options(one: argparse.ArgumentParser, *, on_cluster: bool = True, ca
     one.add_argument(
         "--workload",
         choices=WORKLOADS,
-        help="what ran, where the capture does not show it (default: `workload` of the settings)",
+        help="the kind of job, where the capture does not show it (default: `workload` of the settings)",
     )
     one.add_argument(
         "--stack",
         choices=STACKS,
-        help="whose flags the job has, where the capture does not show it (default: `stack` of the settings)",
+        help="the framework or engine whose options remedies name, where the capture does not show it (default: "
+        "`stack` of the settings)",
     )
 
 
@@ -195,7 +196,7 @@ def cluster_options(one: argparse.ArgumentParser) -> None:
         "--rank-limit",
         type=positive_number,
         metavar="SECONDS",
-        help="with --on: a worker that reads one rank for longer hangs, and another one is given the rank (default: "
+        help="with --on: how long a worker may read one rank before another one is given it (default: "
         "600, and more for ranks above 1.2 GB)",
     )
 

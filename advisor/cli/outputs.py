@@ -144,10 +144,17 @@ def _tell_of_places(diagnosis: Diagnosis, sources: Sources, language: Language) 
 
 
 def sources_of(arguments: argparse.Namespace) -> Sources:
-    """What the command line says of the source code (see `arguments.source_options`)."""
+    """What the command line says of the source code (see `arguments.source_options`); what is not there is told."""
     from advisor.report.sources import Sources
 
-    return Sources.named(getattr(arguments, "source_root", None) or Path(), getattr(arguments, "anchor", None))
+    root = getattr(arguments, "source_root", None) or Path()
+    sources = Sources.named(root, getattr(arguments, "anchor", None))
+    if sources.misses_anchor and not arguments.quiet:
+        from advisor.messages.message import Message
+
+        said = Message("anchor_not_there", anchor=arguments.anchor, root=root.resolve())
+        tell(said.say(language_of(arguments.lang)))
+    return sources
 
 
 def chart_renderer(outputs: Sequence[str | Output]) -> Renderer:

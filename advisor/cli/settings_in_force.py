@@ -67,9 +67,13 @@ def _read_settings(arguments: argparse.Namespace) -> Settings | None:
         path = _take_nearest_settings(arguments)
     if path is None:
         return None
-    from advisor.policy.settings import Settings
+    from advisor.policy.settings import Settings, SettingsError
 
-    settings = Settings.read(path)
+    try:
+        settings = Settings.read(path)
+    except SettingsError as error:
+        catalog_of(getattr(arguments, "rules", None) or (), error.settings)  # tells of unknown names in the same breath
+        raise
     arguments.lang = arguments.lang or settings.language
     level = settings.level
     arguments.fail_on = getattr(arguments, "fail_on", None) or (level.name if level is not None else None)

@@ -25,11 +25,11 @@ _SETTINGS = Text(
     en="keep profiler_metadata.json beside the output (versions of MindSpore that write it)",
     zh="保留输出目录旁的 profiler_metadata.json（会写出该文件的 MindSpore 版本）",
 )
-_NPU = Text(
+RECORD_NPU = Text(
     en="record with MindSpore's profiler (`mindspore.profiler.profile`), `ProfilerActivity.NPU` among its activities",
     zh="使用 MindSpore 的 profiler（`mindspore.profiler.profile`）采集，activities 中包含 `ProfilerActivity.NPU`",
 )
-_BOTH = Text(
+RECORD_BOTH = Text(
     en="record with MindSpore's profiler (`mindspore.profiler.profile`), `ProfilerActivity.CPU` and "
     "`ProfilerActivity.NPU` among its activities",
     zh="使用 MindSpore 的 profiler（`mindspore.profiler.profile`）采集，activities 中同时包含 `ProfilerActivity.CPU` 与"
@@ -38,7 +38,7 @@ _BOTH = Text(
 OF_HINT: Mapping[Text | None, Text] = {
     Group.record_with: _GROUPS,
     Setting.record_with: _SETTINGS,
-    NPU: _NPU,
-    BOTH: _BOTH,
+    NPU: RECORD_NPU,
+    BOTH: RECORD_BOTH,
 }
 """By the hint that the profiler of PyTorch is given with."""

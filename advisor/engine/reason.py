@@ -396,8 +396,14 @@ def of_failure(error: Exception, where: str) -> Text:
     return Text(en=f"evaluation failed{place}: {what}", zh=f"执行出错{place}：{what}")
 
 
+_MORE: Mapping[Text, Text] = {NPU: BOTH, mindspore_hints.RECORD_NPU: mindspore_hints.RECORD_BOTH}
+"""By a hint, the one that asks for the same and more."""
+
+
 def _distinct_hints(hints: Iterable[Text | None]) -> list[Text]:
-    return [hint for hint in dict.fromkeys(hints) if hint is not None]
+    """Each hint once; what another one asks for as well is not asked for twice."""
+    given = dict.fromkeys(hint for hint in hints if hint is not None)
+    return [hint for hint in given if _MORE.get(hint) not in given]
 
 
 def _enumerate_texts(words: Iterable[Text]) -> Text:

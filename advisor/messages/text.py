@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words in both languages, and messages with `{name}` holes and no logic."""
+"""Words in both languages, and messages with `{name}` holes and no logic but `{count|form of one|form of many}`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,16 @@ _CJK = re.compile(f"[{CJK}]")
 _LETTER = re.compile(r"[^\W\d_]")
 HOLE = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
 """A name in braces, to be filled in."""
+_FORMS = re.compile(r"(?<!\{)\{(\w++)\|([^{}|\n]*)\|([^{}|\n]*)\}(?!\})")
+"""A name in braces with two forms of a word: the first is said where its value is one, else the second."""
 _OPEN = re.compile(r"(?<!\{)\{(\w++)(?!\})")
 """A brace before a name that no brace closes: a hole that nothing would fill."""
 _WITH_MORE = re.compile(r"(?<!\{)\{(\w++)(?!\})[^{}\n]*\}")
 """A name in braces with something behind it, such as a format: nothing would fill it."""
+_NAMED = re.compile(f"{HOLE.pattern}|{_FORMS.pattern}")
+"""Either of what a name fills or chooses."""
+_ONE = "1"
+"""A number that is said with the form of one."""
 _WRITTEN = re.compile(r"\{\{(\w+)\}\}")
 """A name in two pairs of braces: means itself in one pair. All other braces, such as `{}`, stand for themselves."""
 
@@ -80,6 +86,10 @@ class Text:
         said = self.say(language, of=times_of)
         return fill_holes(said, values, language) if values else said
 
+    def unfilled(self, language: str) -> str:
+        """The words in one language with their holes open, and of words with two forms that of many."""
+        return choose_forms(self.say(language), {})
+
     def holes(self) -> tuple[str, ...]:
         """The names in braces, in either language, in order of appearance."""
         return hole_names(self.en, self.zh)
@@ -87,17 +97,25 @@ class Text:
 
 def hole_names(*texts: str) -> tuple[str, ...]:
     """The names in braces, in order of appearance."""
-    return tuple(dict.fromkeys(name for text in texts for name in HOLE.findall(text) if name not in STEP_WORDS))
+    found = (one[1] or one[2] for text in texts for one in _NAMED.finditer(text))
+    return tuple(dict.fromkeys(name for name in found if name not in STEP_WORDS))
 
 
 def open_hole_names(words: str) -> tuple[str, ...]:
     """The names behind braces that nothing closes."""
-    return tuple(dict.fromkeys(_OPEN.findall(_WITH_MORE.sub("", words))))
+    return tuple(dict.fromkeys(_OPEN.findall(_WITH_MORE.sub("", _FORMS.sub("", words)))))
 
 
 def holes_with_more(words: str) -> Mapping[str, str]:
     """What is written in braces where there is more than a name, such as `{x:.2f}`, with the name."""
-    return {found[0]: found[1] for found in _WITH_MORE.finditer(words)}
+    return {found[0]: found[1] for found in _WITH_MORE.finditer(_FORMS.sub("", words))}
+
+
+def choose_forms(words: str, values: Mapping[str, object]) -> str:
+    """Words in which `{count|form of one|form of many}` has become the form that goes with the number shown."""
+    if "|" not in words:
+        return words
+    return _FORMS.sub(lambda forms: forms[2] if str(values.get(forms[1])) == _ONE else forms[3], words)
 
 
 def unescape_braces(words: str) -> str:
@@ -117,7 +135,7 @@ def fill_holes(words: str, values: Mapping[str, object], language: str = "en") -
 
     A name without a value stays as it is, so that a gap is seen. `{{name}}` becomes `{name}`.
     """
-    parts = HOLE.split(words)
+    parts = HOLE.split(choose_forms(words, values))
     return "".join(
         _say_value(values, part, language) if at % 2 else unescape_braces(part) for at, part in enumerate(parts)
     )

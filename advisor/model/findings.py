@@ -74,6 +74,11 @@ class Saving(_Model):
     share: float = 0.0
     """Part of the mean step, 0 to 1; 0 when the step time is unknown."""
 
+    @property
+    def told(self) -> tuple[float | None, float | None]:
+        """Both as programs are told of them: missing where nothing is estimated, for that is not nothing to win."""
+        return (self.us, self.share if self.share > 0 else None) if self.us > 0 else (None, None)
+
 
 class Evidence(_Model):
     """One measured value behind a finding, and the threshold it was held against."""

@@ -17,11 +17,14 @@ import yaml
 
 from advisor.messages.errors import FilePlace, Mistake, RuleError
 from advisor.messages.message import Message
+from advisor.messages.parser_reasons import toml_reason
 from advisor.regular_files import read_regular
-from advisor.rules.source import MAX_BYTES, RuleDocument, read_text
+from advisor.rules.source import MAX_BYTES, RuleDocument, mistake_at, read_text
 
 TABLE = ("tool", "advisor")
 _HEADINGS = re.compile(r"^[^\S\n]*(?:\[+\s*)?tool\s*\.\s*advisor\b", re.MULTILINE)
+_PLACE = re.compile(r"line (\d{1,9}), column (\d{1,9})")
+"""Where the parser found a mistake; at the end of the file it names no line."""
 _STARTS = re.compile(r"^[^\S\n]*(?:(?:\[+\s*)?tool\s*\.\s*advisor\b|advisor\s*[=.])", re.MULTILINE)
 
 
@@ -51,14 +54,24 @@ def read_document(path: Path) -> RuleDocument:
     text = read_text(path, file)
     try:
         data: Any = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise RuleError([Mistake(FilePlace(file), Message("not_toml", why=str(error)))]) from None
+    except RecursionError:
+        raise RuleError([Mistake(FilePlace(file), Message("nested_too_deep"))]) from None
+    except tomllib.TOMLDecodeError as error:
+        raise RuleError([_not_toml(str(error), file, text.split("\n"))]) from None
     for name in TABLE:
         data = data.get(name) if isinstance(data, dict) else None
     lines = text.split("\n")
     start = next((number for number, line in enumerate(lines) if _STARTS.match(line)), 0)
     plain = _days_as_text(data)
     return RuleDocument(file, lines, _yaml_node(plain, lines, (start, 0)), plain)
+
+
+def _not_toml(said: str, file: str, lines: Sequence[str]) -> Mistake:
+    """What the parser found, where it says it found it; else at the end of the file."""
+    what, _, place = said.removesuffix(")").rpartition(" (at ")
+    at = _PLACE.fullmatch(place)
+    line, column = (int(at[1]) - 1, int(at[2]) - 1) if at else (len(lines) - 1, len(lines[-1]))
+    return mistake_at(file, (line, column), Message("not_toml", why=toml_reason(what or said)), lines[line])
 
 
 def _days_as_text(value: Any) -> Any:

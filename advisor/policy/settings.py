@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +82,8 @@ class Settings:
     policy: Policy = field(default_factory=Policy)
     tolerance: Tolerance = field(default_factory=Tolerance)
     document: RuleDocument | None = field(default=None, repr=False, compare=False)
+    mistakes: tuple[Mistake, ...] = field(default=(), repr=False, compare=False)
+    """What is wrong with the file itself, whatever rules there are."""
 
     @property
     def job(self) -> JobKind:
@@ -105,14 +107,15 @@ class Settings:
         """The settings of a file.
 
         Raises:
-            RuleError: Everything wrong with it that can be seen without the rules.
+            SettingsError: Everything wrong with it that can be seen without the rules.
+            RuleError: It cannot be read at all.
         """
         if mistakes := source.refused_link(path, _project_of(path)):
             raise RuleError(mistakes)
         faults = Faults(pyproject.read_document(path) if path.suffix.lower() == ".toml" else source.read_document(path))
         settings = _Reader(faults, path.parent).settings()
         if faults.mistakes:
-            raise RuleError(sorted(faults.mistakes, key=lambda mistake: mistake.place))
+            raise SettingsError(replace(settings, mistakes=tuple(faults.mistakes)))
         return settings
 
     @property
@@ -121,12 +124,13 @@ class Settings:
         return min((bar.severity for bar in self.fail_on or () if not bar.since), default=None)
 
     def check(self, rules: Mapping[str, Rule]) -> list[Mistake]:
-        """Names of rules, categories and params that do not exist, and thresholds that cannot be."""
+        """All that is wrong: the file itself, names of rules, categories and params, thresholds that cannot be."""
         found = [
             mistake for key, override in self.rules.items() for mistake in self._check_override(key, override, rules)
         ]
         known = {rule.id: (rule.id, *rule.formerly) for rule in rules.values()}
-        return [*found, *unknown_names(self.policy, known, self._mistake_at), *self._demanded_but_off(rules)]
+        found += [*unknown_names(self.policy, known, self._mistake_at), *self._demanded_but_off(rules)]
+        return sorted((*self.mistakes, *found), key=lambda mistake: mistake.place) if self.mistakes else found
 
     def _demanded_but_off(self, rules: Mapping[str, Rule]) -> Iterator[Mistake]:
         for rule in rules.values():
@@ -189,6 +193,14 @@ class Settings:
                     found.severity if found.severity is not None else merged.severity,
                 )
         return merged
+
+
+class SettingsError(RuleError):
+    """A file of settings is wrong in itself; `settings` is what could be read of it, to be checked against rules."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        super().__init__(sorted(settings.mistakes, key=lambda mistake: mistake.place))
 
 
 class _Reader:

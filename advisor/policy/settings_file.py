@@ -218,7 +218,7 @@ def _of_rule(rule: Rule) -> dict[str, Any]:
             "severity": {**_LEVELS, "description": "The severity of its findings, whatever it measures."},
         },
     }
-    return {"description": info.title.en, "anyOf": [_SWITCH, mapping]}
+    return {"description": info.title.unfilled("en"), "anyOf": [_SWITCH, mapping]}
 
 
 _LEVELS = {"enum": ["info", "low", "medium", "high", "critical"]}

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from advisor.messages.text import Language
 from advisor.model.findings import Finding, Occurrence
-from advisor.report.prose import Prose, code_prose, plain_prose
+from advisor.report.prose import Prose, code_prose, parse_prose, plain_prose
 from advisor.report.words import say
 from advisor.units import show_value
 
@@ -65,7 +65,8 @@ def _describe_event(one: Occurrence, language: Language) -> When:
 def event_name(one: Occurrence, language: Language) -> Prose:
     """What an event is called: as recorded, or what it is."""
     if one.name:
-        return code_prose(one.name, 60)
+        name = code_prose(one.name, 60)
+        return parse_prose(say("peak_word", language), {"name": name[0]}) if one.table == "memory_peaks" else name
     word = _NAMELESS.get(one.table, "event_word")
     return plain_prose(say("window_word" if word == "step_word" and one.step is None else word, language))
 

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from advisor.messages.hidden import show_hidden
 from advisor.messages.markup import code_span_parser
-from advisor.messages.text import HOLE, Language, fill_holes, unescape_braces
+from advisor.messages.text import HOLE, Language, choose_forms, fill_holes, unescape_braces
 
 LONGEST = 160
 """More characters than this of one name are cut in the middle: kernel names share their beginnings and their ends."""
@@ -121,7 +121,8 @@ def letter_columns(text: str) -> int:
 
 def fill_pieces(words: str, style: TextPiece, values: Mapping[str, TextPiece]) -> Iterator[TextPiece]:
     """Words in one style with `{name}` holes filled by values, which stay what they are."""
-    for at, text in enumerate(HOLE.split(words)):
+    chosen = choose_forms(words, {name: value.text for name, value in values.items()}) if "|" in words else words
+    for at, text in enumerate(HOLE.split(chosen)):
         if at % 2 == 0:
             yield replace(style, text=show_hidden(_BREAKS.sub(" ", unescape_braces(text))))
         else:

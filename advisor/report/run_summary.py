@@ -69,22 +69,20 @@ def run_list(run: Run, language: Language) -> Blocks:
 def captures_chosen(notes: Sequence[str], language: Language) -> Prose:
     """Which captures this is about, how many others there are and how many nobody parsed; empty where it was all."""
     told = dict(note.partition("=")[::2] for note in notes[:_MOST_NOTES])
-    unparsed = _sentence_for_count("one_not_parsed", "others_not_parsed", told.get("unparsed_captures", ""), language)
+    unparsed = _sentence_of_count("not_parsed", told.get("unparsed_captures", ""), language)
     if not told.get("chosen"):
         return parse_prose(unparsed)
     names = told["chosen"].split(", ")
     more = ", …" if len(names) > _MOST_CHOSEN else ""
     chosen = TextPiece(clean_line(", ".join(names[:_MOST_CHOSEN])) + more, code=True)
     said = parse_prose(say("one_of_several", language), {"chosen": chosen})
-    others = _sentence_for_count("one_not_read", "others_not_read", told.get("other_captures", ""), language)
+    others = _sentence_of_count("not_read", told.get("other_captures", ""), language)
     return (*said, *(piece for text in (others, unparsed) if text for piece in _next_sentence(text, language)))
 
 
-def _sentence_for_count(one: str, others: str, count: str, language: Language) -> str:
-    """The sentence of one or of several, where the notes say how many; else nothing."""
-    if not count.isdecimal():
-        return ""
-    return say(one if int(count) == 1 else others, language, count=int(count))
+def _sentence_of_count(name: str, count: str, language: Language) -> str:
+    """The sentence with this count, where the notes say how many; else nothing."""
+    return say(name, language, count=int(count)) if count.isdecimal() else ""
 
 
 def _next_sentence(text: str, language: Language) -> Prose:
@@ -102,7 +100,7 @@ def engine_grid(run: Run, language: Language) -> Grid | None:
             for said in (
                 say(f"engine_{one.phase}", language),
                 *(_count(value) for value in (one.steps, one.requests, one.tokens)),
-                *("" if us is None else show_value(us, "us") for us in (one.apart_us, one.idle_us)),
+                *("–" if us is None else show_value(us, "us") for us in (one.apart_us, one.idle_us)),
                 say(f"engine_by_{one.by}", language),
             )
         )
@@ -116,7 +114,7 @@ def _named(name: str) -> Prose:
 
 
 def _count(value: float | None) -> str:
-    return "" if value is None else show_value(value, "count")
+    return "–" if value is None else show_value(value, "count")
 
 
 def _say_sources(run: Run, language: Language) -> str:

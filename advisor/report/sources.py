@@ -51,6 +51,11 @@ class Sources(Struct, frozen=True):
             file, line = anchor, "1"
         return cls(root, Location(_from_root(file, root), int(line)))
 
+    @property
+    def misses_anchor(self) -> bool:
+        """Whether an anchor is named that is no line of a file of the source code."""
+        return self.anchor is not None and not _has_line((self.root or Path()) / self.anchor.file, self.anchor.line)
+
     def locations(self, diagnosis: Diagnosis) -> Mapping[str, Location]:
         """The location of each finding that has one, by fingerprint.
 

@@ -57,17 +57,10 @@ WORDS: Mapping[str, Text] = {
         "The folder holds more than one capture of a rank; this report covers {chosen}.",
         "目录中同一张卡有多份采集，本报告只针对 {chosen}。",
     ),
-    "one_not_read": _t("1 other was not read.", "另有 1 份未读取。"),
-    "others_not_read": _t("{count} others were not read.", "另有 {count} 份未读取。"),
-    "one_not_parsed": _t(
-        "1 capture here is not parsed yet and was not read: parse it with the `analyse` of its profiler, one of msprof "
-        "with `msprof --export=on`.",
-        "另有 1 份采集尚未解析，未读取：请用采集所用 profiler 的 `analyse` 解析，"
-        "msprof 的采集用 `msprof --export=on` 导出。",
-    ),
-    "others_not_parsed": _t(
-        "{count} captures here are not parsed yet and were not read: parse them with the `analyse` of their profiler, "
-        "those of msprof with `msprof --export=on`.",
+    "not_read": _t("{count} {count|other was|others were} not read.", "另有 {count} 份未读取。"),
+    "not_parsed": _t(
+        "{count} {count|capture here is not parsed yet and was|captures here are not parsed yet and were} not read: "
+        "parse {count|it|them} with the `analyse` of the profiler, a capture of msprof with `msprof --export=on`.",
         "另有 {count} 份采集尚未解析，未读取：请用采集所用 profiler 的 `analyse` 解析，"
         "msprof 的采集用 `msprof --export=on` 导出。",
     ),
@@ -92,8 +85,8 @@ WORDS: Mapping[str, Text] = {
         "在已采集的内容中无需处理。检查通过的规则：{looked}；另有 {blind} 条未能检查。",
     ),
     "nothing_found_in_little": _t(
-        "Too little was recorded to say whether anything needs fixing: {blind} rules could not be checked. Rules that "
-        "found nothing wrong: {looked}.",
+        "Too little was recorded to say whether anything needs fixing: {blind} {blind|rule|rules} could not be "
+        "checked. Rules that found nothing wrong: {looked}.",
         "采集内容太少，不足以判断是否有问题需要处理：{blind} 条规则未能检查。检查通过的规则：{looked}。",
     ),
     "nothing_checked": _t(
@@ -136,7 +129,7 @@ WORDS: Mapping[str, Text] = {
     "at_most": _t("at most", "至多"),
     "noted": _t(" ({notes})", "（{notes}）"),
     "of_rank": _t("rank {rank}", "rank {rank}"),
-    "worst_of": _t("worst of {count}", "{count} 张卡中最严重"),
+    "worst_of": _t("worst of {count} ranks", "{count} 张卡中最严重"),
     "also_ranks": _t("also {ranks}", "{ranks} 也是"),
     "own_step": _t("whose step takes {time}", "该卡单步 {time}"),
     "own_window": _t("whose window takes {time}", "该卡窗口 {time}"),
@@ -189,8 +182,7 @@ WORDS: Mapping[str, Text] = {
     "basis": _t("Why this threshold", "阈值依据"),
     "excerpt": _t("The rows behind it", "明细"),
     "rows_of": _t("{shown} of {total} rows", "{total} 行中的 {shown} 行"),
-    "rows_all": _t("{total} rows", "共 {total} 行"),
-    "rows_one": _t("1 row", "共 1 行"),
+    "rows_all": _t("{total} {total|row|rows}", "共 {total} 行"),
     "since_start": _t("times count from the start of the capture", "时间从采集开始算起"),
     "seen_at": _t("Where", "位置"),
     "more_places": _t("and {count} more", "另有 {count} 处"),
@@ -219,6 +211,7 @@ WORDS: Mapping[str, Text] = {
     "window_word": _t("the whole window", "整个窗口"),
     "clock_word": _t("clock", "频率采样"),
     "aside": _t(" ({words})", "（{words}）"),
+    "peak_word": _t("peak of {name}", "{name} 的峰值"),
     "pause_word": _t("pause", "停顿"),
     "after_step": _t("After {the_step} began", "距{the_step}开始"),
     "in_timeline": _t("After the first event of the rank", "距该 rank 首个事件"),
@@ -250,6 +243,8 @@ WORDS: Mapping[str, Text] = {
     "references": _t("Read more", "参考资料"),
     "caused_by": _t("Caused by", "根因"),
     "doubted_by": _t("Less certain here", "置信度下调"),
+    "see_findings": _t("see {count|finding|findings} ", "见问题 "),
+    "doubts": _t("What makes findings less certain", "置信度下调的原因"),
     "explains": _t("Shows up as", "表现为"),
     "overridden": _t("set by the project", "由项目配置指定"),
     "preview": _t("preview", "试行"),
@@ -313,7 +308,7 @@ WORDS: Mapping[str, Text] = {
         "{address}：正在读 rank {rank}，已用 {taken}；已完成 {done} 个",
     ),
     "worker_is_idle": _t("{address}: nothing to do, {done} done", "{address}：空闲；已完成 {done} 个"),
-    "more_workers": _t("and {count} more workers", "另有 {count} 个 worker"),
+    "more_workers": _t("and {count} more {count|worker|workers}", "另有 {count} 个 worker"),
     "ranks_rate": _t(
         "{done} of {total}, {rate} a second, about {left} left", "{done}/{total}，每秒 {rate} 个，约剩 {left}"
     ),
@@ -364,8 +359,7 @@ WORDS: Mapping[str, Text] = {
     "record_more": _t("{rules} could not be checked", "{rules}未能检查"),
     "look_everywhere": _t("{rules} could not be checked, or not on every rank", "{rules}未能检查或未能检查全部 rank"),
     "numbers": _t("Numbers", "数据"),
-    "rules_one": _t("1 rule", "1 条规则"),
-    "rules_many": _t("{count} rules", "{count} 条规则"),
+    "rule_count": _t("{count} {count|rule|rules}", "{count} 条规则"),
     "needs": _t("not recorded: {tables}", "未采集：{tables}"),
     "no_reason": _t("no reason given", "未给出原因"),
     "rule": _t("Rule", "规则"),
@@ -490,13 +484,13 @@ def say_aside(words: str, language: Language) -> str:
 
 def say_row_count(shown: int, total: int, language: Language) -> str:
     """How many rows there are, and how many of them are shown where these are fewer, in brackets."""
-    name = "rows_of" if shown < total else "rows_one" if total == 1 else "rows_all"
+    name = "rows_of" if shown < total else "rows_all"
     return say_aside(say(name, language, shown=f"{shown:,}", total=f"{total:,}"), language)
 
 
 def say_rule_count(count: int, language: Language) -> str:
     """How many rules."""
-    return say("rules_one" if count == 1 else "rules_many", language, count=count)
+    return say("rule_count", language, count=count)
 
 
 def word_for(table: Mapping[str, Text], key: str, language: Language, times_of: TimesOf = "step") -> str | None:

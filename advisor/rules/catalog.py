@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -19,7 +18,7 @@ from advisor.rules import source
 from advisor.rules.bind import Rule, bind_rule
 from advisor.rules.patterns import Pattern, PatternCatalog, gather_patterns, is_pattern_file, shipped_patterns
 from advisor.rules.skeleton import new_rule
-from advisor.rules.source import suggest_rules
+from advisor.rules.source import close_rules, suggest_rules
 from advisor.shipped_files import shipped_folder
 
 __all__ = ["Catalog", "gather_rules", "lint_rules", "new_rule", "read_rule", "unknown_rule"]
@@ -146,8 +145,8 @@ def _tolerated_loss(rules: Iterable[Rule]) -> float:
 
 def unknown_rule(rule_id: str, known: Collection[str]) -> UsageError:
     """No rule has this id: which ones come near, or where to see them all."""
-    near = get_close_matches(rule_id, known, 3, 0.85) or get_close_matches(rule_id, known, 1)
-    return UsageError(Message("no_rule", name=rule_id), did_you_mean(near) or Message("rules_list_shows"))
+    near = did_you_mean(close_rules(rule_id, known))
+    return UsageError(Message("no_rule", name=rule_id), near or Message("rules_list_shows"))
 
 
 def rule_files(directories: Iterable[Path]) -> Iterator[tuple[Path, Path]]:

@@ -18,6 +18,7 @@ from msgspec import Struct, field
 
 from advisor.messages.errors import FilePlace, Mistake, RuleError, reason_of_error
 from advisor.messages.message import Message, did_you_mean
+from advisor.messages.parser_reasons import yaml_reason
 from advisor.regular_files import NotRegularError, leads_out, read_regular
 from advisor.rules.slips import find_slip
 
@@ -65,7 +66,7 @@ class RuleDocument(Struct):
         if column is not None and isinstance(found, yaml.ScalarNode):
             line, start = self._place_in_scalar(found, column)
         source = self.lines[line] if line < len(self.lines) else ""
-        return _mistake_at(self.file, (line, start), what, source, hint)
+        return mistake_at(self.file, (line, start), what, source, hint)
 
     def written(self, path: Path_) -> str | None:
         """The word at a path as it stands in the file, before it is taken for a number; None for what is no word."""
@@ -137,7 +138,7 @@ def _child_node(node: yaml.Node | None, step: str | int) -> tuple[yaml.Node | No
 _WIDEST = 160
 
 
-def _mistake_at(file: str, spot: tuple[int, int], what: Message, source: str, hint: Message | None = None) -> Mistake:
+def mistake_at(file: str, spot: tuple[int, int], what: Message, source: str, hint: Message | None = None) -> Mistake:
     """A mistake with its source line, cut around the caret where it is long; tabs as blanks.
 
     Of the indentation only what the caret stands under is shown, with its tabs as arrows.
@@ -180,9 +181,25 @@ def suggest_rules(word: str, ids: Iterable[str]) -> Message:
     names = sorted(ids)
     categories = {name.split("/", 1)[0] for name in names}
     category, slash, _ = word.partition("/")
-    known = sorted(f"{name}/*" for name in categories) if "*" in word else names
-    near = not slash or difflib.get_close_matches(category, sorted(categories), 1)
-    return (suggest_known(word, known) if near else None) or Message("own_rules")
+    known = sorted(f"{name}/*" for name in categories)
+    if slash and not difflib.get_close_matches(category, sorted(categories), 1):
+        return Message("own_rules")
+    meant = suggest_known(word, known) if "*" in word else did_you_mean(close_rules(word, names)[:1])
+    return meant or Message("own_rules")
+
+
+def close_rules(rule_id: str, ids: Iterable[str]) -> list[str]:
+    """The rules that may be meant, nearest first, by what stands behind the category: that alone makes none alike."""
+    named: dict[str, list[str]] = {}
+    for one in sorted(ids):
+        named.setdefault(one.rpartition("/")[2], []).append(one)
+    asked = rule_id.rpartition("/")[2]
+    near = difflib.get_close_matches(asked, named, 3, 0.85) or difflib.get_close_matches(asked, named, 1)
+    return [one for name in near for one in sorted(named[name], key=lambda one: _unlike(one, rule_id))]
+
+
+def _unlike(one: str, other: str) -> float:
+    return -difflib.SequenceMatcher(None, one, other).ratio()
 
 
 def read_document(path: Path) -> RuleDocument:
@@ -214,7 +231,7 @@ def read_text(path: Path, file: str) -> str:
         line = raw.count(b"\n", 0, error.start)
         column = error.start - (raw.rfind(b"\n", 0, error.start) + 1)
         what, hint = Message("not_utf8"), Message("save_as_utf8")
-        raise RuleError([_mistake_at(file, (line, column), what, "", hint)]) from None
+        raise RuleError([mistake_at(file, (line, column), what, "", hint)]) from None
     return text.replace("\r\n", "\n")
 
 
@@ -239,7 +256,7 @@ def parse_document(text: str, file: str, *, tests: bool = True) -> RuleDocument:
         raise RuleError([Mistake(FilePlace(file), Message("nested_too_deep"))]) from None
     except yaml.YAMLError as error:
         why = str(getattr(error, "reason", "")) or str(error)
-        raise RuleError([Mistake(FilePlace(file), Message("not_yaml", why=why))]) from None
+        raise RuleError([Mistake(FilePlace(file), Message("not_yaml", why=yaml_reason(why)))]) from None
     document = RuleDocument(file, lines, root)
     document.data = _Reader(document).value(root, 0)
     if document.mistakes:
@@ -258,13 +275,14 @@ def _without_tests(lines: Sequence[str]) -> Iterator[str]:
 def _not_yaml(error: yaml.MarkedYAMLError, file: str, lines: Sequence[str]) -> Mistake:
     """What the parser found; what runs to the end of the file is shown where it began, a known slip where it is."""
     mark, what = error.problem_mark or error.context_mark, (error.problem or str(error)).strip()
+    why = yaml_reason(what)
     began = error.context_mark.line if error.context_mark is not None else None
     slip = find_slip(f"{what} {error.context}", _spot_of(mark), lines, began)
     if error.context_mark is not None and mark is not None and mark.line >= len(lines) - 1:
-        mark, what = error.context_mark, f"{what} {error.context}"
+        mark, why = error.context_mark, yaml_reason(what, error.context or "")
     spot, hint = slip or (_spot_of(mark), None)
     source = lines[spot[0]] if spot[0] < len(lines) else ""
-    return _mistake_at(file, spot, Message("not_yaml", why=what), source, hint)
+    return mistake_at(file, spot, Message("not_yaml", why=why), source, hint)
 
 
 def _spot_of(mark: yaml.Mark | None) -> tuple[int, int]:
@@ -293,7 +311,7 @@ class _Reader:
     def refuse(self, node: yaml.Node, what: Message, hint: Message | None = None) -> None:
         mark, lines = node.start_mark, self.document.lines
         source = lines[mark.line] if mark.line < len(lines) else ""
-        self.document.mistakes.append(_mistake_at(self.document.file, (mark.line, mark.column), what, source, hint))
+        self.document.mistakes.append(mistake_at(self.document.file, (mark.line, mark.column), what, source, hint))
 
     def refuse_tag(self, node: yaml.Node) -> None:
         """Refuses `!mine`, which may be meant for a negation, and `!!set`."""

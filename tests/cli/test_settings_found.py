@@ -128,7 +128,7 @@ def test_settings_in_pyproject_say_the_same_as_in_yaml(tmp_path: Path) -> None:
         ('[tool.advisor]\nlangage = "en"\n', "pyproject.toml:2:1: unknown key `langage`"),
         ('[tool.advisor.budgets]\nslowdown = "3"\n', "pyproject.toml:2:1: slowdown: "),
         ("[tool.advisor.rules]\n\"host/idel\" = 'off'\n", "pyproject.toml:2:1: unknown rule `host/idel`"),
-        ("[tool.advisor\n", "pyproject.toml: not TOML"),
+        ("[tool.advisor\n", "pyproject.toml:1:14: not TOML"),
         ('tool.advisor = "x"\n', "settings are a mapping"),
     ],
 )

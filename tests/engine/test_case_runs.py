@@ -43,7 +43,7 @@ HELD = "what the time of steps was spent on; record with ProfilerActivity.NPU am
             "expect: quiet",
             f"expected quiet, got skipped (not recorded: {HELD}) [overlaps.free_us]",
         ),
-        ("1000    100", "1000    101", "expected quiet, got 1 findings"),
+        ("1000    100", "1000    101", "expected quiet, got 1 finding"),
         ("        0    1000    200", "        99999999999999999999 1 1", "a whole number is larger than 64 bits"),
         ("1000    200", "1000    '200", "given: No closing quotation"),
         ("1000    200", "1000    20", "expected findings, got quiet"),

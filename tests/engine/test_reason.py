@@ -83,6 +83,15 @@ def test_a_file_that_every_export_has_is_asked_for_unless_it_would_not_hold_it(
         assert "缺少 `trace_view.json`（rank 0）：请提供完整目录" in said.zh
 
 
+@pytest.mark.parametrize("framework", ["PyTorch", "MindSpore"])
+def test_what_one_hint_asks_for_is_not_asked_for_by_another_one(framework: str) -> None:
+    said = reason.of_missing(FactMissing(["kernels", "host_calls"]), Run(framework=framework))
+    assert said.en.count("record with") == 1
+    assert "CPU" in said.en
+    alone = reason.of_missing(FactMissing(["kernels"]), Run(framework=framework))
+    assert "CPU" not in alone.en
+
+
 TRAFFIC = ("communication.json", "communication_matrix.json")
 
 
@@ -125,6 +134,6 @@ def test_readers_see_no_name_of_a_table_or_column(fact: type[Fact]) -> None:
 def test_what_to_record_is_said_in_the_words_of_the_framework_that_recorded() -> None:
     missing = FactMissing(["kernels", "host_calls"])
     by_framework = {name: reason.of_missing(missing, Run(framework=name)) for name in ("PyTorch", "MindSpore")}
-    assert "record with ProfilerActivity.NPU" in by_framework["PyTorch"].en
+    assert "record with activities CPU and NPU" in by_framework["PyTorch"].en
     for words in (by_framework["MindSpore"].en, by_framework["MindSpore"].zh):
         assert "mindspore.profiler.profile" in words

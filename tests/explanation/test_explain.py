@@ -224,6 +224,8 @@ def test_names_in_what_columns_hold_are_shown_as_names_and_none_is_of_the_progra
     [
         ("", "", "neither a rule nor a finding"),
         ("host/free-tme", "", "did you mean `host/free-time`?"),
+        ("comm/free-time", "", "did you mean `host/free-time`?"),
+        ("host/nothing-such", "", "advisor rules list shows them all"),
         ("", "abc", "too short"),
         ("", "zzzzzz", "no finding `zzzzzz`"),
         ("io/data-loader", "1c36e9", "no finding `1c36e9` of rule `io/data-loader`"),

@@ -71,7 +71,7 @@ def test_a_mistake_shows_its_place_and_what_was_meant() -> None:
         ("duration_us ** 2", "`**` is not part of the rule language"),
         ("duration_us is 2", "`is` is not part of the rule language"),
         ("quantile(duration_us, 90)", "`quantile` needs a number between 0 and 1"),
-        ("count(duration_us)", "`count` is written `count(where=c)`, found 1 arguments"),
+        ("count(duration_us)", "`count` is written `count(where=c)`, found 1 argument"),
         ("sum(duration_us, when=true)", "`sum` takes only `where=`"),
         ("abs(x=1)", "`abs` takes no `x=`"),
         ("op_type in names", "`in` needs a list of literals"),

@@ -59,7 +59,7 @@ def test_a_narrow_table_gives_what_it_gave_before() -> None:
     ("text", "message"),
     [
         ("latencyus\n1", "no column `latencyus`"),
-        ("latency_us op_type\n1", "1 cells under 2 headings"),
+        ("latency_us op_type\n1", "1 cell under 2 headings"),
         ("latency_us\nfast", "latency_us is a number"),
         ("vertical\nyes", "vertical is true, false or -"),
     ],

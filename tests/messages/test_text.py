@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from advisor.messages.text import LANGUAGES, Language, Text, fill_holes
+from advisor.messages.text import LANGUAGES, Language, Text, fill_holes, holes_with_more, open_hole_names
 
 
 def test_a_folded_line_leaves_no_blank_between_chinese_characters() -> None:
@@ -24,6 +24,20 @@ def test_holes_of_both_languages_are_named_once() -> None:
 
 def test_filling_takes_values_literally_and_leaves_unknown_holes_to_be_seen() -> None:
     assert fill_holes("{a} and {b} and {missing}", {"a": "{b}", "b": r"\1"}) == r"{b} and \1 and {missing}"
+
+
+@pytest.mark.parametrize(
+    ("calls", "said"), [(1, "1 call waits"), ("1", "1 call waits"), (0, "0 calls wait"), ("1.5", "1.5 calls wait")]
+)
+def test_a_word_goes_with_the_number_it_stands_beside(calls: object, said: str) -> None:
+    assert fill_holes("{calls} {calls|call|calls} {calls|waits|wait}", {"calls": calls}) == said
+
+
+def test_words_for_one_and_for_many_are_no_holes_and_many_where_nothing_is_counted() -> None:
+    text = Text(en="{calls} {calls|call|calls} of {op}", zh="{op} 的 {calls} 次调用")
+    assert text.holes() == ("calls", "op")
+    assert text.unfilled("en") == "{calls} calls of {op}"
+    assert open_hole_names(text.en) == () and holes_with_more(text.en) == {}
 
 
 def test_a_run_without_steps_is_never_said_to_have_one() -> None:

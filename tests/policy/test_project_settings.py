@@ -8,6 +8,7 @@ import pytest
 import rule_texts
 import yaml
 
+from advisor.cli.main import main
 from advisor.messages.errors import RuleError
 from advisor.model.findings import Severity
 from advisor.policy.settings import Settings
@@ -156,6 +157,19 @@ def test_a_share_that_a_rule_itself_holds_above_the_whole_may_lie_there(tmp_path
 )
 def test_what_is_no_setting_is_refused(rules: Path, text: str) -> None:
     assert told(rules, text)
+
+
+def test_unknown_names_are_told_together_with_what_is_no_setting(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "advisor.yaml"
+    path.write_text("rules:\n  host/nothing: {limit: 3}\npolicy: {rules: {none/such: warn}}\n", encoding="utf-8")
+    assert main(["diagnose", str(tmp_path), "--config", str(path), "--lang", "en"]) == 2
+    text = capsys.readouterr().err
+    wanted = (":2:3: unknown rule `host/nothing`", ":2:18: unknown key `limit`", ":3:18: unknown rule `none/such`")
+    places = [text.find(one) for one in wanted]
+    assert -1 not in places
+    assert places == sorted(places)
 
 
 def test_settings_made_without_a_file_are_checked_too(rules: Path) -> None:

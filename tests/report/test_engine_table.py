@@ -34,7 +34,7 @@ def test_each_phase_is_a_row() -> None:
         "| generating tokens (decode) | 40 | 32 | 32 | 9.00 ms | 400 µs | an estimate: what repeats on the device |"
         in rows
     )
-    assert "| processing prompts (prefill) | 3 | 1 | 512 |  |  | an estimate: what repeats on the device |" in rows
+    assert "| processing prompts (prefill) | 3 | 1 | 512 | – | – | an estimate: what repeats on the device |" in rows
 
 
 def test_the_table_is_in_chinese_too() -> None:

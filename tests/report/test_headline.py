@@ -374,7 +374,7 @@ def test_where_marks_of_steps_are_further_apart_than_their_work_that_is_said() -
     assert "mark" not in _said(window).time
 
 
-@pytest.mark.parametrize(("ranks", "words"), [((0,), " (rank 0)"), ((1, 0), " (rank 1, worst of 2)"), ((), "")])
+@pytest.mark.parametrize(("ranks", "words"), [((0,), " (rank 0)"), ((1, 0), " (rank 1, worst of 2 ranks)"), ((), "")])
 def test_a_title_says_of_which_rank_its_numbers_are(ranks: tuple[int, ...], words: str) -> None:
     (card,) = make_cards(_diagnosis(_finding("host/python", 0.2, ranks=ranks)), "en")
     assert _flat(card.title) == f"host/python costs 20 %{words}"
@@ -430,10 +430,10 @@ def test_what_each_of_several_slow_ranks_costs_is_told(us: dict[int, float], wor
 @pytest.mark.parametrize(
     ("own", "language", "words"),
     [
-        (1_080.0, "en", " (rank 1, whose step takes 1.08 ms, worst of 2)"),
+        (1_080.0, "en", " (rank 1, whose step takes 1.08 ms, worst of 2 ranks)"),
         (920.0, "zh", "（rank 1，该卡单步 920 µs，2 张卡中最严重）"),
-        (1_020.0, "en", " (rank 1, worst of 2)"),
-        (None, "en", " (rank 1, worst of 2)"),
+        (1_020.0, "en", " (rank 1, worst of 2 ranks)"),
+        (None, "en", " (rank 1, worst of 2 ranks)"),
     ],
 )
 def test_a_title_says_of_which_step_its_share_is(own: float | None, language: Language, words: str) -> None:

@@ -101,3 +101,9 @@ def test_a_reason_that_is_cut_shows_as_code_what_is_code_and_nothing_else(longes
     }  # fmt: skip
     assert len(flat_text(shown)) <= longest
     assert "`" not in flat_text(shown)
+
+
+@pytest.mark.parametrize(("shown", "said"), [("1", "The host waits 1 time"), ("3", "The host waits 3 times")])
+def test_a_title_says_one_of_something_in_the_singular(shown: str, said: str) -> None:
+    assert flat_text(parse_prose("The host waits {n} {n|time|times}", {"n": TextPiece(shown)})) == said
+    assert flat_text(parse_prose("`{op}` waits {n} {n|time|times}", {"n": TextPiece(shown)})).endswith(said[9:])

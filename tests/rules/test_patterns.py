@@ -80,7 +80,7 @@ def test_the_cases_of_a_pattern_are_run(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["rules", "test", str(written(tmp_path, OWN))]) == 0
     assert "ok      patterns/my-chain" in capsys.readouterr().out
     assert main(["rules", "test", str(written(tmp_path, OWN.replace("Sin Mul Cos,", "Sin Mul,")))]) == 1
-    assert "finds it: expected 1 chains, got 0" in capsys.readouterr().out
+    assert "finds it: expected 1 chain, got 0" in capsys.readouterr().out
 
 
 def test_chains_are_looked_for_by_the_patterns_of_the_rules_in_force(tmp_path: Path) -> None:

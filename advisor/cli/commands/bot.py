@@ -57,7 +57,13 @@ def words(one: argparse.ArgumentParser) -> None:
     )
     what.add_argument("--report-url", metavar="URL", help="a link to the full report (default: the run of the CI)")
     what.add_argument("--name", default="", help="tells several comments on one pull request apart")
-    what.add_argument("--as", dest="author", default="", metavar="LOGIN", help="whose comments are ours (default: ask)")
+    what.add_argument(
+        "--as",
+        dest="author",
+        default="",
+        metavar="LOGIN",
+        help="the account that writes the comments (default: that of the token, as the forge says)",
+    )
     what.add_argument("--status", action="store_true", help="set a commit status too")
     what.add_argument(
         "--check", action="store_true", help="add a check run too (GitHub, token of an app or a workflow)"

@@ -38,7 +38,8 @@ def words(one: argparse.ArgumentParser) -> None:
     one.add_argument(
         "path",
         type=named_path,
-        help="a *_ascend_pt folder, a folder of many, cluster_analysis_output, GPU traces, or a zip or tar of these",
+        help="a capture: *_ascend_pt, *_ascend_ms, PROF_* of msprof, a folder of many ranks, cluster_analysis_output, "
+        "GPU traces, or a zip or tar of these",
     )
     output_options(one)
     source_options(one)

@@ -38,7 +38,9 @@ def words(one: argparse.ArgumentParser) -> None:
     one.add_argument("rule", nargs="?", default="", help="for example host/free-time; not needed with --finding")
     one.add_argument("profile", nargs="?", type=named_path, help="a capture, to see what the rule said of it and why")
     one.add_argument("--in", dest="report", type=named_path, metavar="FILE", help="a saved .json instead of a capture")
-    one.add_argument("--finding", default="", metavar="ID", help="one finding: its fingerprint, or how it begins")
+    one.add_argument(
+        "--finding", default="", metavar="ID", help="one finding: its fingerprint, or the first characters of it"
+    )
     one.add_argument(
         "--rows", type=positive_number, default=10, metavar="N", help="rows of the capture to show (default: 10)"
     )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def words(one: argparse.ArgumentParser) -> None:
     """What the command understands."""
-    one.add_argument("path", type=named_path, help="whatever lies there: captures, parts of them, something else")
+    one.add_argument("path", type=named_path, help="a folder or file: captures, parts of them, or anything else")
     output_options(one, DOCUMENT_WRITERS, example="json:-")
     language_option(one)
     rule_options(one)

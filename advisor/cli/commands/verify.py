@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def words(one: argparse.ArgumentParser) -> None:
     """What the command understands."""
     one.add_argument("before", type=named_path, help="before the fix: a capture, or a .json written by diagnose")
-    one.add_argument("after", type=named_path, help="after the fix: likewise")
+    one.add_argument("after", type=named_path, help="after the fix: a capture, or a .json written by diagnose")
     one.add_argument(
         "--finding",
         metavar="ID",

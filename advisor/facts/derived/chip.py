@@ -34,7 +34,7 @@ class MemoryPeak(Fact):
 class MemoryCourse(Fact):
     """How much device memory was held while a rank was recorded, in slices of time that are equally long.
 
-    Of each rank it is told of the component that reserved most, of those whose allocations are known if there are any.
+    Of each rank the component that reserved most, preferably one whose allocations are known.
     """
 
     table = "memory_courses"

@@ -24,7 +24,7 @@ from advisor.facts.base import (
 
 
 class CollectiveCall(Fact):
-    """One communication operator on one rank, set against its like."""
+    """One communication operator on one rank, compared with other calls of the same kind."""
 
     table = "collective_calls"
     observed = False
@@ -46,35 +46,41 @@ class CollectiveCall(Fact):
     p2p: Annotated[bool, Flag("Send, receive or batchSendRecv.")]
     start_ns: Annotated[int, Ns("Start.")]
     elapse_us: Annotated[float, Us("Start to end.")]
-    exposed_us: Annotated[float, Us("The part with no kernel beside it.")]
-    unwaited_us: Annotated[float, Us("The part of that in which no rank was waited for, as far as waiting is known.")]
+    exposed_us: Annotated[float, Us("The part during which no kernel runs on the rank (exposed).")]
+    unwaited_us: Annotated[
+        float, Us("The part of that without waiting for other ranks, as far as waiting was recorded.")
+    ]
     unshared_us: Annotated[
         float,
         Us(
-            "The part of that in which no other call of its rank runs that began before, is of its kind and on a "
-            "communicator of its kind, such as `dp` and `dp_modulo_exp`: calls at once cost that time once."
+            "The part of that not shared with an earlier call of the same kind on a communicator of the same kind "
+            "(such as `dp` and `dp_modulo_exp`) that still runs: time of overlapping calls counts once."
         ),
     ]
     still_us: Annotated[
         float,
-        Us("The part about its middle, in one piece, with no kernel beside it; 0 where one runs at its middle."),
+        Us(
+            "The uninterrupted stretch around its middle during which no kernel runs; 0 where a kernel runs "
+            "at its middle."
+        ),
     ]
     stalled_us: Annotated[
         float,
         Us(
-            "Of the pause in computation in which that part lies, from one kernel to the next, what no collective "
-            "takes; missing where there is none, or no kernel comes before or after."
+            "Of the pause between two kernels around that stretch, the time in which no collective runs; missing "
+            "where there is none, or no kernel comes before or after."
         ),
     ]
-    working_us: Annotated[float, Us("Start to end without waiting for ranks, as far as that is known.")]
+    working_us: Annotated[float, Us("Elapse without waiting for other ranks, as far as waiting was recorded.")]
     cover_us: Annotated[
-        float, Us("Computation of its rank and step with no communication beside it: what could hide more of it.")
+        float,
+        Us("Computation of its rank and step during which nothing communicates: what could still hide communication."),
     ]
     micro_batches: Annotated[
         float,
         Count(
-            "Micro-batches per step, told by what the stages of a pipeline send, else by how often kernels that "
-            "compute gradients repeat on its rank; missing where neither tells."
+            "Micro-batches per step, counted by what the stages of a pipeline send, else by how often kernels that "
+            "compute gradients repeat on its rank; missing where neither is known."
         ),
     ]
     transit_us: Annotated[
@@ -83,10 +89,15 @@ class CollectiveCall(Fact):
     ]
     bare_transit_us: Annotated[
         float,
-        Us("Data moving with no kernel beside it, at the least: what is exposed beyond all time in which none move."),
+        Us(
+            "Lower bound of the time in which data move and no kernel runs: the exposed time less all time "
+            "in which no data move."
+        ),
     ]
     wait_us: Annotated[float, Us("Waiting for peers; missing where the profiler tells it from nothing else.")]
-    idle_us: Annotated[float, Us("Neither; missing likewise.")]
+    idle_us: Annotated[
+        float, Us("Neither moving data nor waiting; missing where the profiler does not tell these apart.")
+    ]
     size_bytes: Annotated[float, Bytes("Payload.")]
     bus_bytes: Annotated[float, Bytes("What each member sends or receives for it, as in `collectives`.")]
     alike: Annotated[float, Count("Calls of the same kind, group and size on this rank, itself included.")]
@@ -94,11 +105,13 @@ class CollectiveCall(Fact):
     turn: Annotated[
         float,
         Count(
-            "Its place in the step among calls of its kind and group, by start, from 0; calls that carry less than a "
-            "tenth of the largest have none."
+            "Position in the step among calls of its kind and group by start, from 0; missing for calls with less "
+            "than a tenth of the largest payload."
         ),
     ]
-    apart_us: Annotated[float, Us("From the end of the one whose turn was before to its start; 0 where they overlap.")]
+    apart_us: Annotated[
+        float, Us("Time from the end of the call at the previous position to its start; 0 where they overlap.")
+    ]
     queued_op: Annotated[
         str,
         Key(
@@ -109,7 +122,7 @@ class CollectiveCall(Fact):
     computed_share: Annotated[
         float,
         Share(
-            "Part of the kernels of its rank and step that began before it, by time or by number, whichever is less."
+            "Share of the kernels of its rank and step that began before it, by time or by count, whichever is smaller."
         ),
     ]
     awaited_rank: Annotated[int, Volatile("The rank it waited for longest; missing where nothing tells who that is.")]
@@ -126,8 +139,10 @@ class CollectiveCall(Fact):
             "missing where no wait was recorded, or nothing tells for whom, as where another was waited for as long."
         ),
     ]
-    awaited_alike: Annotated[float, Count("Ranks it waited for as long, or for 90 % of that; that rank included.")]
-    awaited_all_us: Annotated[float, Us("The longest waits of all calls of its rank for that rank together.")]
+    awaited_alike: Annotated[float, Count("Number of ranks it waited for at least 90 % as long, that rank included.")]
+    awaited_all_us: Annotated[
+        float, Us("Sum over all calls of its rank of their longest waits, where these are for the same rank.")
+    ]
     waited_again_us: Annotated[
         float,
         Us(
@@ -135,7 +150,7 @@ class CollectiveCall(Fact):
             "before; sends and receives apart from others."
         ),
     ]
-    sole: Annotated[bool, Flag("All collectives of the run are of one communicator, and none is point to point.")]
+    sole: Annotated[bool, Flag("Whether all collectives of the run use one communicator and none is point to point.")]
 
 
 class ExchangingKernel(Fact):
@@ -155,7 +170,7 @@ class ExchangingKernel(Fact):
 
 
 class Exchange(ExchangingKernel):
-    """One kernel that exchanges data with other ranks while it runs, beside those with which it does.
+    """One kernel that exchanges data with other ranks while it runs, compared with the kernels it exchanges with.
 
     All ranks of a group end it at about the same time, as none can before it has what the last one sends: the rank on
     which it is shortest came last, and what it takes longer elsewhere is waiting.
@@ -172,10 +187,20 @@ class Exchange(ExchangingKernel):
         ),
     ]
     inside_wait_us: Annotated[
-        float, Us("Beyond the shortest of them: what it waits for the last captured rank; missing likewise.")
+        float,
+        Us(
+            "What it takes longer than on the captured rank where it is shortest: waiting for that rank, "
+            "which came last. Missing where no other rank of its group was captured or its partners are not known."
+        ),
     ]
     bare_wait_us: Annotated[float, Us("The part of that in which nothing else runs.")]
-    last_rank: Annotated[int, Volatile("The rank with the shortest one; missing likewise.")]
+    last_rank: Annotated[
+        int,
+        Volatile(
+            "The rank on which it is shortest: it came last. Missing where no other rank of its group was "
+            "captured or its partners are not known."
+        ),
+    ]
     beyond_us: Annotated[
         float,
         Us(
@@ -198,10 +223,13 @@ class AbsentWait(Fact):
     op: Annotated[str, Key("Kind of operator.")]
     group: Annotated[str, Name("Communicator.")]
     elapse_us: Annotated[float, Us("Start to end.")]
-    exposed_us: Annotated[float, Us("The part with no kernel beside it.")]
+    exposed_us: Annotated[float, Us("The part during which no kernel runs on the rank (exposed).")]
     common_exposed_us: Annotated[
         float,
-        Us("The same of the captured rank on which it is least: what others have beyond it they wait for that one."),
+        Us(
+            "The same on the captured rank where it is least: what the others have beyond that, they wait "
+            "for this rank."
+        ),
     ]
     transit_us: Annotated[float, Us("Data moving, as in `collective_calls`.")]
     wait_us: Annotated[float, Us("Waiting for peers, as in `collective_calls`.")]
@@ -210,9 +238,14 @@ class AbsentWait(Fact):
     awaited_rank: Annotated[int, Volatile("The rank it waited for longest; missing where nothing tells who that is.")]
     awaited_place: Annotated[int, Volatile("Place of that rank in the communicator.")]
     awaited_us: Annotated[float, Us("How long that wait was.")]
-    awaited_late: Annotated[bool, Flag("That rank had not come when the wait began; missing where it does not tell.")]
-    awaited_alike: Annotated[float, Count("Ranks it waited for as long, or for 90 % of that; that rank included.")]
-    awaited_all_us: Annotated[float, Us("The longest waits of all calls of its rank for that rank together.")]
+    awaited_late: Annotated[
+        bool,
+        Flag("Whether that rank had not yet entered the call when the wait began; missing where this is not known."),
+    ]
+    awaited_alike: Annotated[float, Count("Number of ranks it waited for at least 90 % as long, that rank included.")]
+    awaited_all_us: Annotated[
+        float, Us("Sum over all calls of its rank of their longest waits, where these are for the same rank.")
+    ]
     absent_us: Annotated[
         float,
         Us(
@@ -225,8 +258,8 @@ class AbsentWait(Fact):
     others_absent_us: Annotated[
         float,
         Us(
-            "What the other captured ranks wait so in the capture, median: where that is little, this one waits for a "
-            "rank of its own groups. Missing where fewer than two others were captured."
+            "Median over the other captured ranks of what they wait in this way in the capture: where that is little, "
+            "this rank waits for a member of its own communicators. Missing where fewer than two others were captured."
         ),
     ]
 
@@ -246,7 +279,7 @@ class LongestCall(Fact):
     group_kind: Annotated[str, Key("tp, pp, dp …; missing when unknown.")]
     start_ns: Annotated[int, Ns("Start.")]
     elapse_us: Annotated[float, Us("Start to end.")]
-    exposed_us: Annotated[float, Us("The part with no kernel beside it.")]
+    exposed_us: Annotated[float, Us("The part during which no kernel runs on the rank (exposed).")]
     transit_us: Annotated[float, Us("Data moving, as in `collective_calls`.")]
     wait_us: Annotated[float, Us("Waiting for peers, as in `collective_calls`.")]
     idle_us: Annotated[float, Us("Neither, as in `collective_calls`.")]
@@ -259,7 +292,7 @@ class LongestCall(Fact):
         float,
         Us("Median of the longest of its kind and communicator in the other steps of its rank; missing without any."),
     ]
-    shortest_us: Annotated[float, Us("Elapse of the same call on the one of those where it was shortest.")]
+    shortest_us: Annotated[float, Us("Shortest elapse of the same call among those ranks.")]
     opening: Annotated[bool, Flag("No earlier call of its communicator was recorded on this rank.")]
     exposed_part: Annotated[float, Share("Its part of all exposed collective time of this rank and step.")]
     awaited_us: Annotated[
@@ -288,10 +321,10 @@ class LongestCall(Fact):
 
 
 class CollectivePlace(Fact):
-    """Exposed collectives of one kind on one rank that stand between the same two kinds of operators, per step.
+    """Exposed collectives of one kind on one rank between the same two types of operators, per step.
 
-    Only calls count of which more than half has no kernel beside it, and none from rank to rank. Copies, casts and
-    cuts around them are passed over: those prepare what is exchanged.
+    Only calls that are exposed for more than half of their time are counted, and no sends or receives. Copies, casts
+    and cuts around them are passed over: those prepare what is exchanged.
     """
 
     table = "collective_places"
@@ -301,12 +334,16 @@ class CollectivePlace(Fact):
     op: Annotated[str, Key("Kind of collective.")]
     group_kind: Annotated[str, Key("tp, pp, dp …; missing when unknown.")]
     before: Annotated[str, Key("Type of the operator that began last before; missing where none did in the step.")]
-    after: Annotated[str, Key("Type of the first operator that begins when it has ended; missing likewise.")]
-    before_name: Annotated[str, Name("Name of the former, where the collective is exposed longest.")]
-    after_name: Annotated[str, Name("Name of the latter, there.")]
+    after: Annotated[
+        str, Key("Type of the first operator that begins when it has ended; missing where none follows in the step.")
+    ]
+    before_name: Annotated[str, Name("Name of the operator before it, where the collective is exposed longest.")]
+    after_name: Annotated[str, Name("Name of the operator after it, in the same place.")]
     calls: Annotated[float, Count("How often per step.")]
-    exposed_us: Annotated[float, Us("With no kernel beside them, per step.")]
-    unwaited_us: Annotated[float, Us("The part of that in which no rank was waited for, as far as waiting is known.")]
+    exposed_us: Annotated[float, Us("Time per step during which no kernel runs on the rank.")]
+    unwaited_us: Annotated[
+        float, Us("The part of that without waiting for other ranks, as far as waiting was recorded.")
+    ]
     size_bytes: Annotated[float, Bytes("Payload per step; missing where it is not known.")]
     bus_gbps: Annotated[
         float,
@@ -408,8 +445,8 @@ class Meeting(Fact):
     bare_wait_us: Annotated[
         float,
         Us(
-            "The part of that with no kernel beside it, as far as that is known; what a rank waits in several calls at "
-            "once counts for the one that began first, sends and receives apart from others."
+            "The part of that during which no kernel runs, as far as that is known; what a rank waits in several "
+            "calls at once counts for the one that began first, sends and receives apart from others."
         ),
     ]
     drained_us: Annotated[
@@ -421,7 +458,7 @@ class Meeting(Fact):
     ]
     last_rank: Annotated[int, Volatile("The rank with the shortest elapse: it came last, the others waited.")]
     last_start_ns: Annotated[int, Ns("When that rank came, by its own clock.")]
-    exposed_us: Annotated[float, Us("Mean over the ranks of the part with no kernel beside it.")]
+    exposed_us: Annotated[float, Us("Mean over the ranks of the time during which no kernel runs beside the call.")]
 
 
 class BusRate(Fact):
@@ -444,8 +481,8 @@ class BusRate(Fact):
     bare_us: Annotated[
         float,
         Us(
-            "The part of that with no kernel beside it, on the rank that hides most of it: where the others have "
-            "nothing left to compute, the step still ends with that one."
+            "The part of that during which no kernel runs, on the rank that hides most of it: where the others have "
+            "nothing left to compute, the step still ends with that rank."
         ),
     ]
     bus_bytes: Annotated[float, Bytes("What each member sends or receives for it, as in `collectives`.")]
@@ -453,7 +490,8 @@ class BusRate(Fact):
 
 
 class GroupPace(Fact):
-    """One communicator: how long its collectives take once all members are there, beside others of its kind."""
+    """One communicator: how long its collectives take once all members have arrived, compared with others of its
+    kind."""
 
     table = "group_paces"
     observed = False
@@ -461,11 +499,11 @@ class GroupPace(Fact):
 
     group: Annotated[str, Name("Communicator.")]
     group_kind: Annotated[str, Key("tp, dp, cp …")]
-    member_ranks: Annotated[str, Name("Its captured ranks, such as `8-15`.")]
-    ranks: Annotated[float, Count("How many these are.")]
+    member_ranks: Annotated[str, Name("Captured members, such as `8-15`.")]
+    ranks: Annotated[float, Count("Number of captured members.")]
     calls: Annotated[float, Count("Its collectives per step, exchanges (all-to-all) and sends aside.")]
     needed_us: Annotated[
-        float, Us("What these take per step on the rank that came last to each: the time without waiting for ranks.")
+        float, Us("Time of these calls per step on the rank that arrived last at each, which waits for nobody.")
     ]
     single_us: Annotated[
         float,
@@ -474,15 +512,17 @@ class GroupPace(Fact):
             "capture: a single event, which says nothing of the communicator."
         ),
     ]
-    bare_us: Annotated[float, Us("The part of that with no kernel beside it, as the mean over the ranks.")]
+    bare_us: Annotated[float, Us("The part of that during which no kernel runs, mean over the ranks.")]
     others: Annotated[
-        float, Count("Others of its kind with as many members and calls, and of about that size where it is known.")
+        float, Count("Communicators of the same kind with as many members and calls, and similar sizes where known.")
     ]
     like_us: Annotated[float, Us("Median of `needed_us` of those.")]
     deviation: Annotated[
         float, Times("How much slower than the median, in scaled median absolute deviations; 0 or more.")
     ]
-    size_ratio: Annotated[float, Times("Bytes of a call over the median of those; missing where sizes are.")]
+    size_ratio: Annotated[
+        float, Times("Bytes per call over the median of those communicators; missing where sizes were not recorded.")
+    ]
     work_ratio: Annotated[float, Times("Computation of its members in a step over the median of those.")]
 
 
@@ -526,7 +566,7 @@ class PairedCall(Fact):
 
 
 class LinkUse(Fact):
-    """All traffic from one rank to another over one kind of link, set against links of the same kind."""
+    """All traffic from one rank to another over one kind of link, compared with links of the same kind."""
 
     table = "link_uses"
     observed = False
@@ -538,20 +578,23 @@ class LinkUse(Fact):
     size_bytes: Annotated[float, Bytes("Moved per step.")]
     transit_us: Annotated[float, Us("Time moving per step.")]
     bulk_us: Annotated[
-        float, Us("The part of that in bulk: for kinds of collective that move 1 MB or more over it in a step.")
+        float,
+        Us("The part of that for large transfers: kinds of collective that move 1 MB or more over the link in a step."),
     ]
     bandwidth_gbps: Annotated[
         float,
-        Rate("Size over time of what is moved in bulk; missing where nothing is: few bytes tell nothing of a link."),
+        Rate("Bytes over time of large transfers; missing without any, for small transfers tell nothing of a link."),
     ]
-    alike: Annotated[float, Count("Links of the same kind that carried a comparable amount in bulk, itself included.")]
+    alike: Annotated[
+        float, Count("Links of the same kind with a comparable amount of large transfers, itself included.")
+    ]
     typical_gbps: Annotated[float, Rate("Median bandwidth of those.")]
     deviation: Annotated[float, Times("How far below the median, in scaled median absolute deviations; 0 or more.")]
-    bulk_steps: Annotated[float, Count("Steps in which it moves something in bulk.")]
-    middle_gbps: Annotated[float, Rate("Its bandwidth in each of those, median.")]
+    bulk_steps: Annotated[float, Count("Number of steps with large transfers over it.")]
+    middle_gbps: Annotated[float, Rate("Median of its bandwidth over those steps.")]
     slowest_step: Annotated[
         int,
-        Volatile("The one of those in which it loses most time beside the median link; missing where it loses none."),
+        Volatile("The step in which it loses most time against the median link; missing where it loses none."),
     ]
     exposed_share: Annotated[float, Share("Part of the communication of its ranks that no computation hides.")]
     filled_us: Annotated[
@@ -580,7 +623,7 @@ class LinkUse(Fact):
 
 
 class LinkEnd(Fact):
-    """All traffic in bulk of one rank over one kind of link, set against that of the other ranks."""
+    """All large transfers of one rank over one kind of link, compared with those of the other ranks."""
 
     table = "link_ends"
     observed = False
@@ -590,7 +633,7 @@ class LinkEnd(Fact):
     link: Annotated[str, Key("HCCS, RDMA, PCIE, SIO.")]
     peers: Annotated[float, Count("Ranks at the other ends of its links.")]
     size_bytes: Annotated[float, Bytes("Sent and received per step.")]
-    bulk_us: Annotated[float, Us("Time moving per step on the link on which that takes longest.")]
+    bulk_us: Annotated[float, Us("Time of large transfers per step on the link where that is longest.")]
     best_gbps: Annotated[
         float, Rate("Bandwidth of its fastest link, in either direction: where that is slow, all of its links are.")
     ]
@@ -618,7 +661,9 @@ class PortUse(Fact):
     busiest_share: Annotated[
         float, Share("Received or sent, whichever is more, over what it can carry; mean over the capture.")
     ]
-    packets: Annotated[float, Count("Packets received and sent during the capture; missing with less than two looks.")]
+    packets: Annotated[
+        float, Count("Packets received and sent during the capture; missing with fewer than two samples.")
+    ]
     dropped: Annotated[float, Count("Packets dropped meanwhile.")]
     broken: Annotated[float, Count("Packets with errors meanwhile.")]
     repeated: Annotated[float, Count("Packets sent again after a time-out meanwhile.")]

@@ -37,8 +37,8 @@ class Overlap(Fact):
     ]
     compute_us: Annotated[float, Us("Union of the kernels.")]
     comm_us: Annotated[float, Us("Union of the collectives.")]
-    exposed_comm_us: Annotated[float, Us("Collectives with no kernel beside them.")]
-    overlapped_us: Annotated[float, Us("Collectives with kernels beside them.")]
+    exposed_comm_us: Annotated[float, Us("Time in collectives during which no kernel runs.")]
+    overlapped_us: Annotated[float, Us("Time in collectives during which a kernel runs as well.")]
     free_us: Annotated[float, Us("Neither kernels nor collectives.")]
     copy_us: Annotated[float, Us("The part of free in which a memory copy runs; missing when only sums were recorded.")]
     to_host_us: Annotated[
@@ -47,22 +47,29 @@ class Overlap(Fact):
     ]
     device_copy_us: Annotated[
         float,
-        Us("The part of free in which copies within the device run, and none to or from the host; missing likewise."),
+        Us(
+            "The part of free in which copies within the device run, and none to or from the host; missing "
+            "where directions were not recorded."
+        ),
     ]
     event_wait_us: Annotated[
-        float, Us("The part of free, copies aside, in which a stream waits for an event; missing likewise.")
+        float,
+        Us(
+            "The part of free, copies aside, in which a stream waits for an event; missing when only sums "
+            "were recorded."
+        ),
     ]
     graph_idle_us: Annotated[
         float,
         Us(
             "The part of free, copies and waits aside, between tasks that one call launched, such as those of a graph: "
-            "no host is waited for; missing likewise."
+            "no host is waited for; missing when only sums were recorded."
         ),
     ]
     bubble_us: Annotated[float, Us("Time in pipeline sends and receives not hidden behind computation.")]
     listed_us: Annotated[float, Us("Union of the kernels that are in the list; missing when there is no list.")]
     listed_exposed_us: Annotated[
-        float, Us("Collectives in the list with no listed kernel beside them; missing when there is no list.")
+        float, Us("Time in listed collectives during which no listed kernel runs; missing without a list of kernels.")
     ]
     unlisted_us: Annotated[
         float,
@@ -99,7 +106,7 @@ class RankSplit(Fact):
     span_us: Annotated[float, Us("As in `overlaps`.")]
     compute_us: Annotated[float, Us("Union of the kernels, without those waits.")]
     comm_us: Annotated[float, Us("Union of the collectives, with those waits.")]
-    exposed_comm_us: Annotated[float, Us("Collectives with no kernel beside them, with those waits.")]
+    exposed_comm_us: Annotated[float, Us("Time in collectives during which no kernel runs, and those waits.")]
     overlapped_us: Annotated[float, Us("As in `overlaps`.")]
     free_us: Annotated[float, Us("As in `overlaps`.")]
     copy_us: Annotated[float, Us("As in `overlaps`.")]
@@ -113,7 +120,11 @@ class RankSplit(Fact):
         ),
     ]
     inside_wait_us: Annotated[
-        float, Us("The part of exposed communication that is waiting in such kernels; missing likewise.")
+        float,
+        Us(
+            "The part of exposed communication that is waiting inside kernels that exchange data; missing "
+            "without a list of kernels."
+        ),
     ]
     gain_without_comm_us: Annotated[
         float,
@@ -126,7 +137,7 @@ class RankSplit(Fact):
 
 
 class BareCopy(Fact):
-    """Copies of one rank and step with nothing computed or communicated beside them."""
+    """Memory copies of one rank and step during which the device neither computes nor communicates."""
 
     table = "bare_copies"
     of_pauses = True
@@ -139,7 +150,7 @@ class BareCopy(Fact):
     copy_us: Annotated[float, Us("The part of free in which a memory copy runs, as in `overlaps`.")]
     stretches: Annotated[
         float,
-        Count("How many times such copies begin: those that run at once, or follow each other at once, count once."),
+        Count("Number of such stretches; copies that overlap or follow each other directly count as one."),
     ]
     to_host_us: Annotated[float, Us("As in `overlaps`.")]
     device_copy_us: Annotated[float, Us("As in `overlaps`.")]
@@ -153,7 +164,7 @@ class BareCopy(Fact):
 
 
 class Witness(Fact):
-    """One sum that the profiler wrote down beside the events, and what the events themselves add up to.
+    """One sum that the profiler wrote next to the events, and what the events themselves add up to.
 
     Ranks whose list of kernels is known to lack rows have none: there the sums are believed.
     """
@@ -199,12 +210,12 @@ class RankCoverage(Fact):
         ),
     ]
     by: Annotated[str, Key("Table whose rows each need one of it, or that counted them.")]
-    needed: Annotated[float, Count("Rows that need one.")]
-    found: Annotated[float, Count("Of these, rows that have one.")]
+    needed: Annotated[float, Count("Rows of the other table that need a row in this one.")]
+    found: Annotated[float, Count("Of these, rows whose counterpart is there.")]
     hole: Annotated[
         float,
         Count(
-            "How many rows without one follow each other in time, between two that have one; missing where only "
+            "Longest run in time of rows without a counterpart between two that have one; missing where only "
             "numbers are compared."
         ),
     ]
@@ -227,12 +238,12 @@ class Coverage(Fact):
     by: Annotated[
         str, Key("Table whose rows each need one of it; `collectives` by `collectives` are those of other members.")
     ]
-    needed: Annotated[float, Count("Rows that need one.")]
-    found: Annotated[float, Count("Of these, rows that have one.")]
+    needed: Annotated[float, Count("Rows of the other table that need a row in this one.")]
+    found: Annotated[float, Count("Of these, rows whose counterpart is there.")]
     hole: Annotated[
         float,
         Count(
-            "How many rows without one follow each other in time, between two that have one; missing where only "
+            "Longest run in time of rows without a counterpart between two that have one; missing where only "
             "numbers are compared."
         ),
     ]
@@ -264,7 +275,7 @@ class Spending(Fact):
 
 
 class StepSpan(Fact):
-    """The length of one step beside the other steps of the rank."""
+    """The length of one step, compared with the other steps of the rank."""
 
     table = "step_spans"
     observed = False
@@ -282,7 +293,8 @@ class StepSpan(Fact):
         ),
     ]
     neighbour_us: Annotated[
-        float, Us("Span of the step beside it, of the one before where there are two; missing when there is no other.")
+        float,
+        Us("Length of the neighbouring step: the one before, else the one after; missing when there is no other."),
     ]
 
 
@@ -326,12 +338,12 @@ class UnmarkedPause(Fact):
     call: Annotated[
         str,
         Key(
-            "The host call of launching threads that, with its like, runs through most of them; missing where none was "
-            "recorded, as what follows."
+            "The call that, with those of its kind on launching threads of the host, lasts through most of them; "
+            "missing where no calls were recorded."
         ),
     ]
-    call_does: Annotated[str, Key("What it does, as in `host_calls`; missing where that makes no difference.")]
-    call_us: Annotated[float, Us("How much of the pauses it and its like run through.")]
+    call_does: Annotated[str, Key("What that call does, as in `host_calls`; missing where that makes no difference.")]
+    call_us: Annotated[float, Us("How much of the pauses calls of its kind last through.")]
 
 
 class StepVariation(Fact):
@@ -355,8 +367,8 @@ class StepVariation(Fact):
     held_us: Annotated[
         float,
         Us(
-            "What the kind of host cost that counts most loses in it beyond the middle one of the other steps, as in "
-            "`holdups`, or it copies with nothing beside that, as in `overlaps`, where that is more and it is longer."
+            "What the costliest kind of host cost loses in this step beyond its median over the other steps, as in "
+            "`holdups`, or its exposed copies (`overlaps`), where these are more and the step is longer."
         ),
     ]
     left_us: Annotated[float, Us("The span without what is known.")]
@@ -434,7 +446,7 @@ class LaunchWait(Fact):
     rank: Rank
     tasks: Annotated[float, Count("Kernels, collectives and copies whose launch was recorded, as in `dispatches`.")]
     late_tasks: Annotated[float, Count("Those with a vertical link.")]
-    dry_us: Annotated[float, Us("How long the device had been idle before the late ones, together.")]
+    dry_us: Annotated[float, Us("Total idle time of the device before the late ones.")]
     longest_dry_us: Annotated[float, Us("The longest of these; missing without any.")]
 
 
@@ -486,14 +498,14 @@ LATENCY_BINS_PER_DECADE = 3
 
 
 class LaunchLatency(Fact):
-    """How many launches of one rank queued about as long: bins of a third of a decade, from 1 µs on."""
+    """Number of launches of one rank by launch latency: three bins per factor of ten, from 1 µs on."""
 
     table = "launch_latencies"
     of_pauses = True
     observed = False
 
     rank: Rank
-    to_us: Annotated[float, Us("The longest that counts here; the bin up to 1 µs takes everything shorter.")]
+    to_us: Annotated[float, Us("Upper bound of the bin; the first one, up to 1 µs, holds everything shorter.")]
     launches: Annotated[float, Count("Launches with a latency, as in `dispatches`, in this bin.")]
 
 
@@ -512,7 +524,7 @@ class StepCourse(Fact):
     from_us: Annotated[float, Us("Beginning of the slice, from the beginning of the step.")]
     to_us: Annotated[float, Us("Its end.")]
     compute_us: Annotated[float, Us("Union of the kernels in it.")]
-    exposed_comm_us: Annotated[float, Us("Collectives in it with no kernel beside them.")]
+    exposed_comm_us: Annotated[float, Us("Time in its collectives during which no kernel runs.")]
     free_us: Annotated[float, Us("Neither kernels nor collectives.")]
     lead_us: Annotated[
         float,
@@ -563,8 +575,8 @@ class Stall(Fact):
     usual_us: Annotated[
         float,
         Us(
-            "The longest interval charged to the host in the middle one of the other steps, of those with a cause of "
-            "their own as it has one, or without; missing as above."
+            "Median over the other steps of their longest interval charged to the host, of intervals with a known "
+            "cause where this one has a known cause, else of those without; missing as above."
         ),
     ]
 
@@ -637,4 +649,4 @@ class RecordedSpan(Fact):
     end_ns: Annotated[int, Ns("End of the last.")]
     worked_ns: Annotated[int, Ns("Start of the first kernel; missing where none has a time.")]
     began_us: Annotated[float, Us("The start, counted from 1970; missing where clocks count from the start of a host.")]
-    ended_us: Annotated[float, Us("The end, counted likewise.")]
+    ended_us: Annotated[float, Us("The end, counted from 1970; missing where clocks count from the start of a host.")]

@@ -21,7 +21,7 @@ class HostKind(Fact):
 
 
 class LaunchClock(Fact):
-    """All launches of one rank, by what lies between the calls of the host and their tasks on the device."""
+    """All launches of one rank: how long from the host call to the task on the device."""
 
     table = "launch_clocks"
     observed = False
@@ -43,8 +43,10 @@ class Handover(Fact):
     observed = False
 
     rank: Rank
-    operators: Annotated[float, Count("Operators called in all steps.")]
-    handed_over: Annotated[float, Count("Entries put into the task queue and taken from it in all steps.")]
+    operators: Annotated[float, Count("Number of operators called, all steps together.")]
+    handed_over: Annotated[
+        float, Count("Number of entries put into the task queue and taken from it, all steps together.")
+    ]
     lost_us: Annotated[
         float,
         Us(
@@ -66,8 +68,8 @@ class PhaseLaunch(Fact):
     engine_phase: Annotated[
         str,
         Key(
-            "As in `engine_steps`, or of passes that generate within recorded steps (reinforcement learning), and "
-            "`other` for all that lies beside these; missing in the row of all kernels of the rank."
+            "As in `engine_steps`, or of passes that generate tokens within recorded steps (reinforcement learning), "
+            "and `other` for all other work; missing in the row of all kernels of the rank."
         ),
     ]
     kernels: Annotated[float, Count("Kernels whose launch was recorded.")]
@@ -116,7 +118,7 @@ class LaunchPause(Gap):
 
 
 class LaunchJitter(Fact):
-    """How evenly long one rank took to launch kernels one by one, and what launches cost that were held up."""
+    """How evenly one rank launched kernels one by one, and what delayed launches cost."""
 
     table = "launch_jitter"
     of_pauses = True
@@ -145,7 +147,7 @@ class CallTotal(Fact):
     activity: Annotated[
         str, Key("`dispatch` (aclopCompileAndExecute, built before or not) or `synchronise` (waits for the device).")
     ]
-    name: Annotated[str, Key("The call on which most of the time was spent.")]
+    name: Annotated[str, Key("The call with the largest total time.")]
     calls: Annotated[float, Count("How often.")]
     total_us: Annotated[float, Us("Together.")]
     mean_us: Annotated[float, Us("Mean length.")]
@@ -193,7 +195,7 @@ class Holdup(Fact):
             "row per call that filled the pauses, missing where none did."
         ),
     ]
-    call: Annotated[str, Key("The call on which most of the time was spent.")]
+    call: Annotated[str, Key("The call with the largest total time.")]
     call_kind: Annotated[str, Key("For `host`: its kind, as in `host_calls`; missing for all others.")]
     calls: Annotated[float, Count("How often, nested calls counted once. For `host`: tasks that began late for it.")]
     launching_calls: Annotated[
@@ -233,10 +235,10 @@ class Holdup(Fact):
         float,
         Us(
             "How much sooner the step would end without these calls: launches move up by their time, and the device "
-            "follows as far as its other work allows. Of waits and reads the last of each step stays, for a job may "
-            "read its loss once; so do those of many reads after which the host does something of its own for so long "
-            "that few of them lose most. For `unqueued`: if a second thread made these calls. For `host`: without all "
-            "of these kinds but the last, against a host that launches early enough except after it waited."
+            "follows as far as its other work allows. The last wait or read of each step is kept, for a job may read "
+            "its loss once; of many reads, those are kept as well after which the host works so long that a few reads "
+            "lose most of the time. For `unqueued`: if a second thread made these calls. For `host`: without all of "
+            "these kinds but the last, against a host that launches early enough except after it waited."
         ),
     ]
     copied_us: Annotated[
@@ -252,10 +254,10 @@ class Holdup(Fact):
     lossy_steps: Annotated[
         float,
         Count(
-            "In how many steps of the rank nearly all (four fifths) of what its kind loses lies, where that is half of "
-            "them or fewer: those that lose more than a quarter of what the worst one does. Missing where no such few "
-            "steps stand out, and where fewer than three can be compared. For `host` without the longest pause of each "
-            "row."
+            "Number of steps that hold nearly all (four fifths) of what this kind loses on the rank, where these are "
+            "half of the steps or fewer: the steps that lose more than a quarter of what the worst one loses. Missing "
+            "where no such few steps stand out, and where fewer than three can be compared. For `host` without the "
+            "longest pause of each row."
         ),
     ]
     restart_us: Annotated[

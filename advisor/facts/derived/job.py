@@ -17,7 +17,7 @@ SEVERAL_STEPS = Text(
 
 
 class JobSign(Fact):
-    """One thing on one rank that tells what kind of job ran, or which software drove it."""
+    """One sign on one rank of what kind of job ran, or which software drove it."""
 
     table = "job_signs"
     observed = False
@@ -40,7 +40,7 @@ class JobSign(Fact):
         ),
     ]
     name: Annotated[str, Key("What was seen: of everything that tells the same, the most frequent.")]
-    calls: Annotated[float, Count("How often; 1 for a setting.")]
+    calls: Annotated[float, Count("Number of occurrences; 1 for a setting.")]
 
 
 class EngineBorder(Fact):
@@ -178,6 +178,6 @@ class DecodeSize(Fact):
         Share(
             "Such steps in which that thread waits until the device is done with all it was given, as for the tokens "
             "that were chosen, and prepares what comes next only then; not those where it waits for an event of an "
-            "earlier step, or right before a replay. Missing likewise."
+            "earlier step, or right before a replay. Missing as in `engine_steps`."
         ),
     ]

@@ -122,7 +122,13 @@ class OperatorStack(Fact):
     call_stack: Annotated[str, Name("Frames, innermost first, `;` between them.")]
     calls: Annotated[float, Count("How often.")]
     host_total_us: Annotated[float, Us("Host time with children.")]
-    device_self_us: Annotated[float, Us("Device time of its own kernels; 0 where it was not recorded.")]
+    device_self_us: Annotated[
+        float,
+        Us(
+            "Device time of the kernels that it launches itself, without those of nested operators; 0 where "
+            "it was not recorded."
+        ),
+    ]
 
 
 class ModuleHolder(Fact):

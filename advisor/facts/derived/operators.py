@@ -27,7 +27,7 @@ class OperatorShare(Fact):
     """All kernels of one type on one rank, per step.
 
     Where the list of kernels is absent or lacks rows, and the profiler's totals by operator type were recorded, these
-    stand for it: calls and time over the whole capture, which tell neither steps nor what ran beside what.
+    stand for it: calls and time over the whole capture, which tell neither steps nor what ran at the same time.
     """
 
     table = "operators"
@@ -94,8 +94,8 @@ class OperatorShare(Fact):
     inside_call: Annotated[
         str,
         Key(
-            "Call of the operator library that launches most of them beside its own work, such as conversions in "
-            "`aclnnUpsampleBilinear2d`; missing where none does, or names of kernels do not tell."
+            "Call of the operator library that launches most of them in addition to its main kernel, such as "
+            "conversions in `aclnnUpsampleBilinear2d`; missing where none does, or names of kernels do not tell."
         ),
     ]
     inside_share: Annotated[
@@ -138,7 +138,7 @@ class OperatorShape(Fact):
     total_us: Annotated[float, Us("Device time per step.")]
     instant_us: Annotated[
         float,
-        Us("The part by which a step would end sooner if all kernels of this type took no time, as in `operators`."),
+        Us("How much sooner a step would end if all kernels of this type took no time, as in `operators`."),
     ]
     steady_us: Annotated[
         float,
@@ -159,9 +159,9 @@ class OperatorShape(Fact):
     slow_steps: Annotated[
         float,
         Count(
-            "Steps in which they take longer than in the others, parted where their times lie furthest apart; missing "
-            "where not every step has as many of them, where fewer than two steps are slow or quick, and where the "
-            "slow ones came first. The first step is left out."
+            "Number of steps in which they take longer than in the others; slow and fast steps are separated at the "
+            "largest gap between their times; missing where not every step has as many of them, where fewer than two "
+            "steps are slow or quick, and where the slow ones came first. The first step is left out."
         ),
     ]
     slowdown: Annotated[float, Times("Their mean time in slow steps over that in quick ones; missing as above.")]
@@ -205,9 +205,10 @@ class OperatorShape(Fact):
 
 
 class OverlapSlowdown(Fact):
-    """Kernels of one type with the same inputs that ran beside communication, held against those that ran without.
+    """Kernels of one type with equal inputs that ran during communication, compared with those that did not.
 
-    Only where three or more ran either way; a kernel counts as beside communication where nine tenths of it are.
+    Only where three or more ran in each of the two ways; a kernel counts as running during communication where
+    communication covers nine tenths of it.
     """
 
     table = "overlap_slowdowns"
@@ -219,25 +220,32 @@ class OverlapSlowdown(Fact):
     family: Annotated[str, Key(FAMILY)]
     input_shapes: Annotated[str, Key("Shapes of the inputs.")]
     input_dtypes: Annotated[str, Key("Data types of the inputs.")]
-    beside_calls: Annotated[float, Count("How many per step ran beside communication.")]
-    bare_calls: Annotated[float, Count("How many per step ran with none of it beside them.")]
-    beside_median_us: Annotated[float, Us("Median duration beside communication.")]
+    beside_calls: Annotated[float, Count("Kernels per step that ran during communication.")]
+    bare_calls: Annotated[float, Count("Kernels per step that ran while nothing communicated.")]
+    beside_median_us: Annotated[float, Us("Median duration of those that ran during communication.")]
     bare_median_us: Annotated[float, Us("Median duration without.")]
     slowdown: Annotated[float, Times("The former over the latter.")]
-    beside_us: Annotated[float, Us("Device time per step of those beside communication.")]
-    at_bare_us: Annotated[float, Us("What these would take at the median of those without.")]
-    extra_us: Annotated[float, Us("How much longer they take than that, all together; 0 where they are shorter.")]
+    beside_us: Annotated[float, Us("Device time per step of those that ran during communication.")]
+    at_bare_us: Annotated[float, Us("What those would take per step at the median duration without communication.")]
+    extra_us: Annotated[
+        float,
+        Us("Difference of the two per step: what running during communication costs; 0 where they are not slower."),
+    ]
     apart: Annotated[
-        bool, Flag("The quickest quarter beside communication takes longer than the slowest quarter without.")
+        bool,
+        Flag(
+            "Whether even the fastest quarter of those that run during communication takes longer than the "
+            "slowest quarter of the others."
+        ),
     ]
 
 
 class OperatorPace(Fact):
-    """All kernels of one type on a rank in its slow steps, beside its quick ones.
+    """All kernels of one type on a rank in its slow steps, compared with its fast ones.
 
-    Only kernels of which every step has as many with equal inputs; the steps of a rank are parted where the times of
-    all of them together lie furthest apart. A rank has no row where fewer than two steps are slow or quick, or where
-    the slow ones came first. The first step is left out.
+    Only kernels that every step runs equally often with equal inputs; slow and fast steps of a rank are separated at
+    the largest gap between the summed times of these kernels. A rank has no row where fewer than two steps are slow or
+    quick, or where the slow ones came first. The first step is left out.
     """
 
     table = "operator_paces"
@@ -251,7 +259,7 @@ class OperatorPace(Fact):
     slowdown: Annotated[float, Times("The latter over the former.")]
     extra_us: Annotated[float, Us("What they take beyond a quick step, spread over all steps.")]
     more_beside: Annotated[
-        float, Share("How much more of their time lay beside communication in slow steps than in quick ones.")
+        float, Share("How much larger the part of their time during communication is in slow steps than in fast ones.")
     ]
     input_known: Annotated[bool, Flag("Shapes of their inputs, or the blocks they were split into, were recorded.")]
     compared_steps: Annotated[float, Count("Steps of the rank that were compared.")]
@@ -270,7 +278,7 @@ class OperatorPace(Fact):
 
 
 class OperatorCounters(Fact):
-    """What the hardware counted in all kernels of one type on one rank, beside how busy their pipes were.
+    """What the hardware counted in all kernels of one type on one rank, apart from the use of their pipes.
 
     A recording has one set of `aic_metrics`; the columns of the others are missing.
     """
@@ -307,10 +315,16 @@ class AicpuStage(Fact):
     op_type: Annotated[str, Key("Operator type; the name of the kernel where its type is not known.")]
     calls: Annotated[float, Count("How often, in the whole capture.")]
     total_us: Annotated[float, Us("Mean from start to end.")]
-    compute_us: Annotated[float, Us("Of it computing.")]
-    copy_us: Annotated[float, Us("Copying memory.")]
-    dispatch_us: Annotated[float, Us("Until it was handed to a processor.")]
-    scheduling_us: Annotated[float, Us("Waiting within the AI CPU beside that; missing where times contradict it.")]
+    compute_us: Annotated[float, Us("Of that, time computing.")]
+    copy_us: Annotated[float, Us("Time copying memory.")]
+    dispatch_us: Annotated[float, Us("Time until it was handed to a processor of the AI CPU.")]
+    scheduling_us: Annotated[
+        float,
+        Us(
+            "The rest of the time from start to end: waiting inside the AI CPU; missing where the recorded "
+            "times contradict each other."
+        ),
+    ]
 
 
 class CacheCopy(Fact):
@@ -327,7 +341,7 @@ class CacheCopy(Fact):
     total_us: Annotated[float, Us("Device time per step.")]
     instant_us: Annotated[
         float,
-        Us("The part by which a step would end sooner if all kernels of this type took no time, as in `operators`."),
+        Us("How much sooner a step would end if all kernels of this type took no time, as in `operators`."),
     ]
     step_share: Annotated[float, Share("Part of the step.")]
 
@@ -343,7 +357,9 @@ class KernelLength(Fact):
     observed = False
 
     rank: Rank
-    from_us: Annotated[float, Us("They last at least so long, and less than 1 µs longer; missing without a duration.")]
+    from_us: Annotated[
+        float, Us("Lower bound of their duration; the upper bound is 1 µs more. Missing without a duration.")
+    ]
     kernels: Annotated[float, Count("How many, in all steps.")]
     total_us: Annotated[float, Us("Together.")]
     middle_us: Annotated[float, Us("Median duration of all kernels of the rank.")]
@@ -365,7 +381,7 @@ class ShapeCount(Fact):
     rank: Rank
     step: Step
     distinct_shapes: Annotated[float, Count("Different input shapes in the step; missing when none was recorded.")]
-    new_shapes: Annotated[float, Count("Those that no earlier step had; missing likewise.")]
+    new_shapes: Annotated[float, Count("Shapes that no earlier step had; missing when none was recorded.")]
 
 
 class PatchConvolution(Fact):
@@ -407,7 +423,7 @@ class FusibleChain(Fact):
     pattern: Annotated[str, Key("What is looked for, a file in `patterns/` of the rules, forward and backward.")]
     operator: Annotated[str, Key("The fused operator as CANN names it, or what runs over all tensors at once.")]
     serves: Annotated[str, Key("`training` or `inference` where that operator serves it alone, else missing.")]
-    has_remedy: Annotated[bool, Flag("The pattern says what to do; else a rule of its own does.")]
+    has_remedy: Annotated[bool, Flag("Whether the pattern itself holds the remedy; otherwise a separate rule does.")]
     chains: Annotated[float, Count("Chains per step.")]
     kernels: Annotated[float, Count("Kernels per chain.")]
     total_us: Annotated[float, Us("Kernels of the chains, conversions between them included, per step.")]
@@ -422,9 +438,7 @@ class FusibleChain(Fact):
     ]
     longest_us: Annotated[float, Us("The longest kernel of each chain, together per step.")]
     between_us: Annotated[float, Us("Conversions and copies between the members of the chains, per step.")]
-    between_type: Annotated[
-        str, Key("The operator type that takes most of that time; missing where nothing stands there.")
-    ]
+    between_type: Annotated[str, Key("The operator type that takes most of that time; missing where there are none.")]
     fused_us: Annotated[
         float,
         Us(
@@ -460,7 +474,7 @@ class FusibleChain(Fact):
 
 
 class ChainedOperator(Fact):
-    """The kernels of one type on one rank that stand in chains which one fused operator would replace."""
+    """The kernels of one type on one rank that belong to chains which one fused operator would replace."""
 
     table = "chained_operators"
     observed = False

@@ -18,12 +18,13 @@ class BatchWait(Fact):
 
     rank: Rank
     batches: Annotated[float, Count("Batches whose time was recorded.")]
-    taken_us: Annotated[float, Us("To get one, on average; missing where they are sunk.")]
+    taken_us: Annotated[float, Us("Mean time to get one batch; missing where batches are sunk.")]
     waited_us: Annotated[float, Us("The idle part of it per step; of the whole capture where steps are not marked.")]
 
 
 class RankPhase(Fact):
-    """The mean step of one rank by phases, beside its peers: the other captured ranks of the same pipeline stage.
+    """The mean step of one rank by phases, compared with its peers: the other captured ranks of the same pipeline
+    stage.
 
     The first recorded step counts only where there is no other.
     """
@@ -40,22 +41,24 @@ class RankPhase(Fact):
     interval_us: Annotated[float, Us("Iteration interval: until the forward pass begins.")]
     steps: Annotated[float, Count("Steps that count; 0 where only queues were recorded.")]
     longest_interval_us: Annotated[float, Us("The longest iteration interval.")]
-    long_intervals: Annotated[float, Count("Iteration intervals of more than a quarter of that, itself counted.")]
+    long_intervals: Annotated[
+        float, Count("Number of iteration intervals longer than a quarter of that, itself counted.")
+    ]
     forward_backward_us: Annotated[float, Us("Forward and backward pass.")]
     tail_us: Annotated[float, Us("From the last operator of the backward pass on.")]
     tail_comm_us: Annotated[float, Us("The part of the tail in which a collective runs; missing without collectives.")]
-    receive_us: Annotated[float, Us("Waiting for another pipeline stage with nothing beside it.")]
-    collective_us: Annotated[float, Us("Other communication with no computation beside it.")]
+    receive_us: Annotated[float, Us("Waiting for another pipeline stage while the device does nothing else.")]
+    collective_us: Annotated[float, Us("Other communication during which nothing computes.")]
     peer_interval_us: Annotated[float, Us("Median iteration interval of the peers.")]
     peer_forward_backward_us: Annotated[float, Us("Median forward and backward pass of the peers.")]
     peer_tail_us: Annotated[float, Us("Median tail of the peers.")]
     sunk: Annotated[bool, Flag("Batches go to the device through a queue, ahead of the steps (data sinking).")]
-    host_looks: Annotated[float, Count("How often the queue of the host was looked at; 0 where it was not.")]
-    host_empty_share: Annotated[float, Share("Part of these in which it was empty.")]
-    device_looks: Annotated[float, Count("The same of the queue on the device.")]
-    device_empty_share: Annotated[float, Share("Part of these in which it was empty.")]
-    fetch_us: Annotated[float, Us("One GetNext on average; missing where none was recorded.")]
-    batch_us: Annotated[float, Us("To get one batch from the dataset, on average; missing where batches are sunk.")]
+    host_looks: Annotated[float, Count("Samples of the queue on the host; 0 where it was not sampled.")]
+    host_empty_share: Annotated[float, Share("Share of these samples in which it was empty.")]
+    device_looks: Annotated[float, Count("Samples of the queue on the device.")]
+    device_empty_share: Annotated[float, Share("Share of these samples in which it was empty.")]
+    fetch_us: Annotated[float, Us("Mean duration of GetNext; missing where none was recorded.")]
+    batch_us: Annotated[float, Us("Mean time to get one batch from the dataset; missing where batches are sunk.")]
     batch_wait_us: Annotated[float, Us("The idle part of that per step (`batch_waits`); missing where not known.")]
     late_fetch_us: Annotated[float, Us("Per step: GetNext within iteration intervals, which it should run ahead of.")]
     busy_cpu_share: Annotated[float, Share("Processors of the host that were neither idle nor waiting for files.")]
@@ -71,15 +74,17 @@ class DatasetStage(Fact):
     number: Annotated[int, Volatile("Its number; the last operation of the pipeline has the smallest.")]
     operation: Annotated[str, Key("Kind, such as MapOp or BatchOp.")]
     workers: Annotated[float, Count("Threads or processes that do it.")]
-    reads: Annotated[bool, Flag("It reads the data: nothing stands before it.")]
-    last: Annotated[bool, Flag("Nothing with a queue stands behind it.")]
+    reads: Annotated[bool, Flag("Whether it reads the data: no operation precedes it.")]
+    last: Annotated[bool, Flag("Whether no operation with a queue follows it.")]
     input_share: Annotated[float, Share("How full the emptiest queue it takes from is; missing for one that reads.")]
     output_share: Annotated[float, Share("How full its own queue is; missing where it has none.")]
     empty_share: Annotated[float, Share("Part of the samples in which its own queue was empty.")]
     fullest_after_share: Annotated[float, Share("How full the fullest queue from its own on is.")]
     emptiest_before_share: Annotated[float, Share("How full the emptiest queue before it is.")]
-    host_empty_share: Annotated[float, Share("Part of the looks in which the queue behind the dataset was empty.")]
-    device_empty_share: Annotated[float, Share("The same of the queue on the device; missing where it is unknown.")]
+    host_empty_share: Annotated[float, Share("Share of the samples in which the queue behind the dataset was empty.")]
+    device_empty_share: Annotated[
+        float, Share("Share of the samples in which the queue on the device was empty; missing where not known.")
+    ]
     interval_us: Annotated[float, Us("Iteration interval of the rank.")]
     busy_cpu_share: Annotated[float, Share("Processors of the host that were neither idle nor waiting for files.")]
 

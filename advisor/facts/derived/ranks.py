@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranks and pipeline stages set beside each other."""
+"""Ranks and pipeline stages compared with each other."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ from advisor.facts.base import Count, Fact, Flag, Index, Key, Mhz, Number, Rank,
 
 
 class RankTime(Fact):
-    """One rank's mean step beside its peers: the other captured ranks of the same pipeline stage."""
+    """One rank's mean step, compared with its peers: the other captured ranks of the same pipeline stage."""
 
     table = "rank_times"
     observed = False
@@ -39,8 +39,9 @@ class RankTime(Fact):
     chance_us: Annotated[
         float,
         Us(
-            "Standard error of its computation beside that of its peers: what the differences within a step vary from "
-            "step to step, on the rank in the middle, over the root of the number of steps; missing with one step."
+            "Standard error of the difference between its computation and that of its peers: how much that difference "
+            "varies from step to step, on the median rank, over the square root of the number of steps; missing with "
+            "one step."
         ),
     ]
     peer_comm_us: Annotated[float, Us("Median communication of the peers.")]
@@ -51,8 +52,9 @@ class RankTime(Fact):
     next_peer_comm_us: Annotated[
         float,
         Us(
-            "Shortest communication of those peers that are not as late: whose is longer than its own by more than 5 % "
-            "of the step. They set the pace once the rank, and those as late, keep up; missing where there are none."
+            "Shortest communication among the peers that are not late like this rank, whose communication is longer "
+            "than its own by more than 5 % of the step. They set the pace once the rank, and those as late, keep up; "
+            "missing where there are none."
         ),
     ]
     peer_gain_without_comm_us: Annotated[
@@ -119,7 +121,7 @@ class RankTime(Fact):
 
 
 class ExpertLoad(Fact):
-    """How much the experts of one rank had to do per step, beside those of the other ranks of its stage."""
+    """How much the experts of one rank had to do per step, compared with the other ranks of its pipeline stage."""
 
     table = "expert_loads"
     observed = False
@@ -163,7 +165,7 @@ class StepWork(Fact):
 
 
 class StepLoad(Fact):
-    """The work of one rank in one step beside that of the other ranks of its stage in the same step.
+    """The work of one rank in one step, compared with the other ranks of its pipeline stage in the same step.
 
     Steps that were not recorded on all ranks of the stage are left out.
     """
@@ -244,7 +246,7 @@ class ExpertStep(Fact):
 
 
 class HoldupTurn(Fact):
-    """The rank that one kind of host cost holds up most in one step, beside the other ranks of its stage.
+    """The rank that one kind of host cost delays most in one step, compared with the other ranks of its pipeline stage.
 
     Steps in which it costs no rank more than the others, and kinds that no rank of two or more shows, have no row.
     """
@@ -273,7 +275,7 @@ class HoldupTurn(Fact):
 
 
 class HostTurn(Fact):
-    """The rank whose host is furthest behind in one step, beside the other ranks of its stage.
+    """The rank whose host is furthest behind in one step, compared with the other ranks of its pipeline stage.
 
     A step loses what that rank loses in it, and one whose hosts fall behind in turn loses more than any rank does on
     average. Counted is what `holdups` has of kind `host`, for which no single kind of call is to blame, and of the
@@ -332,8 +334,8 @@ class StageTime(Fact):
     drained_us: Annotated[
         float,
         Us(
-            "What it waits for other stages, with no kernel beside it, in the collective where stages first meet after "
-            "its last send or receive, mean over its ranks; 0 where none is seen."
+            "Exposed wait for other stages in the first collective that the stages share after its last send or "
+            "receive, mean over its ranks; 0 where there is none."
         ),
     ]
     absent_us: Annotated[
@@ -346,8 +348,8 @@ class StageTime(Fact):
     bare_moving_us: Annotated[
         float,
         Us(
-            "The part of its sends and receives in which data move for certain, with no kernel beside them, mean over "
-            "its ranks, those in both directions at once counted once; missing where no transit was measured."
+            "Exposed time of its sends and receives in which data certainly move, mean over its ranks; a send and a "
+            "receive at the same time count once; missing where no transit was measured."
         ),
     ]
     micro_batches: Annotated[
@@ -359,28 +361,38 @@ class StageTime(Fact):
     ]
     virtual_stages: Annotated[
         float,
-        Count("Virtual stages of each stage, told by how often first, last and middle stages send; missing likewise."),
+        Count(
+            "Virtual stages of each stage, told by how often first, last and middle stages send; missing "
+            "where no sends were recorded."
+        ),
     ]
     average_compute_us: Annotated[
         float, Us("Mean computation of all stages, each over its steps; missing where one was not captured.")
     ]
     average_waiting_us: Annotated[
-        float, Us("Mean of bubble, unseen and drained waiting of all stages, each over its steps; missing likewise.")
+        float,
+        Us(
+            "Mean of bubble, unseen and drained waiting of all stages, each over its steps; missing where a "
+            "stage was not captured."
+        ),
     ]
     average_working_us: Annotated[
         float,
         Us(
             "Mean of what micro-batches take through all stages: computation and idle time as on the rank in the "
-            "middle, other communication as on the one with least, for the others wait in it; likewise."
+            "middle, other communication as on the one with least, for the others wait in it; missing where a stage "
+            "was not captured."
         ),
     ]
-    most_compute_us: Annotated[float, Us("Computation of the stage that computes longest; missing likewise.")]
+    most_compute_us: Annotated[
+        float, Us("Computation of the stage that computes longest; missing where a stage was not captured.")
+    ]
     average_unseen_us: Annotated[float, Us("The part of that which no recorded send or receive shows.")]
     average_moving_us: Annotated[
         float,
         Us(
-            "The part of the mean waiting in which data move for certain, sends beside receives counted once: mean of "
-            "all stages; missing where no transit was measured."
+            "The part of the mean waiting in which data certainly move, mean of all stages; a send and a receive at "
+            "the same time count once; missing where no transit was measured."
         ),
     ]
     heaviest: Annotated[bool, Flag("Over all steps it computes longer than any other stage.")]
@@ -390,8 +402,8 @@ class StageTime(Fact):
     own_pace_us: Annotated[
         float,
         Us(
-            "How long a step would be if it waited for no other stage: what its slowest rank works in it, data that "
-            "move with nothing beside them included, and one micro-batch takes through the others. Missing where "
+            "Length of a step that waits for no other stage: the work of its slowest rank in the step, exposed "
+            "transfers included, and the time one micro-batch takes through the other stages. Missing where "
             "micro-batches or a stage are unknown."
         ),
     ]
@@ -402,6 +414,6 @@ class StageTime(Fact):
         float,
         Us(
             "How much sooner a step would end if no stage waited for this one: what is left until another stage sets "
-            "the pace, the most that anything in it can cost. Missing likewise."
+            "the pace, the most that anything in it can cost. Missing where micro-batches or a stage are unknown."
         ),
     ]

@@ -10,7 +10,7 @@ from advisor.facts.derived.operators import FAMILY
 class ChipLimit(Fact):
     """What the chip of one rank can do at most, as far as the capture or the name of the chip tells.
 
-    Of a name that stands for several chips it is the least of them.
+    Where a name stands for several chips, the weakest of them counts.
     """
 
     table = "chip_limits"
@@ -25,7 +25,7 @@ class ChipLimit(Fact):
             "chip)."
         ),
     ]
-    cube_mhz: Annotated[float, Mhz("Clock of all cube cores together; missing of GPUs and where nothing tells.")]
+    cube_mhz: Annotated[float, Mhz("Number of cube cores times their clock; missing for GPUs and where not known.")]
     half_tflops: Annotated[float, Number("Peak of products in FLOAT16, 10^12 operations per second.")]
     bf16_tflops: Annotated[float, Number("The same in BF16 alone.")]
     float_tflops: Annotated[float, Number("The same in FLOAT.")]
@@ -33,8 +33,8 @@ class ChipLimit(Fact):
     achieved_share: Annotated[
         float,
         Share(
-            "The most of the peak in BF16 that products were measured to reach, where the maker of the chip publishes "
-            "it; missing elsewhere."
+            "The largest share of the BF16 peak that matrix products reach by measurements the maker of the chip "
+            "published; missing elsewhere."
         ),
     ]
     int8_tflops: Annotated[float, Number("The same in INT8.")]
@@ -58,10 +58,11 @@ class ChipLimit(Fact):
 
 
 class OperatorRoofline(Fact):
-    """What the kernels of one type and shape have to do, beside what the chip can: the rows of `operator_shapes`.
+    """What the kernels of one type and shape have to compute and move, against what the chip can do: the rows of
+    `operator_shapes`.
 
     A kernel cannot be quicker than the chip multiplies or moves bytes: the larger of `compute_us` and `memory_us`. What
-    lies in the level-2 cache already needs no bandwidth, so that a share of it may pass 1.
+    is already in the level-2 cache needs no bandwidth of the memory, so that a share of the bandwidth may exceed 1.
     """
 
     table = "operator_rooflines"
@@ -114,7 +115,7 @@ class OperatorRoofline(Fact):
     total_us: Annotated[float, Us("Device time per step.")]
     instant_us: Annotated[
         float,
-        Us("The part by which a step would end sooner if all kernels of this type took no time, as in `operators`."),
+        Us("How much sooner a step would end if all kernels of this type took no time, as in `operators`."),
     ]
     mean_us: Annotated[float, Us("Mean duration.")]
     steady_mean_us: Annotated[

@@ -54,7 +54,9 @@ class PeerWait(Fact):
     name: Annotated[str, Name("The call, as in `collectives`.")]
     group: Annotated[str, Name("Communicator, as in `collectives`.")]
     call_ns: Annotated[int, Ns("Start of the call, as in `collectives`.")]
-    peer: Annotated[int, Volatile("The rank it waited for; missing where nothing tells who stands at that place.")]
+    peer: Annotated[
+        int, Volatile("The rank it waited for; missing where the rank at that place of the communicator is not known.")
+    ]
     place: Annotated[int, Volatile("Number of that rank, as recorded: its place in the communicator, from 0.")]
     start_ns: Annotated[int, Ns("When the wait began.")]
     wait_us: Annotated[float, Us("How long it was.")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the hardware counted: within kernels, beside how busy their pipes were, and at the ports of the network."""
+"""What the hardware counted: in kernels, apart from the use of their pipes, and at the ports of the network."""
 
 from typing import Annotated
 
@@ -54,7 +54,7 @@ class KernelCounters(Fact):
     l0c_read_gbps: Annotated[float, Rate("Read from L0C, the result, by the cube unit.")]
     l0c_write_gbps: Annotated[float, Rate("Written to L0C by the cube unit.")]
     l0c_vector_read_gbps: Annotated[float, Rate("Read from L0C by the vector unit; of chips with one kind of core.")]
-    l0c_vector_write_gbps: Annotated[float, Rate("Written to L0C by the vector unit, likewise.")]
+    l0c_vector_write_gbps: Annotated[float, Rate("Written to L0C by the vector unit; of chips with one kind of core.")]
     memory_read_bytes: Annotated[float, Bytes("MemoryAccess: read from device memory.")]
     memory_write_bytes: Annotated[float, Bytes("Written to device memory.")]
     memory_to_l1_bytes: Annotated[float, Bytes("Moved from device memory to L1.")]
@@ -146,7 +146,7 @@ class AicpuTask(Fact):
     rank: Rank
     op_name: Annotated[str, Name("Name of the kernel.")]
     compute_us: Annotated[float, Us("Computing.")]
-    copy_us: Annotated[float, Us("Copying memory.")]
+    copy_us: Annotated[float, Us("Time copying memory.")]
     task_us: Annotated[float, Us("The operator: what precedes it, computing and copying.")]
-    dispatch_us: Annotated[float, Us("Until it was handed to a processor.")]
+    dispatch_us: Annotated[float, Us("Time until it was handed to a processor of the AI CPU.")]
     total_us: Annotated[float, Us("From start to end: dispatch, scheduling and the operator.")]

@@ -110,7 +110,10 @@ class OperatorCall(Fact):
     call_stack: Annotated[str, Name("Frames, innermost first, `;` between them.")]
     host_self_us: Annotated[float, Us("Host time without children.")]
     host_total_us: Annotated[float, Us("Host time with children.")]
-    device_self_us: Annotated[float, Us("Device time of its own kernels; text export only.")]
+    device_self_us: Annotated[
+        float,
+        Us("Device time of the kernels that it launches itself, without those of nested operators; text export only."),
+    ]
     device_total_us: Annotated[float, Us("Device time with children; text export only.")]
 
 

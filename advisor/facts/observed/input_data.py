@@ -76,4 +76,4 @@ class HostCpu(Fact):
     rank: Rank
     cores: Annotated[float, Count("Logical processors.")]
     busy_share: Annotated[float, Share("Neither idle nor waiting for files, mean over the samples and processors.")]
-    waiting_share: Annotated[float, Share("Waiting for files, likewise.")]
+    waiting_share: Annotated[float, Share("Waiting for files, mean over the samples and processors.")]

@@ -11,8 +11,8 @@ from advisor.messages.text import Text
 class ModuleRange(Fact):
     """One call of a module of the model on the host, from its begin to its end; calls inside of it lie inside.
 
-    Marks that the program sets (mstx ranges of the domain `Module`) stand before those that the profiler takes from
-    Python (`nn.Module: …`): where there are marks, they alone are given.
+    Marks that the program sets (mstx ranges of the domain `Module`) take precedence over those that the profiler takes
+    from Python (`nn.Module: …`): where there are marks, they alone are given.
     """
 
     table = "module_ranges"

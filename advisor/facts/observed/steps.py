@@ -51,7 +51,7 @@ class StepPhase(Fact):
     compute_us: Annotated[
         float, Us("Only operators that compute; the summary of the cluster holds it, as what follows.")
     ]
-    pure_comm_us: Annotated[float, Us("Communication with no computation beside it.")]
+    pure_comm_us: Annotated[float, Us("Communication during which nothing computes.")]
     receive_us: Annotated[float, Us("The part of it that waits for another pipeline stage (Receive).")]
     collective_us: Annotated[float, Us("The rest of it.")]
 

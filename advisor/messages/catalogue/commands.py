@@ -86,8 +86,8 @@ TEXTS: Mapping[str, Text] = {
     ),
     "give_new_folder": Text("give a folder that is not there yet", "请指定一个尚不存在的目录"),
     "facts_written": Text(
-        "{path}: {tables} tables, {rows} rows, {size}. Ask them with `cd {quoted} && duckdb -init views.sql`, or "
-        "diagnose them with `advisor diagnose {quoted}`",
+        "{path}: {tables} {tables|table|tables}, {rows} {rows|row|rows}, {size}. Ask them with `cd {quoted} && "
+        "duckdb -init views.sql`, or diagnose them with `advisor diagnose {quoted}`",
         "{path}：{tables} 张表，{rows} 行，{size}。可用 `cd {quoted} && duckdb -init views.sql` 查询，或用 "
         "`advisor diagnose {quoted}` 诊断",
     ),
@@ -207,6 +207,12 @@ TEXTS: Mapping[str, Text] = {
     "other_chip": Text(
         "the capture names {chip}, which counts: not {told}, as it was told",
         "采集数据中的芯片型号为 {chip}，以其为准，忽略指定的 {told}",
+    ),
+    "anchor_not_there": Text(
+        "{anchor} of --anchor is not in {root}: code hosts show nothing there. Give a file of the source code, or its "
+        "folder with --source-root",
+        "--anchor 指定的 {anchor} 不在 {root} 中，代码平台无法标注：请指定源码中的文件，"
+        "或用 --source-root 指定源码目录",
     ),
     "a_saved_diagnosis": Text("a saved diagnosis", "已保存的诊断结果"),
     "not_a_capture": Text("{path} is {kind}, not a capture", "{path} 是{kind}，不是采集数据"),

@@ -106,7 +106,7 @@ TEXTS: Mapping[str, Text] = {
         "names no operator, though the capture holds collectives", "未列出任何算子，而采集中有集合通信"
     ),
     "rows_for_steps": Text(
-        "holds {rows} rows for {steps} steps, so that it is not known which is whose",
+        "holds {rows} {rows|row|rows} for {steps} {steps|step|steps}, so that it is not known which is whose",
         "有 {rows} 行而 step 数为 {steps}，无法对应",
     ),
     "slice_is_gone": Text("is not there, though later slices are", "缺失，而其后的分片存在"),
@@ -117,7 +117,9 @@ TEXTS: Mapping[str, Text] = {
         "is not there, and with it the operators on AI Cores, though {file} is",
         "不存在，缺少 AI Core 算子，而 {file} 存在",
     ),
-    "numbers_left_out": Text("lacks {rows} rows by the numbers of the others", "从其余行的编号看，缺少 {rows} 行"),
+    "numbers_left_out": Text(
+        "lacks {rows} {rows|row|rows} by the numbers of the others", "从其余行的编号看，缺少 {rows} 行"
+    ),
     "averages_are_gone": Text(
         "ends before the row of averages, which is written last", "缺少写在最后的平均值行，文件不完整"
     ),
@@ -125,7 +127,8 @@ TEXTS: Mapping[str, Text] = {
         "has rows whose shares add up to {share} %, so that others are gone", "各行占比之和仅为 {share} %，缺少数据行"
     ),
     "steps_without_size": Text(
-        "has no size of the queue for {rows} of {steps} steps", "{steps} 个 step 中有 {rows} 个没有队列长度"
+        "has no size of the queue for {rows} of {steps} {steps|step|steps}",
+        "{steps} 个 step 中有 {rows} 个没有队列长度",
     ),
     "sums_exceed_step": Text(
         "computation and communication last longer than the steps they are of",

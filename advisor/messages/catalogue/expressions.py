@@ -69,7 +69,8 @@ TEXTS: Mapping[str, Text] = {
     "needs_literal_text": Text("`{name}` needs a literal text", "`{name}` 需要文本字面量"),
     "needs_variable": Text("`setting` needs the name of an environment variable", "`setting` 需要环境变量名"),
     "is_written": Text(
-        "`{name}` is written `{usage}`, found {count} arguments", "`{name}` 应写成 `{usage}`，实有 {count} 个参数"
+        "`{name}` is written `{usage}`, found {count} {count|argument|arguments}",
+        "`{name}` 应写成 `{usage}`，实有 {count} 个参数",
     ),
     "inside_another": Text("`{name}` stands inside another aggregate", "`{name}` 位于另一个聚合函数之内"),
     "name_the_inner": Text("name the inner one with `let`", "请在 `let` 中为内层命名"),

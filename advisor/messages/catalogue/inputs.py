@@ -59,7 +59,7 @@ TEXTS: Mapping[str, Text] = {
         "write the facts of the capture again: `advisor facts ./prof -o facts/`",
         "请重新导出采集数据的事实：`advisor facts ./prof -o facts/`",
     ),
-    "other_row_count": Text("holds {rows} rows and not {told}", "实有 {rows} 行，应为 {told} 行"),
+    "other_row_count": Text("holds {rows} {rows|row|rows} and not {told}", "实有 {rows} 行，应为 {told} 行"),
     "details_alone": Text(
         "{name} holds {files} alone, which tells nothing without the kernels or the timeline of the same capture",
         "{name} 中只有 {files}，没有同一次采集的 kernel 明细或时间线，单独无法诊断",

@@ -86,7 +86,9 @@ TEXTS: Mapping[str, Text] = {
         "`{word}` is neither a type nor a type with shapes, such as `Add(64,128;128)`",
         "`{word}` 既不是算子类型，也不是带 shape 的类型（如 `Add(64,128;128)`）",
     ),
-    "chains_expected": Text("{name}: expected {wanted} chains, got {got}", "{name}：应找到 {wanted} 串，实为 {got} 串"),
+    "chains_expected": Text(
+        "{name}: expected {wanted} {wanted|chain|chains}, got {got}", "{name}：应找到 {wanted} 串，实为 {got} 串"
+    ),
     "groups_by_pattern": Text(
         "steps of patterns need `pattern` in `for_each`", "使用模式的措施时，`for_each` 中须有 `pattern`"
     ),
@@ -195,7 +197,7 @@ TEXTS: Mapping[str, Text] = {
     "too_many_rows": Text("{table}: more than {limit} rows", "{table}：超过 {limit} 行"),
     "number_over_64_bits": Text("{table}: a whole number is larger than 64 bits", "{table}：整数超过 64 位"),
     "cells_not_headings": Text(
-        "{table}: {cells} cells under {headings} headings: {row}",
+        "{table}: {cells} {cells|cell|cells} under {headings} {headings|heading|headings}: {row}",
         "{table}：{headings} 个表头下有 {cells} 个单元格：{row}",
     ),
     "table_has": Text("it has {names}", "它有 {names}"),
@@ -213,11 +215,12 @@ TEXTS: Mapping[str, Text] = {
     "expected_outcome": Text("expected {wanted}, got {got}", "应为{wanted}，实为{got}"),
     "expected_findings": Text("expected findings, got {got}", "应有发现，实为{got}"),
     "expected_count": Text(
-        "expected {wanted} findings, got {got}: {values}", "应有 {wanted} 个发现，实有 {got} 个：{values}"
+        "expected {wanted} {wanted|finding|findings}, got {got}: {values}",
+        "应有 {wanted} 个发现，实有 {got} 个：{values}",
     ),
     "without_facts": Text("without facts: expected skipped, got {got}", "没有数据时应为跳过（`skipped`），实为{got}"),
     "on_empty_tables": Text("on empty tables: got {got}", "数据表为空时为{got}"),
-    "got_findings": Text("{count} findings: {values}", "{count} 个发现：{values}"),
+    "got_findings": Text("{count} {count|finding|findings}: {values}", "{count} 个发现：{values}"),
     "got_outcome": Text("{outcome} ({reason}){needs}", "{outcome}（{reason}）{needs}"),
     "finding_lacks": Text("finding {number}: nothing is called `{name}`", "第 {number} 个发现：没有 `{name}`"),
     "finding_differs": Text(

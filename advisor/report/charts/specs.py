@@ -71,7 +71,7 @@ def exhibit_charts(
         rows = [dict(zip(names, row, strict=False)) for row in exhibit.rows.rows]
         drawing = _DRAW[exhibit.kind](rows, max(exhibit.rows.total, len(rows)), language, times_of)
         if drawing is not None:
-            made.append(chart_of(exhibit.kind, CHARTS[exhibit.kind].say(language), drawing))
+            made.append(chart_of(exhibit.kind, CHARTS[exhibit.kind].say(language, of=times_of), drawing))
         mapped = rank_map(rows, hosts or {}, language) if exhibit.kind == "time_split" else None
         if mapped is not None:
             made.append(chart_of("rank_map", CHARTS["rank_map"].say(language), mapped))

@@ -12,8 +12,8 @@ _t = Text
 
 CHARTS: Mapping[str, Text] = {
     "time_split": _t("Time per rank", "各 rank 时间拆解"),
-    "rank_map": _t("What each rank spends on its own: computation and idle time", "各卡自身耗时：计算与空闲"),
-    "step_course": _t("A step from beginning to end", "一个 step 的全过程"),
+    "rank_map": _t("Computation and idle time of each rank", "各卡的计算与空闲时间"),
+    "step_course": _t("{the_step} from beginning to end", "{the_step}的全过程"),
     "idle_causes": _t("Idle time by cause", "空闲时间的成因"),
     "launch_latency": _t("Launch latency", "下发时延分布"),
     "memory_course": _t("Device memory over the recording", "采集期间的显存"),
@@ -107,7 +107,7 @@ AXES: Mapping[str, Text] = {
     "link": _t("link", "链路"),
     "bandwidth": _t("bandwidth", "带宽"),
     "moved": _t("moved {per_step}", "{per_step}传输量"),
-    "calls_step": _t("{count} calls {per_step}", "{per_step} {count} 次"),
+    "calls_step": _t("{count} {count|call|calls} {per_step}", "{per_step} {count} 次"),
     "mean_of": _t("mean of ranks {ranks}", "rank {ranks} 均值"),
     "stronger_slower": _t("the darker the colour, the slower", "颜色越浓带宽越低"),
     "mean_time": _t("time {per_step}, mean of the ranks", "{per_step}耗时，各 rank 平均"),

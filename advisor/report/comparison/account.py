@@ -82,8 +82,7 @@ def _count_change(one: Moved) -> str:
 
 def _rest_entry(others: Sequence[Moved], language: Language) -> Iterable[AccountEntry]:
     if others:
-        name = "one_other" if len(others) == 1 else "all_others"
-        yield _sum_entry("rest", say(name, language, count=len(others)), others)
+        yield _sum_entry("rest", say("all_others", language, count=len(others)), others)
 
 
 def _sum_entry(key: str, name: str, of: Sequence[Moved]) -> AccountEntry:

@@ -98,6 +98,7 @@ class CardStep(Struct, frozen=True):
 class CardLink(Struct, frozen=True):
     """Another finding of the same report."""
 
+    number: str
     title: Prose
     anchor: str
 
@@ -178,7 +179,12 @@ def make_cards(diagnosis: Diagnosis, language: Language) -> tuple[Card, ...]:
 
 def by_number(cards: Iterable[Card]) -> list[Card]:
     """The same findings in the order of their numbers: what is folded under one stands behind it."""
-    return sorted(cards, key=lambda card: [*map(int, card.number.split("."))])
+    return sorted(cards, key=lambda card: order_of(card.number))
+
+
+def order_of(number: str) -> tuple[int, ...]:
+    """What findings are sorted by to stand in the order of their numbers."""
+    return tuple(map(int, number.split(".")))
 
 
 def _numbers_of_findings(diagnosis: Diagnosis, folded: Mapping[str, str]) -> dict[str, str]:
@@ -487,7 +493,10 @@ class Maker:
 
     def links(self, fingerprints: tuple[str, ...]) -> tuple[CardLink, ...]:
         here = [self.findings[name] for name in fingerprints if name in self.findings]
-        return tuple(CardLink(self.title(one), self.anchors[one.fingerprint]) for one in here[:MOST_LINKED])
+        return tuple(
+            CardLink(self.numbers[one.fingerprint], self.title(one), self.anchors[one.fingerprint])
+            for one in here[:MOST_LINKED]
+        )
 
     def action(self, step: Remedy, finding: Finding, holes: Mapping[str, TextPiece]) -> CardStep:
         care = rule_text(step.care.say(self.language, of=self.times_of), holes) if step.care else ()

@@ -7,7 +7,7 @@ the cell of a notebook. Its page is made of the same parts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, Finding, RuleInfo
@@ -27,7 +27,7 @@ from advisor.report.blocks import (
     first_paragraph,
     paragraph_of,
 )
-from advisor.report.diagnosis.cards import Card, Maker, by_number, make_cards
+from advisor.report.diagnosis.cards import Card, Maker, by_number, make_cards, order_of
 from advisor.report.diagnosis.finding import FindingBlocks, quiet_line, severity_piece
 from advisor.report.diagnosis.headline import Headline, make_headline
 from advisor.report.diagnosis.outcomes import (
@@ -90,7 +90,7 @@ class DiagnosisBlocks(Phrases):
         self.headline = make_headline(diagnosis, self.made, self.parts, language)
         self.unchecked = not_checked(diagnosis.outcomes, language)
         self.blind = sum(len(group.rules) for group in self.unchecked)
-        self.findings = FindingBlocks(language, diagnosis.run.times_of)
+        self.findings = FindingBlocks(language, diagnosis.run.times_of, self.made)
         self.full = full
 
     @property
@@ -156,7 +156,9 @@ class DiagnosisBlocks(Phrases):
         yield from self.headline_line()
         yield from self.split()
         listed = [card for card in self.made[: max(top, 1) + SHORT_CARDS] if not card.is_folded]
-        yield from map(self.findings.short, listed[:top])
+        findings = FindingBlocks(self.language, self.diagnosis.run.times_of, listed[:top])
+        yield from map(findings.short, listed[:top])
+        yield from self.doubts(listed[:top], findings.shared)
         if sum(bool(card.saving_time) for card in listed[:top]) > 1:
             yield quiet_line(self.said("no_sum"), begins=True)
         more = len(listed) + max(len(self.made) - max(top, 1) - SHORT_CARDS, 0) - min(len(listed), top)
@@ -165,6 +167,16 @@ class DiagnosisBlocks(Phrases):
             yield quiet_line(self.said(name, count=more), begins=True)
         yield from self.unchecked_briefly()
         yield from unread_in_short(self.diagnosis.unread, self.language)
+
+    def doubts(self, shown: Sequence[Card], shared: Collection[str]) -> Iterator[Block]:
+        """What makes several of the findings that are shown less certain, where that is none of them: once for all."""
+        untold = {*shared}.difference(card.number for card in shown)
+        links = {link.number: link.title for card in shown for link in card.doubts if link.number in untold}
+        if links:
+            yield quiet_line(self.label("doubts"), begins=True)
+            yield from bullet_list(
+                toned((TextPiece(f"{name} · "), *links[name]), "quiet") for name in sorted(links, key=order_of)
+            )
 
     def split(self) -> Iterator[SplitBlock]:
         """The time split, where it is known."""
@@ -252,7 +264,9 @@ class DiagnosisBlocks(Phrases):
 
     def finding_line(self, card: Card) -> Block:
         """One finding in a line."""
-        return FactLine(((severity_piece(card),), card.title, (TextPiece(card.saving, tone="quiet"),)))
+        return FactLine(
+            (plain_prose(card.number), (severity_piece(card),), card.title, (TextPiece(card.saving, tone="quiet"),))
+        )
 
     def run(self) -> Iterator[Block]:
         """What was captured, how, and with what."""

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import cast
 
-from advisor.messages.text import Language
+from advisor.messages.text import Language, TimesOf
 from advisor.report.blocks import (
     Block,
     Blocks,
@@ -21,7 +22,7 @@ from advisor.report.blocks import (
     bullet_list,
     led_by,
 )
-from advisor.report.diagnosis.cards import Card, CardLink, CardMeasure, CardStep, worst_place
+from advisor.report.diagnosis.cards import Card, CardLink, CardMeasure, CardStep, Where, order_of, worst_place
 from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, TextPiece, Tone, code_prose, flat_text, join_prose, plain_prose, strong, toned
 from advisor.report.words import say, say_aside
@@ -46,9 +47,15 @@ def remedy_list(steps: Iterable[CardStep], language: Language, run: str = "sh", 
 
 
 class FindingBlocks(Phrases):
-    """Makes blocks of findings in one language."""
+    """Makes blocks of findings in one language; what makes several of those that are `shown` less certain is named by
+    its number."""
 
     wording = say
+
+    def __init__(self, language: Language, times_of: TimesOf = "step", shown: Iterable[Card] = ()) -> None:
+        super().__init__(language, times_of)
+        cited = Counter(link.number for card in shown for link in card.doubts)
+        self.shared = frozenset(number for number, times in cited.items() if times > 1)
 
     def whole(self, card: Card, *, numbered: bool = True) -> Iterator[Block]:
         """Title, what it means, evidence, rows, remedy, and where to read more."""
@@ -83,11 +90,21 @@ class FindingBlocks(Phrases):
 
     def titles(self, links: Iterable[CardLink]) -> Prose:
         """The titles of other findings in one line."""
-        return join_prose(self.semicolon, map(self.linked, links))
+        return join_prose(self.semicolon, (self.linked(link.title, link) for link in links))
 
-    def linked(self, link: CardLink) -> Prose:
-        """The title of another finding."""
-        return link.title
+    def linked(self, said: Prose, link: CardLink) -> Prose:
+        """What is said of another finding; where it can lead anywhere, it leads there."""
+        return said
+
+    def doubted(self, card: Card) -> Iterator[Prose]:
+        """Which findings make it less certain: in full, but those that many share by their numbers."""
+        said = [self.linked(link.title, link) for link in card.doubts if link.number not in self.shared]
+        links = sorted((one for one in card.doubts if one.number in self.shared), key=lambda one: order_of(one.number))
+        if links:
+            numbers = join_prose(self.say("listed"), (self.linked(plain_prose(link.number), link) for link in links))
+            said.append((*self.said("see_findings", count=len(links)), *numbers))
+        if said:
+            yield (*self.label("doubted_by"), *join_prose(self.semicolon, said))
 
     def about(self, card: Card) -> Iterator[Prose]:
         """How grave it is, of which kind, how sure, and by which rule."""
@@ -103,10 +120,10 @@ class FindingBlocks(Phrases):
             ("same_time", card.same_time),
             ("part_of", card.partly),
             ("explains", card.other_symptoms),
-            ("doubted_by", card.doubts),
         ):
             if links:
                 yield Paragraph((*self.label(name), *self.titles(links)))
+        yield from map(Paragraph, self.doubted(card))
 
     def measures(self, measures: Iterable[CardMeasure]) -> Grid:
         """What was measured, and what it was held against."""
@@ -115,10 +132,13 @@ class FindingBlocks(Phrases):
     def places(self, card: Card) -> Iterator[Prose]:
         """Where it was seen, and what it costs there."""
         for where in card.places:
-            cost = (TextPiece(self.colon), TextPiece(where.saving, tone="quiet")) if where.saving else ()
-            yield (TextPiece(where.place), *cost)
+            yield (TextPiece(where.place), *(self.cost(where) if where.saving else ()))
         if card.more_places:
             yield self.said("more_places", count=card.more_places)
+
+    def cost(self, where: Where) -> Prose:
+        """What it costs at a place, behind the name of the place."""
+        return (TextPiece(self.colon), TextPiece(where.saving, tone="quiet"))
 
     def called_from(self, card: Card) -> Iterator[Prose]:
         """Where in the model it is, and the user's line behind it, where they are known."""
@@ -147,9 +167,10 @@ class FindingBlocks(Phrases):
         )
         if place := worst_place(card, self.language):
             yield quiet_line(plain_prose(place))
-        for name, links in (("same_time", card.same_time), ("part_of", card.partly), ("doubted_by", card.doubts)):
+        for name, links in (("same_time", card.same_time), ("part_of", card.partly)):
             if links:
                 yield quiet_line((*self.label(name), *self.titles(links)))
+        yield from map(quiet_line, self.doubted(card))
         yield from map(quiet_line, self.called_from(card))
         if card.moments:
             yield quiet_line((*self.label("worst"), *card.moments[0].line))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -29,7 +29,7 @@ from advisor.report.blocks import (
 )
 from advisor.report.charts.draw import Renderer
 from advisor.report.charts.specs import Chart, exhibit_charts
-from advisor.report.diagnosis.cards import Card, CardLink
+from advisor.report.diagnosis.cards import Card, CardLink, Where
 from advisor.report.diagnosis.document import FULL_CARDS, DiagnosisBlocks
 from advisor.report.diagnosis.finding import FindingBlocks, quiet_line, remedy_list, severity_piece
 from advisor.report.diagnosis.outcomes import unread_in_full
@@ -65,8 +65,8 @@ def diagnosis_page(
 class _FindingArticle(FindingBlocks):
     """A finding on a page: what to do beside its evidence, with links to other findings and to charts."""
 
-    def __init__(self, language: Language, times_of: TimesOf, charts: Sequence[Chart]) -> None:
-        super().__init__(language, times_of)
+    def __init__(self, language: Language, times_of: TimesOf, shown: Iterable[Card], charts: Sequence[Chart]) -> None:
+        super().__init__(language, times_of, shown)
         self.charts = charts
 
     def article(self, card: Card) -> Section:
@@ -101,8 +101,11 @@ class _FindingArticle(FindingBlocks):
             yield plain_prose(card.status)
         yield (TextPiece("#", url=f"#{card.anchor}"),)
 
-    def linked(self, link: CardLink) -> Prose:
-        return link_prose(link.title, link.anchor)
+    def linked(self, said: Prose, link: CardLink) -> Prose:
+        return link_prose(said, link.anchor)
+
+    def cost(self, where: Where) -> Prose:  # stands at the other end of its line
+        return (TextPiece(" "), TextPiece(where.saving, tone="quiet"))
 
     def proof(self, card: Card) -> Iterator[Block]:
         """What was measured, where, and what else was held against thresholds."""
@@ -153,9 +156,8 @@ class _PageBlocks(DiagnosisBlocks):
     def page(self, full: int, drawn: Drawings) -> Document:
         """The page with so many whole findings, and the charts that could be drawn."""
         self.full = full
-        self.articles = _FindingArticle(
-            self.language, self.diagnosis.run.times_of, [chart for chart in self.charts if chart.kind in drawn]
-        )
+        charts = [chart for chart in self.charts if chart.kind in drawn]
+        self.articles = _FindingArticle(self.language, self.diagnosis.run.times_of, self.made, charts)
         name = clean_line(self.diagnosis.run.name, 80)
         line = TextPiece(f"  {run_line(self.diagnosis.run, self.language)}", tone="quiet")
         return Document(

@@ -136,8 +136,7 @@ class _Maker(RuleBlocks):
         yield self.heading("outcome")
         outcome, cases = self.explanation.outcome, self.explanation.cases
         if outcome is not None and outcome.outcome == "fired":
-            count = sum(case.finding is not None for case in cases)
-            yield self.sentence("fired_one" if count == 1 else "fired", count=count)
+            yield self.sentence("fired", count=sum(case.finding is not None for case in cases))
         elif outcome is not None and outcome.outcome == "quiet":
             yield self.sentence("quiet" if cases else "quiet_nothing")
         elif outcome is not None:

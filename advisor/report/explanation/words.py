@@ -28,8 +28,7 @@ WORDS: Mapping[str, Text] = {
         "{value}; the rule file says {shipped}, {where} sets it", "{value}，规则文件中为 {shipped}，由 {where} 设置"
     ),
     "outcome": _t("Outcome in this run", "本次运行的结论"),
-    "fired": _t("It fired: {count} findings.", "触发，共 {count} 个问题。"),
-    "fired_one": _t("It fired: 1 finding.", "触发，共 1 个问题。"),
+    "fired": _t("It fired: {count} {count|finding|findings}.", "触发，共 {count} 个问题。"),
     "quiet": _t("It was checked and found nothing wrong.", "已检查，未发现问题。"),
     "quiet_nothing": _t(
         "It was checked, but the run has nothing it applies to.",

@@ -56,6 +56,7 @@ def _run_json(reported: Reported) -> dict[str, Any]:
 
 def _finding_json(result: ToolResult, reported: Reported) -> dict[str, Any]:
     finding, at = result.finding, result.location
+    us, share = finding.saving.told
     return {
         "type": "finding",
         "rule": finding.rule,
@@ -63,8 +64,8 @@ def _finding_json(result: ToolResult, reported: Reported) -> dict[str, Any]:
         "severity": finding.severity.name,
         "confidence": finding.confidence.name,
         "level": result.level,
-        "saving_us": finding.saving.us,
-        "saving_share": finding.saving.share,
+        "saving_us": us,
+        "saving_share": share,
         "title": result.headline,
         "subject": finding.subject,
         "evidence": {item.name: item.value for item in finding.evidence},

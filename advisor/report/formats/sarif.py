@@ -106,6 +106,7 @@ def _rule_json(info: RuleInfo, language: Language) -> SarifObject:
 def _result_json(result: ToolResult, index: Mapping[str, int], reported: Reported) -> SarifObject:
     finding, change, language = result.finding, result.change, reported.language
     state = _STATES.get(change.status) if change else None
+    us, share = finding.saving.told
     return {
         "ruleId": finding.rule,
         "ruleIndex": index[finding.rule],
@@ -119,8 +120,8 @@ def _result_json(result: ToolResult, index: Mapping[str, int], reported: Reporte
             "severity": finding.severity.name,
             "confidence": finding.confidence.name,
             "category": result.card.category,
-            "savingUs": finding.saving.us,
-            "savingShare": finding.saving.share,
+            "savingUs": us,
+            "savingShare": share,
             "subject": finding.subject,
         },
     }

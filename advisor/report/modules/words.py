@@ -27,14 +27,15 @@ WORDS: Mapping[str, Text] = {
         "The largest part: `{module}` takes {share} of the kernel time.",
         "最集中处：`{module}` 占算子时间的 {share}。",
     ),
-    "source_mark": _t("{ranges} marked calls", "打点标记的模块调用 {ranges} 次"),
-    "source_python": _t("{ranges} calls on the Python stack", "Python 调用栈中的模块调用 {ranges} 次"),
+    "source_mark": _t("{ranges} marked {ranges|call|calls}", "打点标记的模块调用 {ranges} 次"),
+    "source_python": _t("{ranges} {ranges|call|calls} on the Python stack", "Python 调用栈中的模块调用 {ranges} 次"),
     "linked": _t(
         "{share} of the kernel time of the whole recording traced to the host",
         "整个采集过程的算子时间有 {share} 可追溯到 host",
     ),
     "crossing": _t(
-        "{count} calls begin inside another call and end after it; they are left out",
+        "{count} {count|call begins inside another call and ends after it; it is|calls begin inside another call and "
+        "end after it; they are} left out",
         "{count} 次调用在另一次调用内开始、在其后结束，已忽略",
     ),
     "no_backward": _t(

@@ -16,12 +16,9 @@ WORDS: Mapping[str, Text] = {
     "passed": _t("Passed", "通过"),
     "failed": _t("Failed", "未通过"),
     "blind": _t("Not judged", "无法判定"),
-    "failing_one": _t("1 finding", "1 个问题不符合要求"),
-    "failing_many": _t("{count} findings", "{count} 个问题不符合要求"),
-    "exceeded_one": _t("1 budget exceeded", "1 项预算超限"),
-    "exceeded_many": _t("{count} budgets exceeded", "{count} 项预算超限"),
-    "warned_one": _t("1 warning", "1 条警告"),
-    "warned_many": _t("{count} warnings", "{count} 条警告"),
+    "failing_count": _t("{count} {count|finding|findings}", "{count} 个问题不符合要求"),
+    "exceeded_count": _t("{count} {count|budget|budgets} exceeded", "{count} 项预算超限"),
+    "warned_count": _t("{count} {count|warning|warnings}", "{count} 条警告"),
     "nothing": _t("no objections", "没有需要处理的问题"),
     # against the baseline
     "count": _t("{count} {word}", "{word} {count} 个"),
@@ -71,4 +68,4 @@ say = Wording(WORDS, OF_REPORTS)
 
 def say_count(name: str, count: int, language: Language) -> str:
     """How many of something: `say_count("failing", 2, "en")` is `2 findings`."""
-    return say(f"{name}_one" if count == 1 else f"{name}_many", language, count=count)
+    return say(f"{name}_count", language, count=count)

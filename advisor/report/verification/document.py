@@ -115,7 +115,7 @@ class _VerificationBlocks(Phrases):
         counts = ((status, found.having(status)) for status in _ORDER)
         said = (self.say("count_of", count=n, status=self.status_word(one)) for one, n in counts if n)
         total = len(found.findings)
-        return self.say("only_one_is" if total == 1 else "all_are", total=total, counts=self.say("listed").join(said))
+        return self.say("all_are", total=total, counts=self.say("listed").join(said))
 
     def of_step(self, step: Shift | None) -> str:
         """The step before and after, and what it won."""

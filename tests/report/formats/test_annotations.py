@@ -61,7 +61,7 @@ def test_a_finding_points_at_its_line_and_has_its_kind() -> None:
     lines = written("github", of("rich", locations={first.fingerprint: Location("a,b:c.py", 7)})).splitlines()
     name, properties, message = read(lines[0])
     assert (name, properties["file"], properties["line"]) == ("error", "a,b:c.py", "7")
-    assert message.startswith("Communication is exposed for 70 % of each step (rank 0, worst of 8)\n")
+    assert message.startswith("Communication is exposed for 70 % of each step (rank 0, worst of 8 ranks)\n")
     assert second.rule in read(lines[1])[1]["title"]
     assert "file" not in read(lines[1])[1]
 

@@ -84,7 +84,7 @@ def test_people_are_told_when_findings_have_no_place_and_not_when_they_have(
     output = ["-o", str(tmp_path / "r.sarif"), "--lang", "en"]
     main(["render", str(saved), *output])
     assert "--anchor" in capsys.readouterr().err
-    main(["render", str(saved), *output, "--anchor", "train.py:3"])
+    main(["render", str(saved), *output, "--anchor", f"{__file__}:3"])
     assert capsys.readouterr().err == ""
     main(["render", str(saved), *output, "-q"])
     assert capsys.readouterr().err == ""
@@ -144,3 +144,18 @@ def test_a_comparison_is_written_for_programs_with_what_became_of_each_finding(s
     assert states.pop("host/synchronising-calls") == "new"
     assert set(states.values()) == {"unchanged"}
     assert all(result["locations"] for result in run["results"])
+
+
+@pytest.mark.parametrize(
+    ("anchor", "told"), [("train.py", False), ("train.py:2", False), ("train.py:3", True), ("gone.py", True)]
+)
+def test_an_anchor_that_is_no_line_of_the_source_code_is_named(
+    anchor: str, told: bool, saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "train.py").write_text("import torch\ntrain()\n", encoding="utf-8")
+    words = ["render", str(saved), "-o", str(tmp_path / "out.sarif"), "--source-root", str(tmp_path)]
+    assert main([*words, "--anchor", anchor]) == 0
+    noted = capsys.readouterr().err
+    assert (anchor in noted and str(tmp_path) in noted) == told
+    assert main([*words, "--anchor", anchor, "-q"]) == 0
+    assert capsys.readouterr().err == ""

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from advisor.model.findings import Saving
 from advisor.report.formats.results import RULE
 from advisor.report.formats.table import harmless_cell
 from advisor.report.output_formats import Reported
@@ -69,8 +70,19 @@ def test_numbers_and_names_are_those_of_the_diagnosis() -> None:
     found = [line for line in objects(of("rich")) if line["type"] == "finding"]
     for line, finding in zip(found, diagnosis.findings, strict=True):
         assert line["fingerprint"] == finding.fingerprint
-        assert line["saving_us"] == finding.saving.us
+        assert line["saving_us"] == (finding.saving.us or None)
         assert line["subject"] == finding.subject
+
+
+def test_a_saving_that_was_not_estimated_is_missing_and_not_zero() -> None:
+    first, second, *_ = SHAPES["rich"].findings
+    savings = (Saving(), Saving(us=90.0), second.saving)
+    findings = [first.model_copy(update={"saving": saving, "fingerprint": str(saving.us)}) for saving in savings]
+    reported = Reported(SHAPES["rich"].model_copy(update={"findings": tuple(findings)}), "en")
+    found = [line for line in objects(reported) if line["type"] == "finding"]
+    for line, row, saving in zip(found, rows(reported), savings, strict=True):
+        assert (line["saving_us"] is None, line["saving_share"] is None) == (saving.us == 0, saving.share == 0)
+        assert (row["saving_us"] == "", row["saving_share"] == "") == (saving.us == 0, saving.share == 0)
 
 
 def test_baseline_and_policy_are_columns() -> None:

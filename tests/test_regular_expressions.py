@@ -25,6 +25,7 @@ import advisor
 from advisor.analysis import engine_borders, job_signs
 from advisor.engine import user_line
 from advisor.environment_snapshot import _SMI_VERSION
+from advisor.messages import parser_reasons
 from advisor.model.findings import Reference
 from advisor.policy import amounts, pyproject
 from advisor.report import line_breaks
@@ -36,7 +37,7 @@ from advisor.sources.kineto import header, kernel_names
 PACKAGE = Path(advisor.__file__).parent
 ALL_MATCHES = frozenset({"findall", "finditer", "split", "sub", "subn"})
 WAYS = frozenset({"fullmatch", "match", "search"}) | ALL_MATCHES
-STAND_INS = {"ID": ID, **dict.fromkeys(("every", "key", "names", "pattern", "prefix"), "key")}
+STAND_INS = {"ID": ID, **dict.fromkeys(("english", "every", "key", "names", "pattern", "prefix"), "key")}
 """What stands for the variables that expressions are made of, where those made with them are not found themselves."""
 
 SIGNS = "a0._ -\n/:,;([{<\"'`|A中"
@@ -206,12 +207,17 @@ def written_calls(nodes: Iterable[ast.AST], module: Mapping[str, Any]) -> Iterat
             yield eval(code, dict(module), STAND_INS), called  # noqa: S307
 
 
+def made_when_needed() -> Iterator[str]:
+    """Expressions that stand as text in a table, for most runs need none of them."""
+    yield from (*parser_reasons._YAML, *parser_reasons._TOML)
+
+
 def applied_expressions() -> Ways:
     """Every expression of the package, and how it is applied: where that is not plain, in all ways of its module.
 
     What only functions of other modules import is tried in every way.
     """
-    found: Ways = defaultdict(set)
+    found: Ways = defaultdict(set, {re.compile(one): {"fullmatch"} for one in made_when_needed()})
     perhaps: Ways = defaultdict(set)
     for file in sorted(PACKAGE.rglob("*.py")):
         text = file.read_text("utf-8")

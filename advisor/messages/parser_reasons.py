@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from advisor.messages.text import Text
 
 _YAML: Mapping[str, str] = {
-    r"did not find expected (.*?) or (.*)": r"此处应为 \1 或 \2",
+    r"did not find expected (\S+) or (.*)": r"此处应为 \1 或 \2",
     r"did not find (?:the )?expected key": "此处应为键",
     r"did not find expected node content": "此处缺少内容",
     r"did not find expected <document start>": "此处应为文档开头（---）",
@@ -35,8 +35,8 @@ _YAML: Mapping[str, str] = {
     r"special characters are not allowed": "不能含有特殊字符",
     r"but found another document": "只能有一个文档",
     r"expected <block end>, but found (\S+)": r"此处不能出现 \1",
-    r"expected (.*?) or (.*?), but (?:got|found) (\S+)": r"此处应为 \1 或 \2，实为 \3",
-    r"expected (.*?), but (?:got|found) (\S+)": r"此处应为 \1，实为 \2",
+    r"expected (\S+) or (\S+), but (?:got|found) (\S+)": r"此处应为 \1 或 \2，实为 \3",
+    r"expected ([^,]+), but (?:got|found) (\S+)": r"此处应为 \1，实为 \2",
 }
 _YAML_CONTEXTS: Mapping[str, str] = {
     "while parsing a flow sequence": "方括号列表中",

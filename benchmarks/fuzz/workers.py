@@ -206,6 +206,7 @@ class _Process:
     def _try_all(self) -> None:
         warnings.simplefilter("always")
         warnings.showwarning = raise_warning
+        gc.freeze()  # what was there before it began is no garbage, and looking for some takes longer than an input may
         gc.set_threshold(50_000)
         unpack_here(self.folder / "unpacked")
         if self.target == "load":

@@ -576,7 +576,7 @@ class Stall(Fact):
         float,
         Us(
             "Median over the other steps of their longest interval charged to the host, of intervals with a known "
-            "cause where this one has a known cause, else of those without; missing as above."
+            "cause where this one has a known cause, else of those without; missing where there are none."
         ),
     ]
 

@@ -164,9 +164,12 @@ class OperatorShape(Fact):
             "steps are slow or quick, and where the slow ones came first. The first step is left out."
         ),
     ]
-    slowdown: Annotated[float, Times("Their mean time in slow steps over that in quick ones; missing as above.")]
+    slowdown: Annotated[
+        float, Times("Their mean time in slow steps over that in quick ones; missing where `slow_steps` is.")
+    ]
     excess_us: Annotated[
-        float, Us("What they take in slow steps beyond a quick one, spread over all steps; missing as above.")
+        float,
+        Us("What they take in slow steps beyond a quick one, spread over all steps; missing where `slow_steps` is."),
     ]
     contrast: Annotated[
         float,

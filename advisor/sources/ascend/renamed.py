@@ -26,8 +26,8 @@ _HEADINGS: Mapping[str, frozenset[bytes]] = {
 _TABLES = frozenset({"STRING_IDS", "TASK"})
 """What the database of a profiler holds, whatever it is called."""
 _STEMS = "|".join(name.removesuffix(".csv") for name in _HEADINGS)
-_KEPT_STEM = re.compile(rf"(?P<before>.*[-_. ])?(?:{_STEMS}|trace_view|msprof)(?P<after>[-_. (].*)?\.(?:csv|json)")
-"""Names that still hold the one that a profiler gave, as `trace_view_rank0.json` does."""
+_KEPT_WORD = re.compile(rf"(?:^|(?<=[-_. ]))(?:{_STEMS}|trace_view|msprof)(?=[-_. (])")
+"""What is left in a name of the one that a profiler gave, as in `trace_view_rank0.json`."""
 _ASCEND = (b"Ascend Hardware", b"Overlap Analysis", b'"cat":"async_npu"', b'"HostToDevice"', b"PTA", b"AscendCL@")
 
 
@@ -68,8 +68,9 @@ def renamed_capture_of(folder: Path, names: Iterable[str], asked: str) -> dict[s
 def _words_around(name: str) -> str | None:
     """What a name says beside the word of the profiler, as `*_rank0`; of a database all of it. None for a name without
     such a word."""
-    if kept := _KEPT_STEM.fullmatch(name):
-        return f"{kept['before'] or ''}*{kept['after'] or ''}"
+    stem, _, ending = name.rpartition(".")
+    if ending in ("csv", "json") and (word := _KEPT_WORD.search(name)):
+        return f"{name[: word.start()]}*{stem[word.end() :]}"
     # of a database of msprof it is told what to call it
     return name if name.endswith(".db") and not msprof.is_renamed_database(name) else None
 

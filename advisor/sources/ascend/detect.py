@@ -67,6 +67,16 @@ class CaptureFolders(Candidate):
     """What msprof wrote, where it made the capture and no framework did."""
 
     @property
+    def lone(self) -> str:
+        """The file that stands for the capture, where its files have names of their own."""
+        return self.names[0] if self.renamed else ""
+
+    @property
+    def place(self) -> Path:
+        """What the capture is called after: its folder, or the file that stands for it."""
+        return self.output / self.lone if self.lone else self.root
+
+    @property
     def mindspore(self) -> bool:
         """Whether MindSpore made it, by the names of folder and database."""
         found = (PROFILER_DATABASE.match(name) for name in self.names)

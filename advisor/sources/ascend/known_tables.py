@@ -7,7 +7,7 @@ from __future__ import annotations
 import sqlite3
 
 from advisor.messages.message import Message
-from advisor.sources.files.statements import all_rows
+from advisor.sources.files.database import listed_tables
 
 _OF_EVENTS = (
     "CANN_API COMMUNICATION_OP COMMUNICATION_TASK_INFO COMPUTE_TASK_INFO CONNECTION_IDS GC_RECORD MEMCPY_INFO "
@@ -35,8 +35,7 @@ def is_known_table(name: str) -> bool:
 
 def find_foreign_tables(connection: sqlite3.Connection) -> Message | None:
     """What a database holds that no profiler wrote; None where one did, or where it holds no table at all."""
-    listed = all_rows(connection, "SELECT name FROM sqlite_master WHERE type = 'table'")
-    names = sorted(str(row[0]) for row in listed if not str(row[0]).startswith("sqlite_"))
+    names = sorted(name for name in listed_tables(connection) if not name.startswith("sqlite_"))
     if not names or any(map(is_known_table, names)):
         return None
     shown = ", ".join(name[:_LONGEST] for name in names[:_MOST_NAMED])

@@ -119,10 +119,12 @@ def is_result(name: str) -> bool:
 
 def are_rivals(name: str, other: str) -> bool:
     """Whether two files hold the same of two exports, so that the newer one would be read."""
-    if name == other or not is_result(name) or not is_result(other):
+    if name == other:
         return False
     one, two = parse_name(name), parse_name(other)
-    return one is two if one is None or two is None else one[:2] == two[:2]
+    if one is not None and two is not None:
+        return (one.kind, one.numbers) == (two.kind, two.numbers)
+    return all(_DATABASE.fullmatch(either) for either in (name, other))
 
 
 def is_renamed_database(name: str) -> bool:

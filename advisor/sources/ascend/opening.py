@@ -115,15 +115,14 @@ def _folder_at(spot: CaptureFolders, base: Path) -> Folder:
     databases, database_rank = _database_files(spot)
     about, info_rank = _recording_files(spot, database_rank if spot.renamed else None)
     rank = database_rank if database_rank is not None else info_rank
-    lone = spot.names[0] if spot.renamed else ""
     folder = Folder(
         rank=-1 if rank is None else rank,
         root=spot.root,
         output=spot.output,
         files={**files, **about},
         databases=databases,
-        name=show_relative(spot.output / lone if lone else spot.root, base),
-        lone=lone,
+        name=show_relative(spot.place, base),
+        lone=spot.lone,
         below_input=spot.root != base,
         size_bytes=sum(_file_size(file) for file in (*files.values(), *databases.values())),
     )
@@ -145,8 +144,7 @@ def _files_in_folders(spot: CaptureFolders) -> tuple[dict[str, Path], list[str]]
 def _folder_of_msprof(spot: CaptureFolders, results: Results, base: Path) -> Folder:
     """The capture of one device, of which no fact can be read yet; its rank is -1 until its files are asked."""
     every = [*results.databases.values(), *(path for parts in results.files.values() for path in parts)]
-    lone = spot.names[0] if spot.renamed else ""
-    name = show_relative(spot.output / lone if lone else spot.root, base)
+    name = show_relative(spot.place, base)
     return Folder(
         rank=-1,
         root=spot.root,
@@ -155,7 +153,7 @@ def _folder_of_msprof(spot: CaptureFolders, results: Results, base: Path) -> Fol
         more={name: parts[1:] for name, parts in results.files.items() if len(parts) > 1},
         databases=results.databases,
         name=f"{name}, device {results.device}" if results.shared else name,
-        lone=lone,
+        lone=spot.lone,
         below_input=spot.root != base,
         size_bytes=sum(map(_file_size, dict.fromkeys(every))),
         by_msprof=True,

@@ -9,18 +9,20 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from advisor.sources.ascend import msprof
+from advisor.sources.files.csvfile import spellings_of
+from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.database import table_names
 from advisor.sources.files.heads import file_head, is_gpu_trace, is_packed, is_trace
 
-_HEADINGS: Mapping[str, frozenset[bytes]] = {
-    "op_summary.csv": frozenset({b"Op Name", b"Task Duration(us)"}),
-    "kernel_details.csv": frozenset({b"Name", b"Accelerator Core", b"Duration(us)"}),
-    "op_statistic.csv": frozenset({b"OP Type", b"Count", b"Total Time(us)"}),
-    "step_trace_time.csv": frozenset({b"Step", b"Computing", b"Free"}),
-    "api_statistic.csv": frozenset({b"API Name", b"Time(us)", b"Count"}),
-    "operator_details.csv": frozenset({b"Name", b"Host Self Duration(us)"}),
-    "operator_memory.csv": frozenset({b"Name", b"Size(KB)", b"Allocation Time(us)"}),
-    "memory_record.csv": frozenset({b"Component", b"Timestamp(us)", b"Total Allocated(MB)"}),
+_HEADINGS: Mapping[str, frozenset[str]] = {
+    "op_summary.csv": frozenset({"Op Name", "Task Duration(us)"}),
+    "kernel_details.csv": frozenset({"Name", "Accelerator Core", "Duration(us)"}),
+    "op_statistic.csv": frozenset({"OP Type", "Count", "Total Time(us)"}),
+    "step_trace_time.csv": frozenset({"Step", "Computing", "Free"}),
+    "api_statistic.csv": frozenset({"API Name", "Time(us)", "Count"}),
+    "operator_details.csv": frozenset({"Name", "Host Self Duration(us)"}),
+    "operator_memory.csv": frozenset({"Name", "Size(KB)", "Allocation Time(us)"}),
+    "memory_record.csv": frozenset({"Component", "Timestamp(us)", "Total Allocated(MB)"}),
 }
 """By the name that a profiler gives a table: headings that it has, and no other one."""
 _TABLES = frozenset({"STRING_IDS", "TASK"})
@@ -36,9 +38,9 @@ def kind_of_file(path: Path) -> str | None:
     what none writes."""
     if path.suffix == ".db":
         return "profiler" if table_names(path) >= _TABLES else None
-    start = file_head(path)
     if path.suffix == ".csv":
-        return _kind_of_table(start)
+        return _kind_of_table(path)
+    start = file_head(path)
     return "trace_view.json" if is_ascend_trace(start) and not is_packed(path) else None
 
 
@@ -80,7 +82,10 @@ def is_ascend_trace(start: bytes) -> bool:
     return is_trace(start) and (any(mark in start for mark in _ASCEND) or not is_gpu_trace(start))
 
 
-def _kind_of_table(start: bytes) -> str | None:
-    heading = start.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0]
-    cells = {cell.strip(b' "\r\t') for cell in heading.split(b",")}
-    return next((kind for kind, needed in _HEADINGS.items() if needed <= cells), None)
+def _kind_of_table(path: Path) -> str | None:
+    """What a table is by its headings."""
+    try:
+        there = frozenset(spellings_of(path, Notes()))
+    except Unreadable:
+        return None
+    return next((kind for kind, needed in _HEADINGS.items() if needed <= there), None)

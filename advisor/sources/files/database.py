@@ -92,10 +92,19 @@ def table_names(path: Path) -> frozenset[str]:
     """The names of the tables of a database; none where it is no database, or cannot be opened."""
     try:
         with contextlib.closing(open_readonly(path, Notes())) as connection:
-            listed = all_rows(connection, "SELECT name FROM sqlite_master WHERE type = 'table'")
-            return frozenset(str(name) for (name,) in listed)
+            return listed_tables(connection)
     except (Unreadable, *FAILURES):
         return frozenset()
+
+
+def listed_tables(connection: sqlite3.Connection) -> frozenset[str]:
+    """The names of the tables that a database lists.
+
+    Raises:
+        sqlite3.Error: They cannot be read.
+    """
+    listed = all_rows(connection, "SELECT name FROM sqlite_master WHERE type = 'table'")
+    return frozenset(str(name) for (name,) in listed)
 
 
 def _only_tables(action: int, first: str | None, second: str | None, base: str | None, view: str | None) -> int:

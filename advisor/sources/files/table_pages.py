@@ -351,7 +351,7 @@ class _Rows:
         known = _NUMBER if kind == "float" else _DIGITS if texts else _WHOLE
         first = int(types[0])
         if (types == first).all():
-            usual = len(types) * bool(known[first])
+            usual = len(types) if known[first] else 0
             if kind != "float" and first >= _FIRST_TEXT:
                 return self._digits(at, first, usual)
             return self._alike_cells(at, first, kind), usual

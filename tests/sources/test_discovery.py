@@ -456,6 +456,24 @@ def test_databases_side_by_side_are_described_by_the_file_of_their_rank(capture:
         assert source.files["profiler_info.json"].name == f"profiler_info_{source.rank}.json"
 
 
+def test_of_databases_side_by_side_one_that_was_cut_off_is_told(capture: Capture, tmp_path: Path) -> None:
+    first, second, *_ = side_by_side(capture("database", case="healthy"), tmp_path / "flat", "rank*.db")
+    second.write_bytes(second.read_bytes()[: second.stat().st_size // 3])
+    run, sources = open_input(tmp_path / "flat")
+    assert set(run.ranks) >= {0, 1}
+    damaged = [row["file"] for source in sources for row in source.read(Damage).rows()]
+    assert damaged == [second.name]
+    assert first.name not in damaged
+
+
+def test_a_number_in_brackets_counts_copies_and_is_no_rank(capture: Capture, tmp_path: Path) -> None:
+    for number, table in enumerate(sorted(capture("text", case="healthy").rglob("kernel_details.csv"))[:2], 4):
+        shutil.copy(table, tmp_path / f"kernel_details ({number}).csv")
+    run, _ = open_input(tmp_path)
+    assert run.ranks == (0, 1)
+    assert run.notes == ("ranks_by_order=",)
+
+
 def test_a_database_of_something_else_is_no_capture(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "notes.db")) as connection:
         connection.execute("CREATE TABLE STRING_IDS (id INTEGER, value TEXT)")

@@ -137,7 +137,7 @@ def _flag_number(value: bool | None) -> int | None:
 def damages_of_rank(folder: Folder) -> Table[Damage]:
     """What could not be read so far; to be asked for after the facts."""
     folder.release()
-    read = folder.notes.table(folder.rank, folder.name)
+    read = folder.notes.table(folder.rank, folder.folder_name)
     return Table.concat(Damage, [read, aside_table(folder.aside, folder.rank)]) if folder.aside else read
 
 

@@ -48,7 +48,8 @@ from advisor.sources.listing import show_name, show_relative
 from advisor.sources.rank_names import rank_in_name, rank_of_folders
 
 _STAMP = re.compile(r"_(\d{14,17})_ascend_(?:pt|ms)$|^PROF_\d+_(\d{14,17})_")
-_NUMBER_AT_END = re.compile(r"(?<!\d)(\d+)\)?$")
+_NUMBER_AT_END = re.compile(r"(?<!\d)(\d+)$")
+"""One in brackets counts copies."""
 _LONGEST_NUMBER = 5
 """A longer one is a date or the number of a process."""
 CLOCKS_APART_NS = 60_000_000_000

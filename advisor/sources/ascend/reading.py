@@ -109,7 +109,8 @@ class Description:
     databases: Mapping[str, Path] = field(default_factory=dict)
     """`profiler` (ascend_pytorch_profiler*.db) and `analysis` (analysis.db), where they are there."""
     name: str = ""
-    """How damage names the folder: its path relative to the input, empty when it is the input."""
+    """What it is called: the path of its folder relative to the input, or of its lone file; empty when its folder is
+    the input."""
     lone: str = ""
     """The name of the one file that is the capture, where it has a name of its own or lies beside those of others."""
     below_input: bool = False
@@ -133,6 +134,11 @@ class Description:
     """The device on its host, where files of several devices are read; None where all rows are of one."""
     named_device: int | None = None
     """The device on its host, where a folder is named after it."""
+
+    @property
+    def folder_name(self) -> str:
+        """Where its files lie, relative to the input; empty when they lie in it."""
+        return self.name.removesuffix(self.lone).removesuffix("/")
 
     @property
     def paths(self) -> tuple[Path, ...]:

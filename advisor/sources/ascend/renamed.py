@@ -11,7 +11,7 @@ from pathlib import Path
 from advisor.sources.ascend import msprof
 from advisor.sources.files.csvfile import spellings_of
 from advisor.sources.files.damage_notes import Notes, Unreadable
-from advisor.sources.files.database import table_names
+from advisor.sources.files.database import is_broken_database, table_names
 from advisor.sources.files.heads import file_head, is_gpu_trace, is_packed, is_trace
 
 _HEADINGS: Mapping[str, frozenset[str]] = {
@@ -47,12 +47,17 @@ def kind_of_file(path: Path) -> str | None:
 def renamed_captures(folder: Path, names: Iterable[str]) -> list[dict[str, str]]:
     """The captures among files of a folder, each as its files by what they are.
 
-    A database is one, and so are text files with the same words around the names that the profiler gave them.
+    A database is one, and so are text files with the same words around the names that the profiler gave them. Beside
+    them a database that cannot be opened is one too, so that it is told.
     """
     captures: dict[str, dict[str, str]] = defaultdict(dict)
-    for name in names:
-        if (around := _words_around(name)) is not None and (kind := kind_of_file(folder / name)):
+    told = [(name, around) for name in names if (around := _words_around(name)) is not None]
+    for name, around in told:
+        if kind := kind_of_file(folder / name):
             captures[around].setdefault(kind, name)
+    if captures:
+        broken = (name for name, _ in told if name.endswith(".db") and is_broken_database(folder / name))
+        captures |= {name: {"profiler": name} for name in broken}
     return list(captures.values())
 
 

@@ -97,6 +97,15 @@ def table_names(path: Path) -> frozenset[str]:
         return frozenset()
 
 
+def is_broken_database(path: Path) -> bool:
+    """Whether a file begins as a database and lists no table, as what is left of one does."""
+    try:
+        with open_regular(path) as file:
+            return file.read(len(_MAGIC)) == _MAGIC and not table_names(path)
+    except OSError:
+        return False
+
+
 def listed_tables(connection: sqlite3.Connection) -> frozenset[str]:
     """The names of the tables that a database lists.
 

@@ -209,16 +209,22 @@ def are_of_launching_threads(table: Table[HostCall], marked: Array) -> Array:
 
     Where none of the threads of a rank is known to launch, all of them may.
     """
-    kinds, does = table.texts("kind"), table.texts("activity")
-    launching = kinds.isin(("launch", "graph", "enqueue", "dequeue")) | does.isin(["launch"])
-    rows = np.flatnonzero(marked | launching)
-    threads = group_by(table["rank"][rows], table.at("thread", rows))
-    ranks = group_by(table["rank"][rows])
-    launched = launching[rows].astype(np.float64)
-    here, anywhere = threads.sums(launched)[threads.of] > 0, ranks.sums(launched)[ranks.of] > 0
+    ranks, threads = table.once(_find_launching_threads)
     found = np.zeros(len(marked), bool)
-    found[rows] = marked[rows] & (here | ~anywhere)
+    for part in row_ranges(len(marked)):
+        rows = part.start + np.flatnonzero(marked[part])
+        rank = table["rank"][rows]
+        found[rows] = (row_at(ranks, threads, rank, table.at("thread", rows)) >= 0) | ~np.isin(rank, ranks)
     return found
+
+
+def _find_launching_threads(table: Table[HostCall]) -> tuple[Array, Array]:
+    """The threads that launch, each once: their ranks and ids."""
+    kinds, does = table.texts("kind"), table.texts("activity")
+    launching = np.flatnonzero(kinds.isin(("launch", "graph", "enqueue", "dequeue")) | does.isin(["launch"]))
+    rank, thread = table["rank"][launching], table.at("thread", launching)
+    one_of_each = group_by(rank, thread).first
+    return rank[one_of_each], thread[one_of_each]
 
 
 def is_starting_up(table: Table[HostCall]) -> Array:
@@ -383,20 +389,18 @@ def are_ranges(table: Table[HostCall], rank: int) -> Array:
 def _find_ranges(table: Table[HostCall], rank: int) -> Array:
     calls, names = calls_of(table, rank), table.texts("name")
     found = np.zeros(len(calls), bool)
-    named = np.flatnonzero(table.texts("kind").isin(_RANGES)[calls.row])
-    codes = names.codes[calls.row[named]]
-    frames = [code for code in np.unique(codes).tolist() if code >= 0 and _FRAME in (names.names[code] or "")]
-    named = named[~np.isin(codes, frames)]
+    no_frame = ~names.hits(_FRAME in name for name in names.names)
+    named = np.flatnonzero((table.texts("kind").isin(_RANGES) & no_frame)[calls.row])
     if not len(named):
         return found
     threads = table.at("thread", calls.row[named])
     for thread in np.unique(threads).tolist():
-        begun, own = (
-            calls.start[table.isin("thread", [thread])[calls.row]],
-            named[threads == thread],
-        )  # in order of start
-        within = np.searchsorted(begun, calls.end[own]) - np.searchsorted(begun, calls.start[own])
-        found[own] = within > 1  # itself
+        begun = calls.start[table.isin("thread", [thread])[calls.row]]  # in order
+        of_thread = named[threads == thread]
+        for part in row_ranges(len(of_thread)):
+            own = of_thread[part]
+            within = np.searchsorted(begun, calls.end[own]) - np.searchsorted(begun, calls.start[own])
+            found[own] = within > 1  # itself
     return found
 
 

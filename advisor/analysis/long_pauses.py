@@ -11,7 +11,7 @@ import numpy as np
 
 from advisor.analysis import host
 from advisor.analysis.grouping import group_by
-from advisor.analysis.intervals import Spans, covered_ns, span_at, union, union_of_sets
+from advisor.analysis.intervals import Spans, covered_ns, span_at, touching_any, union, union_of_sets
 from advisor.analysis.replayed_rank import ReplayedRank
 from advisor.facts.table import Array, Texts, values_at
 
@@ -77,10 +77,9 @@ def _calls_that_do_near(seen: ReplayedRank, start: Array, end: Array) -> host.Ca
     """What launching threads call of the framework and of the software of the device, no further from a pause than it
     is long; no ranges of a program."""
     around = union(start - (end - start), end + (end - start))
-    near = seen.calls.touching(around.start, around.end) if len(around) else seen.calls.take(np.empty(0, np.intp))
-    ranges = seen.calls.row[host.are_ranges(seen.table, seen.rank)]
-    kinds = seen.table.texts("kind").take(near.row)
-    near = near.take(kinds.isin([*host.FRAMEWORK, *host.DEVICE_SOFTWARE]) & ~np.isin(near.row, ranges))
+    they_do = seen.table.texts("kind").isin([*host.FRAMEWORK, *host.DEVICE_SOFTWARE])[seen.calls.row]
+    they_do &= ~host.are_ranges(seen.table, seen.rank)
+    near = seen.calls.take(they_do & touching_any(seen.calls.start, seen.calls.end, around.start, around.end))
     marked = np.zeros(len(seen.table), bool)
     marked[near.row] = True
     return near.take(host.are_of_launching_threads(seen.table, marked)[near.row])

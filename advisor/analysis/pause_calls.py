@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from advisor.analysis import host
+from advisor.analysis.intervals import touching_any
 from advisor.analysis.replayed_rank import ReplayedRank
 from advisor.facts.table import Array, values_at
 
@@ -25,18 +28,21 @@ def calls_in_pauses(seen: ReplayedRank, late: Array, pause: Array) -> Array:
     end = seen.replayed.work.start[late[longest]]
     start = end - pause[longest]
     handed = _is_handed_over(seen, late[longest], start)
-    near = seen.calls.touching(start, end)
-    kinds = seen.table.texts("kind")
-    of_framework, launching, operators, taken = (
-        near.take(kinds.isin(known)[near.row]) for known in (host.FRAMEWORK, host.LAUNCHING, ["operator"], ["dequeue"])
-    )
-    row = host.covering_on_any(seen.table, of_framework, start, end)
-    row = np.where(row >= 0, row, host.longest_of_several(operators, start, end))
-    row = np.where((row >= 0) & ~handed, row, host.covering_on_any(seen.table, launching, start, end))
-    row = np.where((row >= 0) | ~handed, row, host.longest_of_several(taken, start, end))
+    near = touching_any(seen.calls.start, seen.calls.end, start, end)
+    row = host.covering_on_any(seen.table, _calls_of_kinds(seen, near, host.FRAMEWORK), start, end)
+    row = np.where(row >= 0, row, host.longest_of_several(_calls_of_kinds(seen, near, ["operator"]), start, end))
+    launching = host.covering_on_any(seen.table, _calls_of_kinds(seen, near, host.LAUNCHING), start, end)
+    row = np.where((row >= 0) & ~handed, row, launching)
+    taken = host.longest_of_several(_calls_of_kinds(seen, near, ["dequeue"]), start, end)
+    row = np.where((row >= 0) | ~handed, row, taken)
     found = np.full(len(late), -1)
     found[longest] = row
     return found
+
+
+def _calls_of_kinds(seen: ReplayedRank, near: Array, kinds: Collection[str]) -> host.Calls:
+    """Those of the calls marked that are of these kinds: chosen when they are looked through, for they are many."""
+    return seen.calls.take(near & seen.table.texts("kind").isin(kinds)[seen.calls.row])
 
 
 def _is_handed_over(seen: ReplayedRank, task: Array, moment: Array) -> Array:

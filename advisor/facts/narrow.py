@@ -15,6 +15,9 @@ from advisor.facts.base import MISSING
 
 _Array = NDArray[Any]
 
+_FEW = 8
+"""So many numbers are compared one by one, which takes a byte a row and not the eight of a search."""
+
 
 class NarrowColumn(Struct, frozen=True):
     """A column of whole numbers, from the least of them on: ids, types and threads span a half of 64 bits or less."""
@@ -61,11 +64,15 @@ class NarrowColumn(Struct, frozen=True):
 
     def isin(self, values: Collection[int]) -> _Array:
         """Which rows hold one of these numbers."""
-        if self.cells.dtype == np.int64:
-            return np.isin(self.cells, list(values))
-        above = (value - self.below for value in values)
-        most = np.iinfo(self.cells.dtype).max
-        return np.isin(self.cells, np.array([one for one in above if 0 < one <= most], self.cells.dtype))
+        above, limits = [value - self.below for value in values], np.iinfo(self.cells.dtype)
+        least = limits.min if self.cells.dtype == np.int64 else 1
+        held = np.array([one for one in above if least <= one <= limits.max], self.cells.dtype)
+        if len(held) > _FEW:
+            return np.isin(self.cells, held)
+        found = np.zeros(len(self.cells), bool)
+        for one in held:
+            found |= self.cells == one
+        return found
 
     def take(self, rows: _Array | slice) -> NarrowColumn:
         """These rows alone, as narrow."""

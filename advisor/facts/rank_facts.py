@@ -308,7 +308,8 @@ class FactsWanted:
         return {fact: table, **{asked: _select_rows(asked, table) for asked in chosen}}
 
     def _in_order(self, left: Collection[type[Fact]], found: RankFacts) -> list[type[Fact]]:
-        """What can be made of what is there; first what the longest table is kept for, then what few others need."""
+        """What can be made of what is there; first what a long table is kept for alone, then what the longest table
+        is kept for, then what few others need."""
         needs = {fact: self.makers.needs(fact) for fact in left}
         users = Counter(need for of_fact in needs.values() for need in of_fact)
         longest: Counter[type[Fact]] = Counter()
@@ -320,10 +321,9 @@ class FactsWanted:
             for fact in chain:
                 longest[fact] = max(longest[fact], rows)
         ready = [fact for fact in left if needs[fact] <= found.keys()]
-        return sorted(
-            ready,
-            key=lambda fact: (-longest[fact], min((users[need] for need in needs[fact]), default=0), fact.table),
-        )
+        few = {fact: min((users[need] for need in needs[fact]), default=0) for fact in ready}
+        alone = {fact: [_length_of(found[need]) for need in needs[fact] if users[need] == 1] for fact in ready}
+        return sorted(ready, key=lambda fact: (-max(alone[fact], default=0), -longest[fact], few[fact], fact.table))
 
     def _let_go(self, found: RankFacts, unneeded: Collection[WantedFact]) -> None:
         """Lets go of tables, and of what was made of those that nobody else has."""

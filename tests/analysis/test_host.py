@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from timelines import host_calls
 
-from advisor.analysis.host import RowMarks, calls_of, covering_on_any
+from advisor.analysis import intervals
+from advisor.analysis.host import RowMarks, are_of_launching_threads, calls_of, covering_on_any
 
 
 @given(st.lists(st.lists(st.booleans(), min_size=5, max_size=5), max_size=16))
@@ -35,3 +36,24 @@ def test_a_helper_thread_that_waits_fills_no_pause(name: str) -> None:
 def test_a_helper_thread_that_works_does_and_so_does_what_the_main_thread_waits_in() -> None:
     assert filling('2 python "augment.py(58): _worker" 100 900') == "augment.py(58): _worker"
     assert filling('1 python "queue.py(9): get" 100 900') == "queue.py(9): get"
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2), st.integers(1, 3), st.sampled_from(["launch", "operator", "api"]), st.booleans()),
+        max_size=12,
+    )
+)
+def test_a_thread_that_launches_counts_and_every_thread_where_none_of_its_rank_does(
+    rows: list[tuple[int, int, str, bool]],
+) -> None:
+    text = "".join(f"\n{rank} {thread} {kind} name {at} {at + 1}" for at, (rank, thread, kind, _) in enumerate(rows))
+    calls = host_calls("rank thread kind name start_ns end_ns" + text)
+    launching = {(rank, thread) for rank, thread, kind, _ in rows if kind == "launch"}
+    ranks = {rank for rank, _ in launching}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(intervals, "_ROWS", 5)
+        found = are_of_launching_threads(calls, np.array([is_marked for *_, is_marked in rows], bool))
+    assert found.tolist() == [
+        is_marked and ((rank, thread) in launching or rank not in ranks) for rank, thread, _, is_marked in rows
+    ]

@@ -246,3 +246,27 @@ def test_no_shipped_command_shows_doubled_braces(rule: Rule) -> None:
     """Two braces stand for one only around a name; around anything else they would be copied as they are."""
     shown = [fill_holes(words, {}) for step in rule.fix for words in (step.run, step.code)]
     assert not [words for words in shown if "{{" in words]
+
+
+ENDED = {
+    'jit_level="O2"': "2.9",
+}
+"""Options with an end or a limit, and what of it has to be said beside each: a version, or what does not go with it."""
+
+
+@pytest.mark.parametrize(("option", "said"), ENDED.items(), ids=list(ENDED))
+def test_a_step_that_names_an_option_with_an_end_says_where_it_ends(option: str, said: str) -> None:
+    steps = [
+        (rule.id, step)
+        for rule in Catalog.load([shipped_folder("rules")]).rules
+        for step in rule.fix
+        if option in step.run or option in step.code
+    ]
+    assert steps
+    silent = [
+        (name, language)
+        for name, step in steps
+        for language in ("en", "zh")
+        if step.care is None or said not in step.care.say(language)
+    ]
+    assert not silent

@@ -251,6 +251,7 @@ def test_no_shipped_command_shows_doubled_braces(rule: Rule) -> None:
 ENDED = {
     'jit_level="O2"': "2.9",
     "enable_async_exponential": "0.23",
+    "TASK_QUEUE_ENABLE=2": "NPUGraph",
 }
 """Options with an end or a limit, and what of it has to be said beside each: a version, or what does not go with it."""
 

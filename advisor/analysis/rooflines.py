@@ -62,7 +62,7 @@ def chip_limits(
     ranks = np.unique(kernels["rank"]).tolist()
     rows = []
     for rank in ranks:
-        named, cores, clock = recorded.get(rank, ("", math.nan, math.nan))
+        named, cores, vector_cores, clock = recorded.get(rank, ("", math.nan, math.nan, math.nan))
         chip = chips.of_device(named, run.chip)
         told, cube_mhz = _clock_of_cores(chip, cores * clock, kernels["cube_mhz"][kernels["rank"] == rank])
         if told in _MEASURED:
@@ -70,7 +70,9 @@ def chip_limits(
         else:
             alike = _members_as_fast(chip, fastest.get(rank, math.nan), chips)
             cube_mhz = min((one.cube_cores * one.nominal_mhz for one in alike), default=cube_mhz)
-        rows.append(_Limits(chip, told, cube_mhz, cores, alike or ([chip] if chip.name else _counting(chips))))
+        candidates = alike or ([chip] if chip.name else _counting(chips))
+        certain = bool(alike) or chips.is_exact(chip.name)
+        rows.append(_Limits(chip, told, cube_mhz, cores, vector_cores, candidates, certain))
     if all(math.isnan(row.cube_mhz) and not row.chip.tflops for row in rows):
         raise FactMissing([Device.table])
     return Table.build(
@@ -81,6 +83,9 @@ def chip_limits(
         cube_mhz=[row.cube_mhz for row in rows],
         **{name: [_peak_tflops(row.chip, row.cube_mhz, dtype) for row in rows] for dtype, name in _PEAKS.items()},
         cube_cores=[row.cube_cores for row in rows],
+        vector_cores=[row.vector_cores for row in rows],
+        certain_cube_cores=[row.certain_cube_cores for row in rows],
+        certain_vector_cores=[row.certain_vector_cores for row in rows],
         achieved_share=[_achieved_share(row.chip) for row in rows],
         memory_gbps=[row.least("memory_gbps") for row in rows],
         memory_bytes=[row.agreed("memory_bytes") for row in rows],
@@ -99,12 +104,31 @@ class _Limits(Struct, frozen=True):
     told: str
     cube_mhz: float
     recorded_cores: float
+    recorded_vector_cores: float
     candidates: Sequence[Chip]
     """The chips that it may be."""
+    is_one_of_them: bool
+    """Whether it surely is one of these: a family that stands for its members is none."""
 
     @property
     def cube_cores(self) -> float:
         return self.recorded_cores if self.recorded_cores > 0 else self.least("cube_cores")
+
+    @property
+    def vector_cores(self) -> float:
+        return self.recorded_vector_cores if self.recorded_vector_cores > 0 else self.least("vector_cores")
+
+    @property
+    def certain_cube_cores(self) -> float:
+        return self._certain(self.recorded_cores, "cube_cores")
+
+    @property
+    def certain_vector_cores(self) -> float:
+        return self._certain(self.recorded_vector_cores, "vector_cores")
+
+    def _certain(self, recorded: float, name: str) -> float:
+        """A number that was recorded, or that all chips have which it may be; NaN where neither is so."""
+        return recorded if recorded > 0 else self.agreed(name) if self.is_one_of_them else math.nan
 
     def least(self, name: str) -> float:
         """The least of a number that the chips have which it may be; NaN where one of them has none."""
@@ -116,12 +140,12 @@ class _Limits(Struct, frozen=True):
         return float(numbers.pop()) if len(numbers) == 1 else math.nan
 
 
-def _recorded_devices(devices: Table[Device] | None) -> dict[int, tuple[str, float, float]]:
-    """By rank: the name of its device, its cube cores, and their clock, MHz."""
+def _recorded_devices(devices: Table[Device] | None) -> dict[int, tuple[str, float, float, float]]:
+    """By rank: the name of its device, its cube cores, its vector cores, and the clock of the former, MHz."""
     if devices is None:
         return {}
     names = [name or "" for name in devices.texts("chip").values()]
-    numbers = (devices[name].tolist() for name in ("cube_cores", "nominal_mhz"))
+    numbers = (devices[name].tolist() for name in ("cube_cores", "vector_cores", "nominal_mhz"))
     return dict(zip(devices["rank"].tolist(), zip(names, *numbers, strict=True), strict=True))
 
 
@@ -227,6 +251,8 @@ def operator_rooflines(
     moved, memory = np.where(told, moved, np.nan), np.where(told, memory, np.nan)
     expected, mean = np.maximum(compute, memory), shapes["mean_us"]
     reached = ratio(expected, mean)
+    multiplies = np.array([work.dtype != "" for work in works], bool) | (shapes["mac_share"] > 0)
+    waves = _waves(shapes["blocks"], _cores(shapes, multiplies, limits, at, "certain_"))
     table = Table.build(
         OperatorRoofline,
         **{name: shapes[name] for name in _NUMBERS},
@@ -235,6 +261,9 @@ def operator_rooflines(
         picks_last=shapes["picks_last"],
         goes_by_index=go_by_index(shapes.texts("op_type")).astype(np.int8),
         cube_cores=np.where(shapes.texts("core").isin(_CUBE), values_at(limits["cube_cores"], at, np.nan), np.nan),
+        core_count=_cores(shapes, multiplies, limits, at),
+        waves=waves.count,
+        unfilled_share=waves.unfilled_share,
         dtype=[work.dtype or None for work in works],
         dense=np.where(shapes.texts("input_shapes").codes < 0, -1, [work.dense for work in works]),
         cube_work=[work.cube_work or None for work in works],
@@ -260,6 +289,7 @@ def operator_rooflines(
 
 
 _CUBE = ("AI_CORE", "MIX_AIC")
+_VECTOR = ("AI_VECTOR_CORE", "MIX_AIV")
 _NUMBERS = (
     "rank",
     "calls",
@@ -273,6 +303,29 @@ _NUMBERS = (
     "mte2_share",
 )
 _TEXTS = ("op_type", "function", "core", "family", "input_shapes", "input_dtypes", "input_formats", "output_shapes")
+
+
+class _Waves(Struct, frozen=True):
+    """Per row: how often cores are handed blocks, and the part of their time in which those stand idle that get none
+    of the last; NaN where it is not known how many cores there are."""
+
+    count: Array
+    unfilled_share: Array
+
+
+def _waves(blocks: Array, cores: Array) -> _Waves:
+    count = np.where(blocks > 0, np.ceil(ratio(blocks, cores)), np.nan)
+    return _Waves(count, np.where(count > 1, 1 - ratio(blocks, count * cores), count * 0))
+
+
+def _cores(
+    shapes: Table[OperatorShape], multiplies: Array, limits: Table[ChipLimit], at: Array, known: str = ""
+) -> Array:
+    """Per row: cores of the kind that its blocks run on. Not every kernel that was recorded as AI_CORE uses the cube
+    unit: some versions write that of all kernels, so that only what is seen to multiply tells."""
+    core = shapes.texts("core")
+    vector, cube = (values_at(limits[f"{known}{kind}_cores"], at, np.nan) for kind in ("vector", "cube"))
+    return np.where(core.isin(_VECTOR), vector, np.where(core.isin(_CUBE) & multiplies, cube, np.nan))
 
 
 def _works_of_rows(shapes: Table[OperatorShape]) -> list[Work]:

@@ -99,6 +99,41 @@ def test_cores_and_memory_are_those_of_all_chips_that_it_may_be(
 
 
 @pytest.mark.parametrize(
+    ("chip", "counted", "device", "vector", "certain"),
+    [
+        ("Ascend910B2", "-", None, 48, 48),
+        ("Ascend910B", "-", None, 40, None),  # the family by its name: 40 or 48
+        ("Ascend910B", "43200", None, 48, 48),  # all chips of 24 cores have 48
+        ("Ascend910B", "-", f"{DEVICE} vector_cores\nAscend910B 24 1850 48", 48, 48),
+        ("Ascend910B", "-", f"{DEVICE} vector_cores\nAscend910B 25 1850 50", 50, 50),
+        ("Ascend910B", "-", f"{DEVICE} vector_cores\nAscend910B 25 1850 -", 40, None),
+        ("", "50000", None, 40, None),  # none is so fast
+        ("Ascend910A", "-", None, None, None),  # they are part of the AI Cores
+        ("NVIDIA H200", "-", None, None, None),
+    ],
+)
+def test_vector_cores_are_certain_where_they_were_recorded_or_all_chips_have_as_many(
+    chip: str, counted: str, device: str | None, vector: float | None, certain: float | None
+) -> None:
+    row = limit(Run(chip=chip), f"cube_mhz\n{counted}", device)
+    assert (row["vector_cores"], row["certain_vector_cores"]) == (vector, certain)
+
+
+@pytest.mark.parametrize(
+    ("chip", "device", "certain"),
+    [
+        ("Ascend910B3", None, 20),
+        ("Ascend910B", None, None),
+        ("Ascend910B", f"{DEVICE}\nAscend910B 25 1850", 25),
+    ],
+)
+def test_cube_cores_are_certain_where_the_name_is_of_one_chip_or_they_were_recorded(
+    chip: str, device: str | None, certain: float | None
+) -> None:
+    assert limit(Run(chip=chip), "cube_mhz\n-", device)["certain_cube_cores"] == certain
+
+
+@pytest.mark.parametrize(
     ("chip", "seen", "cube_mhz", "gib", "gbps"),
     [
         ("Ascend910B", [800, 1800], 36000, 64, 1600),  # Ascend910B3 is the least of those that run at 1800 MHz
@@ -140,6 +175,50 @@ LIMITS = """
 rank chip       cube_mhz memory_gbps half_tflops bf16_tflops float_tflops
 0    Ascend910B 33000    1600        270.336     270.336     67.584
 """
+
+
+CORES = "rank cube_cores vector_cores certain_cube_cores certain_vector_cores\n0 24 48 24 48"
+
+
+def waves_of(kernels: str, cores: str = CORES) -> list[tuple[object, object, object]]:
+    rows = operator_rooflines(read_table(OperatorShape, kernels), read_table(ChipLimit, cores)).rows()
+    return [(row["core_count"], row["waves"], row["unfilled_share"]) for row in rows]
+
+
+def test_blocks_of_vector_kernels_run_on_vector_cores_and_those_of_products_on_cube_cores() -> None:
+    kernels = """
+    op_type             core           mac_share blocks input_shapes input_dtypes    output_shapes output_dtypes
+    ReduceSumD          AI_VECTOR_CORE -         52     4096         FLOAT           1             FLOAT
+    ReduceSum           MIX_AIV        0         48     4096         FLOAT           1             FLOAT
+    matmul_kernel       AI_CORE        0.4       25     -            -               -             -
+    MatMulV3            MIX_AIC        -         24     64,64;64,64  DT_BF16;DT_BF16 64,64         DT_BF16
+    ZerosLike           AI_CORE        -         48     4096,4096    FLOAT           4096,4096     FLOAT
+    Cast                AI_CPU         -         1      4096         FLOAT           4096          DT_BF16
+    """
+    assert waves_of(kernels) == [
+        (48, 2, pytest.approx(44 / 96)),
+        (48, 1, 0),
+        (24, 2, pytest.approx(23 / 48)),
+        (24, 1, 0),
+        (None, None, None),  # versions that call all cores AI_CORE wrote that of vector kernels too
+        (None, None, None),
+    ]
+
+
+def test_nobody_counts_waves_of_cores_whose_number_is_a_guess() -> None:
+    family = "rank cube_cores vector_cores certain_cube_cores certain_vector_cores\n0 20 40 - -"
+    assert waves_of("core blocks\nAI_VECTOR_CORE 52", family) == [(40, None, None)]
+    assert waves_of("core blocks\nAI_VECTOR_CORE 0") == [(48, None, None)]
+
+
+@given(blocks=st.integers(1, 5000), cores=st.integers(1, 100))
+def test_what_is_left_of_all_waves_is_the_blocks(blocks: int, cores: int) -> None:
+    table = f"rank vector_cores certain_vector_cores\n0 {cores} {cores}"
+    ((_, waves, unfilled),) = waves_of(f"core blocks\nAI_VECTOR_CORE {blocks}", table)
+    rounds = -(-blocks // cores)
+    assert waves == rounds
+    assert unfilled == pytest.approx(1 - blocks / (rounds * cores) if rounds > 1 else 0, abs=1e-12)
+    assert 0 <= unfilled < 0.5
 
 
 def rooflines() -> dict[str, dict[str, object]]:

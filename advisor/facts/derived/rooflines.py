@@ -47,6 +47,16 @@ class ChipLimit(Fact):
             "whose cores run at `cube_mhz` together."
         ),
     ]
+    vector_cores: Annotated[
+        float,
+        Count(
+            "Cores with vector units alone, told as the cube cores are; missing where they are part of the AI Cores."
+        ),
+    ]
+    certain_cube_cores: Annotated[
+        float, Count("Cube cores where they were recorded, or all chips agree that it may be; else missing.")
+    ]
+    certain_vector_cores: Annotated[float, Count("The same of the vector cores.")]
     memory_gbps: Annotated[float, Rate("Bandwidth of the device memory.")]
     memory_bytes: Annotated[
         float,
@@ -123,6 +133,24 @@ class OperatorRoofline(Fact):
     ]
     blocks: Annotated[float, Count("Blocks, the smallest seen.")]
     cube_cores: Annotated[float, Count("Cores with a cube unit, as in `chip_limits`; missing where none is used.")]
+    core_count: Annotated[
+        float,
+        Count(
+            "Cores of the kind its blocks run on, at least: vector cores of AI_VECTOR_CORE and MIX_AIV, cube cores of "
+            "AI_CORE and MIX_AIC where it multiplies; missing of others."
+        ),
+    ]
+    waves: Annotated[
+        float,
+        Count(
+            "How often the cores are handed blocks: 1 unless there are more blocks than cores; missing where the "
+            "number of cores is not certain, as in `chip_limits`."
+        ),
+    ]
+    unfilled_share: Annotated[
+        float,
+        Share("Of several waves: part of the time of all cores that passes without a block, as the last is not full."),
+    ]
     communicates: Annotated[bool, Flag("It waits for other ranks inside, as in `operator_shapes`.")]
     goes_by_index: Annotated[
         bool,

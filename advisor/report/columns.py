@@ -69,7 +69,7 @@ COLUMNS: Mapping[str, Text] = {
     "beyond_mean_us": _t("Above the mean", "超出均值"),
     "blamed_share": _t("Share of all waiting for one another", "占互等总时长"),
     "beyond_full_us": _t("Longer than at the full clock", "比满频时同类算子多出"),
-    "blocks": _t("Blocks", "核数"),
+    "blocks": _t("Blocks", "切分块数"),
     "bound": _t("Bound by", "理论瓶颈"),
     "broken": _t("With errors", "错包数"),
     "bubble_us": _t("Bubble", "流水线空泡"),

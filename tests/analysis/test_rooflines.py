@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 import pickle
 from pathlib import Path
@@ -388,6 +389,23 @@ def test_nothing_is_said_of_real_products_that_run_as_they_can(capture: str, rea
     catalog = advisor.load_rules()
     alone = Catalog(tuple(rule for rule in catalog.rules if rule.id == "compute/below-roofline"))
     assert diagnose(open_profile(real_data / capture), alone).findings == ()
+
+
+def test_kernels_of_real_captures_take_as_long_as_whole_waves_of_their_blocks(real_data: Path) -> None:
+    """Two captures at 1800 MHz: cycles of all blocks over their number are those of one, and it takes so many waves."""
+    seen = 0
+    for capture in ("msinsight_pytorch_matrix/text/level1/rank0_ascend_pt", "helix_fixtures/standalone_real_output"):
+        rows = advisor.load_profile(real_data / capture).table("operator_rooflines").rows()
+        waves = {(row["op_type"], row["blocks"]): row["waves"] for row in rows if (row["waves"] or 1) > 1}
+        with (real_data / capture / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv").open() as file:
+            for kernel in csv.DictReader(file):
+                several = waves.get((kernel["Type"], float(kernel["Block Dim"])))
+                if several is not None:
+                    cycles = max(float(kernel["aic_total_cycles"]), float(kernel["aiv_total_cycles"]))
+                    of_block = cycles / float(kernel["Block Dim"]) / 1800
+                    assert several * of_block == pytest.approx(float(kernel["Duration(us)"]), rel=0.03)
+                    seen += 1
+    assert seen == 11
 
 
 def test_products_of_a_real_gpu_stay_below_its_peak(real_data: Path) -> None:

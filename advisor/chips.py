@@ -10,6 +10,14 @@ safe side: a share of too low a peak is too high, and what is lost below it too 
 The peak of the cube unit of an Ascend is its cores times their clock times the multiply-adds of a cycle, two operations
 each. `tensor_cast/device.py` of <https://github.com/Ascend/msmodeling> lists more for float16 (376, 313 and 280 TFLOP/s
 where this gives 354, 295 and 246) and the same for bfloat16.
+
+The peak of the vector units of an Ascend is their cores times their clock times the values that an instruction takes in
+a cycle, two operations each, as of a multiply-add: 128 values of float16 (`vec_calc_size` of the .ini) and 64 of
+float32, which msprof counts by in its `vector_fops`. `gp_ops` of msmodeling are 22, 18 and 16 TFLOP/s in float16 and
+half of that in float32, where this gives 22, 18 and 15. Its bfloat16 is as fast as float16, but arithmetic of Atlas A2
+and A3 knows no bfloat16 (`VectorCoreintrinsicDtypeMap` of their .ini), which is widened to float32. Left out for want
+of an honest number: Ascend310P3, whose vector units are in AI Cores and in cores of another clock; and what
+exponentials and roots take, which is said nowhere. Of GPUs the FLOAT of `tflops` is what their vector units do.
 """
 
 from __future__ import annotations
@@ -32,9 +40,9 @@ DTYPES = ("FLOAT16", "BF16", "FLOAT", "HF32", "INT8", "INT4", "FP8")
 """Data types of products whose peak may be known, as `plain_dtype` calls them; HF32 is FLOAT rounded for speed."""
 
 
-def peak_of_cores(cube_mhz: float, macs: float) -> float:
+def peak_of_cores(mhz: float, macs: float) -> float:
     """10^12 operations per second of cores that count so many MHz together, by their multiply-adds in a cycle."""
-    return cube_mhz * 2 * macs / 1e6
+    return mhz * 2 * macs / 1e6
 
 
 class Chip(Struct, frozen=True):
@@ -59,8 +67,12 @@ class Chip(Struct, frozen=True):
     """Bandwidth of one link in one direction, 10^9 bytes per s by its kind: HCCS, SIO, RDMA."""
     macs: Mapping[str, int] = {}
     """Multiply-adds of one core in a cycle, by data type."""
+    lanes: Mapping[str, int] = {}
+    """Values that the vector unit of one core takes in a cycle, by data type; others are widened to FLOAT first."""
     tflops: Mapping[str, float] = {}
     """Peak of dense matrix products where cores and clock do not give it, 10^12 operations per s by data type."""
+    vector_tflops: Mapping[str, float] = {}
+    """Peak of the vector units where cores and clock do not give it, 10^12 operations per s by data type."""
     achieved_tflops: Mapping[str, float] = {}
     """The most that products were measured to reach, where whoever makes it publishes that: such a chip slows down long
     before its peak."""
@@ -78,6 +90,7 @@ CUBE_OF_A2 = {**_CUBE, "BF16": 4096, "INT4": 16384, "FLOAT": 1024}
 """Cores of Atlas A2 and A3: `support_bf16` of their .ini. FLOAT: the 99.5, 83 and 75 TFLOP/s of msmodeling are a
 quarter of its FLOAT16 and what the vector cores add. What HF32 reaches is said nowhere.
 """
+LANES_OF_ASCEND = {"FLOAT16": 128, "FLOAT": 64}
 _LINKS_OF_A2 = {"RDMA": 25.0}
 """The port of 200 Gb/s: `A2_INTERCONNECT` of msmodeling, and public captures reach 24. It gives HCCS
 196 GB/s to seven peers too, 28 each, and SIO of Atlas A3 224: public captures of HCCS reach 16 to 19, and none of SIO
@@ -92,6 +105,7 @@ _MI300X_ACHIEVED = {"FLOAT16": 654.0, "BF16": 708.0, "FP8": 1273.0}
 """https://rocm.blogs.amd.com/software-tools-optimization/measuring-max-achievable-flops-part2/README.html"""
 _A5 = {"FLOAT16": 378.0, "BF16": 378.0, "INT8": 756.0, "FP8": 756.0}
 """The smaller of two in msmodeling; its FLOAT is that of HF32."""
+_VECTORS_OF_A5 = {"FLOAT16": 47.0, "BF16": 47.0, "FLOAT": 24.0}
 
 
 def _of_220(
@@ -106,12 +120,13 @@ def _of_220(
 ) -> Chip:
     """A chip with the cores of Atlas A2 and A3: two vector cores to each cube core."""
     links = _LINKS_OF_A2 if "910B" in name else {}
-    return Chip(name, family, clock, memory * _GIB, cores, 2.0 * cores, gbps, l2 * _MIB, links, CUBE_OF_A2)
+    lanes = LANES_OF_ASCEND
+    return Chip(name, family, clock, memory * _GIB, cores, 2.0 * cores, gbps, l2 * _MIB, links, CUBE_OF_A2, lanes)
 
 
 CHIPS = (
     # 32768 MB: device-configmap.yaml of https://github.com/Project-HAMi/HAMi
-    Chip("Ascend910A", "", 1000.0, 32 * _GIB, 32, l2_bytes=32 * _MIB, macs=_CUBE),
+    Chip("Ascend910A", "", 1000.0, 32 * _GIB, 32, l2_bytes=32 * _MIB, macs=_CUBE, lanes=LANES_OF_ASCEND),
     # the family of Atlas A2: 32 and 64 GB. Bandwidth of all: 1.6 and 0.8 TB/s in device.py of msmodeling, which counts
     # in 1024^4 bytes where others count in 10^12
     _of_220("Ascend910B", "", 1500.0, math.nan, cores=20, gbps=800.0, l2=96),
@@ -142,7 +157,7 @@ CHIPS = (
     # 24e9 bytes by its .ini, 21527 MB by npu-smi
     Chip("Ascend310P3", "Ascend310P", 1060.0, math.nan, 8, l2_bytes=16 * _MIB, macs=_CUBE),
     # 1650 MHz in all its files; cores and memory differ among them. Rates: the smaller of those in msmodeling
-    Chip("Ascend950", "", 1650.0, memory_gbps=1400.0, tflops=_A5),
+    Chip("Ascend950", "", 1650.0, memory_gbps=1400.0, tflops=_A5, vector_tflops=_VECTORS_OF_A5),
     # GPUs, by the names that PyTorch records; dense peaks; traces hold how much memory they have. V100:
     # https://www.nvidia.com/en-us/data-center/v100/ and
     # http://www.xenon.com.au/nvidia-tesla-volta-worlds-advanced-data-center-gpu/

@@ -8,17 +8,18 @@ and its bytes at the bandwidth of the memory.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.attention_calls import ALIKE
+from advisor.analysis.attention_work import BACKWARD_TIMES
 from advisor.analysis.families import MULTIPLYING, go_by_index
 from advisor.analysis.grouping import group_by, ratio, row_of_key
 from advisor.analysis.operator_work import TOLD_BY, Work, work_of_kernel
 from advisor.analysis.precision import peak_dtype
-from advisor.chips import CUBE_OF_A2, MIXED_UP, Chip, ChipTable, peak_of_cores
+from advisor.chips import CUBE_OF_A2, LANES_OF_ASCEND, MIXED_UP, Chip, ChipTable, peak_of_cores
 from advisor.facts.derived import AttentionShape, ChipLimit, OperatorRoofline, OperatorShape, Overlap, StepMfu
 from advisor.facts.observed import Device, Frequency, Kernel
 from advisor.facts.table import Array, Table, Texts, values_at
@@ -39,6 +40,17 @@ _PEAKS = {
     "FP8": "fp8_tflops",
 }
 """By data type of products: the column of `chip_limits` with its peak."""
+_VECTOR_PEAKS = {
+    "FLOAT16": "vector_half_tflops",
+    "BF16": "vector_bf16_tflops",
+    "FLOAT": "vector_float_tflops",
+}
+"""The same of vector units."""
+_STEPS_OF_SOFTMAX = 4
+"""Instructions of the vector unit that each score of a fused attention takes at least: forward to find the largest, to
+subtract it, to exponentiate and to add up; backward to subtract and exponentiate again, to subtract and to multiply."""
+_PASSES = {"attention": 1.0, "attention backward": BACKWARD_TIMES}
+"""How many times the products of a forward pass each computes."""
 _SLOWER_TENTHS = 0.9
 TOLERATED = 0.05
 """Up to this part of the multiplying time may be in kernels whose operations are not known: a share of the peak that
@@ -82,6 +94,7 @@ def chip_limits(
         told_by=[row.told or None for row in rows],
         cube_mhz=[row.cube_mhz for row in rows],
         **{name: [_peak_tflops(row.chip, row.cube_mhz, dtype) for row in rows] for dtype, name in _PEAKS.items()},
+        **{name: [row.vector_tflops(dtype) for row in rows] for dtype, name in _VECTOR_PEAKS.items()},
         cube_cores=[row.cube_cores for row in rows],
         vector_cores=[row.vector_cores for row in rows],
         certain_cube_cores=[row.certain_cube_cores for row in rows],
@@ -129,6 +142,15 @@ class _Limits(Struct, frozen=True):
     def _certain(self, recorded: float, name: str) -> float:
         """A number that was recorded, or that all chips have which it may be; NaN where neither is so."""
         return recorded if recorded > 0 else self.agreed(name) if self.is_one_of_them else math.nan
+
+    def vector_tflops(self, dtype: str) -> float:
+        """Peak of the vector units in a data type, 10^12 operations per second; NaN where it is not known."""
+        if self.chip.vector_tflops:
+            return self.chip.vector_tflops.get(dtype, math.nan)
+        lanes = self.chip.lanes if self.chip.name else LANES_OF_ASCEND
+        each = lanes.get(dtype, lanes.get("FLOAT", math.nan))
+        times = self.vector_cores / self.cube_cores if self.vector_cores > 0 else 1.0
+        return peak_of_cores(self.cube_mhz * times, each)
 
     def least(self, name: str) -> float:
         """The least of a number that the chips have which it may be; NaN where one of them has none."""
@@ -224,8 +246,12 @@ def _achieved_share(chip: Chip) -> float:
 def peaks_of_rows(limits: Table[ChipLimit], at: Array, dtypes: Iterable[str]) -> Array:
     """For each row of limits and data type: the peak of products, 10^12 operations per second; NaN where unknown, or
     where the row is -1."""
+    return _peaks_in_columns(limits, at, dtypes, _PEAKS)
+
+
+def _peaks_in_columns(limits: Table[ChipLimit], at: Array, dtypes: Iterable[str], columns: Mapping[str, str]) -> Array:
     rows = zip(at.tolist(), dtypes, strict=True)
-    known = {dtype: limits[name] for dtype, name in _PEAKS.items()}
+    known = {dtype: limits[name] for dtype, name in columns.items()}
     return np.array([known[one][row] if row >= 0 and one in known else np.nan for row, one in rows], float)
 
 
@@ -249,7 +275,8 @@ def operator_rooflines(
     compute, memory = flops / peak / 1e6, moved / gbps / 1e3
     told = np.isnan(least) | (memory <= compute)  # where even all groups of weights need less, no matter which are read
     moved, memory = np.where(told, moved, np.nan), np.where(told, memory, np.nan)
-    expected, mean = np.maximum(compute, memory), shapes["mean_us"]
+    vector = _softmax_us(flops, width, works, limits, at)
+    expected, mean = np.maximum(np.maximum(compute, memory), np.nan_to_num(vector)), shapes["mean_us"]
     reached = ratio(expected, mean)
     multiplies = np.array([work.dtype != "" for work in works], bool) | (shapes["mac_share"] > 0)
     waves = _waves(shapes["blocks"], _cores(shapes, multiplies, limits, at, "certain_"))
@@ -278,12 +305,16 @@ def operator_rooflines(
         compute_us=compute,
         memory_us=memory,
         achieved_share=values_at(limits["achieved_share"], at, np.nan),
+        vector_us=vector,
         most_memory_us=most / gbps / 1e3,
         mfu=ratio(compute, mean),
         bandwidth_share=ratio(memory, mean),
         expected_us=expected,
         roofline_share=reached,
-        bound=[None if math.isnan(one) else word for one, word in zip(expected, _bounds(compute, memory), strict=True)],
+        bound=[
+            None if math.isnan(one) else word
+            for one, word in zip(expected, _bounds(compute, memory, vector), strict=True)
+        ],
     )
     return table.having(best_share=_best_shares(table))
 
@@ -300,6 +331,7 @@ _NUMBERS = (
     "blocks",
     "step_share",
     "mac_share",
+    "vector_share",
     "mte2_share",
 )
 _TEXTS = ("op_type", "function", "core", "family", "input_shapes", "input_dtypes", "input_formats", "output_shapes")
@@ -349,8 +381,19 @@ def _peaks(shapes: Table[OperatorShape], works: Iterable[Work], limits: Table[Ch
     return peaks_of_rows(limits, at, [peak_dtype(op_type or "", work.dtype, share) for op_type, work, share in rows])
 
 
-def _bounds(compute: Array, memory: Array) -> list[str]:
-    return ["compute" if longer else "memory" for longer in (compute >= memory).tolist()]
+def _softmax_us(flops: Array, width: Array, works: Sequence[Work], limits: Table[ChipLimit], at: Array) -> Array:
+    """Per row: what the softmax of an attention takes the vector units at least; NaN of all others, whose bytes take
+    longer than any instruction on their values does."""
+    times = np.array([_PASSES.get(work.cube_work, np.nan) for work in works], float)
+    scores = flops / (4 * width * times)  # two products of two operations for each value of a head
+    peak = _peaks_in_columns(limits, at, [work.dtype for work in works], _VECTOR_PEAKS)
+    found: Array = scores * _STEPS_OF_SOFTMAX / (peak / 2) / 1e6
+    return found
+
+
+def _bounds(compute: Array, memory: Array, vector: Array) -> list[str]:
+    longer = np.where(compute >= memory, "compute", "memory")
+    return [str(word) for word in np.where(vector > np.maximum(compute, memory), "vector", longer)]
 
 
 def step_mfus(kernels: Table[OperatorRoofline], split: Table[Overlap]) -> Table[StepMfu]:

@@ -83,7 +83,7 @@ VALUES: Mapping[str, Mapping[str, Text]] = {
     "of": RECORDED,
     "by": {**RECORDED, **SIGNS},
     "told_by": SIGNS,
-    "bound": {"compute": _t("compute", "计算"), "memory": _t("memory", "访存")},
+    "bound": {"compute": _t("compute", "计算"), "memory": _t("memory", "访存"), "vector": _t("vector", "Vector")},
     "way": {
         "read": _t("read", "读"),
         "write": _t("write", "写"),

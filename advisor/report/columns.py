@@ -514,6 +514,7 @@ COLUMNS: Mapping[str, Text] = {
     "usual_us": _t("Longest in other steps", "其他 step 的最长停顿"),
     "value": _t("Value", "取值"),
     "vector_share": _t("Vector busy", "Vector 占用率"),
+    "vector_us": _t("Softmax on the vector units", "softmax 的 Vector 耗时下限"),
     "virtual_stages": _t("Virtual stages", "虚拟 stage 数"),
     "wait_us": _t("Wait", "等待"),
     "waited_again_us": _t("Already waited for in another call", "同时在其他调用中的等待"),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import advisor
 from advisor.analysis.rooflines import chip_limits, operator_rooflines, step_mfus
-from advisor.chips import ChipTable
+from advisor.chips import CHIPS, ChipTable
 from advisor.facts.derived import AttentionShape, ChipLimit, OperatorRoofline, OperatorShape, Overlap
 from advisor.facts.observed import Device, Frequency, Kernel
 from advisor.facts.table import Table, read_table
@@ -293,6 +293,71 @@ def test_keys_that_a_query_meets_follow_from_the_operations_that_marks_tell() ->
     assert (row["cube_work"], row["least_side"], row["head_width"]) == ("attention", 2048, 128)
     (row,) = operator_rooflines(*given).rows()
     assert (row["mega_flops"], row["least_side"], row["head_width"]) == (None, None, 128)
+
+
+@pytest.mark.parametrize(
+    ("chip", "half", "widened", "single"),
+    [
+        ("Ascend910B2", 22.1184, 11.0592, 11.0592),  # 48 cores at 1.8 GHz: 128 values of FLOAT16, 64 of FLOAT, twice
+        ("Ascend910B3", 18.432, 9.216, 9.216),
+        ("Ascend910A", 8.192, 4.096, 4.096),  # 32 AI Cores at 1 GHz
+        ("Ascend950", 47, 47, 24),
+        ("NVIDIA H200", None, None, None),
+    ],
+)
+def test_the_peak_of_vector_units_is_cores_times_clock_times_two_operations_of_each_lane(
+    chip: str, half: float | None, widened: float | None, single: float | None
+) -> None:
+    row = limit(Run(chip=chip), "op_type\nMatMulV3")
+    found = [row[f"vector_{name}_tflops"] for name in ("half", "bf16", "float")]
+    assert found == [None if peak is None else pytest.approx(peak) for peak in (half, widened, single)]
+
+
+def test_vector_units_of_a_chip_nobody_names_are_as_many_and_as_quick_as_its_cube_cores_tell() -> None:
+    assert limit(Run(), "op_type cube_mhz\nMatMulV3 43200")["vector_half_tflops"] == pytest.approx(22.1184)
+    assert limit(Run(chip="Ascend310P3"), "op_type\nMatMulV3")["vector_half_tflops"] is None
+
+
+@pytest.mark.parametrize("dtype", ["half", "bf16", "float"])
+def test_an_operation_on_a_value_takes_no_eighth_of_the_time_that_reading_and_writing_it_does(dtype: str) -> None:
+    for chip in CHIPS:
+        if chip.memory_gbps > 0 and (chip.lanes or chip.vector_tflops):
+            row = limit(Run(chip=chip.name), "op_type\nMatMulV3")
+            bytes_ps = 2 * (4 if dtype == "float" else 2) / chip.memory_gbps * 1e3
+            assert 1 / (float(str(row[f"vector_{dtype}_tflops"])) / 2) < bytes_ps / 8
+
+
+@pytest.mark.parametrize(
+    ("head", "dtype", "bound"),
+    [
+        (128, "DT_BF16", "compute"),
+        (32, "DT_BF16", "vector"),  # 4 steps of FLOAT lanes for each score; two products of 32 values
+        (80, "DT_BF16", "compute"),
+        (48, "FLOAT16", "compute"),  # twice as many lanes
+        (16, "FLOAT16", "vector"),
+    ],
+)
+def test_attention_with_narrow_heads_is_bound_by_its_softmax(head: int, dtype: str, bound: str) -> None:
+    """8 heads of 4096 queries and 4096 keys on an Ascend910B2: 4 x head operations for each of the pairs on its cubes,
+    and 4 steps on its vector units, which take two operations of a multiply-add in one."""
+    shape, pairs = f"1,8,4096,{head}", 8 * 4096 * 4096
+    shapes = (
+        "op_type core family input_shapes input_dtypes input_formats output_shapes output_dtypes total_us mean_us\n"
+        f"FlashAttentionScore MIX_AIC attention {shape};{shape};{shape} {dtype};{dtype};{dtype} ND;ND;ND"
+        f" 1,8,4096,8;{shape} FLOAT;{dtype} 900 900"
+    )
+    limits = chip_limits(
+        run_of_ranks(Run(chip="Ascend910B2")), ChipTable(), read_table(Kernel, "op_type\nMatMulV3"), None
+    )
+    (row,) = operator_rooflines(read_table(OperatorShape, shapes), limits).rows()
+    vector = pairs * 4 / (48 * 1800 * (64 if dtype == "DT_BF16" else 128))
+    assert row["compute_us"] == pytest.approx(pairs * 4 * head / (24 * 1800 * 8192))
+    assert (row["vector_us"], row["bound"]) == (pytest.approx(vector), bound)
+    assert row["expected_us"] == pytest.approx(max(row["compute_us"], row["memory_us"], vector))
+
+
+def test_what_vector_units_take_is_said_of_attention_alone() -> None:
+    assert all(row["vector_us"] is None for row in rooflines().values())
 
 
 def test_what_a_grouped_product_of_few_rows_must_load_is_not_known() -> None:

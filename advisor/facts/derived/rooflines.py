@@ -40,6 +40,13 @@ class ChipLimit(Fact):
     int8_tflops: Annotated[float, Number("The same in INT8.")]
     int4_tflops: Annotated[float, Number("The same in INT4.")]
     fp8_tflops: Annotated[float, Number("The same in FP8.")]
+    vector_half_tflops: Annotated[
+        float, Number("Peak of the vector units in FLOAT16, 10^12 operations per second; missing where not known.")
+    ]
+    vector_bf16_tflops: Annotated[
+        float, Number("The same in BF16: where they know no such values, that of FLOAT, to which these are widened.")
+    ]
+    vector_float_tflops: Annotated[float, Number("The same in FLOAT.")]
     cube_cores: Annotated[
         float,
         Count(
@@ -71,8 +78,9 @@ class OperatorRoofline(Fact):
     """What the kernels of one type and shape have to compute and move, against what the chip can do: the rows of
     `operator_shapes`.
 
-    A kernel cannot be quicker than the chip multiplies or moves bytes: the larger of `compute_us` and `memory_us`. What
-    is already in the level-2 cache needs no bandwidth of the memory, so that a share of the bandwidth may exceed 1.
+    A kernel cannot be quicker than the chip multiplies, moves bytes or exponentiates: the largest of `compute_us`,
+    `memory_us` and, of attention, `vector_us`. What is already in the level-2 cache needs no bandwidth of the memory,
+    so that a share of the bandwidth may exceed 1.
     """
 
     table = "operator_rooflines"
@@ -162,6 +170,7 @@ class OperatorRoofline(Fact):
     picks_last: Annotated[bool, Flag("A Gather along the last axis of its input, as in `operator_shapes`.")]
     step_share: Annotated[float, Share("Part of the step.")]
     mac_share: Annotated[float, Share("Cube busy, weighted by time.")]
+    vector_share: Annotated[float, Share("Vector unit busy, weighted by time.")]
     mte2_share: Annotated[float, Share("Loading busy, weighted by time.")]
     mega_flops: Annotated[float, Number("Operations of the cube unit in one, in millions, padding included.")]
     moved_bytes: Annotated[
@@ -178,6 +187,13 @@ class OperatorRoofline(Fact):
         float, Share("The most of the peak that products reach on this chip, as in `chip_limits`.")
     ]
     memory_us: Annotated[float, Us("What its bytes take at the full bandwidth of the device memory.")]
+    vector_us: Annotated[
+        float,
+        Us(
+            "Of attention: what its softmax takes the vector units at their peak, four operations for each pair of a "
+            "query and a key, the least there can be. Missing of others: bytes take them longer than values."
+        ),
+    ]
     most_memory_us: Annotated[
         float,
         Us(
@@ -188,7 +204,13 @@ class OperatorRoofline(Fact):
     ]
     mfu: Annotated[float, Share("Part of the peak that it uses (model FLOPs utilisation).")]
     bandwidth_share: Annotated[float, Share("Part of the bandwidth that it uses.")]
-    expected_us: Annotated[float, Us("The larger of `compute_us` and `memory_us`; missing unless both are known.")]
+    expected_us: Annotated[
+        float,
+        Us(
+            "The largest of `compute_us`, `memory_us` and, where it is known, `vector_us`; missing unless the first "
+            "two are known."
+        ),
+    ]
     roofline_share: Annotated[float, Share("`expected_us` over its mean duration.")]
     best_share: Annotated[
         float,
@@ -197,7 +219,9 @@ class OperatorRoofline(Fact):
             "of their time left aside."
         ),
     ]
-    bound: Annotated[str, Key("`compute` or `memory`: which of the two takes longer; missing unless both are known.")]
+    bound: Annotated[
+        str, Key("`compute`, `memory` or `vector`: which of them takes longest; missing unless `expected_us` is known.")
+    ]
 
 
 class StepMfu(Fact):

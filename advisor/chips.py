@@ -91,10 +91,13 @@ CUBE_OF_A2 = {**_CUBE, "BF16": 4096, "INT4": 16384, "FLOAT": 1024}
 quarter of its FLOAT16 and what the vector cores add. What HF32 reaches is said nowhere.
 """
 LANES_OF_ASCEND = {"FLOAT16": 128, "FLOAT": 64}
+_LINKS_OF_910A = {"HCCS": 18.0, "RDMA": 12.5}
+"""`StandardBandWidth` of msprof for this chip (`CHIP_V2_1_0`), against which it counts the use of bandwidth; public
+captures reach 16 to 19 over HCCS. Its 20 of PCIE is held against nothing, for no capture is there to tell."""
 _LINKS_OF_A2 = {"RDMA": 25.0}
-"""The port of 200 Gb/s: `A2_INTERCONNECT` of msmodeling, and public captures reach 24. It gives HCCS
-196 GB/s to seven peers too, 28 each, and SIO of Atlas A3 224: public captures of HCCS reach 16 to 19, and none of SIO
-is there to tell, so nothing is held against those.
+"""The port of 200 Gb/s: msprof (`CHIP_V4_1_0`) and `A2_INTERCONNECT` of msmodeling, and public captures reach 24. Both
+give HCCS 28 (196 to seven peers), and msmodeling SIO of Atlas A3 224: public captures of HCCS reach 16 to 19, and none
+of SIO is there to tell, so nothing is held against those.
 """
 _V100 = {"FLOAT16": 125.0, "FLOAT": 15.7}
 _A100 = {"FLOAT16": 312.0, "BF16": 312.0, "FLOAT": 19.5, "INT8": 624.0}
@@ -126,7 +129,17 @@ def _of_220(
 
 CHIPS = (
     # 32768 MB: device-configmap.yaml of https://github.com/Project-HAMi/HAMi
-    Chip("Ascend910A", "", 1000.0, 32 * _GIB, 32, l2_bytes=32 * _MIB, macs=_CUBE, lanes=LANES_OF_ASCEND),
+    Chip(
+        "Ascend910A",
+        "",
+        1000.0,
+        32 * _GIB,
+        32,
+        l2_bytes=32 * _MIB,
+        links=_LINKS_OF_910A,
+        macs=_CUBE,
+        lanes=LANES_OF_ASCEND,
+    ),
     # the family of Atlas A2: 32 and 64 GB. Bandwidth of all: 1.6 and 0.8 TB/s in device.py of msmodeling, which counts
     # in 1024^4 bytes where others count in 10^12
     _of_220("Ascend910B", "", 1500.0, math.nan, cores=20, gbps=800.0, l2=96),

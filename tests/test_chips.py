@@ -89,6 +89,14 @@ def test_every_chip_has_one_way_to_its_peak() -> None:
         assert not chip.macs or (chip.cube_cores > 0 and chip.nominal_mhz > 0)
 
 
+@pytest.mark.parametrize(
+    ("chip", "links"),
+    [("Ascend910A", {"HCCS": 18, "RDMA": 12.5}), ("Ascend910B3", {"RDMA": 25}), ("Ascend910_9392", {})],
+)
+def test_each_kind_of_link_has_a_rate_of_its_own_where_captures_bear_it_out(chip: str, links: dict[str, float]) -> None:
+    assert TABLE.known_of(chip).links == links
+
+
 def test_what_has_no_source_is_not_guessed() -> None:
     assert (
         TABLE.known_of("Ascend910B4-1").memory_bytes == 2 * TABLE.known_of("Ascend910B4").memory_bytes == 64 * 1024**3

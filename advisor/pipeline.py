@@ -229,7 +229,7 @@ def judge_profile(
         split=None if splits is None else _split_of_profile(profile, splits),
         account=_account_of_profile(profile),
         peak_memory_bytes=_peak_memory(profile),
-        findings=_with_places(profile, run, catalog, rank_findings(doubted, catalog)),
+        findings=_with_places(profile, run, catalog, rank_findings(doubted, catalog, run.ranks)),
         outcomes=tuple(outcomes),
         rules=tuple(rule.info(run) for rule in catalog.rules),
         exhibits=shown,

@@ -21,7 +21,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -73,10 +73,13 @@ class Rules(Protocol):
     def rules(self) -> Sequence[Explaining]: ...
 
 
-def rank_findings(findings: Iterable[Finding], catalog: Rules) -> tuple[Finding, ...]:
-    """The findings in the order of a report, causes and symptoms linked by fingerprint."""
+def rank_findings(findings: Iterable[Finding], catalog: Rules, captured: Collection[int] = ()) -> tuple[Finding, ...]:
+    """The findings in the order of a report, causes and symptoms linked by fingerprint.
+
+    `captured` are all ranks of the run, those without a finding too; what all of them have alike is known by these.
+    """
     ordered = sorted(findings, key=_order_alone)
-    symptoms, causes = _link_findings(ordered, catalog)
+    symptoms, causes = _link_findings(ordered, catalog, captured)
     ready, guessed = _find_ready(ordered, catalog), _find_guessed(ordered, catalog)
     lineup = _Lineup(ordered, symptoms, causes, seen_by_chance(ordered), ready, guessed)
     first = {
@@ -118,7 +121,9 @@ def _order_alone(finding: Finding) -> tuple[int, float, float, int, str, str, st
     return -tier, -share, -us, -finding.severity, finding.rule, subject, finding.fingerprint
 
 
-def _link_findings(findings: Sequence[Finding], catalog: Rules) -> tuple[CauseLinks, CauseLinks]:
+def _link_findings(
+    findings: Sequence[Finding], catalog: Rules, captured: Collection[int]
+) -> tuple[CauseLinks, CauseLinks]:
     """Symptoms and causes of each finding, by position. Links that would close a circle are left out."""
     names = {old: rule.id for rule in catalog.rules for old in rule.formerly}
     explains = {rule.id: {names.get(name, name) for name in rule.explains} for rule in catalog.rules}
@@ -129,11 +134,14 @@ def _link_findings(findings: Sequence[Finding], catalog: Rules) -> tuple[CauseLi
     reach = _levels_of_rules(explains)
     reasons = {rule.id: rule.own_reason for rule in catalog.rules if rule.own_reason}
     explained = [not _tells(finding, reasons.get(finding.rule)) for finding in findings]
+    alike = [_is_input_of_all_alike(finding, captured) for finding in findings]
     symptoms: dict[int, list[int]] = {number: [] for number in range(len(findings))}
     causes: dict[int, list[int]] = {number: [] for number in range(len(findings))}
     for number, finding in enumerate(findings):
         for name in sorted(explains.get(finding.rule, ())):
-            for other in by_rule.get(name, ()) if reach.get(finding.rule, 0) > reach.get(name, 0) else ():
+            if reach.get(finding.rule, 0) <= reach.get(name, 0) or (alike[number] and name.startswith(_OF_MEETINGS)):
+                continue
+            for other in by_rule.get(name, ()):
                 if explained[other] and _can_explain(finding, findings[other], ranks[number], ranks[other]):
                     causes[other].append(number)
     for other, found in causes.items():
@@ -152,6 +160,9 @@ def _tells(finding: Finding, name: str | None) -> bool:
 
 _COMES_LAST = "ranks/late-rank"
 """Of a group with a slow rank others may come last to where groups meet; one with a reason of its own has that."""
+_OF_INPUT, _OF_MEETINGS = "io/", "comm/"
+_IN_SOME_STEPS = "some_steps"
+"""Evidence of what is found in few of the steps, in which ranks may take turns."""
 _OF_ONE_RANK = ("host/", "io/", "memory/", "compute/")
 """Categories of what a host, its allocator or the kernels of a device do: it shows on the ranks of these alone."""
 
@@ -176,6 +187,14 @@ def _can_explain(cause: Finding, symptom: Finding, here: set[int], there: set[in
         makes_up = 0 < symptom.saving.us <= cause.extra_us_on(there) * TOLD_APART
         return bool(here & there) and (makes_up or _is_mostly_seen_on(there, cause))
     return bool(here & there)
+
+
+def _is_input_of_all_alike(finding: Finding, captured: Collection[int]) -> bool:
+    """Whether all captured ranks wait for input alike in every step: then none of them keeps another waiting."""
+    if not finding.rule.startswith(_OF_INPUT) or _tells(finding, _IN_SOME_STEPS):
+        return False
+    us = [finding.us_by_rank.get(rank, 0.0) for rank in captured]
+    return len(us) > 1 and 0 < max(us) <= min(us) * TOLD_APART
 
 
 def _is_mostly_seen_on(ranks: set[int], finding: Finding) -> bool:

@@ -255,6 +255,32 @@ def test_what_holds_up_a_host_shows_in_the_communication_of_the_ranks_that_wait(
     assert order(there, **explains) == ["free-time", "pause"]  # what its own host does not do
 
 
+@pytest.mark.parametrize(
+    ("waits", "some_steps", "linked"),
+    [
+        ({0: 100, 1: 97, 2: 103}, None, False),
+        ({0: 100, 1: 60, 2: 103}, None, True),
+        ({0: 100, 1: 97}, None, True),
+        ({0: 100, 1: 97, 2: 103}, 1, True),
+    ],
+)
+def test_input_that_all_ranks_wait_for_alike_explains_no_wait_among_them(
+    waits: dict[int, float], some_steps: int | None, *, linked: bool
+) -> None:
+    """In few of the steps they may wait in turn, and then each keeps the others waiting."""
+    rules = Rules((Rule("io/loader", ("comm/waiting", "host/late")), Rule("comm/waiting"), Rule("host/late")))
+    loader = finding("io/loader", 0.1).model_copy(
+        update={
+            "seen": tuple(Place(rank=rank, saving_us=us) for rank, us in waits.items()),
+            "evidence": (Evidence(name="some_steps", value=some_steps),),
+        }
+    )
+    found = [loader, finding("comm/waiting", 0.2), finding("host/late", 0.2, ranks=(0,))]
+    causes = {one.rule: one.causes for one in rank_findings(found, rules, captured=range(3))}
+    assert causes["comm/waiting"] == ((loader.fingerprint,) if linked else ())
+    assert causes["host/late"] == (loader.fingerprint,)
+
+
 def test_what_is_wrong_with_one_rank_does_not_explain_what_is_wrong_with_another() -> None:
     explains = {"port": ("ranks/link", "ranks/late-rank")}
     found = [finding("ranks/port", 0.24, ranks=(24, 25)), finding("ranks/link", 0.26, ranks=(2, 5))]

@@ -252,7 +252,7 @@ class _Lineup(Struct, frozen=True):
     symptoms: CauseLinks
     causes: CauseLinks
     chance: frozenset[str] = frozenset()
-    """Fingerprints of causes that what is left of a file may show by chance."""
+    """Fingerprints of findings that what is left of a file may show by chance."""
     ready: frozenset[str] = frozenset()
     """Fingerprints of causes whose first remedy is there to be copied."""
     guessed: frozenset[str] = frozenset()
@@ -261,9 +261,15 @@ class _Lineup(Struct, frozen=True):
     def stands_above(self, cause: int, other: int) -> bool:
         """Whether a cause stands above what it explains."""
         explained = self.findings[other]
+        if self._is_chance_alone(cause, other):
+            return False
         if explained.is_symptom or explained.worth.us <= 0:
             return True
         return not self.findings[cause].is_slight and not self._wins_too_little(cause, other)
+
+    def _is_chance_alone(self, cause: int, other: int) -> bool:
+        """Whether a cause may be seen by chance, and what it explains is sure."""
+        return self.findings[cause].fingerprint in self.chance and self.findings[other].fingerprint not in self.chance
 
     def _wins_too_little(self, cause: int, other: int) -> bool:
         """Whether a cause is too little to be fixed first, or for what it explains, and that is not."""
@@ -281,7 +287,8 @@ class _Lineup(Struct, frozen=True):
         tier, share, us = _weight_of_finding(finding)
         tier = _CHANCE if finding.fingerprint in self.chance else tier
         if finding.is_symptom:
-            return (_EXPLAINED if self.causes[number] else tier), share, us
+            explained = any(not self._is_chance_alone(cause, number) for cause in self.causes[number])
+            return (_EXPLAINED if explained else tier), share, us
         if tier == _ACT and finding.severity == Severity.info and us <= 0:
             return _CHANCE, share, us
         if us > 0 or tier not in (_ACT, _CHANCE):
@@ -304,7 +311,8 @@ class _Lineup(Struct, frozen=True):
         while todo:
             at = todo.pop()
             for other in self.symptoms[at]:
-                lifts = not self.findings[other].is_symptom and not self._wins_too_little(at, other)
+                lifts = not (self.findings[other].is_symptom or self._is_chance_alone(at, other))
+                lifts = lifts and not self._wins_too_little(at, other)
                 if lifts and other not in reached:
                     reached.add(other)
                     todo.append(other)

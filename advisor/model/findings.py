@@ -280,18 +280,28 @@ def is_grave_doubt(finding: Finding) -> bool:
 
 
 def seen_by_chance(findings: Iterable[Finding]) -> frozenset[str]:
-    """Fingerprints of the causes that may be causes of what is left of a capture alone; symptoms stay as seen.
+    """Fingerprints of the findings that may be of what is left of a capture alone; symptoms stay as seen, unless most
+    rows of a table that they are measured by are gone, or nothing of the capture can be trusted.
 
     What a finding says is taken at its worst place: where that is on a rank whose files are whole, or such a rank has
     at least half as much to win, it is no chance.
     """
     found = tuple(findings)
-    grave = {one.fingerprint: {place.rank for place in one.seen} for one in found if is_grave_doubt(one)}
+    grave = {one.fingerprint: one for one in found if is_grave_doubt(one)}
     return frozenset(
         one.fingerprint
         for one in found
-        if not one.is_symptom and any(_rests_on(one, grave[name]) for name in one.doubted_by if name in grave)
+        if any(
+            _rests_on(one, {place.rank for place in grave[name].seen})
+            for name in one.doubted_by
+            if name in grave and (not one.is_symptom or _spoils_sums(grave[name]))
+        )
     )
+
+
+def _spoils_sums(doubt: Finding) -> bool:
+    """Whether a grave doubt leaves nothing of how time was measured: rows are gone, or all of the capture is odd."""
+    return "of" in doubt.subject or doubt.severity >= Severity.high
 
 
 def _rests_on(finding: Finding, ranks: Collection[int | None]) -> bool:

@@ -144,6 +144,13 @@ def test_a_cause_in_what_is_left_of_a_file_stands_behind_the_others(severity: Se
     assert order([doubted, finding("host/b", 0.1), lost]) == wanted
 
 
+def test_what_is_sure_stands_above_a_cause_of_it_that_may_be_chance() -> None:
+    lost = finding("capture/lost", severity=Severity.medium)
+    doubted = finding("ranks/a", 0.4).model_copy(update={"doubted_by": (lost.fingerprint,)})
+    found = [doubted, finding("host/b", 0.3), finding("comm/time", 0.2), finding("host/c", 0.05), lost]
+    assert order(found, a=("host/b", "comm/time")) == ["b", "time", "c", "a", "lost"]
+
+
 @pytest.mark.parametrize(("ranks", "wanted"), [((1, 0), ["a", "b"]), ((0, 1), ["b", "a"]), ((), ["b", "a"])])
 def test_a_cause_that_is_worst_on_a_rank_whose_files_are_whole_keeps_its_place(
     ranks: tuple[int, ...], wanted: list[str]

@@ -182,6 +182,30 @@ def test_a_cause_seen_in_what_is_left_of_a_file_does_not_lead(severity: Severity
     assert said.first.rule == first
 
 
+@pytest.mark.parametrize(("table", "kind", "first"), [("kernels", "record", "capture/lost"), ("", "look", "host/idle")])
+def test_idle_time_that_kernels_left_out_of_a_file_leave_does_not_lead(table: str, kind: str, first: str) -> None:
+    """What else makes the capture doubtful lets stand what was measured: a cut timeline the sums of its kernels."""
+    lost = _finding("capture/lost").model_copy(update={"subject": {"of": table} if table else {}})
+    idle = _finding("host/idle", 0.5, restated=0.6).model_copy(update={"doubted_by": ("capture/lost",)})
+    said = _said(_diagnosis(idle, lost))
+    assert said.kind == kind
+    assert said.first is not None
+    assert said.first.rule == first
+
+
+def test_what_may_be_chance_neither_folds_what_is_sure_nor_hides_the_finding_that_leads() -> None:
+    apart = _finding("capture/ranks-apart")
+    rank = _finding("ranks/slow", 0.5, symptoms=("host/python",)).model_copy(
+        update={"doubted_by": ("capture/ranks-apart",)}
+    )
+    python = _finding("host/python", 0.45, causes=("ranks/slow",))
+    diagnosis = _diagnosis(rank, python, apart)
+    said = _said(diagnosis)
+    assert said.first is not None
+    assert said.first.rule == "host/python"
+    assert folded_under(diagnosis) == {}
+
+
 def test_a_small_cause_leads_its_large_symptom_and_what_stays_unexplained_is_said() -> None:
     cause = _finding("env/queue", 0.02, symptoms=("host/idle",))
     said = _said(_diagnosis(cause, _finding("host/idle", 0.25, restated=0.3, causes=("env/queue",))))

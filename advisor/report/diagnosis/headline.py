@@ -147,8 +147,7 @@ def first_findings(diagnosis: Diagnosis, aside: Collection[str] = ()) -> tuple[L
     chance = seen_by_chance(diagnosis.findings)
     trusted = [one for one in diagnosis.findings if one.fingerprint not in chance]
     worth = [one.fingerprint for one in trusted if _is_worth_acting(one, restating, stepless=diagnosis.split is None)]
-    leading = {name: _unpriced_cause(folded.get(name, name), diagnosis) for name in worth}
-    names = dict.fromkeys(name if cause in chance else cause for name, cause in leading.items())
+    names = dict.fromkeys(_unpriced_cause(folded.get(name, name), diagnosis, chance) for name in worth)
     names = names or dict.fromkeys(one.fingerprint for one in diagnosis.findings if is_grave_doubt(one))
     names = names or dict.fromkeys(one.fingerprint for one in trusted if one.may_weigh_much)
     found = [by_name[name] for name in names if name not in aside]
@@ -158,11 +157,11 @@ def first_findings(diagnosis: Diagnosis, aside: Collection[str] = ()) -> tuple[L
     return kind, tuple(finding for finding in found if _headline_kind(finding) == kind)
 
 
-def _unpriced_cause(name: str, diagnosis: Diagnosis) -> str:
+def _unpriced_cause(name: str, diagnosis: Diagnosis, chance: Collection[str]) -> str:
     """The cause without an estimate that stands above a finding and explains it: worth what that one wins."""
     above = takewhile(lambda one: one.fingerprint != name, diagnosis.findings)
-    causes = diagnosis.by_fingerprint[name].causes
-    found = (one for one in above if one.fingerprint in causes and one.may_weigh_much)
+    causes = {*diagnosis.by_fingerprint[name].causes}
+    found = (one for one in above if one.fingerprint in causes.difference(chance) and one.may_weigh_much)
     return next((one.fingerprint for one in found if not one.rule.startswith("capture/")), name)
 
 
@@ -193,10 +192,14 @@ def _say_unexplained(diagnosis: Diagnosis, lead: Finding, cards: Sequence[Card],
     """
     by_name = diagnosis.by_fingerprint
     unpriced = {name for name, one in by_name.items() if one.may_weigh_much}
+    chance = seen_by_chance(diagnosis.findings)
     left = [
         (unexplained_part(symptom, (by_name[name] for name in symptom.causes if name in by_name)).share, card)
         for symptom, card in zip(diagnosis.findings, cards, strict=True)
-        if symptom.is_symptom and symptom is not lead and unpriced.isdisjoint(symptom.causes)
+        if symptom.is_symptom
+        and symptom is not lead
+        and symptom.fingerprint not in chance
+        and unpriced.isdisjoint(symptom.causes)
     ]
     share, card = max(left, key=lambda entry: entry[0], default=(0.0, None))
     if card is None or share <= max(MUCH, lead.saving.share):

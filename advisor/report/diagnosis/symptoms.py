@@ -5,7 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from advisor.model.findings import TOLD_APART, Diagnosis, Finding, Occurrence, RuleInfo, unexplained_part
+from advisor.model.findings import (
+    TOLD_APART,
+    Diagnosis,
+    Finding,
+    Occurrence,
+    RuleInfo,
+    seen_by_chance,
+    unexplained_part,
+)
 from advisor.model.run import Run
 
 _ALIKE = 1.005
@@ -39,25 +47,29 @@ def symptom_fingerprints(diagnosis: Diagnosis) -> frozenset[str]:
 def folded_under(diagnosis: Diagnosis) -> Mapping[str, str]:
     """By fingerprint of an explained symptom, or of a finding that wins what its cause wins: the highest such cause.
 
-    Its time is the same time, so it is shown there and not as a finding of its own.
+    Its time is the same time, so it is shown there and not as a finding of its own. What may be chance explains nothing
+    that is sure.
     """
+    chance = seen_by_chance(diagnosis.findings)
     place = {finding.fingerprint: number for number, finding in enumerate(diagnosis.findings)}
     restating = symptom_fingerprints(diagnosis)
     rules = {rule.id: rule for rule in diagnosis.rules}
     folded: dict[str, str] = {}
     for finding in diagnosis.findings:
+        known = [
+            name for name in finding.causes if name in place and (name not in chance or finding.fingerprint in chance)
+        ]
         causes = sorted(
             (place[name], name)
-            for name in finding.causes
-            if name in place
-            and (
+            for name in known
+            if (
                 finding.fingerprint in restating
                 or _is_included(finding, diagnosis.findings[place[name]], rules)
                 or _win_the_same(finding, diagnosis.findings[place[name]], diagnosis.run)
             )
         )
         if not causes and finding.rule.startswith(_OF_WAITS):
-            apart = [one for one in finding.causes if one in place and one not in folded]
+            apart = [one for one in known if one not in folded]
             causes = _causes_together(finding, [diagnosis.findings[place[name]] for name in apart], place)
         if causes:
             folded[finding.fingerprint] = causes[0][1]

@@ -43,6 +43,8 @@ def test_a_terminal_says_once_what_it_does_not_list(language: Language) -> None:
     listed, short = (document_text(diagnosis_summary(doubtful(), language, top)) for top in (5, 2))
     assert listed.count(LOST.title.say(language)) == 1
     assert short.count(LOST.title.say(language)) == short.count(CUT.title.say(language)) == 1
+    numbered = {"en": "Finding 3: ", "zh": "问题 3："}[language] + LOST.title.say(language)
+    assert numbered in short, "as the findings above name it"
     assert short.index(LOST.title.say(language)) < short.index(CUT.title.say(language))
 
 

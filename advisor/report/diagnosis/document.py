@@ -175,7 +175,8 @@ class DiagnosisBlocks(Phrases):
         if links:
             yield quiet_line(self.label("doubts"), begins=True)
             yield from bullet_list(
-                toned((TextPiece(f"{name} · "), *links[name]), "quiet") for name in sorted(links, key=order_of)
+                toned((*self.said("finding_says", number=name), *links[name]), "quiet")
+                for name in sorted(links, key=order_of)
             )
 
     def split(self) -> Iterator[SplitBlock]:

@@ -14,6 +14,7 @@ from advisor.analysis import host, replay
 from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.copy_directions import copied_in_calls
 from advisor.analysis.device import DeviceTimeline, build_timeline
+from advisor.analysis.fetch_work import own_work_in_fetches
 from advisor.analysis.grouping import group_by
 from advisor.analysis.handovers import calls_operators, with_queue
 from advisor.analysis.intervals import Spans, covered_ns, span_at, union_of_sets
@@ -139,7 +140,7 @@ def _of_rank(
         rounds = rounds_of_calls(table, rank)
     seen = _prepared(msgspec.structs.replace(seen, engine_ns=rounds))
     if links is None or not len(links):
-        alone = [_with_directions(_holdups_of_kind(seen, name), name, seen, device) for name in seen.kinds]
+        alone = [_with_insides(_holdups_of_kind(seen, name), name, seen, device) for name in seen.kinds]
         told = [r.having(lost_us=_within_room(r["idle_us"], room_us)) for r in alone]
         return Table.concat(Holdup, [r.take(r["calls"] > 0) for r in told])
     reliefs = {name: _relief_of_kind(seen, name) for name in seen.kinds}
@@ -157,14 +158,17 @@ def _of_rank(
     waits = reliefs["synchronise"]
     lost["synchronise"] = lost["read"] if same else _lost_us_per_cell(seen, *waits, plain, room_us=room_us)
     rows = [_holdups_of_kind(seen, name).having(lost_us=lost[name]) for name in seen.kinds]
-    rows = [_with_directions(part, name, seen, device) for part, name in zip(rows, seen.kinds, strict=True)]
+    rows = [_with_insides(part, name, seen, device) for part, name in zip(rows, seen.kinds, strict=True)]
     rows += [_unqueued_holdup(seen, room_us)] if calls_operators(seen) and not len(seen.replayed.queue.start) else []
     with_calls_or_losses = (part.take((part["calls"] > 0) | (part["lost_us"] > 0)) for part in rows)
     return Table.concat(Holdup, [*with_calls_or_losses, _other_holdups(seen, reliefs, room_us)])
 
 
-def _with_directions(part: Table[Holdup], name: str, seen: ReplayedRank, device: DeviceTimeline) -> Table[Holdup]:
-    """Blocking copies with their time on the device and the part that goes to the host; others as they are."""
+def _with_insides(part: Table[Holdup], name: str, seen: ReplayedRank, device: DeviceTimeline) -> Table[Holdup]:
+    """Blocking copies with their time on the device and the part that goes to the host, fetches with the work of this
+    process in them; others as they are."""
+    if name == "data_loader":
+        return part.having(own_work_us=own_work_in_fetches(seen))
     if name != "blocking_copy":
         return part
     copied_us, share = copied_in_calls(seen, device)

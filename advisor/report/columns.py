@@ -353,6 +353,7 @@ COLUMNS: Mapping[str, Text] = {
     "output_share": _t("Queue behind it, filled", "后级队列占用率"),
     "overlapped_us": _t("Overlapped communication", "已掩盖通信"),
     "own_us": _t("Own", "自身"),
+    "own_work_us": _t("Work of this process", "本进程自身的工作"),
     "p2p": _t("Point to point", "点对点"),
     "pace": _t("Relative to the same elsewhere", "与他卡同类算子之比"),
     "packet_bytes": _t("Packet size", "包大小"),

@@ -241,6 +241,14 @@ class Holdup(Fact):
             "these kinds but the last, against a host that launches early enough except after it waited."
         ),
     ]
+    own_work_us: Annotated[
+        float,
+        Us(
+            "For `data_loader`: the part in which the fetching thread itself ran operators, or Python functions that "
+            "wait for nobody, as to unpack what workers sent; where no Python was recorded the least it can be. "
+            "Missing where nothing was recorded inside."
+        ),
+    ]
     copied_us: Annotated[
         float, Us("For `blocking_copy`: how long copies run on the device during these calls; missing where none does.")
     ]

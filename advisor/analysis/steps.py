@@ -27,7 +27,7 @@ def step_spans(split: Table[Overlap]) -> Table[StepSpan]:
     first = np.append(True, changes)[: len(split)]
     last = np.append(changes, True)[: len(split)]
     span = split["span_us"]
-    neighbour = np.where(first, np.append(span[1:], np.nan), np.append(np.nan, span[:-1]))[: len(split)]
+    between = np.where(first | last, np.nan, span)
     return Table.build(
         StepSpan,
         rank=split["rank"],
@@ -36,7 +36,8 @@ def step_spans(split: Table[Overlap]) -> Table[StepSpan]:
         span_us=span,
         typical_us=ranks.medians_of_others(span),
         edge=((first | last) & ~_between_equals(ranks, span)).astype(np.int8),
-        neighbour_us=np.where(first & last, np.nan, neighbour),
+        shortest_between_us=ranks.smallest(between)[ranks.of],
+        longest_between_us=ranks.largest(between)[ranks.of],
     )
 
 

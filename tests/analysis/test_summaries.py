@@ -164,6 +164,9 @@ def test_steps_are_set_against_the_median_of_the_others(rows):
         others = mine[: row["step"]] + mine[row["step"] + 1 :]
         assert row["typical_us"] == (statistics.median(others) if others else None)
         assert row["steps"] == len(mine)
+        between = mine[1:-1]
+        assert row["shortest_between_us"] == min(between, default=None)
+        assert row["longest_between_us"] == max(between, default=None)
         if len(mine) != 3:
             assert row["edge"] == (row["step"] in (0, len(mine) - 1))
 

@@ -292,10 +292,10 @@ class StepSpan(Fact):
             "and the one between them is longer."
         ),
     ]
-    neighbour_us: Annotated[
-        float,
-        Us("Length of the neighbouring step: the one before, else the one after; missing when there is no other."),
+    shortest_between_us: Annotated[
+        float, Us("The shortest step of the rank between its first and its last; missing when there is none.")
     ]
+    longest_between_us: Annotated[float, Us("The longest of these.")]
 
 
 class LeftOutStep(Fact):

@@ -161,8 +161,11 @@ def _tells(finding: Finding, name: str | None) -> bool:
 _COMES_LAST = "ranks/late-rank"
 """Of a group with a slow rank others may come last to where groups meet; one with a reason of its own has that."""
 _OF_INPUT, _OF_MEETINGS = "io/", "comm/"
+_OF_DIFFERENCES = "host/step-jitter"
+"""What is told of steps that differ."""
 _IN_SOME_STEPS = "some_steps"
-"""Evidence of what is found in few of the steps, in which ranks may take turns."""
+"""The piece of evidence that says in how many steps a cost is had, of a rule that knows; missing where in all alike. In
+few of the steps ranks may take turns."""
 _OF_ONE_RANK = ("host/", "io/", "memory/", "compute/")
 """Categories of what a host, its allocator or the kernels of a device do: it shows on the ranks of these alone."""
 
@@ -173,8 +176,10 @@ def _can_explain(cause: Finding, symptom: Finding, here: set[int], there: set[in
     A rank that is late, by its host or its kernels, shows on the ranks that wait for it, not on itself; but what hosts
     or kernels do on other ranks too does not come from it, except where more than twice what the others have is that
     rank's alone. Nor does what all ranks have alike make one of them late, unless that is what it has more of, nor does
-    what is wrong with one rank or its links show on those of others.
+    what is wrong with one rank or its links show on those of others. What costs all steps alike makes none longer.
     """
+    if symptom.rule == _OF_DIFFERENCES and _is_of_all_steps(cause):
+        return False
     if not here or not there:
         return True
     if cause.rule.startswith("ranks/") and symptom.rule.startswith("ranks/") and symptom.rule != _COMES_LAST:
@@ -195,6 +200,11 @@ def _is_input_of_all_alike(finding: Finding, captured: Collection[int]) -> bool:
         return False
     us = [finding.us_by_rank.get(rank, 0.0) for rank in captured]
     return len(us) > 1 and 0 < max(us) <= min(us) * TOLD_APART
+
+
+def _is_of_all_steps(cause: Finding) -> bool:
+    """Whether a cause says in how many steps it costs, where not in all of them, and names none."""
+    return any(one.name == _IN_SOME_STEPS and one.value is None for one in cause.evidence)
 
 
 def _is_mostly_seen_on(ranks: set[int], finding: Finding) -> bool:

@@ -316,6 +316,18 @@ def test_what_has_a_reason_of_its_own_is_explained_by_nothing_else(batches: int 
     assert len(found["pipeline/bubble"].causes) == (batches is None)
 
 
+@pytest.mark.parametrize("steps", [3, None])
+def test_what_costs_all_steps_alike_does_not_explain_that_they_differ(steps: int | None) -> None:
+    rules = Rules((Rule("io/loader", ("host/step-jitter", "host/idle")), Rule("host/step-jitter"), Rule("host/idle")))
+    loader = finding("io/loader", 0.2, ranks=(0,)).model_copy(
+        update={"evidence": (Evidence(name="some_steps", value=steps),)}
+    )
+    others = [finding(name, 0.1, ranks=(0,)) for name in ("host/step-jitter", "host/idle")]
+    found = {one.rule: one for one in rank_findings([loader, *others], rules)}
+    assert len(found["host/step-jitter"].causes) == (steps is not None)
+    assert found["host/idle"].causes == (loader.fingerprint,)
+
+
 def test_a_late_rank_is_a_cause_on_the_ranks_that_wait_for_it() -> None:
     late, waiting = finding("ranks/late", 0.1, ranks=(3,)), finding("comm/w", 0.2, ranks=(0, 1, 2))
     found = rank_findings([waiting, late], Rules((Rule("ranks/late", ("comm/w",)), Rule("comm/w"))))

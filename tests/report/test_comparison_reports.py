@@ -85,7 +85,12 @@ def test_the_verdict_says_how_much_slower_through_what_and_how_many_findings() -
     [
         ("faster", "A step takes 117 ms, 14.0 ms less than before (131 ms, −11 %).", "快 14.0 ms"),
         ("the same", "A step takes as long as before, within noise: 117 ms before, 117 ms after.", "没有超出正常波动"),
-        ("one step", "A step takes as long as before, within noise: 117 ms before, 131 ms after.", "没有超出正常波动"),
+        (
+            "one step",
+            "A step took 117 ms before and takes 131 ms after; steps differ by so much, or so few were recorded, "
+            "that this may be noise.",
+            "这一变化可能只是波动",
+        ),
         ("no time", "The step time is not known on both sides: only the findings are compared.", "只能比较问题"),
         (
             "window beside step",

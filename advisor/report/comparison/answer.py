@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from advisor.comparison.conditions import conditions_between
-from advisor.comparison.noise import Noise
+from advisor.comparison.noise import WIDE, Noise
 from advisor.messages.text import HOLE, Language
 from advisor.model.comparison import STATUSES, Comparison, Moved, Shift
 from advisor.model.findings import Confidence
@@ -64,8 +64,9 @@ def _verdict_says(step: Shift | None, comparison: Comparison, language: Language
 
 def _step_says(step: Shift, comparison: Comparison, language: Language) -> str:
     times_of = compared_times(comparison)
+    said = "unsure" if step.status == "same" and _is_large(step) else step.status
     return say(
-        step.status if times_of == "step" else f"{step.status}_window",
+        said if times_of == "step" else f"{said}_window",
         language,
         times_of,
         before=show_value(step.before_us, "us"),
@@ -73,6 +74,11 @@ def _step_says(step: Shift, comparison: Comparison, language: Language) -> str:
         delta=show_value(abs(step.delta_us), "us"),
         percent=percent_change(step.before_us, step.after_us),
     )
+
+
+def _is_large(step: Shift) -> bool:
+    """Whether it differs by more than may go unnoticed: then nobody should read that nothing changed."""
+    return abs(step.delta_us) > WIDE * max(step.before_us, step.after_us)
 
 
 def _say_main_entries(step: Shift | None, comparison: Comparison, language: Language) -> Prose:

@@ -35,6 +35,11 @@ WORDS: Mapping[str, Text] = {
         "A step takes as long as before, within noise: {before} before, {after} after.",
         "单步耗时没有超出正常波动的变化：之前 {before}，之后 {after}。",
     ),
+    "unsure": _t(
+        "A step took {before} before and takes {after} after; steps differ by so much, or so few were recorded, that "
+        "this may be noise.",
+        "单步耗时之前为 {before}，之后为 {after}；step 之间波动过大，或采集的 step 过少，这一变化可能只是波动。",
+    ),
     "not comparable": _t(
         "A step took {before} before and takes {after} after; whether the job itself changed cannot be told.",
         "单步耗时之前为 {before}，之后为 {after}，但无法判断任务本身是否有变化。",
@@ -50,6 +55,11 @@ WORDS: Mapping[str, Text] = {
     "same_window": _t(
         "{the_step} takes as long as before, within noise: {before} before, {after} after.",
         "{the_step}没有超出正常波动的变化：之前 {before}，之后 {after}。",
+    ),
+    "unsure_window": _t(
+        "{the_step} took {before} before and takes {after} after; steps differ by so much, or so few were recorded, "
+        "that this may be noise.",
+        "{the_step}之前为 {before}，之后为 {after}；step 之间波动过大，或采集的 step 过少，这一变化可能只是波动。",
     ),
     "not comparable_window": _t(
         "{the_step} took {before} before and takes {after} after; whether the job itself changed cannot be told.",

@@ -295,7 +295,9 @@ class StepSpan(Fact):
     shortest_between_us: Annotated[
         float, Us("The shortest step of the rank between its first and its last; missing when there is none.")
     ]
-    longest_between_us: Annotated[float, Us("The longest of these.")]
+    longest_between_us: Annotated[
+        float, Us("The longest step of the rank between its first and its last; missing when there is none.")
+    ]
 
 
 class LeftOutStep(Fact):

@@ -39,6 +39,9 @@ _MIB = 1024.0**2
 DTYPES = ("FLOAT16", "BF16", "FLOAT", "HF32", "INT8", "INT4", "FP8")
 """Data types of products whose peak may be known, as `plain_dtype` calls them; HF32 is FLOAT rounded for speed."""
 
+VECTOR_DTYPES = ("FLOAT16", "BF16", "FLOAT")
+"""Those of the vector units."""
+
 
 def peak_of_cores(mhz: float, macs: float) -> float:
     """10^12 operations per second of cores that count so many MHz together, by their multiply-adds in a cycle."""

@@ -145,12 +145,11 @@ class _Limits(Struct, frozen=True):
 
     def vector_tflops(self, dtype: str) -> float:
         """Peak of the vector units in a data type, 10^12 operations per second; NaN where it is not known."""
-        if self.chip.vector_tflops:
-            return self.chip.vector_tflops.get(dtype, math.nan)
         lanes = self.chip.lanes if self.chip.name else LANES_OF_ASCEND
-        each = lanes.get(dtype, lanes.get("FLOAT", math.nan))
         times = self.vector_cores / self.cube_cores if self.vector_cores > 0 else 1.0
-        return peak_of_cores(self.cube_mhz * times, each)
+        counted = {name: peak_of_cores(self.cube_mhz * times, each) for name, each in lanes.items()}
+        peaks = {**counted, **self.chip.vector_tflops}
+        return peaks.get(dtype, peaks["FLOAT"] if lanes else math.nan)
 
     def least(self, name: str) -> float:
         """The least of a number that the chips have which it may be; NaN where one of them has none."""

@@ -21,7 +21,7 @@ from typing import Any
 
 from msgspec import structs
 
-from advisor.chips import DTYPES, Chip, ChipTable
+from advisor.chips import DTYPES, VECTOR_DTYPES, Chip, ChipTable
 from advisor.messages.message import Message
 from advisor.policy.amounts import MEMORY
 from advisor.policy.mistakes import Faults
@@ -39,7 +39,7 @@ MEMORIES = {"memory": "memory_bytes", "l2": "l2_bytes"}
 MOST = 1e6
 MOST_BYTES = 1024.0**5
 LINKS = ("HCCS", "RDMA", "SIO", "PCIE")
-_KEYS = (*MEMORIES, *NUMBERS, "tflops", "links_gbps", "family", "source")
+_KEYS = (*MEMORIES, *NUMBERS, "tflops", "vector_tflops", "links_gbps", "family", "source")
 _LONGEST_NAME = 64
 
 
@@ -70,16 +70,19 @@ def _read_chip(path: Path_, given: Any, known: Chip, table: ChipTable, faults: F
     family = said.get("family")
     if family is not None:
         numbers["family"] = _read_family((*path, "family"), family, table, faults)
-    peaks, links = (
+    peaks, of_vectors, links = (
         dict(_read_rates((*path, key), said.get(key), Message(of), known_names, faults))
         for key, of, known_names in (
             ("tflops", "data_types_to_peaks", DTYPES),
+            ("vector_tflops", "data_types_to_peaks", VECTOR_DTYPES),
             ("links_gbps", "links_to_rates", LINKS),
         )
     )
     chip = structs.replace(known, **numbers, links={**known.links, **links})
     if peaks:  # one way to the peak: what cores and clock gave is kept beside what is said
         chip = structs.replace(chip, tflops={**chip.peaks, **peaks}, macs={})
+    if of_vectors:
+        chip = structs.replace(chip, vector_tflops={**known.vector_tflops, **of_vectors})
     return chip, " ".join(str(source).split())
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from advisor.chips import CHIPS, DTYPES
+from advisor.chips import CHIPS, DTYPES, VECTOR_DTYPES
 from advisor.model.job import Stack, ToldWorkload
 from advisor.model.verdict import Action
 from advisor.policy.own_chips import LINKS
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 LinkKind = Annotated[str, Field(json_schema_extra={"enum": list(LINKS)})]
 Dtype = Annotated[str, Field(json_schema_extra={"enum": list(DTYPES)})]
+VectorDtype = Annotated[str, Field(json_schema_extra={"enum": list(VECTOR_DTYPES)})]
 _LEVEL = "(info|low|medium|high|critical)"
 _BAR = rf"((new|worse):)?{_LEVEL}"
 Bars = Annotated[str, Field(pattern=rf"^(none|{_BAR}( *, *{_BAR})*)$")]
@@ -88,6 +89,9 @@ class ChipFile(_Section):
     )
     tflops: dict[Dtype, Annotated[float, Field(gt=0, lt=1e6)]] = Field(
         {}, description="Peak of dense matrix products by data type, 10^12 operations per second."
+    )
+    vector_tflops: dict[VectorDtype, Annotated[float, Field(gt=0, lt=1e6)]] = Field(
+        {}, description="Peak of the vector units by data type, 10^12 operations per second."
     )
     links_gbps: dict[LinkKind, Annotated[float, Field(gt=0, lt=1e6)]] = Field(
         {}, description="Bandwidth of one link in one direction by its kind, 10^9 bytes per second."

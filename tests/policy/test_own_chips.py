@@ -96,6 +96,7 @@ def test_a_chip_of_a_family_counts_where_captures_name_the_family(tmp_path: Path
         ("chips: {A: {source: us, tflops: 400}}", "1:33", "`tflops` has to be a mapping of data types"),
         ("chips: {A: {source: us, tflops: {BF61: 4}}}", "1:34", "unknown key `BF61`"),
         ("chips: {A: {source: us, tflops: {BF16: 4e9}}}", "1:40", "`BF16` lies above 0"),
+        ("chips: {A: {source: us, vector_tflops: {INT8: 4}}}", "1:41", "unknown key `INT8`"),
         ("chips: {A: {source: us, links_gbps: {HCSS: 28}}}", "1:38", "unknown key `HCSS`"),
         ("chips: {A: {source: us, links_gbps: {HCCS: -1}}}", "1:44", "`HCCS` lies above 0"),
         ("chips: {A: {source: us, family: 910B3}}", "1:33", "`family` is one of Ascend910B, "),
@@ -120,7 +121,7 @@ def test_a_mistake_is_told_in_chinese_too(tmp_path: Path) -> None:
 
 
 numbers = st.floats() | st.integers() | st.text(max_size=8) | st.none() | st.booleans() | st.lists(st.integers())
-KEYS = [*NUMBERS, *MEMORIES, "family", "tflops", "links_gbps", "source", "else"]
+KEYS = [*NUMBERS, *MEMORIES, "family", "tflops", "vector_tflops", "links_gbps", "source", "else"]
 
 
 @given(chip=st.dictionaries(st.sampled_from(KEYS), numbers | st.dictionaries(st.sampled_from(DTYPES), numbers)))
@@ -152,6 +153,19 @@ def test_the_limits_of_a_rank_are_those_of_the_own_chip() -> None:
     (row,) = chip_limits(run_of_ranks(Run(chip="Acme-1")), chips, read_table(Kernel, "op_type\nMatMulV3"), None).rows()
     assert (row["chip"], row["told_by"], row["memory_gbps"]) == ("Acme-1", "name", 3200)
     assert (row["bf16_tflops"], row["hf32_tflops"], row["half_tflops"]) == (400, 90, None)
+
+
+def test_what_is_said_of_vector_units_stands_beside_what_their_cores_give(tmp_path: Path) -> None:
+    of_known = "910B3: {vector_tflops: {FLOAT: 10}, source: us}"
+    of_own = "Acme-1: {tflops: {BF16: 400}, vector_tflops: {FLOAT: 9}, source: us}"
+    said = table(tmp_path, f"chips: {{{of_known}, {of_own}}}")
+    kernels = read_table(Kernel, "op_type\nMatMulV3")
+    names = ("vector_half_tflops", "vector_bf16_tflops", "vector_float_tflops")
+    (known,) = chip_limits(run_of_ranks(Run(chip="Ascend910B3")), ChipTable(), kernels, None).rows()
+    (corrected,) = chip_limits(run_of_ranks(Run(chip="Ascend910B3")), said, kernels, None).rows()
+    (own,) = chip_limits(run_of_ranks(Run(chip="Acme-1")), said, kernels, None).rows()
+    assert [corrected[name] for name in names] == [known["vector_half_tflops"], 10, 10]
+    assert [own[name] for name in names] == [None, None, 9]
 
 
 @pytest.mark.parametrize("command", ["diagnose", "check"])

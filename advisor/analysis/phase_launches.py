@@ -51,7 +51,7 @@ def phase_launches(
     collectives: Table[Collective] | None,
 ) -> Table[PhaseLaunch]:
     """One row per rank with kernels whose launch is known, and one per phase whose steps are; where these are passes
-    within recorded steps one more of all beside them.
+    within recorded steps one more of all beside them. Where steps are told, only what lies in them counts.
 
     What is lost lies in pauses as short as those before one kernel: in a long one the host does something else.
 
@@ -66,7 +66,7 @@ def phase_launches(
     for rank in distinct_ranks(kernels["rank"]).tolist():
         of_rank = launches["rank"] == rank
         starts, host = launches["device_start_ns"][of_rank], launches["host_start_ns"][of_rank]
-        mine = (kernels["rank"] == rank) & (kernels["start_ns"] != MISSING)
+        mine = _that_count(kernels, rank)
         begun, lasts = kernels["start_ns"][mine], kernels["duration_us"][mine]
         known = are_among(begun, np.sort(starts))
         if known.any():
@@ -89,6 +89,13 @@ def phase_launches(
     columns = zip(*rows, strict=True) if rows else ((),) * len(_COLUMNS)
     given = dict(zip(_COLUMNS, columns, strict=True))
     return Table.build(PhaseLaunch, **{n: Texts.of(v) if n == "engine_phase" else v for n, v in given.items()})
+
+
+def _that_count(kernels: Table[Kernel], rank: int) -> Array:
+    """Which kernels of one rank have a known start; of one whose steps are told, those that lie in a step."""
+    mine: Array = (kernels["rank"] == rank) & (kernels["start_ns"] != MISSING)
+    in_steps = mine & (kernels["step"] != MISSING)
+    return in_steps if in_steps.any() else mine
 
 
 def _graphs_without_kernels(calls: Table[HostCall] | None, rank: int, launched: Array) -> Array:

@@ -71,6 +71,14 @@ def test_a_replayed_graph_is_one_call_for_many_kernels() -> None:
     }  # fmt: skip
 
 
+def test_kernels_outside_of_the_steps_that_count_are_not_launched_in_them() -> None:
+    (row,) = forms(
+        "step start_ns duration_us\n- 100 2\n7 200 3\n8 300 4",
+        "host_start_ns device_start_ns\n10 100\n20 200\n30 300",
+    ).rows()
+    assert (row["kernels"], row["calls"], row["kernel_us"]) == (2.0, 2.0, 7.0)
+
+
 def test_kernels_of_no_known_call_are_those_of_graphs_that_launched_no_known_kernel() -> None:
     kernels = read_table(Kernel, "start_ns duration_us\n100 2\n200 3\n210 3\n220 3\n300 4")
     calls = read_table(

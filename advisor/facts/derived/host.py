@@ -72,7 +72,7 @@ class PhaseLaunch(Fact):
             "and `other` for all other work; missing in the row of all kernels of the rank."
         ),
     ]
-    kernels: Annotated[float, Count("Kernels whose launch was recorded.")]
+    kernels: Annotated[float, Count("Kernels whose launch was recorded; of steps that count, where steps are told.")]
     calls: Annotated[float, Count("Host calls that launched them; one that replays a graph launches many.")]
     kernel_us: Annotated[float, Us("These kernels together.")]
     lost_us: Annotated[

@@ -18,9 +18,7 @@ def copied_in_calls(seen: ReplayedRank, device: DeviceTimeline) -> tuple[Array, 
     Missing where no copy runs in them; the part also where directions were not recorded.
     """
     calls = seen.kinds["blocking_copy"].spans
-    place = np.full(len(seen.cells) + 1, -1)
-    place[seen.own] = np.arange(len(seen.own))
-    owner = place[seen.cells.on_host(np.full(len(calls), seen.rank), calls.start)]
+    owner = seen.own_cell_at(calls.start)
     outward, either, every = (
         np.bincount(
             owner[owner >= 0],

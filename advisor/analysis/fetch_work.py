@@ -39,9 +39,7 @@ def own_work_in_fetches(seen: ReplayedRank) -> Array:
     )
     told = np.bincount(at[function], minlength=len(spans)) > 0
     own_ns = np.where(told, spans.lengths - waiting, working)
-    place = np.full(len(seen.cells) + 1, -1)
-    place[seen.own] = np.arange(len(seen.own))
-    cell = place[seen.cells.on_host(np.full(len(spans), seen.rank), spans.start)]
+    cell = seen.own_cell_at(spans.start)
     known = np.bincount(at[operator | function], minlength=len(spans)) > 0
     count = np.bincount(cell[(cell >= 0) & known], minlength=len(seen.own))
     return np.where(count > 0, np.bincount(cell[cell >= 0], own_ns[cell >= 0], len(seen.own)) / 1e3, np.nan)

@@ -397,9 +397,7 @@ def _heaviest_names(names: Texts, of: Array, weight: Array, count: int) -> Texts
 def _holdups_of_kind(seen: ReplayedRank, name: str) -> Table[Holdup]:
     """One kind of cost by step; nested calls count once."""
     calls, spans = seen.kinds[name], seen.kinds[name].spans
-    place = np.full(len(seen.cells) + 1, -1)
-    place[seen.own] = np.arange(len(seen.own))
-    owner = place[seen.cells.on_host(np.full(len(spans), seen.rank), spans.start)]
+    owner = seen.own_cell_at(spans.start)
     of = owner[span_at(spans, calls.start)]
     calls, of = calls.take(of >= 0), of[of >= 0]
     spans, owner = Spans(spans.start[owner >= 0], spans.end[owner >= 0]), owner[owner >= 0]

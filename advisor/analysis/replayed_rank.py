@@ -95,6 +95,13 @@ class ReplayedRank(Struct, frozen=True, dict=True):
         launched = operators.moments_in(np.concatenate([*both]))
         return operators.take(launched > 0), launched[launched > 0]
 
+    def own_cell_at(self, moment: Array) -> Array:
+        """Per moment on the host: which of its own cells it lies in, or -1."""
+        place = np.full(len(self.cells) + 1, -1)  # the last one is what -1, no cell, reads
+        place[self.own] = np.arange(len(self.own))
+        found: Array = place[self.cells.on_host(np.full(len(moment), self.rank), moment)]
+        return found
+
 
 def replayed_rank(
     rank: int,

@@ -83,6 +83,7 @@ def step_loads(work: Table[StepWork], split: Table[Overlap]) -> Table[StepLoad]:
         span_us=span,
         heaviest=longest,
         other_steps_us=ratio(ranks.sums(beyond)[ranks.of] - beyond, counted[ranks.of] - 1.0),
+        mean_extra_us=ratio(ranks.sums(beyond), counted)[ranks.of],
     )
     return table.take(whole)
 

@@ -295,6 +295,7 @@ COLUMNS: Mapping[str, Text] = {
     "mean_attention_us": _t("Mean attention of the stage", "stage 注意力均值"),
     "mean_compute_us": _t("Mean of the stage", "stage 均值"),
     "mean_expert_us": _t("Mean of the stage", "stage 均值"),
+    "mean_extra_us": _t("Extra over all steps", "全部 step 平均偏长"),
     "mean_gbps": _t("Mean bandwidth", "平均带宽"),
     "mean_kernel_us": _t("Mean of the ranks", "各 rank 平均"),
     "mean_mhz": _t("Mean frequency", "平均频率"),

@@ -110,6 +110,8 @@ def test_loads_are_those_of_a_plain_mean(steps: list[list[int]]) -> None:
         rank, at = row["rank"], row["step"]
         assert isinstance(rank, int) and isinstance(at, int)
         assert row["heaviest"] == (rank == max(range(len(steps[at])), key=lambda one: (steps[at][one], -one)))
+        extra = [beyond[rank, other] for other in range(len(steps))]
+        assert row["mean_extra_us"] == pytest.approx(sum(extra) / len(extra), abs=1e-9)
         others = [beyond[rank, other] for other in range(len(steps)) if other != at]
         if others:
             assert row["other_steps_us"] == pytest.approx(sum(others) / len(others), abs=1e-9)

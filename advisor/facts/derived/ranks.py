@@ -200,6 +200,13 @@ class StepLoad(Fact):
             "where shorter, missing where it has no other."
         ),
     ]
+    mean_extra_us: Annotated[
+        float,
+        Us(
+            "By how much its kernels take longer than the mean of the stage, on average over all these steps of the "
+            "rank; below 0 where shorter."
+        ),
+    ]
 
 
 class ExpertCall(Fact):

@@ -95,7 +95,7 @@ def _join_savings(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> 
     if bounded:
         everywhere = _by_rank(_saving_by_place([*hits, *elsewhere]), rule)
         if across == "critical":
-            saving = saving_with_share(_of_last(everywhere, slack), run.step_us)
+            saving = saving_with_share(min(_of_last(everywhere, slack), most.us), run.step_us)
             return _Joined(saving, most, most if 0 < saving.us < (1 - _ALIKE) * most.us else None)
         us = {rank: one for rank, one in everywhere.items() if math.isfinite(one)}
     every = None if None in us else len({*run.ranks, *us})

@@ -166,6 +166,14 @@ def test_a_rank_of_which_nobody_knows_how_long_it_waits_is_left_out_wherever_it_
     assert merged(tmp_path, "step_us=1000 rank_count=5", "critical", LATE, {0: math.nan}).saving.us == 0.0
 
 
+@pytest.mark.parametrize("across", ["critical", "worst_or_critical"])
+@pytest.mark.parametrize("slack", [{0: math.nan, 3: 900.0}, {3: 900.0}, {0: 700.0, 1: 800.0, 3: 900.0}])
+def test_no_more_is_saved_than_by_the_rank_that_saves_most_however_long_others_wait(
+    tmp_path: Path, across: str, slack: dict[int, float]
+) -> None:
+    assert merged(tmp_path, "step_us=1000 rank_count=5", across, LATE, slack).saving.us <= 400.0
+
+
 @pytest.mark.parametrize(
     ("ranks", "slack", "us"),
     [

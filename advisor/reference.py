@@ -108,7 +108,7 @@ def _docstring_line(thing: object) -> str:
 
 def _cli_page() -> str:
     top = build_parser()
-    parts = ["# Command line\n", f"{EXIT_CODES[0].upper()}{EXIT_CODES[1:]}.\n"]
+    parts = ["# Command line\n", f"{EXIT_CODES.en[0].upper()}{EXIT_CODES.en[1:]}.\n"]
     for name, one in _leaf_commands(top):
         parts += [f"## `{name}`\n", f"{_about_command(top, name)}\n", "```text", one.format_help().rstrip(), "```\n"]
     return "\n".join(parts)

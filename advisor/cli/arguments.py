@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from advisor.cli.commands import COMMANDS
 from advisor.cli.slips import Parser
+from advisor.messages.text import Language, Text
 from advisor.release import VERSION
 from advisor.report.output_formats import WRITERS, Writer, list_suffixes
 
@@ -23,32 +24,43 @@ STACKS = ("verl", "Megatron", "DeepSpeed", "FSDP", "vLLM", "SGLang", "MindIE", "
 LEVELS = ("info", "low", "medium", "high", "critical")
 SETTINGS_FILE = "advisor.yaml"
 PROJECT_FILE = "pyproject.toml"
-ABOUT = "Says what to fix first in an Ascend NPU profile, and what it wins"
-EXAMPLE = "for example: advisor diagnose ./prof -o report.html"
-EXIT_CODES = (
+ABOUT = Text(
+    "Says what to fix first in an Ascend NPU profile, and what it wins",
+    "读取昇腾 NPU 性能数据，指出首先要处理什么、能赢得多少",
+)
+EXAMPLE = Text("for example: advisor diagnose ./prof -o report.html", "例如：advisor diagnose ./prof -o report.html")
+EXIT_CODES = Text(
     "exit codes: 0 fine · 1 what fails a run, such as findings at or above --fail-on · 2 wrong use or a wrong rule · "
-    "3 nothing readable in the input · 4 ended before it was done, for lack of memory or by a mistake in advisor"
+    "3 nothing readable in the input · 4 ended before it was done, for lack of memory or by a mistake in advisor",
+    "退出码：0 正常；1 不通过，如存在达到 --fail-on 的问题；2 用法或规则有误；3 输入中没有可读的内容；"
+    "4 因内存不足或 advisor 自身错误而提前结束",
 )
 
 
-def build_parser(asked: str | None = None) -> argparse.ArgumentParser:
+def build_parser(asked: str | None = None, language: Language = "en") -> Parser:
     """All commands, each with a sentence; the options of the one asked for, or of all."""
-    top = Parser("advisor", description=ABOUT, epilog=f"{EXAMPLE}; {EXIT_CODES}")
-    top.add_argument("-V", "--version", action="version", version=f"advisor {VERSION}")
-    commands = top.add_subparsers(metavar="COMMAND", title="commands")
+    epilog = f"{EXAMPLE.say(language)}{'；' if language == 'zh' else '; '}{EXIT_CODES.say(language)}"
+    top = Parser("advisor", description=ABOUT.say(language), epilog=epilog, language=language)
+    told = top.say("show program's version number and exit", "显示版本号并退出")
+    top.add_argument("-V", "--version", action="version", version=f"advisor {VERSION}", help=told)
+    commands = top.add_subparsers(metavar="COMMAND", title=top.say("commands", "命令"))
     for name, about in COMMANDS.items():
-        one = commands.add_parser(name, help=about)
+        one = commands.add_parser(name, help=about.say(language))
         if asked in (name, None):
             module = import_module(f"advisor.cli.commands.{name.replace('-', '_')}")
             module.words(one)
             for leaf in _leaf_parsers(one):
                 if leaf.get_default("run") is None:  # an action of a command may have named its own
                     leaf.set_defaults(run=module.run)
-                leaf.add_argument("--debug", action="store_true", help="show where in advisor an error arose")
+                leaf.add_argument(
+                    "--debug",
+                    action="store_true",
+                    help=one.say("show where in advisor an error arose", "出错时显示 advisor 内部的出错位置"),
+                )
     return top
 
 
-def _leaf_parsers(one: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+def _leaf_parsers(one: Parser) -> Iterator[Parser]:
     """The parser itself, or those of its actions."""
     inner = [action for action in one._actions if isinstance(action, argparse._SubParsersAction)]
     if not inner:
@@ -58,7 +70,7 @@ def _leaf_parsers(one: argparse.ArgumentParser) -> Iterator[argparse.ArgumentPar
             yield from _leaf_parsers(below)
 
 
-def output_options(one: argparse.ArgumentParser, writers: Sequence[Writer] = WRITERS, example: str = "sarif:-") -> None:
+def output_options(one: Parser, writers: Sequence[Writer] = WRITERS, example: str = "sarif:-") -> None:
     """Where a command writes to."""
     one.add_argument(
         "-o",
@@ -66,30 +78,44 @@ def output_options(one: argparse.ArgumentParser, writers: Sequence[Writer] = WRI
         action="append",
         default=[],
         metavar="FILE",
-        help=f"write a report; {list_suffixes(writers)}; FORMAT:FILE for other names, such as {example} to print it; "
-        "may be repeated",
+        help=one.say(
+            f"write a report; {list_suffixes(writers, 'en')}; FORMAT:FILE for other names, such as {example} to print "
+            "it; may be repeated",
+            f"写出报告：{list_suffixes(writers, 'zh')}；其他文件名写作 FORMAT:FILE，如 {example} 输出到终端；"
+            "可多次给出",
+        ),
     )
-    one.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+    one.add_argument(
+        "-q", "--quiet", action="store_true", help=one.say("print nothing but errors", "除错误外不输出任何内容")
+    )
 
 
-def language_option(one: argparse.ArgumentParser) -> None:
+def language_option(one: Parser) -> None:
     """In which language a command speaks."""
-    one.add_argument("--lang", choices=("en", "zh"), help="language (default: from the locale)")
+    one.add_argument(
+        "--lang",
+        choices=("en", "zh"),
+        help=one.say("language (default: from the locale)", "输出语言（默认取自系统区域设置）"),
+    )
 
 
-def finding_options(one: argparse.ArgumentParser) -> None:
+def finding_options(one: Parser) -> None:
     """Which findings are shown, and which end with 1."""
-    one.add_argument("--fail-on", choices=LEVELS, help="exit with 1 when a finding is at least this severe")
+    one.add_argument(
+        "--fail-on",
+        choices=LEVELS,
+        help=one.say("exit with 1 when a finding is at least this severe", "存在达到该严重程度的问题时以 1 退出"),
+    )
     one.add_argument(
         "--top",
         type=positive_number,
         default=None,
         metavar="N",
-        help="how many findings the terminal shows (default: 5)",
+        help=one.say("how many findings the terminal shows (default: 5)", "终端最多显示几条问题（默认 5）"),
     )
 
 
-def rule_options(one: argparse.ArgumentParser) -> None:
+def rule_options(one: Parser) -> None:
     """Which rules are held against a profile, and with which thresholds."""
     one.add_argument(
         "--rules",
@@ -97,107 +123,148 @@ def rule_options(one: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="DIR",
-        help="a folder with rules of your own; may be repeated",
+        help=one.say("a folder with rules of your own; may be repeated", "自定义规则所在目录；可多次给出"),
     )
     config_option(one)
 
 
-def judged_options(one: argparse.ArgumentParser) -> None:
+def judged_options(one: Parser) -> None:
     """What is judged, and what it is compared with."""
-    one.add_argument("path", type=named_path, help="a capture, or a .json written by diagnose")
+    one.add_argument(
+        "path",
+        type=named_path,
+        help=one.say("a capture, or a .json written by diagnose", "一份采集数据，或 diagnose 写出的 .json"),
+    )
     one.add_argument(
         "--baseline",
         type=named_path,
         metavar="PATH",
-        help="what to compare with: a capture, or a .json written by diagnose",
+        help=one.say(
+            "what to compare with: a capture, or a .json written by diagnose",
+            "作为基线的采集数据，或 diagnose 写出的 .json",
+        ),
     )
 
 
-def policy_options(one: argparse.ArgumentParser) -> None:
+def policy_options(one: Parser) -> None:
     """By which rules and settings it is judged."""
     rule_options(one)
     one.add_argument(
-        "--policy", dest="config", type=Path, metavar="FILE", help="the same as --config: policy, budgets, suppressions"
+        "--policy",
+        dest="config",
+        type=Path,
+        metavar="FILE",
+        help=one.say("the same as --config: policy, budgets, suppressions", "与 --config 相同：策略、预算、屏蔽项"),
     )
 
 
-def config_option(one: argparse.ArgumentParser) -> None:
+def config_option(one: Parser) -> None:
     """Which settings are in force."""
     one.add_argument(
         "--config",
         type=Path,
         metavar="FILE",
-        help=f"thresholds and switches (default: the nearest {SETTINGS_FILE}, or [tool.advisor] of a {PROJECT_FILE}, "
-        "from this folder up to the top of the repository)",
+        help=one.say(
+            f"thresholds and switches (default: the nearest {SETTINGS_FILE}, or [tool.advisor] of a {PROJECT_FILE}, "
+            "from this folder up to the top of the repository)",
+            f"门限与开关（默认取最近的 {SETTINGS_FILE} 或 {PROJECT_FILE} 的 [tool.advisor]，由当前目录向上找到仓库根）",
+        ),
     )
 
 
-def source_options(one: argparse.ArgumentParser) -> None:
+def source_options(one: Parser) -> None:
     """Where findings belong in the source code, for formats that point at a line."""
     one.add_argument(
         "--anchor",
         metavar="FILE[:LINE]",
-        help="where findings without a recorded call stack belong, such as train.py:1; for code hosts and editors",
+        help=one.say(
+            "where findings without a recorded call stack belong, such as train.py:1; for code hosts and editors",
+            "没有调用栈的问题归到哪个文件和行，如 train.py:1；供代码平台和编辑器定位",
+        ),
     )
     one.add_argument(
         "--source-root",
         type=existing_folder,
         metavar="DIR",
-        help="the folder of the source code that paths are written relative to (default: this one)",
+        help=one.say(
+            "the folder of the source code that paths are written relative to (default: this one)",
+            "源代码根目录，路径以它为起点书写（默认为当前目录）",
+        ),
     )
 
 
-def reading_options(one: argparse.ArgumentParser, *, on_cluster: bool = True, cached: bool = True) -> None:
+def reading_options(one: Parser, *, on_cluster: bool = True, cached: bool = True) -> None:
     """How a capture is read; not everything can be done `on_cluster`, or taken from a cache (`cached`)."""
     if cached:
         one.add_argument(
             "--cache",
             type=named_path,
             metavar="DIR",
-            help="a folder where facts are kept, so that what did not change is not read again (default: `cache` of "
-            "the settings, else none)",
+            help=one.say(
+                "a folder where facts are kept, so that what did not change is not read again (default: `cache` of "
+                "the settings, else none)",
+                "存放已解析数据的目录，未变化的采集数据不再重读（默认取配置中的 `cache`，没有则不缓存）",
+            ),
         )
     one.add_argument(
         "--jobs",
         type=positive_number,
         metavar="N",
-        help="worker processes for many ranks (default: one per core, where it pays)",
+        help=one.say(
+            "worker processes for many ranks (default: one per core, where it pays)",
+            "多卡数据的工作进程数（默认在值得时每核一个）",
+        ),
     )
     if on_cluster:
         cluster_options(one)
     one.add_argument(
         "--chip",
         metavar="NAME",
-        help="the chip, such as 910B3, where the capture names none or only its family (default: `chip` of the "
-        "settings)",
+        help=one.say(
+            "the chip, such as 910B3, where the capture names none or only its family (default: `chip` of the "
+            "settings)",
+            "采集数据未记录芯片型号或只记录系列时，指定型号，如 910B3（默认取配置中的 `chip`）",
+        ),
     )
     one.add_argument(
         "--workload",
         choices=WORKLOADS,
-        help="the kind of job, where the capture does not show it (default: `workload` of the settings)",
+        help=one.say(
+            "the kind of job, where the capture does not show it (default: `workload` of the settings)",
+            "采集数据看不出任务类型时指定（默认取配置中的 `workload`）",
+        ),
     )
     one.add_argument(
         "--stack",
         choices=STACKS,
-        help="the framework or engine whose options remedies name, where the capture does not show it (default: "
-        "`stack` of the settings)",
+        help=one.say(
+            "the framework or engine whose options remedies name, where the capture does not show it (default: "
+            "`stack` of the settings)",
+            "采集数据看不出所用框架或推理引擎时指定，处理建议给出其选项（默认取配置中的 `stack`）",
+        ),
     )
 
 
-def cluster_options(one: argparse.ArgumentParser) -> None:
+def cluster_options(one: Parser) -> None:
     """Where else the ranks are read."""
     one.add_argument(
         "--on",
         metavar="ADDRESS",
-        help="read the ranks on the workers of a Dask scheduler such as dask://host:8786; they share the folder of the "
-        "capture (default: processes of this machine)",
+        help=one.say(
+            "read the ranks on the workers of a Dask scheduler such as dask://host:8786; they share the folder of the "
+            "capture (default: processes of this machine)",
+            "由 Dask 调度器（如 dask://host:8786）的各 worker 读取各卡；它们须能访问同一采集目录（默认用本机进程）",
+        ),
     )
     one.add_argument(
         "--rank-limit",
         type=positive_number,
         metavar="SECONDS",
-        help="with --on: how long a worker may read one rank before another one is given it (default: "
-        "600, and more for ranks above 1.2 GB)",
+        help=one.say(
+            "with --on: how long a worker may read one rank before another one is given it (default: "
+            "600, and more for ranks above 1.2 GB)",
+            "与 --on 同用：单个 worker 读取一张卡的时限，超时换其他 worker（默认 600，单卡超过 1.2 GB 时更长）",
+        ),
     )
 
 

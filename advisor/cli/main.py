@@ -43,11 +43,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run_command(words: Sequence[str], arguments: argparse.Namespace) -> int:
-    top = build_parser(words[0] if words and words[0] in COMMANDS else "")
+    language = language_of(language_asked(words))
+    top = build_parser(words[0] if words and words[0] in COMMANDS else "", language)
     try:
         top.parse_args(words, arguments)
     except Slip as slip:
-        print(show_hidden_in_lines(slip.say(language_of(language_asked(words)))), file=sys.stderr)
+        print(show_hidden_in_lines(slip.say(language)), file=sys.stderr)
         raise SystemExit(WRONG) from None
     if not hasattr(arguments, "run"):
         top.print_help()

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A parser of the command line that tells slips of the pen in both languages, with what was probably meant."""
+"""A parser of the command line that helps in either language, and tells slips with what was probably meant."""
 
 from __future__ import annotations
 
 import argparse
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from advisor.cli.help_layout import HelpFormatter
+from advisor.messages.text import Language
 from advisor.report.output_formats import WRITERS
 
 if TYPE_CHECKING:
@@ -38,11 +41,35 @@ class Slip(Exception):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that raises what is wrong as a message. What only argparse knows is quoted as it says it.
+    """A parser that helps in one language, and raises what is wrong as a message.
+
+    What only argparse knows is quoted as it says it.
 
     Raises:
         Slip: By `parse_args`, for words that do not fit.
     """
+
+    def __init__(self, prog: str | None = None, *, language: Language = "en", **words: Any) -> None:
+        super().__init__(**{**words, "prog": prog, "formatter_class": HelpFormatter, "add_help": False})
+        self.language: Language = language
+        self._positionals.title = self.say("positional arguments", "位置参数")
+        self._optionals.title = self.say("options", "选项")
+        told = self.say("show this help message and exit", "显示本帮助并退出")
+        self.add_argument("-h", "--help", action="help", help=told)
+
+    def say(self, en: str, zh: str) -> str:
+        """What is said in the language of this parser."""
+        return zh if self.language == "zh" else en
+
+    def add_subparsers(self, **words: Any) -> Any:
+        """Commands or actions, whose parsers help in the same language."""
+        return super().add_subparsers(**{**words, "parser_class": partial(type(self), language=self.language)})
+
+    def _get_formatter(self) -> argparse.HelpFormatter:
+        formatter = super()._get_formatter()
+        assert isinstance(formatter, HelpFormatter)  # noqa: S101 - it is the class given above
+        formatter.language = self.language
+        return formatter
 
     def refuse(self, what: Message, hint: Message | None = None, action: argparse.Action | None = None) -> NoReturn:
         """Ends with a message, about one argument or about all."""

@@ -11,8 +11,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from advisor.messages.text import Language, Text
+
 if TYPE_CHECKING:
-    from advisor.messages.text import Language
     from advisor.model.comparison import Comparison
     from advisor.model.findings import Diagnosis
     from advisor.model.statistics import Statistics
@@ -51,7 +52,7 @@ class Writer(NamedTuple):
     text: Callable[[Any], str | bytes]
     also: tuple[str, ...] = ()
     """Other endings of the same format."""
-    note: str = ""
+    note: Text | None = None
     """What is said of it in the help of a command."""
     placed: bool = False
     """Whether its readers show findings at lines of the source code, and little of those without one."""
@@ -111,7 +112,7 @@ def _program_format(suffix: str, name: str, module: str, also: tuple[str, ...] =
     return Writer(suffix, name, lambda reported: _call(f"formats.{module}:text", reported), also, placed=placed)
 
 
-def _table_format(name: str, tables: Callable[[Any, Path], Any], note: str) -> Writer:
+def _table_format(name: str, tables: Callable[[Any, Path], Any], note: Text) -> Writer:
     """One file for each table; where there is room for one file, that of the first."""
     return Writer(f".{name}", name, lambda known: tables(known, Path("-"))[0][1], note=note, tables=tables)
 
@@ -131,12 +132,13 @@ VERDICT = Writer(".verdict.json", "verdict", lambda said: said.verdict.to_json()
 """What a check says, beside the formats of a diagnosis."""
 
 
+_FILE_PER_TABLE = Text("one file per table", "每张表一个文件")
 COMPARED_WRITERS: tuple[Writer, ...] = (
     *_document_formats("comparison", _compared),
     _table_format(
         "csv",
         lambda said, path: _call("comparison.grids:csv_files", said.comparison, path, said.language),
-        "one file per table",
+        _FILE_PER_TABLE,
     ),
     *(writer for writer in FOR_PROGRAMS if writer.name != "csv"),
 )
@@ -156,9 +158,19 @@ DOCUMENT_WRITERS: tuple[Writer, ...] = _plain_formats(lambda told: told.document
 MODULE_WRITERS: tuple[Writer, ...] = (
     Writer(".html", "html", lambda told: _call("modules.page:modules_page", *told)),
     Writer(".md", "markdown", lambda told: _markdown_text(_call("modules.document:modules_document", *told))),
-    Writer(".xlsx", "xlsx", lambda told: _call("modules.statistic:statistic_workbook", *told), note="a sheet per rank"),
+    Writer(
+        ".xlsx",
+        "xlsx",
+        lambda told: _call("modules.statistic:statistic_workbook", *told),
+        note=Text("a sheet per rank", "每张卡一个工作表"),
+    ),
     Writer(".csv", "csv", lambda told: _call("modules.statistic:statistic_csv", told[0])),
-    Writer(".db", "db", lambda told: _call("modules.statistic:statistic_database", told[0]), note="ModuleStatistic"),
+    Writer(
+        ".db",
+        "db",
+        lambda told: _call("modules.statistic:statistic_database", told[0]),
+        note=Text("ModuleStatistic", "ModuleStatistic 表"),
+    ),
 )
 """What the modules of a model can be written as; a writer is given the report and the language."""
 
@@ -182,15 +194,20 @@ STATISTICS_WRITERS: tuple[Writer, ...] = (
         lambda counted: _call("statistics.files:statistics_workbook", counted.statistics, counted.language),
     ),
     _table_format(
-        "csv", lambda counted, path: _call("statistics.files:csv_files", counted.statistics, path), "one file per table"
+        "csv", lambda counted, path: _call("statistics.files:csv_files", counted.statistics, path), _FILE_PER_TABLE
     ),
     _table_format(
-        "parquet", lambda counted, path: _call("statistics.files:parquet_files", counted.statistics, path), "likewise"
+        "parquet",
+        lambda counted, path: _call("statistics.files:parquet_files", counted.statistics, path),
+        Text("likewise", "同上"),
     ),
 )
 
 
-def list_suffixes(writers: Sequence[Writer]) -> str:
+def list_suffixes(writers: Sequence[Writer], language: Language) -> str:
     """How files of these formats end, in a sentence: `.html, .md or .json`."""
-    *others, last = (f"{one.suffix} ({one.note})" if one.note else one.suffix for one in writers)
-    return f"{', '.join(others)} or {last}" if others else last
+    zh = language == "zh"
+    aside = "{}（{}）" if zh else "{} ({})"
+    *others, last = (aside.format(one.suffix, one.note.say(language)) if one.note else one.suffix for one in writers)
+    joined = ("、" if zh else ", ").join(others)
+    return f"{joined}{' 或 ' if zh else ' or '}{last}" if others else last

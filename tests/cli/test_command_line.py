@@ -15,6 +15,7 @@ import pytest
 
 from advisor.cli.commands import COMMANDS
 from advisor.cli.main import main
+from advisor.messages.text import Text
 from advisor.release import VERSION
 
 CASE = Path(__file__).parents[2] / "corpus" / "host-bound-2-ranks"
@@ -137,7 +138,7 @@ def test_a_command_is_a_module_that_says_its_words_and_runs(monkeypatch: pytest.
     module.words = lambda one: one.add_argument("name")  # type: ignore[attr-defined]
     module.run = lambda arguments: len(arguments.name)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    known = {**COMMANDS, "say-hello": "greet"}
+    known = {**COMMANDS, "say-hello": Text("greet", "问好")}
     monkeypatch.setattr("advisor.cli.arguments.COMMANDS", known)
     monkeypatch.setattr("advisor.cli.main.COMMANDS", known)
     assert main(["say-hello", "seven"]) == 5

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from advisor.bot.forge import Features, Forge
     from advisor.bot.retries import Retries
     from advisor.bot.sticky import Posted
+    from advisor.cli.slips import Parser
     from advisor.messages.text import Language
     from advisor.model.comparison import Comparison
     from advisor.model.findings import Diagnosis
@@ -36,58 +37,116 @@ LONG_PAUSE_S = 3.0
 LONGEST_URL = 300
 
 
-def words(one: argparse.ArgumentParser) -> None:
+def words(one: Parser) -> None:
     """What the command understands."""
     from advisor.bot.forges import FORGES
     from advisor.bot.limits import REQUEST_S, RUN_S
 
     judged_options(one)
-    where = one.add_argument_group("where", "in the jobs of a forge's own CI all of these are known")
-    where.add_argument("--forge", choices=tuple(FORGES), help="where the pull request lives; gitea is for Forgejo too")
-    where.add_argument("--repo", metavar="OWNER/NAME", help="the repository; on GitLab the full path of the project")
-    where.add_argument("--pr", type=positive_number, metavar="N", help="number of the pull or merge request")
-    where.add_argument("--api-url", metavar="URL", help="API of a server of your own, such as https://HOST/api/v4")
-    where.add_argument("--sha", metavar="SHA", help="the commit that --status and --check are set for")
-    what = one.add_argument_group("what")
+    where = one.add_argument_group(
+        one.say("where", "位置"),
+        one.say(
+            "in the jobs of a forge's own CI all of these are known", "在代码平台自己的 CI 任务中，这些都能自动得知"
+        ),
+    )
+    where.add_argument(
+        "--forge",
+        choices=tuple(FORGES),
+        help=one.say(
+            "where the pull request lives; gitea is for Forgejo too", "pull request 所在的代码平台；Forgejo 也用 gitea"
+        ),
+    )
+    where.add_argument(
+        "--repo",
+        metavar="OWNER/NAME",
+        help=one.say("the repository; on GitLab the full path of the project", "仓库；GitLab 上为项目完整路径"),
+    )
+    where.add_argument(
+        "--pr",
+        type=positive_number,
+        metavar="N",
+        help=one.say("number of the pull or merge request", "pull request 或 merge request 的编号"),
+    )
+    where.add_argument(
+        "--api-url",
+        metavar="URL",
+        help=one.say(
+            "API of a server of your own, such as https://HOST/api/v4", "自建服务器的 API，如 https://HOST/api/v4"
+        ),
+    )
+    where.add_argument(
+        "--sha",
+        metavar="SHA",
+        help=one.say("the commit that --status and --check are set for", "--status、--check 对应的提交"),
+    )
+    what = one.add_argument_group(one.say("what", "内容"))
     what.add_argument(
         "--verdict",
         type=named_path,
         metavar="FILE",
-        help="what the gate said: a .verdict.json of advisor check (default: asked anew where there are settings)",
+        help=one.say(
+            "what the gate said: a .verdict.json of advisor check (default: asked anew where there are settings)",
+            "门禁结论：advisor check 写出的 .verdict.json（默认有配置时重新判定）",
+        ),
     )
-    what.add_argument("--report-url", metavar="URL", help="a link to the full report (default: the run of the CI)")
-    what.add_argument("--name", default="", help="tells several comments on one pull request apart")
+    what.add_argument(
+        "--report-url",
+        metavar="URL",
+        help=one.say("a link to the full report (default: the run of the CI)", "完整报告的链接（默认为本次 CI 运行）"),
+    )
+    what.add_argument(
+        "--name",
+        default="",
+        help=one.say("tells several comments on one pull request apart", "同一 pull request 有多条评论时用来区分"),
+    )
     what.add_argument(
         "--as",
         dest="author",
         default="",
         metavar="LOGIN",
-        help="the account that writes the comments (default: that of the token, as the forge says)",
+        help=one.say(
+            "the account that writes the comments (default: that of the token, as the forge says)",
+            "发表评论的账号（默认为令牌所属账号）",
+        ),
     )
-    what.add_argument("--status", action="store_true", help="set a commit status too")
+    what.add_argument("--status", action="store_true", help=one.say("set a commit status too", "同时设置提交状态"))
     what.add_argument(
-        "--check", action="store_true", help="add a check run too (GitHub, token of an app or a workflow)"
+        "--check",
+        action="store_true",
+        help=one.say(
+            "add a check run too (GitHub, token of an app or a workflow)",
+            "同时添加 check run（GitHub，须用 App 或 workflow 的令牌）",
+        ),
     )
-    what.add_argument("--dry-run", action="store_true", help="print the comment; needs no token and no network")
-    limits = one.add_argument_group("limits")
+    what.add_argument(
+        "--dry-run",
+        action="store_true",
+        help=one.say("print the comment; needs no token and no network", "只输出评论内容；无需令牌和网络"),
+    )
+    limits = one.add_argument_group(one.say("limits", "时限"))
     limits.add_argument(
         "--time-limit",
         type=positive_number,
         default=RUN_S,
         metavar="S",
-        help=f"seconds for all requests and pauses together (default: {RUN_S:g})",
+        help=one.say(
+            f"seconds for all requests and pauses together (default: {RUN_S:g})",
+            f"全部请求与等待合计的秒数上限（默认 {RUN_S:g}）",
+        ),
     )
     limits.add_argument(
         "--request-limit",
         type=positive_number,
         default=REQUEST_S,
         metavar="S",
-        help=f"seconds for one answer (default: {REQUEST_S:g})",
+        help=one.say(f"seconds for one answer (default: {REQUEST_S:g})", f"单次应答的秒数上限（默认 {REQUEST_S:g}）"),
     )
     policy_options(one)
     language_option(one)
     reading_options(one)
-    one.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+    one.add_argument(
+        "-q", "--quiet", action="store_true", help=one.say("print nothing but errors", "除错误外不输出任何内容")
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -13,15 +13,23 @@ from advisor.cli.settings_in_force import language_of, settings_of
 if TYPE_CHECKING:
     import argparse
 
+    from advisor.cli.slips import Parser
     from advisor.fact_store.cache_folder import CacheFolder
 
 
-def words(cache: argparse.ArgumentParser) -> None:
+def words(cache: Parser) -> None:
     """What the command understands."""
-    actions = cache.add_subparsers(metavar="ACTION", title="actions", required=True)
+    actions = cache.add_subparsers(metavar="ACTION", title=cache.say("actions", "操作"), required=True)
     for name, help_text, work in (
-        ("show", "how much is kept, of which captures, and when it was used last", _show_cache),
-        ("clear", "remove all that is kept", _clear_cache),
+        (
+            "show",
+            cache.say(
+                "how much is kept, of which captures, and when it was used last",
+                "显示缓存了哪些采集数据、占用多少、最近何时使用",
+            ),
+            _show_cache,
+        ),
+        ("clear", cache.say("remove all that is kept", "清空缓存"), _clear_cache),
     ):
         one = actions.add_parser(name, help=help_text)
         one.add_argument(
@@ -29,7 +37,10 @@ def words(cache: argparse.ArgumentParser) -> None:
             type=named_path,
             nargs="?",
             metavar="DIR",
-            help="the folder that --cache was given (default: `cache` of the settings)",
+            help=cache.say(
+                "the folder that --cache was given (default: `cache` of the settings)",
+                "--cache 使用的目录（默认取配置中的 `cache`）",
+            ),
         )
         config_option(one)
         language_option(one)

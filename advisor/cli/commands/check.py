@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from advisor.cli.slips import Parser
     from advisor.model.comparison import Comparison
     from advisor.model.findings import Diagnosis
     from advisor.model.verdict import Verdict
@@ -37,14 +38,18 @@ if TYPE_CHECKING:
 _WRITERS = (VERDICT, *WRITERS)
 
 
-def words(one: argparse.ArgumentParser) -> None:
+def words(one: Parser) -> None:
     """What the command understands."""
     judged_options(one)
     one.add_argument(
         "--fail-on",
         metavar="WHAT",
-        help="exit with 1 on findings from this severity on: high; new:high (new or worse than in the baseline); "
-        "worse:high; several with commas; none (default: new:high with a baseline, else high)",
+        help=one.say(
+            "exit with 1 on findings from this severity on: high; new:high (new or worse than in the baseline); "
+            "worse:high; several with commas; none (default: new:high with a baseline, else high)",
+            "问题达到该严重程度时以 1 退出：high；new:high（比基线新增或变差）；worse:high；"
+            "多个用逗号分隔；none 表示不因问题退出（默认：有基线时 new:high，否则 high）",
+        ),
     )
     policy_options(one)
     output_options(one, _WRITERS)

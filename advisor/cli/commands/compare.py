@@ -25,6 +25,7 @@ from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
 from advisor.report.output_formats import COMPARED_WRITERS, Reported
 
 if TYPE_CHECKING:
+    from advisor.cli.slips import Parser
     from advisor.facts.profile import Profile
     from advisor.messages.text import Text
     from advisor.model.comparison import Comparison, Tolerance
@@ -35,10 +36,16 @@ if TYPE_CHECKING:
     from advisor.report.writers import Output
 
 
-def words(one: argparse.ArgumentParser) -> None:
+def words(one: Parser) -> None:
     """What the command understands."""
-    for name, what in (("before", "what to compare with"), ("after", "what to judge")):
-        one.add_argument(name, type=named_path, help=f"{what}: a capture, or a .json written by diagnose")
+    for name, what in (
+        ("before", one.say("what to compare with", "作为基线")),
+        ("after", one.say("what to judge", "要判断")),
+    ):
+        told = one.say(
+            f"{what}: a capture, or a .json written by diagnose", f"{what}的采集数据，或 diagnose 写出的 .json"
+        )
+        one.add_argument(name, type=named_path, help=told)
     output_options(one, COMPARED_WRITERS, example="json:-")
     source_options(one)
     language_option(one)
@@ -47,12 +54,33 @@ def words(one: argparse.ArgumentParser) -> None:
         type=positive_number,
         default=5,
         metavar="N",
-        help="how many lines of a kind the terminal shows (default: 5)",
+        help=one.say("how many lines of a kind the terminal shows (default: 5)", "终端每类最多显示几行（默认 5）"),
     )
     for name, kind, what in (
-        ("floor", part_of_whole, "part of the step below which a difference does not count, such as 0.01 or 1%%"),
-        ("relative", part_or_multiple, "part of a value below which a difference does not count, such as 0.2 or 20%%"),
-        ("spread", part_or_multiple, "how many times the spread over the steps a difference must exceed, such as 2"),
+        (
+            "floor",
+            part_of_whole,
+            one.say(
+                "part of the step below which a difference does not count, such as 0.01 or 1%%",
+                "差异低于单步的这一比例时不计，如 0.01 或 1%%",
+            ),
+        ),
+        (
+            "relative",
+            part_or_multiple,
+            one.say(
+                "part of a value below which a difference does not count, such as 0.2 or 20%%",
+                "差异低于原值的这一比例时不计，如 0.2 或 20%%",
+            ),
+        ),
+        (
+            "spread",
+            part_or_multiple,
+            one.say(
+                "how many times the spread over the steps a difference must exceed, such as 2",
+                "差异须超过各 step 波动的倍数，如 2",
+            ),
+        ),
     ):
         one.add_argument(f"--{name}", type=kind, metavar="X", help=what)
     rule_options(one)

@@ -10,12 +10,21 @@ from advisor.cli.exit_codes import FINE
 if TYPE_CHECKING:
     import argparse
 
+    from advisor.cli.slips import Parser
+
 SHELLS = ("bash", "zsh", "fish")
 
 
-def words(one: argparse.ArgumentParser) -> None:
+def words(one: Parser) -> None:
     """What the command understands."""
-    one.add_argument("shell", choices=SHELLS, help="the shell that is to complete; docs/index.md says where to put it")
+    one.add_argument(
+        "shell",
+        choices=SHELLS,
+        help=one.say(
+            "the shell that is to complete; docs/index.md says where to put it",
+            "要补全命令的 shell；放置位置见 docs/index.md",
+        ),
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -23,8 +32,9 @@ def run(arguments: argparse.Namespace) -> int:
     import shtab
 
     from advisor.cli.arguments import build_parser
+    from advisor.cli.settings_in_force import language_of
 
-    top = build_parser()
+    top = build_parser(language=language_of(None))
     _complete_paths(top)
     print(shtab.complete(top, arguments.shell))
     return FINE

@@ -23,6 +23,8 @@ from advisor.freed_memory import give_back_memory
 if TYPE_CHECKING:
     import argparse
 
+    from advisor.cli.slips import Parser
+
 LARGE_BYTES = 64 << 20
 """From here on reading takes longer than the drawing process takes to wake up, and wants the memory."""
 READ = ("timeline", "database", "ranks")
@@ -33,13 +35,17 @@ HUGE_BYTES = 512 << 20
 would be 12 % more. Numpy asks for what is larger in pages of 2 MiB, which are quick."""
 
 
-def words(one: argparse.ArgumentParser) -> None:
+def words(one: Parser) -> None:
     """What the command understands."""
     one.add_argument(
         "path",
         type=named_path,
-        help="a capture: *_ascend_pt, *_ascend_ms, PROF_* of msprof, a folder of many ranks, cluster_analysis_output, "
-        "GPU traces, or a zip or tar of these",
+        help=one.say(
+            "a capture: *_ascend_pt, *_ascend_ms, PROF_* of msprof, a folder of many ranks, cluster_analysis_output, "
+            "GPU traces, or a zip or tar of these",
+            "采集数据：*_ascend_pt、*_ascend_ms、msprof 的 PROF_*、含多卡数据的目录、cluster_analysis_output、"
+            "GPU trace，或它们的 zip、tar 包",
+        ),
     )
     output_options(one)
     source_options(one)
@@ -51,7 +57,10 @@ def words(one: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PATTERN",
-        help="only rules whose id matches, such as host/*; may be repeated",
+        help=one.say(
+            "only rules whose id matches, such as host/*; may be repeated",
+            "只运行 ID 匹配的规则，如 host/*；可多次给出",
+        ),
     )
     reading_options(one)
 

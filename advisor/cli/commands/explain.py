@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from advisor.cli.slips import Parser
     from advisor.facts.profile import Profile
     from advisor.model.explanation import Explanation
     from advisor.model.findings import Diagnosis
@@ -33,16 +34,43 @@ if TYPE_CHECKING:
     from advisor.rules.catalog import Catalog
 
 
-def words(one: argparse.ArgumentParser) -> None:
+def words(one: Parser) -> None:
     """What the command understands."""
-    one.add_argument("rule", nargs="?", default="", help="for example host/free-time; not needed with --finding")
-    one.add_argument("profile", nargs="?", type=named_path, help="a capture, to see what the rule said of it and why")
-    one.add_argument("--in", dest="report", type=named_path, metavar="FILE", help="a saved .json instead of a capture")
     one.add_argument(
-        "--finding", default="", metavar="ID", help="one finding: its fingerprint, or the first characters of it"
+        "rule",
+        nargs="?",
+        default="",
+        help=one.say(
+            "for example host/free-time; not needed with --finding", "如 host/free-time；已给出 --finding 时可省略"
+        ),
     )
     one.add_argument(
-        "--rows", type=positive_number, default=10, metavar="N", help="rows of the capture to show (default: 10)"
+        "profile",
+        nargs="?",
+        type=named_path,
+        help=one.say(
+            "a capture, to see what the rule said of it and why", "采集数据，用来查看该规则得出什么结论、为什么"
+        ),
+    )
+    one.add_argument(
+        "--in",
+        dest="report",
+        type=named_path,
+        metavar="FILE",
+        help=one.say("a saved .json instead of a capture", "用保存的 .json 代替采集数据"),
+    )
+    one.add_argument(
+        "--finding",
+        default="",
+        metavar="ID",
+        help=one.say("one finding: its fingerprint, or the first characters of it", "某一条问题：其指纹或指纹开头几位"),
+    )
+    one.add_argument(
+        "--rows",
+        type=positive_number,
+        default=10,
+        metavar="N",
+        help=one.say("rows of the capture to show (default: 10)", "显示采集数据的行数（默认 10）"),
     )
     output_options(one, DOCUMENT_WRITERS, example="json:-")
     language_option(one)

@@ -15,19 +15,29 @@ from advisor.cli.signals import ended_in_order
 if TYPE_CHECKING:
     import argparse
 
+    from advisor.cli.slips import Parser
 
-def words(one: argparse.ArgumentParser) -> None:
+
+def words(one: Parser) -> None:
     """What the command understands."""
-    one.add_argument("path", type=named_path, help="a capture, or a folder of many ranks")
+    one.add_argument(
+        "path",
+        type=named_path,
+        help=one.say("a capture, or a folder of many ranks", "一份采集数据，或含多卡数据的目录"),
+    )
     one.add_argument(
         "-o",
         "--output",
         type=named_path,
         required=True,
         metavar="DIR",
-        help="the folder to write; facts that lie there already are replaced",
+        help=one.say(
+            "the folder to write; facts that lie there already are replaced", "写入的目录；其中已有的数据会被替换"
+        ),
     )
-    one.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+    one.add_argument(
+        "-q", "--quiet", action="store_true", help=one.say("print nothing but errors", "除错误外不输出任何内容")
+    )
     language_option(one)
     reading_options(one, cached=False)
 

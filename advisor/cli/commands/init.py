@@ -13,10 +13,12 @@ from advisor.cli.settings_in_force import language_of
 if TYPE_CHECKING:
     import argparse
 
+    from advisor.cli.slips import Parser
+
 SCHEMA_FILE = "advisor.schema.json"
 
 
-def words(one: argparse.ArgumentParser) -> None:
+def words(one: Parser) -> None:
     """What the command understands."""
     one.add_argument(
         "dir",
@@ -24,10 +26,15 @@ def words(one: argparse.ArgumentParser) -> None:
         nargs="?",
         default=Path(),
         metavar="DIR",
-        help="where to write it (default: this folder)",
+        help=one.say("where to write it (default: this folder)", "写到哪个目录（默认为当前目录）"),
     )
     one.add_argument(
-        "--schema", action="store_true", help=f"write {SCHEMA_FILE} beside it, by which editors complete and check it"
+        "--schema",
+        action="store_true",
+        help=one.say(
+            f"write {SCHEMA_FILE} beside it, by which editors complete and check it",
+            f"同时写出 {SCHEMA_FILE}，供编辑器补全和检查",
+        ),
     )
     language_option(one)
 

@@ -15,10 +15,19 @@ from advisor.report.output_formats import DOCUMENT_WRITERS, Told
 if TYPE_CHECKING:
     import argparse
 
+    from advisor.cli.slips import Parser
 
-def words(one: argparse.ArgumentParser) -> None:
+
+def words(one: Parser) -> None:
     """What the command understands."""
-    one.add_argument("path", type=named_path, help="a folder or file: captures, parts of them, or anything else")
+    one.add_argument(
+        "path",
+        type=named_path,
+        help=one.say(
+            "a folder or file: captures, parts of them, or anything else",
+            "目录或文件：采集数据、其中一部分，或任何其他内容",
+        ),
+    )
     output_options(one, DOCUMENT_WRITERS, example="json:-")
     language_option(one)
     rule_options(one)

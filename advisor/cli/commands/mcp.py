@@ -14,10 +14,11 @@ from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
 if TYPE_CHECKING:
     import argparse
 
+    from advisor.cli.slips import Parser
     from advisor.messages.errors import UsageError
 
 
-def words(one: argparse.ArgumentParser) -> None:
+def words(one: Parser) -> None:
     """What the command understands."""
     one.add_argument(
         "--root",
@@ -25,7 +26,10 @@ def words(one: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="DIR",
-        help="a folder whose captures may be read (default: this one); may be repeated",
+        help=one.say(
+            "a folder whose captures may be read (default: this one); may be repeated",
+            "允许读取其中采集数据的目录（默认为当前目录）；可多次给出",
+        ),
     )
     rule_options(one)
     language_option(one)

@@ -17,10 +17,18 @@ from advisor.report.output_formats import MODULE_WRITERS
 if TYPE_CHECKING:
     import argparse
 
+    from advisor.cli.slips import Parser
 
-def words(one: argparse.ArgumentParser) -> None:
+
+def words(one: Parser) -> None:
     """What the command understands."""
-    one.add_argument("path", type=named_path, help="captures of a model whose modules were marked, or of Python stacks")
+    one.add_argument(
+        "path",
+        type=named_path,
+        help=one.say(
+            "captures of a model whose modules were marked, or of Python stacks", "带模块标记或 Python 调用栈的采集数据"
+        ),
+    )
     output_options(one, MODULE_WRITERS, example="csv:-")
     language_option(one)
     reading_options(one)

@@ -14,10 +14,16 @@ from advisor.model.saved import is_comparison, saved_comparison
 if TYPE_CHECKING:
     import argparse
 
+    from advisor.cli.slips import Parser
 
-def words(one: argparse.ArgumentParser) -> None:
+
+def words(one: Parser) -> None:
     """What the command understands."""
-    one.add_argument("path", type=named_path, help="a .json written by diagnose or compare")
+    one.add_argument(
+        "path",
+        type=named_path,
+        help=one.say("a .json written by diagnose or compare", "diagnose 或 compare 写出的 .json"),
+    )
     output_options(one)
     source_options(one)
     language_option(one)

@@ -15,38 +15,64 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from advisor.cli.slips import Parser
     from advisor.engine.case_runs import Broken
     from advisor.report.explanation.pattern_document import PatternInfo
     from advisor.rules.catalog import Catalog
     from advisor.rules.patterns import Pattern
 
 
-def words(rules: argparse.ArgumentParser) -> None:
+def words(rules: Parser) -> None:
     """What the command understands."""
-    actions = rules.add_subparsers(metavar="ACTION", title="actions", required=True)
+    actions = rules.add_subparsers(metavar="ACTION", title=rules.say("actions", "操作"), required=True)
 
-    one = actions.add_parser("list", help="every rule and every pattern of chains, with its state and title")
+    one = actions.add_parser(
+        "list",
+        help=rules.say(
+            "every rule and every pattern of chains, with its state and title", "列出所有规则和算子串模式及其状态、标题"
+        ),
+    )
     rule_options(one)
     language_option(one)
     one.set_defaults(run=_list_rules)
 
-    one = actions.add_parser("show", help="one rule or pattern: what it checks, thresholds, remedy")
-    one.add_argument("id", help="for example host/free-time or patterns/gelu")
+    one = actions.add_parser(
+        "show",
+        help=rules.say(
+            "one rule or pattern: what it checks, thresholds, remedy", "显示一条规则或模式：检查什么、门限、处理办法"
+        ),
+    )
+    one.add_argument(
+        "id", help=rules.say("for example host/free-time or patterns/gelu", "如 host/free-time 或 patterns/gelu")
+    )
     rule_options(one)
     language_option(one)
     one.set_defaults(run=_show_rule)
 
-    one = actions.add_parser("new", help="write a commented skeleton that passes its own tests")
-    one.add_argument("id", help="category/name, for example acme/slow-embedding")
+    one = actions.add_parser(
+        "new",
+        help=rules.say("write a commented skeleton that passes its own tests", "写出带注释、能通过自身测试的规则模板"),
+    )
     one.add_argument(
-        "--dir", type=Path, default=Path(), metavar="DIR", help="the folder of your rules (default: this one)"
+        "id", help=rules.say("category/name, for example acme/slow-embedding", "类别/名称，如 acme/slow-embedding")
+    )
+    one.add_argument(
+        "--dir",
+        type=Path,
+        default=Path(),
+        metavar="DIR",
+        help=rules.say("the folder of your rules (default: this one)", "自定义规则目录（默认为当前目录）"),
     )
     language_option(one)
     one.set_defaults(run=_write_new_rule)
 
     for name, help_text, work in (
-        ("lint", "every mistake in the rules, with file, line and column", _lint_rules),
-        ("test", "run the cases inside the rules", _test_rules),
+        (
+            "lint",
+            rules.say("every mistake in the rules, with file, line and column", "列出规则中的所有错误及其文件、行、列"),
+            _lint_rules,
+        ),
+        ("test", rules.say("run the cases inside the rules", "运行规则自带的测试用例"), _test_rules),
     ):
         one = actions.add_parser(name, help=help_text)
         one.add_argument(
@@ -54,13 +80,22 @@ def words(rules: argparse.ArgumentParser) -> None:
             type=Path,
             nargs="*",
             metavar="PATH",
-            help="folders of rules, or rule files (default: the shipped ones)",
+            help=rules.say(
+                "folders of rules, or rule files (default: the shipped ones)", "规则目录或规则文件（默认为自带规则）"
+            ),
         )
         language_option(one)
         one.set_defaults(run=work)
 
-    one = actions.add_parser("schema", help="print the JSON schema of a rule file, for editors")
-    one.add_argument("--patterns", action="store_true", help="that of a file with a pattern of chains instead")
+    one = actions.add_parser(
+        "schema",
+        help=rules.say("print the JSON schema of a rule file, for editors", "输出规则文件的 JSON schema，供编辑器使用"),
+    )
+    one.add_argument(
+        "--patterns",
+        action="store_true",
+        help=rules.say("that of a file with a pattern of chains instead", "改为输出算子串模式文件的 schema"),
+    )
     one.set_defaults(run=_print_schema)
 
 

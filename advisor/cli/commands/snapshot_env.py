@@ -10,15 +10,21 @@ from advisor.cli.exit_codes import FINE
 if TYPE_CHECKING:
     import argparse
 
+    from advisor.cli.slips import Parser
 
-def words(one: argparse.ArgumentParser) -> None:
+
+def words(one: Parser) -> None:
     """What the command understands."""
     one.add_argument(
         "-o",
         "--output",
         metavar="FILE",
-        help="write the snapshot of this machine and environment to a file, or into a folder; without it the script is "
-        "printed, which runs on a compute node by itself (Python 3.7 and later, no packages)",
+        help=one.say(
+            "write the snapshot of this machine and environment to a file, or into a folder; without it the script is "
+            "printed, which runs on a compute node by itself (Python 3.7 and later, no packages)",
+            "把本机及环境快照写入该文件或目录；"
+            "不给出时输出脚本本身，可在计算节点上独立运行（Python 3.7 及以上，无需其他包）",
+        ),
     )
 
 

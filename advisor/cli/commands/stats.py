@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from advisor.cli.slips import Parser
     from advisor.model.statistics import Statistics
     from advisor.report.writers import Output
 
@@ -42,31 +43,48 @@ NAMES = (
 _SHOWN = 10
 
 
-def words(one: argparse.ArgumentParser) -> None:
+def words(one: Parser) -> None:
     """What the command understands."""
-    one.add_argument("path", type=named_path, help="a capture, or a folder of many ranks")
+    one.add_argument(
+        "path",
+        type=named_path,
+        help=one.say("a capture, or a folder of many ranks", "一份采集数据，或含多卡数据的目录"),
+    )
     one.add_argument(
         "--of",
         action="append",
         choices=NAMES,
         default=[],
         metavar="TABLE",
-        help=f"which table: {', '.join(NAMES)}; may be repeated (default: all that the capture gives)",
+        help=one.say(
+            f"which table: {', '.join(NAMES)}; may be repeated (default: all that the capture gives)",
+            f"哪些表：{'、'.join(NAMES)}；可多次给出（默认为采集数据能给出的全部）",
+        ),
     )
     one.add_argument(
         "--by",
         action="append",
         default=[],
         metavar="KEY",
-        help="what names a row, such as input_shapes of kernels or size_bytes of collectives; may be repeated",
+        help=one.say(
+            "what names a row, such as input_shapes of kernels or size_bytes of collectives; may be repeated",
+            "按什么分行，如 kernels 的 input_shapes、collectives 的 size_bytes；可多次给出",
+        ),
     )
-    one.add_argument("--per-rank", action="store_true", help="each rank by itself (default: all ranks together)")
+    one.add_argument(
+        "--per-rank",
+        action="store_true",
+        help=one.say("each rank by itself (default: all ranks together)", "每张卡单独统计（默认各卡合并）"),
+    )
     one.add_argument(
         "--top",
         type=positive_number,
         default=_SHOWN,
         metavar="N",
-        help=f"how many rows of each table are shown (default: {_SHOWN}); files of tables hold all",
+        help=one.say(
+            f"how many rows of each table are shown (default: {_SHOWN}); files of tables hold all",
+            f"每张表显示几行（默认 {_SHOWN}）；写出的表格文件包含全部行",
+        ),
     )
     output_options(one, STATISTICS_WRITERS, example="csv:-")
     language_option(one)

@@ -16,19 +16,35 @@ from advisor.report.output_formats import DOCUMENT_WRITERS, Told
 if TYPE_CHECKING:
     import argparse
 
+    from advisor.cli.slips import Parser
     from advisor.messages.text import Language
     from advisor.model.comparison import Comparison
 
 
-def words(one: argparse.ArgumentParser) -> None:
+def words(one: Parser) -> None:
     """What the command understands."""
-    one.add_argument("before", type=named_path, help="before the fix: a capture, or a .json written by diagnose")
-    one.add_argument("after", type=named_path, help="after the fix: a capture, or a .json written by diagnose")
+    one.add_argument(
+        "before",
+        type=named_path,
+        help=one.say(
+            "before the fix: a capture, or a .json written by diagnose", "处理前：采集数据，或 diagnose 写出的 .json"
+        ),
+    )
+    one.add_argument(
+        "after",
+        type=named_path,
+        help=one.say(
+            "after the fix: a capture, or a .json written by diagnose", "处理后：采集数据，或 diagnose 写出的 .json"
+        ),
+    )
     one.add_argument(
         "--finding",
         metavar="ID",
-        help="what was fixed: a fingerprint, its first characters, or the rule when it has one finding "
-        "(default: all findings of the first capture)",
+        help=one.say(
+            "what was fixed: a fingerprint, its first characters, or the rule when it has one finding "
+            "(default: all findings of the first capture)",
+            "处理了哪个问题：指纹、指纹开头几位，或只有一条问题的规则 ID（默认为处理前的全部问题）",
+        ),
     )
     output_options(one, DOCUMENT_WRITERS, example="json:-")
     language_option(one)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from advisor.cli.main import main
-from advisor.facts.observed import Link, Setting, StepTime
+from advisor.facts.observed import Damage, Kernel, Link, Setting, StepTime
 from advisor.sources import open_input
 from advisor.sources.files.jsonfile import as_number, parse_json
 from corpus.__main__ import main as corpus
@@ -110,3 +110,35 @@ def test_half_a_letter_under_many_levels_ends_nothing(in_list: bool) -> None:
     found = parse_json(text)
     assert isinstance(found, list)
     assert found[1] == "�"
+
+
+@pytest.mark.parametrize("value", ["18446744073709541.616", "9223372036854775.807"])
+def test_a_kernel_that_never_ended_is_told_and_counts_for_nothing(value: str, capture: Path, tmp_path: Path) -> None:
+    file = outputs(capture) / "kernel_details.csv"
+    heading, first, *rows = file.read_text().splitlines()
+    at = heading.split(",").index("Duration(us)")
+    file.write_text(
+        "\n".join([heading, ",".join([*first.split(",")[:at], value, *first.split(",")[at + 1 :]]), *rows, ""])
+    )
+    _, (source, _) = open_input(capture)
+    assert 0 < source.read(Kernel)["duration_us"].max() < 1e6
+    assert [Path(name).name for name in source.read(Damage).texts("file").values()] == ["kernel_details.csv"]
+    assert is_diagnosed(capture, tmp_path)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_task_that_never_ended_in_a_database_is_told_and_counts_for_nothing(tmp_path: Path) -> None:
+    capture = tmp_path / "prof"
+    corpus(["write", "cast-excess", str(capture), "--workload", "single", "--export", "database"])
+    (file,) = outputs(capture).glob("ascend_pytorch_profiler*.db")
+    database = sqlite3.connect(file)
+    database.execute(
+        "UPDATE TASK SET endNs = ? WHERE globalTaskId = (SELECT MIN(globalTaskId) FROM COMPUTE_TASK_INFO)", (2**63 - 1,)
+    )
+    database.execute("UPDATE PYTORCH_API SET endNs = ? WHERE rowid = 5", (2**63 - 1,))
+    database.commit()
+    database.close()
+    _, (source,) = open_input(capture)
+    assert 0 < source.read(Kernel)["duration_us"].max() < 1e6
+    assert [Path(name).name for name in source.read(Damage).texts("file").values()] == [file.name]
+    assert is_diagnosed(capture, tmp_path)

@@ -12,7 +12,7 @@ from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.host_calls import OPERATOR
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.autograd import table_of_numbers
-from advisor.sources.files.database import Only
+from advisor.sources.files.database import Only, are_spans
 from advisor.sources.reading import Reading
 
 _THREAD_BITS = 0xFFFFFFFF
@@ -40,7 +40,7 @@ def _calls_from_text(folder: Folder) -> Table[AutogradCall]:
 
 def _calls_from_database(folder: Folder) -> Table[AutogradCall]:
     found = folder.database().integers("PYTORCH_API", _COLUMNS, Only("type", (OPERATOR,)))
-    good = (found["number"] >= 0) & (found["start"] != MISSING) & (found["end"] >= found["start"])
+    good = (found["number"] >= 0) & are_spans(found["start"], found["end"])
     if not good.any():
         raise FactMissing([AutogradCall.table])
     start, end, thread, number, forward_thread = (found[name][good] for name in _COLUMNS)

@@ -38,7 +38,7 @@ from advisor.sources.ascend.plane_tasks import splits_by_planes
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import Origin, read_records
 from advisor.sources.files.damage_notes import Unreadable
-from advisor.sources.files.database import Database
+from advisor.sources.files.database import Database, are_spans
 from advisor.sources.files.jsonfile import as_number, value_at
 from advisor.sources.files.names import bounded_name
 from advisor.sources.reading import Reading
@@ -326,7 +326,7 @@ def _collectives_from_database(folder: Folder) -> Table[Collective]:
 
 
 def _recorded_calls(folder: Folder, database: Database, found: dict[str, Array]) -> Iterator[Call]:
-    good = (found["start"] != MISSING) & (found["end"] >= found["start"])
+    good = are_spans(found["start"], found["end"])
     found = {name: values[good] for name, values in found.items()}
     names, groups, algorithms = (database.texts(found[name]).values() for name in ("name", "group", "algorithm"))
     elapse = (found["end"] - found["start"]) / 1000

@@ -14,7 +14,7 @@ from advisor.facts.observed import DeviceTask
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.files.database import Database, match_keys
+from advisor.sources.files.database import Database, are_spans, match_keys
 from advisor.sources.reading import Reading
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def _tasks_from_database(folder: Folder) -> Table[DeviceTask]:
     task_type = database.texts(found["type"])
     # an FFTS+ launch has one task of its own around its parts, which the timeline does not show
     envelope = task_type.isin(KERNEL_TYPES) & ~kernel & kernel.any()
-    keep = ~envelope & (found["start"] != MISSING) & (found["end"] >= found["start"])
+    keep = ~envelope & are_spans(found["start"], found["end"])
     kind = _kinds_of_tasks(task_type, task_type, kernel | task_type.isin(KERNEL_TYPES))
     kind = _copies_between_ranks(kind, task_type, found["stream"])
     size, direction = _copy_info(database, found["task"])

@@ -15,7 +15,7 @@ from advisor.facts.table import Array, Table, Texts, Values, code_type
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.call_words import WAITS_OF_MINDSPORE, activities_of_calls
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.files.database import Database
+from advisor.sources.files.database import Database, are_spans
 from advisor.sources.pytorch_words import operator_kind, without_addresses
 from advisor.sources.reading import Reading
 
@@ -245,7 +245,7 @@ def _columns_of_calls(
 ) -> dict[str, Values | NarrowColumn]:
     """The columns of the fact but the rank, of the calls that have a kind, a name, a begin and an end."""
     start, end = column("start"), column("end")
-    good: Array | slice = (kinds >= 0) & (name.codes >= 0) & (start != MISSING) & (end >= start)
+    good: Array | slice = (kinds >= 0) & (name.codes >= 0) & are_spans(start, end)
     good = slice(None) if isinstance(good, np.ndarray) and good.all() else good
     number = column("thread")[good]
     thread = NarrowColumn.of(np.where(number == MISSING, MISSING, number & _THREAD_BITS))

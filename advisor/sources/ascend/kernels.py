@@ -23,7 +23,7 @@ from advisor.sources.ascend.host_steps import steps_of_waiting_host
 from advisor.sources.ascend.iterations import iterations_of
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.damage_notes import Unreadable
-from advisor.sources.files.database import Database, match_keys
+from advisor.sources.files.database import Database, are_spans, match_keys
 from advisor.sources.reading import Reading
 
 DETAILS = "kernel_details.csv"
@@ -346,7 +346,10 @@ def _kernels_from_database(folder: Folder) -> Table[Kernel]:
     place = match_keys(task["task"], info["task"])
     _note_lost_tasks(folder, database, info["task"][place < 0], len(place))
     begins, ends = values_at(task["start"], place), values_at(task["end"], place)
-    good = (begins != MISSING) & (ends >= begins)
+    good = are_spans(begins, ends)
+    if endless := int(np.count_nonzero((begins != MISSING) & (ends != MISSING) & ~good)):
+        what, share = Message("duration_unusable"), endless / len(place)
+        folder.notes.add(database.file, "TASK", what, rows=endless, share=share)
     info, place = {name: values[good] for name, values in info.items()}, place[good]
     texts = {name: database.texts(info[name]) for name in _TEXTS}
     start = task["start"][place]

@@ -12,7 +12,7 @@ from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.host_calls import TRACE
 from advisor.sources.ascend.program_marks import marks_of_database, marks_of_timeline
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.files.database import Only
+from advisor.sources.files.database import Only, are_spans
 from advisor.sources.pytorch_words import MODULE_DOMAIN, module_names
 from advisor.sources.reading import Reading
 
@@ -50,7 +50,7 @@ def _table_of_ranges(  # noqa: PLR0917 - the columns of the table
     Raises:
         FactMissing: There are none.
     """
-    good = np.flatnonzero((name.codes >= 0) & (start != MISSING) & (end >= start))
+    good = np.flatnonzero((name.codes >= 0) & are_spans(start, end))
     if not len(good):
         raise FactMissing([ModuleRange.table])
     return Table.build(

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.facts.base import MISSING
 from advisor.facts.nesting import parents_in_order
 from advisor.facts.observed import OperatorCall
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.host_calls import OPERATOR
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.files.database import Database, Only, distinct_ids
+from advisor.sources.files.database import Database, Only, are_spans, distinct_ids
 from advisor.sources.reading import Reading
 
 DETAILS = "operator_details.csv"
@@ -71,7 +70,7 @@ def _calls_from_database(folder: Folder) -> Table[OperatorCall]:
     operators = Only("type", (OPERATOR,))
     found = database.integers("PYTORCH_API", wanted, operators)
     name = database.texts(found.pop("name"))
-    good = (name.codes >= 0) & (found["start"] != MISSING) & (found["end"] >= found["start"])
+    good = (name.codes >= 0) & are_spans(found["start"], found["end"])
     lasted = found["end"] - found["start"]
     self_ns = own_time(found["thread"], found["start"], np.where(good, found["end"], found["start"]))
     # what else is told is read when no more times are needed: calls are many

@@ -14,7 +14,7 @@ from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.device_tasks import HARDWARE
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.files.database import Database, Only
+from advisor.sources.files.database import Database, Only, are_spans
 from advisor.sources.reading import Reading
 
 _MOMENTS, _RANGES = (0, 3), (1, 2)
@@ -65,7 +65,7 @@ def _read_marks(database: Database) -> HostMarks:
     found = database.integers("MSTX_EVENTS", wanted, Only("eventType", (*_MOMENTS, *_RANGES)))
     moment = np.isin(found["type"], _MOMENTS)
     end = np.where(moment, found["start"], found["end"])
-    rows = np.flatnonzero((found["start"] != MISSING) & (end >= found["start"]))
+    rows = np.flatnonzero(are_spans(found["start"], end))
     thread = np.where(found["thread"] == MISSING, MISSING, found["thread"] & _THREAD_BITS)
     domain, message = (database.texts(found[name][rows]) for name in ("of", "name"))
     return HostMarks(thread[rows], domain, message, found["start"][rows], end[rows], ~moment[rows])
@@ -77,7 +77,7 @@ def _table_of_marks(folder: Folder, marks: HostMarks) -> Table[ProgramMark]:
     Raises:
         FactMissing: There are none.
     """
-    rows = np.flatnonzero((marks.message.codes >= 0) & (marks.start != MISSING) & (marks.end >= marks.start))
+    rows = np.flatnonzero((marks.message.codes >= 0) & are_spans(marks.start, marks.end))
     if not len(rows):
         raise FactMissing([ProgramMark.table])
     return Table.build(

@@ -11,6 +11,7 @@ from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.iterations import iterations_of
 from advisor.sources.ascend.reading import Folder
+from advisor.sources.files.database import are_spans
 from advisor.sources.pytorch_words import STEP_NAME
 from advisor.sources.reading import Reading
 
@@ -31,7 +32,7 @@ def _windows_from_database(folder: Folder) -> Table[StepWindow]:
     if not database.fields("STEP_TIME"):
         raise FactMissing([StepWindow.table])
     found = database.integers("STEP_TIME", {"step": ["id"], "start": ["startNs"], "end": ["endNs"]})
-    whole = (found["step"] != MISSING) & (found["start"] != MISSING) & (found["end"] >= found["start"])
+    whole = (found["step"] != MISSING) & are_spans(found["start"], found["end"])
     return _window_table(folder, *(found[name][whole] for name in ("step", "start", "end")))
 
 

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from advisor.facts.base import MISSING, Column
+from advisor.facts.base import Column
 from advisor.facts.observed import ApiTotal, OperatorTotal
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.call_words import activities_in_totals
 from advisor.sources.ascend.host_calls import API_TYPES
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.files.database import distinct_ids, match_keys
+from advisor.sources.files.database import are_spans, distinct_ids, match_keys
 from advisor.sources.files.shares import note_shares_gone
 from advisor.sources.reading import Reading
 
@@ -104,7 +104,7 @@ def _sum_by_keys(first: Array, second: Array, start: Array, end: Array) -> tuple
 
     What has no time, or ends before it begins, does not count.
     """
-    good = (start != MISSING) & (end >= start)
+    good = are_spans(start, end)
     lasted = (end - start)[good]
     (firsts, of_first), (seconds, of_second) = distinct_ids(first[good]), distinct_ids(second[good])
     pair = of_first.astype(np.int64) * len(seconds) + of_second

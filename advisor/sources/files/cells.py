@@ -122,13 +122,15 @@ def copy_numbers(values: CellArray, dtype: type[np.generic]) -> Array:
     return whole[start : start + len(values) * (values.type.bit_width // 8 // width)].copy()
 
 
-def parse_floats(plain: CellArray, factor: float = 1.0, *, signed: bool = True) -> tuple[Array, Array]:
+def parse_floats(
+    plain: CellArray, factor: float = 1.0, *, signed: bool = True, largest: float = LARGEST
+) -> tuple[Array, Array]:
     """Numbers times a factor, and which cells hold one of a size that can be; unless signed, none below zero."""
     cells, good = _cast_collected(plain, pa.float64(), _OF_NUMBERS) or _cast_matching(plain, pa.float64(), _NUMBER)
     values = _scatter_values(copy_numbers(cells, np.float64), good)
     with np.errstate(over="ignore"):  # what has no room in a float is too large as well
         values *= factor
-    good = good & (np.abs(values) < LARGEST)
+    good = good & (np.abs(values) < largest)
     return values, good if signed else good & (values >= 0)
 
 

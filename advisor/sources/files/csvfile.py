@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, NoReturn
 import numpy as np
 from msgspec import Struct, field
 
-from advisor.facts.base import Column
+from advisor.facts.base import LARGEST, Column
 from advisor.facts.table import Array, Texts, Values
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
 from advisor.regular_files import open_regular, read_regular
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.gzip_blocks import GZIP
+from advisor.units import LONGEST_US
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -426,7 +427,9 @@ def _convert_cells(raw: object, wanted: _Wanted, progress: _Progress) -> Array:
         return cells.text_codes(raw, progress.names[wanted.name], bytewise=progress.bytewise)
     plain = cells.trim_cells(raw)
     if wanted.column.store == "float":
-        values, good = cells.parse_floats(plain, wanted.factor, signed=wanted.column.unit not in _NEVER_NEGATIVE)
+        unit = wanted.column.unit
+        largest = LONGEST_US if unit == "us" else LARGEST
+        values, good = cells.parse_floats(plain, wanted.factor, signed=unit not in _NEVER_NEGATIVE, largest=largest)
     elif wanted.column.unit == "ns":
         values, good = cells.parse_times(plain, wanted.factor)
     else:

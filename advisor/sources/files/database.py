@@ -24,6 +24,7 @@ from advisor.messages.message import Message
 from advisor.progress import silent
 from advisor.regular_files import open_regular
 from advisor.sources.files.damage_notes import Notes, Unreadable
+from advisor.sources.files.exact_time import LIMIT_NS
 from advisor.sources.files.names import bounded_name
 from advisor.sources.files.rows_read import RowsRead
 from advisor.sources.files.statements import all_rows, bound_steps, spanned_rows
@@ -340,6 +341,12 @@ def rows_there(connection: sqlite3.Connection, tables: Iterable[str]) -> dict[st
         with contextlib.suppress(*FAILURES):  # said when the table is read
             rows = spanned_rows(connection, quote_name(table))
             found |= {table: rows} if rows is not None else {}
+    return found
+
+
+def are_spans(start: Array, end: Array) -> Array:
+    """Which rows have a begin and an end, in this order and of times that can be: what never ended may hold any."""
+    found: Array = (start != MISSING) & (end >= start) & (end < LIMIT_NS)
     return found
 
 

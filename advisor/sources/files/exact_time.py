@@ -21,7 +21,7 @@ from advisor.sources.files.damage_notes import Odd
 
 _WHOLE, _WIDTH = 16, 20
 _POINT, _ZERO = ord("."), ord("0")
-_LIMIT_NS = 1 << 62
+LIMIT_NS = 1 << 62
 """The year 2116: room is left to add a duration without overflow."""
 _TOO_LONG = re.compile(r"\d{17,}(\.\d{0,40})?", re.ASCII)
 """Times of today have sixteen digits in µs, and nineteen in ns."""
@@ -82,7 +82,7 @@ def ns_of(text: str) -> int:
     if not _PLAIN.fullmatch(text):
         raise Odd(Message("time_no_decimal"))
     found = int((Decimal(text) * 1000).to_integral_value())
-    if found >= _LIMIT_NS:
+    if found >= LIMIT_NS:
         raise Odd(Message("time_too_large"))
     return found
 
@@ -98,7 +98,7 @@ def _uniform_ns(digits: Array) -> Array | None:
     us = _eight_digits(words[:, 0]) * 100_000_000 + _eight_digits(words[:, 1])
     below = (fraction - _ZERO).astype(np.int64)
     ns: Array = us * 1000 + below[:, 0] * 100 + below[:, 1] * 10 + below[:, 2]
-    return ns if int(us.max()) < _LIMIT_NS // 1000 else None
+    return ns if int(us.max()) < LIMIT_NS // 1000 else None
 
 
 def _eight_digits(words: Array) -> Array:

@@ -30,7 +30,8 @@ class StepLevels(Struct, frozen=True):
     """Per group: the mean of the upper level over that of the lower one; missing for fewer than two values."""
     contrast: Array
     """Per group: the gap between both levels, as a part of it and the larger spread on one of them: 1 without any
-    spread, a half where the gap is no larger than the spread."""
+    spread, a half where the gap is no larger than the spread. A value within which the level changed, for good, is
+    no part of the spread."""
     are_told: Array
     """Per group: whether both levels have enough values, and the upper ones are not just those that came first."""
 
@@ -48,7 +49,9 @@ def two_levels(groups: Groups, values: Array, moment: Array) -> StepLevels:
     is_slow = np.empty(len(held), bool)
     is_slow[order] = np.arange(len(held)) >= place[of]
     slow, quick = np.where(is_slow, values, np.nan), np.where(is_slow, np.nan, values)
-    spread = np.fmax(*(np.log(ratio(groups.largest(level), groups.smallest(level))) for level in (slow, quick)))
+    settled = np.where(_change_within(groups, values, moment, is_slow), np.nan, values)
+    settled_levels = (np.where(level, settled, np.nan) for level in (is_slow, ~is_slow))
+    spread = np.fmax(*(np.log(ratio(groups.largest(level), groups.smallest(level))) for level in settled_levels))
     count = groups.sums(is_slow.astype(float))
     came_first = groups.largest(np.where(is_slow, moment, -np.inf)) < groups.smallest(np.where(is_slow, np.inf, moment))
     return StepLevels(
@@ -57,6 +60,26 @@ def two_levels(groups: Groups, values: Array, moment: Array) -> StepLevels:
         ratio(widest, widest + spread),
         (count >= FEW) & (groups.sizes - count >= FEW) & ~came_first,
     )
+
+
+def _change_within(groups: Groups, values: Array, moment: Array, is_slow: Array) -> Array:
+    """Per value: whether its group rises to the upper level once, for good, and does so within this one.
+
+    Of the two between which it rises that is the one further from its own level, if it lies towards the other; a level
+    of no more than the fewest values keeps them all.
+    """
+    order = np.lexsort((moment, groups.of))
+    of, slow, held = groups.of[order], is_slow[order], np.log(values[order])
+    turns = np.flatnonzero((of[1:] == of[:-1]) & (slow[1:] != slow[:-1])) + 1
+    rises = turns[(np.bincount(of[turns], minlength=len(groups)) == 1)[of[turns]] & slow[turns]]
+    slow_ones = groups.sums(is_slow.astype(float))[of[rises]]
+    quick_ones = groups.sizes[of[rises]] - slow_ones
+    from_quick = np.where(quick_ones > FEW, held[rises - 1] - held[np.maximum(rises - 2, 0)], 0.0)
+    to_slow = np.where(slow_ones > FEW, held[np.minimum(rises + 1, len(held) - 1)] - held[rises], 0.0)
+    within = np.where(from_quick >= to_slow, rises - 1, rises)[np.fmax(from_quick, to_slow) > 0]
+    found = np.zeros(len(values), bool)
+    found[order[within]] = True
+    return found
 
 
 class EqualWork(Struct, frozen=True):

@@ -32,6 +32,23 @@ def test_a_gap_no_larger_than_the_spread_is_half_a_contrast() -> None:
     assert levels(100, 101, 200, 202).contrast[0] > 0.95
 
 
+@pytest.mark.parametrize("changing", [101, 130, 170, 199])
+def test_a_step_within_which_the_pace_changes_makes_no_level_less_clear(changing: float) -> None:
+    """A device lowers its clock when it gets hot, not when a step ends: that step runs at both paces."""
+    assert levels(100, 101, 100, changing, 200, 201, 200).contrast[0] > 0.8
+
+
+def test_values_that_grow_from_one_to_the_next_have_no_clear_levels() -> None:
+    for count in range(4, 12):
+        for cut in range(1, count):
+            grown = [2**place * (1.05 if place >= cut else 1) for place in range(count)]
+            assert levels(*grown).contrast[0] < 0.6 or not levels(*grown).are_told[0]
+
+
+def test_a_level_of_two_steps_keeps_both() -> None:
+    assert levels(100, 100, 151, 225).contrast[0] == pytest.approx(0.5, abs=0.02)
+
+
 def test_equal_values_have_no_levels() -> None:
     assert levels(10, 10, 10, 10).slowdown.tolist() == [1]
 

@@ -175,7 +175,7 @@ class OperatorShape(Fact):
         float,
         Share(
             "How clearly both levels lie apart: the gap between them as a part of the gap and the larger spread on one "
-            "of them; 1 where there is no spread."
+            "of them; 1 where there is no spread. A step within which the level rose for good is not part of it."
         ),
     ]
     others_slowdown: Annotated[

@@ -168,6 +168,7 @@ _IN_SOME_STEPS = "some_steps"
 few of the steps ranks may take turns."""
 _OF_ONE_RANK = ("host/", "io/", "memory/", "compute/")
 """Categories of what a host, its allocator or the kernels of a device do: it shows on the ranks of these alone."""
+_OF_KERNELS = "compute/"
 
 
 def _can_explain(cause: Finding, symptom: Finding, here: set[int], there: set[int]) -> bool:
@@ -176,7 +177,8 @@ def _can_explain(cause: Finding, symptom: Finding, here: set[int], there: set[in
     A rank that is late, by its host or its kernels, shows on the ranks that wait for it, not on itself; but what hosts
     or kernels do on other ranks too does not come from it, except where more than twice what the others have is that
     rank's alone. Nor does what all ranks have alike make one of them late, unless that is what it has more of, nor does
-    what is wrong with one rank or its links show on those of others. What costs all steps alike makes none longer.
+    what is wrong with one rank or its links show on those of others. Kernels that are slow on one rank alone shorten
+    its waits. What costs all steps alike makes none longer.
     """
     if symptom.rule == _OF_DIFFERENCES and _is_of_all_steps(cause):
         return False
@@ -187,7 +189,7 @@ def _can_explain(cause: Finding, symptom: Finding, here: set[int], there: set[in
     if cause.rule.startswith("ranks/"):
         return there <= here or not symptom.rule.startswith(_OF_ONE_RANK) or _is_mostly_seen_on(here, symptom)
     if symptom.is_symptom and symptom.rule.startswith("comm/") and cause.rule.startswith(_OF_ONE_RANK):
-        return True
+        return not cause.rule.startswith(_OF_KERNELS) or len(here) > 1 or here != there
     if symptom.rule.startswith("ranks/") and cause.rule.startswith(_OF_ONE_RANK):
         makes_up = 0 < symptom.saving.us <= cause.extra_us_on(there) * TOLD_APART
         return bool(here & there) and (makes_up or _is_mostly_seen_on(there, cause))

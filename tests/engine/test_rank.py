@@ -263,6 +263,19 @@ def test_what_holds_up_a_host_shows_in_the_communication_of_the_ranks_that_wait(
 
 
 @pytest.mark.parametrize(
+    ("waiting", "linked"), [((0,), True), ((0, 1), True), ((1,), False)], ids=["another", "all", "itself"]
+)
+def test_a_rank_whose_kernels_are_slow_makes_others_wait_and_not_itself(
+    waiting: tuple[int, ...], *, linked: bool
+) -> None:
+    slow = finding("compute/slow", 0.1, ranks=(1,))
+    bare = finding("comm/bare-time", 0.2, ranks=waiting)
+    rules = Rules((Rule("compute/slow", ("comm/bare-time",)), Rule("comm/bare-time")))
+    found = {one.rule: one.causes for one in rank_findings([slow, bare], rules)}
+    assert found["comm/bare-time"] == ((slow.fingerprint,) if linked else ())
+
+
+@pytest.mark.parametrize(
     ("waits", "some_steps", "linked"),
     [
         ({0: 100, 1: 97, 2: 103}, None, False),

@@ -177,6 +177,7 @@ COLUMNS: Mapping[str, Text] = {
     "fullest_after_share": _t("Fullest queue from here on", "其后最满队列的占用"),
     "function": _t("Function", "函数"),
     "fused_us": _t("After fusion", "融合后仍需"),
+    "gained_us": _t("Steps would end sooner by", "可使 step 提前"),
     "gain_without_comm_us": _t("Gain without communication", "通信不耗时可提前"),
     "gap_us": _t("Gaps inside", "其间空隙"),
     "gbps": _t("Data rate", "数据速率"),

@@ -20,6 +20,7 @@ from advisor.facts.derived import (
     OperatorShape,
     OperatorShare,
     Overlap,
+    Removal,
     StepWork,
 )
 from advisor.facts.observed import Collective, Kernel
@@ -336,6 +337,18 @@ def test_the_rank_with_the_shortest_elapse_came_last():
     rows = {r["op"]: r for r in meetings(read_table(CollectiveCall, MET)).rows()}
     assert rows["allReduce"]["last_rank"] == 1 and rows["allReduce"]["waited_us"] == 15.0
     assert rows["allReduce"]["shortest_us"] == 20.0 and rows["allReduce"]["longest_us"] == 50.0
+
+
+def test_of_what_a_rank_waits_no_more_is_won_than_without_communication():
+    """Its host launches no faster than before, so the device would wait for that instead."""
+    calls = read_table(CollectiveCall, MET)
+    without = read_table(Removal, "rank kind instant_us\n0 communication 10\n1 communication 400")
+    rows = {r["op"]: r for r in meetings(calls, without=without).rows()}
+    # rank 0 loses 30 µs in one of two steps, and wins 10 µs per step; rank 1 loses 85 µs, all of which is won
+    assert rows["allReduce"]["bare_wait_us"] == 15.0 and rows["allReduce"]["gained_us"] == pytest.approx(20 / 2)
+    assert rows["send"]["gained_us"] == rows["send"]["bare_wait_us"] == 42.5
+    (unknown,) = (r for r in meetings(calls).rows() if r["op"] == "send")
+    assert unknown["gained_us"] is None
 
 
 def test_clocks_of_ranks_are_never_compared():

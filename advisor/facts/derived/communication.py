@@ -456,6 +456,13 @@ class Meeting(Fact):
             "not yet, as in `stage_times`; missing without stages."
         ),
     ]
+    gained_us: Annotated[
+        float,
+        Us(
+            "The part of `bare_wait_us` by which steps would end sooner: of all that a rank waits no more than it "
+            "gains where its communication takes no time (`removals`). Missing where launches were not recorded."
+        ),
+    ]
     last_rank: Annotated[int, Volatile("The rank with the shortest elapse: it came last, the others waited.")]
     last_start_ns: Annotated[int, Ns("When that rank came, by its own clock.")]
     exposed_us: Annotated[float, Us("Mean over the ranks of the time during which no kernel runs beside the call.")]

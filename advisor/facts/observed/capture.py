@@ -74,7 +74,8 @@ class Damage(Fact):
         str,
         Key(
             "`row` (some rows left out), `truncated`, `shortened` (truncated, and its end left out so that the rest is "
-            "whole), `unreadable` (the file as a whole), `clock`."
+            "whole), `outrun` (the device ends before the program, and what follows is left out), `unreadable` (the "
+            "file as a whole), `clock`."
         ),
     ]
     rows: Annotated[float, Count("Rows or events left out.")]

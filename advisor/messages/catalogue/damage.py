@@ -67,6 +67,10 @@ TEXTS: Mapping[str, Text] = {
         "行与其他行重复（同一算子、同一流、同一时刻），每个只计一次",
     ),
     "ends_early": Text("the file ends early", "文件不完整，提前结束"),
+    "device_ends_early": Text(
+        "the device is recorded for less time than the program: kernels that were launched at the end are missing",
+        "device 的记录时间短于程序：末尾下发的 kernel 缺失",
+    ),
     "ends_in_quotes": Text("ends inside a quoted cell", "文件在引号内结束"),
     "several_devices": Text(
         "holds several devices for one rank; the first is read", "同一 rank 含多个 device，只读取第一个"

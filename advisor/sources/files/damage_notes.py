@@ -23,6 +23,9 @@ TRUNCATED = "truncated"
 SHORTENED = "shortened"
 """The same of one whose end is left out, so that what counts of it is whole."""
 
+OUTRUN = "outrun"
+"""Kind of damage of a file in which the device ends before the program; what follows is left out."""
+
 
 class Unreadable(AdvisorError):
     """A file that is there cannot be read as a whole."""
@@ -70,8 +73,8 @@ class Notes:
     ) -> None:
         """Remember damage: the file's name, the first place, what was wrong, and how many rows are left out.
 
-        `kind` is `row`, `truncated`, `shortened`, `unreadable` (then `share` is 1) or `clock`. The same message from
-        another place of the file are counted together.
+        `kind` is `row`, `truncated`, `shortened`, `outrun`, `unreadable` (then `share` is 1) or `clock`. The same
+        message from another place of the file are counted together.
         """
         share = 1.0 if kind == "unreadable" else share
         before = self._found.get((file, what, kind))

@@ -3,7 +3,8 @@
 
 What the program did is written before what the driver and the device did, and these follow each other in time. Where
 the file ends, all marks of steps are there, and the device is known up to some moment: what was launched behind that is
-missing, and looks as if the device had waited for it.
+missing, and looks as if the device had waited for it. So it is in a whole file where the profiler had no room for more
+of the device and the program ran on.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array, Texts, values_at
 from advisor.sources.files.database import match_keys
-from advisor.sources.kineto.kernel_names import SINGLE_LAUNCH
+from advisor.sources.kineto.kernel_names import CAPTURE, SINGLE_LAUNCH
 
 _TOLERATED = 0.05
 """Part of the calls that launch a kernel which may lack it: 5 %, as at the edges of whole traces."""
@@ -31,8 +32,7 @@ def whole_until(
     if not len(launched):
         return None
     last = int(start_ns[launched].max())
-    single = calls[name.take(calls).hits(SINGLE_LAUNCH.match(one) is not None for one in name.take(calls).names)]
-    single = single[correlation[single] != MISSING]
+    single = _single_launches(name, correlation, calls)
     led = np.isin(correlation[single], correlation[kernels])
     order = np.argsort(start_ns[marks], kind="stable")
     begun, ended = start_ns[marks][order], end_ns[marks][order]
@@ -46,3 +46,23 @@ def whole_until(
     whole = (ended <= last) & (asked - given <= _TOLERATED * asked)
     first = int(np.argmin(np.append(whole, False)))
     return int(begun[first]) if 0 < first < len(begun) else None
+
+
+def launches_past_device(name: Texts, start_ns: Array, correlation: Array, *, calls: Array, kernels: Array) -> int:
+    """How many calls without a kernel come after the last one that has it; 0 for no more than may lack theirs.
+
+    `calls` and `kernels` are as above. Where graphs are captured, calls need have none.
+    """
+    single = _single_launches(name, correlation, calls)
+    led = np.isin(correlation[single], correlation[kernels])
+    if not led.any() or any(CAPTURE.match(one) for one in name.take(calls).in_use().names):
+        return 0
+    behind = np.count_nonzero(start_ns[single] > start_ns[single[led]].max())
+    return int(behind) if behind > _TOLERATED * len(single) else 0
+
+
+def _single_launches(name: Texts, correlation: Array, calls: Array) -> Array:
+    """Those of the calls that launch one kernel each."""
+    single = calls[name.take(calls).hits(SINGLE_LAUNCH.match(one) is not None for one in name.take(calls).names)]
+    told: Array = single[correlation[single] != MISSING]
+    return told

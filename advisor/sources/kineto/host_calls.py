@@ -10,7 +10,7 @@ import numpy as np
 from advisor.facts.base import MISSING
 from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table, Texts
-from advisor.sources.kineto.kernel_names import SINGLE_LAUNCH
+from advisor.sources.kineto.kernel_names import CAPTURE, SINGLE_LAUNCH
 from advisor.sources.kineto.reading import CALLS, COPIES, EXPORT, Trace, rows_or_missing
 from advisor.sources.pytorch_words import activity_of_operator, activity_of_range, operator_kind, without_addresses
 from advisor.sources.reading import Reading
@@ -29,7 +29,6 @@ _COLLECTIONS = ("<built-in function collect>", "Python GC")
 """How a collection of garbage is called among the frames of the Python stack: one that the program asked for, and, with
 `record_python_gc_info`, any."""
 _GRAPH = re.compile(r"(cuda|cu|hip)GraphLaunch")
-_CAPTURE = re.compile(r"(cuda|cu|hip)(GraphLaunch|GraphInstantiate|Stream(Begin|End)Capture)")
 
 _ACTIVITIES = (
     ("synchronise", re.compile(r"(cuda|cu|hip)\w*Synchronize")),
@@ -93,7 +92,7 @@ def _activities_of_calls(name: Texts, kinds: Array, pageable: Array) -> Texts:
         np.array([*(number.get(told(one), -1) for one in name.names), -1], np.int32)[name.codes]
         for told in (activity_of_call, activity_of_operator, activity_of_range)
     )
-    if not any(_CAPTURE.match(one) for one in name.in_use().names):
+    if not any(CAPTURE.match(one) for one in name.in_use().names):
         calls = np.where(name.hits(SINGLE_LAUNCH.match(one) is not None for one in name.names), number["launch"], calls)
     calls = np.where((calls == number["copy"]) & pageable, number["blocking_copy"], calls)
     into_device = np.isin(kinds, [_CODES["api"], _CODES["graph"]])

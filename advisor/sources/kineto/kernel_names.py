@@ -9,6 +9,8 @@ _ANONYMOUS = "(anonymous namespace)::"
 _CLONE = re.compile(r"\[clone [^\]]*(?P<end>\]|\Z)")
 SINGLE_LAUNCH = re.compile(r"(cuda|cu|hip)\w*Launch(Cooperative)?Kernel")
 """Calls that start one kernel each, but where a graph is captured: there they start none."""
+CAPTURE = re.compile(r"(cuda|cu|hip)(GraphLaunch|GraphInstantiate|Stream(Begin|End)Capture)")
+"""Calls that show that graphs are used, and may have been captured."""
 _WRAPPED = re.compile(r"(?:void )?cutlass::Kernel2?<(\w+)>")
 _DESCRIPTOR = re.compile(r"\.kd$")
 COMMUNICATION = re.compile(r"(nccl|rccl)\w*Kernel|ncclDev|mscclKernel", re.IGNORECASE)

@@ -15,15 +15,16 @@ from advisor.environment_snapshot import FILE_NAME
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
+from advisor.messages.message import Message
 from advisor.progress import Progress, silent
 from advisor.sources.family import GroupMembers, LeftAside
 from advisor.sources.files.collected_events import CollectedEvents, Tracks, collect_events
-from advisor.sources.files.damage_notes import SHORTENED, TRUNCATED, Notes
+from advisor.sources.files.damage_notes import OUTRUN, SHORTENED, TRUNCATED, Notes
 from advisor.sources.files.database import match_keys
 from advisor.sources.files.events import TRACK
 from advisor.sources.files.packed import TraceFile, open_trace
 from advisor.sources.files.timeline import AutogradNumbers, GradientArrows
-from advisor.sources.kineto.cut_traces import whole_until
+from advisor.sources.kineto.cut_traces import launches_past_device, whole_until
 from advisor.sources.kineto.header import TraceHeader
 from advisor.sources.kineto.kernel_names import is_communication
 from advisor.sources.kineto.trace_events import EVENTS
@@ -200,7 +201,7 @@ class Trace(TraceDescription):
         finally:
             trace.close()
         content = self._content_of(found)
-        return self._whole_part_of(content) if self.notes.any_of(TRUNCATED) else content
+        return self._whole_part_of(content)
 
     def _content_of(self, found: CollectedEvents) -> TraceContent:
         slices, work, shapes, collectives, memory = (
@@ -239,9 +240,13 @@ class Trace(TraceDescription):
         )
 
     def _whole_part_of(self, content: TraceContent) -> TraceContent:
-        """What counts of a file that ends early: all before the first step that it does not hold whole, if one is."""
-        slices = content.slices
+        """What counts of a file that ends early, as a whole or of the device: all before the first step that it does
+        not hold whole, if one is."""
+        slices, is_truncated = content.slices, self.notes.any_of(TRUNCATED)
         calls, work = slices.of(*CALLS), slices.of(*WORK)
+        missing = 0 if is_truncated or self.device is not None else self._launches_past_device(slices)
+        if not is_truncated and not missing:
+            return content
         step = slices.name.hits(STEP_NAME.fullmatch(name) is not None for name in slices.name.names)
         marks = step & slices.category.isin(ON_HOST)
         until = whole_until(
@@ -252,13 +257,21 @@ class Trace(TraceDescription):
         )
         if until is None:
             return content
-        self.notes.recast(TRUNCATED, SHORTENED)
+        if is_truncated:
+            self.notes.recast(TRUNCATED, SHORTENED)
+        else:
+            self.notes.add(self.path.name, "", Message("device_ends_early"), kind=OUTRUN, rows=missing)
         call = values_at(calls, match_keys(slices.correlation[calls], slices.correlation[work]), -1)
         begun = slices.start_ns.copy()
         begun[work] = values_at(slices.start_ns, call, MISSING)
         codes = np.where((begun >= until) & ~marks, -1, slices.category.codes)
         counted = structs.replace(slices, category=Texts(codes.astype(np.int32), slices.category.names))
         return structs.replace(content, slices=counted, whole_until_ns=until)
+
+    def _launches_past_device(self, slices: TraceSlices) -> int:
+        """How many kernels the program launched after the last that is known of the device."""
+        calls, kernels = slices.of(*CALLS), slices.of(*KERNELS)
+        return launches_past_device(slices.name, slices.start_ns, slices.correlation, calls=calls, kernels=kernels)
 
     def _own_categories(self, category: Texts, work: Array, device: Array) -> Texts:
         """The categories of slices, missing for work on another device: what has none is not read."""

@@ -621,6 +621,39 @@ def test_a_trace_that_ends_in_its_first_step_is_told_as_cut(tmp_path: Path) -> N
     assert source.read(Damage).texts("kind").values() == ["truncated"]
 
 
+def _without_late_work(events: list[Event], since: float) -> list[Event]:
+    """What the profiler writes where it had no room for what the device did from then on."""
+    return [one for one in events if one.get("cat") not in ("kernel", "gpu_memcpy") or one["ts"] < since]
+
+
+def test_of_a_trace_whose_device_ends_before_its_program_the_whole_steps_count(tmp_path: Path) -> None:
+    """The profiler stops recording the device where its buffers are full; the host seems to wait for nothing then."""
+    events = training(steps=6)
+    times = sorted(one["ts"] for one in events if one.get("cat") == "kernel")
+    write(tmp_path / NAME, trace(_without_late_work(events, times[int(0.6 * len(times))])))
+    source = opened(tmp_path)
+    assert source.read(StepWindow)["cut"].tolist() == [0, 0, 0, 1, 1, 1]
+    assert source.read(Damage).texts("kind").values() == ["outrun"]
+    assert measured_run(open_profile(tmp_path)).steps == (3, 4, 5)
+
+
+def test_a_trace_whose_last_calls_have_no_kernel_yet_counts_as_a_whole(tmp_path: Path) -> None:
+    events = training(steps=6)
+    last = max(one["ts"] for one in events if one.get("cat") == "kernel")
+    write(tmp_path / NAME, trace(_without_late_work(events, last)))
+    assert opened(tmp_path).read(StepWindow)["cut"].tolist() == [-1] * 6
+
+
+def test_calls_that_capture_a_graph_at_the_end_need_no_kernels(tmp_path: Path) -> None:
+    events = training(steps=6)
+    times = sorted(one["ts"] for one in events if one.get("cat") == "kernel")
+    captured = {"ph": "X", "cat": "cuda_runtime", "name": "cudaStreamBeginCapture", "pid": 1, "tid": 1, "dur": 1}
+    late = _without_late_work(events, times[int(0.6 * len(times))])
+    write(tmp_path / NAME, trace([*late, {**captured, "ts": times[int(0.6 * len(times))]}]))
+    source = opened(tmp_path)
+    assert source.read(StepWindow)["cut"].tolist() == [-1] * 6
+
+
 def test_a_trace_whose_kernels_are_out_of_order_where_it_ends_counts_as_far_as_none_is_missing(tmp_path: Path) -> None:
     events = _as_written(training(steps=6))
     late = [one for one in events if one.get("args", {}).get("correlation") in range(41, 49)]

@@ -161,6 +161,14 @@ class BareCopy(Fact):
             "missing where no launches or no calls of the host were recorded."
         ),
     ]
+    ahead_us: Annotated[
+        float,
+        Us(
+            "Such copies of the first step of a rank before its first task, where the pause before the step was not "
+            "recorded; 0 in other steps, in which they count as part of the step before. At most as long as the middle "
+            "one of the other steps begins with, and without those for operators on the CPU."
+        ),
+    ]
 
 
 class Witness(Fact):

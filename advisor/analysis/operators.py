@@ -144,6 +144,7 @@ def _of_kernels(
         unshared_us=unshared,
         instant_us=np.minimum(unshared, gone.instant_us * part),
         removed_us=np.minimum(unshared, gone.removed_us * part),
+        without_us=np.where(np.isinf(gone.removed_us), np.nan, gone.removed_us * part),
         median_us=groups.medians(duration),
         mean_us=groups.means(duration),
         longest_us=groups.largest(duration),

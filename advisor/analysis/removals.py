@@ -301,13 +301,21 @@ def without_launches(seen: ReplayedRank, taken: Array, spared: replay.SparedTime
     count = len(queue.start)
     own, total = (np.bincount(entry[entry >= 0], minlength=count) for entry in (mine, every))
     gone = (own > 0) & (own == total)
-    held = seen.replayed.held
-    pause = np.where(taken & (held <= PAUSE_NS), held, 0)
+    pause = np.where(taken, _launch_pauses(seen.replayed), 0)
     return replay.Relief(
         main=subtract(_operators_launching(seen, known & taken), seen.replayed.waits),
         queue=union(queue.start[gone], queue.end[gone]),
         device=structs.replace(spared, alone=spared.alone + pause),
     )
+
+
+def _launch_pauses(rank: replay.ReplayInput) -> Array:
+    """Per task, ns: the pause that comes with launching it. A longer one than that of most tasks which the device had
+    long been given has a further cause, which stays."""
+    held = rank.held
+    in_turn = held[(held > 0) & (rank.slack == 0)]
+    usual = int(np.median(in_turn)) if len(in_turn) else 0
+    return np.where(held <= PAUSE_NS, held, np.minimum(held, usual))
 
 
 def _operators_launching(seen: ReplayedRank, taken: Array) -> Spans:

@@ -414,6 +414,7 @@ COLUMNS: Mapping[str, Text] = {
     "receive_us": _t("Waiting to receive", "等待接收"),
     "recompute_us": _t("Recomputation", "重计算"),
     "removed_us": _t("Saved with their launches", "连同下发去掉后提前"),
+    "without_us": _t("Saved with their launches and pauses", "连同下发与停顿去掉后提前"),
     "repeated": _t("Resent", "重传数"),
     "repeated_share": _t("Also in the trained pass", "与训练前向相同的占比"),
     "replayed": _t("Replayed as a graph", "以图重放"),

@@ -98,6 +98,32 @@ def test_kernels_of_a_rank_whose_queue_is_full_win_their_time():
     assert found(ahead)["Cast"] == (80.0, 80.0)
 
 
+def pausing(*pauses: int) -> tuple[float, float]:
+    """What Casts of 10 µs win that take turns with other work, after these pauses in µs; the host is far ahead."""
+    start = np.cumsum(pauses) + 10 * np.arange(len(pauses))
+    names = [("Cast", "Mul")[place % 2] for place in range(len(pauses))]
+    kernels = "\n".join(f"{name} {at * 1000} 10" for name, at in zip(names, start.tolist(), strict=True))
+    ahead = "\n".join(f"{at * 1000} {900 * (at > 0)} 0 false" for at in start.tolist())
+    table = removals(
+        read_table(Kernel, "op_type start_ns duration_us\n" + kernels),
+        read_table(Dispatch, "start_ns latency_us idle_before_us vertical\n" + ahead),
+        calls=None, collectives=None, tasks=None, windows=read_table(StepWindow, WINDOWS),
+        patterns=shipped_patterns().chains,
+    )  # fmt: skip
+    (row,) = (row for row in table.rows() if row["name"] == "Cast")
+    return row["instant_us"], row["removed_us"]
+
+
+def test_with_kernels_goes_the_pause_before_each_however_long_it_usually_is():
+    assert pausing(0, 4, 4, 4, 4, 4) == (30, 38)
+    assert pausing(0, 9, 9, 9, 9, 9) == (30, 48)
+
+
+def test_a_pause_that_is_longer_than_usual_has_a_cause_that_stays():
+    assert pausing(0, 9, 70, 9, 9, 9) == (30, 48)
+    assert pausing(0, 2, 70, 2, 2, 2) == (30, 34)
+
+
 def test_kernels_win_nothing_where_what_follows_waits_for_its_launch():
     """The last multiplication is launched 60 after the Cast before it, which the host had launched late too."""
     late = (

@@ -189,7 +189,7 @@ def test_settings_move_what_may_be_lost(tmp_path: Path) -> None:
     assert advisor.load_rules(settings=settings).tolerated_loss == advisor.load_rules().tolerated_loss
 
 
-JUDGED_BY_REPLAY = {"instant_us", "removed_us", "steady_us"}
+JUDGED_BY_REPLAY = {"instant_us", "removed_us", "without_us", "steady_us"}
 
 
 def test_a_rule_that_can_do_without_launches_judges_by_no_column_that_a_replay_gives() -> None:

@@ -68,6 +68,13 @@ class OperatorShare(Fact):
     removed_us: Annotated[
         float, Us("The same without the calls that launch nothing but these kernels; at most `unshared_us`, too.")
     ]
+    without_us: Annotated[
+        float,
+        Us(
+            "The same with the pauses before these kernels and all that their calls cost, which may be more than "
+            "`unshared_us`; missing where launches were not recorded."
+        ),
+    ]
     median_us: Annotated[float, Us("Median duration of one; missing for totals.")]
     mean_us: Annotated[float, Us("Mean duration.")]
     longest_us: Annotated[float, Us("Longest of all.")]

@@ -13,7 +13,7 @@ import numpy as np
 from advisor.analysis import host, replay
 from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.copy_directions import copied_in_calls
-from advisor.analysis.device import DeviceTimeline, build_timeline
+from advisor.analysis.device import COPY, DeviceTimeline, build_timeline
 from advisor.analysis.fetch_work import own_work_in_fetches
 from advisor.analysis.grouping import group_by
 from advisor.analysis.handovers import calls_operators, with_queue
@@ -160,8 +160,9 @@ def _of_rank(
     rows = [_holdups_of_kind(seen, name).having(lost_us=lost[name]) for name in seen.kinds]
     rows = [_with_insides(part, name, seen, device) for part, name in zip(rows, seen.kinds, strict=True)]
     rows += [_unqueued_holdup(seen, room_us)] if calls_operators(seen) and not len(seen.replayed.queue.start) else []
+    computing = np.flatnonzero(device.work.kind[seen.row] != COPY)
     with_calls_or_losses = (part.take((part["calls"] > 0) | (part["lost_us"] > 0)) for part in rows)
-    return Table.concat(Holdup, [*with_calls_or_losses, _other_holdups(seen, reliefs, room_us)])
+    return Table.concat(Holdup, [*with_calls_or_losses, _other_holdups(seen, reliefs, room_us, computing)])
 
 
 def _with_insides(part: Table[Holdup], name: str, seen: ReplayedRank, device: DeviceTimeline) -> Table[Holdup]:
@@ -271,14 +272,36 @@ def _equal_spans(one: Spans, other: Spans) -> bool:
 
 
 def _other_holdups(
-    seen: ReplayedRank, reliefs: dict[str, tuple[replay.Relief, Spans]], room_us: float
+    seen: ReplayedRank, reliefs: dict[str, tuple[replay.Relief, Spans]], room_us: float, computing: Array
 ) -> Table[Holdup]:
     """What is lost to all other work of the host: what remains when the kinds are gone, and it only kept up."""
     gain, kinds = _gains_of_prompt_host(seen, reliefs)
-    lost = per_cell(seen, gain) / 1e3
+    lost, before_first = per_cell(seen, gain) / 1e3, _lost_us_before_first_step(seen, gain, kinds, computing)
     of_reads = _part_after_reads(seen, reliefs, lost)
     lost = _within_steps(lost, seen, gain, room_us)
+    lost[:1] += before_first
     return _late_tasks_by_call(seen, np.diff(np.append(0, gain)), lost, kinds=kinds, of_reads=of_reads)
+
+
+def _lost_us_before_first_step(seen: ReplayedRank, gain: Array, kinds: Spans, computing: Array) -> float:
+    """What a late host loses between two steps, µs, once more: each step has a pause before it, but of so many steps
+    one pause less lies between them.
+
+    It counts as the middle one of these, and as no more than the device waited for what the host did of its own before
+    its first launch and after its last. `computing` are the tasks with which a step begins or ends: all but copies.
+    """
+    replayed = seen.replayed
+    last = seen.last[:-1][np.diff(seen.cells.step[seen.own]) == 1]
+    after = np.searchsorted(computing, last, "right")
+    after = after[(after > 0) & (after < len(computing))]
+    if len(after) < _STEPS_TO_COMPARE - 1:
+        return 0.0
+    between = np.sort(np.maximum(gain[computing[after]] - gain[computing[after - 1]], 0))
+    put = replay.handed_over(replayed.queue, replayed.work)
+    start = np.array([replayed.begin, max(put[computing[-1]], replayed.work.reach[computing[-1]])])
+    end = np.maximum([put[computing[0]], put[-1]], start)
+    own = int((end - start - covered_ns(kinds, start, end)).sum())
+    return float(min(between[(len(between) - 1) // 2], own)) / 1e3
 
 
 def _part_after_reads(seen: ReplayedRank, reliefs: dict[str, tuple[replay.Relief, Spans]], lost: Array) -> Array:

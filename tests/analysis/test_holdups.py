@@ -166,25 +166,52 @@ def test_what_lies_before_the_first_task_counts_no_more_than_in_the_other_steps(
     assert sum(loading) == pytest.approx(80 + 80)
 
 
+def lost_to_stalls_before_steps(stalls: Sequence[int], work: int, call: str, cause: str, after: int = 0) -> float:
+    """What this cause loses where the host stalls so long before each step, and after the last one, in µs."""
+    begun = [sum(stalls[:number]) + number * work for number in range(len(stalls))]
+    kernels, links, calls, windows = [], [], [], []
+    for number, (at, stall) in enumerate(zip(begun, stalls, strict=True), 1):
+        start, end = (at + stall) * 1000, (at + stall + work) * 1000
+        kernels.append(f"{number} {start} {work}")
+        links.append(f"{start} 0 {stall if at else '-'} true")
+        calls.append(f"1 {call} {at * 1000} {start}")
+        windows.append(f"{number} {at * 1000} {end + after * 1000 * (number == len(stalls))}")
+    found = holdups(
+        read_table(Kernel, "\n".join(["step start_ns duration_us", *kernels])),
+        host_calls("\n".join(["thread kind name start_ns end_ns", *calls])),
+        links=read_table(Dispatch, "\n".join(["start_ns latency_us idle_before_us vertical", *links])),
+        collectives=None, tasks=None, windows=read_table(StepWindow, "\n".join(["step start_ns end_ns", *windows])),
+    )  # fmt: skip
+    return sum(row["lost_us"] for row in found.rows() if row["cause"] == cause)
+
+
 @settings(max_examples=20)
 @given(steps=st.integers(2, 5), stall=st.integers(20, 400), work=st.integers(50, 400))
 def test_a_stall_before_each_step_is_lost_as_often_as_there_are_steps(steps: int, stall: int, work: int) -> None:
     """That before the first task lies in no step, and the ranks that wait for this one lose it all the same."""
-    begun = [number * (stall + work) for number in range(steps)]
-    kernels = ["step start_ns duration_us", *(f"{n} {(at + stall) * 1000} {work}" for n, at in enumerate(begun, 1))]
-    links = ["start_ns latency_us idle_before_us vertical"]
-    links += [f"{(at + stall) * 1000} 0 {stall if at else '-'} true" for at in begun]
-    calls = ["thread kind name start_ns end_ns"]
-    calls += [f"1 data_loader next {at * 1000} {(at + stall) * 1000}" for at in begun]
-    windows = ["step start_ns end_ns"]
-    windows += [f"{n} {at * 1000} {(at + stall + work) * 1000}" for n, at in enumerate(begun, 1)]
-    found = holdups(
-        read_table(Kernel, "\n".join(kernels)), host_calls("\n".join(calls)),
-        links=read_table(Dispatch, "\n".join(links)), collectives=None, tasks=None,
-        windows=read_table(StepWindow, "\n".join(windows)),
-    )  # fmt: skip
-    loading = [row["lost_us"] for row in found.rows() if row["cause"] == "data_loader"]
-    assert sum(loading) == pytest.approx(steps * stall)
+    lost_us = lost_to_stalls_before_steps([stall] * steps, work, "data_loader next", "data_loader")
+    assert lost_us == pytest.approx(steps * stall)
+
+
+@settings(max_examples=20)
+@given(steps=st.integers(3, 5), stall=st.integers(20, 400), work=st.integers(50, 400))
+def test_a_host_that_is_late_before_each_step_is_so_as_often_as_there_are_steps(
+    steps: int, stall: int, work: int
+) -> None:
+    late_us = lost_to_stalls_before_steps([stall] * steps, work, "operator aten::add", "host")
+    assert late_us == pytest.approx(steps * stall)
+
+
+def test_a_host_that_is_late_after_each_step_is_so_after_the_last_one_too():
+    assert lost_to_stalls_before_steps([0, 90, 90], 100, "operator aten::add", "host", after=90) == pytest.approx(270)
+
+
+def test_a_late_host_counts_before_the_first_step_no_more_than_between_the_others():
+    """Of two pauses the shorter counts, of one there is no telling whether each step has it."""
+    assert lost_to_stalls_before_steps([900, 90, 90], 100, "operator aten::add", "host") == pytest.approx(270)
+    assert lost_to_stalls_before_steps([90, 900, 90], 100, "operator aten::add", "host") == pytest.approx(1080)
+    assert lost_to_stalls_before_steps([0, 90, 90], 100, "operator aten::add", "host") == pytest.approx(180)
+    assert lost_to_stalls_before_steps([90, 90], 100, "operator aten::add", "host") == pytest.approx(90)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.copy_directions import copied_in_calls
 from advisor.analysis.device import COPY, DeviceTimeline, build_timeline
 from advisor.analysis.fetch_work import own_work_in_fetches
-from advisor.analysis.grouping import group_by
+from advisor.analysis.grouping import group_by, row_of_key
 from advisor.analysis.handovers import calls_operators, with_queue
 from advisor.analysis.intervals import Spans, covered_ns, span_at, union_of_sets
 from advisor.analysis.long_pauses import FEW_READS, LONGEST_LAUNCH_US, calls_around, waits_before_long_pauses
@@ -279,8 +279,11 @@ def _other_holdups(
     lost, before_first = per_cell(seen, gain) / 1e3, _lost_us_before_first_step(seen, gain, kinds, computing)
     of_reads = _part_after_reads(seen, reliefs, lost)
     lost = _within_steps(lost, seen, gain, room_us)
-    lost[:1] += before_first
-    return _late_tasks_by_call(seen, np.diff(np.append(0, gain)), lost, kinds=kinds, of_reads=of_reads)
+    before = np.append(before_first, np.zeros(len(lost)))[: len(lost)]
+    told = _late_tasks_by_call(seen, np.diff(np.append(0, gain)), lost + before, kinds=kinds, of_reads=of_reads)
+    share = before / np.where(lost + before > 0, lost + before, 1.0)
+    own = row_of_key(seen.cells.step[seen.own], told["step"])
+    return told.having(before_us=told["lost_us"] * share[own])
 
 
 def _lost_us_before_first_step(seen: ReplayedRank, gain: Array, kinds: Spans, computing: Array) -> float:

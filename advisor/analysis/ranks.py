@@ -79,6 +79,7 @@ def rank_times(
         chance_us=_standard_errors(split, ranks, peers),
         peer_comm_us=peers.medians_of_others(means["comm_us"]),
         peer_free_us=peers.medians_of_others(means["free_us"]),
+        late_before_us=_late_before_first_step(rank, peers, held, ranks.sizes),
         least_peer_comm_us=_least_of_others(peers, means["comm_us"]),
         next_peer_comm_us=_least_clearly_above(peers, means["comm_us"], UNEVEN * means["span_us"]),
         peer_gain_without_comm_us=peers.medians_of_others(gains_without_communication(rank, without)),
@@ -203,6 +204,18 @@ def _busiest_calls(rank: Array, peers: Groups, held: Table[Holdup] | None, steps
     idle = np.nan_to_num(own["idle_us"]) / steps[row_of_key(rank, own["rank"])]
     name, longer, _ = _most_beyond_peers(rank, peers, own["rank"], own.texts("call"), idle)
     return {"busiest_call": name, "busiest_us": longer}
+
+
+def _late_before_first_step(rank: Array, peers: Groups, held: Table[Holdup] | None, steps: Array) -> Array:
+    """Per rank: what it lost before its first step beyond its peers, µs per step; missing without launches."""
+    if held is None:
+        return np.full(len(rank), np.nan)
+    own = held.take(np.isin(held["rank"], rank) & ~np.isnan(held["before_us"]))
+    of = row_of_key(rank, own["rank"])
+    total = np.bincount(of, own["before_us"], len(rank)) / steps
+    known = np.where(np.bincount(of, minlength=len(rank)) > 0, total, np.nan)
+    beyond: Array = known - peers.medians_of_others(known)
+    return beyond
 
 
 def _most_beyond_peers(

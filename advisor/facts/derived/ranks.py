@@ -46,6 +46,13 @@ class RankTime(Fact):
     ]
     peer_comm_us: Annotated[float, Us("Median communication of the peers.")]
     peer_free_us: Annotated[float, Us("Median free time of the peers.")]
+    late_before_us: Annotated[
+        float,
+        Us(
+            "How much longer than on its peers (median) the device waited for the host before the first step, as in "
+            "`holdups`, in the mean of the steps: no step's free time holds that."
+        ),
+    ]
     least_peer_comm_us: Annotated[
         float, Us("Communication of the peer that communicates shortest: the others wait in theirs for the last rank.")
     ]

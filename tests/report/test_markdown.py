@@ -14,7 +14,7 @@ from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, Finding, Occurrence, Saving, Severity
 from advisor.model.run import Run
 from advisor.report.blocks import Code, Document
-from advisor.report.diagnosis.cards import make_cards
+from advisor.report.diagnosis.cards import MOST_COLUMNS, make_cards
 from advisor.report.diagnosis.document import diagnosis_document
 from advisor.report.prose import TextPiece, clean_block, clean_line
 from advisor.report.renderers.markdown import code_span, document_text, markdown_prose
@@ -118,6 +118,18 @@ def test_where_nobody_recorded_the_start_times_count_from_the_first_event() -> N
     text = document_text(diagnosis_document(Diagnosis(run=Run(name="x"), findings=(found,), rules=(EXPOSED,)), "en"))
     assert "| +0.686 ms | 367 µs |" in text
     assert f"{first + 686_000:,}" not in text
+
+
+def test_a_column_that_says_nothing_of_any_row_makes_room_for_the_next() -> None:
+    columns = "op_name cube_share:share a b c d e f g h"
+    assert len(columns.split()) > MOST_COLUMNS
+    rows = table(columns, ("MatMul", None, 1, 2, 3, 4, 5, 6, 7, 8), ("Conv", None, None, 2, 3, 4, 5, 6, 7, 8))
+    found = finding(EXPOSED, 1_000, Severity.medium, excerpt=rows)
+    text = document_text(diagnosis_document(Diagnosis(run=Run(name="x"), findings=(found,), rules=(EXPOSED,)), "en"))
+    (head,) = [line for line in text.splitlines() if line.startswith("| Kernel")]
+    assert "Cube" not in head
+    assert head.count("|") == MOST_COLUMNS + 1
+    assert re.search(r"Conv[^|]*\| – \|", text)
 
 
 @pytest.mark.parametrize(

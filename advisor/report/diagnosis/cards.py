@@ -461,8 +461,12 @@ class Maker:
         return (*rule_sentence(param.basis.say(self.language)), *own)
 
     def excerpt(self, table: Table, info: RuleInfo, most: int = MOST_ROWS) -> CardRows:
-        columns = table.columns[:MOST_COLUMNS]
-        rows = [row[: len(columns)] for row in table.rows[:most]]
+        """The first rows, with the first columns that say anything of them."""
+        shown = table.rows[:most]
+        told = [at for at in range(len(table.columns)) if any(row[at] is not None for row in shown if at < len(row))]
+        told = told[:MOST_COLUMNS]
+        columns = [table.columns[at] for at in told]
+        rows = [[row[at] for at in told if at < len(row)] for row in shown]
         units = [shown_unit(column.name, column.unit, info) for column in columns]
         counted = [
             unit or any(number_or_none(row[i]) is not None for row in rows if i < len(row))

@@ -282,8 +282,8 @@ def _other_holdups(
     before = np.append(before_first, np.zeros(len(lost)))[: len(lost)]
     told = _late_tasks_by_call(seen, np.diff(np.append(0, gain)), lost + before, kinds=kinds, of_reads=of_reads)
     share = before / np.where(lost + before > 0, lost + before, 1.0)
-    own = row_of_key(seen.cells.step[seen.own], told["step"])
-    return told.having(before_us=told["lost_us"] * share[own])
+    before_us = told["lost_us"] * share[row_of_key(seen.cells.step[seen.own], told["step"])]
+    return told.having(lost_us=told["lost_us"] - before_us, before_us=before_us)
 
 
 def _lost_us_before_first_step(seen: ReplayedRank, gain: Array, kinds: Spans, computing: Array) -> float:

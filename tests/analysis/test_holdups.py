@@ -166,7 +166,7 @@ def test_what_lies_before_the_first_task_counts_no_more_than_in_the_other_steps(
     assert sum(loading) == pytest.approx(80 + 80)
 
 
-def lost_to_stalls_before_steps(stalls: Sequence[int], work: int, call: str, cause: str, after: int = 0) -> float:
+def late_before_steps(stalls: Sequence[int], work: int, call: str, cause: str, after: int = 0) -> list[dict[str, Any]]:
     """What this cause loses where the host stalls so long before each step, and after the last one, in µs."""
     begun = [sum(stalls[:number]) + number * work for number in range(len(stalls))]
     kernels, links, calls, windows = [], [], [], []
@@ -182,7 +182,13 @@ def lost_to_stalls_before_steps(stalls: Sequence[int], work: int, call: str, cau
         links=read_table(Dispatch, "\n".join(["start_ns latency_us idle_before_us vertical", *links])),
         collectives=None, tasks=None, windows=read_table(StepWindow, "\n".join(["step start_ns end_ns", *windows])),
     )  # fmt: skip
-    return sum(row["lost_us"] for row in found.rows() if row["cause"] == cause)
+    return [row for row in found.rows() if row["cause"] == cause]
+
+
+def lost_to_stalls_before_steps(stalls: Sequence[int], work: int, call: str, cause: str, after: int = 0) -> float:
+    """All of it, that before the first task included."""
+    rows = late_before_steps(stalls, work, call, cause, after)
+    return sum(row["lost_us"] + (row["before_us"] or 0.0) for row in rows)
 
 
 @settings(max_examples=20)
@@ -202,11 +208,17 @@ def test_a_host_that_is_late_before_each_step_is_so_as_often_as_there_are_steps(
     assert late_us == pytest.approx(steps * stall)
 
 
-def test_a_host_that_is_late_after_each_step_is_so_after_the_last_one_too():
+def test_what_no_step_holds_is_told_beside_what_the_steps_lose() -> None:
+    rows = late_before_steps([90, 90, 90], 100, "operator aten::add", "host")
+    told = {row["step"]: (row["lost_us"], row["before_us"]) for row in rows}
+    assert told == {1: (0, 90), 2: (90, 0), 3: (90, 0)}
+
+
+def test_a_host_that_is_late_after_each_step_is_so_after_the_last_one_too() -> None:
     assert lost_to_stalls_before_steps([0, 90, 90], 100, "operator aten::add", "host", after=90) == pytest.approx(270)
 
 
-def test_a_late_host_counts_before_the_first_step_no_more_than_between_the_others():
+def test_a_late_host_counts_before_the_first_step_no_more_than_between_the_others() -> None:
     """Of two pauses the shorter counts, of one there is no telling whether each step has it."""
     assert lost_to_stalls_before_steps([900, 90, 90], 100, "operator aten::add", "host") == pytest.approx(270)
     assert lost_to_stalls_before_steps([90, 900, 90], 100, "operator aten::add", "host") == pytest.approx(1080)

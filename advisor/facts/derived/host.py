@@ -238,16 +238,15 @@ class Holdup(Fact):
             "follows as far as its other work allows. The last wait or read of each step is kept, for a job may read "
             "its loss once; of many reads, those are kept as well after which the host works so long that a few reads "
             "lose most of the time. For `unqueued`: if a second thread made these calls. For `host`: without all of "
-            "these kinds but the last, against a host that launches early enough except after it waited; of three "
-            "steps or more the first one loses before its first task what the middle one of the others does, as far "
-            "as the host was late before the first or after the last."
+            "these kinds but the last, against a host that launches early enough except after it waited."
         ),
     ]
     before_us: Annotated[
         float,
         Us(
-            "For `host`: the part of `lost_us` that the first step loses before its first task, which no step's idle "
-            "time holds; 0 in others, missing for other kinds."
+            "For `host`: what the first of three steps or more loses beside that before its first task, as much as "
+            "the middle one of the others does, as far as the host was late before the first or after the last. No "
+            "step's idle time holds it; 0 in other steps, missing for other kinds."
         ),
     ]
     own_work_us: Annotated[

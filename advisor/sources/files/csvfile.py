@@ -39,7 +39,8 @@ _SMALLEST_BLOCK = 1 << 12
 _LONGEST_HEADING = 1 << 18
 _USUAL_HEADING = 1 << 12
 _UTF16_SHARE = 4
-"""Every other byte of UTF-16 is 0 where headings and numbers stand; a quarter is more than damage leaves."""
+"""Every other byte of UTF-16 is 0 where headings and numbers stand, and none between; zeros that damage leaves stand
+at even and odd places alike."""
 _LONGEST_UTF16 = 1 << 28
 """What a spreadsheet saved in UTF-16 is turned over as a whole; it holds a million rows at most."""
 
@@ -298,7 +299,8 @@ def _read_headings(file: _TextFile, notes: Notes) -> tuple[list[ColumnHeading], 
 
 
 def _is_utf16(start: bytes) -> bool:
-    return start.count(b"\0") * _UTF16_SHARE > len(start)
+    even, odd = start[::2].count(b"\0"), start[1::2].count(b"\0")
+    return abs(even - odd) * _UTF16_SHARE > len(start)
 
 
 def _utf8_of_utf16(written: bytes) -> bytes:

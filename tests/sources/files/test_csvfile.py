@@ -106,6 +106,14 @@ def test_a_table_in_utf_16_too_long_to_turn_over_is_told_by_its_encoding_alone(
     assert [note.what for note in notes.all()] == [Message("is_utf16")]
 
 
+@pytest.mark.parametrize("zeros", [120, 121, 3_000_000])
+def test_a_table_that_ends_in_zeros_is_cut_short_and_keeps_the_rows_before(file: Path, zeros: int) -> None:
+    """So a file system leaves it that lost its power: as long as it was to be, and empty from some row on."""
+    columns, notes = read(file, b"Name,Size(KB)\nx,1\ny,2\nz" + b"\0" * zeros, "name")
+    assert columns["size_bytes"].tolist() == [1024, 2048]  # type: ignore[union-attr]
+    assert [(note.place, note.what) for note in notes] == [(Message("at_row", n=4), Message("ends_early"))]
+
+
 def test_brackets_that_are_no_unit_belong_to_the_name() -> None:
     found = csvfile.parse_heading("Communication(Not Overlapped)")
     assert (found.name, found.unit) == ("communication(not overlapped)", "")

@@ -340,9 +340,13 @@ _TEXTS = (
 
 def _kernels_from_database(folder: Folder) -> Table[Kernel]:
     database = folder.database()
-    if not database.has_rows("COMPUTE_TASK_INFO") or not database.has_rows("TASK"):
+    if not database.has_rows("COMPUTE_TASK_INFO"):
         raise FactMissing([Kernel.table])
-    info, task = database.integers("COMPUTE_TASK_INFO", _INFO), task_columns(database, folder.rank)
+    info = database.integers("COMPUTE_TASK_INFO", _INFO)
+    if not database.has_rows("TASK"):
+        _note_lost_tasks(folder, database, info["task"], len(info["task"]))
+        raise FactMissing([Kernel.table])
+    task = task_columns(database, folder.rank)
     place = match_keys(task["task"], info["task"])
     _note_lost_tasks(folder, database, info["task"][place < 0], len(place))
     begins, ends = values_at(task["start"], place), values_at(task["end"], place)

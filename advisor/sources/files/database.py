@@ -49,6 +49,8 @@ _DENSE = 1 << 24
 _SPREAD = 4
 """Keys with so many possible ones for each are found in a table of all of them; it is as large as two columns."""
 NOT_COLLECTED = ("", "N/A")
+_TIMES = ("startNs", "endNs")
+"""What tables of events call when one began and ended, in every version."""
 
 _WITHOUT_LOCKS = "win32-none" if os.name == "nt" else "unix-none"
 """How SQLite calls the files of a system when it takes no locks on them: https://www.sqlite.org/vfs.html"""
@@ -199,11 +201,18 @@ class Database(Struct, frozen=True):
         kinds: dict[str, Kind] = {
             field: "float" if name in floats else "integer" for name, field in chosen.items() if field is not None
         }
+        self._note_absent_times(table, [wanted[name] for name, field in chosen.items() if field is None])
         read = self._shared_columns if table in self.shared.columns else self._read_columns
         found = dict(zip(kinds, read(table, kinds, only), strict=True)) if kinds else {}
         length = len(next(iter(found.values()))) if found else 0
         absent = {name: np.full(length, np.nan if name in floats else MISSING) for name in wanted if not chosen[name]}
         return {name: absent[name] if field is None else found[field] for name, field in chosen.items()}
+
+    def _note_absent_times(self, table: str, absent: Iterable[Sequence[str]]) -> None:
+        """Without its times nothing of a table of events can be used."""
+        lost = [spellings[0] for spellings in absent if spellings[0] in _TIMES]
+        if lost and self.has_rows(table):
+            self.notes.add(self.file, table, Message("lacks_column", column=lost[0]), kind="unreadable")
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """The rows of a small query.

@@ -230,6 +230,41 @@ def test_kernels_whose_task_is_gone_are_told_but_not_those_of_another_device(tmp
     )  # fmt: skip
 
 
+def kernel_without_times(tmp_path: Path, task: str) -> Folder:
+    """A capture whose database lists a kernel and has no usable table of tasks."""
+    path = tmp_path / "profiler.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(f"""
+            CREATE TABLE STRING_IDS(id INT, value TEXT);
+            INSERT INTO STRING_IDS VALUES (1, 'Add_1');
+            CREATE TABLE COMPUTE_TASK_INFO(name INT, globalTaskId INT);
+            INSERT INTO COMPUTE_TASK_INFO VALUES (1, 7);
+            {task}
+        """)
+    return Folder(rank=0, root=tmp_path, output=tmp_path, databases={"profiler": path})
+
+
+@pytest.mark.parametrize("task", ["", "CREATE TABLE TASK(startNs INT, endNs INT, globalTaskId INT);"])
+def test_kernels_of_a_database_without_any_task_are_told(task: str, tmp_path: Path) -> None:
+    folder = kernel_without_times(tmp_path, task)
+    with pytest.raises(FactMissing):
+        of(KERNELS.ways["database"], folder)
+    (note,) = folder.notes.all()
+    assert (note.place, note.what, note.rows, note.share) == (
+        "COMPUTE_TASK_INFO", Message("kernels_without_task"), 1, 1.0
+    )  # fmt: skip
+
+
+def test_a_table_of_events_without_their_times_is_told_by_its_column(tmp_path: Path) -> None:
+    folder = kernel_without_times(
+        tmp_path,
+        "CREATE TABLE TASK(start INT, endNs INT, globalTaskId INT); INSERT INTO TASK VALUES (1000, 3000, 7);",
+    )
+    assert len(of(KERNELS.ways["database"], folder)) == 0
+    (note,) = folder.notes.all()
+    assert (note.place, note.what, note.kind) == ("TASK", Message("lacks_column", column="startNs"), "unreadable")
+
+
 def test_without_both_there_are_no_kernels(tmp_path: Path) -> None:
     with pytest.raises(FactMissing):
         of(KERNELS.ways["text"], captured(tmp_path))

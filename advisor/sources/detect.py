@@ -74,6 +74,15 @@ def closed_rank_folders(path: Path, families: Sequence[Family], found: Inventory
     ]
 
 
+def captures_without_results(path: Path, families: Sequence[Family], found: Inventory) -> list[LeftAside]:
+    """The captures that hold nothing to read, as a copy leaves them that failed or changed the names of files."""
+    return [
+        LeftAside(show_relative(one.root, path), Message("holds_no_results"))
+        for family in families
+        for one in found.of(family.name, "hollow")
+    ]
+
+
 def _add_recognised(listing: Listing, families: Sequence[Family], found: Inventory) -> None:
     """Add what the first family recognises that recognises anything."""
     for family in families:

@@ -10,7 +10,7 @@ from advisor.facts.rank_facts import Source
 from advisor.model.run import Run
 from advisor.progress import Progress, silent
 from advisor.sources import unsupported
-from advisor.sources.detect import closed_rank_folders, find_candidates
+from advisor.sources.detect import captures_without_results, closed_rank_folders, find_candidates
 from advisor.sources.families import FAMILIES
 from advisor.sources.family import Candidate, Family, Input, Inventory, Job
 from advisor.sources.listing import TooManyNames, show_name
@@ -81,7 +81,7 @@ def _open_found(
         raise unsupported.mixed_profilers_error(path, with_captures, found)
     summary = next(((family, one) for family in families for one in found.of(family.name, "summary")), None)
     closed = closed_rank_folders(path, families, found)
-    aside = (*found.aside, *closed)
+    aside = (*found.aside, *closed, *captures_without_results(path, families, found))
     for family in with_captures:
         job = summary[0].job(summary[1]) if summary else Job()
         given = Input(path, job, jobs, progress, aside)

@@ -91,6 +91,18 @@ def test_a_rank_folder_that_is_a_link_to_nothing_is_told(tmp_path: Path) -> None
     assert not run.notes
 
 
+@pytest.mark.parametrize("inside", [(), ("KERNEL~1.CSV", "TRACE_~1.JSO")])
+def test_a_rank_whose_output_holds_no_results_is_told(inside: tuple[str, ...], tmp_path: Path) -> None:
+    make(tmp_path / "w_1_20250101000000000_ascend_pt")
+    output = tmp_path / "w_2_20250101000000000_ascend_pt/ASCEND_PROFILER_OUTPUT"
+    output.mkdir(parents=True)
+    for name in inside:
+        (output / name).write_text("x")
+    _, (source,) = open_input(tmp_path)
+    what = str(Message("holds_no_results"))
+    assert told(source) == [("w_2_20250101000000000_ascend_pt/ASCEND_PROFILER_OUTPUT", what, "unreadable")]
+
+
 def test_links_to_files_and_folders_elsewhere_are_followed(tmp_path: Path) -> None:
     (tmp_path / "store").mkdir()
     (tmp_path / "store/steps.csv").write_text(f"{STEPS}3,5,1,0,1,4\n")

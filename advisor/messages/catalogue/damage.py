@@ -14,6 +14,11 @@ TEXTS: Mapping[str, Text] = {
     "is_packed": Text("is packed; unpack it with gunzip", "是 gzip 压缩文件，请先用 gunzip 解压"),
     "folder_for_file": Text("is a folder, and no file of that name lies in it", "是目录，其中没有同名文件"),
     "folder_unreadable": Text("is a folder that cannot be opened ({why})", "目录无法打开（{why}）"),
+    "holds_no_results": Text(
+        "holds no file by a name that profilers give to results: copy it again, or parse it again where it was "
+        "recorded",
+        "其中没有 profiler 命名的结果文件：请重新拷贝，或在采集机器上重新解析",
+    ),
     "link_to_nothing": Text("is a link to nothing", "是指向不存在目标的链接"),
     "link_to_system": Text(
         "is a link into /proc, /sys or /dev, and is not followed", "是指向 /proc、/sys 或 /dev 的链接，不予跟随"

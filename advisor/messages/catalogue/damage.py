@@ -11,6 +11,12 @@ TEXTS: Mapping[str, Text] = {
     # files
     "holds_nothing": Text("is empty", "文件为空"),
     "trace_is_empty": Text("it is empty", "文件为空"),
+    "half_written": Text(
+        "was left in the middle of a change, as the -journal beside it shows, so that rows of it may be wrong or gone: "
+        "open a copy of both once with sqlite3, which undoes the change, or parse the capture again",
+        "写入中途被中断（旁边的 -journal 文件表明），部分行可能有误或丢失：请将两者一并复制，用 sqlite3 打开副本一次"
+        "以撤销该写入，或重新解析",
+    ),
     "is_packed": Text("is packed; unpack it with gunzip", "是 gzip 压缩文件，请先用 gunzip 解压"),
     "folder_for_file": Text("is a folder, and no file of that name lies in it", "是目录，其中没有同名文件"),
     "folder_unreadable": Text("is a folder that cannot be opened ({why})", "目录无法打开（{why}）"),

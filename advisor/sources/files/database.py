@@ -42,6 +42,8 @@ FAILURES = (sqlite3.Error, UnicodeDecodeError)
 LONGEST = 64 << 20
 """Longest text or blob that is made; a column may be computed by an expression that comes from the file."""
 _MAGIC = b"SQLite format 3\0"
+_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
+"""Begin of a rollback journal: <https://www.sqlite.org/fileformat2.html#the_rollback_journal>."""
 _LOOKUPS = 500
 """Ids looked up by one statement; old SQLite allows 999."""
 _DENSE = 1 << 24
@@ -86,9 +88,25 @@ def open_readonly(path: Path, notes: Notes) -> sqlite3.Connection:
         connection.set_authorizer(_only_tables)
         bound_steps(connection, size + log)
         all_rows(connection, "SELECT name FROM sqlite_master")
+        if _is_half_written(path):
+            notes.add(path.name, "", Message("half_written"))
     except (*FAILURES, OSError) as wrong:
         raise _unreadable_file(path, notes, Message("cannot_be_opened", why=reason_of_error(wrong))) from wrong
     return connection
+
+
+def _is_half_written(path: Path) -> bool:
+    """Whether the journal beside a database holds pages as they were before a change that never ended.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    journal = path.with_name(path.name + "-journal")
+    if not os.path.isfile(journal):
+        return False
+    with open_regular(journal) as file:
+        magic, pages = file.read(len(_JOURNAL_MAGIC)), file.read(4)
+    return magic == _JOURNAL_MAGIC and any(pages)
 
 
 def table_names(path: Path) -> frozenset[str]:

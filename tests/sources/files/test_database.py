@@ -209,6 +209,24 @@ def test_rows_still_in_the_write_ahead_log_are_read_and_the_folder_stays_as_it_i
     assert {file.name: file.read_bytes() for file in left.iterdir()} == before
 
 
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_database_left_in_the_middle_of_a_change_is_told_and_stays_as_it_is(tmp_path: Path, ended: bool) -> None:
+    writer = sqlite3.connect(tmp_path / "written.db", isolation_level=None)
+    writer.executescript("PRAGMA journal_mode=PERSIST; PRAGMA cache_size=1; CREATE TABLE T(x); BEGIN;")
+    writer.executemany("INSERT INTO T VALUES (?)", [("x" * 500,)] * 200)
+    for statement in ("COMMIT", "BEGIN", "UPDATE T SET x = x || 'y'", *(["COMMIT"] if ended else [])):
+        writer.execute(statement)
+    path = tmp_path / "left.db"
+    for end in ("", "-journal"):
+        shutil.copy(f"{tmp_path}/written.db{end}", f"{path}{end}")
+    writer.close()
+    before = {file.name: file.read_bytes() for file in tmp_path.glob("left*")}
+    notes = Notes()
+    open_readonly(path, notes).close()
+    assert [note.what.code for note in notes.all()] == ([] if ended else ["half_written"])
+    assert {file.name: file.read_bytes() for file in tmp_path.glob("left*")} == before
+
+
 def test_a_database_of_several_devices_gives_one_ranks_device(tmp_path: Path) -> None:
     script = (
         "CREATE TABLE RANK_DEVICE_MAP(rankId INT, deviceId INT); INSERT INTO RANK_DEVICE_MAP VALUES (0, 4), (1, 5);"

@@ -498,7 +498,7 @@ class TimeSplit(_Model):
     """The part of `exposed_comm_us` in which kernels that compute and communicate at once wait for other ranks; None
     where none does."""
     slowest_rank: int | None = None
-    """The rank with the longest mean step; None with a single rank."""
+    """The rank with the longest mean step, of those that recorded every step; None with fewer than two of them."""
     slowest_us: float | None = None
     """Its mean step."""
     ranks: int | None = None

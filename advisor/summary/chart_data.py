@@ -105,11 +105,15 @@ def _usual_step(splits: Table[RankSplit], mean_us: float) -> float | None:
 
 
 def _slowest_rank(splits: Table[RankSplit]) -> tuple[int | None, float | None]:
-    """The rank with the longest mean step, and that step in µs; nothing with fewer than two ranks."""
+    """The rank with the longest mean step, and that step in µs, of those that recorded every step of the run.
+
+    Other steps may be longer for all ranks, and a last one lacks its pause. Nothing with fewer than two such ranks.
+    """
     groups, (ranks,) = _group_rows(splits["rank"])
-    if len(ranks) < 2:  # noqa: PLR2004 - one rank is not compared with itself
+    whole = np.bincount(groups, minlength=len(ranks)) == len(np.unique(splits["step"]))
+    if np.count_nonzero(whole) < 2:  # noqa: PLR2004 - one rank is not compared with itself
         return None, None
-    spans = _group_mean(splits.floats("span_us"), groups, len(ranks))
+    spans = np.where(whole, _group_mean(splits.floats("span_us"), groups, len(ranks)), -np.inf)
     slowest = int(np.argmax(spans))
     return int(ranks[slowest]), float(spans[slowest])
 

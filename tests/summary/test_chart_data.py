@@ -126,11 +126,27 @@ def test_the_split_is_the_mean_step_and_what_was_not_recorded_stays_out() -> Non
     assert split.event_wait_us is None
 
 
-def test_the_step_is_the_one_that_is_split_and_the_slowest_rank_is_told_beside_it() -> None:
+def test_the_step_is_the_one_that_is_split() -> None:
     split = time_split(read_table(RankSplit, OVERLAPS))
     assert split is not None
     assert step_us(read_table(Overlap, OVERLAPS)) == split.step_us
-    assert (split.slowest_rank, split.slowest_us) == (0, 150)
+
+
+@pytest.mark.parametrize(
+    ("spans", "slowest"),
+    [
+        ("0 1 100\n0 2 200\n1 1 120\n1 2 120", (0, 150)),
+        ("0 1 100\n1 1 120\n1 2 120\n1 3 90", (None, None)),
+        ("0 1 100\n0 2 100\n1 1 120\n1 2 120\n2 1 300", (1, 120)),
+        ("0 - 100\n1 - 120", (1, 120)),
+    ],
+)
+def test_the_slowest_rank_is_one_of_those_that_recorded_every_step(
+    spans: str, slowest: tuple[int | None, float | None]
+) -> None:
+    split = time_split(read_table(RankSplit, f"rank step span_us\n{spans}"))
+    assert split is not None
+    assert (split.slowest_rank, split.slowest_us) == slowest
 
 
 def test_without_steps_there_is_nothing_to_split() -> None:

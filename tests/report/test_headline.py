@@ -513,7 +513,9 @@ def test_a_finding_that_wins_what_its_cause_wins_is_the_same_time(rule: str, won
     [
         ((5, 9), (5, 9), 0.19, True),
         ((5,), (5, 9), 0.17, True),
-        ((5,), (5, 9), 0.1, False),
+        ((5,), (5, 9), 0.1, True),
+        ((5,), (5, 9), 0.0, False),
+        ((5, 7), (5, 9), 0.1, False),
         ((5,), (5, 9), 0.39, True),
         ((5,), (5, 9), 0.41, False),
         ((5, 7), (5, 9), 0.19, False),

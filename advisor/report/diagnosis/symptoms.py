@@ -136,7 +136,8 @@ def _win_the_same(finding: Finding, cause: Finding, run: Run) -> bool:
     half of what that one costs; and they wait in collectives and inside of kernels, each of which is a part. What some
     of the ranks have makes these late. That ranks are slow on which the cause lies is the same time or a part of it; so
     is that one of them is slower than the others by what it has more of the cause than they, and what these wait for
-    it. A host waits for data before each step, and what it leaves are the pauses between two of them.
+    it. A host waits for data before each step, and what it leaves are the pauses between two of them. What rests on the
+    events of its cause alone is part of that time.
     """
     won, wins = finding.saving.us, cause.brings_about.us
     of_ranks = [one.rule.startswith(OF_RANKS) for one in (finding, cause)]
@@ -164,9 +165,11 @@ def _win_the_same(finding: Finding, cause: Finding, run: Run) -> bool:
     uneven = of_all and seen_on == {*run.ranks} and finding.rule.startswith(_WAITING)
     if uneven and 0 < won <= cause.missing_us_on(run.ranks) * TOLD_APART:
         return True
+    if within >= 1:
+        return 0 < won <= wins * _MOSTLY
     is_mean = of_all and (of_ranks[1] or of_some)
     apart = TOLD_APART if of_all and of_some else apart
-    return won > 0 and wins <= won * apart * (2 if is_mean else 1) and won <= wins * (_MOSTLY if within >= 1 else apart)
+    return won > 0 and wins <= won * apart * (2 if is_mean else 1) and won <= wins * apart
 
 
 def _steps_per_border(run: Run) -> float:

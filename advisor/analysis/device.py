@@ -70,6 +70,8 @@ class DeviceTimeline(Struct, frozen=True, dict=True):
     launched_at_once: Spans
     """From the begin of each task to that of the next, where one call launched both, as it does all of a graph."""
     work: DeviceWork
+    outer: Array
+    """Per cell: the pause between it and the next step where the host was in neither for most of it, ns; else 0."""
     earlier: dict[int, int] = {}
     """By rank: until when the device still worked on what was launched before the first step, by the clock."""
 
@@ -175,7 +177,7 @@ def _laid_out(
     tasks: Table[DeviceTask],
 ) -> DeviceTimeline:
     compute, comm, other = parts
-    end = _ends_of_cells(cells, (compute, comm), begun_anew(cells, kernels, compute))
+    end, outer = _ends_of_cells(cells, (compute, comm), begun_anew(cells, kernels, compute))
     other = other.take(other.start < end[other.cell])
     rest = _rest_in_next_cells(cells, other, end)
     parts = compute, comm, other
@@ -208,6 +210,7 @@ def _laid_out(
         waits=spans_of_tasks(kinds.isin(["wait"])),
         launched_at_once=_between_tasks_of_one_launch(cells, axis, tasks),
         work=_join_work((compute, comm, copies)),
+        outer=outer,
     )
 
 
@@ -248,17 +251,20 @@ def _cells_with_directions(cells: Cells, copies: Events, told: Texts) -> Array:
     return np.isin(cells.rank, np.setdiff1d(rank[known], rank[~known]))
 
 
-def _ends_of_cells(cells: Cells, parts: tuple[Events, Events], anew: Array) -> Array:
-    """Per cell: the end of its last kernel or collective, or the beginning of the next step if that is later.
+def _ends_of_cells(cells: Cells, parts: tuple[Events, Events], anew: Array) -> tuple[Array, Array]:
+    """Per cell: the end of its last kernel or collective, or the beginning of the next step if that is later; and a
+    pause before that step that belongs to neither, 0 where there is none.
 
     A pause for most of which the host was in no step (the job did something else, or captures were strung together)
-    is not part of the step before it; nor is one after which the recording began anew.
+    is not part of the step before it; nor is one after which the recording began anew, which was none of the job.
     """
     end = cells.begin.copy()
     for events in parts:
         np.maximum.at(end, events.cell, events.end)
     pause = np.where(cells.follow > end, cells.follow - end, 0)
-    return np.where((2 * cells.away <= pause) & ~np.append(anew, False)[1:], end + pause, end)
+    strung = np.append(anew, False)[1:]
+    inside = 2 * cells.away <= pause
+    return np.where(inside & ~strung, end + pause, end), np.where(inside | strung, 0, pause)
 
 
 def begun_anew(cells: Cells, kernels: Table[Kernel], compute: Events) -> Array:

@@ -135,6 +135,7 @@ TABLES: Mapping[str, Text] = {
     "recomputations": _t("what is computed again", "重计算"),
     "recorded_spans": _t("recorded intervals", "采集区间"),
     "endings": _t("what passes after the last work of the last step", "最后一个 step 的末个任务之后的时间"),
+    "outer_pauses": _t("pauses between steps that belong to none", "不属于任何 step 的停顿"),
     "preparations": _t("what passes before the first work of each step", "每个 step 首个任务之前的时间"),
     "removals": _t("what a step lasts without some kernels", "去掉部分算子后的单步时间"),
     "settings": _t("environment variables and profiler switches", "环境变量与 profiler 开关"),

@@ -356,6 +356,7 @@ COLUMNS: Mapping[str, Text] = {
     "output_dtypes": _t("Output types", "输出类型"),
     "output_shapes": _t("Output shapes", "输出形状"),
     "output_share": _t("Queue behind it, filled", "后级队列占用率"),
+    "outside_us": _t("Outside of steps", "不在任何 step 内"),
     "overlapped_us": _t("Overlapped communication", "已掩盖通信"),
     "own_us": _t("Own", "自身"),
     "own_work_us": _t("Work of this process", "本进程自身的工作"),

@@ -647,6 +647,21 @@ class Ending(Fact):
     usual_us: Annotated[float, Us("The same of the middle one of the other steps; missing where there is no other.")]
 
 
+class OuterPause(Fact):
+    """A pause of the device between two marked steps for most of which the host was in neither: part of no step."""
+
+    table = "outer_pauses"
+    observed = False
+    of_pauses = True
+    moment = Moment(lasts="duration_us", name=())
+
+    rank: Rank
+    step: Annotated[int | None, Index("The step before it.")]
+    start_ns: Annotated[int, Ns("End of the last kernel or collective of that step.")]
+    duration_us: Annotated[float, Us("From there to the first kernel or collective of the next step.")]
+    outside_us: Annotated[float, Us("From the end of the step before it to the begin of the next one, on the host.")]
+
+
 class RecordedSpan(Fact):
     """From the first to the last event in the timeline of one rank, on the host or on the device."""
 

@@ -17,8 +17,7 @@ from advisor.analysis.grouping import Groups, group_by, ratio
 from advisor.analysis.intervals import covered_ns
 from advisor.analysis.like_kernels import group_like_kernels
 from advisor.analysis.operators import StepKernels, equal_work_in_steps, typed_in_steps
-from advisor.analysis.step_levels import EqualWork, StepLevels, two_levels
-from advisor.facts.base import MISSING
+from advisor.analysis.step_levels import EqualWork, StepLevels, levels_of_ranks, two_levels
 from advisor.facts.derived import OperatorPace, Overlap, Removal
 from advisor.facts.observed import Collective, Kernel, StepWindow
 from advisor.facts.table import Array, Table
@@ -133,18 +132,9 @@ def _beside_us(device: DeviceTimeline, every: StepKernels, found: SlowSteps) -> 
 
 def _of_ranks(found: SlowSteps, cells: Cells, rank: Array) -> dict[str, Array]:
     """What is the same for all types of a rank, by column."""
-    ranks, at, slow = found.ranks, found.rank_cell, found.levels.is_slow
-    begin = cells.begin[at]
-    since = ranks.smallest(np.where(slow, begin, np.nan))
-    first = np.flatnonzero(begin == since[ranks.of])
-    step = np.full(len(ranks), np.nan)
-    step[ranks.of[first]] = np.where(cells.step[at[first]] == MISSING, np.nan, cells.step[at[first]])
+    ranks, at = found.ranks, found.rank_cell
     values = {
-        "compared_steps": ranks.sizes.astype(float),
-        "slow_steps": ranks.sums(slow.astype(float)),
-        "first_slow_step": step,
-        "lasting": ranks.largest(np.where(slow, np.nan, begin)) < since,
-        "contrast": found.levels.contrast,
+        **levels_of_ranks(ranks, found.levels, cells.begin[at], cells.step[at]),
         "compared_share": ratio(ranks.sums(found.compared_us[at]), ranks.sums(found.every_us[at])),
     }
     place = np.searchsorted(cells.rank[at[ranks.first]], rank)

@@ -7,11 +7,18 @@ import numpy as np
 
 from advisor.analysis.grouping import group_by, row_at
 from advisor.analysis.step_variations import part_beyond_usual
-from advisor.facts.derived import Overlap, StepJitter, StepVariation
+from advisor.analysis.transfer_paces import slow_transfers
+from advisor.facts.derived import CollectiveCall, Overlap, StepJitter, StepVariation
+from advisor.facts.observed import StepWindow
 from advisor.facts.table import Array, Table, values_at
 
 
-def step_jitters(variations: Table[StepVariation], split: Table[Overlap] | None) -> Table[StepJitter]:
+def step_jitters(
+    variations: Table[StepVariation],
+    split: Table[Overlap] | None,
+    calls: Table[CollectiveCall] | None = None,
+    windows: Table[StepWindow] | None = None,
+) -> Table[StepJitter]:
     """One row per rank and step.
 
     A rank that is held up makes its step longer and waits for nobody; the others communicate longer in that step than
@@ -20,8 +27,20 @@ def step_jitters(variations: Table[StepVariation], split: Table[Overlap] | None)
     made_of = _parts_of_steps(variations, split)
     waited = np.zeros(len(variations)) if split is None else _waited_us(variations, made_of["exposed_comm_us"])
     taken = part_beyond_usual(variations["rank"], waited, waited <= 0, variations["left_us"])
+    left = variations["left_us"] - taken
+    slower = np.zeros(len(variations)) if calls is None else _slower_us(variations, calls, windows)
+    moved = part_beyond_usual(variations["rank"], slower, slower <= 0, left)
     every = {name: variations[name] for name in StepVariation.columns() if name != "left_us"}
-    return Table.build(StepJitter, **every, **made_of, waited_us=taken, left_us=variations["left_us"] - taken)
+    return Table.build(StepJitter, **every, **made_of, waited_us=taken, moved_us=moved, left_us=left - moved)
+
+
+def _slower_us(
+    variations: Table[StepVariation], calls: Table[CollectiveCall], windows: Table[StepWindow] | None
+) -> Array:
+    """Per rank and step: how much longer data of equal collectives move than in quick steps, no kernel beside them."""
+    found = slow_transfers(calls, windows)
+    at = row_at(found.cells.rank[found.cell], found.cells.step[found.cell], variations["rank"], variations["step"])
+    return values_at(found.bare_excess_us, at, 0.0)
 
 
 def _parts_of_steps(variations: Table[StepVariation], split: Table[Overlap] | None) -> dict[str, Array]:

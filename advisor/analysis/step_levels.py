@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from advisor.analysis.cells import Cells
 from advisor.analysis.grouping import Groups, group_by, ratio
+from advisor.facts.base import MISSING
 from advisor.facts.table import Array
 
 FEW = 2
@@ -80,6 +81,24 @@ def _change_within(groups: Groups, values: Array, moment: Array, is_slow: Array)
     found = np.zeros(len(values), bool)
     found[order[within]] = True
     return found
+
+
+def levels_of_ranks(ranks: Groups, levels: StepLevels, begin: Array, step: Array) -> dict[str, Array]:
+    """Per rank, by column: how many of its compared steps are slow, from which one on, and how clearly.
+
+    `begin` and `step` are those of the values that were parted.
+    """
+    since = ranks.smallest(np.where(levels.is_slow, begin, np.nan))
+    first = np.flatnonzero(begin == since[ranks.of])
+    number = np.full(len(ranks), np.nan)
+    number[ranks.of[first]] = np.where(step[first] == MISSING, np.nan, step[first])
+    return {
+        "compared_steps": ranks.sizes.astype(float),
+        "slow_steps": ranks.sums(levels.is_slow.astype(float)),
+        "first_slow_step": number,
+        "lasting": ranks.largest(np.where(levels.is_slow, np.nan, begin)) < since,
+        "contrast": levels.contrast,
+    }
 
 
 class EqualWork(Struct, frozen=True):

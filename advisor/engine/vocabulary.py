@@ -157,6 +157,7 @@ TABLES: Mapping[str, Text] = {
     "step_variations": _t("what makes steps longer than others", "各 step 变长的原因"),
     "step_windows": _t("marks of steps", "step 标记"),
     "unmarked_pauses": _t("pauses where no step was marked", "未标记 step 时的停顿"),
+    "transfer_paces": _t("transfers in slow and quick steps", "快慢 step 中的传输耗时"),
     "transfers": _t("transfers by link and size", "按链路与大小统计的传输"),
     "unused_forwards": _t("forward passes whose gradient nobody takes", "没有反向的前向计算"),
     "type_operators": _t("framework operators behind operator types", "各类算子对应的框架算子"),

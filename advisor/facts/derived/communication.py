@@ -23,6 +23,33 @@ from advisor.facts.base import (
 )
 
 
+class TransferPace(Fact):
+    """How long the data of collectives move on a rank in its slow steps, compared with its fast ones.
+
+    Only collectives that every step runs equally often with equal payloads; slow and fast steps of a rank are separated
+    at the largest gap between the summed times in which their data move. A rank has no row where fewer than two steps
+    are slow or quick, or where the slow ones came first. The first step is left out.
+    """
+
+    table = "transfer_paces"
+    observed = False
+
+    rank: Rank
+    quick_us: Annotated[float, Us("Their data move so long in a quick step, on average.")]
+    slow_us: Annotated[float, Us("Their data move so long in a slow step, on average.")]
+    slowdown: Annotated[float, Times("The latter over the former.")]
+    bare_extra_us: Annotated[
+        float,
+        Us("How much longer data move with no kernel beside them than in a quick step, spread over all steps."),
+    ]
+    compared_steps: Annotated[float, Count("Steps of the rank that were compared.")]
+    slow_steps: Annotated[float, Count("Those of them in which data move slowly.")]
+    first_slow_step: Annotated[float, Count("Number of the first slow step.")]
+    lasting: Annotated[bool, Flag("All steps from the first slow one on are slow.")]
+    contrast: Annotated[float, Share("How clearly slow and quick steps lie apart, as in `operator_shapes`.")]
+    compared_share: Annotated[float, Share("Part of the time in which data of collectives move that was compared.")]
+
+
 class CollectiveCall(Fact):
     """One communication operator on one rank, compared with other calls of the same kind."""
 

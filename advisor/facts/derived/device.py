@@ -400,6 +400,10 @@ class StepJitter(StepVariation):
             "wait for that one. 0 where one rank was captured."
         ),
     ]
+    moved_us: Annotated[
+        float,
+        Us("How much longer the data of equal collectives move in it than in quick steps, no kernel beside them."),
+    ]
     compute_us: Annotated[float, Us("What it computes, as in `overlaps`.")]
     exposed_comm_us: Annotated[float, Us("Its communication that no computation hides.")]
     free_us: Annotated[float, Us("Its idle time.")]

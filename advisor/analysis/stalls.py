@@ -13,7 +13,7 @@ from advisor.analysis.intervals import Spans, covered_ns, span_at, whole_ns
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Gap, Stall, StepSpan
 from advisor.facts.observed import HostCall, StepWindow
-from advisor.facts.table import Array, Table, values_at
+from advisor.facts.table import Array, Table, Texts, values_at
 
 UNNAMED = ("python", "host_late", "dequeue")
 """Causes that say that the host is late and not by what; others, such as a loader, are compared with their like."""
@@ -33,7 +33,7 @@ def stalls(
     charged = idle.take(kept)
     begun_in_wait = charged.texts("cause").isin(["synchronise", "blocking_copy"]).astype(np.int8)
     if calls is not None:
-        charged = charge_after_waits(charged, calls)
+        charged = _charge_to_queue(charge_after_waits(charged, calls), calls)
     named = _are_named(idle)
     named[kept] = _are_named(charged)
     usual = np.stack([_usual_longest_us(idle, spans, np.where(named == kind, of, -1)) for kind in (False, True)])
@@ -53,6 +53,28 @@ def stalls(
         typical_us=spans["typical_us"][of],
         usual_us=usual[named[kept].astype(np.intp), of],
     )
+
+
+def _charge_to_queue(idle: Table[Gap], calls: Table[HostCall]) -> Table[Gap]:
+    """The same; a pause that one launch from the task queue fills for the most part is charged to that launch.
+
+    Whatever the main thread does meanwhile, such as reading a value, it waits for that launch as the device does.
+    """
+    late = np.flatnonzero(idle.texts("cause").isin(["python", "host_late"]))
+    launching = calls.texts("kind").isin(["dequeue"])
+    count = len(idle)
+    cause, call = np.arange(count), np.arange(count)  # places in the texts below
+    found = np.full(count, -1)
+    for rank in np.unique(idle["rank"][late]).tolist():
+        here = late[idle["rank"][late] == rank]
+        start, end = idle["start_ns"][here], idle["start_ns"][here] + whole_ns(idle["duration_us"][here])
+        every = host.calls_of(calls, rank).touching(start, end)
+        row = host.covering_on_any(calls, every.take(launching[every.row]), start, end)
+        queued = here[row >= 0]
+        cause[queued], call[queued], found[queued] = count, count + queued, row[row >= 0]
+    causes = Texts.concat([idle.texts("cause"), Texts.of(["dequeue"])])
+    names = Texts.concat([idle.texts("call"), calls.texts("name").at(found)])
+    return idle.having(cause=causes.take(cause), call=names.take(call))
 
 
 def _are_named(idle: Table[Gap]) -> Array:

@@ -122,3 +122,13 @@ def test_a_frame_of_a_call_stack_runs_its_own_lines():
         "1 operator aten::add 1060000 1080000"
     )
     assert found(calls=calls)[0]["busy_share"] == 1
+
+
+def test_a_pause_that_one_launch_from_the_queue_fills_is_that_launch_s_whatever_the_main_thread_waits_in():
+    gaps = "step start_ns duration_us cause host call\n2 1100000 400 python true aten::item"
+    calls = (
+        "thread kind name start_ns end_ns\n1 operator aten::item 1090000 1600000\n1 enqueue Enqueue 1000000 1001000\n"
+        "2 dequeue aclnnCast 1110000 {end}"
+    )
+    assert [(row["cause"], row["call"]) for row in found(gaps, calls.format(end=1490000))] == [("dequeue", "aclnnCast")]
+    assert [(row["cause"], row["call"]) for row in found(gaps, calls.format(end=1200000))] == [("python", "aten::item")]

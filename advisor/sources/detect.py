@@ -75,11 +75,16 @@ def closed_rank_folders(path: Path, families: Sequence[Family], found: Inventory
 
 
 def captures_without_results(path: Path, families: Sequence[Family], found: Inventory) -> list[LeftAside]:
-    """The captures that hold nothing to read, as a copy leaves them that failed or changed the names of files."""
+    """The captures that hold nothing to read, as a copy leaves them that failed or changed the names of files.
+
+    A folder of captures may bear the name of one.
+    """
+    roots = [one.root for family in families for one in found.of(family.name, "capture")]
     return [
         LeftAside(show_relative(one.root, path), Message("holds_no_results"))
         for family in families
         for one in found.of(family.name, "hollow")
+        if not any(root.is_relative_to(one.root) for root in roots)
     ]
 
 

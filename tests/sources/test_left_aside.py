@@ -91,6 +91,13 @@ def test_a_rank_folder_that_is_a_link_to_nothing_is_told(tmp_path: Path) -> None
     assert not run.notes
 
 
+def test_a_folder_of_captures_that_bears_the_name_of_one_lacks_nothing(tmp_path: Path) -> None:
+    make(tmp_path / "job_ascend_ms" / "w_1_20250101000000000_ascend_pt")
+    (tmp_path / "job_ascend_ms" / "README.md").write_text("a job of one rank")
+    _, (source,) = open_input(tmp_path / "job_ascend_ms")
+    assert told(source) == []
+
+
 @pytest.mark.parametrize("inside", [(), ("KERNEL~1.CSV", "TRACE_~1.JSO")])
 def test_a_rank_whose_output_holds_no_results_is_told(inside: tuple[str, ...], tmp_path: Path) -> None:
     make(tmp_path / "w_1_20250101000000000_ascend_pt")

@@ -36,9 +36,10 @@ from advisor.model.findings import (
 from advisor.model.run import Parallel, Run
 from advisor.report.diagnosis.cards import by_number, make_cards, worst_place
 from advisor.report.diagnosis.document import diagnosis_document, diagnosis_summary
-from advisor.report.diagnosis.headline import Headline, make_headline
+from advisor.report.diagnosis.headline import Headline, _join_alike, make_headline
 from advisor.report.diagnosis.page import diagnosis_page
 from advisor.report.diagnosis.symptoms import folded_under
+from advisor.report.prose import join_prose, plain_prose
 from advisor.report.renderers.markdown import document_text
 from advisor.report.renderers.terminal import print_document
 from advisor.report.time_split import time_parts
@@ -315,6 +316,12 @@ def test_a_grave_doubt_about_the_capture_asks_to_record_again() -> None:
 def test_under_the_first_line_stands_what_makes_the_numbers_doubtful(severity: Severity, said: str) -> None:
     damage = _finding("capture/lost", severity=severity)
     assert _flat(_said(_diagnosis(_finding("host/python", 0.2), damage)).doubts).replace(" costs 0 %", "") == said
+
+
+def test_what_several_doubts_begin_with_is_said_once() -> None:
+    titles = ("Not read: whole files", "Not read: rows", "Lost: 3 %", "Cut")
+    joined = join_prose("", _join_alike((plain_prose(title) for title in titles), "en"))
+    assert _flat(joined) == "Not read: whole files, rows; Lost: 3 %; Cut"
 
 
 def test_beside_a_capture_to_record_again_nothing_is_said_to_be_without_a_cause() -> None:

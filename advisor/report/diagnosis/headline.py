@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from advisor.messages.text import Language
 from advisor.model.findings import (
@@ -214,8 +215,20 @@ def say_doubts(diagnosis: Diagnosis, lead: Finding | None, language: Language) -
     titles = [maker.title(one) for one in diagnosis.findings if is_grave_doubt(one) and one is not lead]
     if not titles:
         return ()
-    said = join_prose(say("semicolon", language), titles)
+    said = join_prose("", _join_alike(titles, language))
     return (TextPiece(say("read_with_care", language)), *said, TextPiece(say("full_stop", language)))
+
+
+def _join_alike(titles: Iterable[Prose], language: Language) -> Iterator[Prose]:
+    """Titles with what stands between them; what several in a row say up to their colon is said once."""
+    before: str | None = None
+    for title in titles:
+        lead, colon, rest = title[0].text.partition(say("colon", language))
+        if colon and lead == before:
+            yield (TextPiece(say("comma", language)), replace(title[0], text=rest), *title[1:])
+        else:
+            yield title if before is None else (TextPiece(say("semicolon", language)), *title)
+        before = lead
 
 
 def nothing_to_fix(diagnosis: Diagnosis, language: Language) -> str:

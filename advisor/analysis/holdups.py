@@ -11,11 +11,12 @@ import msgspec
 import numpy as np
 
 from advisor.analysis import host, replay
+from advisor.analysis.cells import Cells
 from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.copy_directions import copied_in_calls
 from advisor.analysis.device import COPY, DeviceTimeline, build_timeline
 from advisor.analysis.fetch_work import own_work_in_fetches
-from advisor.analysis.grouping import group_by, row_of_key
+from advisor.analysis.grouping import group_by, row_at, row_of_key
 from advisor.analysis.handovers import calls_operators, with_queue
 from advisor.analysis.intervals import Spans, covered_ns, span_at, union_of_sets
 from advisor.analysis.long_pauses import FEW_READS, LONGEST_LAUNCH_US, calls_around, waits_before_long_pauses
@@ -30,6 +31,7 @@ from advisor.analysis.replayed_rank import (
     until_last_task,
 )
 from advisor.analysis.step_ends import engine_borders_of, last_waits_of_steps, rounds_of_calls
+from advisor.analysis.step_levels import FEW
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch, EngineBorder, Holdup, Overlap
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
@@ -75,11 +77,12 @@ def holdups(
     found = found.having(**{name: np.where(unknown, np.nan, found[name]) for name in measured})
     known, steps = np.unique(device.cells.rank, return_counts=True)
     steps_of_rank = steps[np.searchsorted(known, found["rank"])]
-    return _with_lossy_steps(_beside_other_rows(found, steps_of_rank), steps_of_rank)
+    return _with_lossy_steps(_beside_other_rows(found, steps_of_rank), device.cells, steps_of_rank)
 
 
-def _with_lossy_steps(found: Table[Holdup], steps_of_rank: Array) -> Table[Holdup]:
-    """With the number of steps in which nearly all that a kind loses lies, where these are half of them or fewer.
+def _with_lossy_steps(found: Table[Holdup], cells: Cells, steps_of_rank: Array) -> Table[Holdup]:
+    """With the number of steps in which nearly all that a kind loses lies, where these are half of them or fewer, and
+    the first of them where they are the last ones.
 
     Of kind `host` single pauses are left out: a long one of one step is a stall, and says nothing of what the host does
     beside it. Where most of the steps have one, what is left of the loss without them says nothing of the steps either.
@@ -96,7 +99,16 @@ def _with_lossy_steps(found: Table[Holdup], steps_of_rank: Array) -> Table[Holdu
     nearly_all = kinds.sums(np.where(lossy, lost, 0.0)) > _NEARLY_ALL * kinds.sums(lost)
     count, nearly_all = count[steps.of], nearly_all[kinds.of][steps.of]
     few = (steps_of_rank >= _STEPS_TO_COMPARE) & (count <= steps_of_rank / 2) & nearly_all & ~of_many
-    return found.having(lossy_steps=np.where(few, count, np.nan))
+    first = kinds.smallest(np.where(lossy, found["step"][steps.first], np.nan))[kinds.of][steps.of]
+    lasting = few & (count >= FEW) & (count == _steps_from(cells, found["rank"], first))
+    return found.having(lossy_steps=np.where(few, count, np.nan), lossy_since=np.where(lasting, first, np.nan))
+
+
+def _steps_from(cells: Cells, rank: Array, first: Array) -> Array:
+    """Per row: how many steps its rank has from a step on, that one included; 0 where it is none of them."""
+    step = np.where(np.isnan(first), MISSING, np.nan_to_num(first).astype(np.int64))
+    at = row_at(cells.rank, cells.step, rank, step)
+    return np.where(at >= 0, np.searchsorted(cells.rank, rank, "right") - at, 0)
 
 
 def _beside_other_rows(found: Table[Holdup], steps_of_rank: Array) -> Table[Holdup]:

@@ -274,6 +274,7 @@ COLUMNS: Mapping[str, Text] = {
     "longest_between_us": _t("Longest step between first and last", "首尾之间最长的 step"),
     "longest_before": _t("Call after the longest pause", "最长停顿之后的调用"),
     "longest_us": _t("Longest", "最长"),
+    "lossy_since": _t("First of the last steps that lose", "自此 step 起损失"),
     "lossy_steps": _t("Steps with nearly all of the loss", "损失几乎都在其中的 step 数"),
     "lost_us": _t("Lost", "损失"),
     "member_ranks": _t("Ranks", "所含的卡"),

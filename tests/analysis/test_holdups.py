@@ -461,29 +461,40 @@ def test_steps_with_nearly_all_of_a_loss_are_counted_where_few_stand_out(
     assert {row["lossy_steps"] for row in found if row["cause"] == "gc"} == {lossy}
 
 
+def losses_of_pauses(*steps: Sequence[int]) -> list[dict[str, Any]]:
+    """What a late host loses, by the pauses of each step, µs."""
+    rows, at = [], 0
+    for step, lengths in enumerate(steps):
+        for one in lengths:
+            at += one * 1000 + 20_000
+            rows.append((step, at, one))
+        at += 20_000
+    found = holdups(
+        read_table(Kernel, "step start_ns duration_us\n" + "\n".join(f"{s} {at} 20" for s, at, _ in rows)),
+        host_calls("thread kind name start_ns end_ns\n1 launch launch 0 1"),
+        links=read_table(
+            Dispatch,
+            "start_ns latency_us idle_before_us vertical\n" + "\n".join(f"{at} 0 {us} true" for _, at, us in rows),
+        ),
+        collectives=None, tasks=None, windows=None,
+    )  # fmt: skip
+    return [row for row in found.rows() if row["cause"] == "host"]
+
+
 def test_work_of_the_host_in_few_steps_is_counted_but_for_a_single_pause() -> None:
-    def lossy(pauses: list[int], others: Sequence[int] = (10, 10)) -> set[float | None]:
-        """By the pauses of the second of three steps, and of each of the others, µs."""
-        rows, at = [], 0
-        for step, lengths in enumerate([others, pauses, others]):
-            for one in lengths:
-                at += one * 1000 + 20_000
-                rows.append((step, at, one))
-            at += 20_000
-        found = holdups(
-            read_table(Kernel, "step start_ns duration_us\n" + "\n".join(f"{s} {at} 20" for s, at, _ in rows)),
-            host_calls("thread kind name start_ns end_ns\n1 launch launch 0 1"),
-            links=read_table(
-                Dispatch,
-                "start_ns latency_us idle_before_us vertical\n" + "\n".join(f"{at} 0 {us} true" for _, at, us in rows),
-            ),
-            collectives=None, tasks=None, windows=None,
-        )  # fmt: skip
-        return {row["lossy_steps"] for row in found.rows() if row["cause"] == "host"}
+    def lossy(pauses: Sequence[int], others: Sequence[int] = (10, 10)) -> set[float | None]:
+        return {row["lossy_steps"] for row in losses_of_pauses(others, pauses, others)}
 
     assert lossy([300, 300, 300]) == {1}
     assert lossy([900, 10]) == {None}
     assert lossy([400, 40], others=[400, 2]) == {None}  # each has a long one
+
+
+@pytest.mark.parametrize(("late", "since"), [("0011", 2), ("0110", None), ("1100", None), ("0001", None)])
+def test_steps_that_lose_nearly_all_have_a_first_one_where_they_are_the_last(late: str, since: float | None) -> None:
+    found = losses_of_pauses(*([300, 300, 300] if one == "1" else [10, 10] for one in late))
+    assert {row["lossy_steps"] for row in found} == {late.count("1")}
+    assert {row["lossy_since"] for row in found} == {since}
 
 
 def test_memory_that_a_later_step_of_the_job_takes_is_no_start_up():

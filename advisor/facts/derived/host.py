@@ -276,6 +276,12 @@ class Holdup(Fact):
             "longest pause of each row."
         ),
     ]
+    lossy_since: Annotated[
+        float,
+        Count(
+            "Number of the first of these steps where they are the last ones of the rank, two or more; else missing."
+        ),
+    ]
     restart_us: Annotated[
         float,
         Us(

@@ -143,9 +143,10 @@ def _dense_codes(code: Array) -> tuple[Array, int]:
     """The same keys as small whole numbers in the same order, in an array of its own, and how many there may be."""
     if not len(code):
         return code.astype(np.int64), 1
-    low, high = int(code.min()), int(code.max())
-    if high - low < max(len(code) * 4, 1024):
-        return np.subtract(code, low, dtype=np.int64, casting="unsafe"), high - low + 1
+    if code.dtype.kind != "f":
+        low, high = int(code.min()), int(code.max())
+        if high - low < max(len(code) * 4, 1024):
+            return np.subtract(code, low, dtype=np.int64, casting="unsafe"), high - low + 1
     values, dense = np.unique(code, return_inverse=True)
     return dense.reshape(-1).astype(np.int64), len(values)
 

@@ -43,6 +43,12 @@ def test_rows_share_a_group_exactly_when_their_keys_are_equal(rows):
         assert len({int(groups.of[at]) for at, _ in members}) == 1
 
 
+@given(st.lists(st.tuples(st.integers(0, 2), st.sampled_from([0.0, 0.5, 1e30, math.inf, -math.inf, math.nan]))))
+def test_keys_may_be_any_numbers(rows: list[tuple[int, float]]) -> None:
+    of = group_by(np.array([rank for rank, _ in rows], np.int64), np.array([size for _, size in rows], np.float64)).of
+    assert [[one == other for other in of] for one in of] == [[repr(a) == repr(b) for b in rows] for a in rows]
+
+
 @given(ROWS)
 def test_sums_extremes_and_medians_leave_missing_values_out(rows):
     groups, values = split(rows)

@@ -14,6 +14,7 @@ from advisor.analysis.cpu_operators import cpu_operators
 from advisor.analysis.device import DeviceTimeline, build_timeline, task_times
 from advisor.analysis.grouping import group_by, row_at, row_of_key
 from advisor.analysis.intervals import covered_ns, intersect, unions_by_cell
+from advisor.analysis.step_marks import marked_begins
 from advisor.facts.base import MISSING
 from advisor.facts.derived import BareCopy, Dispatch, Overlap
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
@@ -42,7 +43,8 @@ def bare_copies(
         asked = _CopiesForCpu(device, links, calls)
         bare = device.on_clock(intersect(device.free, device.copies))
         count = np.bincount(bare[0], minlength=len(device.cells)).astype(np.float64)
-        found = count, asked.us_by_cell(*bare), _us_ahead(device, tasks, windows, asked)
+        at_begin = _usual_us_at_begin(device, asked, *bare)
+        found = count, asked.us_by_cell(*bare), _us_ahead(device, tasks, windows, asked, at_begin)
         stretches, for_cpu, ahead = (np.where(lacking, np.nan, values_at(one, at, np.nan)) for one in found)
     return Table.build(
         BareCopy,
@@ -80,17 +82,21 @@ class _CopiesForCpu(Struct, frozen=True):
 
 
 def _us_ahead(
-    device: DeviceTimeline, tasks: Table[DeviceTask], windows: Table[StepWindow] | None, asked: _CopiesForCpu
+    device: DeviceTimeline,
+    tasks: Table[DeviceTask],
+    windows: Table[StepWindow] | None,
+    asked: _CopiesForCpu,
+    at_begin: tuple[Array, Array],
 ) -> Array:
     """Per cell: copies of the first step of a rank before its first task, µs; 0 of others.
 
-    Whether each step begins so is told by the others alone: no more counts than the middle one of them begins with.
+    Whether each step begins so is told by the others alone: no more counts than the middle one of them begins with, as
+    `at_begin` holds it of the first cell of each rank.
     """
-    cells = device.cells
-    first, usual_us = _usual_us_at_begin(device, asked)
+    cells, (first, usual_us) = device.cells, at_begin
     copies = task_times(tasks)
     copies = copies.take(tasks.texts("kind").isin(["copy"])[copies.row])
-    opened = _begin_on_host(windows, cells.rank[first], cells.step[first])
+    opened = marked_begins(windows, cells.rank[first], cells.step[first])
     done = np.array([device.earlier.get(rank, MISSING) for rank in cells.rank[first].tolist()], np.int64)
     begin = np.where(opened == MISSING, cells.begin[first], np.maximum(opened, done))
     of = row_of_key(cells.rank[first], tasks["rank"][copies.row])
@@ -102,10 +108,12 @@ def _us_ahead(
     return found
 
 
-def _usual_us_at_begin(device: DeviceTimeline, asked: _CopiesForCpu) -> tuple[Array, Array]:
-    """The first cell of each rank, and how long the middle one of its others copies before its first task, µs."""
+def _usual_us_at_begin(
+    device: DeviceTimeline, asked: _CopiesForCpu, cell: Array, start: Array, end: Array
+) -> tuple[Array, Array]:
+    """The first cell of each rank, and how long the middle one of its others copies before its first task, µs; by the
+    stretches of bare copies."""
     cells = device.cells
-    cell, start, end = device.on_clock(intersect(device.free, device.copies))
     ended = np.full(len(cells), MISSING)
     busy, _, until = device.on_clock(device.busy)
     np.maximum.at(ended, busy, until)
@@ -116,11 +124,3 @@ def _usual_us_at_begin(device: DeviceTimeline, asked: _CopiesForCpu) -> tuple[Ar
     last = np.append(np.diff(cells.rank[order]) != 0, True)
     usual = np.nan_to_num(ranks.medians(np.where(last, np.nan, us[order])))
     return order[ranks.first], usual
-
-
-def _begin_on_host(windows: Table[StepWindow] | None, rank: Array, step: Array) -> Array:
-    """When the host began each of these steps; missing where that was not recorded."""
-    if windows is None:
-        return np.full(len(rank), MISSING)
-    row = row_at(windows["rank"], windows["step"], rank, step)
-    return values_at(windows["start_ns"], row, MISSING)

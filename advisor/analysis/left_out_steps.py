@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.grouping import Groups, group_by, row_at
+from advisor.analysis.grouping import Groups, group_by
+from advisor.analysis.step_marks import marked_begins
 from advisor.facts.base import MISSING
 from advisor.facts.derived import LeftOutStep
 from advisor.facts.observed import StepTime, StepWindow
-from advisor.facts.table import Array, Table, Texts, values_at
+from advisor.facts.table import Array, Table, Texts
 
 LONGER = 1.5
 """So many times the longest of all others: equal steps of public captures differ by 1.15 at most, and the guides of
@@ -87,9 +88,7 @@ def _stand_apart(ranks: Groups, leading: Array, lasted: Array, computed: Array) 
 def _start_up_steps(
     rank: Array, step: Array, lasted: Array, longest: Array, windows: Table[StepWindow] | None
 ) -> Table[LeftOutStep]:
-    start = np.full(len(rank), MISSING)
-    if windows is not None:
-        start = values_at(windows["start_ns"], row_at(windows["rank"], windows["step"], rank, step), MISSING)
+    start = marked_begins(windows, rank, step)
     return Table.build(
         LeftOutStep,
         rank=rank,

@@ -13,6 +13,7 @@ from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.device import DeviceTimeline, build_timeline
 from advisor.analysis.grouping import row_at
 from advisor.analysis.intervals import covered_ns, union, union_of_sets
+from advisor.analysis.step_marks import marked_begins
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Overlap, Preparation
 from advisor.facts.observed import Collective, DeviceTask, Kernel, StepTime, StepWindow
@@ -55,7 +56,7 @@ def _idle_before_cells(device: DeviceTimeline, windows: Table[StepWindow], split
     What the device waits before an earlier step counts for that one, though a host that is ahead has begun others by
     then."""
     cells = device.cells
-    opened = values_at(windows["start_ns"], row_at(windows["rank"], windows["step"], cells.rank, cells.step))
+    opened = marked_begins(windows, cells.rank, cells.step)
     of, start, end = device.on_clock(union_of_sets([device.busy, device.copies]))
     found, lacking = np.full(len(cells), np.nan), lacks_kernel_rows(split, cells.rank, cells.step)
     for rank in np.unique(cells.rank).tolist():

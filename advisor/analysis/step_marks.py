@@ -24,6 +24,13 @@ def marked_step_us(
     return max(_middle(host), _middle(whole))
 
 
+def marked_begins(windows: Table[StepWindow] | None, rank: Array, step: Array) -> Array:
+    """When the host began each of these steps, ns; missing where that was not recorded."""
+    if windows is None:
+        return np.full(len(rank), MISSING)
+    return values_at(windows["start_ns"], row_at(windows["rank"], windows["step"], rank, step))
+
+
 def _lengths_of(overlaps: Table[Overlap], windows: Table[StepWindow]) -> Array:
     start, end = windows["start_ns"], windows["end_ns"]
     known = (start != MISSING) & (end != MISSING) & (end >= start)

@@ -30,7 +30,7 @@ from advisor.analysis.engine_phases import (
     work_of_passes,
 )
 from advisor.analysis.grouping import group_by, row_at
-from advisor.analysis.intervals import whole_ns
+from advisor.analysis.intervals import Spans, union, whole_ns
 from advisor.analysis.job_signs import ENGINE_STEP, OPERATORS
 from advisor.facts.base import MISSING
 from advisor.facts.derived import JobSign
@@ -221,6 +221,8 @@ class RankTables(Struct, frozen=True):
     """When the host launched each kernel; missing where not linked."""
     exchanges_ns: Array
     """When it copied from or to the host."""
+    copies: Spans
+    """When the device copied, from wherever to wherever."""
 
     @property
     def keeps_cache(self) -> bool:
@@ -229,7 +231,8 @@ class RankTables(Struct, frozen=True):
 
     def take(self, rows: Array) -> RankTables:
         """Some of its kernels, in their order; the copies are those of the rank."""
-        return RankTables(self.kernels.take(rows), self.work.take(rows), self.launched_ns[rows], self.exchanges_ns)
+        chosen = self.kernels.take(rows), self.work.take(rows), self.launched_ns[rows]
+        return RankTables(*chosen, self.exchanges_ns, self.copies)
 
     @classmethod
     def of(
@@ -240,11 +243,20 @@ class RankTables(Struct, frozen=True):
         if launches is not None and len(launches):
             place = row_at(launches["rank"], launches["device_start_ns"], mine["rank"], mine["start_ns"])
             at = values_at(launches["host_start_ns"], place)
-        copies = np.empty(0, np.int64)
+        exchanges = np.empty(0, np.int64)
         if tasks is not None:
             outside = tasks.texts("kind").isin(["copy"]) & ~tasks.texts("direction").isin(["d2d"])
-            copies = tasks["start_ns"][outside & (tasks["rank"] == rank)]
-        return cls(mine, work_of_passes(mine), at, copies)
+            exchanges = tasks["start_ns"][outside & (tasks["rank"] == rank)]
+        return cls(mine, work_of_passes(mine), at, exchanges, copies_of(rank, tasks))
+
+
+def copies_of(rank: int, tasks: Table[DeviceTask] | None) -> Spans:
+    """When the device of one rank copied."""
+    if tasks is None:
+        return Spans.none()
+    timed = (tasks["start_ns"] != MISSING) & (tasks["end_ns"] != MISSING)
+    own = tasks.take(tasks.texts("kind").isin(["copy"]) & (tasks["rank"] == rank) & timed)
+    return union(own["start_ns"], own["end_ns"])
 
 
 def function_begins(calls: Table[HostCall]) -> Array:

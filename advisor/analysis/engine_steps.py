@@ -21,6 +21,7 @@ from advisor.analysis.engine_borders import (
     EngineTables,
     FoundSteps,
     RankTables,
+    copies_of,
     find_engine_steps,
     find_steps_and_passes,
     function_begins,
@@ -55,8 +56,6 @@ _PREPARED_NS = 50_000
 """Own: what is launched so soon after a wait was prepared before it; engines take a millisecond for that."""
 _KNOWN_WORK = ("compile", "gc", "start_up")
 """Causes of idle time that say what the host did, whether requests were waiting or not."""
-_COPYING = ("copy", "blocking_copy")
-"""Causes of idle time in which the device copies."""
 
 
 def engine_steps(
@@ -216,7 +215,7 @@ def _idle_before_steps(steps: FoundSteps, own: RankTables, gaps: Table[Gap]) -> 
     of_kernel, later = steps_of_launches(steps.border_ns, own.launched_ns), np.arange(1, len(marks) + 1)
     first = np.searchsorted(of_kernel, later)
     known = values_at(of_kernel, np.where(first < len(start), first, -1), -1) == later
-    idle, ended = _without_copies(gaps), np.maximum.accumulate(start + whole_ns(own.kernels["duration_us"]))
+    idle, ended = _without_copies(gaps, own.copies), np.maximum.accumulate(start + whole_ns(own.kernels["duration_us"]))
     around = _idle_before_kernels(np.searchsorted(start, marks, "right"), start, ended, idle)
     held = span_at(_spans_of(gaps), marks) >= 0
     ahead = _idle_before_kernels(np.where(known, first, 0), start, ended, idle)
@@ -250,8 +249,9 @@ def _spans_of(gaps: Table[Gap]) -> Spans:
     return Spans(start, start + whole_ns(gaps["duration_us"][order]))
 
 
-def _without_copies(gaps: Table[Gap]) -> Table[Gap]:
-    return gaps.take(~gaps.texts("cause").isin(_COPYING))
+def _without_copies(gaps: Table[Gap], copies: Spans) -> Table[Gap]:
+    """Those in which the device does not copy; what it copies is told apart from the pauses around it."""
+    return gaps.take(span_at(copies, gaps["start_ns"]) < 0)
 
 
 def decode_sizes(  # noqa: PLR0917 - the tables it rests on
@@ -292,7 +292,7 @@ def decode_sizes(  # noqa: PLR0917 - the tables it rests on
         if found is not None:
             own_calls = _calls_of(calls, rank)
             launched = np.unique(launches["host_start_ns"][launches["rank"] == rank])
-            gaps = None if idle is None else _without_copies(idle.take(idle["rank"] == rank))
+            gaps = None if idle is None else _without_copies(idle.take(idle["rank"] == rank), copies_of(rank, tasks))
             rows += _by_size(rank, found, _told_of_steps(found, own_calls, launched, gaps))
     if untold and not rows:
         raise FactMissing([DecodeSize.table])

@@ -99,7 +99,7 @@ def test_kernels_of_one_replay_are_one_launch_and_idle_time_is_told_for_steps_wi
         read_table(Launch, "\n".join(("host_start_ns device_start_ns", *launches))),
         read_table(Gap, "\n".join(("start_ns duration_us cause", *gaps))),
         read_table(Kernel, "\n".join(("op_type input_shapes start_ns duration_us", *kernels))),
-        None,
+        read_table(DeviceTask, "kind start_ns end_ns\ncopy 301000 302000"),
         None,
         None,
     ).rows()

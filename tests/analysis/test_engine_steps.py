@@ -84,8 +84,22 @@ def test_what_a_copy_splits_between_two_steps_is_idle_all_the_same() -> None:
             f"MatMulV2 64,64 {at} {us}" for at, us in ((20000, 50), (110000, 5), (124000, 46), (210000, 5))
         ),
         launches="1000 20000\n101000 110000\n102000 124000\n201000 210000",
+        tasks=read_table(DeviceTask, "kind start_ns end_ns\ncopy 95000 96000\ncopy 195000 196000"),
     )
     assert (row["steps"], row["preceded"], row["idle_us"]) == (3, 2, 39)
+
+
+def test_a_pause_that_begins_in_the_read_of_the_tokens_lies_between_two_steps() -> None:
+    """The call in which the host reads them returns a little after the copy is done; what the device then waits for is
+    what the host does next."""
+    (row,) = rows_of(
+        f"{MARK} 0\n{MARK} 100000\n{MARK} 200000",
+        "70000 2 blocking_copy\n72000 30 blocking_copy\n170000 2 blocking_copy\n172000 30 blocking_copy",
+        kernels="MatMulV2 64,64 20000 50\nMatMulV2 64,64 102000 68\nMatMulV2 64,64 202000 5",
+        launches="1000 20000\n101000 102000\n201000 202000",
+        tasks=read_table(DeviceTask, "kind start_ns end_ns\ncopy 70000 72000\ncopy 170000 172000"),
+    )
+    assert row["idle_us"] == 30
 
 
 def test_a_kernel_that_ran_ahead_of_its_step_leaves_nothing_between() -> None:

@@ -29,6 +29,7 @@ COLUMNS: Mapping[str, Text] = {
     "answering": _t("While requests are answered", "有请求在生成时"),
     "apart_us": _t("From one step to the next", "相邻 step 间隔"),
     "at_bare_us": _t("Needed alone", "单独执行所需"),
+    "at_once_captures": _t("Recorded at the same time", "其中同时采集的份数"),
     "attention_us": _t("Attention", "注意力"),
     "average_compute_us": _t("Mean computation of the stages", "各 stage 计算均值"),
     "average_mega_flops": _t("Mean of the stages (millions)", "各 stage 均值（百万次）"),

@@ -75,7 +75,8 @@ def captures_chosen(notes: Sequence[str], language: Language) -> Prose:
     names = told["chosen"].split(", ")
     more = ", …" if len(names) > _MOST_CHOSEN else ""
     chosen = TextPiece(clean_line(", ".join(names[:_MOST_CHOSEN])) + more, code=True)
-    said = parse_prose(say("one_of_several", language), {"chosen": chosen})
+    name = "one_of_processes" if "at_once_captures" in told else "one_of_several"
+    said = parse_prose(say(name, language), {"chosen": chosen})
     others = _sentence_of_count("not_read", told.get("other_captures", ""), language)
     return (*said, *(piece for text in (others, unparsed) if text for piece in _next_sentence(text, language)))
 

@@ -57,6 +57,10 @@ WORDS: Mapping[str, Text] = {
         "The folder holds more than one capture of a rank; this report covers {chosen}.",
         "目录中同一张卡有多份采集，本报告只针对 {chosen}。",
     ),
+    "one_of_processes": _t(
+        "Several processes that recorded at the same time have the same rank number; this report covers {chosen}.",
+        "有多个同时采集的进程使用相同的 rank 编号，本报告只针对 {chosen}。",
+    ),
     "not_read": _t("{count} {count|other was|others were} not read.", "另有 {count} 份未读取。"),
     "not_parsed": _t(
         "{count} {count|capture here is not parsed yet and was|captures here are not parsed yet and were} not read: "

@@ -108,6 +108,13 @@ def test_one_capture_that_was_left_aside_is_one() -> None:
     assert "1 other was not read." in _printed(diagnosis_summary(Diagnosis(version="1", run=run), "en"))
 
 
+def test_a_rank_number_that_several_processes_have_is_not_called_a_rank_captured_twice() -> None:
+    run = Run(name="prof", notes=("other_captures=1", "chosen=b", "at_once_captures=1"))
+    text = " ".join(_printed(diagnosis_summary(Diagnosis(version="1", run=run), "en")).split())
+    assert "Several processes that recorded at the same time have the same rank number; this report covers b." in text
+    assert "more than one capture" not in text
+
+
 @pytest.mark.parametrize(("count", "told"), [(1, "1 capture here is not"), (3, "3 captures here are not")])
 @pytest.mark.parametrize("others", [(), NOTES], ids=["alone", "beside a choice"])
 def test_captures_that_nobody_parsed_are_told_with_what_parses_them(

@@ -129,6 +129,18 @@ def test_the_newest_of_several_captures_of_a_rank_is_taken_and_the_others_counte
     assert source.read(RankCapture).rows()[0]["other_captures"] == 2
 
 
+@pytest.mark.parametrize(("end_s", "at_once"), [(1_000, 1), (1_004, 1), (1_006, 0), (2_000, 0)])
+def test_captures_of_one_rank_number_that_were_recorded_at_the_same_time_are_told_as_such(
+    end_s: int, at_once: int, tmp_path: Path
+) -> None:
+    make(tmp_path / "h_7_20250101000000000_ascend_pt", rank=0, step=1, end_ns=1_000 * SECOND, took_ns=10 * SECOND)
+    make(tmp_path / "h_8_20250101000000000_ascend_pt", rank=0, step=1, end_ns=end_s * SECOND, took_ns=10 * SECOND)
+    run, (source,) = open_input(tmp_path)
+    row = source.read(RankCapture).rows()[0]
+    assert (row["other_captures"], row["at_once_captures"]) == (1, at_once)
+    assert ("at_once_captures=1" in run.notes) == bool(at_once)
+
+
 def test_without_a_time_in_the_name_the_end_of_recording_decides(tmp_path: Path) -> None:
     make(tmp_path / "a_ascend_pt", step=9, end_ns=2_000)
     make(tmp_path / "z_ascend_pt", step=8, end_ns=1_000)

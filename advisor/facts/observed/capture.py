@@ -57,6 +57,9 @@ class RankCapture(Fact):
     profile_memory: Annotated[bool, Flag("Memory was recorded.")]
     has_steps: Annotated[bool, Flag("Steps were marked with prof.step().")]
     other_captures: Annotated[float, Count("Further captures of the same rank that were left aside.")]
+    at_once_captures: Annotated[
+        float, Count("Those of them that another process recorded at the same time; missing when that is not told.")
+    ]
 
 
 class Damage(Fact):

@@ -127,6 +127,7 @@ def _capture_of_rank(folder: Folder) -> Table[RankCapture]:
         profile_memory=_flag_number(found.switch("profile_memory")),
         has_steps=int(bool(numbered_steps(folder))),
         other_captures=folder.other_captures,
+        at_once_captures=folder.at_once_captures,
     )
 
 

@@ -215,13 +215,26 @@ def _one_per_rank(folders: list[Folder]) -> tuple[list[Folder], int]:
     by_rank: dict[int, list[Folder]] = defaultdict(list)
     for folder in folders:
         by_rank[folder.rank].append(folder)
-    chosen = [
-        replace(max(rivals, key=_age_key) if len(rivals) > 1 else rivals[0], other_captures=len(rivals) - 1)
-        for _, rivals in sorted(by_rank.items())
-    ]
+    chosen = [_newest_of(rivals) if len(rivals) > 1 else rivals[0] for _, rivals in sorted(by_rank.items())]
     if any(folder.other_captures for folder in chosen):
         chosen = _of_newest_moment(chosen)
     return chosen, len(folders) - len(chosen)
+
+
+def _newest_of(rivals: Sequence[Folder]) -> Folder:
+    newest = max(rivals, key=_age_key)
+    span = _recorded_span(newest)
+    others = [_recorded_span(folder) for folder in rivals if folder is not newest]
+    at_once = sum(_are_at_once(span, other) for other in others)
+    return replace(newest, other_captures=len(others), at_once_captures=at_once)
+
+
+def _are_at_once(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether two recordings share more than half of the shorter one, hence are of different processes."""
+    if not (all(one) and all(other)):
+        return False
+    shared = min(one[1], other[1]) - max(one[0], other[0])
+    return shared > min(one[1] - one[0], other[1] - other[0]) / 2
 
 
 def _of_newest_moment(folders: Sequence[Folder]) -> list[Folder]:
@@ -493,7 +506,9 @@ def _framework_name(folders: Sequence[Folder], about: Sequence[Recorded]) -> str
 def _notes_on_choice(folders: Sequence[Folder], others: int) -> tuple[str, ...]:
     """Which of several captures of a rank were chosen, as `key=value`."""
     chosen = ", ".join(folder.name for folder in folders if folder.other_captures)
-    return (f"other_captures={others}", f"chosen={chosen}") if others else ()
+    at_once = sum(folder.at_once_captures for folder in folders)
+    told = (f"other_captures={others}", f"chosen={chosen}", *([f"at_once_captures={at_once}"] if at_once else []))
+    return told if others else ()
 
 
 def _notes_on_recorders(left: int) -> tuple[str, ...]:

@@ -128,6 +128,8 @@ class Description:
     """What of the whole input was left aside: one folder tells it, for all."""
     other_captures: int = 0
     """Further captures of the same rank that were left aside."""
+    at_once_captures: int = 0
+    """Those of them that another process recorded at the same time."""
     by_msprof: bool = False
     """Whether msprof recorded it, and no framework."""
     device: int | None = None

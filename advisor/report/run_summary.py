@@ -10,13 +10,22 @@ from advisor.model.run import Run
 from advisor.report.blocks import Blocks, FactLine, Grid, bullet_list
 from advisor.report.columns import COLUMNS
 from advisor.report.places import number_ranges
-from advisor.report.prose import BETWEEN_SENTENCES, Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose
+from advisor.report.prose import (
+    BETWEEN_SENTENCES,
+    Prose,
+    TextPiece,
+    clean_line,
+    code_prose,
+    join_prose,
+    parse_prose,
+    plain_prose,
+)
 from advisor.report.words import NOTES, WORDS, say, word_for
 from advisor.units import show_value
 
 _ENGINE_COLUMNS = ("engine_phase", "steps", "requests", "tokens", "apart_us", "engine_idle", "by")
 _MOST_NOTES = 20
-_MOST_CHOSEN = 2
+_MOST_NAMES = 2
 _LONGEST_SIGN = 100
 FEW_STEPS = 3
 """One step for the edge and two to compare: with fewer, what recurs cannot be told from what happened once."""
@@ -67,27 +76,33 @@ def run_list(run: Run, language: Language) -> Blocks:
 
 
 def captures_chosen(notes: Sequence[str], language: Language) -> Prose:
-    """Which captures this is about, how many others there are and how many nobody parsed; empty where it was all."""
+    """Which captures this is about, how many others there are, and how many nobody parsed and which those are; empty
+    where it was all."""
     told = dict(note.partition("=")[::2] for note in notes[:_MOST_NOTES])
-    unparsed = _sentence_of_count("not_parsed", told.get("unparsed_captures", ""), language)
-    if not told.get("chosen"):
-        return parse_prose(unparsed)
-    names = told["chosen"].split(", ")
-    more = ", …" if len(names) > _MOST_CHOSEN else ""
-    chosen = TextPiece(clean_line(", ".join(names[:_MOST_CHOSEN])) + more, code=True)
-    name = "one_of_processes" if "at_once_captures" in told else "one_of_several"
-    said = parse_prose(say(name, language), {"chosen": chosen})
-    others = _sentence_of_count("not_read", told.get("other_captures", ""), language)
-    return (*said, *(piece for text in (others, unparsed) if text for piece in _next_sentence(text, language)))
+    several = "one_of_processes" if "at_once_captures" in told else "one_of_several"
+    count = told.get("unparsed_captures", "")
+    said = (
+        _sentence_of_names(several, "chosen", told, language),
+        parse_prose(_sentence_of_count("not_read", told.get("other_captures", ""), language)),
+        parse_prose(_sentence_of_count("not_parsed", count, language)),
+        _sentence_of_names("not_parsed_names", "unparsed_names", told, language, count=int(count or 0)),
+    )
+    return join_prose(BETWEEN_SENTENCES[language], filter(None, said))
+
+
+def _sentence_of_names(name: str, note: str, told: Mapping[str, str], language: Language, **counts: int) -> Prose:
+    """The sentence with the first of the names that a note tells, where it does."""
+    if not told.get(note):
+        return ()
+    names = told[note].split(", ")
+    more = ", …" if len(names) > _MOST_NAMES else ""
+    shown = TextPiece(clean_line(", ".join(names[:_MOST_NAMES])) + more, code=True)
+    return parse_prose(say(name, language, **counts), {note: shown})
 
 
 def _sentence_of_count(name: str, count: str, language: Language) -> str:
     """The sentence with this count, where the notes say how many; else nothing."""
     return say(name, language, count=int(count)) if count.isdecimal() else ""
-
-
-def _next_sentence(text: str, language: Language) -> Prose:
-    return (*plain_prose(BETWEEN_SENTENCES[language]), *parse_prose(text))
 
 
 def engine_grid(run: Run, language: Language) -> Grid | None:

@@ -68,6 +68,7 @@ WORDS: Mapping[str, Text] = {
         "另有 {count} 份采集尚未解析，未读取：请用采集所用 profiler 的 `analyse` 解析，"
         "msprof 的采集用 `msprof --export=on` 导出。",
     ),
+    "not_parsed_names": _t("{count|It is|They are} {unparsed_names}.", "即 {unparsed_names}。"),
     "unexplained": _t(
         "The findings leave {share} of {the_step} unexplained, which shows up as: ",
         "另有占{the_step} {share} 的时间未能归因，表现为：",
@@ -400,6 +401,9 @@ NOTES: Mapping[str, Text] = {
     "other_captures": _t(
         "older captures of the same ranks, not used: {value}", "同一 rank 的 {value} 份较早采集未使用"
     ),
+    "at_once_captures": _t(
+        "recorded at the same time by other processes: {value}", "其中 {value} 份由其他进程同时采集"
+    ),
     "chosen": _t("read in their place: {value}", "实际读取：{value}"),
     "msprof_captures": _t(
         "msprof captures, not used because the framework's profiler recorded too: {value}",
@@ -413,6 +417,7 @@ NOTES: Mapping[str, Text] = {
         "captures not parsed yet, not used: {value}; parse them with `analyse` of the profiler that recorded them",
         "{value} 份采集尚未解析，未使用；可用采集所用 profiler 的 `analyse` 解析",
     ),
+    "unparsed_names": _t("these are {value}", "即 {value}"),
     "unreadable_folders": _t("folders that could not be opened: {value}", "{value} 个目录无法打开"),
     "cluster_summary": _t(
         "there is a `cluster_analysis_output` beside the captures", "采集数据旁有 `cluster_analysis_output`"

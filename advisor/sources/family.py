@@ -133,9 +133,9 @@ class Inventory(Struct):
         """What one family recognised of one kind, in the order of the walk."""
         return [candidate for candidate in self.candidates.get(family, ()) if candidate.kind == kind]
 
-    def count(self, kind: FolderKind) -> int:
-        """How many things of one kind were recognised by whatever family."""
-        return sum(len(self.of(family, kind)) for family in self.candidates)
+    def every(self, kind: FolderKind) -> list[Candidate]:
+        """What was recognised of one kind by whatever family."""
+        return [candidate for family in self.candidates for candidate in self.of(family, kind)]
 
 
 class Family(Struct, frozen=True):

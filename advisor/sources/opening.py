@@ -13,8 +13,10 @@ from advisor.sources import unsupported
 from advisor.sources.detect import captures_without_results, closed_rank_folders, find_candidates
 from advisor.sources.families import FAMILIES
 from advisor.sources.family import Candidate, Family, Input, Inventory, Job
-from advisor.sources.listing import TooManyNames, show_name
+from advisor.sources.listing import TooManyNames, show_name, show_relative
 from advisor.sources.unpacking import UnpackedInput
+
+_MOST_NAMES = 20
 
 
 def check_reachable(path: Path, families: Sequence[Family] = FAMILIES) -> None:
@@ -86,7 +88,7 @@ def _open_found(
         job = summary[0].job(summary[1]) if summary else Job()
         given = Input(path, job, jobs, progress, aside)
         run, sources = family.open(_in_order(found.of(family.name, "capture")), given)
-        notes = (*run.notes, *_notes_on_rest(found, len(closed), with_summary=summary is not None))
+        notes = (*run.notes, *_notes_on_rest(path, found, len(closed), with_summary=summary is not None))
         return run.model_copy(update={"notes": notes}), sources
     if summary:
         return summary[0].open([summary[1]], Input(path, jobs=jobs, progress=progress, aside=aside))
@@ -97,11 +99,13 @@ def _in_order(candidates: Sequence[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=lambda one: one.root)
 
 
-def _notes_on_rest(found: Inventory, told: int, *, with_summary: bool) -> tuple[str, ...]:
+def _notes_on_rest(path: Path, found: Inventory, told: int, *, with_summary: bool) -> tuple[str, ...]:
     """What else lies there, as `key=value`; so many of the closed folders are told as damage."""
-    unparsed, unreadable = found.count("unparsed"), len(found.unreadable) - told
+    unparsed, unreadable = found.every("unparsed"), len(found.unreadable) - told
+    names = ", ".join(filter(None, (show_relative(one.root, path) for one in unparsed[:_MOST_NAMES])))
     return (
-        *([f"unparsed_captures={unparsed}"] if unparsed else []),
+        *([f"unparsed_captures={len(unparsed)}"] if unparsed else []),
+        *([f"unparsed_names={names}"] if names else []),
         *([f"unreadable_folders={unreadable}"] if unreadable else []),
         *(["cluster_summary=beside the captures"] if with_summary else []),
     )

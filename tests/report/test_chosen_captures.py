@@ -120,8 +120,10 @@ def test_a_rank_number_that_several_processes_have_is_not_called_a_rank_captured
 def test_captures_that_nobody_parsed_are_told_with_what_parses_them(
     count: int, told: str, others: tuple[str, ...]
 ) -> None:
-    run = Run(name="prof", notes=(*others, f"unparsed_captures={count}"))
-    text = _printed(diagnosis_summary(Diagnosis(version="1", run=run), "en"))
+    names = ", ".join(["a_ascend_pt", "b_ascend_pt", "c_ascend_pt"][:count])
+    run = Run(name="prof", notes=(*others, f"unparsed_captures={count}", f"unparsed_names={names}"))
+    text = " ".join(_printed(diagnosis_summary(Diagnosis(version="1", run=run), "en")).split())
     assert told in text
+    assert ("It is a_ascend_pt." if count == 1 else "They are a_ascend_pt, b_ascend_pt, ….") in text
     assert "analyse of " in text.replace("`", "")
     assert ("4 others were not read." in text) == bool(others)

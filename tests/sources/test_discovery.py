@@ -310,7 +310,9 @@ def test_an_unparsed_capture_says_how_to_parse_it(tmp_path: Path) -> None:
 def test_an_unparsed_rank_beside_parsed_ones_is_noted(tmp_path: Path) -> None:
     make(tmp_path / "w_1_20250101000000000_ascend_pt")
     (tmp_path / "w_2_20250101000000000_ascend_pt" / "PROF_000001_20250101000000000_ABC").mkdir(parents=True)
-    assert "unparsed_captures=1" in open_input(tmp_path)[0].notes
+    notes = open_input(tmp_path)[0].notes
+    assert "unparsed_captures=1" in notes
+    assert "unparsed_names=w_2_20250101000000000_ascend_pt" in notes
 
 
 def test_output_of_msprof_is_recognised(tmp_path: Path) -> None:

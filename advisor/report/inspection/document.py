@@ -91,6 +91,7 @@ class _InspectionBlocks(Phrases):
             yield from self.recording()
             return
         yield from self.ranks()
+        yield from self.found()
         yield from self.tables_briefly()
         yield from self.reasons_briefly()
         yield from self.recording(named=False)

@@ -212,7 +212,7 @@ class _InspectionBlocks(Phrases):
         parts = [one for one in self.inspection.found if refused or one.kind != "capture"]
         if not parts:
             return
-        yield self.heading("found")
+        yield self.heading("found" if refused else "found_beside")
         rows = tuple(
             (
                 code_prose(one.path) if one.path else self.said("whole_input"),

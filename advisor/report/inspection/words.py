@@ -56,6 +56,7 @@ WORDS: Mapping[str, Text] = {
     "unused_cannot be opened": _t("cannot be opened", "无法打开"),
     "unused_not listed": _t("further names", "其余文件"),
     "found": _t("What was recognised", "识别结果"),
+    "found_beside": _t("Also here", "此外还有"),
     "folder": _t("Folder", "目录"),
     "is": _t("What it is", "类型"),
     "whole_input": _t("the input itself", "输入本身"),

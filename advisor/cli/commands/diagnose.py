@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 LARGE_BYTES = 64 << 20
 """From here on reading takes longer than the drawing process takes to wake up, and wants the memory."""
-READ = ("timeline", "database", "ranks")
-"""Parts of the work (see `progress`) after which a large capture is read."""
+WORKED_OUT = "ranks"
+"""The part of the work (see `progress`) after which nothing of a large capture is held but what is told of it."""
 HUGE_BYTES = 512 << 20
 """From here on emptying pages takes longer than it is worth: 17 of 42 s of a database of 1.1 GB, and 9 where columns of
 1 to 4 MiB are made in memory that was used before, for 1 % more of it; of one of 250 MB, and of text of any size, it
@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
 
             def told(what: str, done: int, total: int) -> None:
                 bar(what, done, total)
-                if done >= total and what in READ:
+                if done >= total and what == WORKED_OUT:
                     charts.wake()
 
             words = {**ways_to_read(arguments, bar), "progress": told}

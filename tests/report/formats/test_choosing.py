@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -131,6 +132,32 @@ def test_drawing_starts_for_html_alone() -> None:
     ):
         with chart_renderer([words]) as charts:
             assert charts.wanted == wanted
+
+
+def test_of_a_large_capture_drawing_starts_when_its_ranks_are_worked_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from advisor.cli.commands import diagnose
+    from advisor.facts.rank_facts import FactsWanted
+    from advisor.report.charts.draw import Renderer
+
+    seen, derive, start = list[str](), FactsWanted.__call__, Renderer.start
+
+    def derived(work: FactsWanted, source: Any) -> Any:
+        found = derive(work, source)
+        seen.append("worked out")
+        return found
+
+    def started(charts: Renderer) -> None:
+        seen.append("drawing")
+        start(charts)
+
+    monkeypatch.setattr(diagnose, "LARGE_BYTES", 0)
+    monkeypatch.setattr(FactsWanted, "__call__", derived)
+    monkeypatch.setattr(Renderer, "start", started)
+    one_rank = next(CASE.glob("*_ascend_pt"))
+    assert main(["diagnose", str(one_rank), "-o", str(tmp_path / "a.html"), "-q"]) == 0
+    assert seen[:3] == ["drawing", "worked out", "drawing"]  # before the size is known, and for good
 
 
 def test_a_comparison_is_written_for_programs_with_what_became_of_each_finding(saved: Path, tmp_path: Path) -> None:

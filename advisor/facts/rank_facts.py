@@ -326,11 +326,11 @@ class FactsWanted:
         return sorted(ready, key=lambda fact: (-max(alone[fact], default=0), -longest[fact], few[fact], fact.table))
 
     def _let_go(self, found: RankFacts, unneeded: Collection[WantedFact]) -> None:
-        """Lets go of tables, and of what was made of those that nobody else has."""
+        """Lets go of tables, and of what was made of those that nobody else has, also of others beside them."""
         for asked in unneeded:
             table = found.pop(asked, None)
             if isinstance(table, Table) and asked not in self.known:
-                table.forget()
+                table.forget(other for other in found.values() if isinstance(other, Table))
 
     def _still_needed(self, found: RankFacts) -> set[type[Fact]]:
         """What is still to be made, and the tables that it is made of: worked out once, for ranks are made alike."""

@@ -274,9 +274,25 @@ class Table(Generic[F]):
             found: T = made.value
         return found
 
-    def forget(self) -> None:
-        """Lets go of what was made once: what holds this table too would keep it until garbage is looked for."""
+    def forget(self, others: Iterable[Table[Any]] = ()) -> None:
+        """Lets go of what was made once of this table, also of one of these others beside it.
+
+        What is made holds what it is made of: this table would be kept as long as the longest of the others.
+        """
+        gone = {id(one) for one in self._versions()}
+        for other in others:
+            for version in other._versions():
+                version._forget_made_with(gone)
         self._made.clear()
+
+    def _versions(self) -> list[Table[Any]]:
+        """This table, and the tables that were made of it."""
+        return [self, *(one.value for one in list(self._made.values()) if isinstance(one.value, Table))]
+
+    def _forget_made_with(self, gone: Collection[int]) -> None:
+        for key, one in list(self._made.items()):  # other threads may add to it
+            if any(id(other) in gone for other in one.others):
+                self._made.pop(key, None)
 
     def floats(self, name: str) -> Array:
         """A column as float64 with NaN for missing. Subtract absolute times first: 2**53 ns are 104 days."""

@@ -188,3 +188,19 @@ def test_what_is_made_of_a_table_and_others_is_made_once_and_is_no_part_of_it():
     assert made == [one, other, None]
     assert pickle.loads(pickle.dumps(table)).once(count_rows, one) == 1  # noqa: S301 - written here
     assert len(made) == 4
+
+
+def test_what_was_made_beside_a_table_that_is_forgotten_is_forgotten_too():
+    table, gone, kept = (read_table(Kernel, "rank step\n0 1") for _ in range(3))
+    asked = []
+
+    def note(_: Table[Kernel], beside: Table[Kernel]) -> None:
+        asked.append(beside)
+
+    without_rows = gone.once(lambda one: one.take(np.zeros(1, bool)))
+    for other in (gone, without_rows, kept):
+        table.once(note, other)
+    gone.forget([table, kept])
+    for other in (kept, gone, without_rows):
+        table.once(note, other)
+    assert asked == [gone, without_rows, kept, gone, without_rows]

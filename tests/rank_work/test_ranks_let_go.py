@@ -15,9 +15,11 @@ import pytest
 
 import advisor
 from advisor.facts.observed import HostCall, Kernel
+from advisor.facts.rank_facts import FactsWanted, RankFacts
 from advisor.facts.table import Table
 from advisor.pipeline import open_profile, prepare_exhibits
 from advisor.rank_work.sent_ranks import SentRanks, pack_ranks
+from advisor.sources.ascend.reading import SMALL_ROWS
 from tests.every_export import CAPTURES, REAL
 from tests.shared_captures import SharedCaptures
 
@@ -52,6 +54,31 @@ def test_of_a_rank_no_table_waits_for_the_collector(case: str, how: dict[str, An
 @pytest.mark.parametrize("capture", REAL)
 def test_of_a_recorded_rank_neither(capture: str, real_data: Path) -> None:
     assert not tables_left_by(read_in_this_process(real_data / capture))
+
+
+def live_tables() -> dict[int, Table[Any]]:
+    """All tables that anything still holds."""
+    return {id(one): one for one in gc.get_objects() if isinstance(one, Table)}
+
+
+@pytest.mark.parametrize("capture", REAL)
+def test_a_table_of_events_is_gone_as_soon_as_nothing_more_is_made_of_it(
+    capture: str, real_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    let_go, held = FactsWanted._let_go, set[str]()
+
+    def look_after(work: FactsWanted, found: RankFacts, unneeded: Any) -> None:
+        of_events = [found.get(fact) for fact in unneeded if isinstance(fact, type) and fact.heavy]
+        going = {id(table) for table in of_events if isinstance(table, Table) and len(table) > SMALL_ROWS}
+        del of_events
+        let_go(work, found, unneeded)
+        held.update(one.fact.table for place, one in live_tables().items() if place in going)
+
+    monkeypatch.setattr(FactsWanted, "_let_go", look_after)
+    profile = open_profile(real_data / capture, jobs=1)
+    profile._gather = map  # one rank after another, as large ones are
+    prepare_exhibits(profile, advisor.load_rules())
+    assert held == set()
 
 
 def test_of_whole_tables_that_a_worker_hands_over_neither(shared: SharedCaptures) -> None:

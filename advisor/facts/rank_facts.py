@@ -33,7 +33,7 @@ F = TypeVar("F", bound=Fact)
 GIVE_BACK_BYTES = 16 << 20
 """Of a rank from here on, memory returns to the system when its work is done: the next one would scatter over it."""
 APART = 3
-"""What is made of a table of events and, with it, of no more than so many of them is made before the others are read:
+"""What takes a table of events and, with it, rests on no more than so many of them is made before the others are read:
 then it is let go. Memory over time is such a table, and so are calls with their stacks."""
 
 
@@ -117,17 +117,19 @@ class FactsWanted:
         needed = {asked: makers.observed_behind(fact_of_wanted(asked)) for asked in wanted}
         self.roots = frozenset[type[Fact]]().union(*needed.values())
         """The observed facts behind all of them."""
-        together = _read_together(needed.values())
+        behind = frozenset[type[Fact]]().union(*(makers.behind(fact_of_wanted(asked)) for asked in wanted))
+        together = _read_together(behind, makers)
         self.events = sorted(together, key=lambda root: (min(len(together[root]), APART + 1), root.longest, root.table))
+        between = sorted((fact for fact in behind.difference(wanted) if not fact.observed), key=lambda fact: fact.table)
         self.apart: dict[type[Fact], tuple[Collection[type[Fact]], Sequence[WantedFact]]] = {
-            root: (others, [asked for asked in wanted if root in needed[asked]])
+            root: (others, [one for one in (*wanted, *between) if root in _taken_by(fact_of_wanted(one), makers)])
             for root, others in together.items()
             if root.heavy and len(others) <= APART
         }
         """Tables of events that are used up and let go before the next is read: with which others, and for what."""
         self.order = sorted(wanted, key=lambda asked: (asked is Damage, not any(root.heavy for root in needed[asked])))
-        behind = (makers.behind(fact_of_wanted(asked)) for asked in reversed(self.order))
-        *later, every = accumulate(behind, frozenset.union, initial=frozenset[type[Fact]]())
+        in_turn = (makers.behind(fact_of_wanted(asked)) for asked in reversed(self.order))
+        *later, every = accumulate(in_turn, frozenset.union, initial=frozenset[type[Fact]]())
         self._needed: dict[frozenset[WantedFact], set[type[Fact]]] = {}
         self.let_go = [every - left - {*wanted} for left in reversed(later)]
         """By place in the order: what nobody needs any more."""
@@ -261,7 +263,8 @@ class FactsWanted:
                 if one in needed:
                     resolve_fact(one, inputs, self.makers, found, source.read)
             for asked in made:
-                self._collect_table(asked, inputs, found, source)
+                if fact_of_wanted(asked) in needed:
+                    self._collect_table(asked, inputs, found, source)
             if made:
                 self._let_go_unneeded(found)
                 needed = self._still_needed(found)
@@ -385,12 +388,17 @@ def _without_steps(table: AnyTable, left_out: Table[LeftOutStep]) -> AnyTable:
     return table.take(~inside)
 
 
-def _read_together(needed: Iterable[frozenset[type[Fact]]]) -> Mapping[type[Fact], frozenset[type[Fact]]]:
-    """Per fact of events: those that lie with it behind anything that is wanted, itself among them."""
+def _taken_by(fact: type[Fact], makers: Makers) -> frozenset[type[Fact]]:
+    """The tables of events that a fact is made of without another between; itself when it is one."""
+    return frozenset(one for one in (fact, *makers.needs(fact)) if one.observed and of_events(one))
+
+
+def _read_together(facts: Iterable[type[Fact]], makers: Makers) -> Mapping[type[Fact], frozenset[type[Fact]]]:
+    """Per fact of events: those that lie with it behind any of these facts that takes it, itself among them."""
     found: dict[type[Fact], frozenset[type[Fact]]] = {}
-    for roots in needed:
-        events = frozenset(root for root in roots if of_events(root))
-        found |= {root: events | found.get(root, frozenset()) for root in events}
+    for fact in facts:
+        events = frozenset(root for root in makers.observed_behind(fact) if of_events(root))
+        found |= {root: events | found.get(root, frozenset()) for root in _taken_by(fact, makers)}
     return found
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import advisor
-from advisor.facts.observed import HostCall, Kernel
+from advisor.facts.observed import HostCall, Kernel, MemoryUse
 from advisor.facts.rank_facts import FactsWanted, RankFacts
 from advisor.facts.table import Table
 from advisor.pipeline import open_profile, prepare_exhibits
@@ -79,6 +79,27 @@ def test_a_table_of_events_is_gone_as_soon_as_nothing_more_is_made_of_it(
     profile._gather = map  # one rank after another, as large ones are
     prepare_exhibits(profile, advisor.load_rules())
     assert held == set()
+
+
+def test_memory_over_time_is_gone_before_the_calls_of_the_host_are_read(real_data: Path) -> None:
+    profile = open_profile(real_data / "msinsight_pytorch_matrix/db/level2/rank0_ascend_pt", jobs=1)
+    [source] = profile._sources
+    read, there = source.read, list[tuple[str, int]]()
+
+    def look_before(fact: Any) -> Table[Any]:
+        if fact is HostCall:
+            there.append((HostCall.table, sum(one.fact is MemoryUse for one in live_tables().values())))
+        table: Table[Any] = read(fact)
+        if fact is MemoryUse:
+            there.append((MemoryUse.table, len(table)))
+        return table
+
+    source.__dict__["read"] = look_before
+    before = sum(one.fact is MemoryUse for one in live_tables().values())
+    prepare_exhibits(profile, advisor.load_rules())
+    assert [name for name, _ in there] == [MemoryUse.table, HostCall.table]
+    assert there[0][1] > SMALL_ROWS
+    assert there[1][1] == before
 
 
 def test_of_whole_tables_that_a_worker_hands_over_neither(shared: SharedCaptures) -> None:

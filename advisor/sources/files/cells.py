@@ -41,9 +41,12 @@ def trim_cells(cells: CellArray) -> CellArray:
     return pc.ascii_trim_whitespace(cells.cast(pa.string(), safe=False))
 
 
-def has_value(plain: CellArray) -> Array:
-    """Which cells hold something."""
-    return ~bool_array(pc.match_substring_regex(plain, _NOTHING))  # is_in needs pa.array(), which imports pandas
+def are_damaged(plain: CellArray, good: Array) -> Array:
+    """Which cells hold something, though nothing good."""
+    bad: Array = ~good & ~_are_absent(*_letters_of(plain))
+    if bad.any():  # few columns hold other words that say that nothing was collected
+        bad &= ~bool_array(pc.match_substring_regex(plain, _NOTHING))  # is_in needs pa.array(), which imports pandas
+    return bad
 
 
 def are_with_comma(plain: CellArray) -> Array:

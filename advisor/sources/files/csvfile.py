@@ -437,13 +437,21 @@ def _convert_cells(raw: object, wanted: _Wanted, progress: _Progress) -> Array:
     else:
         values, good = cells.parse_integers(plain)
     if not good.all():
-        bad = ~good if wanted.required else ~good & cells.has_value(plain)
-        with_comma, rounded = bad & cells.are_with_comma(plain), bad & cells.are_rounded(plain)
-        progress.damaged(Message("number_with_comma", column=wanted.heading.spelling), with_comma)
-        progress.damaged(Message("number_rounded", column=wanted.heading.spelling), rounded)
-        progress.damaged(Message("no_usable_number", column=wanted.heading.spelling), bad & ~with_comma & ~rounded)
+        bad = ~good if wanted.required else cells.are_damaged(plain, good)
+        if bad.any():
+            _count_damage(plain, bad, wanted.heading.spelling, progress)
         values[~good] = wanted.column.missing
     return values
+
+
+def _count_damage(plain: object, bad: Array, heading: str, progress: _Progress) -> None:
+    """Count the bad cells of a column by what is wrong with them."""
+    from advisor.sources.files import cells
+
+    with_comma, rounded = bad & cells.are_with_comma(plain), bad & cells.are_rounded(plain)
+    progress.damaged(Message("number_with_comma", column=heading), with_comma)
+    progress.damaged(Message("number_rounded", column=heading), rounded)
+    progress.damaged(Message("no_usable_number", column=heading), bad & ~with_comma & ~rounded)
 
 
 def _note_damage(file: _TextFile, progress: _Progress, notes: Notes) -> None:

@@ -224,7 +224,7 @@ def _blame_host(pieces: _Pieces, late: Array, table: Table[HostCall], *, cause: 
     calls = host.calls_of(table, int(pieces.rank[late[0]]))
     if not len(calls):
         return
-    kinds = {name: calls.take(mask[calls.row]) for name, mask in host.calls_by_activity(table).items()}
+    kinds = host.calls_by_activity(table).by_mark(calls)
     late = _blame_activities(pieces, late, kinds, cause, call)
     late = _blame_waiting(pieces, late, kinds, cause, call)
     late = _blame_queue(pieces, late, table, calls, cause=cause, call=call)

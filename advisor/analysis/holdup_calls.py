@@ -42,7 +42,7 @@ def holdup_calls(
     found = []
     for rank in ranks:
         every = host.calls_of(calls, rank)
-        kinds = {name: every.take(mask[every.row]) for name, mask in costs_of(calls).items()}
+        kinds = costs_of(calls).by_mark(every)
         if links is not None and device is not None:
             kinds = cpu_operators(calls, rank, device, links).among(kinds)
         found += _of_rank(rank, calls, kinds, cells=cells, idle=idle, borders=borders)
@@ -63,6 +63,8 @@ def _of_rank(
     free = None if idle is None else _free_of_rank(idle, rank)
     found = []
     for name, calls in kinds.items():
+        if not len(calls):
+            continue
         cell = cells.on_host(np.full(len(calls), rank), calls.start)
         kept = (cell >= 0) & _is_outermost(calls.start, calls.end)
         if name in WAITING:

@@ -151,8 +151,9 @@ def _of_rank(
     if not len(rounds) and (seen.cells.step[seen.own] == MISSING).all():
         rounds = rounds_of_calls(table, rank)
     seen = _prepared(msgspec.structs.replace(seen, engine_ns=rounds))
+    met = [name for name, calls in seen.kinds.items() if len(calls)]
     if links is None or not len(links):
-        alone = [_with_insides(_holdups_of_kind(seen, name), name, seen, device) for name in seen.kinds]
+        alone = [_with_insides(_holdups_of_kind(seen, name), name, seen, device) for name in met]
         told = [r.having(lost_us=_within_room(r["idle_us"], room_us)) for r in alone]
         return Table.concat(Holdup, [r.take(r["calls"] > 0) for r in told])
     reliefs = {name: _relief_of_kind(seen, name) for name in seen.kinds}
@@ -163,14 +164,14 @@ def _of_rank(
         else _lost_us_per_cell(
             seen, _with_passing_waits(seen, reliefs[name][0]), reliefs[name][1], unthrottled, room_us=room_us
         )
-        for name in seen.kinds
+        for name in dict.fromkeys(("read", *met))
         if name != "synchronise"
     }
     same = _equal_spans(reliefs["read"][0].main, reliefs["synchronise"][0].main)  # every wait is a read
     waits = reliefs["synchronise"]
     lost["synchronise"] = lost["read"] if same else _lost_us_per_cell(seen, *waits, plain, room_us=room_us)
-    rows = [_holdups_of_kind(seen, name).having(lost_us=lost[name]) for name in seen.kinds]
-    rows = [_with_insides(part, name, seen, device) for part, name in zip(rows, seen.kinds, strict=True)]
+    rows = [_holdups_of_kind(seen, name).having(lost_us=lost[name]) for name in met]
+    rows = [_with_insides(part, name, seen, device) for part, name in zip(rows, met, strict=True)]
     rows += [_unqueued_holdup(seen, room_us)] if calls_operators(seen) and not len(seen.replayed.queue.start) else []
     computing = np.flatnonzero(device.work.kind[seen.row] != COPY)
     with_calls_or_losses = (part.take((part["calls"] > 0) | (part["lost_us"] > 0)) for part in rows)
@@ -218,6 +219,8 @@ def _relief_of_kind(seen: ReplayedRank, name: str, *, last_too: bool = False) ->
     """The host time of one kind, on either thread, and the waits that stay without it: the last of each step, and
     those for a value or a copy after which the host does something long of its own."""
     calls, waits = seen.kinds[name], seen.replayed.waits
+    if not len(calls):
+        return replay.Relief.none(), waits
     if name in (*WAITING, "drain"):
         kept = seen.unhidden_waits
         if not last_too:

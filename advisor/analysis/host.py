@@ -158,6 +158,11 @@ class RowMarks(Mapping[str, Array]):
         found: Array = self._of_row & np.uint16(self._bits[mark]) != 0
         return found
 
+    def by_mark(self, calls: Calls) -> dict[str, Calls]:
+        """These calls by their marks; one of several is there several times."""
+        own = self._of_row[calls.row]
+        return {mark: calls.take(own & np.uint16(bit) != 0) for mark, bit in self._bits.items()}
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._bits)
 
@@ -165,7 +170,7 @@ class RowMarks(Mapping[str, Array]):
         return len(self._bits)
 
 
-def calls_by_activity(table: Table[HostCall]) -> Mapping[str, Array]:
+def calls_by_activity(table: Table[HostCall]) -> RowMarks:
     """Per specific activity: whether each row of `host_calls` is one."""
     return table.once(_find_activities)
 

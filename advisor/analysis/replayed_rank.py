@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property
 
 import msgspec
@@ -33,7 +33,7 @@ PAUSE_NS = 5_000
 """One kernel follows another within some µs: only a longer pause shows that the second waited for something."""
 
 
-def costs_of(calls: Table[HostCall]) -> Mapping[str, Array]:
+def costs_of(calls: Table[HostCall]) -> host.RowMarks:
     """Per kind of cost: whether each row of `host_calls` is such a call."""
     return calls.once(_find_costs)
 
@@ -126,7 +126,7 @@ def _replayed_rank_of(
     windows: Table[StepWindow] | None,
 ) -> ReplayedRank:
     calls = host.calls_of(table, rank)
-    own_kinds = {name: calls.take(mask[calls.row]) for name, mask in costs_of(table).items()}
+    own_kinds = costs_of(table).by_mark(calls)
     queue, queue_threads = _task_queue(table, calls)
     free = device.free_of_rank(rank)
     through = calls.take(host.runs_graph_through(table)[calls.row])

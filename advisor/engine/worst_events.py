@@ -194,24 +194,48 @@ class WorstEvents(Struct, frozen=True):
 
     def select(self, table: Table[Any]) -> Selected:
         """The worst events of each combination of keys, those without a time left out."""
-        moment = self.fact.moment
-        assert moment is not None  # noqa: S101 - a rule without times of its events is refused
+        return self._selected(table, self._worst_of_parts(table, ()))
+
+    def select_by_rank(self, table: Table[Any], ranks: Sequence[int]) -> list[Selected]:
+        """The same of each of these ranks, in their order."""
+        rows = self._worst_of_parts(table, ("rank",))
+        of = table["rank"][rows]
+        return [self._selected(table, rows[of == rank]) for rank in ranks]
+
+    def _worst_of_parts(self, table: Table[Any], apart: tuple[str, ...]) -> Array:
+        """The rows to choose of each part of a table that has one value in these columns."""
+        moment = self._moment
         lasted = np.nan_to_num(_durations_us(table, moment, np.arange(len(table))))
-        frame = Frame(table).keep(_is_timed(table[moment.start], lasted))
+        rows = np.flatnonzero(_is_timed(table[moment.start], lasted))
+        frame = _in_parts(table, rows, apart)
         if self.where is not None:
-            frame = frame.keep(value_per_row(compile_for_columns(self.where, self.fact), frame) == TRUE)
-        rows = frame.index
-        assert rows is not None  # noqa: S101 - keep() numbers the rows
+            rows = rows[value_per_row(compile_for_columns(self.where, self.fact), frame) == TRUE]
+            frame = _in_parts(table, rows, apart)
         order = np.zeros(len(rows))
         if self.order is not None:
             order = value_per_row(compile_for_columns(self.order, self.fact), frame).astype(np.float64)
         order = np.nan_to_num(order, nan=np.inf)
-        cells, _ = number_rows(frame, self.by)
+        cells, _ = number_rows(frame, (*apart, *self.by))
         worst = np.lexsort((table[moment.start][rows], table[moment.rank][rows], -lasted[rows], order, cells))
         within = np.arange(len(rows)) - np.searchsorted(cells[worst], cells[worst], "left")
-        chosen = np.sort(rows[worst[within < MOST]])
+        chosen: Array = np.sort(rows[worst[within < MOST]])
+        return chosen
+
+    def _selected(self, table: Table[Any], rows: Array) -> Selected:
+        moment = self._moment
         used = (*self.by, *self.names, moment.start, moment.lasts, moment.end, moment.rank, "step", *moment.name)
-        return Selected(table.take(chosen).only(used), np.ones(len(chosen), np.int64))
+        return Selected(table.take(rows).only(used), np.ones(len(rows), np.int64))
+
+    @property
+    def _moment(self) -> Moment:
+        assert self.fact.moment is not None  # noqa: S101 - a rule without times of its events is refused
+        return self.fact.moment
+
+
+def _in_parts(table: Table[Any], rows: Array, apart: tuple[str, ...]) -> Frame:
+    """These rows of a table; what is asked of all of them together is asked of each part of it."""
+    frame = Frame(table, rows)
+    return Frame(table, rows, *number_rows(frame, apart)) if apart else frame
 
 
 def _is_timed(start: Array, lasted_us: Array) -> Array:

@@ -23,7 +23,7 @@ from advisor.facts.derivation import (
 )
 from advisor.facts.derived import LeftOutStep
 from advisor.facts.observed import Damage, StepWindow
-from advisor.facts.selection import Selected, Selection
+from advisor.facts.selection import Selected, Selection, SelectionByRank
 from advisor.facts.table import Table
 from advisor.freed_memory import give_back_now
 from advisor.messages.errors import FactMissing
@@ -219,14 +219,8 @@ class FactsWanted:
         found: RankFacts = {root: join_ranks(root, [part[root] for part in read]) for root in self.roots}
         parts = [RankFacts() for _ in ranks]
         for asked, unneeded in zip(self.order, self.let_go, strict=True):
-            fact = fact_of_wanted(asked)
-            if fact not in parts[0]:
-                table = resolve_fact(fact, inputs, self.makers, found, cannot_read)
-                for part, of_rank in zip(parts, _split_ranks(table, ranks), strict=True):
-                    part[fact] = of_rank
-            if not isinstance(asked, type):
-                for part in parts:
-                    part[asked] = _select_rows(asked, part[fact])
+            table = resolve_fact(fact_of_wanted(asked), inputs, self.makers, found, cannot_read)
+            _collect_by_rank(asked, table, ranks, parts)
             for tables in (found, *parts):
                 self._let_go(tables, unneeded)
         given = [{asked: part[asked] for asked in self.wanted} for part in parts]
@@ -408,6 +402,22 @@ def _length_of(table: ReadTable | None) -> int:
 
 def _select_rows(asked: Selection, table: ReadTable) -> ReadTable:
     return asked.select(table) if isinstance(table, Table) else table
+
+
+def _collect_by_rank(asked: WantedFact, table: ReadTable, ranks: Sequence[int], parts: Sequence[RankFacts]) -> None:
+    """Adds to the facts of each of these ranks what is wanted of a table of all of them, and its rows where that is
+    chosen from those."""
+    if isinstance(table, Table) and isinstance(asked, SelectionByRank):
+        for part, chosen in zip(parts, asked.select_by_rank(table, ranks), strict=True):
+            part[asked] = chosen
+        return
+    fact = fact_of_wanted(asked)
+    if fact not in parts[0]:
+        for part, of_rank in zip(parts, _split_ranks(table, ranks), strict=True):
+            part[fact] = of_rank
+    if not isinstance(asked, type):
+        for part in parts:
+            part[asked] = _select_rows(asked, part[fact])
 
 
 def of_events(fact: type[Fact]) -> bool:

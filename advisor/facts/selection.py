@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from msgspec import Struct
@@ -37,6 +37,15 @@ class Selection(Hashable, Protocol):
 
     def select(self, table: Table[Any]) -> Selected:
         """The rows wanted of the table of one rank."""
+        ...
+
+
+@runtime_checkable
+class SelectionByRank(Protocol):
+    """One that chooses from the table of several ranks at once what it would choose of each."""
+
+    def select_by_rank(self, table: Table[Any], ranks: Sequence[int]) -> list[Selected]:
+        """The rows wanted of each of these ranks, in their order."""
         ...
 
 

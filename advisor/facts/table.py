@@ -99,9 +99,13 @@ class Texts(Struct, frozen=True):
 
     def in_use(self) -> Texts:
         """The same texts without names that no row has."""
-        used = np.unique(self.codes[self.codes >= 0])
-        codes = np.where(self.codes >= 0, np.searchsorted(used, self.codes), -1)
-        return Texts(codes.astype(np.int32), tuple(self.names[code] for code in used.tolist()))
+        place = np.zeros(len(self.names) + 1, np.int32)  # the last one is what -1, missing, reads
+        place[self.codes] = 1
+        place[-1] = 0
+        used = np.flatnonzero(place)
+        place[used] = np.arange(len(used))
+        place[-1] = -1
+        return Texts(place[self.codes], tuple(self.names[code] for code in used.tolist()))
 
     def by_name(self) -> Texts:
         """The same texts numbered in order of their names, so that no order hangs on which was met first."""

@@ -17,7 +17,7 @@ from advisor.engine.case_runs import TablesAlone
 from advisor.engine.evaluate import evaluate
 from advisor.engine.event_places import place_occurrences
 from advisor.engine.merge import merge
-from advisor.engine.worst_events import MOST, with_occurrences, worst_events
+from advisor.engine.worst_events import MOST, WorstEvents, with_occurrences, worst_events
 from advisor.facts.base import Fact
 from advisor.facts.derived import CollectiveCall, Gap, Holdup, HoldupCall, LongestCall, Overlap, RecordedSpan
 from advisor.facts.observed import Kernel, StepWindow
@@ -297,3 +297,12 @@ def test_a_hit_without_events_to_look_for_stays_as_it_is(tmp_path: Path) -> None
     from advisor.expr.frame import Frame
 
     assert with_occurrences(made(tmp_path), Frame(None), np.array([], np.intp), [], TablesAlone({})) == []
+
+
+@pytest.mark.parametrize("where", [None, "duration_us > 9", "duration_us > mean(duration_us)"])
+def test_of_several_ranks_at_once_the_same_events_are_chosen_as_of_each(where: str | None) -> None:
+    wanted = WorstEvents(Kernel, ("op_type",), where, None, ("duration_us",) if where else ())
+    table = read_table(Kernel, KERNELS)
+    by_rank = wanted.select_by_rank(table, (0, 1, 2))
+    of_each = [wanted.select(table.take(table["rank"] == rank)) for rank in (0, 1, 2)]
+    assert [one.rows.rows() for one in by_rank] == [one.rows.rows() for one in of_each]

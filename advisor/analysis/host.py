@@ -348,14 +348,18 @@ def covering_on_any(table: Table[HostCall], calls: Calls, start: Array, end: Arr
     found, length = np.full(len(start), -1), np.full(len(start), np.iinfo(np.int64).max)
     calls = calls.take(holding_a_middle(calls.start, calls.end, start, end))
     threads, names = table.at("thread", calls.row), table.texts("name")
-    waiting = names.hits(_WAITS.search(name) is not None for name in names.names)
     for thread in np.unique(threads).tolist():
         row = covering_on_thread(calls.take(threads == thread), start, end)
         if not _calls_operators(table, int(table["rank"][calls.row[0]]), thread):
-            row = np.where(waiting[row], -1, row)
+            row = np.where(table.once(_are_names_of_waits)[names.codes[row]], -1, row)
         lasts = np.where(row >= 0, table["end_ns"][row] - table["start_ns"][row], np.iinfo(np.int64).max)
         found, length = np.where(lasts < length, row, found), np.minimum(lasts, length)
     return found
+
+
+def _are_names_of_waits(table: Table[HostCall]) -> Array:
+    """Per name of a call: whether it waits for another thread or process; at the end for one without a name."""
+    return np.array([*(_WAITS.search(name) is not None for name in table.texts("name").names), False])
 
 
 def longest_of_several(calls: Calls, start: Array, end: Array) -> Array:

@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from advisor.analysis.step_marks import MARKS, marked_step_us
+from advisor.analysis.steps.step_marks import MARKS, marked_step_us
 from advisor.chips import NOTHING_TOLD, ToldChip
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.derivation import Derivation

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.analysis.pattern_cases import prove_pattern
+from advisor.analysis.fusion.pattern_cases import prove_pattern
 from advisor.engine.case_runs import prove_case, prove_on_empty_tables, prove_without_facts
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import read_rule

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import advisor
-from advisor.analysis.frequency import frequency_uses
+from advisor.analysis.chip.frequency import frequency_uses
 from advisor.chips import CHIPS, ChipTable
 from advisor.cli.main import main
 from advisor.facts.observed import Device, Frequency

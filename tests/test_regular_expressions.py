@@ -22,7 +22,7 @@ import msgspec
 import pytest
 
 import advisor
-from advisor.analysis import engine_borders, job_signs
+from advisor.analysis.job import engine_borders, job_signs
 from advisor.engine import user_line
 from advisor.environment_snapshot import _SMI_VERSION
 from advisor.messages import parser_reasons

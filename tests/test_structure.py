@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 import advisor
+from advisor.analysis import DERIVATIONS
+from advisor.facts.derivation import fact_of_derivation
 
 PACKAGE = Path(advisor.__file__).parent
 
@@ -93,7 +95,7 @@ def test_a_function_says_what_it_does_to_what():
 
 
 SERIES = {
-    "facts": {"communication", "device", "host", "modules"},  # what is observed of each, and what is derived
+    "facts": {"capture", "communication", "host", "modules", "steps"},  # what is observed of each, and what is derived
     "report": {"document", "page", "words", "workbook"},  # of one document
     "sources": {  # of one family, and of any; one fact in each family that holds it
         *("detect", "opening", "reading", "readings", "captures"),
@@ -111,6 +113,16 @@ def test_a_module_is_told_by_its_name_alone_or_is_one_of_a_series():
         if count > 1:
             several[room].add(stem)
     assert several == SERIES
+
+
+def test_a_fact_that_follows_stands_under_the_subject_of_its_derivation():
+    apart = {
+        fact.__name__: (fact.__module__, derivation.__module__)
+        for derivation in DERIVATIONS
+        for fact in [fact_of_derivation(derivation)]
+        if fact.__module__.split(".")[3] != derivation.__module__.split(".")[2]
+    }
+    assert not apart
 
 
 def test_no_two_test_files_have_one_name():

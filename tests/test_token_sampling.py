@@ -10,7 +10,7 @@ import pytest
 from advisor import load_rules
 from advisor.model.findings import Finding
 from advisor.pipeline import diagnose, open_profile
-from tests.analysis.test_engine_passes import serving
+from tests.analysis.job.test_engine_passes import serving
 
 PASSES = 6
 

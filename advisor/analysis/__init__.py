@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What follows from what was recorded: one module per derivation, tables in, one table out.
+"""What follows from what was recorded: a package for each subject, in it a module for each derivation.
 
 Derivations are pure and hold no judgement: when a number is a problem is for rules to say. The function that makes a
 table has the name of the table.

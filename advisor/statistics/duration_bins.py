@@ -11,8 +11,8 @@ from typing import Annotated, TypeVar
 
 import numpy as np
 
-from advisor.analysis.grouping import group_by
-from advisor.analysis.host import DEVICE_SOFTWARE
+from advisor.analysis.arrays.grouping import group_by
+from advisor.analysis.host.host import DEVICE_SOFTWARE
 from advisor.facts.base import LARGEST, MISSING, Count, Fact, Key, Rank, Us, Volatile
 from advisor.facts.derived import Gap
 from advisor.facts.observed import HostCall, Kernel, ProgramMark

@@ -12,9 +12,9 @@ from typing import Annotated
 
 import numpy as np
 
-from advisor.analysis.grouping import group_by
-from advisor.analysis.intervals import whole_ns
-from advisor.analysis.module_calls import LaunchTables, charge_work
+from advisor.analysis.arrays.grouping import group_by
+from advisor.analysis.arrays.intervals import whole_ns
+from advisor.analysis.modules.module_calls import LaunchTables, charge_work
 from advisor.facts.base import MISSING, Count, Fact, Index, Key, Ns, Rank, Step, Us
 from advisor.facts.observed import (
     ModuleRange,

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from msgspec import Struct
 
-from advisor.analysis.coverage import LAYERS
-from advisor.analysis.grouping import Groups, group_by
-from advisor.analysis.host import DEVICE_SOFTWARE
+from advisor.analysis.arrays.grouping import Groups, group_by
+from advisor.analysis.capture.coverage import LAYERS
+from advisor.analysis.host.host import DEVICE_SOFTWARE
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.derivation import AnyTable
 from advisor.facts.derived import (

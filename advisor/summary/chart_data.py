@@ -26,7 +26,7 @@ from advisor.facts.derived import (
     StageTime,
     StepCourse,
 )
-from advisor.facts.derived.device import LATENCY_BINS_PER_DECADE
+from advisor.facts.derived.launches import LATENCY_BINS_PER_DECADE
 from advisor.facts.profile import Profile
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing

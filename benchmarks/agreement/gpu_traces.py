@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from advisor.analysis.intervals import Spans, intersect, union
+from advisor.analysis.arrays.intervals import Spans, intersect, union
 from advisor.facts.base import MISSING
 from advisor.facts.observed import DeviceTask, HostCall
 from advisor.facts.rank_facts import Source

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.analysis.links import link_uses
-from advisor.analysis.meetings import meetings
-from advisor.analysis.ranks import rank_times
+from advisor.analysis.ranks.links import link_uses
+from advisor.analysis.ranks.meetings import meetings
+from advisor.analysis.ranks.ranks import rank_times
 from advisor.facts.derived import CollectiveCall, Overlap, Removal
 from advisor.facts.observed import Link
 from advisor.facts.table import Table, read_table

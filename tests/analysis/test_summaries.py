@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.analysis.frequency import frequency_uses
-from advisor.analysis.links import link_uses
-from advisor.analysis.memory import memory_peaks, module_peaks
-from advisor.analysis.pipeline import stage_times
-from advisor.analysis.steps import step_spans
+from advisor.analysis.chip.frequency import frequency_uses
+from advisor.analysis.chip.memory import memory_peaks, module_peaks
+from advisor.analysis.ranks.links import link_uses
+from advisor.analysis.ranks.pipeline import stage_times
+from advisor.analysis.steps.steps import step_spans
 from advisor.chips import ChipTable
 from advisor.facts.derived import ChipLimit, Overlap
 from advisor.facts.observed import Device, Frequency, Kernel, Link, MemoryUse, ModuleMemory

@@ -9,7 +9,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from advisor.analysis.host import DEVICE_SOFTWARE
+from advisor.analysis.host.host import DEVICE_SOFTWARE
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, Launch
 from advisor.facts.table import Table, read_table

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import advisor
-from advisor.analysis.operator_stacks import operator_stacks
+from advisor.analysis.modules.operator_stacks import operator_stacks
 from advisor.engine.module_places import Named
 from advisor.engine.user_line import user_line, with_lines
 from advisor.facts.derived import OperatorStack, PatternOperator, TypeOperator

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import advisor
-from advisor.analysis.moved_packets import moves
-from advisor.analysis.rooflines import chip_limits
+from advisor.analysis.communication.moved_packets import moves
+from advisor.analysis.rooflines.rooflines import chip_limits
 from advisor.chips import CHIPS, DTYPES, Chip, ChipTable
 from advisor.cli.main import main
 from advisor.facts.derived import CollectiveCall

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.analysis.idle_causes import idle_causes
-from advisor.analysis.launch_queues import launch_latencies
+from advisor.analysis.idle.idle_causes import idle_causes
+from advisor.analysis.launches.launch_queues import launch_latencies
 from advisor.facts import Fact, Profile, Table, read_table
 from advisor.facts.derived import (
     ChipLimit,

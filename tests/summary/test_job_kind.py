@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 import advisor
-from advisor.analysis.job_signs import job_signs
+from advisor.analysis.job.job_signs import job_signs
 from advisor.cli import arguments as cli_words
 from advisor.facts import Fact, Table, read_table
 from advisor.facts.derived import EngineStep

@@ -190,7 +190,7 @@ def _test_rules(arguments: argparse.Namespace) -> int:
 
 def _proofs_of_patterns(folders: Sequence[Path]) -> list[tuple[str, list[Broken], int]]:
     """Patterns of chains in these folders: what each promised and did not keep, and how many cases it has."""
-    from advisor.analysis.pattern_cases import broken_cases
+    from advisor.analysis.fusion.pattern_cases import broken_cases
     from advisor.rules.catalog import pattern_files
     from advisor.rules.patterns import gather_patterns
 

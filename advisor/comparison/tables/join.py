@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 from msgspec import Struct
 
-from advisor.analysis.grouping import Groups, group_by
+from advisor.analysis.arrays.grouping import Groups, group_by
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array, Texts
 from advisor.model.findings import Head, Rows, Scalar

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from msgspec import Struct
 
-from advisor.analysis.grouping import group_by, row_at
+from advisor.analysis.arrays.grouping import group_by, row_at
 from advisor.comparison.tables.join import Amount, Key, TableLayout, TablePart
 from advisor.comparison.tables.sums import OperatorSum
 from advisor.facts.base import MISSING, Fact

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
-from advisor.analysis.grouping import Groups, group_by
+from advisor.analysis.arrays.grouping import Groups, group_by
 from advisor.facts.base import Count, Fact, Key, Rank, Us
 from advisor.facts.observed import OperatorCall
 from advisor.facts.table import Array, Table

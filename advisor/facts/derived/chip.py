@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the chip was used: its memory, its clock."""
+"""Memory, traffic and clock of the chip."""
 
 from typing import Annotated
 

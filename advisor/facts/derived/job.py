@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the job was that was captured."""
+"""The kind of job, and the steps of an engine that serves."""
 
 from typing import Annotated
 
@@ -8,6 +8,7 @@ from advisor.messages.text import Text
 
 LAYERS = ("linear layer", "convolution layer", "attention layer", "norm layer", "embedding layer", "pooling layer")
 """Kinds of layers: several of them make a model, where a single one may be a benchmark."""
+
 
 SEVERAL_STEPS = Text(
     en="record five engine steps or more while requests are served; with VLLM_CUSTOM_SCOPES_FOR_PROFILING=1 vLLM and "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where in the model time goes: modules, and the operators they call."""
+"""Modules of the model and what runs in them."""
 
 from typing import Annotated
 
@@ -197,8 +197,7 @@ class ModuleOperator(Fact):
     total_us: Annotated[float, Us("Time of these kernels and collectives together.")]
     mean_us: Annotated[float, Us("The same for each time.")]
     mfu: Annotated[
-        float,
-        Share("Part of the peak of the chip that its products, convolutions and attention use while they run."),
+        float, Share("Part of the peak of the chip that its products, convolutions and attention use while they run.")
     ]
     first_start_ns: Annotated[int, Ns("When it ran first, on the host.")]
 
@@ -276,24 +275,4 @@ class AttentionCall(Fact):
     mega_flops: Annotated[
         float,
         Number("Operations of the cube unit, in millions; missing where mark and shapes do not tell, or do not agree."),
-    ]
-
-
-class AttentionShape(Fact):
-    """All kernels of fused attention of one type with the same tensors, where marks tell the arguments of some."""
-
-    table = "attention_shapes"
-    observed = False
-
-    rank: Rank
-    op_type: Annotated[str, Key("Operator type.")]
-    core: Annotated[str, Key("Core type.")]
-    input_shapes: Annotated[str, Key("Shapes of the inputs.")]
-    input_dtypes: Annotated[str, Key("Data types of the inputs.")]
-    input_formats: Annotated[str, Key("Formats of the inputs.")]
-    output_shapes: Annotated[str, Key("Shapes of the outputs.")]
-    kernels: Annotated[float, Count("How many in the whole capture.")]
-    marked: Annotated[float, Count("Those of which marks tell the operations.")]
-    mega_flops: Annotated[
-        float, Number("Operations of one on average, in millions; missing unless marks tell those of each.")
     ]

@@ -1,22 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels taken together: by type, by shape, in chains that could be one."""
+"""Operators: kernels taken together, by type and by shape, and what the hardware counted in them."""
 
 from typing import Annotated
 
-from advisor.facts.base import Bytes, Count, Fact, Flag, Key, Moment, Ns, Rank, Rate, Share, Step, Times, Us
-
-FAMILY = (
-    "Kind of work: `matmul`, `convolution`, `attention`, `elementwise`, `reduction` (norms, softmax, pooling), "
-    "`movement` (copies, layout, indexing, casts), `optimizer` (and Foreach), `ai_cpu`, `custom` (not of CANN, such as "
-    "Triton kernels) or `other`."
-)
+from advisor.facts.base import Bytes, Count, Fact, Flag, Key, Rank, Rate, Share, Stage, Step, Times, Us
+from advisor.facts.derived.rooflines import FAMILY
 
 ROLE = (
     "What they do to data where they compute nothing: `cast`, `move` (copy, transpose, cut, join) or `fill`; else "
     "`other`. An operator that does several has a row for each."
 )
 
+
 COMMUNICATES = "It exchanges data inside, such as MatmulReduceScatter: its time holds waiting for other ranks."
+
+
 BUSIEST_PIPE = (
     "The busiest pipe of all (cube, vector, scalar, loading, storing, moving within the core); missing unless loading, "
     "scalar and an arithmetic unit were recorded."
@@ -110,8 +108,7 @@ class OperatorShare(Fact):
     ]
     shapes: Annotated[float, Count("Distinct input shapes.")]
     chained_us: Annotated[
-        float,
-        Us("The part of the device time in chains that one fused operator would replace (`fusible_chains`)."),
+        float, Us("The part of the device time in chains that one fused operator would replace (`fusible_chains`).")
     ]
     chained_serving_us: Annotated[
         float, Us("The same of chains whose fused operator serves inference alone; not in `chained_us`.")
@@ -144,8 +141,7 @@ class OperatorShape(Fact):
     calls: Annotated[float, Count("How often per step.")]
     total_us: Annotated[float, Us("Device time per step.")]
     instant_us: Annotated[
-        float,
-        Us("How much sooner a step would end if all kernels of this type took no time, as in `operators`."),
+        float, Us("How much sooner a step would end if all kernels of this type took no time, as in `operators`.")
     ]
     steady_us: Annotated[
         float,
@@ -350,8 +346,7 @@ class CacheCopy(Fact):
     calls: Annotated[float, Count("How often per step.")]
     total_us: Annotated[float, Us("Device time per step.")]
     instant_us: Annotated[
-        float,
-        Us("How much sooner a step would end if all kernels of this type took no time, as in `operators`."),
+        float, Us("How much sooner a step would end if all kernels of this type took no time, as in `operators`.")
     ]
     step_share: Annotated[float, Share("Part of the step.")]
 
@@ -422,145 +417,23 @@ class PatchConvolution(Fact):
     step_share: Annotated[float, Share("Part of the step.")]
 
 
-class FusibleChain(Fact):
-    """Runs of small operators that one fused operator would replace, all of one kind on one rank, per step."""
+class ExpertLoad(Fact):
+    """How much the experts of one rank had to do per step, compared with the other ranks of its pipeline stage."""
 
-    table = "fusible_chains"
+    table = "expert_loads"
     observed = False
-    moment = Moment("worst_start_ns", lasts="worst_us", name=("pattern",))
+    across_ranks = True
 
     rank: Rank
-    pattern: Annotated[str, Key("What is looked for, a file in `patterns/` of the rules, forward and backward.")]
-    operator: Annotated[str, Key("The fused operator as CANN names it, or what runs over all tensors at once.")]
-    serves: Annotated[str, Key("`training` or `inference` where that operator serves it alone, else missing.")]
-    has_remedy: Annotated[bool, Flag("Whether the pattern itself holds the remedy; otherwise a separate rule does.")]
-    chains: Annotated[float, Count("Chains per step.")]
-    kernels: Annotated[float, Count("Kernels per chain.")]
-    total_us: Annotated[float, Us("Kernels of the chains, conversions between them included, per step.")]
-    unshared_us: Annotated[float, Us("The part per step in which no other kernel ran, as in `operators`.")]
-    removed_us: Annotated[
+    stage: Stage
+    ranks: Annotated[float, Count("Ranks of the stage with experts, itself counted.")]
+    tokens: Annotated[
         float,
-        Us(
-            "How much sooner a step would end without these kernels and the calls that launch nothing else "
-            "(`removals`); kernels without others beside them and pauses, of each chain no more than its kernels take, "
-            "where launches were not recorded, and at most that."
-        ),
+        Count("Rows of the first inputs of its grouped multiplications together: a token for each time it is used."),
     ]
-    longest_us: Annotated[float, Us("The longest kernel of each chain, together per step.")]
-    between_us: Annotated[float, Us("Conversions and copies between the members of the chains, per step.")]
-    between_type: Annotated[str, Key("The operator type that takes most of that time; missing where there are none.")]
-    fused_us: Annotated[
-        float,
-        Us(
-            "What fused operators would still need per step: what is bound by memory as many passes over its tensors "
-            "as they must make, at the pace of the longest kernel of each chain; attention its matrix products."
-        ),
-    ]
-    gap_us: Annotated[
-        float,
-        Us(
-            "Pauses per step, from the first kernel of each chain to its last: no kernel ran, and no copy on the same "
-            "stream; missing where nobody knows which pauses are the job's."
-        ),
-    ]
-    spared_us: Annotated[
-        float,
-        Us(
-            "How much sooner a step would end with fused operators in place of the chains: by a replay with one launch "
-            "each (`removals`); what removing the chains wins, less what fused operators need, where launches were not "
-            "recorded."
-        ),
-    ]
-    spared_bytes: Annotated[
-        float,
-        Bytes(
-            "What would no longer go through memory per step: the tensors that the kernels read and write, less those "
-            "of the passes that fused operators make; missing unless all shapes and data types were recorded."
-        ),
-    ]
-    step_share: Annotated[float, Share("Part of the step the kernels of the chains take.")]
-    worst_start_ns: Annotated[int, Ns("Start of the chain that lasted longest.")]
-    worst_us: Annotated[float, Us("How long that one lasted, from its first kernel to its last.")]
-
-
-class ChainedOperator(Fact):
-    """The kernels of one type on one rank that belong to chains which one fused operator would replace."""
-
-    table = "chained_operators"
-    observed = False
-
-    rank: Rank
-    op_type: Annotated[str, Key("Operator type.")]
-    role: Annotated[str, Key("Role, as in `operators`.")]
-    chained_us: Annotated[
-        float, Us("Device time per step in `fusible_chains`, but for patterns that serve inference alone.")
-    ]
-    chained_serving_us: Annotated[float, Us("The same of patterns that serve inference alone.")]
-
-
-class RepeatedSequence(Fact):
-    """Small operators that follow each other in the same order again and again, and that no pattern of a chain knows,
-    per step; the few sequences in which one kernel would spare most."""
-
-    table = "repeated_sequences"
-    observed = False
-    moment = Moment("worst_start_ns", lasts="worst_us", name=("sequence",))
-
-    rank: Rank
-    sequence: Annotated[str, Key("Operator types in order.")]
-    times: Annotated[float, Count("How often per step, none overlapping another.")]
-    kernels: Annotated[float, Count("Operators in the sequence.")]
-    total_us: Annotated[float, Us("These operators per step.")]
-    alone_us: Annotated[float, Us("The part per step in which nothing else ran.")]
-    longest_us: Annotated[float, Us("The longest operator of each, per step: about what one kernel would need.")]
-    gap_us: Annotated[float, Us("Pauses between them per step; of each sequence no more than its operators take.")]
-    step_share: Annotated[float, Share("Part of the step these operators take.")]
-    worst_start_ns: Annotated[int, Ns("Start of the sequence that lasted longest.")]
-    worst_us: Annotated[float, Us("How long that one lasted.")]
-
-
-class Removal(Fact):
-    """Kernels of one type, or of the chains of one pattern, or all collectives, taken out of one rank, which is then
-    replayed."""
-
-    table = "removals"
-    of_pauses = True
-    observed = False
-
-    rank: Rank
-    kind: Annotated[
-        str,
-        Key(
-            "`operator` (all kernels of one type), `chain`, `pace` (kernels of slow steps), or `communication` (all "
-            "collectives)."
-        ),
-    ]
-    name: Annotated[
-        str, Key("Operator type, or pattern as in `fusible_chains`; missing for `pace` and `communication`.")
-    ]
-    instant_us: Annotated[
-        float,
-        Us(
-            "How much sooner a step would end if these kernels took no time and were launched as before: what follows "
-            "begins earlier as far as its own launch and other work allow."
-        ),
-    ]
-    removed_us: Annotated[
-        float,
-        Us("The same without the calls that launch nothing but these kernels, and the pauses before the kernels."),
-    ]
-    steady_us: Annotated[
-        float,
-        Us(
-            "How much sooner a step would end if each kernel of the type took no longer than the fastest quarter of "
-            "those with equal inputs; missing for chains and collectives. Of kernels of slow steps: if they were as "
-            "quick as in the others, as in `operator_paces`."
-        ),
-    ]
-    fused_us: Annotated[
-        float,
-        Us(
-            "How much sooner a step would end if one kernel took the place of each chain, launched as its first one, "
-            "as long as `fusible_chains` says; missing for all others."
-        ),
-    ]
+    mean_tokens: Annotated[float, Count("Mean of the stage.")]
+    expert_us: Annotated[float, Us("Grouped multiplications.")]
+    mean_expert_us: Annotated[float, Us("Mean of the stage.")]
+    peer_expert_us: Annotated[float, Us("Median of the other ranks of the stage.")]
+    comm_us: Annotated[float, Us("Its communication per step.")]
+    peer_comm_us: Annotated[float, Us("Median communication of the other ranks of its stage.")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The phases of MindSpore's steps, what the queues before them held, and which operation of a dataset is slow."""
+"""The phases of MindSpore's steps and the way of the data to them."""
 
 from typing import Annotated
 

@@ -1,9 +1,241 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranks and pipeline stages compared with each other."""
+"""Ranks, stages and links beside one another."""
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Flag, Index, Key, Mhz, Number, Rank, Share, Stage, Step, Times, Us
+from advisor.facts.base import (
+    Bytes,
+    Count,
+    Fact,
+    Flag,
+    Index,
+    Key,
+    Mhz,
+    Moment,
+    Name,
+    Ns,
+    Number,
+    Rank,
+    Rate,
+    Share,
+    Stage,
+    Step,
+    Times,
+    Us,
+    Volatile,
+)
+
+
+class Meeting(Fact):
+    """One communication operator seen on several ranks: who came last, how long the others waited."""
+
+    table = "meetings"
+    observed = False
+    across_ranks = True
+    moment = Moment("last_start_ns", lasts="shortest_us", rank="last_rank")
+
+    step: Step
+    name: Annotated[str, Name("Name.")]
+    op: Annotated[str, Key("Kind of operator.")]
+    group: Annotated[str, Name("Communicator.")]
+    group_kind: Annotated[str, Key("tp, pp, dp …; missing when unknown.")]
+    p2p: Annotated[bool, Flag("Send, receive or batchSendRecv.")]
+    ranks: Annotated[float, Count("Ranks that took part and were captured.")]
+    shortest_us: Annotated[float, Us("Elapse on the rank where it was shortest: the time it really takes.")]
+    longest_us: Annotated[float, Us("Elapse on the rank that waited longest.")]
+    waited_us: Annotated[float, Us("Mean over the ranks of elapse minus the shortest elapse.")]
+    bare_wait_us: Annotated[
+        float,
+        Us(
+            "The part of that during which no kernel runs, as far as that is known; what a rank waits in several "
+            "calls at once counts for the one that began first, sends and receives apart from others."
+        ),
+    ]
+    drained_us: Annotated[
+        float,
+        Us(
+            "The part of that in which stages of a pipeline that ended their last micro-batch wait for those that did "
+            "not yet, as in `stage_times`; missing without stages."
+        ),
+    ]
+    gained_us: Annotated[
+        float,
+        Us(
+            "The part of `bare_wait_us` by which steps would end sooner: of all that a rank waits no more than it "
+            "gains where its communication takes no time (`removals`). Missing where launches were not recorded."
+        ),
+    ]
+    last_rank: Annotated[int, Volatile("The rank with the shortest elapse: it came last, the others waited.")]
+    last_start_ns: Annotated[int, Ns("When that rank came, by its own clock.")]
+    exposed_us: Annotated[float, Us("Mean over the ranks of the time during which no kernel runs beside the call.")]
+
+
+class GroupPace(Fact):
+    """One communicator: how long its collectives take once all members have arrived, compared with others of its
+    kind."""
+
+    table = "group_paces"
+    observed = False
+    across_ranks = True
+
+    group: Annotated[str, Name("Communicator.")]
+    group_kind: Annotated[str, Key("tp, dp, cp …")]
+    member_ranks: Annotated[str, Name("Captured members, such as `8-15`.")]
+    ranks: Annotated[float, Count("Number of captured members.")]
+    calls: Annotated[float, Count("Its collectives per step, exchanges (all-to-all) and sends aside.")]
+    needed_us: Annotated[
+        float, Us("Time of these calls per step on the rank that arrived last at each, which waits for nobody.")
+    ]
+    single_us: Annotated[
+        float,
+        Us(
+            "Of that, what the longest of its collectives takes beyond the next longest of the same kind in the "
+            "capture: a single event, which says nothing of the communicator."
+        ),
+    ]
+    bare_us: Annotated[float, Us("The part of that during which no kernel runs, mean over the ranks.")]
+    others: Annotated[
+        float, Count("Communicators of the same kind with as many members and calls, and similar sizes where known.")
+    ]
+    like_us: Annotated[float, Us("Median of `needed_us` of those.")]
+    deviation: Annotated[
+        float, Times("How much slower than the median, in scaled median absolute deviations; 0 or more.")
+    ]
+    size_ratio: Annotated[
+        float, Times("Bytes per call over the median of those communicators; missing where sizes were not recorded.")
+    ]
+    work_ratio: Annotated[float, Times("Computation of its members in a step over the median of those.")]
+
+
+class LinkUse(Fact):
+    """All traffic from one rank to another over one kind of link, compared with links of the same kind."""
+
+    table = "link_uses"
+    observed = False
+    across_ranks = True
+
+    source: Annotated[int, Volatile("Sending rank.")]
+    target: Annotated[int, Volatile("Receiving rank.")]
+    link: Annotated[str, Key("HCCS, RDMA, PCIE, SIO.")]
+    size_bytes: Annotated[float, Bytes("Moved per step.")]
+    transit_us: Annotated[float, Us("Time moving per step.")]
+    bulk_us: Annotated[
+        float,
+        Us("The part of that for large transfers: kinds of collective that move 1 MB or more over the link in a step."),
+    ]
+    bandwidth_gbps: Annotated[
+        float,
+        Rate("Bytes over time of large transfers; missing without any, for small transfers tell nothing of a link."),
+    ]
+    alike: Annotated[
+        float, Count("Links of the same kind with a comparable amount of large transfers, itself included.")
+    ]
+    typical_gbps: Annotated[float, Rate("Median bandwidth of those.")]
+    deviation: Annotated[float, Times("How far below the median, in scaled median absolute deviations; 0 or more.")]
+    bulk_steps: Annotated[float, Count("Number of steps with large transfers over it.")]
+    middle_gbps: Annotated[float, Rate("Median of its bandwidth over those steps.")]
+    slowest_step: Annotated[
+        int, Volatile("The step in which it loses most time against the median link; missing where it loses none.")
+    ]
+    exposed_share: Annotated[float, Share("Part of the communication of its ranks that no computation hides.")]
+    filled_us: Annotated[
+        float,
+        Us(
+            "What data-parallel collectives of its ranks fill, per step, of the time in which these would else wait "
+            "for other pipeline stages to end: so much of them costs nothing. 0 on a link whose traffic in bulk is "
+            "mostly something else; missing without stages."
+        ),
+    ]
+    stage_worth_us: Annotated[
+        float,
+        Us(
+            "How much sooner a step would end if no other pipeline stage waited for those of its ranks "
+            "(`stage_times`): the most that it can cost. Missing where there are no others, or too little is known."
+        ),
+    ]
+    gain_without_comm_us: Annotated[
+        float,
+        Us(
+            "How much sooner a step of its ranks would end if their communication took no time (`removals`), the more "
+            "of both: the most that it can cost. Where their hosts keep them busy as long it is less than they "
+            "communicate. Missing where launches were not recorded."
+        ),
+    ]
+
+
+class LinkEnd(Fact):
+    """All large transfers of one rank over one kind of link, compared with those of the other ranks."""
+
+    table = "link_ends"
+    observed = False
+    across_ranks = True
+
+    rank: Rank
+    link: Annotated[str, Key("HCCS, RDMA, PCIE, SIO.")]
+    peers: Annotated[float, Count("Ranks at the other ends of its links.")]
+    size_bytes: Annotated[float, Bytes("Sent and received per step.")]
+    bulk_us: Annotated[float, Us("Time of large transfers per step on the link where that is longest.")]
+    best_gbps: Annotated[
+        float, Rate("Bandwidth of its fastest link, in either direction: where that is slow, all of its links are.")
+    ]
+    alike: Annotated[float, Count("Ranks that sent and received a comparable amount over such links, itself included.")]
+    typical_gbps: Annotated[float, Rate("Median of `best_gbps` of those.")]
+    deviation: Annotated[float, Times("How far below that, in scaled median absolute deviations; 0 or more.")]
+    exposed_share: Annotated[
+        float, Share("As in `link_uses`, the most on one of its links: the part that no computation hides.")
+    ]
+    filled_us: Annotated[float, Us("As in `link_uses`, the least on one of its links.")]
+    stage_worth_us: Annotated[float, Us("As in `link_uses`, the least on one of its links.")]
+    gain_without_comm_us: Annotated[float, Us("As in `link_uses`, the most on one of its links.")]
+
+
+class RankSplit(Fact):
+    """Where one rank's device time went in one step, with waits in kernels that exchange as communication.
+
+    As `overlaps`, but for what a rank waits in kernels that compute and communicate at once: there it is computation,
+    for the kernel runs, here it is exposed communication, as far as other ranks tell how long it is.
+    """
+
+    table = "rank_splits"
+    observed = False
+    across_ranks = True
+    moment = Moment(lasts="span_us", name=())
+
+    rank: Rank
+    step: Step
+    stage: Stage
+    start_ns: Annotated[int, Ns("As in `overlaps`.")]
+    span_us: Annotated[float, Us("As in `overlaps`.")]
+    compute_us: Annotated[float, Us("Union of the kernels, without those waits.")]
+    comm_us: Annotated[float, Us("Union of the collectives, with those waits.")]
+    exposed_comm_us: Annotated[float, Us("Time in collectives during which no kernel runs, and those waits.")]
+    overlapped_us: Annotated[float, Us("As in `overlaps`.")]
+    free_us: Annotated[float, Us("As in `overlaps`.")]
+    copy_us: Annotated[float, Us("As in `overlaps`.")]
+    event_wait_us: Annotated[float, Us("As in `overlaps`.")]
+    bubble_us: Annotated[float, Us("As in `overlaps`.")]
+    untold_us: Annotated[
+        float,
+        Us(
+            "The part of computation in kernels that exchange with ranks of which none was captured: how much of it is "
+            "waiting is not known; missing without a list of kernels."
+        ),
+    ]
+    inside_wait_us: Annotated[
+        float,
+        Us(
+            "The part of exposed communication that is waiting inside kernels that exchange data; missing "
+            "without a list of kernels."
+        ),
+    ]
+    gain_without_comm_us: Annotated[
+        float,
+        Us(
+            "How much sooner a step of the rank would end, on average, if its communication took no time (`removals`) "
+            "and it waited in no such kernels: at most so much of what is exposed can be won. Missing where launches "
+            "were not recorded."
+        ),
+    ]
 
 
 class RankTime(Fact):
@@ -127,28 +359,6 @@ class RankTime(Fact):
     fastest_mhz: Annotated[float, Mhz("Highest of all captured ranks.")]
 
 
-class ExpertLoad(Fact):
-    """How much the experts of one rank had to do per step, compared with the other ranks of its pipeline stage."""
-
-    table = "expert_loads"
-    observed = False
-    across_ranks = True
-
-    rank: Rank
-    stage: Stage
-    ranks: Annotated[float, Count("Ranks of the stage with experts, itself counted.")]
-    tokens: Annotated[
-        float,
-        Count("Rows of the first inputs of its grouped multiplications together: a token for each time it is used."),
-    ]
-    mean_tokens: Annotated[float, Count("Mean of the stage.")]
-    expert_us: Annotated[float, Us("Grouped multiplications.")]
-    mean_expert_us: Annotated[float, Us("Mean of the stage.")]
-    peer_expert_us: Annotated[float, Us("Median of the other ranks of the stage.")]
-    comm_us: Annotated[float, Us("Its communication per step.")]
-    peer_comm_us: Annotated[float, Us("Median communication of the other ranks of its stage.")]
-
-
 class StepWork(Fact):
     """How much the kernels of one rank had to do in one step. Kernels that wait for other ranks inside are left out."""
 
@@ -244,8 +454,7 @@ class ExpertStep(Fact):
     ranks: Annotated[float, Count("Ranks of the stage with experts.")]
     calls: Annotated[float, Count("Grouped multiplications of each of them.")]
     most_tokens: Annotated[
-        float,
-        Count("Rows of the rank with most, in all multiplications together in which rows of ranks differ."),
+        float, Count("Rows of the rank with most, in all multiplications together in which rows of ranks differ.")
     ]
     mean_tokens: Annotated[float, Count("Mean rows of the ranks in the same multiplications.")]
     expert_us: Annotated[float, Us("All multiplications of a rank, mean of the ranks.")]

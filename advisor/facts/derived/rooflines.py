@@ -1,10 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the chip can do, and how near the operators come to it."""
+"""What kernels have to do, what the chip can, and how near they come to it."""
 
 from typing import Annotated
 
 from advisor.facts.base import Bytes, Count, Fact, Flag, Key, Mhz, Number, Rank, Rate, Share, Us
-from advisor.facts.derived.operators import FAMILY
+
+
+class AttentionShape(Fact):
+    """All kernels of fused attention of one type with the same tensors, where marks tell the arguments of some."""
+
+    table = "attention_shapes"
+    observed = False
+
+    rank: Rank
+    op_type: Annotated[str, Key("Operator type.")]
+    core: Annotated[str, Key("Core type.")]
+    input_shapes: Annotated[str, Key("Shapes of the inputs.")]
+    input_dtypes: Annotated[str, Key("Data types of the inputs.")]
+    input_formats: Annotated[str, Key("Formats of the inputs.")]
+    output_shapes: Annotated[str, Key("Shapes of the outputs.")]
+    kernels: Annotated[float, Count("How many in the whole capture.")]
+    marked: Annotated[float, Count("Those of which marks tell the operations.")]
+    mega_flops: Annotated[
+        float, Number("Operations of one on average, in millions; missing unless marks tell those of each.")
+    ]
+
+
+FAMILY = (
+    "Kind of work: `matmul`, `convolution`, `attention`, `elementwise`, `reduction` (norms, softmax, pooling), "
+    "`movement` (copies, layout, indexing, casts), `optimizer` (and Foreach), `ai_cpu`, `custom` (not of CANN, such as "
+    "Triton kernels) or `other`."
+)
 
 
 class ChipLimit(Fact):
@@ -132,8 +158,7 @@ class OperatorRoofline(Fact):
     calls: Annotated[float, Count("How often per step.")]
     total_us: Annotated[float, Us("Device time per step.")]
     instant_us: Annotated[
-        float,
-        Us("How much sooner a step would end if all kernels of this type took no time, as in `operators`."),
+        float, Us("How much sooner a step would end if all kernels of this type took no time, as in `operators`.")
     ]
     mean_us: Annotated[float, Us("Mean duration.")]
     steady_mean_us: Annotated[
@@ -236,8 +261,7 @@ class StepMfu(Fact):
         float, Number("Operations of its products, convolutions and attention in a step, in 10^12, where known.")
     ]
     counted_share: Annotated[
-        float,
-        Share("Part of the time of products, convolutions and attention in kernels whose operations are known."),
+        float, Share("Part of the time of products, convolutions and attention in kernels whose operations are known.")
     ]
     span_us: Annotated[float, Us("Length of a step, mean over the steps.")]
     mfu: Annotated[

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import advisor
-from advisor.analysis.operator_work import work_of_kernel
+from advisor.analysis.rooflines.operator_work import work_of_kernel
 from advisor.facts.observed import Kernel
 from advisor.sources.kineto.attention import formats_of_attention
 from tests.sources.gpu_traces import host, launched, trace, write

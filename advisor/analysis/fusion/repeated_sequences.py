@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Short sequences of small operators that repeat and that no pattern of a chain knows: what one kernel would spare.
+
+Every window of three to ten operators is known by a hash of their types. Sequences are taken one after another, the
+one that would spare most first; no operator is counted twice, neither in two sequences nor in two of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from msgspec import Struct
+
+from advisor.analysis.arrays.grouping import group_by, ratio
+from advisor.analysis.fusion.chain_search import FoundChains, Lanes, chains_in_steps, stream_lanes
+from advisor.analysis.operators.kernel_costs import all_work_beside, undisturbed_ns
+from advisor.analysis.operators.operators import StepKernels, in_steps
+from advisor.analysis.rooflines.families import families_of
+from advisor.analysis.rooflines.reachable import pass_within_reach_us
+from advisor.analysis.steps.device import DeviceTimeline, build_timeline
+from advisor.facts.chain_patterns import ChainPatterns
+from advisor.facts.derivation import of_one_rank
+from advisor.facts.derived import ChipLimit, Overlap, RepeatedSequence
+from advisor.facts.observed import Collective, Kernel, StepWindow
+from advisor.facts.table import Array, Table, Texts
+
+SHORTEST, LONGEST = 3, 10
+"""Operators in a sequence: what the advisor of MindStudio looks for too."""
+MOST = 3
+"""So many sequences are told of; each further one spares less."""
+_TRIED = 3
+"""So many of each length are counted without overlaps, those that would spare most with them."""
+_SMALL = ("elementwise",)
+"""Families of operators that a kernel of one's own, or a compiler, puts together. Of reductions plain ones alone:
+norms, softmax and losses are fused operators already, and the norm of a batch has to wait for all of it. What only
+moves, fills or converts is no computation to put together, and has rules of its own."""
+_SLOW = 2
+"""What takes so many times as long as is within reach for its data is not bound by memory, so that no kernel which
+passes over these once would spare it: the threshold of `compute/slow-vector-operator`, which tells of it."""
+_MOST_BITS = 18
+"""Sequences are counted by so many bits of their hash, and by fewer where there are few of them: `_hash_bits`."""
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+
+
+class _Run(Struct, frozen=True):
+    """Small operators in start order, those of one stretch without others between them beside each other."""
+
+    row: Array
+    """Rows of the kernels."""
+    code: Array
+    left: Array
+    """How many follow in the same stretch, itself counted."""
+    us: Array
+
+
+class _Found(Struct, frozen=True):
+    """One sequence: how many operators it has, and at which places of the run it begins."""
+
+    length: int
+    begin: Array
+
+
+@of_one_rank
+def repeated_sequences(
+    kernels: Table[Kernel],
+    collectives: Table[Collective] | None,
+    windows: Table[StepWindow] | None,
+    split: Table[Overlap] | None = None,
+    *,
+    limits: Table[ChipLimit] | None = None,
+    patterns: ChainPatterns,
+) -> Table[RepeatedSequence]:
+    """One row per rank and sequence that runs twice in a step or more, the few that would spare most."""
+    device = build_timeline(kernels, collectives, None, windows)
+    every = in_steps(device, kernels, split)
+    chains = chains_in_steps(kernels, collectives, windows, split, patterns)
+    run = _small_operators(every, device, chains, limits)
+    found = _take_best(run, 2 * int(every.steps.max(initial=1)))
+    rows = [_sum_sequence(one, run, every, device) for one in found]
+    return Table.concat(RepeatedSequence, rows) if rows else Table.empty(RepeatedSequence)
+
+
+def _small_operators(
+    every: StepKernels, device: DeviceTimeline, chains: FoundChains, limits: Table[ChipLimit] | None
+) -> _Run:
+    table = every.table
+    types = table.texts("op_type")
+    free = families_of(types, table.texts("core")).isin(_SMALL) | types.hits(
+        n.startswith("Reduce") for n in types.names
+    )
+    free[chains.row] = False
+    if limits is not None:
+        at = np.flatnonzero(free)
+        free[at] = ~(every.duration_us[at] > _SLOW * pass_within_reach_us(table.take(at), limits))
+    lanes = stream_lanes(every, device, frozenset())
+    at = np.flatnonzero(free[lanes.row])
+    return _Run(
+        lanes.row[at], lanes.code[at].astype(np.uint64), _left_in_stretch(lanes, at), every.duration_us[lanes.row[at]]
+    )
+
+
+def _left_in_stretch(lanes: Lanes, at: Array) -> Array:
+    """Per place: how many of these follow without any other between them on the stream."""
+    if not len(at):
+        return np.empty(0, np.intp)
+    ends = np.append((np.diff(at) != 1) | (lanes.lane[at[1:]] != lanes.lane[at[:-1]]), True)
+    last = np.flatnonzero(ends)
+    left: Array = last[np.searchsorted(last, np.arange(len(at)))] - np.arange(len(at)) + 1
+    return left
+
+
+def _take_best(run: _Run, often: int) -> list[_Found]:
+    """The sequences that would spare most, none sharing an operator with another, each at least so often."""
+    taken = np.zeros(len(run.row), bool)
+    tried = sorted(_candidates(run, often), key=lambda one: -_spared_us(run, one))
+    found: list[_Found] = []
+    for one in tried:
+        hit = np.zeros(len(one.begin), bool)
+        for step in range(one.length):
+            hit |= taken[one.begin + step]
+        left = _Found(one.length, one.begin[~hit])
+        if len(left.begin) >= max(often, len(one.begin) / 2) and len(found) < MOST:
+            found.append(left)
+            taken[(left.begin[:, None] + np.arange(one.length)).ravel()] = True
+    return found
+
+
+def _candidates(run: _Run, often: int) -> Iterator[_Found]:
+    """Of each length the sequences that would spare most, without overlaps."""
+    key, longest, total = run.code.copy(), run.us.copy(), run.us.copy()
+    bits = _hash_bits(len(key))
+    for length in range(2, LONGEST + 1):
+        begin = np.flatnonzero(run.left >= length)
+        key[begin] = key[begin] * _FACTOR + run.code[begin + length - 1] + np.uint64(1)
+        longest[begin] = np.maximum(longest[begin], run.us[begin + length - 1])
+        total[begin] += run.us[begin + length - 1]
+        if length < SHORTEST or not len(begin):
+            continue
+        bins = (key[begin] * _FACTOR >> np.uint64(64 - bits)).astype(np.intp)
+        spared = np.bincount(bins, total[begin] - longest[begin], 1 << bits)
+        spared[np.bincount(bins, minlength=1 << bits) < often] = 0
+        for one in np.argsort(-spared, kind="stable")[:_TRIED].tolist():
+            alike = begin[bins == one]
+            if len(alike) >= often:
+                yield _Found(length, _without_overlap(_equal_ones(run, alike, length), length))
+
+
+def _hash_bits(operators: int) -> int:
+    """Bits of a hash that give each of so many sequences sixteen places, so that hardly two share one."""
+    return min((16 * operators).bit_length(), _MOST_BITS)
+
+
+def _equal_ones(run: _Run, begin: Array, length: int) -> Array:
+    """Those that are the sequence of the first in deed."""
+    for step in range(length):
+        begin = begin[run.code[begin + step] == run.code[begin[0] + step]]
+    return begin
+
+
+def _without_overlap(begin: Array, length: int) -> Array:
+    """From the first on, each that begins where the one taken before has ended: by jumps of doubling reach."""
+    taken = np.zeros(len(begin) + 1, bool)
+    taken[0] = True
+    jump = np.append(np.searchsorted(begin, begin + length), len(begin))
+    for _ in range(len(begin).bit_length()):
+        taken[jump[taken]] = True
+        jump = jump[jump]
+    found: Array = begin[taken[:-1]]
+    return found
+
+
+def _spared_us(run: _Run, found: _Found) -> float:
+    """The time of all but the longest operator of each: a kernel bound by memory passes over its tensor once."""
+    us = run.us[found.begin[:, None] + np.arange(found.length)]
+    return float((us.sum(axis=1) - us.max(axis=1)).sum())
+
+
+def _sum_sequence(found: _Found, run: _Run, every: StepKernels, device: DeviceTimeline) -> Table[RepeatedSequence]:
+    row = run.row[found.begin[:, None] + np.arange(found.length)]
+    us = every.duration_us[row]
+    start, end = (moments[every.row[row]] for moments in (device.work.start, device.work.end))
+    lasted = (end.max(axis=1) - start.min(axis=1)) / 1e3
+    total = us.sum(axis=1)
+    groups = group_by(every.table["rank"][row[:, 0]])
+    first, steps = row[groups.first, 0], every.steps[row[groups.first, 0]]
+    owner = np.repeat(groups.of, found.length)
+    alone = undisturbed_ns(device, every.row[row.ravel()], owner, len(groups), all_work_beside(device)) / 1e3
+    worst = np.lexsort((-lasted, groups.of))[np.cumsum(groups.sizes) - groups.sizes]
+    types = every.table.texts("op_type").take(row[0])
+    name = " → ".join(types.names[code] for code in types.codes.tolist())
+    return Table.build(
+        RepeatedSequence,
+        rank=every.table["rank"][first],
+        sequence=Texts.of(name for _ in range(len(groups))),
+        times=groups.sizes / steps,
+        kernels=float(found.length),
+        total_us=groups.sums(total) / steps,
+        alone_us=np.where(every.whole[first], alone, np.nan) / steps,
+        longest_us=groups.sums(us.max(axis=1)) / steps,
+        gap_us=groups.sums(np.clip(lasted - total, 0, total)) / steps,
+        step_share=ratio(groups.sums(total) / steps, every.step_us[first]),
+        worst_start_ns=start.min(axis=1)[worst],
+        worst_us=lasted[worst],
+    )

@@ -1,0 +1,438 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the host was doing: which calls can hold it up, and which one filled a stretch of time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+from msgspec import Struct
+
+from advisor.analysis.arrays.grouping import group_by, row_at, row_of_key
+from advisor.analysis.arrays.intervals import (
+    Spans,
+    covered_ns,
+    holding_a_middle,
+    innermost_covering,
+    row_ranges,
+    span_at,
+    touching_any,
+    union,
+)
+from advisor.facts.base import MISSING
+from advisor.facts.observed import HostCall
+from advisor.facts.table import Array, Table, Texts, values_at
+
+DEVICE_SOFTWARE = ("api", "launch", "graph", "communicate", "runtime")
+"""Kinds of calls into the software of the device."""
+LAUNCHING = (*DEVICE_SOFTWARE, "dequeue")
+"""Kinds of calls that launch, or stand below one that does."""
+FRAMEWORK = ("operator", "optimizer", "python", "enqueue")
+_RANGES, _FRAME = ("optimizer", "python"), ".py("
+_REPLAY = re.compile(r"aclmdlRIExecute(Async)?$")
+"""A call that replays a captured graph, where its kind does not say so."""
+_UPDATE = re.compile(r"aclmdlRICaptureTaskUpdate(Begin|End)$")
+"""A call that begins or ends to bring captured tasks of a graph up to date."""
+_RUN_THROUGH = re.compile(r"aclmdl(RI)?Execute(V2)?$")
+"""A call that runs a graph and returns when the device is done with it."""
+
+SPECIFIC = ("gc", "compile", "start_up", "blocking_copy", "synchronise", "data_loader")
+"""Activities that name a cause by themselves, the closest first: a loader may wait in a copy, not the reverse."""
+
+LONG_BUILD_NS = 10_000_000
+"""From this length on a call that may build an operator did. In public captures 190 calls that found theirs built last
+0.06 to 4.1 ms; building one takes the compiler tens of ms at least."""
+
+LONG_FIRST_NS = 5_000_000
+"""From this length on a call may do what happens once. In public captures calls that launch last up to 1.5 ms in a warm
+program, those that load code or create a context 6.5 ms to 6 s."""
+ONCE = 10
+"""So many times as long as others of its name a call does once what they need no more (as a pause of `warm_up`)."""
+FIRST_CALLS = 100
+"""Where no step is marked, a program is warm after so many calls of a name."""
+FIRST_NUMBER = 1
+"""PyTorch counts steps from 0, MindSpore from 1: beyond that number others of the job came before."""
+_NUMBER = re.compile(r"#(\d{1,18})$")
+"""The number that ends the name of a marked step."""
+_WAITS = re.compile(
+    r"^<.*\b(poll|select|acquire|wait|sleep|recv|recv_into|accept|get)\b"
+    r"|\b(threading|queue|queues|selectors|connection|popen_\w+)\.py\(\d+\): _?(wait|get|select|poll|recv|join)\w*$"
+)
+"""Names of calls of Python that wait for another thread or process."""
+_NO_START = ("synchronise", "copy", "blocking_copy", "dispatch", "build", "read", "fetch")
+"""Activities that last as long as they wait, move or build."""
+
+
+def launches_graph(calls: Table[HostCall]) -> Array:
+    """Per call: whether it launches a whole graph, whose kernels have no launch of their own."""
+    return replay_graphs(calls.texts("name")) | calls.texts("kind").isin(["graph"])
+
+
+def replay_graphs(names: Texts) -> Array:
+    """Per name of a call: whether it replays a captured graph of Ascend."""
+    return names.hits(_REPLAY.match(name) is not None for name in names.names)
+
+
+def updates_graph(calls: Table[HostCall]) -> Array:
+    """Per call: whether it begins or ends to bring tasks up to date that a graph has captured."""
+    names = calls.texts("name")
+    return names.hits(_UPDATE.match(name) is not None for name in names.names)
+
+
+def runs_graph_through(calls: Table[HostCall]) -> Array:
+    """Per call: whether it runs a whole graph and waits until that is done."""
+    names = calls.texts("name")
+    return names.hits(_RUN_THROUGH.match(name) is not None for name in names.names)
+
+
+class Calls(Struct, frozen=True):
+    """The host calls of one rank that last at all, in order of start."""
+
+    row: Array
+    """Of the table; in 32 bits where they hold it, for calls are many."""
+    start: Array
+    end: Array
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def take(self, where: Array) -> Calls:
+        where = np.flatnonzero(where) if where.dtype == bool else where
+        return Calls(self.row[where], self.start[where], self.end[where])
+
+    def touching(self, start: Array, end: Array, but: Array | None = None) -> Calls:
+        """Those that share time with any of these intervals, of which none is empty; `but` marks calls to leave out."""
+        touched = touching_any(self.start, self.end, start, end)
+        if but is not None:
+            touched &= ~but
+        return self.take(touched)
+
+    @property
+    def spans(self) -> Spans:
+        """When any of them runs."""
+        return union(self.start, self.end)
+
+    def moments_in(self, moments: Array) -> Array:
+        """Per call: how many of these moments lie in it, its end included."""
+        moments = np.sort(moments)
+        found = np.searchsorted(moments, self.end, "right")
+        for part in row_ranges(len(found)):
+            found[part] -= np.searchsorted(moments, self.start[part])
+        return found
+
+
+def calls_of(table: Table[HostCall], rank: int) -> Calls:
+    """The calls of one rank; those without a time, or that end before they start, are left out."""
+    return table.once(_find_calls, rank)
+
+
+def _find_calls(table: Table[HostCall], rank: int) -> Calls:
+    start, end = table["start_ns"], table["end_ns"]
+    lasting = (table["rank"] == rank) & (start != MISSING) & (end > start)
+    count = int(np.count_nonzero(lasting))
+    kind = np.int32 if len(start) <= np.iinfo(np.int32).max else np.int64
+    if lasting[:count].all():  # as they are read: others lie behind them
+        row, start, end = np.arange(count, dtype=kind), start[:count], end[:count]
+    else:
+        row = np.flatnonzero(lasting).astype(kind)
+        start, end = start[row], end[row]
+    if (start[1:] >= start[:-1]).all():
+        return Calls(row, start, end)
+    order = np.argsort(start, kind="stable")
+    return Calls(row[order], start[order], end[order])
+
+
+class RowMarks(Mapping[str, Array]):
+    """Per mark: whether each row bears it. Rows are many, so a mark takes a bit of each and not a byte."""
+
+    def __init__(self, rows: int, masks: Iterable[tuple[str, Array]]) -> None:
+        """Up to 16 marks, of which one at a time is there as a mask."""
+        self._bits: dict[str, int] = {}
+        self._of_row: Array = np.zeros(rows, np.uint16)
+        for mark, mask in masks:
+            self._bits[mark] = 1 << len(self._bits)
+            self._of_row[mask] |= np.uint16(self._bits[mark])
+
+    def __getitem__(self, mark: str) -> Array:
+        found: Array = self._of_row & np.uint16(self._bits[mark]) != 0
+        return found
+
+    def by_mark(self, calls: Calls) -> dict[str, Calls]:
+        """These calls by their marks; one of several is there several times."""
+        own = self._of_row[calls.row]
+        return {mark: calls.take(own & np.uint16(bit) != 0) for mark, bit in self._bits.items()}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._bits)
+
+    def __len__(self) -> int:
+        return len(self._bits)
+
+
+def calls_by_activity(table: Table[HostCall]) -> RowMarks:
+    """Per specific activity: whether each row of `host_calls` is one."""
+    return table.once(_find_activities)
+
+
+def _find_activities(table: Table[HostCall]) -> RowMarks:
+    return RowMarks(len(table), _masks_of_activities(table))
+
+
+def _masks_of_activities(table: Table[HostCall]) -> Iterator[tuple[str, Array]]:
+    kinds, does = table.texts("kind"), table.texts("activity")
+    yield "gc", kinds.isin(["gc"])
+    yield "compile", is_compiling(table) | does.isin(["compile"])
+    yield "start_up", is_starting_up(table)
+    yield "blocking_copy", does.isin(["blocking_copy"])
+    yield "synchronise", is_synchronising(table)
+    yield "data_loader", kinds.isin(["data_loader"])
+
+
+def is_compiling(table: Table[HostCall]) -> Array:
+    """Per call: whether an operator is built in it.
+
+    A dispatch may find its operator built before. It counts when a build fills more than half of it (0.4 to 19 % of
+    those that found theirs built), or when it is long.
+    """
+    does = table.texts("activity")
+    outer, inner = does.isin(["dispatch"]), does.isin(["build"])
+    rows = np.flatnonzero((outer | inner) & (table["start_ns"] != MISSING) & (table["end_ns"] > table["start_ns"]))
+    start, end = table["start_ns"][rows], table["end_ns"][rows]
+    found = np.zeros(len(outer), bool)
+    found[rows] = end - start >= LONG_BUILD_NS
+    threads = group_by(table["rank"][rows], table.at("thread", rows))
+    for thread in range(len(threads)):
+        own = threads.of == thread
+        builds, calls = own & inner[rows], own & outer[rows]
+        found[rows[calls]] |= is_mostly_covered(union(start[builds], end[builds]), start[calls], end[calls])
+    return found
+
+
+def are_of_launching_threads(table: Table[HostCall], marked: Array) -> Array:
+    """The marked calls that were made by a thread that launches: what a helper does beside it holds nothing up.
+
+    Where none of the threads of a rank is known to launch, all of them may.
+    """
+    ranks, threads = table.once(_find_launching_threads)
+    found = np.zeros(len(marked), bool)
+    for part in row_ranges(len(marked)):
+        rows = part.start + np.flatnonzero(marked[part])
+        rank = table["rank"][rows]
+        found[rows] = (row_at(ranks, threads, rank, table.at("thread", rows)) >= 0) | ~np.isin(rank, ranks)
+    return found
+
+
+def _find_launching_threads(table: Table[HostCall]) -> tuple[Array, Array]:
+    """The threads that launch, each once: their ranks and ids."""
+    kinds, does = table.texts("kind"), table.texts("activity")
+    launching = np.flatnonzero(kinds.isin(("launch", "graph", "enqueue", "dequeue")) | does.isin(["launch"]))
+    rank, thread = table["rank"][launching], table.at("thread", launching)
+    one_of_each = group_by(rank, thread).first
+    return rank[one_of_each], thread[one_of_each]
+
+
+def is_starting_up(table: Table[HostCall]) -> Array:
+    """Per call into the software of the device: whether it does what happens once, such as loading code on first use.
+
+    It lasts far longer than others of its name, and than each of those that come later: after the first recorded step,
+    or, where none is marked, after many of its name. Memory that is taken or given back in a step which is known to be
+    a later one of the job is no start-up: what it needs once it has by then.
+    """
+    kinds, does, names = (table.texts(name) for name in ("kind", "activity", "name"))
+    start, end = table["start_ns"], table["end_ns"]
+    rows = np.flatnonzero(kinds.isin(DEVICE_SOFTWARE) & ~does.isin(_NO_START) & (start != MISSING) & (end > start))
+    length = end[rows] - start[rows]
+    long = rows[length >= LONG_FIRST_NS]
+    found = np.zeros(len(kinds), bool)
+    if not len(long):
+        return found
+    known = np.isin(names.codes[rows], names.codes[long])
+    rows, length = rows[known], length[known]
+    same = group_by(table["rank"][rows], names.take(rows))
+    lasted, number = length.astype(np.float64), same.turns(start[rows])
+    warm, later = _ends_of_first_steps(table, table["rank"][rows])
+    early = np.where(warm == MISSING, number < FIRST_CALLS, start[rows] < warm)
+    others = np.fmax(same.medians_of_others(lasted), same.largest(np.where(early, np.nan, lasted))[same.of])
+    recurring = does.take(rows).isin(["allocate", "free", "pin"]) & (start[rows] >= later)
+    found[rows[early & ~recurring & (lasted >= LONG_FIRST_NS) & ~(lasted < ONCE * others)]] = True
+    return found
+
+
+def _ends_of_first_steps(table: Table[HostCall], rank: Array) -> tuple[Array, Array]:
+    """Per rank asked for: when its first marked step ended on the host; missing where none was marked.
+
+    And when it began, where its number tells that others of the job came before it; else later than anything.
+    """
+    names = table.texts("name")
+    steps = np.flatnonzero(table.texts("kind").isin(["step"]) & (table["start_ns"] != MISSING))
+    steps = steps[np.lexsort((table["start_ns"][steps], table["rank"][steps]))]
+    ranks, first = np.unique(table["rank"][steps], return_index=True)
+    first, of = steps[first], row_of_key(ranks, rank)
+    numbers = [_NUMBER.search(name) for name in names.names]
+    numbered = names.hits(found is not None and int(found[1]) > FIRST_NUMBER for found in numbers)[first]
+    never = np.iinfo(np.int64).max
+    begin = np.where(numbered, table["start_ns"][first], never)
+    return values_at(table["end_ns"][first], of, MISSING), values_at(begin, of, never)
+
+
+def is_synchronising(table: Table[HostCall]) -> Array:
+    """Per call: whether the host waits in it until the device is done."""
+    return table.texts("activity").isin(["synchronise"])
+
+
+def are_event_waits(table: Table[HostCall]) -> Array:
+    """Per call: whether the host waits in it for an event that was recorded before."""
+    names = table.texts("name")
+    return is_synchronising(table) & names.hits("Event" in name for name in names.names)
+
+
+def are_waiting_reads(table: Table[HostCall]) -> Array:
+    """Per call: whether it reads a value that may have to come from the device.
+
+    Where waits for the device were recorded on a rank, a read without one inside reads what the host has already.
+    """
+    reads = table.texts("activity").isin(["read"])
+    waits = is_synchronising(table) | table.texts("activity").isin(["blocking_copy"])
+    timed = table["start_ns"] != MISSING
+    telling = np.unique(table["rank"][is_synchronising(table) & table.texts("kind").isin(["api"]) & timed])
+    doubted = np.flatnonzero(reads & timed)
+    doubted = doubted[np.isin(table["rank"][doubted], telling)]
+    waiting = np.flatnonzero(waits & timed)
+    rows = np.append(doubted, waiting)
+    threads = group_by(table["rank"][rows], table.at("thread", rows)).of
+    of_read, of_wait = np.split(threads, [len(doubted)])
+    for thread in np.unique(of_read).tolist():
+        own, inside = doubted[of_read == thread], waiting[of_wait == thread]
+        begun = np.append(np.sort(table["start_ns"][inside]), np.iinfo(np.int64).max)
+        first = begun[np.searchsorted(begun, table["start_ns"][own])]
+        reads[own] = first <= table["end_ns"][own]
+    return reads
+
+
+def begin_within(table: Table[HostCall], inner: Array, outer: Array) -> Array:
+    """Per call: whether it is one of `inner` and begins while one of `outer` runs on its thread, both by row."""
+    timed = table["start_ns"] != MISSING
+    one, other = np.flatnonzero(inner & timed), np.flatnonzero(outer & timed)
+    rows = np.append(one, other)
+    threads = group_by(table["rank"][rows], table.at("thread", rows)).of
+    of_inner, of_outer = np.split(threads, [len(one)])
+    found = np.zeros(len(table), bool)
+    for thread in np.intersect1d(of_inner, of_outer).tolist():
+        own, around = one[of_inner == thread], other[of_outer == thread]
+        spans = union(table["start_ns"][around], table["end_ns"][around])
+        found[own] = span_at(spans, table["start_ns"][own]) >= 0
+    return found
+
+
+def blocking_copies(table: Table[HostCall]) -> Array:
+    """Rows of copy calls in which the host waits: the call blocks, or the next one of its thread synchronises."""
+    api = np.flatnonzero(table.texts("kind").isin(["api"]) & (table["start_ns"] != MISSING))
+    api = api[np.lexsort((table["start_ns"][api], table.at("thread", api), table["rank"][api]))]
+    does = table.texts("activity").take(api)
+    same = np.append((np.diff(table.at("thread", api)) == 0) & (np.diff(table["rank"][api]) == 0), False)[: len(api)]
+    followed = same & np.append(does.isin(["synchronise"]), False)[1:][: len(api)]
+    found: Array = api[does.isin(["blocking_copy"]) | (does.isin(["copy"]) & followed)]
+    return found
+
+
+def covering_on_thread(calls: Calls, start: Array, end: Array) -> Array:
+    """Per interval: the row of the innermost call that covers more than half of it, or -1. Calls of one thread."""
+    at = innermost_covering(calls.start, calls.end, start, end)
+    return values_at(calls.row, at, -1)
+
+
+def covering_on_any(table: Table[HostCall], calls: Calls, start: Array, end: Array) -> Array:
+    """The same over all threads of calls of one rank: the shortest of those found on each. A thread that calls no
+    operators and waits for something itself, as one that loads data does for work, is none of them."""
+    found, length = np.full(len(start), -1), np.full(len(start), np.iinfo(np.int64).max)
+    calls = calls.take(holding_a_middle(calls.start, calls.end, start, end))
+    threads, names = table.at("thread", calls.row), table.texts("name")
+    for thread in np.unique(threads).tolist():
+        row = covering_on_thread(calls.take(threads == thread), start, end)
+        if not _calls_operators(table, int(table["rank"][calls.row[0]]), thread):
+            row = np.where(table.once(_are_names_of_waits)[names.codes[row]], -1, row)
+        lasts = np.where(row >= 0, table["end_ns"][row] - table["start_ns"][row], np.iinfo(np.int64).max)
+        found, length = np.where(lasts < length, row, found), np.minimum(lasts, length)
+    return found
+
+
+def _are_names_of_waits(table: Table[HostCall]) -> Array:
+    """Per name of a call: whether it waits for another thread or process; at the end for one without a name."""
+    return np.array([*(_WAITS.search(name) is not None for name in table.texts("name").names), False])
+
+
+def longest_of_several(calls: Calls, start: Array, end: Array) -> Array:
+    """Per interval: of calls in no other that together fill more than half of it the row of the one that fills most, or
+    -1. Calls in order of start."""
+    found = np.full(len(start), -1, np.int64)
+    reach = np.maximum.accumulate(np.append(np.iinfo(np.int64).min, calls.end))[: len(calls)]
+    calls = calls.take(calls.end > reach)
+    first, last = np.searchsorted(calls.end, start, "right"), np.searchsorted(calls.start, end, "left")
+    count = np.maximum(last - first, 0)
+    of = np.repeat(np.arange(len(start)), count)
+    at = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count) + np.repeat(first, count)
+    shared = np.minimum(calls.end[at], end[of]) - np.maximum(calls.start[at], start[of])
+    order = np.argsort(shared, kind="stable")
+    found[of[order]] = calls.row[at[order]]  # of several that which is written last is kept
+    return np.where(is_mostly_covered(calls.spans, start, end), found, -1)
+
+
+def _calls_operators(table: Table[HostCall], rank: int, thread: int) -> bool:
+    return table.once(_find_calling, rank, thread)
+
+
+def _find_calling(table: Table[HostCall], rank: int, thread: int) -> bool:
+    own = table.isin("thread", [thread]) & (table["rank"] == rank)
+    return bool((own & table.texts("kind").isin(("operator", "enqueue"))).any())
+
+
+def are_ranges(table: Table[HostCall], rank: int) -> Array:
+    """Per call of a rank, as `calls_of` gives them: whether it is a range of a program or of an optimizer.
+
+    Other calls of its thread begin in it. Frames of call stacks are none, for their own lines run.
+    """
+    return table.once(_find_ranges, rank)
+
+
+def _find_ranges(table: Table[HostCall], rank: int) -> Array:
+    calls, names = calls_of(table, rank), table.texts("name")
+    found = np.zeros(len(calls), bool)
+    no_frame = ~names.hits(_FRAME in name for name in names.names)
+    named = np.flatnonzero((table.texts("kind").isin(_RANGES) & no_frame)[calls.row])
+    if not len(named):
+        return found
+    threads = table.at("thread", calls.row[named])
+    for thread in np.unique(threads).tolist():
+        begun = calls.start[table.isin("thread", [thread])[calls.row]]  # in order
+        of_thread = named[threads == thread]
+        for part in row_ranges(len(of_thread)):
+            own = of_thread[part]
+            within = np.searchsorted(begun, calls.end[own]) - np.searchsorted(begun, calls.start[own])
+            found[own] = within > 1  # itself
+    return found
+
+
+def is_mostly_covered(spans: Spans, start: Array, end: Array) -> Array:
+    """Per interval: whether more than half of it lies in the set."""
+    return 2 * covered_ns(spans, start, end) > end - start
+
+
+def running_at(calls: Calls, moment: Array, slack: Array) -> Array:
+    """Per moment: the row of the call that began before it and was then running, or ended less than `slack` before."""
+    if not len(calls):
+        return np.full(len(moment), -1)
+    reach = np.maximum.accumulate(calls.end)
+    at = np.searchsorted(calls.start, moment, "left") - 1
+    inside = (at >= 0) & (reach[np.maximum(at, 0)] >= moment - slack)
+    longest = np.searchsorted(reach, reach[np.maximum(at, 0)])
+    return np.where(inside, calls.row[longest], -1)
+
+
+def enqueue_of_dequeue(table: Table[HostCall], dequeued: Array) -> Array:
+    """Per row of a dequeue: the row of the enqueue of its rank that it answers, by correlation id, or -1."""
+    enqueues = np.flatnonzero(table.texts("kind").isin(["enqueue"]))
+    enqueues = enqueues[table.at("connection", enqueues) != MISSING]
+    rank, connection = table["rank"], table.at("connection", enqueues)
+    at = row_at(rank[enqueues], connection, rank[dequeued], table.at("connection", dequeued))
+    return values_at(enqueues, at, -1)

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long the device stands idle from the host's start of each step to the first work of it.
+
+The profiler says how long that takes. Where the host runs ahead the device is busy meanwhile with the step before, or
+copies what the step needs: then it costs nothing, or is no preparation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.analysis.arrays.grouping import row_at
+from advisor.analysis.arrays.intervals import covered_ns, union, union_of_sets
+from advisor.analysis.steps.completeness import lacks_kernel_rows
+from advisor.analysis.steps.device import DeviceTimeline, build_timeline
+from advisor.analysis.steps.step_marks import marked_begins
+from advisor.facts.base import MISSING
+from advisor.facts.derived import Overlap, Preparation
+from advisor.facts.observed import Collective, DeviceTask, Kernel, StepTime, StepWindow
+from advisor.facts.table import Array, Table, values_at
+
+
+def preparations(
+    recorded: Table[StepTime],
+    kernels: Table[Kernel] | None,
+    *,
+    collectives: Table[Collective] | None,
+    tasks: Table[DeviceTask] | None,
+    windows: Table[StepWindow] | None,
+    split: Table[Overlap] | None = None,
+) -> Table[Preparation]:
+    """One row per rank and step of which the profiler says how long it took to the first work.
+
+    How long the device was idle meanwhile is missing beside steps whose list of kernels lacks rows.
+    """
+    known = recorded.take(recorded["preparing_us"] >= 0)
+    idle_us = np.full(len(known), np.nan)
+    if kernels is not None and windows is not None:
+        device = build_timeline(kernels, collectives, tasks, windows)
+        cell = row_at(device.cells.rank, device.cells.step, known["rank"], known["step"])
+        idle_us = values_at(_idle_before_cells(device, windows, split), cell, np.nan)
+    return Table.build(
+        Preparation,
+        rank=known["rank"],
+        step=known["step"],
+        preparing_us=known["preparing_us"],
+        idle_us=idle_us,
+        compute_us=known["compute_us"],
+        free_us=known["free_us"],
+    )
+
+
+def _idle_before_cells(device: DeviceTimeline, windows: Table[StepWindow], split: Table[Overlap] | None) -> Array:
+    """Per cell: how long the device neither works nor copies from the host's start of the step on, µs; missing of the
+    first one of a rank, for what came before it was not recorded, and where this step or the one before lacks rows.
+    What the device waits before an earlier step counts for that one, though a host that is ahead has begun others by
+    then."""
+    cells = device.cells
+    opened = marked_begins(windows, cells.rank, cells.step)
+    of, start, end = device.on_clock(union_of_sets([device.busy, device.copies]))
+    found, lacking = np.full(len(cells), np.nan), lacks_kernel_rows(split, cells.rank, cells.step)
+    for rank in np.unique(cells.rank).tolist():
+        own = np.flatnonzero((cells.rank == rank) & (opened != MISSING))
+        own = own[np.argsort(cells.begin[own], kind="stable")]
+        mine = cells.rank[of] == rank
+        since = np.maximum(opened[own[1:]], cells.begin[own[:-1]])
+        unknown, own = lacking[own[1:]] | lacking[own[:-1]], own[1:]
+        begin = np.maximum(cells.begin[own], since)
+        idle_us = (begin - since - covered_ns(union(start[mine], end[mine]), since, begin)) / 1e3
+        found[own] = np.where(unknown, np.nan, idle_us)
+    return found

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much of what a loop takes from its data loader is work of the process itself: unpacking what workers sent."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from advisor.analysis.arrays.intervals import covered_ns, span_at, union
+from advisor.analysis.replay.replayed_rank import ReplayedRank
+from advisor.facts.table import Array
+
+_WAITS = re.compile(
+    r"<.*\b(poll|select|acquire|sleep)\b.*>"
+    r"|(.*/)?(selectors|threading|connection)\.py\(\d+\): (select|wait|_?poll)"
+)
+"""Functions of Python that wait for another process or thread."""
+
+
+def own_work_in_fetches(seen: ReplayedRank) -> Array:
+    """Per own cell: for how long operators ran in its fetches, or functions of Python that wait for nobody, us.
+
+    Where Python was not recorded only operators tell, which is the least it can be. Missing where nothing was recorded
+    inside of the fetches.
+    """
+    fetches = seen.kinds["data_loader"]
+    spans = fetches.spans
+    threads = np.unique(seen.table.at("thread", fetches.row))
+    near = seen.calls.touching(spans.start, spans.end)
+    at = span_at(spans, near.start)
+    inside = (at >= 0) & (near.end <= spans.end[at]) & np.isin(seen.table.at("thread", near.row), threads)
+    near, at = near.take(inside), at[inside]
+    kinds, names = (seen.table.texts(name).take(near.row) for name in ("kind", "name"))
+    operator, function = kinds.isin(["operator"]), kinds.isin(["python"])
+    waits = function & names.hits(bool(_WAITS.fullmatch(name)) for name in names.names)
+    working, waiting = (
+        covered_ns(union(near.start[one], near.end[one]), spans.start, spans.end) for one in (operator, waits)
+    )
+    told = np.bincount(at[function], minlength=len(spans)) > 0
+    own_ns = np.where(told, spans.lengths - waiting, working)
+    cell = seen.own_cell_at(spans.start)
+    known = np.bincount(at[operator | function], minlength=len(spans)) > 0
+    count = np.bincount(cell[(cell >= 0) & known], minlength=len(seen.own))
+    return np.where(count > 0, np.bincount(cell[cell >= 0], own_ns[cell >= 0], len(seen.own)) / 1e3, np.nan)

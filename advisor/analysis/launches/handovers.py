@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the thread that prepares operators hands their launching to a second one, and what that would win."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from advisor.analysis.arrays.grouping import group_by
+from advisor.analysis.arrays.intervals import Spans, subtract
+from advisor.analysis.host.host import DEVICE_SOFTWARE
+from advisor.analysis.launches.launch_modes import lost_us_per_step
+from advisor.analysis.replay import replay
+from advisor.analysis.replay.replayed_rank import ReplayedRank
+from advisor.facts.derived import Handover, Holdup, HostKind
+from advisor.facts.table import Table
+
+QUEUED = ("enqueue", "dequeue")
+"""Kinds of calls that put launches into a task queue, and take them from it."""
+
+
+def handovers(kinds: Table[HostKind], held: Table[Holdup] | None) -> Table[Handover]:
+    """One row per rank whose framework calls operators."""
+    ranks = group_by(kinds["rank"])
+    names = kinds.texts("kind")
+    operators, handed = (
+        ranks.sums(np.where(names.isin(chosen), kinds["calls"], 0)) for chosen in (("operator",), QUEUED)
+    )
+    rank = kinds["rank"][ranks.first]
+    held = Table.empty(Holdup) if held is None else held
+    table = Table.build(
+        Handover,
+        rank=rank,
+        operators=operators,
+        handed_over=handed,
+        lost_us=[lost_us_per_step(held, one, "unqueued") for one in rank.tolist()],
+    )
+    return table.take(operators > 0)
+
+
+def calls_operators(seen: ReplayedRank) -> bool:
+    """Whether operators of the framework were recorded of a rank: without them nobody knows who prepares launches."""
+    return bool(seen.table.texts("kind").isin(["operator"])[seen.calls.row].any())
+
+
+def with_queue(seen: ReplayedRank) -> tuple[ReplayedRank, Spans]:
+    """A rank as if a second thread took over its launching calls as they begin, and when the first one is rid of them.
+
+    As it was recorded such a call is over before the next operator is prepared. Taken off the main thread it lets that
+    go on at once, while the second thread still makes one call after the other. The calls are of kind `unqueued`.
+    """
+    rank = seen.replayed
+    moments = np.sort(np.concatenate([one.launch[one.queued < replay.UNBOUND] for one in (rank.work, rank.beside)]))
+    calls = seen.calls.take(seen.table.texts("kind").isin(DEVICE_SOFTWARE)[seen.calls.row])
+    launching = calls.take(np.searchsorted(moments, calls.end) > np.searchsorted(moments, calls.start))
+    spans = subtract(launching.spans, rank.waits)
+    queue = replay.Queue(spans.start, spans.end, spans.start)
+    work, beside = (
+        msgspec.structs.replace(one, entry=np.where(one.queued < replay.UNBOUND, queue.entry_at(one.launch), -1))
+        for one in (rank.work, rank.beside)
+    )
+    changed = msgspec.structs.replace(rank, work=work, beside=beside, queue=queue)
+    return msgspec.structs.replace(seen, replayed=changed, kinds={**seen.kinds, "unqueued": launching}), spans

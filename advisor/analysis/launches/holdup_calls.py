@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The single calls behind what holds the host up: few of each kind, so that a reader can look at them in a timeline."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.analysis.arrays.intervals import Spans, covered_ns, span_at, union, union_of_sets, whole_ns
+from advisor.analysis.host import host
+from advisor.analysis.host.cpu_operators import cpu_operators
+from advisor.analysis.replay.replayed_rank import WAITING, costs_of
+from advisor.analysis.steps.cells import Cells, cells_of
+from advisor.analysis.steps.device import build_timeline, kernel_times
+from advisor.analysis.steps.step_ends import engine_borders_of, last_waits_of_steps
+from advisor.facts.derived import Dispatch, EngineBorder, Gap, HoldupCall
+from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
+from advisor.facts.table import Array, Table
+
+MOST_CALLS = 20
+"""Of each kind and rank; a finding lists no more."""
+
+
+def holdup_calls(
+    kernels: Table[Kernel],
+    calls: Table[HostCall],
+    *,
+    windows: Table[StepWindow] | None,
+    idle: Table[Gap] | None,
+    borders: Table[EngineBorder] | None = None,
+    links: Table[Dispatch] | None = None,
+    collectives: Table[Collective] | None = None,
+    tasks: Table[DeviceTask] | None = None,
+) -> Table[HoldupCall]:
+    """The calls of each kind and rank that leave the device idle longest; calls outside of every step are left out.
+
+    Of waits the last of each step is no fault and left out too, as in `holdups`.
+    """
+    events = kernel_times(kernels)
+    cells = cells_of(kernels["rank"][events.row], kernels["step"][events.row], events.start, events.end, windows)
+    ranks = np.unique(cells.rank).tolist()
+    device = None if links is None else build_timeline(kernels, collectives, tasks, windows)
+    found = []
+    for rank in ranks:
+        every = host.calls_of(calls, rank)
+        kinds = costs_of(calls).by_mark(every)
+        if links is not None and device is not None:
+            kinds = cpu_operators(calls, rank, device, links).among(kinds)
+        found += _of_rank(rank, calls, kinds, cells=cells, idle=idle, borders=borders)
+    return Table.concat(HoldupCall, found)
+
+
+def _of_rank(
+    rank: int,
+    table: Table[HostCall],
+    kinds: dict[str, host.Calls],
+    *,
+    cells: Cells,
+    idle: Table[Gap] | None,
+    borders: Table[EngineBorder] | None,
+) -> list[Table[HoldupCall]]:
+    waits = union_of_sets([kinds[name].spans for name in WAITING])
+    innocent = last_waits_of_steps(waits, rank, cells, engine_borders_of(rank, borders))
+    free = None if idle is None else _free_of_rank(idle, rank)
+    found = []
+    for name, calls in kinds.items():
+        if not len(calls):
+            continue
+        cell = cells.on_host(np.full(len(calls), rank), calls.start)
+        kept = (cell >= 0) & _is_outermost(calls.start, calls.end)
+        if name in WAITING:
+            kept &= span_at(innocent, calls.end - 1) < 0
+        found.append(_worst_calls(name, table, calls.take(kept), cells=cells, cell=cell[kept], free=free))
+    return found
+
+
+def _worst_calls(
+    cause: str, table: Table[HostCall], calls: host.Calls, *, cells: Cells, cell: Array, free: Spans | None
+) -> Table[HoldupCall]:
+    lasted = (calls.end - calls.start) / 1e3
+    idle = np.full(len(calls), np.nan) if free is None else covered_ns(free, calls.start, calls.end) / 1e3
+    worst = np.lexsort((calls.start, -lasted, -np.nan_to_num(idle)))[:MOST_CALLS]
+    return Table.build(
+        HoldupCall,
+        rank=cells.rank[cell[worst]],
+        step=cells.step[cell[worst]],
+        cause=cause,
+        name=table.texts("name").take(calls.row[worst]),
+        start_ns=calls.start[worst],
+        duration_us=lasted[worst],
+        idle_us=idle[worst],
+    )
+
+
+def _free_of_rank(idle: Table[Gap], rank: int) -> Spans:
+    own = idle["rank"] == rank
+    start = idle["start_ns"][own]
+    return union(start, start + whole_ns(idle["duration_us"][own]))
+
+
+def _is_outermost(start: Array, end: Array) -> Array:
+    """Which intervals, given in order of start, lie in no other; of equal ones the first."""
+    order = np.lexsort((-end, start))
+    reach = np.maximum.accumulate(np.append(np.iinfo(np.int64).min, end[order]))[: len(end)]
+    kept = np.empty(len(end), bool)
+    kept[order] = end[order] > reach
+    return kept

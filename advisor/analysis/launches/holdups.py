@@ -1,0 +1,459 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What holds the host up, by kind, and how much sooner each step would end without it.
+
+Idle time beside a call tells only part of what the call costs: the device may still live on its queue while the host
+stands still, and run dry later. So each kind of cost is taken out of what the host did and the rank is replayed.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from advisor.analysis.arrays.grouping import group_by, row_at, row_of_key
+from advisor.analysis.arrays.intervals import Spans, covered_ns, span_at, union_of_sets
+from advisor.analysis.host import host
+from advisor.analysis.launches.copy_directions import copied_in_calls
+from advisor.analysis.launches.fetch_work import own_work_in_fetches
+from advisor.analysis.launches.handovers import calls_operators, with_queue
+from advisor.analysis.launches.long_pauses import FEW_READS, LONGEST_LAUNCH_US, calls_around, waits_before_long_pauses
+from advisor.analysis.launches.pause_calls import calls_in_pauses
+from advisor.analysis.replay import replay
+from advisor.analysis.replay.replayed_rank import (
+    PAUSE_NS,
+    WAITING,
+    ReplayedRank,
+    counted_ns_ahead,
+    per_cell,
+    replayed_rank,
+    until_last_task,
+)
+from advisor.analysis.steps.cells import Cells
+from advisor.analysis.steps.completeness import lacks_kernel_rows
+from advisor.analysis.steps.device import COPY, DeviceTimeline, build_timeline
+from advisor.analysis.steps.step_ends import engine_borders_of, last_waits_of_steps, rounds_of_calls
+from advisor.analysis.steps.step_levels import FEW
+from advisor.facts.base import MISSING
+from advisor.facts.derived import Dispatch, EngineBorder, Holdup, Overlap
+from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
+from advisor.facts.table import Array, Table, Texts, values_at
+
+ENDING_IN_WAITS = (*WAITING, "allocate", "cpu_operator")
+"""Kinds in which the host waits for the device: what they cost is the restart after them too."""
+_STEPS_TO_COMPARE = 3
+"""With two steps there is no telling which is the usual one."""
+_LIKE_MOST = 0.25
+"""Own: a step that loses less than a quarter of what the worst one does is not hit in the same way."""
+_NEARLY_ALL = 0.8
+"""Own: if at most half of the steps hold four fifths of it, it is not a cost of every step."""
+
+
+def holdups(
+    kernels: Table[Kernel],
+    calls: Table[HostCall],
+    *,
+    links: Table[Dispatch] | None,
+    collectives: Table[Collective] | None,
+    tasks: Table[DeviceTask] | None,
+    windows: Table[StepWindow] | None,
+    split: Table[Overlap] | None = None,
+    borders: Table[EngineBorder] | None = None,
+) -> Table[Holdup]:
+    """One row per rank, step and kind of cost that was seen, and one of kind `host` for all that remains.
+
+    What a kind costs is missing in steps whose list of kernels lacks rows. Where no launches were recorded nothing can
+    be replayed: a kind then loses the idle time beside it, and there is no row of kind `host`.
+    """
+    device = build_timeline(kernels, collectives, tasks, windows)
+    ranks = np.unique(device.cells.rank).tolist()
+    idle_us = np.maximum(device.window.lengths / 1e3 - device.per_cell(device.compute), 0.0)
+    room_us = [float(idle_us[device.cells.rank == rank].sum()) for rank in ranks]
+    parts = [
+        _of_rank(rank, device, links, calls, room_us=room, windows=windows, borders=borders)
+        for rank, room in zip(ranks, room_us, strict=True)
+    ]
+    found = _beside_other_steps(Table.concat(Holdup, parts))
+    unknown = lacks_kernel_rows(split, found["rank"], found["step"])
+    measured = ("idle_us", "lost_us", "restart_us")
+    found = found.having(**{name: np.where(unknown, np.nan, found[name]) for name in measured})
+    known, steps = np.unique(device.cells.rank, return_counts=True)
+    steps_of_rank = steps[np.searchsorted(known, found["rank"])]
+    return _with_lossy_steps(_beside_other_rows(found, steps_of_rank), device.cells, steps_of_rank)
+
+
+def _with_lossy_steps(found: Table[Holdup], cells: Cells, steps_of_rank: Array) -> Table[Holdup]:
+    """With the number of steps in which nearly all that a kind loses lies, where these are half of them or fewer, and
+    the first of them where they are the last ones.
+
+    Of kind `host` single pauses are left out: a long one of one step is a stall, and says nothing of what the host does
+    beside it. Where most of the steps have one, what is left of the loss without them says nothing of the steps either.
+    """
+    steps = group_by(found["rank"], found.texts("cause"), found["step"])
+    idle = np.where(found["idle_us"] > 0, found["idle_us"], 1.0)
+    single = np.where(found.texts("cause").isin(["host"]), np.clip(found["longest_us"] / idle, 0.0, 1.0), 0.0)
+    lost, every = steps.sums(found["lost_us"] * (1 - single)), steps.sums(found["lost_us"])
+    kinds = group_by(found["rank"][steps.first], found.texts("cause").take(steps.first))
+    hit = (every > 0) & (every > _LIKE_MOST * kinds.largest(every)[kinds.of])
+    of_many = (kinds.sums(hit.astype(np.float64))[kinds.of] > steps_of_rank[steps.first] / 2)[steps.of]
+    lossy = (lost > 0) & (lost > _LIKE_MOST * kinds.largest(lost)[kinds.of])
+    count = kinds.sums(lossy.astype(np.float64))[kinds.of]
+    nearly_all = kinds.sums(np.where(lossy, lost, 0.0)) > _NEARLY_ALL * kinds.sums(lost)
+    count, nearly_all = count[steps.of], nearly_all[kinds.of][steps.of]
+    few = (steps_of_rank >= _STEPS_TO_COMPARE) & (count <= steps_of_rank / 2) & nearly_all & ~of_many
+    first = kinds.smallest(np.where(lossy, found["step"][steps.first], np.nan))[kinds.of][steps.of]
+    lasting = few & (count >= FEW) & (count == _steps_from(cells, found["rank"], first))
+    return found.having(lossy_steps=np.where(few, count, np.nan), lossy_since=np.where(lasting, first, np.nan))
+
+
+def _steps_from(cells: Cells, rank: Array, first: Array) -> Array:
+    """Per row: how many steps its rank has from a step on, that one included; 0 where it is none of them."""
+    step = np.where(np.isnan(first), MISSING, np.nan_to_num(first).astype(np.int64))
+    at = row_at(cells.rank, cells.step, rank, step)
+    return np.where(at >= 0, np.searchsorted(cells.rank, rank, "right") - at, 0)
+
+
+def _beside_other_rows(found: Table[Holdup], steps_of_rank: Array) -> Table[Holdup]:
+    """With the idle time of all rows of a call; one long pause of one of several steps makes no call the busiest."""
+    comparable = steps_of_rank >= _STEPS_TO_COMPARE
+    beyond = np.where(comparable, np.nan_to_num(np.fmax(found["longest_us"] - found["usual_longest_us"], 0.0)), 0.0)
+    usual_us = np.fmax(np.nan_to_num(found["idle_us"]) - beyond, 0.0)
+    alike = group_by(found["rank"], found.texts("cause"), found.texts("call"))
+    return found.having(call_idle_us=alike.sums(usual_us)[alike.of])
+
+
+def _within_room(lost_us: Array, room_us: float) -> Array:
+    """Per own cell: what a kind loses, and in all of them together no more than there is room for."""
+    total = lost_us.sum()
+    return lost_us * (room_us / total) if total > room_us else lost_us
+
+
+def _beside_other_steps(found: Table[Holdup]) -> Table[Holdup]:
+    """With the longest of the same kind in the middle one of the other steps."""
+    steps = group_by(found["rank"], found.texts("cause"), found["step"])
+    first = found.take(steps.first)
+    longest = np.nan_to_num(steps.largest(found["longest_us"]))
+    usual = group_by(first["rank"], first.texts("cause")).medians_of_others(longest)
+    return found.having(usual_longest_us=usual[steps.of])
+
+
+def _of_rank(
+    rank: int,
+    device: DeviceTimeline,
+    links: Table[Dispatch] | None,
+    table: Table[HostCall],
+    *,
+    room_us: float,
+    windows: Table[StepWindow] | None,
+    borders: Table[EngineBorder] | None,
+) -> Table[Holdup]:
+    """`room_us` is for how long nothing is computed in the steps of the rank."""
+    seen = replayed_rank(rank, device, Table.empty(Dispatch) if links is None else links, table, windows=windows)
+    rounds = engine_borders_of(rank, borders)
+    if not len(rounds) and (seen.cells.step[seen.own] == MISSING).all():
+        rounds = rounds_of_calls(table, rank)
+    seen = _prepared(msgspec.structs.replace(seen, engine_ns=rounds))
+    met = [name for name, calls in seen.kinds.items() if len(calls)]
+    if links is None or not len(links):
+        alone = [_with_insides(_holdups_of_kind(seen, name), name, seen, device) for name in met]
+        told = [r.having(lost_us=_within_room(r["idle_us"], room_us)) for r in alone]
+        return Table.concat(Holdup, [r.take(r["calls"] > 0) for r in told])
+    reliefs = {name: _relief_of_kind(seen, name) for name in seen.kinds}
+    plain, unthrottled = seen.replayed.plain, _gains_without_passing_waits(seen)
+    lost = {
+        name: _lost_us_per_cell(seen, *reliefs[name], plain, room_us=room_us)
+        if name in ENDING_IN_WAITS or unthrottled is None
+        else _lost_us_per_cell(
+            seen, _with_passing_waits(seen, reliefs[name][0]), reliefs[name][1], unthrottled, room_us=room_us
+        )
+        for name in dict.fromkeys(("read", *met))
+        if name != "synchronise"
+    }
+    same = _equal_spans(reliefs["read"][0].main, reliefs["synchronise"][0].main)  # every wait is a read
+    waits = reliefs["synchronise"]
+    lost["synchronise"] = lost["read"] if same else _lost_us_per_cell(seen, *waits, plain, room_us=room_us)
+    rows = [_holdups_of_kind(seen, name).having(lost_us=lost[name]) for name in met]
+    rows = [_with_insides(part, name, seen, device) for part, name in zip(rows, met, strict=True)]
+    rows += [_unqueued_holdup(seen, room_us)] if calls_operators(seen) and not len(seen.replayed.queue.start) else []
+    computing = np.flatnonzero(device.work.kind[seen.row] != COPY)
+    with_calls_or_losses = (part.take((part["calls"] > 0) | (part["lost_us"] > 0)) for part in rows)
+    return Table.concat(Holdup, [*with_calls_or_losses, _other_holdups(seen, reliefs, room_us, computing)])
+
+
+def _with_insides(part: Table[Holdup], name: str, seen: ReplayedRank, device: DeviceTimeline) -> Table[Holdup]:
+    """Blocking copies with their time on the device and the part that goes to the host, fetches with the work of this
+    process in them; others as they are."""
+    if name == "data_loader":
+        return part.having(own_work_us=own_work_in_fetches(seen))
+    if name != "blocking_copy":
+        return part
+    copied_us, share = copied_in_calls(seen, device)
+    return part.having(copied_us=copied_us, to_host_share=share)
+
+
+def _gains_without_passing_waits(seen: ReplayedRank) -> Array | None:
+    """Per task: how much earlier it ends where the host does not wait for what the device did before; None where it
+    never does.
+
+    Such waits keep the host no further ahead than it was. They get shorter as the device gets faster, so what else is
+    taken away wins as much as it does without them.
+    """
+    if not len(seen.passing_waits):
+        return None
+    relief = _with_passing_waits(seen, replay.Relief.none())
+    return replay.gains_by_task(seen.replayed, relief, waits=seen.replayed.waits)
+
+
+def _with_passing_waits(seen: ReplayedRank, relief: replay.Relief) -> replay.Relief:
+    return replay.Relief(union_of_sets([relief.main, seen.passing_waits]), relief.queue)
+
+
+def _unqueued_holdup(seen: ReplayedRank, room_us: float) -> Table[Holdup]:
+    """What a rank without a task queue loses by launching on the thread that prepares operators."""
+    queued, spans = with_queue(seen)
+    relief = replay.Relief(spans, Spans.none())
+    waits, plain = queued.replayed.waits, queued.replayed.plain
+    lost_us = _lost_us_per_cell(queued, relief, waits, plain, room_us=room_us)
+    return _holdups_of_kind(queued, "unqueued").having(lost_us=lost_us)
+
+
+def _relief_of_kind(seen: ReplayedRank, name: str, *, last_too: bool = False) -> tuple[replay.Relief, Spans]:
+    """The host time of one kind, on either thread, and the waits that stay without it: the last of each step, and
+    those for a value or a copy after which the host does something long of its own."""
+    calls, waits = seen.kinds[name], seen.replayed.waits
+    if not len(calls):
+        return replay.Relief.none(), waits
+    if name in (*WAITING, "drain"):
+        kept = seen.unhidden_waits
+        if not last_too:
+            asked = span_at(seen.kinds["allocate"].spans, waits.end - 1) < 0
+            own = Spans(waits.start[asked], waits.end[asked])
+            kept = union_of_sets([kept, last_waits_of_steps(own, seen.rank, seen.cells, seen.engine_ns)])
+        calls = calls.take(span_at(kept, calls.end - 1) < 0)
+    on_queue = np.isin(seen.table.at("thread", calls.row), seen.queue_threads)
+    main, queue = calls.take(~on_queue).spans, calls.take(on_queue).spans
+    if name == "cpu_operator":
+        main = seen.on_cpu.stretches
+    if name in (*ENDING_IN_WAITS, "drain"):
+        gone = span_at(main, waits.end - 1) >= 0
+        if name == "allocate":
+            gone |= _answered_by_others(seen, waits, gone)
+        main = union_of_sets([main, Spans(waits.start[gone], waits.end[gone])])
+        waits = Spans(waits.start[~gone], waits.end[~gone])
+    return replay.Relief(main, queue), waits
+
+
+def _answered_by_others(seen: ReplayedRank, waits: Spans, gone: Array) -> Array:
+    """Per wait: whether it waits for an event, and one of those marked had emptied the device since the last launch.
+
+    What it would have waited for without that one is what was launched before its event, which may be long before.
+    """
+    before = np.searchsorted(waits.end[gone], waits.start, "right") - 1
+    emptied = values_at(waits.end[gone], before, MISSING)
+    launched = np.sort(seen.replayed.work.launch)
+    none_since = np.searchsorted(launched, emptied) == np.searchsorted(launched, waits.start)
+    of_events = seen.calls.take(host.are_event_waits(seen.table)[seen.calls.row]).spans
+    found: Array = (before >= 0) & none_since & (span_at(of_events, waits.end - 1) >= 0)
+    return found
+
+
+def _drain_calls(seen: ReplayedRank) -> host.Calls:
+    """Waits for the device that are no part of an operator that brings something to the host."""
+    fetching = seen.calls.take(seen.table.texts("activity").isin(["read", "fetch"])[seen.calls.row]).spans
+    waits = seen.kinds["synchronise"]
+    return waits.take(span_at(fetching, waits.start) < 0)
+
+
+def _lost_us_per_cell(
+    seen: ReplayedRank, relief: replay.Relief, waits: Spans, plain: Array, *, room_us: float
+) -> Array:
+    """Per own cell: by how much it would be shorter, µs, set against a replay that changes nothing."""
+    if not len(relief.main) and not len(relief.queue):
+        return np.zeros(len(seen.own))
+    gain = replay.gains_by_task(seen.replayed, relief, waits=waits) - plain
+    return _within_steps(per_cell(seen, gain) / 1e3, seen, gain, room_us)
+
+
+def _within_steps(lost_us: Array, seen: ReplayedRank, gain: Array, room_us: float) -> Array:
+    """Per own cell: what these gains of tasks make of it, and no more than there is time in which nothing is computed.
+
+    A replay begins and ends with the host's steps. What the host does after the last task of a capture holds the device
+    up as well, but lies outside of what is measured as steps. So does what comes before the first one; as far as that
+    is counted (`counted_ns_ahead`), it is lost beside the steps' own idle time: others that were captured wait for it.
+    """
+    return _within_room(lost_us, room_us + counted_ns_ahead(seen, gain) / 1e3)
+
+
+def _equal_spans(one: Spans, other: Spans) -> bool:
+    return np.array_equal(one.start, other.start) and np.array_equal(one.end, other.end)
+
+
+def _other_holdups(
+    seen: ReplayedRank, reliefs: dict[str, tuple[replay.Relief, Spans]], room_us: float, computing: Array
+) -> Table[Holdup]:
+    """What is lost to all other work of the host: what remains when the kinds are gone, and it only kept up."""
+    gain, kinds = _gains_of_prompt_host(seen, reliefs)
+    lost, before_first = per_cell(seen, gain) / 1e3, _lost_us_before_first_step(seen, gain, kinds, computing)
+    of_reads = _part_after_reads(seen, reliefs, lost)
+    lost = _within_steps(lost, seen, gain, room_us)
+    before = np.append(before_first, np.zeros(len(lost)))[: len(lost)]
+    told = _late_tasks_by_call(seen, np.diff(np.append(0, gain)), lost + before, kinds=kinds, of_reads=of_reads)
+    share = before / np.where(lost + before > 0, lost + before, 1.0)
+    before_us = told["lost_us"] * share[row_of_key(seen.cells.step[seen.own], told["step"])]
+    return told.having(lost_us=told["lost_us"] - before_us, before_us=before_us)
+
+
+def _lost_us_before_first_step(seen: ReplayedRank, gain: Array, kinds: Spans, computing: Array) -> float:
+    """What a late host loses between two steps, µs, once more: each step has a pause before it, but of so many steps
+    one pause less lies between them.
+
+    It counts as the middle one of these, and as no more than the device waited for what the host did of its own before
+    its first launch and after its last. `computing` are the tasks with which a step begins or ends: all but copies.
+    """
+    replayed = seen.replayed
+    last = seen.last[:-1][np.diff(seen.cells.step[seen.own]) == 1]
+    after = np.searchsorted(computing, last, "right")
+    after = after[(after > 0) & (after < len(computing))]
+    if len(after) < _STEPS_TO_COMPARE - 1:
+        return 0.0
+    between = np.sort(np.maximum(gain[computing[after]] - gain[computing[after - 1]], 0))
+    put = replay.handed_over(replayed.queue, replayed.work)
+    start = np.array([replayed.begin, max(put[computing[-1]], replayed.work.reach[computing[-1]])])
+    end = np.maximum([put[computing[0]], put[-1]], start)
+    own = int((end - start - covered_ns(kinds, start, end)).sum())
+    return float(min(between[(len(between) - 1) // 2], own)) / 1e3
+
+
+def _part_after_reads(seen: ReplayedRank, reliefs: dict[str, tuple[replay.Relief, Spans]], lost: Array) -> Array:
+    """Per own cell: the part of what a late host loses that it would not lose if no value were read."""
+    many = (_holdups_of_kind(seen, "read")["calls"] > FEW_READS) & (lost > 0)
+    if not many.any():
+        return np.full(len(lost), np.nan)
+    gain, _ = _gains_of_prompt_host(seen, {**reliefs, "read": _relief_of_kind(seen, "read", last_too=True)})
+    spared = lost - per_cell(seen, gain) / 1e3
+    return np.where(many, np.clip(spared / np.where(many, lost, 1.0), 0.0, 1.0), np.nan)
+
+
+def late_ns_by_task(seen: ReplayedRank) -> Array:
+    """Per task of the replay: how much later than the one before it began for a host that did not keep up, ns.
+
+    What `holdups` of kind `host` sum up step by step; negative where a task makes up for it.
+    """
+    seen = _prepared(seen)
+    gain, _ = _gains_of_prompt_host(seen, {name: _relief_of_kind(seen, name) for name in seen.kinds})
+    return np.diff(np.append(0, gain))
+
+
+def _prepared(seen: ReplayedRank) -> ReplayedRank:
+    """A rank with waits of kind `drain`, and with the reads and copies whose pauses are something else's."""
+    seen = msgspec.structs.replace(seen, kinds={**seen.kinds, "drain": _drain_calls(seen)})
+    return msgspec.structs.replace(seen, unhidden_waits=waits_before_long_pauses(seen))
+
+
+def _gains_of_prompt_host(seen: ReplayedRank, reliefs: dict[str, tuple[replay.Relief, Spans]]) -> tuple[Array, Spans]:
+    """Per task: how much earlier it ends for a host that keeps up, ns, beside one without these kinds; their time."""
+    main = union_of_sets([relief.main for relief, _ in reliefs.values()])
+    queue = union_of_sets([relief.queue for relief, _ in reliefs.values()])
+    waits = seen.replayed.waits
+    left = np.ones(len(waits), bool)
+    for name in ENDING_IN_WAITS:
+        left &= span_at(reliefs[name][0].main, waits.end - 1) < 0
+    waits = Spans(waits.start[left], waits.end[left])
+    gone = replay.gains_by_task(seen.replayed, replay.Relief(main, queue), waits=waits)
+    kept = replay.gains_by_task(seen.replayed, replay.Relief(main, queue, keeps_up=True), waits=waits)
+    return until_last_task(kept - gone), union_of_sets([main, queue])
+
+
+def _late_tasks_by_call(
+    seen: ReplayedRank, gained: Array, lost: Array, *, kinds: Spans, of_reads: Array
+) -> Table[Holdup]:
+    """By step and call: the tasks that began late for a host that did not keep up; what it lost, by their pauses.
+
+    The part of a pause that one of the kinds fills is told as that kind.
+    """
+    count = len(seen.own)
+    late = np.flatnonzero(gained[:-1] > PAUSE_NS)
+    pause = _pauses_apart_from(kinds, seen, late, gained)
+    of = np.searchsorted(seen.last, late)  # the last tasks of the cells, in order
+    row = calls_in_pauses(seen, late, pause)
+    names, kinds_of_calls = seen.table.texts("name"), seen.table.texts("kind")
+    call, does = values_at(names.codes, row, -1), values_at(kinds_of_calls.codes, row, -1)
+    groups = group_by(of, call, does)
+    paused, cell = groups.sums(pause.astype(np.float64)), of[groups.first]
+    share = paused / np.maximum(np.bincount(cell, weights=paused, minlength=count), 1)[cell]
+    bare = np.setdiff1d(np.arange(count), cell)  # steps without such a task
+    none, every = np.zeros(len(bare)), np.append(cell, bare)
+    around = _calls_around_longest(seen, late, pause, of=of, group=groups.of, groups=len(groups) + len(bare))
+    lost_us = np.append(lost[cell] * share, lost[bare])
+    kinds_told = Texts(np.append(does[groups.first], none - 1).astype(np.int32), kinds_of_calls.names)
+    launching = groups.sums(np.isin(row, seen.launching_operators[0].row).astype(np.float64))
+    return Table.build(
+        Holdup,
+        rank=seen.rank,
+        step=seen.cells.step[seen.own][every],
+        cause="host",
+        call=Texts(np.append(call[groups.first], none - 1).astype(np.int32), names.names),
+        call_kind=kinds_told,
+        calls=np.append(groups.sizes, none),
+        launching_calls=np.where(kinds_told.isin(["operator"]), np.append(launching, none), np.nan),
+        longest_us=np.append(groups.largest(pause / 1e3), none),
+        longest_after=around[0],
+        longest_before=around[1],
+        idle_us=np.append(paused / 1e3, none),
+        lost_us=lost_us,
+        restart_us=lost_us * of_reads[every],
+    )
+
+
+def _calls_around_longest(
+    seen: ReplayedRank, late: Array, pause: Array, *, of: Array, group: Array, groups: int
+) -> tuple[Texts, Texts]:
+    """Per group of late tasks: between which calls the longest pause of its step lies; missing in all others, and where
+    it is as short as one before a kernel."""
+    longest = np.lexsort((-pause, of))[np.unique(np.sort(of), return_index=True)[1]]
+    longest = longest[pause[longest] > LONGEST_LAUNCH_US * 1e3]
+    end, place = seen.replayed.work.start[late[longest]], np.full(groups, -1)
+    place[group[longest]] = np.arange(len(longest))
+    after, before = calls_around(seen, end - pause[longest], end)
+    return after.at(place), before.at(place)
+
+
+def _pauses_apart_from(kinds: Spans, seen: ReplayedRank, late: Array, gained: Array) -> Array:
+    """Per late task: how long the device was idle before it while none of the kinds held the host up, ns.
+
+    Never less than what the task gains where the host keeps up, for that is told as lost to the host.
+    """
+    idle, start = seen.replayed.work.idle(seen.replayed.begin)[late], seen.replayed.work.start[late]
+    left: Array = np.maximum(idle - covered_ns(kinds, start - idle, start), np.minimum(gained[late], idle))
+    return left
+
+
+def _heaviest_names(names: Texts, of: Array, weight: Array, count: int) -> Texts:
+    """Per group: the name with most weight."""
+    groups = group_by(of, names)
+    order = np.argsort(np.bincount(groups.of, weights=weight, minlength=len(groups)), kind="stable")
+    best = np.full(count, -1)
+    best[of[groups.first[order]]] = groups.first[order]
+    return names.at(best)
+
+
+def _holdups_of_kind(seen: ReplayedRank, name: str) -> Table[Holdup]:
+    """One kind of cost by step; nested calls count once."""
+    calls, spans = seen.kinds[name], seen.kinds[name].spans
+    owner = seen.own_cell_at(spans.start)
+    of = owner[span_at(spans, calls.start)]
+    calls, of = calls.take(of >= 0), of[of >= 0]
+    spans, owner = Spans(spans.start[owner >= 0], spans.end[owner >= 0]), owner[owner >= 0]
+    count = len(seen.own)
+    longest = np.zeros(count, np.int64)
+    np.maximum.at(longest, owner, spans.lengths)
+    return Table.build(
+        Holdup,
+        rank=seen.rank,
+        step=seen.cells.step[seen.own],
+        cause=name,
+        call=_heaviest_names(seen.table.texts("name").take(calls.row), of, calls.end - calls.start, count),
+        calls=np.bincount(owner, minlength=count).astype(np.float64),
+        host_us=np.bincount(owner, weights=spans.lengths, minlength=count) / 1e3,
+        longest_us=longest / 1e3,
+        idle_us=np.bincount(owner, weights=covered_ns(seen.free, spans.start, spans.end), minlength=count) / 1e3,
+    )

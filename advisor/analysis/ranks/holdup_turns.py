@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which rank is held up most by its host in each step: ranks that meet in every step lose what the slowest one does.
+
+Where loaders are slow, or Python collects garbage, now on one rank and now on another, no rank alone loses much.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.analysis.arrays.grouping import group_by, row_at
+from advisor.facts.derived import Holdup, HoldupTurn, Overlap
+from advisor.facts.table import Array, Table, Texts
+
+
+def holdup_turns(held: Table[Holdup], split: Table[Overlap]) -> Table[HoldupTurn]:
+    """One row per stage, step and kind of cost, of those that cost one rank more than the others of its stage.
+
+    The steps of `split` are those that are compared; a rank without a row of a kind loses nothing by it.
+    """
+    at = row_at(split["rank"], split["step"], held["rank"], held["step"])
+    held, at = held.take(at >= 0), at[at >= 0]
+    causes = held.texts("cause").in_use()
+    kinds = len(causes.names)
+    lost = np.zeros((len(split), kinds))
+    np.add.at(lost, (at, causes.codes), np.nan_to_num(held["lost_us"]))
+    row, code, flat = np.repeat(np.arange(len(split)), kinds), np.tile(np.arange(kinds), len(split)), lost.ravel()
+    cells = group_by(split["stage"][row], split["step"][row], code)
+    usual = cells.medians_of_others(flat)
+    most = np.lexsort((split["rank"][row], -flat, cells.of))[np.cumsum(cells.sizes) - cells.sizes]
+    row, code = row[most], code[most]
+    imposed = np.clip(flat[most] - usual[most], 0.0, waited_us_for_ranks(split)[row])
+    ranks, steps = group_by(split["rank"][row], code), group_by(split["rank"])
+    table = Table.build(
+        HoldupTurn,
+        rank=split["rank"][row],
+        step=split["step"][row],
+        stage=split["stage"][row],
+        cause=Texts(code.astype(np.int32), causes.names),
+        ranks=cells.sizes.astype(np.float64),
+        lost_us=flat[most],
+        usual_lost_us=usual[most],
+        imposed_us=imposed,
+        rank_imposed_us=ranks.sums(imposed)[ranks.of] / steps.sizes[steps.of[row]],
+    )
+    return table.take(imposed > 0)
+
+
+def waited_us_for_ranks(split: Table[Overlap]) -> Array:
+    """Per rank and step: by how much the others of its stage communicate longer, on average, in it or in the next.
+
+    What a host loses between two steps is counted to the earlier one; the others wait for it in the later one.
+    """
+    exposed = split["exposed_comm_us"]
+    longer = group_by(split["stage"], split["step"]).means_of_others(exposed) - exposed
+    order = np.lexsort((split["step"], split["rank"]))
+    following = np.full(len(split), np.nan)
+    same = np.diff(split["rank"][order]) == 0
+    following[order[:-1][same]] = longer[order[1:][same]]
+    return np.asarray(np.maximum(np.nan_to_num(np.fmax(longer, following)), 0.0))

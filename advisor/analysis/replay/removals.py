@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much sooner each step would end without some of its kernels.
+
+A kernel that goes away lets what follows begin earlier only as far as the host has launched it by then. So the rank is
+replayed, once with kernels that take no time but are launched as before, once without their launches too, and once with
+kernels that take no longer than the fastest quarter of their like; chains once more with one fused kernel each. Where
+kernels are slow in some steps, once with all of them as quick as in the others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from msgspec import Struct, structs
+
+from advisor.analysis.arrays.grouping import Groups, group_by, ratio, row_of_key
+from advisor.analysis.arrays.intervals import Spans, covered_ns, subtract, union, union_of_sets
+from advisor.analysis.fusion.chain_search import (
+    FoundChains,
+    chains_in_steps,
+    fused_us_of_chains,
+    pattern_of_chains,
+)
+from advisor.analysis.operators.like_kernels import TurnTakers
+from advisor.analysis.operators.operator_paces import slow_steps
+from advisor.analysis.operators.operators import (
+    StepKernels,
+    in_steps,
+    turn_takers,
+    typed_in_steps,
+)
+from advisor.analysis.replay import replay
+from advisor.analysis.replay.replayed_rank import PAUSE_NS, ReplayedRank, per_cell, replayed_rank, until_last_task
+from advisor.analysis.steps.completeness import lacks_kernel_rows
+from advisor.analysis.steps.device import COMM, DeviceTimeline, build_timeline
+from advisor.facts.chain_patterns import ChainPatterns
+from advisor.facts.derived import ChipLimit, Dispatch, Overlap, Removal
+from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
+from advisor.facts.table import Array, Table, Texts, values_at
+
+LEAST_SHARE = 0.005
+"""Operator types and chains that take less of the step are not asked for: no rule says a word of half a per cent."""
+
+
+class _Fused(Struct, frozen=True):
+    """What stays of the kernels of chains where one fused kernel takes the place of each chain."""
+
+    part: Array
+    """Per kernel: the part of its time that the fused one needs."""
+    launched: Array
+    """Per kernel: whether its launch becomes that of the fused one; one of each chain."""
+
+    def take(self, where: Array) -> _Fused:
+        return _Fused(self.part[where], self.launched[where])
+
+
+class _Sets(Struct, frozen=True):
+    """Sets of kernels, each of one rank, that are taken out one after another."""
+
+    kind: str
+    names: Texts
+    rank: Array
+    row: Array
+    """Rows of `DeviceTimeline.work`, and the set each belongs to."""
+    of: Array
+    slower_ns: Array
+    """Per such row: how much longer it took than the fastest quarter of its like, or than in a quick step; missing for
+    chains."""
+    steps: Array
+    """How many whole steps the rank of each has; 0 where none is."""
+    fused: _Fused | None = None
+    """Of chains."""
+
+
+def removals(
+    kernels: Table[Kernel],
+    links: Table[Dispatch],
+    *,
+    calls: Table[HostCall] | None,
+    collectives: Table[Collective] | None,
+    tasks: Table[DeviceTask] | None,
+    windows: Table[StepWindow] | None,
+    split: Table[Overlap] | None = None,
+    limits: Table[ChipLimit] | None = None,
+    patterns: ChainPatterns,
+) -> Table[Removal]:
+    """One row per rank and operator type that takes time worth a word, one per rank and kind of fusible chain, and one
+    per rank with slow steps."""
+    device = build_timeline(kernels, collectives, tasks, windows)
+    # as others have it: rows of kernels are the same in both
+    without_tasks = build_timeline(kernels, collectives, None, windows)
+    calls = Table.empty(HostCall) if calls is None else calls
+    every = in_steps(without_tasks, kernels, split)
+    chains = chains_in_steps(kernels, collectives, windows, split, patterns)
+    alike = turn_takers(without_tasks, kernels, split, typed=False)
+    sets = [
+        _of_types(every, alike),
+        _of_chains(
+            every, chains, pattern_of_chains(chains, patterns), fused_us_of_chains(chains, patterns, every, limits)
+        ),
+        _of_slow_steps(without_tasks, kernels, split),
+    ]
+    whole = ~lacks_kernel_rows(split, device.cells.rank, device.cells.step)
+    found = []
+    for rank in np.unique(links["rank"]).tolist():
+        seen = replayed_rank(rank, device, links, calls, windows=windows)
+        plain = _gain_of_whole_steps(seen, seen.replayed.plain, whole)
+        seen = _passing_sooner(seen)
+        found += [_of_rank(seen, one, whole, plain) for one in sets]
+        found.append(_of_communication(seen, device.work.kind[seen.row] == COMM, whole, plain))
+    return Table.concat(Removal, found)
+
+
+def _of_types(every: StepKernels, alike: TurnTakers) -> _Sets:
+    """The kernels of each operator type that takes enough of the step."""
+    types = every.table.texts("op_type")
+    groups = group_by(every.table["rank"], types)
+    first = groups.first
+    share = groups.sums(every.duration_us) / every.steps[first] / every.step_us[first]
+    large = (share >= LEAST_SHARE) & (types.codes[first] >= 0)
+    slower = alike.slower_us(every.duration_us) * 1e3
+    return _sets_of_kernels("operator", types, every, (groups, np.arange(len(groups.of)), slower), large)
+
+
+def _of_chains(every: StepKernels, chains: FoundChains, pattern: Texts, fused_us: Array) -> _Sets:
+    """The kernels of the chains of each pattern; per chain its pattern, and what the fused operator needs."""
+    row, names = chains.row, pattern.take(chains.chain)
+    groups = group_by(every.table["rank"][row], names)
+    share = groups.sums(every.duration_us[row]) / (every.steps * every.step_us)[row[groups.first]]
+    members = groups, row, np.full(len(row), np.nan)
+    kept = share >= LEAST_SHARE
+    sets = _sets_of_kernels("chain", names, every, members, kept)
+    return structs.replace(sets, fused=_fused_kernels(every, chains, fused_us).take(kept[groups.of]))
+
+
+def _of_slow_steps(device: DeviceTimeline, kernels: Table[Kernel], split: Table[Overlap] | None) -> _Sets:
+    """The kernels of each rank that take longer in its slow steps, where that makes enough of a step."""
+    every, found = typed_in_steps(device, kernels, split), slow_steps(device, kernels, split)
+    row, excess = found.row[found.excess_us > 0], found.excess_us[found.excess_us > 0]
+    groups = group_by(every.table["rank"][row])
+    share = groups.sums(excess) / (every.steps * every.step_us)[row[groups.first]]
+    none = Texts.constant(None, len(row))
+    return _sets_of_kernels("pace", none, every, (groups, row, excess * 1e3), share >= LEAST_SHARE)
+
+
+def _fused_kernels(every: StepKernels, chains: FoundChains, fused_us: Array) -> _Fused:
+    total = np.bincount(chains.chain, every.duration_us[chains.row], len(chains.size))
+    part = ratio(fused_us, total)[chains.chain]
+    launched = np.zeros(len(chains.row), bool)
+    launched[chains.begin] = True
+    return _Fused(part, launched)
+
+
+def _sets_of_kernels(
+    kind: str, names: Texts, every: StepKernels, members: tuple[Groups, Array, Array], kept: Array
+) -> _Sets:
+    groups, row, slower_ns = members
+    of = (np.cumsum(kept) - 1)[groups.of]
+    chosen = kept[groups.of]
+    first = groups.first[kept]
+    steps = np.where(every.whole, every.steps, 0)[row[first]]
+    rank = every.table["rank"][row[first]]
+    return _Sets(kind, names.take(first), rank, every.row[row[chosen]], of[chosen], slower_ns[chosen], steps)
+
+
+def _of_rank(seen: ReplayedRank, sets: _Sets, whole: Array, plain: float) -> Table[Removal]:
+    own = np.flatnonzero((sets.rank == seen.rank) & (sets.steps > 0))
+    instant, removed, steady, fused = (np.zeros(len(own)) for _ in range(4))
+    place = np.full(int(max(seen.row.max(initial=-1), sets.row.max(initial=-1))) + 1, len(seen.row))
+    place[seen.row] = np.arange(len(seen.row))
+    for number, one in enumerate(own.tolist()):
+        members = np.flatnonzero(sets.of == one)
+        at = place[sets.row[members]]
+        slower = np.zeros(len(seen.row) + 1)  # the last stands for what was not replayed, and for the end
+        taken = np.zeros(len(slower), bool)
+        taken[at] = True
+        slower[at] = sets.slower_ns[members]
+        taken[-1] = False
+        spared = spared_time(seen.replayed.work, taken)
+        instant[number] = _gain_of_device(seen, spared, whole, plain)
+        removed[number] = _gain_with_relief(seen, without_launches(seen, taken, spared), whole) - plain
+        steady[number] = (
+            np.nan if np.isnan(slower).any() else _gain_of_device(seen, _at_most(spared, slower), whole, plain)
+        )
+        if sets.fused is None:
+            fused[number] = np.nan
+        else:
+            relief = _with_fused_kernels(seen, sets.fused.take(members), at, taken, spared)
+            fused[number] = _gain_with_relief(seen, relief, whole) - plain
+    steps = sets.steps[own]
+    return Table.build(
+        Removal,
+        rank=seen.rank,
+        kind=sets.kind,
+        name=sets.names.take(own),
+        instant_us=instant / steps / 1e3,
+        removed_us=np.maximum(removed, instant) / steps / 1e3,
+        steady_us=steady / steps / 1e3,
+        fused_us=np.maximum(fused, 0) / steps / 1e3,
+    )
+
+
+def _of_communication(seen: ReplayedRank, collective: Array, whole: Array, plain: float) -> Table[Removal]:
+    """All collectives of a rank, as if none took any time; no row where it has none or no whole step.
+
+    `collective` is per task of the replay but the last.
+    """
+    work, beside = seen.replayed.work, seen.replayed.beside
+    steps = int(whole[seen.own].sum())
+    alone = spared_time(work, np.append(collective, False)), spared_time(beside, np.ones(len(beside.start), bool))
+    if not steps or not any(spared.alone.any() for spared in alone):
+        return Table.empty(Removal)
+    relief = structs.replace(replay.Relief.of_device(alone[0]), beside=alone[1])
+    gain = max(_gain_with_relief(seen, relief, whole) - plain, 0) / steps / 1e3
+    return Table.build(
+        Removal,
+        rank=[seen.rank],
+        kind="communication",
+        name=Texts.constant(None, 1),
+        instant_us=gain,
+        removed_us=gain,
+        steady_us=np.nan,
+        fused_us=np.nan,
+    )
+
+
+def gains_without_communication(rank: Array, without: Table[Removal] | None) -> Array:
+    """Per rank: how much sooner its step would end if communication took no time; missing without launches."""
+    if without is None:
+        return np.full(len(rank), np.nan)
+    own = without.take(without.texts("kind").isin(["communication"]))
+    return values_at(own["instant_us"], row_of_key(own["rank"], rank), np.nan)
+
+
+def _passing_sooner(seen: ReplayedRank) -> ReplayedRank:
+    """The same rank, whose host also waits for events of earlier work only as long as the device takes for that."""
+    if not len(seen.passing_waits):
+        return seen
+    blocked = seen.replayed.blocked or replay.BlockedLaunches(Spans.none(), Spans.none())
+    main = union_of_sets([blocked.main, seen.passing_waits])
+    waiting = structs.replace(seen.replayed, blocked=structs.replace(blocked, main=main))
+    return structs.replace(seen, replayed=waiting)
+
+
+def _with_fused_kernels(
+    seen: ReplayedRank, fused: _Fused, at: Array, taken: Array, spared: replay.SparedTime
+) -> replay.Relief:
+    """One kernel in place of each chain: launched as the first of them, as long as the part of their time it needs."""
+    part, gone = np.ones(len(taken)), taken.copy()
+    part[at] = fused.part
+    gone[at[fused.launched]] = False
+    less = replay.SparedTime(*((one * (1 - part)).astype(np.int64) for one in (spared.alone, spared.under)))
+    return without_launches(seen, gone, less)
+
+
+def _gain_of_device(seen: ReplayedRank, spared: replay.SparedTime, whole: Array, plain: float) -> float:
+    """The same for tasks that each take so much less time, beyond what a replay that changes nothing gives."""
+    return _gain_with_relief(seen, replay.Relief.of_device(spared), whole) - plain if spared.alone.any() else 0.0
+
+
+def _gain_with_relief(seen: ReplayedRank, relief: replay.Relief, whole: Array) -> float:
+    gain = replay.gains_by_task(seen.replayed, relief, waits=seen.replayed.waits)
+    return _gain_of_whole_steps(seen, gain, whole, None if relief.device is None else relief.device.alone)
+
+
+def _gain_of_whole_steps(seen: ReplayedRank, gain: Array, whole: Array, spared: Array | None = None) -> float:
+    """How much sooner the whole steps end, ns together; the last one with its last task, as its time is counted."""
+    return float(per_cell(seen, until_last_task(gain), spared=spared)[whole[seen.own]].sum())
+
+
+def spared_time(work: replay.ReplayedWork, taken: Array) -> replay.SparedTime:
+    """Per task, ns: for how long a taken one was all that the device did, tasks that are taken too aside.
+
+    What begins and ends beside another task holds nothing up and does not count.
+    """
+    reach = np.append(work.start[:1], work.reach[:-1])
+    begin = np.maximum(work.start, reach)
+    end = np.maximum(work.end, begin)
+    other = ~taken & (work.end > reach)
+    others = union(work.start[other], work.end[other])
+    at = np.flatnonzero(taken)
+    alone, under = np.zeros((2, len(taken)), np.int64)
+    alone[at] = end[at] - begin[at] - covered_ns(others, begin[at], end[at])
+    start, until = work.start[at], np.minimum(begin, work.end)[at]
+    under[at] = until - start - covered_ns(others, start, until)
+    return replay.SparedTime(alone, under)
+
+
+def _at_most(spared: replay.SparedTime, most: Array) -> replay.SparedTime:
+    """The same with no more than so much of each task together."""
+    alone = np.where(spared.alone > 0, np.minimum(spared.alone, most), 0)
+    under = np.where(spared.under > 0, np.minimum(spared.under, most - alone), 0)
+    return replay.SparedTime(alone.astype(np.int64), under.astype(np.int64))
+
+
+def without_launches(seen: ReplayedRank, taken: Array, spared: replay.SparedTime) -> replay.Relief:
+    """Without these tasks, the usual pause before each, and the calls on either thread that launch nothing else."""
+    work, beside, queue = seen.replayed.work, seen.replayed.beside, seen.replayed.queue
+    known = work.queued < replay.UNBOUND
+    every = np.concatenate([work.entry[known], beside.entry[beside.queued < replay.UNBOUND]])
+    mine = work.entry[known & taken]
+    count = len(queue.start)
+    own, total = (np.bincount(entry[entry >= 0], minlength=count) for entry in (mine, every))
+    gone = (own > 0) & (own == total)
+    pause = np.where(taken, _launch_pauses(seen.replayed), 0)
+    return replay.Relief(
+        main=subtract(_operators_launching(seen, known & taken), seen.replayed.waits),
+        queue=union(queue.start[gone], queue.end[gone]),
+        device=structs.replace(spared, alone=spared.alone + pause),
+    )
+
+
+def _launch_pauses(rank: replay.ReplayInput) -> Array:
+    """Per task, ns: the pause that comes with launching it. A longer one than that of most tasks which the device had
+    long been given has a further cause, which stays."""
+    held = rank.held
+    in_turn = held[(held > 0) & (rank.slack == 0)]
+    usual = int(np.median(in_turn)) if len(in_turn) else 0
+    return np.where(held <= PAUSE_NS, held, np.minimum(held, usual))
+
+
+def _operators_launching(seen: ReplayedRank, taken: Array) -> Spans:
+    """When operators of the framework ran that launched these tasks and no other."""
+    operators, launched = seen.launching_operators
+    own = operators.moments_in(seen.replayed.cut.work.put[taken])
+    return operators.take(own == launched).spans

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long the operations of each kernel would take at the peak of the chip, from which shares of it are summed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from msgspec import Struct
+
+from advisor.analysis.arrays.grouping import group_by, ratio, row_of_key
+from advisor.analysis.rooflines.families import MULTIPLYING, families_of
+from advisor.analysis.rooflines.marked_attention import marked_flops
+from advisor.analysis.rooflines.operator_work import TOLD_BY, work_of_kernel
+from advisor.analysis.rooflines.precision import peak_dtype
+from advisor.analysis.rooflines.rooflines import TOLERATED, peaks_of_rows
+from advisor.facts.derived import AttentionCall, ChipLimit
+from advisor.facts.observed import Kernel
+from advisor.facts.table import Array, Table
+
+_ALIKE = (*TOLD_BY, "hf32", "core")
+_ROUNDED = {"YES": 1.0, "NO": 0.0}
+"""By what a kernel says of HF32: the part of it that may be rounded."""
+
+
+class KernelPeaks(Struct, frozen=True):
+    """Per kernel, µs."""
+
+    peak_us: Array
+    """What its operations take at the peak; 0 where they are not known, or it does not multiply."""
+    known_us: Array
+    """Its duration where they are known; else 0."""
+    unknown_us: Array
+    """Its duration where it multiplies and they are not known; else 0."""
+
+    def sums(self, add_up: Callable[[Array], Array]) -> tuple[Array, Array, Array]:
+        """All three, added up by group."""
+        return add_up(self.peak_us), add_up(self.known_us), add_up(self.unknown_us)
+
+
+def share_of_peak(sums: tuple[Array, Array, Array], whole: Array | None = None) -> Array:
+    """Per group, from the sums of its kernels: the part of the peak used in a time, else while they multiply.
+
+    Missing where nothing multiplies, or too little is known of what does.
+    """
+    peak, known, unknown = sums
+    told = (known > 0) & (unknown <= TOLERATED * (known + unknown))
+    return np.where(told, ratio(peak, known if whole is None else whole), np.nan)
+
+
+def peaks_of_kernels(
+    kernels: Table[Kernel], limits: Table[ChipLimit] | None, attention: Table[AttentionCall] | None
+) -> KernelPeaks:
+    """What is known of each kernel; worked out once for the same tables."""
+    return kernels.once(_peaks_of_kernels, limits, attention)
+
+
+def _peaks_of_kernels(
+    kernels: Table[Kernel], limits: Table[ChipLimit] | None, attention: Table[AttentionCall] | None
+) -> KernelPeaks:
+    groups = group_by(kernels["rank"], *(kernels.texts(name) for name in _ALIKE))
+    distinct = kernels.take(groups.first)
+    multiplies = families_of(distinct.texts("op_type"), distinct.texts("core")).isin(MULTIPLYING)
+    flops, per_us = np.zeros(len(groups)), np.full(len(groups), np.nan)
+    rows = np.flatnonzero(multiplies)
+    flops[rows], per_us[rows] = _flops_and_peaks(distinct.take(rows), limits)
+    each = flops[groups.of]
+    each = np.where(np.isnan(each), marked_flops(kernels, attention), each)
+    us, peak = np.nan_to_num(kernels["duration_us"]), ratio(each, per_us[groups.of])
+    counted = multiplies[groups.of] & (us > 0)
+    known = counted & ~np.isnan(peak)
+    return KernelPeaks(np.where(known, peak, 0.0), np.where(known, us, 0.0), np.where(counted & ~known, us, 0.0))
+
+
+def _flops_and_peaks(kernels: Table[Kernel], limits: Table[ChipLimit] | None) -> tuple[Array, Array]:
+    """Per kernel: its operations by its shapes, and those that the chip can do in a µs; NaN where not known."""
+    columns = zip(*(kernels.texts(name).values() for name in _ALIKE), strict=True)
+    works = [(op_type or "", work_of_kernel(op_type or "", *told), hf32) for op_type, *told, hf32, _ in columns]
+    flops = np.array([work.flops for _, work, _ in works], float)
+    if limits is None:
+        return flops, np.full(len(kernels), np.nan)
+    dtypes = [peak_dtype(op_type, work.dtype, _ROUNDED.get(hf32 or "", np.nan)) for op_type, work, hf32 in works]
+    return flops, peaks_of_rows(limits, row_of_key(limits["rank"], kernels["rank"]), dtypes) * 1e6

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The waits with which a step ends: a job reads its loss, an engine the tokens it made, and neither is a fault."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.analysis.arrays.intervals import Spans
+from advisor.analysis.steps.cells import Cells
+from advisor.facts.derived import EngineBorder
+from advisor.facts.observed import HostCall
+from advisor.facts.table import Array, Table
+
+NO_BORDERS = np.empty(0, np.int64)
+
+
+def engine_borders_of(rank: int, borders: Table[EngineBorder] | None) -> Array:
+    """When the steps of a serving engine on one rank begin, in order of time, ns; empty where none are known."""
+    return NO_BORDERS if borders is None else np.sort(borders["start_ns"][borders["rank"] == rank])
+
+
+def rounds_of_calls(calls: Table[HostCall], rank: int) -> Array:
+    """When a program whose steps nothing marks begins another round, in order of time, ns: as it asks a loader for
+    data, else as it replays a graph; empty where it does neither.
+
+    Each of several micro-batches, or parts of a model captured apart, is such a round as well.
+    """
+    own, kinds = calls["rank"] == rank, calls.texts("kind")
+    begins = (np.sort(calls["start_ns"][own & kinds.isin([kind])]) for kind in ("data_loader", "graph"))
+    return next((moments for moments in begins if len(moments)), NO_BORDERS)
+
+
+def last_waits_of_steps(waits: Spans, rank: int, cells: Cells, engine_ns: Array) -> Spans:
+    """Of the waits of one rank, in order of time, the last of each step, and those outside of every step.
+
+    Steps of a serving engine, or rounds of a program without steps, which begin at `engine_ns`, end with a wait too.
+    """
+    cell = cells.on_host(np.full(len(waits), rank), waits.end - 1)
+    turn = np.searchsorted(engine_ns, waits.end)
+    ends = np.append((cell[1:] != cell[:-1]) | (turn[1:] != turn[:-1]), True)[: len(cell)]
+    last = ends | (cell < 0)
+    return Spans(waits.start[last], waits.end[last])

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether all was recorded."""
+
+from typing import Annotated
+
+from advisor.facts.base import Count, Fact, Key, Rank, Step, Us
+
+
+class Witness(Fact):
+    """One sum that the profiler wrote next to the events, and what the events themselves add up to.
+
+    Ranks whose list of kernels is known to lack rows have none: there the sums are believed.
+    """
+
+    table = "witnesses"
+    observed = False
+    of_all_steps = True
+
+    rank: Rank
+    witness: Annotated[
+        str,
+        Key(
+            "`overlap_analysis` (the lane of the timeline, or the table of that name), `step_trace_time` "
+            "(StepTraceTime) or `op_statistic`."
+        ),
+    ]
+    part: Annotated[str, Key("`compute` or `exposed_comm`.")]
+    said_us: Annotated[float, Us("As the profiler summed it up: over the steps, or over the whole capture.")]
+    found_us: Annotated[
+        float, Us("The same time of kernels and collectives; for `op_statistic` their durations added up.")
+    ]
+    whole_us: Annotated[float, Us("All the time the witness speaks of.")]
+
+
+class RankCoverage(Fact):
+    """How much of one table of a rank is there, by another table of it that needs its rows.
+
+    Whole captures have all of it. A table that no other needs rows of has no row here: what is gone of it is not known.
+    One row is of the whole recording, without a step; each step that lacks some has one more.
+    """
+
+    table = "rank_coverage"
+    observed = False
+    of_all_steps = True
+
+    rank: Rank
+    step: Step
+    of: Annotated[
+        str,
+        Key(
+            "Table that is looked at: `launches`, `host_calls`, `device_tasks`, `kernels`, `collectives`, `transfers`, "
+            "`api_totals`, `step_windows` or `step_times`."
+        ),
+    ]
+    by: Annotated[str, Key("Table whose rows each need one of it, or that counted them.")]
+    needed: Annotated[float, Count("Rows of the other table that need a row in this one.")]
+    found: Annotated[float, Count("Of these, rows whose counterpart is there.")]
+    hole: Annotated[
+        float,
+        Count(
+            "Longest run in time of rows without a counterpart between two that have one; missing where only "
+            "numbers are compared."
+        ),
+    ]
+    file: Annotated[str, Key("File that holds the table, or table of the database.")]
+
+
+class Coverage(Fact):
+    """How much of one table of a rank is there, by other tables of it, and by the calls that other ranks recorded.
+
+    One row is of the whole recording, without a step; each step that lacks some has one more.
+    """
+
+    table = "coverage"
+    observed = False
+    across_ranks = True
+
+    rank: Rank
+    step: Step
+    of: Annotated[str, Key("Table that is looked at, as in `rank_coverage`.")]
+    by: Annotated[
+        str, Key("Table whose rows each need one of it; `collectives` by `collectives` are those of other members.")
+    ]
+    needed: Annotated[float, Count("Rows of the other table that need a row in this one.")]
+    found: Annotated[float, Count("Of these, rows whose counterpart is there.")]
+    hole: Annotated[
+        float,
+        Count(
+            "Longest run in time of rows without a counterpart between two that have one; missing where only "
+            "numbers are compared."
+        ),
+    ]
+    file: Annotated[str, Key("File that holds the table, or table of the database.")]

@@ -8,6 +8,8 @@ PyTorch on GPUs: <https://docs.pytorch.org/docs/stable/profiler.html>. ATB: the 
 vLLM: <https://docs.vllm.ai/projects/ascend/en/latest/developer_guide/performance_and_debug/service_profiling_guide.html>.
 SGLang: <https://docs.sglang.io/docs/developer_guide/benchmark_and_profiling>. Servers are told so from outside, while
 they run: they switch their profiler on themselves, and none of their loops is anybody's own.
+verl: <https://ascend.github.io/docs/sources/verl/ascend_profiling_en.html>. Its configuration starts and stops the
+profiler for whole steps of its trainer.
 """
 
 from __future__ import annotations
@@ -99,6 +101,21 @@ OPTIONS: Mapping[Recorder, Mapping[Switch, str]] = {
         "shapes": '"record_shapes": true',
         "stack": '"with_stack": true',
     },
+    "verl": {
+        "device": "contents=[npu]",
+        "host": "contents=[cpu]",
+        "level1": "level=level1",
+        "shapes": "contents=[shapes]",
+        "memory": "contents=[memory]",
+        "stack": "contents=[stack]",
+    },
+    "verl-gpu": {
+        "device": "contents=[cuda]",
+        "host": "contents=[cpu]",
+        "shapes": "contents=[shapes]",
+        "memory": "contents=[memory]",
+        "stack": "contents=[stack]",
+    },
     "torch.profiler": {
         "device": "ProfilerActivity.CUDA",
         "host": "ProfilerActivity.CPU",
@@ -121,6 +138,10 @@ _ALL_RANKS = _t(
 _WAITING = _t(
     "Record while requests are waiting all the time: an engine without requests idles too. Few steps are enough.",
     "请在始终有请求等待时采集：没有请求时引擎本就空闲；采集少量 step 即可。",
+)
+_OF_ROLES = _t(
+    "Add these to your own command; other roles, such as the reference and the critic, have a `profiler` of their own.",
+    "将这些参数加到自己的启动命令中；reference、critic 等其他角色各有自己的 `profiler` 配置。",
 )
 CARE: Mapping[Recorder, tuple[tuple[Switch | Literal[""], Text], ...]] = {
     "torch_npu": (("", _ALL_RANKS), ("memory", _SLOWER)),
@@ -159,12 +180,14 @@ CARE: Mapping[Recorder, tuple[tuple[Switch | Literal[""], Text], ...]] = {
         ("memory", _SLOWER),
     ),
     "sglang": (("", _WAITING), ("stack", _SLOWER)),
+    "verl": (("", _OF_ROLES), ("memory", _SLOWER)),
+    "verl-gpu": (("", _OF_ROLES), ("memory", _SLOWER)),
     "torch.profiler": (("", _ALL_RANKS), ("memory", _SLOWER)),
 }
 """What to bear in mind, where a switch is on or always."""
 
 
-IN_SHELL: Collection[Recorder] = ("msprof", "atb", "vllm", "sglang")
+IN_SHELL: Collection[Recorder] = ("msprof", "atb", "vllm", "sglang", "verl", "verl-gpu")
 """Those that are told by a command."""
 
 
@@ -180,6 +203,10 @@ def write_code(recorder: Recorder, on: Collection[Switch], *, level2: bool = Fal
             lines = _vllm_commands(on)
         case "sglang":
             lines = _sglang_commands(on)
+        case "verl":
+            lines = _verl_command(on, tool="npu", device="npu", level=level)
+        case "verl-gpu":
+            lines = _verl_command(on, tool="torch", device="cuda")
         case _:
             lines = _python_code(recorder, on, level)
     code = "\n".join(lines)
@@ -260,6 +287,22 @@ def _sglang_commands(on: Collection[Switch]) -> Iterator[str]:
     yield "# in another shell, while requests are served:"
     yield "curl -X POST http://localhost:30000/start_profile -H 'Content-Type: application/json' \\"
     yield f"""    -d '{{"num_steps": {ENGINE_STEPS}, "activities": ["CPU", "GPU"], {options}}}'"""
+
+
+def _verl_command(on: Collection[Switch], *, tool: str, device: str, level: str = "") -> Iterator[str]:
+    contents = [device, "cpu", *(switch for switch in ("shapes", "memory", "stack") if switch in on)]
+    role = "actor_rollout_ref.actor.profiler"
+    given = [
+        "python3 -m verl.trainer.main_ppo",
+        f"global_profiler.tool={tool}",
+        '"global_profiler.steps=[2]"',
+        "global_profiler.save_path=./prof",
+        f"{role}.enable=True",
+        f"{role}.all_ranks=True",
+        *([f"{role}.tool_config.{tool}.level={level.lower()}"] if level else []),
+        f'"{role}.tool_config.{tool}.contents=[{",".join(contents)}]"',
+    ]
+    yield " \\\n    ".join(given)
 
 
 _OF_SGLANG: Mapping[str, Switch] = {"with_stack": "stack", "record_shapes": "shapes"}

@@ -128,6 +128,8 @@ def recorder_of_run(run: Run) -> Recorder:
         return "msprof"
     if run.job.workload == "inference" and run.job.stack in _SERVERS:
         return _SERVERS[run.job.stack]
+    if run.job.stack == "verl":
+        return "verl-gpu" if run.device_family == "gpu" else "verl"
     if run.device_family == "gpu":
         return "torch.profiler"
     if run.job.stack == "MindIE":

@@ -13,9 +13,9 @@ from advisor.model.findings import Outcome
 from advisor.model.run import Run
 from advisor.model.unread import Unread
 
-Recorder = Literal["torch_npu", "mindspore", "msprof", "atb", "vllm", "sglang", "torch.profiler"]
+Recorder = Literal["torch_npu", "mindspore", "msprof", "atb", "vllm", "sglang", "verl", "verl-gpu", "torch.profiler"]
 """What records: the Ascend PyTorch Profiler, that of MindSpore, msprof, the variables of ATB and MindIE, the
-profilers that vLLM and SGLang switch on themselves, and that of PyTorch itself for GPUs."""
+profilers that vLLM, SGLang and verl (on NPUs and on GPUs) switch on themselves, and that of PyTorch itself for GPUs."""
 Unused = Literal[
     "", "folder", "not looked into", "packed", "left aside", "of no use", "no part", "cannot be opened", "not listed"
 ]

@@ -82,6 +82,23 @@ def test_a_server_is_told_to_record_from_outside(recorder: Recorder) -> None:
     assert options["torch_profiler_record_shapes" if recorder == "vllm" else "record_shapes"] is False
 
 
+@pytest.mark.parametrize(
+    ("device", "recorder", "tool", "contents"),
+    [("NPU", "verl", "npu", "[npu,cpu,stack]"), ("GPU", "verl-gpu", "torch", "[cuda,cpu,stack]")],
+)
+def test_who_runs_verl_is_told_what_to_add_to_its_configuration(
+    device: str, recorder: Recorder, tool: str, contents: str
+) -> None:
+    job = JobKind.model_validate({"workload": "RL", "stack": "verl"})
+    run = run_with(level="Level1", activities=("CPU", device)).model_copy(update={"job": job})
+    assert recorder_of_run(run) == recorder
+    words = shlex.split(write_code(recorder, {"stack", "level1"}).replace("\\\n", " "))
+    told = dict(word.split("=", 1) for word in words if "=" in word)
+    assert told["global_profiler.tool"] == tool
+    assert told[f"actor_rollout_ref.actor.profiler.tool_config.{tool}.contents"] == contents
+    assert told.get("actor_rollout_ref.actor.profiler.tool_config.npu.level") == ("level1" if tool == "npu" else None)
+
+
 def test_every_recorder_has_words_for_what_it_can_be_told() -> None:
     assert OPTIONS.keys() == {*RECORDERS}
     assert RECORDS.keys() == {*SWITCHES}

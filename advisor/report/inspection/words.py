@@ -95,6 +95,8 @@ RECORDERS: Mapping[str, Text] = {
     "atb": _t("ATB-Models and MindIE", "ATB-Models 与 MindIE"),
     "vllm": _t("a vLLM server", "vLLM 服务"),
     "sglang": _t("an SGLang server", "SGLang 服务"),
+    "verl": _t("verl", "verl"),
+    "verl-gpu": _t("verl on GPUs", "verl（GPU）"),
     "torch.profiler": _t("the PyTorch profiler on GPUs", "PyTorch profiler（GPU）"),
 }
 

@@ -379,7 +379,7 @@ _READERS: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = {
         (
             "npu",
             re.compile(
-                r"https?://(?:[\w.-]+\.)?(?:hiascend\.com|gitcode\.com/ascend|support\.huaweicloud\.com"
+                r"https?://(?:[\w.-]+\.)?(?:hiascend\.com|ascend\.github\.io|gitcode\.com/ascend|support\.huaweicloud\.com"
                 r"|vllm\.ai/projects/(?:vllm-)?ascend[\w-]*)/",
                 re.I,
             ),

@@ -80,24 +80,23 @@ def captures_chosen(notes: Sequence[str], language: Language) -> Prose:
     where it was all."""
     told = dict(note.partition("=")[::2] for note in notes[:_MOST_NOTES])
     several = "one_of_processes" if "at_once_captures" in told else "one_of_several"
-    count = told.get("unparsed_captures", "")
     said = (
         _sentence_of_names(several, "chosen", told, language),
         parse_prose(_sentence_of_count("not_read", told.get("other_captures", ""), language)),
-        parse_prose(_sentence_of_count("not_parsed", count, language)),
-        _sentence_of_names("not_parsed_names", "unparsed_names", told, language, count=int(count or 0)),
+        parse_prose(_sentence_of_count("not_parsed", told.get("unparsed_captures", ""), language)),
+        _sentence_of_names("not_parsed_names", "unparsed_names", told, language),
     )
     return join_prose(BETWEEN_SENTENCES[language], filter(None, said))
 
 
-def _sentence_of_names(name: str, note: str, told: Mapping[str, str], language: Language, **counts: int) -> Prose:
+def _sentence_of_names(name: str, note: str, told: Mapping[str, str], language: Language) -> Prose:
     """The sentence with the first of the names that a note tells, where it does."""
     if not told.get(note):
         return ()
     names = told[note].split(", ")
     more = ", …" if len(names) > _MOST_NAMES else ""
     shown = TextPiece(clean_line(", ".join(names[:_MOST_NAMES])) + more, code=True)
-    return parse_prose(say(name, language, **counts), {note: shown})
+    return parse_prose(say(name, language, count=len(names)), {note: shown})
 
 
 def _sentence_of_count(name: str, count: str, language: Language) -> str:

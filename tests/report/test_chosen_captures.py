@@ -115,6 +115,12 @@ def test_a_rank_number_that_several_processes_have_is_not_called_a_rank_captured
     assert "more than one capture" not in text
 
 
+@pytest.mark.parametrize("count", ["many", "-1", "1.5", ""])
+def test_a_note_of_a_saved_diagnosis_that_holds_no_number_says_nothing(count: str) -> None:
+    run = Run(name="prof", notes=(f"unparsed_captures={count}",))
+    assert "not parsed" not in _printed(diagnosis_summary(Diagnosis(version="1", run=run), "en"))
+
+
 @pytest.mark.parametrize(("count", "told"), [(1, "1 capture here is not"), (3, "3 captures here are not")])
 @pytest.mark.parametrize("others", [(), NOTES], ids=["alone", "beside a choice"])
 def test_captures_that_nobody_parsed_are_told_with_what_parses_them(

@@ -141,6 +141,15 @@ def test_captures_of_one_rank_number_that_were_recorded_at_the_same_time_are_tol
     assert ("at_once_captures=1" in run.notes) == bool(at_once)
 
 
+def test_a_copy_of_a_capture_is_no_process_that_recorded_at_the_same_time(tmp_path: Path) -> None:
+    for place in ("prof", "backup"):
+        folder = tmp_path / place / "h_7_20250101000000000_ascend_pt"
+        make(folder, rank=0, step=1, end_ns=1_000 * SECOND, took_ns=10 * SECOND)
+    _, (source,) = open_input(tmp_path)
+    row = source.read(RankCapture).rows()[0]
+    assert (row["other_captures"], row["at_once_captures"]) == (1, 0)
+
+
 def test_without_a_time_in_the_name_the_end_of_recording_decides(tmp_path: Path) -> None:
     make(tmp_path / "a_ascend_pt", step=9, end_ns=2_000)
     make(tmp_path / "z_ascend_pt", step=8, end_ns=1_000)

@@ -222,19 +222,30 @@ def _one_per_rank(folders: list[Folder]) -> tuple[list[Folder], int]:
 
 
 def _newest_of(rivals: Sequence[Folder]) -> Folder:
-    newest = max(rivals, key=_age_key)
-    span = _recorded_span(newest)
-    others = [_recorded_span(folder) for folder in rivals if folder is not newest]
-    at_once = sum(_are_at_once(span, other) for other in others)
-    return replace(newest, other_captures=len(others), at_once_captures=at_once)
+    """The newest of several captures of a rank, and how many others there are."""
+    recordings = [_Recording(folder, *_recorded_span(folder)) for folder in rivals]
+    newest = max(recordings, key=_age_key)
+    at_once = sum(_are_at_once(newest, one) for one in recordings if one is not newest)
+    return replace(newest.folder, other_captures=len(rivals) - 1, at_once_captures=at_once)
 
 
-def _are_at_once(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Whether two recordings share more than half of the shorter one, hence are of different processes."""
-    if not (all(one) and all(other)):
+class _Recording(NamedTuple):
+    """A capture, and from when to when was recorded, ns since the epoch; 0 for what is not known."""
+
+    folder: Folder
+    began_ns: int
+    ended_ns: int
+
+
+def _are_at_once(one: _Recording, other: _Recording) -> bool:
+    """Whether two processes recorded at one time, as where they share more than half of the shorter recording; the same
+    recording of one process is a copy."""
+    if not all((*one[1:], *other[1:])):
         return False
-    shared = min(one[1], other[1]) - max(one[0], other[0])
-    return shared > min(one[1] - one[0], other[1] - other[0]) / 2
+    if (one[1:], _worker_name(one.folder)) == (other[1:], _worker_name(other.folder)):
+        return False
+    shared = min(one.ended_ns, other.ended_ns) - max(one.began_ns, other.began_ns)
+    return shared > min(one.ended_ns - one.began_ns, other.ended_ns - other.began_ns) / 2
 
 
 def _of_newest_moment(folders: Sequence[Folder]) -> list[Folder]:
@@ -335,13 +346,12 @@ def _worker_name(folder: Folder) -> str:
     return folder.root.name[: stamp.start()] if stamp else ""
 
 
-def _age_key(folder: Folder) -> tuple[bool, str, int, str]:
+def _age_key(one: _Recording) -> tuple[bool, str, int, str]:
     """What orders captures of one rank: whether it tells what the device did, the time in the name, the end of
     recording, the name."""
-    stamp, ended_ns = _STAMP.search(folder.root.name), recorded_settings(folder).end_ns
-    folder.release()
+    stamp = _STAMP.search(one.folder.root.name)
     moment = (stamp[1] or stamp[2]).ljust(17, "0") if stamp else ""
-    return _tells_of_device(folder), moment, ended_ns, folder.name
+    return _tells_of_device(one.folder), moment, one.ended_ns, one.folder.name
 
 
 def _tells_of_device(folder: Folder) -> bool:

@@ -49,6 +49,12 @@ RECORDS: Mapping[Switch, Text] = {
     "data": _t("queues and operations of the data pipeline", "数据流水线的队列与各操作"),
 }
 
+_CONTENTS_OF_VERL: Mapping[Switch, str] = {
+    "host": "contents=[cpu]",
+    "shapes": "contents=[shapes]",
+    "memory": "contents=[memory]",
+    "stack": "contents=[stack]",
+}
 OPTIONS: Mapping[Recorder, Mapping[Switch, str]] = {
     "torch_npu": {
         "device": "ProfilerActivity.NPU",
@@ -101,21 +107,8 @@ OPTIONS: Mapping[Recorder, Mapping[Switch, str]] = {
         "shapes": '"record_shapes": true',
         "stack": '"with_stack": true',
     },
-    "verl": {
-        "device": "contents=[npu]",
-        "host": "contents=[cpu]",
-        "level1": "level=level1",
-        "shapes": "contents=[shapes]",
-        "memory": "contents=[memory]",
-        "stack": "contents=[stack]",
-    },
-    "verl-gpu": {
-        "device": "contents=[cuda]",
-        "host": "contents=[cpu]",
-        "shapes": "contents=[shapes]",
-        "memory": "contents=[memory]",
-        "stack": "contents=[stack]",
-    },
+    "verl": {"device": "contents=[npu]", "level1": "level=level1", **_CONTENTS_OF_VERL},
+    "verl-gpu": {"device": "contents=[cuda]", **_CONTENTS_OF_VERL},
     "torch.profiler": {
         "device": "ProfilerActivity.CUDA",
         "host": "ProfilerActivity.CPU",

@@ -176,8 +176,8 @@ class Items:
         amounts = (metric.before, metric.after) if unit else (None, None)  # a rank or a link is no amount
         return WatchedValue(
             label=maker.label(metric.name, info),
-            before=self.before.measured(metric.before, metric.name, unit, metric.threshold),
-            after=maker.measured(metric.after, metric.name, unit, metric.threshold),
+            before=self.before.cell(metric.before, metric.name, unit),
+            after=maker.cell(metric.after, metric.name, unit),
             change=percent_change(*map(number_or_none, amounts)),
             threshold="" if metric.threshold is None else maker.number(metric.threshold, unit),
         )

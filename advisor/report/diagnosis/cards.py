@@ -438,16 +438,10 @@ class Maker:
         param = _held_against(item, info)
         return CardMeasure(
             label=self.label(item.name, info),
-            value=self.measured(item.value, item.name, unit, item.threshold),
+            value=self.cell(item.value, item.name, unit),
             threshold="" if item.threshold is None else self.number(item.threshold, unit),
             basis=self.basis(param) if param else (),
         )
-
-    def measured(self, value: Scalar, name: str, unit: str, threshold: float | None) -> Prose:
-        """A value beside what it is held against: there a share stays one beyond all, or the two read as unlike."""
-        if unit == "share" and threshold is not None and threshold <= _ALL and not isinstance(value, str):
-            return plain_prose(show_value(value, unit))
-        return self.cell(value, name, unit)
 
     def thresholds(self, info: RuleInfo, finding: Finding) -> tuple[CardMeasure, ...]:
         shown = {param.name for item in finding.evidence if (param := _held_against(item, info))}

@@ -40,7 +40,11 @@ def measure(command: Sequence[str], *, watch: bool = True, folder: Path | None =
     """
     began = time.perf_counter()
     read, write = os.pipe()
-    process = subprocess.Popen(command, stdout=write, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=folder)
+    # an installed program is compiled once; where this is set, each run of one that is not would compile it anew
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    process = subprocess.Popen(
+        command, stdout=write, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=folder, env=environment
+    )
     os.close(write)
     os.set_blocking(read, False)
     output, peak, largest, ended, usage = b"", 0, 0, 0, None

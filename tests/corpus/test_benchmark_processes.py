@@ -46,3 +46,12 @@ def test_the_best_of_runs_is_the_fastest(tmp_path: Path) -> None:
         f"import pathlib, time; p = pathlib.Path({str(marker)!r}); time.sleep(0 if p.exists() else 2); p.touch()"
     )
     assert best([sys.executable, "-c", slow_once], 2).seconds < 2
+
+
+def test_a_measured_command_keeps_what_it_compiled_whatever_the_environment_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    assert (
+        measure([sys.executable, "-c", "import sys; print(sys.dont_write_bytecode)"], watch=False).output == "False\n"
+    )

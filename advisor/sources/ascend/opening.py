@@ -46,6 +46,7 @@ from advisor.sources.family import Candidate, GroupMembers, Input
 from advisor.sources.files.heads import file_head
 from advisor.sources.listing import show_name, show_relative
 from advisor.sources.rank_names import rank_in_name, rank_of_folders
+from advisor.sources.rival_captures import RecordedSpan, count_at_once, notes_on_choice
 
 _STAMP = re.compile(r"_(\d{14,17})_ascend_(?:pt|ms)$|^PROF_\d+_(\d{14,17})_")
 _NUMBER_AT_END = re.compile(r"(?<!\d)(\d+)$")
@@ -87,7 +88,11 @@ def open_captures(candidates: Sequence[Candidate], given: Input) -> tuple[Run, l
             "world_source": job.source if job.ranks else "",
             "steps": tuple(sorted(steps)),
             "notes": (
-                *_notes_on_choice(folders, others),
+                *notes_on_choice(
+                    [folder.name for folder in folders if folder.other_captures],
+                    others,
+                    sum(folder.at_once_captures for folder in folders),
+                ),
                 *_notes_on_recorders(len(found) - len(spots)),
                 *(["ranks_by_order="] if numbered.by_order else []),
             ),
@@ -223,47 +228,34 @@ def _one_per_rank(folders: list[Folder]) -> tuple[list[Folder], int]:
 
 def _newest_of(rivals: Sequence[Folder]) -> Folder:
     """The newest of several captures of a rank, and how many others there are."""
-    recordings = [_Recording(folder, *_recorded_span(folder)) for folder in rivals]
+    recordings = [_Recording(folder, _recorded_span(folder)) for folder in rivals]
     newest = max(recordings, key=_age_key)
-    at_once = sum(_are_at_once(newest, one) for one in recordings if one is not newest)
+    at_once = count_at_once(newest.span, [one.span for one in recordings if one is not newest])
     return replace(newest.folder, other_captures=len(rivals) - 1, at_once_captures=at_once)
 
 
 class _Recording(NamedTuple):
-    """A capture, and from when to when was recorded, ns since the epoch; 0 for what is not known."""
+    """A capture, and when it was recorded."""
 
     folder: Folder
-    began_ns: int
-    ended_ns: int
-
-
-def _are_at_once(one: _Recording, other: _Recording) -> bool:
-    """Whether two processes recorded at one time, as where they share more than half of the shorter recording; the same
-    recording of one process is a copy."""
-    if not all((*one[1:], *other[1:])):
-        return False
-    if (one[1:], _worker_name(one.folder)) == (other[1:], _worker_name(other.folder)):
-        return False
-    shared = min(one.ended_ns, other.ended_ns) - max(one.began_ns, other.began_ns)
-    return shared > min(one.ended_ns - one.began_ns, other.ended_ns - other.began_ns) / 2
+    span: RecordedSpan
 
 
 def _of_newest_moment(folders: Sequence[Folder]) -> list[Folder]:
     """Those that were recorded with the newest of these; of the others it is known that they had ended before."""
     spans = [_recorded_span(folder) for folder in folders]
-    newest_ns = max(began for began, _ in spans)
+    newest_ns = max(span.began_ns for span in spans)
     return [
         folder
-        for folder, (_, ended) in zip(folders, spans, strict=True)
-        if not ended or not newest_ns or ended + CLOCKS_APART_NS >= newest_ns
+        for folder, span in zip(folders, spans, strict=True)
+        if not span.ended_ns or not newest_ns or span.ended_ns + CLOCKS_APART_NS >= newest_ns
     ]
 
 
-def _recorded_span(folder: Folder) -> tuple[int, int]:
-    """From when to when was recorded, ns since the epoch; 0 for what is not known."""
+def _recorded_span(folder: Folder) -> RecordedSpan:
     found = recorded_settings(folder)
     folder.release()
-    return found.start_ns, found.end_ns
+    return RecordedSpan(_worker_name(folder), found.start_ns, found.end_ns)
 
 
 def _with_recorded_rank(folder: Folder) -> Folder:
@@ -351,7 +343,7 @@ def _age_key(one: _Recording) -> tuple[bool, str, int, str]:
     recording, the name."""
     stamp = _STAMP.search(one.folder.root.name)
     moment = (stamp[1] or stamp[2]).ljust(17, "0") if stamp else ""
-    return _tells_of_device(one.folder), moment, one.ended_ns, one.folder.name
+    return _tells_of_device(one.folder), moment, one.span.ended_ns, one.folder.name
 
 
 def _tells_of_device(folder: Folder) -> bool:
@@ -511,14 +503,6 @@ def _framework_name(folders: Sequence[Folder], about: Sequence[Recorded]) -> str
     if any(spot.pytorch for spot in spots) or any(found.is_pytorch for found in about):
         return "PyTorch"
     return ""
-
-
-def _notes_on_choice(folders: Sequence[Folder], others: int) -> tuple[str, ...]:
-    """Which of several captures of a rank were chosen, as `key=value`."""
-    chosen = ", ".join(folder.name for folder in folders if folder.other_captures)
-    at_once = sum(folder.at_once_captures for folder in folders)
-    told = (f"other_captures={others}", f"chosen={chosen}", *([f"at_once_captures={at_once}"] if at_once else []))
-    return told if others else ()
 
 
 def _notes_on_recorders(left: int) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ def _capture_of_rank(trace: Trace) -> Table[RankCapture]:
         profile_memory=None if memory is None else int(memory),
         has_steps=int(bool(trace.header.steps)),
         other_captures=trace.other_captures,
+        at_once_captures=trace.at_once_captures,
     )
 
 

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from io import BufferedReader
 
+import numpy as np
 from msgspec import Struct
 
 from advisor.chips import name_chip_by_size
@@ -24,6 +26,7 @@ _ENDS_TRIED = 64
 _MARK = re.compile(rb'"ProfilerStep#(\d{1,18})"')
 _DEVICE = re.compile(rb'"device"\s*:\s*(\d{1,3})\s*[,}]')
 _PROCESS = re.compile(rb'"pid"\s*:\s*(\d{1,10})\s*[,}]')
+_MOMENT = re.compile(rb'"ts"\s*:\s*"?(\d{1,19}(?:\.\d{1,9})?)')
 _MUCH = 100
 """A device with less than the hundredth part of the work has no share in the job, but some context of it."""
 _LONGEST_MARK = 40
@@ -149,6 +152,21 @@ def read_header(file: BufferedReader) -> TraceHeader:
         used,
         _count_processes(file, used) if len(used) > 1 else 1,
     )
+
+
+def span_of_events(file: BufferedReader, base_ns: int) -> tuple[int, int]:
+    """From when to when the events of a trace begin, ns since the epoch, by all their times in µs since `base_ns`; two
+    zeros where none has one."""
+    first, last, end = math.inf, 0.0, b""
+    file.seek(0)
+    while part := file.read(_PART):
+        text = end + part
+        found = np.array(_MOMENT.findall(text), "S29").astype(float)
+        found = found[found > 0]  # entries that name processes and threads may stand at 0
+        if len(found):
+            first, last = min(first, found.min()), max(last, found.max())
+        end = text[-_LONGEST_MARK:]
+    return (0, 0) if not last else (base_ns + int(first * 1000), base_ns + int(last * 1000))
 
 
 def _common(seen: Counter[bytes]) -> set[int]:

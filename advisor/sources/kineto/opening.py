@@ -25,11 +25,12 @@ from advisor.sources.files.damage_notes import Notes, Odd
 from advisor.sources.files.packed import TraceFile, open_trace
 from advisor.sources.host_names import host_of_worker
 from advisor.sources.kineto.detect import WANTED, TracePath
-from advisor.sources.kineto.header import FOREIGN_DEVICES, TraceHeader, read_header
+from advisor.sources.kineto.header import FOREIGN_DEVICES, TraceHeader, read_header, span_of_events
 from advisor.sources.kineto.reading import EXPORT, Trace
 from advisor.sources.kineto.readings import READINGS
 from advisor.sources.listing import show_name, show_relative
 from advisor.sources.rank_names import rank_in_name, rank_of_folders
+from advisor.sources.rival_captures import RecordedSpan, count_at_once, notes_on_choice
 
 _GPU = "GPU"
 _EDGE = 4096
@@ -95,17 +96,18 @@ def open_traces(candidates: Sequence[Candidate], given: Input) -> tuple[Run, lis
     if not usable:
         raise _no_device_error(given.path, seen)
     _refuse_unnamed_among_ranks(usable, given.path)
-    chosen, others = _one_per_rank(usable)
+    by_rank = _newest_by_rank(usable)
+    chosen = {rank: rivals[0] for rank, rivals in by_rank.items()}
     _refuse_several_jobs([*chosen.values()], given.path)
     given = structs.replace(given, aside=(*given.aside, *_lost_traces(seen, chosen, given.path)))
     groups = next((found for one in chosen.values() if (found := one.header.groups())), {})
     sources = [
-        _open_trace_of_rank(rank, one, given, groups, first=place == 0, rivals=others[rank])
-        for place, (rank, one) in enumerate(chosen.items())
+        _open_trace_of_rank(rank, rivals, given, groups, first=place == 0)
+        for place, (rank, rivals) in enumerate(by_rank.items())
     ]
     if len(sources) == 1:
         sources = [sources[0].alone(given.jobs or os.cpu_count() or 1, given.progress, usable[0].opened)]
-    return _describe_run(given.path, sources, others), list[Source](sources)
+    return _describe_run(given.path, sources), list[Source](sources)
 
 
 def _look_at(file: Path, *, keep: bool) -> _Seen:
@@ -169,8 +171,8 @@ def _lost_traces(seen: Sequence[_Seen], chosen: Mapping[int, _Seen], path: Path)
             yield LeftAside(show_relative(one.file, base), Message("holds_no_device_work"))
 
 
-def _one_per_rank(seen: Sequence[_Seen]) -> tuple[dict[int, _Seen], dict[int, int]]:
-    """The newest trace of each rank, in order; and how many of it were left aside.
+def _newest_by_rank(seen: Sequence[_Seen]) -> dict[int, list[_Seen]]:
+    """The traces of each rank, in order of rank; of each the newest first.
 
     Traces that tell no rank are numbered in the order of the processes that wrote them, and of their devices.
     """
@@ -179,11 +181,24 @@ def _one_per_rank(seen: Sequence[_Seen]) -> tuple[dict[int, _Seen], dict[int, in
     for one in seen:
         told = one.recorded_rank
         by_rank[workers.index(one.worker) if told is None else told].append(one)
-    ordered = sorted(by_rank.items())
-    return (
-        {rank: max(rivals, key=lambda one: one.age_key) for rank, rivals in ordered},
-        {rank: len(rivals) - 1 for rank, rivals in ordered},
-    )
+    return {rank: sorted(rivals, key=lambda one: one.age_key, reverse=True) for rank, rivals in sorted(by_rank.items())}
+
+
+def _count_at_once(rivals: Sequence[_Seen]) -> int:
+    """How many other processes recorded at the same time as the first of these traces."""
+    if len({one.worker for one in rivals}) == 1:
+        return 0
+    span, *others = map(_recorded_span, rivals)
+    return count_at_once(span, others)
+
+
+def _recorded_span(one: _Seen) -> RecordedSpan:
+    trace = open_trace(one.file, Notes())  # what is damaged was noted as it was looked at
+    try:
+        with trace.open() as opened:
+            return RecordedSpan(_worker_name(one.file), *span_of_events(opened, one.header.base_ns))
+    finally:
+        trace.close()
 
 
 def _refuse_unnamed_among_ranks(seen: Sequence[_Seen], path: Path) -> None:
@@ -236,8 +251,9 @@ def _several_jobs_error(path: Path, one: _Seen, other: _Seen) -> InputError:
 
 
 def _open_trace_of_rank(
-    rank: int, one: _Seen, given: Input, groups: dict[str, GroupMembers], *, first: bool, rivals: int
+    rank: int, rivals: Sequence[_Seen], given: Input, groups: dict[str, GroupMembers], *, first: bool
 ) -> Trace:
+    one = rivals[0]
     base = given.path if given.path.is_dir() else given.path.parent
     return Trace(
         rank=rank,
@@ -249,16 +265,15 @@ def _open_trace_of_rank(
         groups=groups,
         carries_groups=first,
         aside=given.aside if first else (),
-        other_captures=rivals,
+        other_captures=len(rivals) - 1,
+        at_once_captures=_count_at_once(rivals),
         readings=READINGS,
         notes=one.notes,
     )
 
 
-def _describe_run(path: Path, traces: Sequence[Trace], others: dict[int, int]) -> Run:
-    left = sum(others.values())
+def _describe_run(path: Path, traces: Sequence[Trace]) -> Run:
     base = path if path.is_dir() else path.parent
-    chosen = ", ".join(show_relative(trace.path, base) for trace in traces if trace.other_captures)
     world = max(trace.header.world_size for trace in traces)
     chips = {trace.chip for trace in traces if trace.chip}
     return Run(
@@ -271,7 +286,11 @@ def _describe_run(path: Path, traces: Sequence[Trace], others: dict[int, int]) -
         steps=tuple(sorted({step for trace in traces for step in trace.header.steps})),
         parallel=Parallel(),
         captures=tuple(_describe_capture(trace) for trace in traces),
-        notes=(f"other_captures={left}", f"chosen={chosen}") if left else (),
+        notes=notes_on_choice(
+            [show_relative(trace.path, base) for trace in traces if trace.other_captures],
+            sum(trace.other_captures for trace in traces),
+            sum(trace.at_once_captures for trace in traces),
+        ),
     )
 
 

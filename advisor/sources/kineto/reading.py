@@ -142,6 +142,8 @@ class TraceDescription:
     """What of the whole input was left aside: one trace tells it, for all."""
     other_captures: int = 0
     """Further traces of the same rank that were left aside."""
+    at_once_captures: int = 0
+    """Those of them that another process recorded at the same time."""
 
     @property
     def paths(self) -> tuple[Path, ...]:

@@ -26,6 +26,7 @@ from advisor.sources.mindinsight.detect import WANTED, LegacyFile, LegacyFolder
 from advisor.sources.mindinsight.reading import EXPORT, LegacyRank
 from advisor.sources.mindinsight.readings import READINGS
 from advisor.sources.mindinsight.steps import counted_steps
+from advisor.sources.rival_captures import notes_on_choice
 
 _STAMP = re.compile(r"(\d{10,17})$")
 _MOST_RANKS = 1_000_000
@@ -181,11 +182,8 @@ def _describe_run(
 def _notes_on_choice(folders: Sequence[LegacyFolder], ranks: Sequence[LegacyRank], left: int) -> tuple[str, ...]:
     """What was left aside, and what of it, as `key=value`."""
     raw = sum(folder.raw for folder in folders)
-    chosen = ", ".join(dict.fromkeys(rank.name for rank in ranks))
-    return (
-        *((f"other_captures={left}", f"chosen={chosen}") if left else ()),
-        *([f"raw_beside={raw}"] if raw else []),
-    )
+    chosen = [*dict.fromkeys(rank.name for rank in ranks)]
+    return (*notes_on_choice(chosen, left, at_once=0), *([f"raw_beside={raw}"] if raw else []))
 
 
 def _no_measurement_error(path: Path, ranks: Sequence[LegacyRank]) -> InputError:

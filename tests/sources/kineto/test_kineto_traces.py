@@ -1001,3 +1001,25 @@ def test_work_that_cannot_be_told_to_be_of_a_step_is_that_of_the_window(lost: st
     )
     assert whole.times_of == "step" and run.times_of == "window"
     assert run.step_us > 1.5 * whole.step_us and run.step_count == 1
+
+
+@pytest.mark.parametrize(
+    ("other", "start_us", "at_once"),
+    [
+        ("b_2", 5000, 1),
+        ("b_2", 5900, 1),
+        ("b_2", 6500, 0),
+        ("b_2", 900_000, 0),
+        ("a_1", 5500, 0),
+        ("copy/a_1", 5000, 0),
+    ],
+)
+def test_traces_of_one_rank_number_that_were_recorded_at_the_same_time_are_told_as_such(
+    other: str, start_us: float, at_once: int, tmp_path: Path
+) -> None:
+    write(tmp_path / "a_1.1700000000009.pt.trace.json", trace(training(start_us=5000)))
+    write(tmp_path / f"{other}.1700000000001.pt.trace.json.gz", trace(training(start_us=start_us)))
+    run, (source,) = open_input(tmp_path)
+    row = source.read(RankCapture).rows()[0]
+    assert (row["other_captures"], row["at_once_captures"]) == (1, at_once)
+    assert ("at_once_captures=1" in run.notes) == bool(at_once)

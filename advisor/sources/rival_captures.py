@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several captures with one rank number, whatever the profiler: were they recorded at once, and what the run notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+
+class RecordedSpan(NamedTuple):
+    """Which process recorded a capture, and from when to when, ns since the epoch; 0 for what is not known."""
+
+    process: str
+    began_ns: int
+    ended_ns: int
+
+    @property
+    def _length_ns(self) -> int:
+        return self.ended_ns - self.began_ns
+
+
+def are_at_once(one: RecordedSpan, other: RecordedSpan) -> bool:
+    """Whether two processes recorded at one time, as where they share more than half of the shorter recording; the same
+    recording of one process is a copy."""
+    if one == other or not all((one.began_ns, one.ended_ns, other.began_ns, other.ended_ns)):
+        return False
+    shared = min(one.ended_ns, other.ended_ns) - max(one.began_ns, other.began_ns)
+    return shared > min(one._length_ns, other._length_ns) / 2
+
+
+def count_at_once(one: RecordedSpan, others: Iterable[RecordedSpan]) -> int:
+    """How many of these other captures were recorded at the same time as this one."""
+    return sum(are_at_once(one, other) for other in others)
+
+
+def notes_on_choice(chosen: Sequence[str], others: int, at_once: int) -> tuple[str, ...]:
+    """What a run says of captures that were chosen among several of their ranks, as `key=value`: their names, how many
+    others there are, and how many of those another process recorded at the same time."""
+    told = (
+        f"other_captures={others}",
+        f"chosen={', '.join(chosen)}",
+        *([f"at_once_captures={at_once}"] if at_once else []),
+    )
+    return told if others else ()

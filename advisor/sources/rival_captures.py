@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 
-class RecordedSpan(NamedTuple):
+class ProcessRecording(NamedTuple):
     """Which process recorded a capture, and from when to when, ns since the epoch; 0 for what is not known."""
 
     process: str
@@ -19,7 +19,7 @@ class RecordedSpan(NamedTuple):
         return self.ended_ns - self.began_ns
 
 
-def are_at_once(one: RecordedSpan, other: RecordedSpan) -> bool:
+def are_at_once(one: ProcessRecording, other: ProcessRecording) -> bool:
     """Whether two processes recorded at one time, as where they share more than half of the shorter recording; the same
     recording of one process is a copy."""
     if one == other or not all((one.began_ns, one.ended_ns, other.began_ns, other.ended_ns)):
@@ -28,7 +28,7 @@ def are_at_once(one: RecordedSpan, other: RecordedSpan) -> bool:
     return shared > min(one._length_ns, other._length_ns) / 2
 
 
-def count_at_once(one: RecordedSpan, others: Iterable[RecordedSpan]) -> int:
+def count_at_once(one: ProcessRecording, others: Iterable[ProcessRecording]) -> int:
     """How many of these other captures were recorded at the same time as this one."""
     return sum(are_at_once(one, other) for other in others)
 

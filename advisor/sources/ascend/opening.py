@@ -46,7 +46,7 @@ from advisor.sources.family import Candidate, GroupMembers, Input
 from advisor.sources.files.heads import file_head
 from advisor.sources.listing import show_name, show_relative
 from advisor.sources.rank_names import rank_in_name, rank_of_folders
-from advisor.sources.rival_captures import RecordedSpan, count_at_once, notes_on_choice
+from advisor.sources.rival_captures import ProcessRecording, count_at_once, notes_on_choice
 
 _STAMP = re.compile(r"_(\d{14,17})_ascend_(?:pt|ms)$|^PROF_\d+_(\d{14,17})_")
 _NUMBER_AT_END = re.compile(r"(?<!\d)(\d+)$")
@@ -238,7 +238,7 @@ class _Recording(NamedTuple):
     """A capture, and when it was recorded."""
 
     folder: Folder
-    span: RecordedSpan
+    span: ProcessRecording
 
 
 def _of_newest_moment(folders: Sequence[Folder]) -> list[Folder]:
@@ -252,10 +252,10 @@ def _of_newest_moment(folders: Sequence[Folder]) -> list[Folder]:
     ]
 
 
-def _recorded_span(folder: Folder) -> RecordedSpan:
+def _recorded_span(folder: Folder) -> ProcessRecording:
     found = recorded_settings(folder)
     folder.release()
-    return RecordedSpan(_worker_name(folder), found.start_ns, found.end_ns)
+    return ProcessRecording(_worker_name(folder), found.start_ns, found.end_ns)
 
 
 def _with_recorded_rank(folder: Folder) -> Folder:

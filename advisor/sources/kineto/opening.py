@@ -30,7 +30,7 @@ from advisor.sources.kineto.reading import EXPORT, Trace
 from advisor.sources.kineto.readings import READINGS
 from advisor.sources.listing import show_name, show_relative
 from advisor.sources.rank_names import rank_in_name, rank_of_folders
-from advisor.sources.rival_captures import RecordedSpan, count_at_once, notes_on_choice
+from advisor.sources.rival_captures import ProcessRecording, count_at_once, notes_on_choice
 
 _GPU = "GPU"
 _EDGE = 4096
@@ -192,11 +192,11 @@ def _count_at_once(rivals: Sequence[_Seen]) -> int:
     return count_at_once(span, others)
 
 
-def _recorded_span(one: _Seen) -> RecordedSpan:
+def _recorded_span(one: _Seen) -> ProcessRecording:
     trace = open_trace(one.file, Notes())  # what is damaged was noted as it was looked at
     try:
         with trace.open() as opened:
-            return RecordedSpan(_worker_name(one.file), *span_of_events(opened, one.header.base_ns))
+            return ProcessRecording(_worker_name(one.file), *span_of_events(opened, one.header.base_ns))
     finally:
         trace.close()
 

@@ -116,7 +116,7 @@ class Parser(argparse.ArgumentParser):
     def _hint_on_unknown(self, unknown: Sequence[str], path: object) -> Message | None:
         """The option that is nearest; of paths beside the one path, as a shell writes for `prof/*`, their folder.
 
-        A format is no option: it is the suffix of a report.
+        A format is no option: it is the suffix of a report. A finding or a rule is told behind an option.
         """
         option = next((word.partition("=")[0] for word in unknown if word.startswith("-")), "")
         if not option and path is not None and all(map(os.path.exists, unknown)):
@@ -125,6 +125,8 @@ class Parser(argparse.ArgumentParser):
         known = tuple(_options_below(self))
         if option.lstrip("-") in _FORMATS and "-o" in known:
             return _message("format_by_suffix")
+        if not option and "--finding" in known and not os.path.exists(unknown[0]):
+            return _message("finding_by_option", name=unknown[0])
         return _nearest_hint(option, known)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:

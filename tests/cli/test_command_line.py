@@ -243,6 +243,11 @@ def test_bash_offers_what_fits(capsys: pytest.CaptureFixture[str], tmp_path: Pat
         (["diagnose"], "the following arguments are required: path", "缺少参数：path"),
         (["facts", "x"], "the following arguments are required: -o/--output", "缺少参数：-o/--output"),
         (["compare", "a", "b", "--spread", "-x"], "argument --spread: ", "参数 --spread："),
+        (
+            ["verify", "a", "b", "io/data-loader"],
+            "name one finding with --finding io/data-loader",
+            "用 --finding io/data-loader 指定某一条问题",
+        ),
     ],
 )
 def test_what_is_wrong_with_the_words_is_told_in_the_language_asked_for(

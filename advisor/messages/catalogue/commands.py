@@ -25,6 +25,7 @@ TEXTS: Mapping[str, Text] = {
         "the suffix of a report says its format, as in -o report.html; -o markdown:- writes to the standard output",
         "报告格式由后缀决定，例如 -o report.html；-o markdown:- 写到标准输出",
     ),
+    "finding_by_option": Text("name one finding with --finding {name}", "用 --finding {name} 指定某一条问题"),
     "invalid_choice": Text("invalid choice: {given} (choose from {choices})", "无效的取值 {given}（可选：{choices}）"),
     "diagnose_it": Text("advisor diagnose {path}", "advisor diagnose {path}"),
     "expected_one_argument": Text("expected one argument", "缺少取值"),

@@ -38,10 +38,18 @@ _FEW_NAMES = 4
 def values_at(values: Array, at: Array, missing: float = MISSING) -> Array:
     """Per position: the value there, and `missing` at -1 and behind the last. Copies no more than what is asked for."""
     if not len(values):
-        return np.full(len(at), missing, np.result_type(values, missing))
+        return np.full(len(at), missing, _type_with(values.dtype, missing))
     found = values.take(at, mode="clip")
     none = (at < 0) | (at >= len(values))
-    return np.where(none, missing, found) if none.any() else found
+    return np.where(none, missing, found.astype(_type_with(found.dtype, missing), copy=False)) if none.any() else found
+
+
+def _type_with(kind: np.dtype[Any], missing: float) -> np.dtype[Any]:
+    """The type of a column, else one that holds `missing` beside what is in it."""
+    if kind.kind in "iu" and isinstance(missing, int):
+        limits = np.iinfo(kind)
+        return kind if limits.min <= missing <= limits.max else np.dtype(np.int64)
+    return np.result_type(kind, missing)
 
 
 def code_type(names: int) -> type[np.signedinteger[Any]]:

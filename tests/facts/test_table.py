@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from advisor.facts import FACTS, MISSING, Fact, Table, Texts, read_table
 from advisor.facts.derived import Dispatch
 from advisor.facts.observed import Kernel, Launch
+from advisor.facts.table import values_at
 
 words = st.lists(st.none() | st.text(max_size=4), max_size=12)
 
@@ -204,3 +205,12 @@ def test_what_was_made_beside_a_table_that_is_forgotten_is_forgotten_too():
     for other in (kept, gone, without_rows):
         table.once(note, other)
     assert asked == [gone, without_rows, kept, gone, without_rows]
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int32, np.int64, np.float64])
+@pytest.mark.parametrize("missing", [MISSING, -1, 0, 1.5])
+def test_what_lies_at_no_row_is_the_value_asked_for_however_narrow_the_column(kind: type, missing: float) -> None:
+    for values in (np.array([3, 4, 5], kind), np.empty(0, kind)):
+        found = values_at(values, np.array([-1, 1, 3]), missing)
+        assert found.tolist() == [missing, *(values[1:2].tolist() or [missing]), missing]
+    assert values_at(np.array([3, 4], kind), np.array([1, 0]), missing).dtype == kind

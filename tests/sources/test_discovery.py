@@ -682,17 +682,18 @@ DETAILS = (
 )
 
 
-def one_file(name: str, capture: Capture, folder: Path) -> Path:
-    """A file of a capture by itself, as somebody copied it."""
-    file = next(capture("text", case="host-bound-2-ranks").rglob(name))
+def one_file(name: str, capture: Capture, folder: Path, rank: int = 0) -> Path:
+    """A file of a rank's capture by itself, as somebody copied it."""
+    file = sorted(capture("text", case="host-bound-2-ranks").rglob(name))[rank]
     return Path(shutil.copyfile(file, folder / name))
 
 
+@pytest.mark.parametrize("rank", [0, 1])
 @pytest.mark.parametrize("name", DETAILS)
 def test_a_whole_file_that_tells_nothing_alone_is_not_called_damaged(
-    name: str, capture: Capture, tmp_path: Path
+    name: str, rank: int, capture: Capture, tmp_path: Path
 ) -> None:
-    one_file(name, capture, tmp_path)
+    one_file(name, capture, tmp_path, rank)
     refused = refusal(tmp_path)
     assert refused.what == Message("details_alone", name=str(tmp_path), files=name)
     assert refused.hint == Message("give_whole_capture")

@@ -28,6 +28,7 @@ from advisor.model.run import LEVELS, Capture
 from advisor.sources.ascend.detect import TEXT_FILES
 from advisor.sources.ascend.devices import host_name
 from advisor.sources.ascend.reading import Folder
+from advisor.sources.ascend.sent_pairs import MATRIX, pairs_in_matrix
 from advisor.sources.ascend.settings import recorded_settings
 from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.ascend.steps import numbered_steps
@@ -73,7 +74,7 @@ def _absent_files(folder: Folder) -> tuple[str, ...]:
 _BY_MSPROF = ("kernel_details.csv", "trace_view.json", "op_statistic.csv")
 _CHEAP: tuple[type[Fact], ...] = (StepTime, OperatorTotal, ApiTotal, MemoryUse, Transfer, Kernel)
 _DETAILS: Mapping[str, type[Fact]] = {
-    "communication_matrix.json": Link,
+    MATRIX: Link,
     "operator_details.csv": OperatorCall,
     "operator_memory.csv": OperatorMemory,
     "npu_module_mem.csv": ModuleMemory,
@@ -96,7 +97,13 @@ def holds_something(folder: Folder) -> bool:
 def holds_details_alone(folder: Folder) -> bool:
     """Whether every file that was exported only says more about measurements that are not there."""
     there = [name for name in TEXT_FILES if name in folder.files]
-    return bool(there) and all(name in _DETAILS and _holds_fact(folder, _DETAILS[name]) for name in there)
+    return bool(there) and all(name in _DETAILS and _holds_detail(folder, name) for name in there)
+
+
+def _holds_detail(folder: Folder, name: str) -> bool:
+    """Whether such a file holds what it should; links that a rank of another number sent are links too."""
+    whole = _holds_fact(folder, _DETAILS[name])
+    return whole or (name == MATRIX and not folder.notes.all() and bool(pairs_in_matrix(folder)))
 
 
 def _holds_fact(folder: Folder, fact: type[Fact]) -> bool:

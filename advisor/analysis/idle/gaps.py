@@ -229,12 +229,12 @@ def _blame_host(pieces: _Pieces, late: Array, table: Table[HostCall], *, cause: 
     late = _blame_waiting(pieces, late, kinds, cause, call)
     late = _blame_queue(pieces, late, table, calls, cause=cause, call=call)
     calls = calls.touching(pieces.start[late], pieces.end[late])
-    framework = calls.take(table.texts("kind").isin(host.FRAMEWORK)[calls.row])
+    framework = calls.take(calls.of_rows(table.texts("kind").isin(host.FRAMEWORK)))
     busy = host.is_mostly_covered(framework.spans, pieces.start[late], pieces.end[late])
     cause[late[busy]] = _CODE["python"]
     call[late[busy]] = host.covering_on_any(table, framework, pieces.start[late[busy]], pieces.end[late[busy]])
     late = late[~busy]
-    cann = calls.take(table.texts("kind").isin(host.LAUNCHING)[calls.row])
+    cann = calls.take(calls.of_rows(table.texts("kind").isin(host.LAUNCHING)))
     call[late] = host.covering_on_any(table, cann, pieces.start[late], pieces.end[late])
 
 
@@ -263,7 +263,7 @@ def _blame_queue(
     pieces: _Pieces, late: Array, table: Table[HostCall], calls: host.Calls, *, cause: Array, call: Array
 ) -> Array:
     """Charges pieces whose work stood in the task queue before the device ran dry, but was taken from it too late."""
-    dequeues = calls.take(table.texts("kind").isin(["dequeue"])[calls.row])
+    dequeues = calls.take(calls.of_rows(table.texts("kind").isin(["dequeue"])))
     launched = pieces.launched[late]
     at = np.searchsorted(dequeues.start, launched, "right") - 1
     inside = (at >= 0) & (launched < values_at(dequeues.end, at, 0))

@@ -42,7 +42,7 @@ def calls_in_pauses(seen: ReplayedRank, late: Array, pause: Array) -> Array:
 
 def _calls_of_kinds(seen: ReplayedRank, near: Array, kinds: Collection[str]) -> host.Calls:
     """Those of the calls marked that are of these kinds: chosen when they are looked through, for they are many."""
-    return seen.calls.take(near & seen.table.texts("kind").isin(kinds)[seen.calls.row])
+    return seen.calls.take(near & seen.calls.of_rows(seen.table.texts("kind").isin(kinds)))
 
 
 def _is_handed_over(seen: ReplayedRank, task: Array, moment: Array) -> Array:

@@ -21,6 +21,7 @@ from advisor.analysis.arrays.intervals import (
     span_at,
     touching_any,
     union,
+    union_of_sets,
 )
 from advisor.facts.base import MISSING
 from advisor.facts.observed import HostCall
@@ -132,6 +133,11 @@ class Calls(Struct, frozen=True):
     def spans(self) -> Spans:
         """When any of them runs."""
         return union(self.start, self.end)
+
+    def spans_of(self, wanted: Array) -> Spans:
+        """When any of the wanted ones runs, a mask; none of them is copied out of many but some at a time."""
+        parts = ((self.start[part][wanted[part]], self.end[part][wanted[part]]) for part in row_ranges(len(self)))
+        return union_of_sets([union(start, end) for start, end in parts])
 
     def moments_in(self, moments: Array) -> Array:
         """Per call: how many of these moments lie in it, its end included."""
@@ -385,11 +391,14 @@ def covering_on_thread(calls: Calls, start: Array, end: Array) -> Array:
     return values_at(calls.row, at, -1)
 
 
-def covering_on_any(table: Table[HostCall], calls: Calls, start: Array, end: Array) -> Array:
-    """The same over all threads of calls of one rank: the shortest of those found on each. A thread that calls no
-    operators and waits for something itself, as one that loads data does for work, is none of them."""
+def covering_on_any(
+    table: Table[HostCall], calls: Calls, start: Array, end: Array, *, among: Array | None = None
+) -> Array:
+    """The same over all threads of calls of one rank, or of those of them in a mask: the shortest of those found on
+    each. A thread that calls no operators and waits for something itself, as one that loads data does for work, is none
+    of them."""
     found, length = np.full(len(start), -1), np.full(len(start), np.iinfo(np.int64).max)
-    calls = calls.take(holding_a_middle(calls.start, calls.end, start, end))
+    calls = calls.take(holding_a_middle(calls.start, calls.end, start, end, among))
     threads, names = table.at("thread", calls.row), table.texts("name")
     for thread in np.unique(threads).tolist():
         row = covering_on_thread(calls.take(threads == thread), start, end)

@@ -290,7 +290,11 @@ def read_rule(path: Path, *, tests: bool = False) -> Rule | list[Mistake]:
 
 @lru_cache(maxsize=1024)
 def _bound(path: Path, text: str, tests: bool) -> Rule | list[Mistake]:
-    return bind_rule(source.parse_document(text, path.as_posix(), tests=tests), path)
+    document = source.parse_document(text, path.as_posix(), tests=tests)
+    bound = bind_rule(document, path)
+    if isinstance(bound, Rule):
+        document.let_go_of_nodes()
+    return bound
 
 
 def lint_rules(directories: Iterable[Path]) -> list[Mistake]:

@@ -244,7 +244,9 @@ def _bound(path: Path, text: str, words: tuple[tuple[str, str], ...]) -> Pattern
         written = PatternFile.model_validate(document.data)
     except ValidationError as error:
         raise RuleError(slips_in_document(document, error, PatternFile)) from None
-    return _Binder(document, path, written, dict(words)).bound()
+    pattern = _Binder(document, path, written, dict(words)).bound()
+    document.let_go_of_nodes()
+    return pattern
 
 
 class _Binder:

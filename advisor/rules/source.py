@@ -53,9 +53,25 @@ class RuleDocument(Struct):
 
     file: str
     lines: Sequence[str]
-    root: yaml.Node | None
+    nodes: yaml.Node | None
+    """What the parser made of it; None where it was let go, too."""
     data: Any = None
     mistakes: list[Mistake] = field(default_factory=list)
+    with_tests: bool = True
+    """Whether the section `tests` was read."""
+    nodes_are_gone: bool = False
+
+    @property
+    def root(self) -> yaml.Node | None:
+        """The outermost node; made anew where the nodes were let go."""
+        if self.nodes_are_gone:
+            self.nodes, self.nodes_are_gone = _compose(self.lines, tests=self.with_tests), False
+        return self.nodes
+
+    def let_go_of_nodes(self) -> None:
+        """Keeps the data alone. Nodes tell where something stands, and take ten times as much; of a file without
+        mistakes hardly anyone asks that."""
+        self.nodes, self.nodes_are_gone = None, True
 
     def mistake(
         self, path: Path_, what: Message, hint: Message | None = None, *, key: bool = False, column: int | None = None
@@ -117,7 +133,8 @@ class RuleDocument(Struct):
 
     def _find_node(self, path: Path_, key: bool) -> tuple[Any, yaml.Node | None]:
         """The mark of the deepest part of a path that exists, and its node."""
-        node, mark = self.root, self.root.start_mark if self.root is not None else None
+        node = self.root
+        mark = node.start_mark if node is not None else None
         for depth, step in enumerate(path):
             found = _child_node(node, step)
             if found is None:
@@ -246,10 +263,9 @@ def refused_link(path: Path, folder: Path) -> list[Mistake]:
 def parse_document(text: str, file: str, *, tests: bool = True) -> RuleDocument:
     """The document of a text. Without `tests` the section of that name is passed over unread, which halves the time."""
     lines = text.split("\n")
-    body = text if tests else "\n".join(_without_tests(lines))
     _refuse_deep_nesting(file, text, lines)
     try:
-        root = yaml.compose(body, Loader=_Loader)
+        root = _compose(lines, tests=tests)
     except yaml.MarkedYAMLError as error:
         raise RuleError([_not_yaml(error, file, lines)]) from None
     except RecursionError:
@@ -257,11 +273,21 @@ def parse_document(text: str, file: str, *, tests: bool = True) -> RuleDocument:
     except yaml.YAMLError as error:
         why = str(getattr(error, "reason", "")) or str(error)
         raise RuleError([Mistake(FilePlace(file), Message("not_yaml", why=yaml_reason(why)))]) from None
-    document = RuleDocument(file, lines, root)
+    document = RuleDocument(file, lines, root, with_tests=tests)
     document.data = _Reader(document).value(root, 0)
     if document.mistakes:
         raise RuleError(document.mistakes)
     return document
+
+
+def _compose(lines: Sequence[str], *, tests: bool) -> yaml.Node | None:
+    """The nodes of a text.
+
+    Raises:
+        yaml.YAMLError: It is no YAML.
+    """
+    root: yaml.Node | None = yaml.compose("\n".join(lines if tests else _without_tests(lines)), Loader=_Loader)
+    return root
 
 
 def _without_tests(lines: Sequence[str]) -> Iterator[str]:

@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 
 from advisor.messages.errors import RuleError
+from advisor.messages.message import Message
 from advisor.rules import source
+from advisor.rules.catalog import read_rule
+from advisor.rules.rule import Rule
+from advisor.shipped_files import shipped_folder
 
 
 def refused(text: str) -> str:
@@ -135,3 +139,22 @@ def test_a_key_that_stands_too_far_in_is_not_told_to_be_quoted() -> None:
     with pytest.raises(RuleError) as caught:
         source.parse_document("title: idle\n  en: x\n", "x")
     assert caught.value.mistakes[0].hint is None
+
+
+@pytest.mark.parametrize("tests", [True, False])
+def test_a_document_that_let_its_nodes_go_tells_the_same_places(tests: bool) -> None:
+    text = "id: a/b\nwhen: a > 1\nfix:\n  - x: 1\n    y: [2, three]\ntests:\n  - name: one\n"
+    whole, kept = (source.parse_document(text, "a.yaml", tests=tests) for _ in range(2))
+    kept.let_go_of_nodes()
+    assert kept.nodes is None and kept.data == whole.data
+    paths: list[source.Path_] = [(), ("id",), ("when",), ("fix", 0, "y", 1), ("fix", 0, "z"), ("tests", 0, "name")]
+    for path in paths:
+        assert kept.place(path, key=True) == whole.place(path, key=True)
+        assert kept.written(path) == whole.written(path)
+        assert kept.mistake(path, Message("no_tags")) == whole.mistake(path, Message("no_tags"))
+
+
+def test_a_rule_without_mistakes_keeps_no_nodes() -> None:
+    path = shipped_folder("rules") / "host" / "free-time.yaml"
+    rule = read_rule(path)
+    assert isinstance(rule, Rule) and rule.document.nodes is None and rule.document.line(("id",)) > 0

@@ -174,28 +174,38 @@ def nesting_depths(start: Array, end: Array) -> Array:
     return running[count:] - 1
 
 
-def holding_a_middle(start: Array, end: Array, query_start: Array, query_end: Array) -> Array:
-    """Which intervals hold the middle of any query: no other one covers more than half of it."""
+def holding_a_middle(
+    start: Array, end: Array, query_start: Array, query_end: Array, among: Array | None = None
+) -> Array:
+    """Which intervals hold the middle of any query: no other one covers more than half of it. Where only those in a
+    mask are asked for, others hold none."""
     asked = np.sort(query_start + (query_end - query_start) // 2)
-    return _more_begun_than_ended(asked, asked, start, end, "left")
+    return _more_begun_than_ended(asked, asked, start, end, side="left", among=among)
 
 
 def touching_any(start: Array, end: Array, query_start: Array, query_end: Array) -> Array:
     """Which intervals share time with any query; none of them may be empty."""
-    return _more_begun_than_ended(np.sort(query_start), np.sort(query_end), start, end, "right")
+    return _more_begun_than_ended(np.sort(query_start), np.sort(query_end), start, end, side="right")
 
 
 def _more_begun_than_ended(
-    begun: Array, ended: Array, start: Array, end: Array, side: Literal["left", "right"]
+    begun: Array,
+    ended: Array,
+    start: Array,
+    end: Array,
+    *,
+    side: Literal["left", "right"],
+    among: Array | None = None,
 ) -> Array:
     """Per interval: whether more of `begun` than of `ended`, both sorted, lie before its end and its start.
 
     So it is where the first of `begun` beyond that number lies before its end: one search is enough.
     """
     begun = np.append(begun, np.iinfo(np.int64).max)
-    found = np.empty(len(start), bool)
+    found = np.zeros(len(start), bool)
     for part in row_ranges(len(start)):
-        found[part] = begun[np.searchsorted(ended, start[part], side)] < end[part]
+        own = slice(None) if among is None else np.flatnonzero(among[part])
+        found[part][own] = begun[np.searchsorted(ended, start[part][own], side)] < end[part][own]
     return found
 
 

@@ -26,8 +26,8 @@ def charge_after_waits(idle: Table[Gap], calls: Table[HostCall]) -> Table[Gap]:
         here = waited[idle["rank"][waited] == rank]
         start, end = idle["start_ns"][here], idle["start_ns"][here] + whole_ns(idle["duration_us"][here])
         every = host.calls_of(calls, rank).touching(start, end)
-        after = ~host.is_mostly_covered(every.take(waits[every.row]).spans, start, end)
-        row = host.covering_on_any(calls, every.take(framework[every.row]), start[after], end[after])
+        after = ~host.is_mostly_covered(every.take(every.of_rows(waits)).spans, start, end)
+        row = host.covering_on_any(calls, every.take(every.of_rows(framework)), start[after], end[after])
         cause[here[after]] = np.where(row >= 0, count, count + 1)
         call[here[after]], found[here[after]] = count + here[after], row
     causes = Texts.concat([idle.texts("cause"), Texts.of(["python", "host_late"])])

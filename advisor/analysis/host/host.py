@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
@@ -19,6 +21,7 @@ from advisor.analysis.arrays.intervals import (
     span_at,
     touching_any,
     union,
+    union_of_sets,
 )
 from advisor.facts.base import MISSING
 from advisor.facts.observed import HostCall
@@ -89,17 +92,35 @@ def runs_graph_through(calls: Table[HostCall]) -> Array:
 class Calls(Struct, frozen=True):
     """The host calls of one rank that last at all, in order of start."""
 
-    row: Array
-    """Of the table; in 32 bits where they hold it, for calls are many."""
+    numbers: Array | None
+    """Their rows of the table; None where they are its first ones, as most tables are read: calls are many."""
     start: Array
     end: Array
 
     def __len__(self) -> int:
-        return len(self.row)
+        return len(self.start)
+
+    @property
+    def row(self) -> Array:
+        """The row of each in the table, in 32 bits where they hold it; of many calls better asked for a few."""
+        return self.rows_at(slice(0, len(self)))
+
+    def rows_at(self, where: Array | slice) -> Array:
+        """The rows of those at these places, or where a mask is true."""
+        if self.numbers is not None:
+            return self.numbers[where]
+        if isinstance(where, slice):
+            return np.arange(where.start, where.stop, dtype=_row_type(len(self)))
+        places = np.flatnonzero(where) if where.dtype == bool else where
+        return places.astype(_row_type(len(self)), copy=False)
+
+    def of_rows(self, values: Array) -> Array:
+        """Per call: what stands in its row of a column or a mask of the table; it may be seen there, and is no copy."""
+        return values[: len(self)] if self.numbers is None else values[self.numbers]
 
     def take(self, where: Array) -> Calls:
         where = np.flatnonzero(where) if where.dtype == bool else where
-        return Calls(self.row[where], self.start[where], self.end[where])
+        return Calls(self.rows_at(where), self.start[where], self.end[where])
 
     def touching(self, start: Array, end: Array, but: Array | None = None) -> Calls:
         """Those that share time with any of these intervals, of which none is empty; `but` marks calls to leave out."""
@@ -113,6 +134,11 @@ class Calls(Struct, frozen=True):
         """When any of them runs."""
         return union(self.start, self.end)
 
+    def spans_of(self, wanted: Array) -> Spans:
+        """When any of the wanted ones runs, a mask; none of them is copied out of many but some at a time."""
+        parts = ((self.start[part][wanted[part]], self.end[part][wanted[part]]) for part in row_ranges(len(self)))
+        return union_of_sets([union(start, end) for start, end in parts])
+
     def moments_in(self, moments: Array) -> Array:
         """Per call: how many of these moments lie in it, its end included."""
         moments = np.sort(moments)
@@ -120,6 +146,17 @@ class Calls(Struct, frozen=True):
         for part in row_ranges(len(found)):
             found[part] -= np.searchsorted(moments, self.start[part])
         return found
+
+    def holding_any(self, moments: Array, wanted: Array) -> tuple[Calls, Array]:
+        """Of the wanted calls, a mask, those in which any of these moments lies; and how many lie in each."""
+        moments = np.sort(moments)
+        places, counts = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
+        for part in row_ranges(len(self)):
+            place = part.start + np.flatnonzero(wanted[part])
+            count = np.searchsorted(moments, self.end[place], "right") - np.searchsorted(moments, self.start[place])
+            places.append(place[count > 0])
+            counts.append(count[count > 0])
+        return self.take(np.concatenate(places)), np.concatenate(counts)
 
 
 def calls_of(table: Table[HostCall], rank: int) -> Calls:
@@ -131,37 +168,49 @@ def _find_calls(table: Table[HostCall], rank: int) -> Calls:
     start, end = table["start_ns"], table["end_ns"]
     lasting = (table["rank"] == rank) & (start != MISSING) & (end > start)
     count = int(np.count_nonzero(lasting))
-    kind = np.int32 if len(start) <= np.iinfo(np.int32).max else np.int64
     if lasting[:count].all():  # as they are read: others lie behind them
-        row, start, end = np.arange(count, dtype=kind), start[:count], end[:count]
+        found = Calls(None, start[:count], end[:count])
     else:
-        row = np.flatnonzero(lasting).astype(kind)
-        start, end = start[row], end[row]
-    if (start[1:] >= start[:-1]).all():
-        return Calls(row, start, end)
-    order = np.argsort(start, kind="stable")
-    return Calls(row[order], start[order], end[order])
+        row = np.flatnonzero(lasting).astype(_row_type(len(lasting)))
+        found = Calls(row, start[row], end[row])
+    return found if _ascend(found.start) else found.take(np.argsort(found.start, kind="stable"))
+
+
+def _row_type(rows: int) -> type[np.signedinteger[Any]]:
+    return np.int32 if rows <= np.iinfo(np.int32).max else np.int64
+
+
+def _ascend(moments: Array) -> bool:
+    return bool((moments[1:] >= moments[:-1]).all())
 
 
 class RowMarks(Mapping[str, Array]):
-    """Per mark: whether each row bears it. Rows are many, so a mark takes a bit of each and not a byte."""
+    """Per mark: whether each row bears it. Rows are many and few bear any, so only these are kept, with a bit of each
+    mark."""
 
     def __init__(self, rows: int, masks: Iterable[tuple[str, Array]]) -> None:
         """Up to 16 marks, of which one at a time is there as a mask."""
+        self._rows = rows
         self._bits: dict[str, int] = {}
-        self._of_row: Array = np.zeros(rows, np.uint16)
+        of_row = np.zeros(rows, np.uint16)
         for mark, mask in masks:
             self._bits[mark] = 1 << len(self._bits)
-            self._of_row[mask] |= np.uint16(self._bits[mark])
+            of_row[mask] |= np.uint16(self._bits[mark])
+        self._marked = np.flatnonzero(of_row).astype(_row_type(rows))
+        self._of_marked: Array = of_row[self._marked]
 
     def __getitem__(self, mark: str) -> Array:
-        found: Array = self._of_row & np.uint16(self._bits[mark]) != 0
+        found = np.zeros(self._rows, bool)
+        found[self._marked[self._of_marked & np.uint16(self._bits[mark]) != 0]] = True
         return found
 
     def by_mark(self, calls: Calls) -> dict[str, Calls]:
         """These calls by their marks; one of several is there several times."""
-        own = self._of_row[calls.row]
-        return {mark: calls.take(own & np.uint16(bit) != 0) for mark, bit in self._bits.items()}
+        marked = np.zeros(self._rows, bool)
+        marked[self._marked] = True
+        places = np.flatnonzero(calls.of_rows(marked))
+        own = self._of_marked[np.searchsorted(self._marked, calls.rows_at(places))]
+        return {mark: calls.take(places[own & np.uint16(bit) != 0]) for mark, bit in self._bits.items()}
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._bits)
@@ -342,11 +391,14 @@ def covering_on_thread(calls: Calls, start: Array, end: Array) -> Array:
     return values_at(calls.row, at, -1)
 
 
-def covering_on_any(table: Table[HostCall], calls: Calls, start: Array, end: Array) -> Array:
-    """The same over all threads of calls of one rank: the shortest of those found on each. A thread that calls no
-    operators and waits for something itself, as one that loads data does for work, is none of them."""
+def covering_on_any(
+    table: Table[HostCall], calls: Calls, start: Array, end: Array, *, among: Array | None = None
+) -> Array:
+    """The same over all threads of calls of one rank, or of those of them in a mask: the shortest of those found on
+    each. A thread that calls no operators and waits for something itself, as one that loads data does for work, is none
+    of them."""
     found, length = np.full(len(start), -1), np.full(len(start), np.iinfo(np.int64).max)
-    calls = calls.take(holding_a_middle(calls.start, calls.end, start, end))
+    calls = calls.take(holding_a_middle(calls.start, calls.end, start, end, among))
     threads, names = table.at("thread", calls.row), table.texts("name")
     for thread in np.unique(threads).tolist():
         row = covering_on_thread(calls.take(threads == thread), start, end)
@@ -398,19 +450,31 @@ def are_ranges(table: Table[HostCall], rank: int) -> Array:
 def _find_ranges(table: Table[HostCall], rank: int) -> Array:
     calls, names = calls_of(table, rank), table.texts("name")
     found = np.zeros(len(calls), bool)
-    no_frame = ~names.hits(_FRAME in name for name in names.names)
-    named = np.flatnonzero((table.texts("kind").isin(_RANGES) & no_frame)[calls.row])
-    if not len(named):
+    frames = names.hits(_FRAME in name for name in names.names)
+    named = calls.of_rows(table.texts("kind").isin(_RANGES) & ~frames)
+    if not named.any():
         return found
-    threads = table.at("thread", calls.row[named])
-    for thread in np.unique(threads).tolist():
-        begun = calls.start[table.isin("thread", [thread])[calls.row]]  # in order
-        of_thread = named[threads == thread]
-        for part in row_ranges(len(of_thread)):
-            own = of_thread[part]
-            within = np.searchsorted(begun, calls.end[own]) - np.searchsorted(begun, calls.start[own])
-            found[own] = within > 1  # itself
+    later: dict[int, Array] = {}  # by thread: when the next two of its calls begin
+    for part in reversed([*_parts_by_moment(calls.start)]):
+        start, threads = calls.start[part], table.at("thread", calls.rows_at(part))
+        for thread in np.unique(threads).tolist():
+            of_thread = threads == thread
+            begun = np.concatenate([start[of_thread], later.get(thread, _NO_MOMENTS), _NO_MOMENTS])
+            own = np.flatnonzero(named[part] & of_thread)
+            second = begun[np.searchsorted(begun, start[own]) + 1]  # the first is itself, or begins with it
+            found[part.start + own] = second < calls.end[part][own]
+            later[thread] = begun[:2]
     return found
+
+
+_NO_MOMENTS = np.full(2, np.iinfo(np.int64).max)
+
+
+def _parts_by_moment(moments: Array) -> Iterator[slice]:
+    """All rows of ascending moments, some at a time; equal ones are in one part."""
+    begins = [int(np.searchsorted(moments, moments[part.start])) for part in row_ranges(len(moments))]
+    edges = [*dict.fromkeys(begins), len(moments)]
+    return (slice(begin, end) for begin, end in pairwise(edges))
 
 
 def is_mostly_covered(spans: Spans, start: Array, end: Array) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct, structs
 
 from advisor.analysis.arrays.grouping import row_at
-from advisor.analysis.arrays.intervals import Spans, intersect, span_at, subtract
+from advisor.analysis.arrays.intervals import Spans, intersect, span_at, subtract, touching_any
 from advisor.analysis.host import host
 from advisor.analysis.launches.dispatch import clock_tolerances, names_of
 from advisor.analysis.steps.completeness import only_whole
@@ -228,14 +228,16 @@ def _blame_host(pieces: _Pieces, late: Array, table: Table[HostCall], *, cause: 
     late = _blame_activities(pieces, late, kinds, cause, call)
     late = _blame_waiting(pieces, late, kinds, cause, call)
     late = _blame_queue(pieces, late, table, calls, cause=cause, call=call)
-    calls = calls.touching(pieces.start[late], pieces.end[late])
-    framework = calls.take(table.texts("kind").isin(host.FRAMEWORK)[calls.row])
-    busy = host.is_mostly_covered(framework.spans, pieces.start[late], pieces.end[late])
+    framework = calls.of_rows(table.texts("kind").isin(host.FRAMEWORK))
+    touched = touching_any(calls.start, calls.end, pieces.start[late], pieces.end[late])
+    framework &= touched
+    busy = host.is_mostly_covered(calls.spans_of(framework), pieces.start[late], pieces.end[late])
     cause[late[busy]] = _CODE["python"]
-    call[late[busy]] = host.covering_on_any(table, framework, pieces.start[late[busy]], pieces.end[late[busy]])
+    start, end = pieces.start[late[busy]], pieces.end[late[busy]]
+    call[late[busy]] = host.covering_on_any(table, calls, start, end, among=framework)
     late = late[~busy]
-    cann = calls.take(table.texts("kind").isin(host.LAUNCHING)[calls.row])
-    call[late] = host.covering_on_any(table, cann, pieces.start[late], pieces.end[late])
+    launching = calls.of_rows(table.texts("kind").isin(host.LAUNCHING)) & touched
+    call[late] = host.covering_on_any(table, calls, pieces.start[late], pieces.end[late], among=launching)
 
 
 def _blame_activities(pieces: _Pieces, late: Array, kinds: dict[str, host.Calls], cause: Array, call: Array) -> Array:
@@ -263,7 +265,7 @@ def _blame_queue(
     pieces: _Pieces, late: Array, table: Table[HostCall], calls: host.Calls, *, cause: Array, call: Array
 ) -> Array:
     """Charges pieces whose work stood in the task queue before the device ran dry, but was taken from it too late."""
-    dequeues = calls.take(table.texts("kind").isin(["dequeue"])[calls.row])
+    dequeues = calls.take(calls.of_rows(table.texts("kind").isin(["dequeue"])))
     launched = pieces.launched[late]
     at = np.searchsorted(dequeues.start, launched, "right") - 1
     inside = (at >= 0) & (launched < values_at(dequeues.end, at, 0))

@@ -111,6 +111,6 @@ def _is_synchronised(
     for rank in np.unique(ranks).tolist():
         here = ranks == rank
         own = host.calls_of(calls, rank)
-        row = host.running_at(own.take(waits[own.row]), end[here], slack[here])
+        row = host.running_at(own.take(own.of_rows(waits)), end[here], slack[here])
         found[here] = row >= 0
     return found

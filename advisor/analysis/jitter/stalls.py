@@ -69,7 +69,7 @@ def _charge_to_queue(idle: Table[Gap], calls: Table[HostCall]) -> Table[Gap]:
         here = late[idle["rank"][late] == rank]
         start, end = idle["start_ns"][here], idle["start_ns"][here] + whole_ns(idle["duration_us"][here])
         every = host.calls_of(calls, rank).touching(start, end)
-        row = host.covering_on_any(calls, every.take(launching[every.row]), start, end)
+        row = host.covering_on_any(calls, every.take(every.of_rows(launching)), start, end)
         queued = here[row >= 0]
         cause[queued], call[queued], found[queued] = count, count + queued, row[row >= 0]
     causes = Texts.concat([idle.texts("cause"), Texts.of(["dequeue"])])
@@ -118,6 +118,6 @@ def _busy_share(idle: Table[Gap], calls: Table[HostCall] | None) -> Array:
         here = idle["rank"] == rank
         ranges = host.are_ranges(calls, rank)
         every = host.calls_of(calls, rank).touching(start[here], (start + lasted)[here], but=ranges)
-        busy = covered_ns(every.take(real[every.row]).spans, start[here], (start + lasted)[here])
+        busy = covered_ns(every.take(every.of_rows(real)).spans, start[here], (start + lasted)[here])
         share[here] = busy / np.maximum(lasted[here], 1)
     return share

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 from msgspec import Struct
 
+from advisor.analysis.arrays.counted import distinct_ranks
 from advisor.facts.derived import JobSign
 from advisor.facts.derived.job import LAYERS
 from advisor.facts.observed import ApiTotal, HostCall, Kernel, OperatorTotal, ProgramMark, Setting
@@ -148,7 +149,7 @@ def job_signs(
         names = calls.texts("name")
         lines = names.hits(map(bool, map(_LINE.match, names.names)))
         for rows, known, seen_as in ((lines, LINES, "line"), (~lines, CALLS, "call")):
-            signs += _signs_of_names(calls["rank"][rows], names.take(rows), known, seen_as)
+            signs += _signs_of_names(calls["rank"], names, known, seen_as, where=rows)
     if called is not None:
         signs += _signs_of_names(called["rank"], called.texts("name"), CALLS, "call", called["calls"])
     if marks is not None:
@@ -160,12 +161,20 @@ def job_signs(
 
 
 def _signs_of_names(
-    ranks: Array, names: Texts, known: Vocabulary, seen_as: str, calls: Array | None = None
+    ranks: Array,
+    names: Texts,
+    known: Vocabulary,
+    seen_as: str,
+    calls: Array | None = None,
+    *,
+    where: Array | None = None,
 ) -> Iterator[_Sign]:
-    """What the names of one column tell, rank by rank."""
+    """What the names of one column tell, rank by rank; all of them, or where a mask is true."""
     told = {code: known.told_by(name) for code, name in enumerate(names.names)}
     telling = names.hits(bool(told[code]) for code in range(len(names.names)))
-    for rank in np.unique(ranks[telling]).tolist():
+    if where is not None:
+        telling &= where
+    for rank in distinct_ranks(ranks, telling).tolist():
         rows = telling & (ranks == rank)
         often = np.bincount(names.codes[rows], None if calls is None else np.nan_to_num(calls[rows]))
         for code in np.unique(names.codes[rows]).tolist():

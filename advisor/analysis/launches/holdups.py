@@ -251,14 +251,14 @@ def _answered_by_others(seen: ReplayedRank, waits: Spans, gone: Array) -> Array:
     emptied = values_at(waits.end[gone], before, MISSING)
     launched = np.sort(seen.replayed.work.launch)
     none_since = np.searchsorted(launched, emptied) == np.searchsorted(launched, waits.start)
-    of_events = seen.calls.take(host.are_event_waits(seen.table)[seen.calls.row]).spans
+    of_events = seen.calls.take(seen.calls.of_rows(host.are_event_waits(seen.table))).spans
     found: Array = (before >= 0) & none_since & (span_at(of_events, waits.end - 1) >= 0)
     return found
 
 
 def _drain_calls(seen: ReplayedRank) -> host.Calls:
     """Waits for the device that are no part of an operator that brings something to the host."""
-    fetching = seen.calls.take(seen.table.texts("activity").isin(["read", "fetch"])[seen.calls.row]).spans
+    fetching = seen.calls.take(seen.calls.of_rows(seen.table.texts("activity").isin(["read", "fetch"]))).spans
     waits = seen.kinds["synchronise"]
     return waits.take(span_at(fetching, waits.start) < 0)
 

@@ -77,7 +77,7 @@ def _calls_that_do_near(seen: ReplayedRank, start: Array, end: Array) -> host.Ca
     """What launching threads call of the framework and of the software of the device, no further from a pause than it
     is long; no ranges of a program."""
     around = union(start - (end - start), end + (end - start))
-    they_do = seen.table.texts("kind").isin([*host.FRAMEWORK, *host.DEVICE_SOFTWARE])[seen.calls.row]
+    they_do = seen.calls.of_rows(seen.table.texts("kind").isin([*host.FRAMEWORK, *host.DEVICE_SOFTWARE]))
     they_do &= ~host.are_ranges(seen.table, seen.rank)
     near = seen.calls.take(they_do & touching_any(seen.calls.start, seen.calls.end, around.start, around.end))
     marked = np.zeros(len(seen.table), bool)

@@ -29,9 +29,10 @@ def calls_in_pauses(seen: ReplayedRank, late: Array, pause: Array) -> Array:
     start = end - pause[longest]
     handed = _is_handed_over(seen, late[longest], start)
     near = touching_any(seen.calls.start, seen.calls.end, start, end)
-    row = host.covering_on_any(seen.table, _calls_of_kinds(seen, near, host.FRAMEWORK), start, end)
+    row = host.covering_on_any(seen.table, seen.calls, start, end, among=near & _are_of_kinds(seen, host.FRAMEWORK))
     row = np.where(row >= 0, row, host.longest_of_several(_calls_of_kinds(seen, near, ["operator"]), start, end))
-    launching = host.covering_on_any(seen.table, _calls_of_kinds(seen, near, host.LAUNCHING), start, end)
+    among = near & _are_of_kinds(seen, host.LAUNCHING)
+    launching = host.covering_on_any(seen.table, seen.calls, start, end, among=among)
     row = np.where((row >= 0) & ~handed, row, launching)
     taken = host.longest_of_several(_calls_of_kinds(seen, near, ["dequeue"]), start, end)
     row = np.where((row >= 0) | ~handed, row, taken)
@@ -42,7 +43,11 @@ def calls_in_pauses(seen: ReplayedRank, late: Array, pause: Array) -> Array:
 
 def _calls_of_kinds(seen: ReplayedRank, near: Array, kinds: Collection[str]) -> host.Calls:
     """Those of the calls marked that are of these kinds: chosen when they are looked through, for they are many."""
-    return seen.calls.take(near & seen.table.texts("kind").isin(kinds)[seen.calls.row])
+    return seen.calls.take(near & _are_of_kinds(seen, kinds))
+
+
+def _are_of_kinds(seen: ReplayedRank, kinds: Collection[str]) -> Array:
+    return seen.calls.of_rows(seen.table.texts("kind").isin(kinds))
 
 
 def _is_handed_over(seen: ReplayedRank, task: Array, moment: Array) -> Array:

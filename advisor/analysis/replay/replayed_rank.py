@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 
 import msgspec
 import numpy as np
@@ -87,14 +86,14 @@ class ReplayedRank(Struct, frozen=True, dict=True):
     unhidden_waits: Spans = field(default_factory=Spans.none)
     """Waits for a value or a copy after which the host does something long of its own that would not hide without."""
 
-    @cached_property
+    @property
     def launching_operators(self) -> tuple[host.Calls, Array]:
-        """The operators of the framework that launched anything, and how many launches were handed over in each."""
-        work, beside, queue = self.replayed.work, self.replayed.beside, self.replayed.queue
-        both = (replay.handed_over(queue, one)[one.queued < replay.UNBOUND] for one in (work, beside))
-        operators = self.calls.take(self.table.texts("kind").isin(["operator"])[self.calls.row])
-        launched = operators.moments_in(np.concatenate([*both]))
-        return operators.take(launched > 0), launched[launched > 0]
+        """The operators of the framework that launched anything, and how many launches were handed over in each.
+
+        Worked out once for all replays of the same work, whatever kinds of cost they tell apart.
+        """
+        replayed = self.replayed
+        return self.table.once(_find_launching_operators, self.rank, replayed.work, replayed.beside, replayed.queue)
 
     def own_cell_at(self, moment: Array) -> Array:
         """Per moment on the host: which of its own cells it lies in, or -1."""
@@ -130,15 +129,15 @@ def _replayed_rank_of(
     own_kinds = costs_of(table).by_mark(calls)
     queue, queue_threads = _task_queue(table, calls)
     free = device.free_of_rank(rank)
-    through = calls.take(host.runs_graph_through(table)[calls.row])
-    giving = calls.take(waits_to_give_back(table)[calls.row])
+    through = calls.take(calls.of_rows(host.runs_graph_through(table)))
+    giving = calls.take(calls.of_rows(waits_to_give_back(table)))
     waiting = [*(own_kinds[name] for name in WAITING), giving, _waiting_frees(table, calls, free)]
     waiting.append(_after_the_launch(through))
     passing = _waits_of_launching_threads(table, waiting)
     waits = _widen_waits(union_of_sets([one.spans for one in waiting]), queue)
     own = np.flatnonzero(device.cells.rank == rank)
     own = own[np.argsort(device.cells.begin[own], kind="stable")]
-    copied = calls.take(host.calls_by_activity(table)["blocking_copy"][calls.row]).spans
+    copied = calls.take(calls.of_rows(host.calls_by_activity(table)["blocking_copy"])).spans
     work, beside, row = _work_in_turn(rank, device, links, queue=queue, copied=copied, waits=waits)
     cell = device.work.cell[row]
     begin, end = _host_window(rank, work, windows, device.cells.step[own])
@@ -168,9 +167,17 @@ def _replayed_rank_of(
     )
 
 
+def _find_launching_operators(
+    table: Table[HostCall], rank: int, work: replay.ReplayedWork, beside: replay.ReplayedWork, queue: replay.Queue
+) -> tuple[host.Calls, Array]:
+    calls = host.calls_of(table, rank)
+    both = (replay.handed_over(queue, one)[one.queued < replay.UNBOUND] for one in (work, beside))
+    return calls.holding_any(np.concatenate([*both]), calls.of_rows(table.texts("kind").isin(["operator"])))
+
+
 def _waiting_frees(table: Table[HostCall], calls: host.Calls, free: Spans) -> host.Calls:
     """The calls that give device memory back while the device is busy: they return when all it was given is done."""
-    freeing = calls.take(table.texts("activity").isin(["free"])[calls.row])
+    freeing = calls.take(calls.of_rows(table.texts("activity").isin(["free"])))
     return freeing.take(span_at(free, freeing.start) < 0)
 
 
@@ -187,7 +194,7 @@ def _waits_of_launching_threads(table: Table[HostCall], waits: list[host.Calls])
     for calls in waits:
         marked[calls.row] = True
     marked = host.are_of_launching_threads(table, marked)
-    return union_of_sets([calls.take(marked[calls.row]).spans for calls in waits])
+    return union_of_sets([calls.take(calls.of_rows(marked)).spans for calls in waits])
 
 
 def until_last_task(gain: Array) -> Array:
@@ -260,7 +267,7 @@ def _waits_from(waits: Spans, begin: int) -> Spans:
 
 def _task_queue(table: Table[HostCall], calls: host.Calls) -> tuple[replay.Queue, Array]:
     """What the second thread took from the queue, and which threads do that."""
-    taken = calls.take(table.texts("kind").isin(["dequeue"])[calls.row])
+    taken = calls.take(calls.of_rows(table.texts("kind").isin(["dequeue"])))
     put = host.enqueue_of_dequeue(table, taken.row)
     known = put >= 0
     moment = np.where(known, table["end_ns"][put], MISSING)
@@ -363,7 +370,7 @@ def _blocked_launches(
         np.concatenate([getattr(one, name)[one.queued < replay.UNBOUND] for one in work])
         for name in ("launch", "start")
     )
-    launching = calls.take(table.texts("kind").isin(host.DEVICE_SOFTWARE)[calls.row])
+    launching = calls.take(calls.of_rows(table.texts("kind").isin(host.DEVICE_SOFTWARE)))
     if not len(launching) or not len(launch):
         return None
     at = np.searchsorted(launching.start, launch + _ROUNDED_NS, "right") - 1

@@ -262,6 +262,7 @@ COLUMNS: Mapping[str, Text] = {
     "like_us": _t("Median of its kind", "同类中位数"),
     "link": _t("Link", "链路"),
     "link_gbps": _t("Bandwidth of the link", "链路带宽"),
+    "shared_port": _t("Port shared by all peers", "端口由所有对端共用"),
     "links": _t("Launches", "下发次数"),
     "listed_exposed_us": _t("Exposed according to the list", "清单中的未掩盖通信"),
     "listed_us": _t("In the list", "列表内"),

@@ -67,7 +67,8 @@ class Chip(Struct, frozen=True):
     l2_bytes: float = math.nan
     """Level-2 cache."""
     links: Mapping[str, float] = {}
-    """Bandwidth of one link in one direction, 10^9 bytes per s by its kind: HCCS, SIO, RDMA."""
+    """Bandwidth of one link in one direction, 10^9 bytes per s by its kind: HCCS, SIO, RDMA. It is what measurements
+    reach where that is far below what the link was built for."""
     macs: Mapping[str, int] = {}
     """Multiply-adds of one core in a cycle, by data type."""
     lanes: Mapping[str, int] = {}
@@ -97,10 +98,18 @@ LANES_OF_ASCEND = {"FLOAT16": 128, "FLOAT": 64}
 _LINKS_OF_910A = {"HCCS": 18.0, "RDMA": 12.5}
 """`StandardBandWidth` of msprof for this chip (`CHIP_V2_1_0`), against which it counts the use of bandwidth; public
 captures reach 16 to 19 over HCCS. Its 20 of PCIE is held against nothing, for no capture is there to tell."""
-_LINKS_OF_A2 = {"RDMA": 25.0}
-"""The port of 200 Gb/s: msprof (`CHIP_V4_1_0`) and `A2_INTERCONNECT` of msmodeling, and public captures reach 24. Both
-give HCCS 28 (196 to seven peers), and msmodeling SIO of Atlas A3 224: public captures of HCCS reach 16 to 19, and none
-of SIO is there to tell, so nothing is held against those.
+_LINKS_OF_A2 = {"HCCS": 18.0, "RDMA": 25.0}
+"""RDMA: the port of 200 Gb/s by msprof (`CHIP_V4_1_0`) and `A2_INTERCONNECT` of msmodeling; public captures reach 24.
+HCCS: both give 28 (196 to seven peers), which nothing reaches. HIXL, the transfer library of CANN, publishes 19 to 20
+for writes and 25 to 27 for reads of 1 MiB and more (`benchmarks/performance.md` of <https://github.com/hicann/hixl>),
+and collectives of public captures reach 16 to 19: so what is expected is that of the older chips.
+"""
+_LINKS_OF_A3 = {"SIO": 106.0, "RDMA": 25.0}
+"""SIO: the least that any version of HIXL publishes for 1 MiB and more between devices 0 and 1 of a server, the two
+dies of one module: 106 to 148 first, later 144 to 165. `A3_INTERCONNECT` of msmodeling has 224, which no copy reaches
+there. RDMA: 200 Gb/s for each die, of which HIXL reaches 23 to 24, as on Atlas A2. HCCS is left out: its 196
+(msmodeling; HIXL reaches 72 to 143 to one peer in another server) are those of one switched port, which all peers
+share, so what one transfer reaches depends on how many there are at a time.
 """
 _V100 = {"FLOAT16": 125.0, "FLOAT": 15.7}
 _A100 = {"FLOAT16": 312.0, "BF16": 312.0, "FLOAT": 19.5, "INT8": 624.0}
@@ -125,7 +134,7 @@ def _of_220(
     l2: float,
 ) -> Chip:
     """A chip with the cores of Atlas A2 and A3: two vector cores to each cube core."""
-    links = _LINKS_OF_A2 if "910B" in name else {}
+    links = _LINKS_OF_A2 if "910B" in name else _LINKS_OF_A3
     lanes = LANES_OF_ASCEND
     return Chip(name, family, clock, memory * _GIB, cores, 2.0 * cores, gbps, l2 * _MIB, links, CUBE_OF_A2, lanes)
 

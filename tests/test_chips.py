@@ -91,9 +91,18 @@ def test_every_chip_has_one_way_to_its_peak() -> None:
 
 @pytest.mark.parametrize(
     ("chip", "links"),
-    [("Ascend910A", {"HCCS": 18, "RDMA": 12.5}), ("Ascend910B3", {"RDMA": 25}), ("Ascend910_9392", {})],
+    [
+        ("Ascend910A", {"HCCS": 18, "RDMA": 12.5}),
+        ("Ascend910B", {"HCCS": 18, "RDMA": 25}),
+        ("Ascend910B3", {"HCCS": 18, "RDMA": 25}),
+        ("Ascend910_93", {"SIO": 106, "RDMA": 25}),
+        ("Ascend910_9392", {"SIO": 106, "RDMA": 25}),
+        ("Ascend950", {}),
+    ],
 )
-def test_each_kind_of_link_has_a_rate_of_its_own_where_captures_bear_it_out(chip: str, links: dict[str, float]) -> None:
+def test_each_kind_of_link_has_a_rate_of_its_own_where_measurements_bear_it_out(
+    chip: str, links: dict[str, float]
+) -> None:
     assert TABLE.known_of(chip).links == links
 
 

@@ -45,6 +45,9 @@ class ChainOrder(Struct, frozen=True, dict=True):
     widens: bool = False
     """Whether the fused operator takes half precision and computes in float32 inside: conversions before the first
     member and behind the last one then go too, and its passes are over tensors of half the width."""
+    wanted: tuple[int, ...] = ()
+    """Where these members run in another order than the fused operator takes, though both compute the same: their
+    places in the order that it takes. Empty where it takes them as they run."""
     beside: frozenset[str] = frozenset()
     """Types of which one runs in the steps of the rank, else these operators mean something else; empty where it does
     not matter."""

@@ -76,6 +76,11 @@ class ChainFile(_Part):
         description="Members that add a float32 matrix to the weight gradient that the member before them multiplies "
         "in half precision.",
     )
+    wants: str = Field(
+        "",
+        description="The same members in the order that the fused operator takes, where the chain computes the same "
+        "in another one.",
+    )
     beside: str = Field(
         "",
         description="Words for operators of which one has to run on the rank too, such as what chooses experts; "
@@ -304,8 +309,16 @@ class _Binder:
                     self.wrong(("chains", number, key), Message("no_member", name=word), suggest_known(word, names))
         members = tuple(self.member(number, word, written) for word in words)
         beside = frozenset[str]().union(*(self.types(number, "beside", word) for word in written.beside.split()))
-        anchor = (anchors or [0])[0]
-        return ChainOrder(members, anchor, written.passes, written.grouped, written.widens, beside)
+        anchor, wanted = (anchors or [0])[0], self.wanted(number, names, written.wants.split())
+        return ChainOrder(members, anchor, written.passes, written.grouped, written.widens, wanted, beside)
+
+    def wanted(self, number: int, names: list[str], words: list[str]) -> tuple[int, ...]:
+        """The places of the members in the order that the fused operator takes."""
+        if words and (sorted(words) != sorted(names) or words == names):
+            self.wrong(("chains", number, "wants"), Message("wants_other_order", members=" ".join(names)))
+            return ()
+        places = {name: [at for at, one in enumerate(names) if one == name] for name in names}
+        return tuple(places[word].pop(0) for word in words)
 
     def types(self, number: int, key: str, word: str) -> frozenset[str]:
         if _WORD.match(word) and word not in self.spellings:

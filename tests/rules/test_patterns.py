@@ -58,6 +58,12 @@ def test_a_pattern_of_ones_own_is_right_as_it_stands(tmp_path: Path) -> None:
         ('Cos"', 'Cos?"', "5: fewer than two members that have to be there"),
         ('Cos"', "Cos " + "Mul? " * 15 + '"', "5: more than 16 members, or more than 8 that may be missing"),
         ('Cos"', 'Cos", keeps: Tan', "5: `Tan` is no member of the chain"),
+        ('Cos"', 'Cos", wants: Cos Sin', "5: `wants` has the members, without marks, in another order: `Sin MUL Cos`"),
+        (
+            'Cos"',
+            'Cos", wants: Sin MUL Cos',
+            "5: `wants` has the members, without marks, in another order: `Sin MUL Cos`",
+        ),
         ('Cos"', 'Cos", pases: 2', "5: unknown key `pases`"),
         ("chains: 1", "chains: 0", "9: no case in which a chain is found"),
         ("    code:", "    when: stage == 1\n    code:", "8: unknown name `stage`"),

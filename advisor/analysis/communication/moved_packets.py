@@ -44,7 +44,7 @@ def moves(
     call = call_of(transfers, calls)
     serial = transfers["transit_us"] / side_by_side(transfers, links)
     wall, trains = _wall_time(serial, call, calls), _train_numbers(calls)
-    kinds = calls.texts("group_kind")
+    kinds, known = calls.texts("group_kind"), chips.known_of(run.chip).links
     lines = transfers["packet_bytes"] / _LINE_BYTES
     moved, took = transfers["packet_bytes"] * transfers["packets"], transfers["transit_us"]
     rate = np.divide(moved, took * 1e3, out=np.full(len(moved), np.nan), where=took > 0)
@@ -54,7 +54,8 @@ def moves(
         **{column: transfers.texts(column) for column in ("name", "op", "group", "link")},
         group_kind=kinds.at(call),
         whole_lines=np.where(np.isfinite(transfers["packet_bytes"]), lines == np.rint(lines), -1).astype(np.int8),
-        link_gbps=_rates_of_links(transfers.texts("link"), chips.known_of(run.chip).links),
+        link_gbps=_rates_of_links(transfers.texts("link"), known),
+        shared_port=_share_one_port(transfers.texts("link"), known),
         rate_gbps=rate,
         others_gbps=_rates_of_others(transfers, kinds.at(call), rate),
         wall_us=wall,
@@ -65,6 +66,13 @@ def moves(
 def _rates_of_links(link: Texts, known: Mapping[str, float]) -> Array:
     """Per transfer: what one such link of the chip moves at most; NaN where that is not known."""
     return values_at(np.array([known.get(name, np.nan) for name in link.names], float), link.codes, np.nan)
+
+
+def _share_one_port(link: Texts, known: Mapping[str, float]) -> Array:
+    """Per transfer: whether all peers share its port. Devices with SIO to the other die of their module, by the chip or
+    by what was moved, reach all others over HCCS through switches; others have a link to each."""
+    two_dies = "SIO" in known or bool(link.isin(["SIO"]).any())
+    return link.isin(["HCCS"]) & two_dies
 
 
 def _rates_of_others(transfers: Table[Transfer], group_kind: Texts, rate: Array) -> Array:

@@ -153,6 +153,7 @@ def _sum_chains(
         FusibleChain,
         rank=every.table["rank"][head[groups.first]],
         **_about_patterns(names.take(groups.first), patterns),
+        **_about_orders(found, patterns, (types, passed), groups, (lasted, total / steps[groups.of])),
         chains=groups.sizes / steps,
         kernels=groups.sums(size) / groups.sizes,
         total_us=groups.sums(total) / steps,
@@ -183,6 +184,46 @@ def _about_patterns(names: Texts, patterns: ChainPatterns) -> dict[str, Texts | 
         "serves": Texts.of(one.workload or None for one in told),
         "has_remedy": np.array([one.has_remedy for one in told], np.int8),
     }
+
+
+def _about_orders(
+    found: FoundChains,
+    patterns: ChainPatterns,
+    operators: tuple[Texts, Array],
+    groups: Groups,
+    times: tuple[Array, Array],
+) -> dict[str, Texts | Array]:
+    """Per group of chains: those whose members run in another order than the fused operator takes, as columns.
+
+    `operators` are the types of all kernels of the chains and which of them are passed over, `times` how long each
+    chain lasted and what its kernels take per step, µs.
+    """
+    lasted, per_step = times
+    apart = np.array([bool(order.wanted) for order in patterns.orders], bool)[found.order]
+    longest = np.lexsort((lasted, apart, groups.of))[np.cumsum(groups.sizes) - 1]
+    texts = [_orders_of_chain(found, patterns, operators, one) if apart[one] else (None, None) for one in longest]
+    return {
+        "reordered_us": groups.sums(per_step * apart),
+        "found_order": Texts.of(here for here, _ in texts),
+        "wanted_order": Texts.of(wanted for _, wanted in texts),
+    }
+
+
+def _orders_of_chain(
+    found: FoundChains, patterns: ChainPatterns, operators: tuple[Texts, Array], chain: int
+) -> tuple[str, str]:
+    """The operators of one chain as they run, and in the order that the fused operator takes."""
+    (types, passed), order = operators, patterns.orders[found.order[chain]]
+    rows = np.arange(found.begin[chain], found.begin[chain] + found.size[chain])
+    members = [types.names[code] for code in types.codes[rows[~passed[rows]]]]
+    form = next(
+        form
+        for form, _ in order.forms
+        if len(form) == len(members)
+        and all(one in order.members[at].types for one, at in zip(members, form, strict=True))
+    )
+    named = dict(zip(form, members, strict=True))
+    return " → ".join(members), " → ".join(named[at] for at in order.wanted if at in named)
 
 
 def _spared_bytes(found: FoundChains, patterns: ChainPatterns, every: StepKernels) -> Array:

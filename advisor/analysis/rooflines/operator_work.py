@@ -149,7 +149,20 @@ def _work_of_others(op_type: str, moved: float, inputs: Tensors, outputs: Tensor
         flops = _flops_of_depthwise(op_type, inputs, outputs)
     if flops is not None:
         return Work(flops, _multiplied_dtype(inputs), _bytes_of_fused(op_type, inputs, moved))
-    return Work() if "Grouped" in op_type else Work(size_bytes=moved, most_bytes=_all_bytes(inputs, outputs))
+    if "Grouped" in op_type or _reads_some_of_cache(op_type):
+        return Work()
+    return Work(size_bytes=moved, most_bytes=_all_bytes(inputs, outputs))
+
+
+_OF_CACHE = re.compile("cache", re.IGNORECASE)
+"""In the names of operators that write a cache of keys and values, or normalise, turn or quantise what they write."""
+
+
+@lru_cache(maxsize=1 << 12)
+def _reads_some_of_cache(op_type: str) -> bool:
+    """Whether one of its tensors is a cache with a place for every token that all requests may keep. How many of them
+    a call reads or writes is in the lengths of the sequences, which are values and stand in no shape."""
+    return family_of(op_type) == "attention" or _OF_CACHE.search(op_type) is not None
 
 
 def _work_of_attention(op_type: str, moved: float, inputs: Tensors, outputs: Tensors) -> Work:

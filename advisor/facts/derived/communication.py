@@ -406,6 +406,13 @@ class Move(Fact):
     link_gbps: Annotated[
         float, Rate("Bandwidth of one such link by the name of the chip, recorded or told; missing where unknown.")
     ]
+    shared_port: Annotated[
+        bool,
+        Flag(
+            "All peers of the device share one port, so the rate of one transfer depends on how many there are at a "
+            "time: HCCS where the dies of a module are joined by SIO."
+        ),
+    ]
     wall_us: Annotated[float, Us("Time that passed: their share of the transit of the call.")]
     bare_us: Annotated[
         float,

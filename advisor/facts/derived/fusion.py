@@ -33,6 +33,19 @@ class FusibleChain(Fact):
     longest_us: Annotated[float, Us("The longest kernel of each chain, together per step.")]
     between_us: Annotated[float, Us("Conversions and copies between the members of the chains, per step.")]
     between_type: Annotated[str, Key("The operator type that takes most of that time; missing where there are none.")]
+    reordered_us: Annotated[
+        float,
+        Us(
+            "Kernels of chains that run in another order than the fused operator takes, though both compute the same; "
+            "per step."
+        ),
+    ]
+    found_order: Annotated[
+        str, Key("Operators of the longest of those, in the order in which they run; missing where there are none.")
+    ]
+    wanted_order: Annotated[
+        str, Key("The same operators in the order that the fused operator takes; missing where there are none.")
+    ]
     fused_us: Annotated[
         float,
         Us(

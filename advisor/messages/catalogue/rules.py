@@ -78,6 +78,10 @@ TEXTS: Mapping[str, Text] = {
         "成员超过 {members} 个，或可缺省的超过 {optional} 个",
     ),
     "chain_too_short": Text("fewer than two members that have to be there", "必须出现的成员少于两个"),
+    "wants_other_order": Text(
+        "`wants` has the members, without marks, in another order: `{members}`",
+        "`wants` 须为这些成员（不带标记）的另一种顺序：`{members}`",
+    ),
     "no_member": Text("`{name}` is no member of the chain", "`{name}` 不是该算子串的成员"),
     "no_spelling": Text("no spellings are given for `{name}`", "没有给出 `{name}` 的拼写"),
     "no_case_finds": Text("no case in which a chain is found", "缺少能找到算子串的用例"),

@@ -64,6 +64,25 @@ def test_without_the_matrix_the_time_of_a_call_is_shared_by_the_sums():
     assert walls[:2] == [pytest.approx(200 / 3), pytest.approx(100 / 3)]
 
 
+@pytest.mark.parametrize(
+    ("chip", "links", "shared"),
+    [
+        ("", ("HCCS", "RDMA"), [False, False]),
+        ("Ascend910B3", ("HCCS", "RDMA"), [False, False]),
+        ("Ascend910_9392", ("HCCS", "RDMA"), [True, False]),
+        ("Ascend910B", ("HCCS", "SIO"), [True, False]),
+        ("", ("SIO", "HCCS"), [False, True]),
+    ],
+)
+def test_all_peers_share_the_hccs_port_of_chips_whose_dies_are_joined_by_sio(chip, links, shared):
+    """Some captures name another family for them: then traffic over SIO tells."""
+    rows = "\n".join(f"0 1 a dp allReduce {link} 1000000 4 200" for link in links)
+    packets = read_table(Transfer, f"rank step name group op link packet_bytes packets transit_us\n{rows}")
+    run = run_of_ranks(Run(chip=chip))
+    calls = collective_calls(run, read_table(Collective, CALLS), None)
+    assert [row["shared_port"] for row in moves(run, ChipTable(), packets, calls, None).rows()] == shared
+
+
 def test_the_last_of_a_train_is_bare_by_itself():
     """Nothing hides what is given out last, however soon the others are done."""
     rows = found(read_table(Kernel, "rank step start_ns duration_us\n0 1 0 200"))

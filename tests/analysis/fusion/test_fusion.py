@@ -72,6 +72,33 @@ def test_a_chain_is_found_among_other_work(pattern, types):
     assert found[pattern]["chains"] == 2.0
 
 
+@pytest.mark.parametrize(
+    ("pattern", "types", "wanted"),
+    [
+        ("scaled-masked-softmax", "MaskedFill Muls SoftmaxV2", "Muls → MaskedFill → SoftmaxV2"),
+        ("scaled-masked-softmax", "MaskedFillV2 Cast RealDiv Softmax", "RealDiv → MaskedFillV2 → Softmax"),
+        (
+            "attention",
+            "BatchMatMulV2 SelectV2 Muls SoftmaxV2 DropOutDoMask BatchMatMulV3",
+            "BatchMatMulV2 → Muls → SelectV2 → SoftmaxV2 → DropOutDoMask → BatchMatMulV3",
+        ),
+    ],
+)
+def test_of_a_chain_in_another_order_it_is_said_which_order_the_fused_operator_takes(pattern, types, wanted):
+    row = chains(ran(f"RmsNorm {types} RmsNorm Sigmoid {types}:20 RmsNorm"))[pattern]
+    assert row["found_order"] == " → ".join(types.replace("Cast ", "").split())
+    assert row["wanted_order"] == wanted
+    assert row["reordered_us"] == row["total_us"]
+
+
+def test_a_chain_in_the_order_of_the_fused_operator_is_not_told_to_change():
+    row = chains(ran("Muls MaskedFill SoftmaxV2 RmsNorm MaskedFill:5 Muls:5 SoftmaxV2:5"))["scaled-masked-softmax"]
+    assert row["reordered_us"] == 15 and row["total_us"] == 45
+    assert row["wanted_order"] == "Muls → MaskedFill → SoftmaxV2"
+    fits = chains(ran("Muls MaskedFill SoftmaxV2 RmsNorm"))["scaled-masked-softmax"]
+    assert fits["reordered_us"] == 0 and fits["found_order"] is None and fits["wanted_order"] is None
+
+
 @pytest.mark.parametrize("types", [
     "RmsNorm MatMulV3 RotaryMul FlashAttentionScore MatMulV3 Add SwiGlu MatMulV3 ApplyAdamWV2",
     "BatchMatMulV2 Add Relu BatchMatMulV2 SoftmaxV2 MatMulV3",

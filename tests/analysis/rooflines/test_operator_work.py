@@ -587,3 +587,27 @@ def test_of_attention_the_width_of_a_head_and_what_one_more_key_costs_are_told(
     assert found.head_width == pytest.approx(width, nan_ok=True)
     elements = math.prod(map(int, inputs.partition(";")[0].split(",")))
     assert found.flops_per_key == pytest.approx(per_key * elements)
+
+
+@pytest.mark.parametrize(
+    ("op_type", "inputs", "outputs"),
+    [
+        ("FusedInferAttentionScore", "32,8,128;2000,128,1024;2000,128,1024;;32;32,512", "32,8,128"),
+        ("PagedAttentionOperation", "32,8,128;2000,128,8,128;2000,128,8,128;32,512;32", "32,8,128"),
+        ("PagedAttentionMaskNdKernel", "32,8,128;2000,128,8,128;2000,128,8,128;32,512;32", "32,8,128"),
+        ("PagedMultiLatentAttention", "32,16,512;2000,128,1,512;2000,128,1,64;32,512", "32,16,512"),
+        ("IncreFlashAttention", "32,1,1024;32,8192,1024;32,8192,1024", "32,1,1024"),
+        ("PromptFlashAttention", "1,8,4096,128;1,8,8192,128;1,8,8192,128", "1,8,4096,128"),
+        ("SparseFlashAttention", "32,16,512;2000,128,1,512;2000,128,1,512;32,1,2048", "32,16,512"),
+        ("LightningIndexer", "32,64,128;2000,128,1,128;32,64", "32,1,2048"),
+        ("KvRmsNormRopeCache", "32,1,1,576;512;32;2000,128,1,64;2000,128,1,512", "2000,128,1,64;2000,128,1,512"),
+        ("DequantRopeQuantKvcache", "32,1,3072;32,1,1,128;32,1,1,128;2000,128,8,128;2000,128,8,128", "32,1,8,128"),
+        ("ReshapeAndCacheOperation", "32,8,128;32,8,128;2000,128,8,128;2000,128,8,128;32", "2000,128,8,128"),
+    ],
+)  # fmt: skip
+def test_nothing_is_promised_from_a_cache_of_which_a_call_reads_what_its_requests_have_kept(
+    op_type: str, inputs: str, outputs: str
+) -> None:
+    """Shapes show all places there are, not how many tokens each request holds."""
+    found = work(op_type, inputs, outputs)
+    assert all(math.isnan(one) for one in (found.flops, found.size_bytes, found.least_bytes, found.most_bytes))

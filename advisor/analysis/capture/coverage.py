@@ -334,9 +334,9 @@ def _collectives_and_transfers(
 
 def _steps_known_to_both(collectives: Table[Collective], transfers: Table[Transfer]) -> Array:
     """The steps of both, one behind the other; missing on ranks where one of them is in no step at all."""
-    told = [distinct_ranks(table["rank"], table["step"] != MISSING) for table in (collectives, transfers)]
+    ours, theirs = (distinct_ranks(table["rank"], table["step"] != MISSING) for table in (collectives, transfers))
     rank, step = (np.concatenate([collectives[key], transfers[key]]) for key in ("rank", "step"))
-    steps: Array = np.where(np.isin(rank, np.intersect1d(*told)), step, MISSING)
+    steps: Array = np.where(np.isin(rank, np.intersect1d(ours, theirs)), step, MISSING)
     return steps
 
 

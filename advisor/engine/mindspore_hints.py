@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.facts.observed import Group, Setting
+from advisor.engine.vocabulary import STEPS_ON
+from advisor.facts.observed import Group, Setting, StepWindow
 from advisor.facts.observed.recording import BOTH, NPU
 from advisor.messages.text import Text
 
@@ -22,8 +23,10 @@ _GROUPS = Text(
     zh="请一并给出所有卡的目录，并保留其中的 `profiler_metadata.json`",
 )
 _SETTINGS = Text(
-    en="keep profiler_metadata.json beside the output (versions of MindSpore that write it)",
-    zh="保留输出目录旁的 profiler_metadata.json（会写出该文件的 MindSpore 版本）",
+    en="keep profiler_metadata.json beside the output (versions of MindSpore that write it), or write a snapshot of "
+    "the environment there with `advisor snapshot-env`",
+    zh="保留输出目录旁的 profiler_metadata.json（部分 MindSpore 版本会写出），"
+    "或用 `advisor snapshot-env` 在旁边写入环境快照",
 )
 RECORD_NPU = Text(
     en="record with MindSpore's profiler (`mindspore.profiler.profile`), `ProfilerActivity.NPU` among its activities",
@@ -42,3 +45,14 @@ OF_HINT: Mapping[Text | None, Text] = {
     BOTH: RECORD_BOTH,
 }
 """By the hint that the profiler of PyTorch is given with."""
+_TEXT_TOO = Text(
+    en="export text as well, `export_type=[ExportType.Text, ExportType.Db]`: MindSpore writes the steps marked by "
+    "prof.step() into no database",
+    zh="同时导出文本：`export_type=[ExportType.Text, ExportType.Db]`，"
+    "MindSpore 不把 prof.step() 标记的 step 写入数据库",
+)
+OF_HINT_IN_DATABASES: Mapping[Text | None, Text] = {StepWindow.record_with: _TEXT_TOO, STEPS_ON: _TEXT_TOO}
+"""The same where databases alone were written."""
+
+OF_HINT_IN_OLD_FILES: Mapping[Text | None, Text] = {Group.record_with: RECORD_BOTH, Setting.record_with: RECORD_BOTH}
+"""The same of the profiler of MindSpore Insight, which wrote nothing about itself, its environment and its groups."""

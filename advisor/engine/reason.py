@@ -188,6 +188,11 @@ def _in_words_of(run: Run, hint: Text | None) -> Text | None:
     if run.framework != "MindSpore":
         return hint
     told = {**mindspore_hints.OF_HINT, _WHOLE: mindspore_hints.WHOLE, _CHIP: mindspore_hints.NAMED_CHIP}
+    sources = {capture.source for capture in run.captures}
+    if sources == {"database"}:
+        told |= mindspore_hints.OF_HINT_IN_DATABASES
+    elif sources == {"insight"}:
+        told |= {**mindspore_hints.OF_HINT_IN_OLD_FILES, _WHOLE: mindspore_hints.RECORD_BOTH}
     return told.get(hint, hint)
 
 

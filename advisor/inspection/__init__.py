@@ -64,15 +64,16 @@ def inspect_run(
     ]
     concerned = {one.rule for one in outcomes if one.outcome != "not applicable"}
     blind = concerned - {one.rule for one in outcomes if one.outcome in ("fired", "quiet")}
+    facts = inspected_facts(profile, run, [rule for rule in rules if rule.id in concerned], blind)
     return Inspection(
         version=VERSION,
         name=run.name,
         found=parts_found(path),
         run=run,
         ranks=tuple(describe_group(group, read, files) for group, read in zip(ranks.groups, ranks.chosen, strict=True)),
-        facts=inspected_facts(profile, run, [rule for rule in rules if rule.id in concerned], blind),
+        facts=facts,
         outcomes=tuple(outcomes),
-        recording=merged_recording(run, lacking),
+        recording=merged_recording(run, lacking, {one.table for one in facts if one.rows}),
         advice=advice_beside(lacking),
         unread=unread,
     )

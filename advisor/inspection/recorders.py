@@ -8,6 +8,8 @@ PyTorch on GPUs: <https://docs.pytorch.org/docs/stable/profiler.html>. ATB: the 
 vLLM: <https://docs.vllm.ai/projects/ascend/en/latest/developer_guide/performance_and_debug/service_profiling_guide.html>.
 SGLang: <https://docs.sglang.io/docs/developer_guide/benchmark_and_profiling>. Servers are told so from outside, while
 they run: they switch their profiler on themselves, and none of their loops is anybody's own.
+MindSpore, the loop of `Model.train`: <https://www.mindspore.cn/tutorials/en/r2.7.0/debug/profiler.html> and
+<https://www.mindspore.cn/docs/en/r2.6.0/api_python/train/mindspore.train.Model.html>.
 verl: <https://ascend.github.io/docs/sources/verl/ascend_profiling_en.html>. Its configuration starts and stops the
 profiler for whole steps of its trainer.
 """
@@ -136,9 +138,23 @@ _OF_ROLES = _t(
     "Add these to your own command; other roles, such as the reference and the critic, have a `profiler` of their own.",
     "将这些参数加到自己的启动命令中；reference、critic 等其他角色各有自己的 `profiler` 配置。",
 )
+_OF_MODEL_TRAIN = _t(
+    "Where `Model.train` runs the loop, call `prof.step()` in a callback's `on_train_step_end`. With data sinking that "
+    "is called once per `sink_size` steps, a whole epoch if it is not set: record with `sink_size=1`.",
+    "由 `Model.train` 驱动训练时，在 Callback 的 `on_train_step_end` 中调用 `prof.step()`。"
+    "开启数据下沉时每 `sink_size` 步才回调一次（未设置时为整个 epoch）：采集时请设 `sink_size=1`。",
+)
+_BEFORE_26 = _t(
+    "MindSpore before 2.6 knows neither `profile` nor `_ExperimentalConfig`: there `mindspore.Profiler` takes these "
+    'options itself, `aic_metrics` as `aicore_metrics`, the folder as `output_path="./prof"`, and the handler is '
+    "`tensor_board_trace_handler`, given without calling it.",
+    "2.6 之前的 MindSpore 没有 `profile` 与 `_ExperimentalConfig`：请把这些参数直接传给 `mindspore.Profiler`，"
+    '其中 `aic_metrics` 写作 `aicore_metrics`，输出目录为 `output_path="./prof"`，'
+    "回调为 `tensor_board_trace_handler`（传入时不加括号）。",
+)
 CARE: Mapping[Recorder, tuple[tuple[Switch | Literal[""], Text], ...]] = {
     "torch_npu": (("", _ALL_RANKS), ("memory", _SLOWER)),
-    "mindspore": (("", _ALL_RANKS), ("memory", _SLOWER)),
+    "mindspore": (("", _ALL_RANKS), ("", _OF_MODEL_TRAIN), ("", _BEFORE_26), ("memory", _SLOWER)),
     "msprof": (
         (
             "",

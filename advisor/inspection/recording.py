@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
-from advisor.engine import gpu_hints, msprof_hints
+from advisor.engine import gpu_hints, mindspore_hints, msprof_hints
 from advisor.engine.hit import RuleResult
 from advisor.engine.vocabulary import PIPES_ON, STEPS_ON
 from advisor.facts.base import Fact
-from advisor.facts.observed import L2Cache, OperatorCall, StepWindow
+from advisor.facts.observed import BatchQueue, DatasetOperation, L2Cache, OperatorCall, StepWindow
 from advisor.facts.observed.recording import BOTH, DATA, LEVEL1, MEMORY, NPU
 from advisor.inspection.recorders import CARE, IN_SHELL, OPTIONS, RECORDS, Switch, write_code
 from advisor.messages.text import Text
@@ -20,8 +20,10 @@ from advisor.model.run import Capture, Run
 _SHARED: Mapping[Text, tuple[Switch, ...]] = {
     NPU: ("device",),
     gpu_hints.OF_SWITCH[NPU]: ("device",),
+    mindspore_hints.RECORD_NPU: ("device",),
     BOTH: ("host", "device"),
     gpu_hints.OF_SWITCH[BOTH]: ("host", "device"),
+    mindspore_hints.RECORD_BOTH: ("host", "device"),
     LEVEL1: ("level1",),
     MEMORY: ("memory",),
     gpu_hints.SHAPES: ("shapes",),
@@ -37,6 +39,8 @@ _SHARED: Mapping[Text, tuple[Switch, ...]] = {
 """What of the profiler has a value recorded, by the hint that rules give; other hints are no switches."""
 _OF_FACT: Mapping[type[Fact], tuple[Switch, ...]] = {StepWindow: ("steps",), L2Cache: ("l2",), OperatorCall: ("host",)}
 """The same of tables that have a hint of their own."""
+_WRITTEN_WITH: Mapping[type[Fact], Switch] = {BatchQueue: "data", DatasetOperation: "data", L2Cache: "l2"}
+"""What was on where a table was recorded, which no capture says of itself."""
 _NO_USE = (gpu_hints.NOT_RECORDED, msprof_hints.NOT_RECORDED)
 """Hints that say that nothing helps."""
 ALWAYS_ON: tuple[Switch, ...] = ("device", "host", "steps")
@@ -57,8 +61,13 @@ def switches_of_hint(hint: Text) -> tuple[Switch, ...]:
     return _SHARED.get(hint, own)
 
 
-def merged_recording(run: Run, results: Iterable[RuleResult]) -> Recording | None:
-    """What was switched on, and what rules lacked, as one configuration; None where nothing was lacking."""
+def merged_recording(
+    run: Run, results: Iterable[RuleResult], recorded: Collection[str] = frozenset()
+) -> Recording | None:
+    """What was switched on, and what rules lacked, as one configuration; None where nothing was lacking.
+
+    Tables that were `recorded`, by name, tell of switches that captures do not name.
+    """
     recorder = recorder_of_run(run)
     options = OPTIONS[recorder]
     asking: dict[Switch, list[str]] = {}
@@ -66,7 +75,8 @@ def merged_recording(run: Run, results: Iterable[RuleResult]) -> Recording | Non
         for hint in dict.fromkeys(result.hints):
             for switch in switches_of_hint(hint):
                 asking.setdefault(switch, []).append(result.outcome.rule)
-    on = {*ALWAYS_ON, *switched_on(run)} - {*_LEFT_OFF.get(run.recorded_alone or "", ())}
+    written = {switch for fact, switch in _WRITTEN_WITH.items() if fact.table in recorded}
+    on = {*ALWAYS_ON, *switched_on(run), *written} - {*_left_off(run)}
     adds = [switch for switch in options if switch in asking and (switch not in on or switch in _HALF_KNOWN)]
     if not adds:
         return None
@@ -77,6 +87,13 @@ def merged_recording(run: Run, results: Iterable[RuleResult]) -> Recording | Non
         for switch in sorted(adds, key=lambda one: (-len(asking[one]), one))
     )
     return made.model_copy(update={"adds": tuple(added)})
+
+
+def _left_off(run: Run) -> tuple[Switch, ...]:
+    """What of a host and a device was not recorded. The old profiler of MindSpore recorded single events of neither."""
+    if run.captures and all(capture.source == "insight" for capture in run.captures):
+        return ("host", "device")
+    return _LEFT_OFF.get(run.recorded_alone or "", ())
 
 
 def recording_anew(found: Sequence[FoundPart]) -> Recording | None:

@@ -131,6 +131,24 @@ def test_readers_see_no_name_of_a_table_or_column(fact: type[Fact]) -> None:
         assert not any("_" in part or "`" in part for part in head), head
 
 
+def test_steps_that_no_database_of_mindspore_holds_are_to_be_exported_and_not_to_be_marked() -> None:
+    by_source = {}
+    for source in ("text", "database"):
+        run = Run(framework="MindSpore", captures=(Capture(rank=0, path="", source=source),))
+        by_source[source] = reason.of_missing(FactMissing(["step_windows"]), run)
+    assert "call prof.step()" in by_source["text"].en
+    assert "call prof.step()" not in by_source["database"].en
+    assert "ExportType.Text" in by_source["database"].en and "ExportType.Text" in by_source["database"].zh
+
+
+def test_nobody_with_files_of_the_old_profiler_of_mindspore_is_asked_for_what_only_the_new_one_writes() -> None:
+    run = Run(framework="MindSpore", captures=(Capture(rank=0, path="", source="insight"),))
+    for table in ("settings", "groups"):
+        said = reason.of_missing(FactMissing([table]), run)
+        assert "mindspore.profiler.profile" in said.en and "mindspore.profiler.profile" in said.zh
+        assert "metadata" not in said.en and "metadata" not in said.zh
+
+
 def test_what_to_record_is_said_in_the_words_of_the_framework_that_recorded() -> None:
     missing = FactMissing(["kernels", "host_calls"])
     by_framework = {name: reason.of_missing(missing, Run(framework=name)) for name in ("PyTorch", "MindSpore")}

@@ -141,6 +141,42 @@ def test_what_was_on_stays_on(memory: bool, stack: bool, level: str) -> None:
     assert "ProfilerLevel.Level0" not in made.code
 
 
+@pytest.mark.parametrize("table", ["batch_queues", "dataset_operations", "l2_cache"])
+def test_what_was_written_stays_on_where_no_capture_names_its_switch(table: str) -> None:
+    run = run_with(level="Level0").model_copy(update={"framework": "MindSpore"})
+    asked = [lacking("a/one", reason.LEVEL1)]
+    kept, without = merged_recording(run, asked, {table}), merged_recording(run, asked)
+    assert kept is not None
+    assert without is not None
+    option = "l2_cache=True" if table == "l2_cache" else "data_process=True"
+    assert option in kept.code
+    assert option not in without.code
+
+
+def test_what_the_old_profiler_of_mindspore_never_records_is_a_switch_of_the_new_one() -> None:
+    old = Capture(rank=0, path="", source="insight")
+    run = Run(framework="MindSpore", captures=(old,))
+    said = [reason.of_missing(FactMissing([table]), run) for table in ("kernels", "host_calls")]
+    asked = [lacking(f"a/{number}", *one.hints) for number, one in enumerate(said)]
+    made = merged_recording(run, asked)
+    assert made is not None
+    assert [(one.option, one.rules) for one in made.adds] == [
+        ("ProfilerActivity.NPU", ("a/0", "a/1")),
+        ("ProfilerActivity.CPU", ("a/1",)),
+    ]
+    assert not advice_beside(asked)
+
+
+def test_who_trains_with_mindspore_is_told_where_its_steps_end() -> None:
+    run = run_with(level="Level0").model_copy(update={"framework": "MindSpore"})
+    made = merged_recording(run, [lacking("a/one", reason.LEVEL1)])
+    assert made is not None
+    said = " ".join(one.en for one in made.care)
+    assert "on_train_step_end" in said
+    assert "sink_size=1" in said
+    assert "mindspore.Profiler" in said
+
+
 def test_a_level_that_nothing_names_is_told_by_what_was_written() -> None:
     run = run_with(absent=("trace_view.json",))
     made = merged_recording(run, [lacking("a/one", reason.MEMORY)])

@@ -308,8 +308,12 @@ def _collectives_and_transfers(
         yield count_moments("collectives", "launches", asked, begun, _ROUNDING_NS)
     if collectives is None or transfers is None:
         return
-    rank, step = (np.concatenate([collectives[key], transfers[key]]) for key in ("rank", "step"))
-    of = group_by(rank, step, Texts.concat([collectives.texts("name"), transfers.texts("name")])).of
+    rank = np.concatenate([collectives["rank"], transfers["rank"]])
+    of = group_by(
+        rank,
+        _steps_known_to_both(collectives, transfers),
+        Texts.concat([collectives.texts("name"), transfers.texts("name")]),
+    ).of
     listed, moved = of[: len(collectives)], of[len(collectives) :]
     first = np.unique(moved, return_index=True)[1]
     yield Counted.by_row(
@@ -326,6 +330,14 @@ def _collectives_and_transfers(
     yield Counted.by_row(
         "transfers", "collectives", collectives["rank"][moving], collectives["step"][moving], carrying[moving]
     )
+
+
+def _steps_known_to_both(collectives: Table[Collective], transfers: Table[Transfer]) -> Array:
+    """The steps of both, one behind the other; missing on ranks where one of them is in no step at all."""
+    ours, theirs = (distinct_ranks(table["rank"], table["step"] != MISSING) for table in (collectives, transfers))
+    rank, step = (np.concatenate([collectives[key], transfers[key]]) for key in ("rank", "step"))
+    steps: Array = np.where(np.isin(rank, np.intersect1d(ours, theirs)), step, MISSING)
+    return steps
 
 
 def _steps(windows: Table[StepWindow] | None, steps: Table[StepTime] | None, hosts: Array) -> Iterator[Counted]:

@@ -39,6 +39,11 @@ TEXTS: Mapping[str, Text] = {
         "holds no table that a profiler writes, but {names}", "其中没有 profiler 写出的表，只有 {names}"
     ),
     "is_no_json": Text("is no JSON", "不是 JSON"),
+    "headings_without_end": Text(
+        "has a first line, that of the headings, which does not end within {longest}",
+        "首行（表头）超过 {longest} 仍未结束",
+    ),
+    "ends_in_zeros": Text("ends in zero bytes, for it was not written to its end", "末尾全是零字节，文件没有写完"),
     "no_complete_json": Text("is no complete JSON ({why})", "不是完整的 JSON（{why}）"),
     "no_json_container": Text("it is no JSON array or object", "不是 JSON 数组或对象"),
     "lacks_key": Text("it has no {key}", "缺少 {key}"),

@@ -188,6 +188,10 @@ def _of_msprof(listing: Listing) -> Iterator[Candidate]:
         found_there := msprof.results_of_device(int(device[1]), listing)
     ):
         yield CaptureFolders(folder, output=folder, results=found_there)
+    elif collected := msprof.databases_alone(listing):
+        for name in collected:
+            results = msprof.Results(databases={"profiler": folder / name})
+            yield CaptureFolders(folder, output=folder, names=(name,), renamed={"profiler": name}, results=results)
     elif alone := msprof.Results(*msprof.results_in([listing])):
         root = folder.parent if folder.name == msprof.OUTPUT else folder
         yield CaptureFolders(root, output=folder, results=alone)

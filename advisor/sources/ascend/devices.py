@@ -67,7 +67,17 @@ def device_identity(folder: Folder) -> str:
     host = as_text(said.get("hostUid")) or as_text(said.get("hostname"))
     listed = said.get("DeviceInfo")
     number = as_integer(value_at(listed[0], "id")) if isinstance(listed, list) and listed else folder.named_device
+    if not said and number is None:
+        host, number = _identity_in_database(folder)
     return f"{host} {number:04}" if number is not None else ""
+
+
+def _identity_in_database(folder: Folder) -> tuple[str, int | None]:
+    """The host, and the number of the device where all rows are of one."""
+    hosts = query_rows(folder, "profiler", "SELECT hostUid, hostName FROM HOST_INFO LIMIT 1")
+    devices = query_rows(folder, "profiler", "SELECT DISTINCT id FROM NPU_INFO")
+    host = next((bounded_name(str(part)) for row in hosts for part in row if part), "")
+    return host, as_integer(devices[0][0]) if len(devices) == 1 else None
 
 
 _WORKER = re.compile(r"(.+)_\d{14,17}_ascend_(?:pt|ms)$", re.DOTALL)

@@ -16,6 +16,7 @@ from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.call_words import WAITS_OF_MINDSPORE, activities_of_calls
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import Database, are_spans
+from advisor.sources.files.timeline import TraceTimeline
 from advisor.sources.pytorch_words import operator_kind, without_addresses
 from advisor.sources.reading import Reading
 
@@ -67,6 +68,7 @@ def _calls_from_text(folder: Folder) -> Table[HostCall]:
     timeline = folder.timeline()
     slices = timeline.slices
     kinds = _kinds_of_events(slices.category, slices.name)
+    kinds[_unnamed_launches(timeline, kinds)] = _KIND_CODES["operator"]
     rows = np.flatnonzero(kinds >= 0)
     if not len(rows):
         raise FactMissing([HostCall.table])
@@ -104,6 +106,17 @@ def _kinds_of_events(category: Texts, name: Texts) -> Array:
     uncategorised = (category.codes < 0) | category.isin([""])
     kinds = np.where(uncategorised, by_layer[name.codes], by_category[category.codes])
     return np.where(kinds == _KIND_CODES["operator"], refined[name.codes], kinds)
+
+
+def _unnamed_launches(timeline: TraceTimeline, kinds: Array) -> Array:
+    """The events of MindSpore's lane that no name tells and from which an arrow leads to work of the device, where no
+    event that is told begins at that moment: versions call what launches an operator by names of their own."""
+    led = np.unique(timeline.operator_links.operator_ns)
+    slices = timeline.slices
+    told = slices.start_ns[kinds == _KIND_CODES["operator"]]
+    unknown = np.flatnonzero((kinds < 0) & timeline.tracks.of("MindSpore")[slices.track])
+    rows: Array = unknown[np.isin(slices.start_ns[unknown], np.setdiff1d(led, told))]
+    return rows
 
 
 def _kind_of_name(name: str) -> str:

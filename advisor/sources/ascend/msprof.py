@@ -156,6 +156,15 @@ def results_in(listings: Iterable[Listing]) -> tuple[dict[str, tuple[Path, ...]]
     return files, databases
 
 
+def databases_alone(listing: Listing) -> tuple[str, ...]:
+    """The databases that somebody collected in one folder, several and no other results: each may be of another device
+    or host, which only the folder `PROF_*` that they came from could deny."""
+    if listing.folder.name == OUTPUT or any(parse_name(name) or name in ANALYSED for name in listing.files):
+        return ()
+    found = tuple(name for name in listing.files if _DATABASE.fullmatch(name))
+    return found if len(found) > 1 else ()
+
+
 def results_of_folder(listing: Listing) -> list[Results]:
     """What lies in a folder PROF_*, device by device; nothing where it was not parsed."""
     below = {name: list_or_nothing(listing.folder / name) for name in listing.folders}

@@ -9,6 +9,7 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import StepWindow
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
+from advisor.messages.message import Message
 from advisor.sources.ascend.iterations import iterations_of
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import are_spans
@@ -33,6 +34,9 @@ def _windows_from_database(folder: Folder) -> Table[StepWindow]:
         raise FactMissing([StepWindow.table])
     found = database.integers("STEP_TIME", {"step": ["id"], "start": ["startNs"], "end": ["endNs"]})
     whole = (found["step"] != MISSING) & are_spans(found["start"], found["end"])
+    if at_once := np.count_nonzero(whole & (found["start"] == found["end"])):
+        what = Message("no_usable_value", table="STEP_TIME", column="endNs")
+        database.notes.add(database.file, "STEP_TIME", what, rows=int(at_once))
     return _window_table(folder, *(found[name][whole] for name in ("step", "start", "end")))
 
 

@@ -36,8 +36,8 @@ BLOCK_BYTES = 1 << 20
 """Read at once; sixteen times as much where a file turns out to have longer cells."""
 _LONGER = 16
 _SMALLEST_BLOCK = 1 << 12
-_LONGEST_HEADING = 1 << 18
 _USUAL_HEADING = 1 << 12
+_TELLS_UTF16 = 1 << 18
 _UTF16_SHARE = 4
 """Every other byte of UTF-16 is 0 where headings and numbers stand, and none between; zeros that damage leaves stand
 at even and odd places alike."""
@@ -117,7 +117,7 @@ class _TextFile(Struct, frozen=True):
             OSError: It cannot be opened, or is no regular file.
         """
         start = read_regular(path, BLOCK_BYTES + 1)
-        if _is_utf16(start[:_LONGEST_HEADING]) and path.stat().st_size <= _LONGEST_UTF16:
+        if _is_utf16(start[:_TELLS_UTF16]) and path.stat().st_size <= _LONGEST_UTF16:
             return cls(path, _utf8_of_utf16(read_regular(path)), whole=True)
         return cls(path, start, len(start) <= BLOCK_BYTES)
 
@@ -281,16 +281,19 @@ def _open_text(path: Path, notes: Notes) -> _TextFile:
 
 def _read_headings(file: _TextFile, notes: Notes) -> tuple[list[ColumnHeading], int]:
     """The headings of a file, and how many lines they fill."""
-    path, start = file.path, file.start[:_LONGEST_HEADING]
+    path, start = file.path, file.start
     if start.startswith(GZIP):
         refuse_file(path, notes, Message("is_packed"))
     try:
-        cells, count = _first_row(start[:_USUAL_HEADING]) or _first_row(start, whole=True) or ([], 0)
+        first = _first_row(start[:_USUAL_HEADING]) or _first_row(start, whole=file.whole)
     except csv.Error as error:
         refuse_file(path, notes, Message("file_unreadable", why=reason_of_error(error)))
+    if first is None:
+        refuse_file(path, notes, Message("headings_without_end", longest=f"{BLOCK_BYTES >> 20} MiB"))
+    cells, count = first
     if not cells:
         refuse_file(path, notes, Message("holds_nothing"))
-    if _is_utf16(start):
+    if _is_utf16(start[:_TELLS_UTF16]):
         refuse_file(path, notes, Message("is_utf16"))
     other = next((mark for mark in _OTHER_MARKS if len(cells) == 1 and mark in cells[0].strip()), None)
     if other is not None:

@@ -37,6 +37,8 @@ def load_json(path: Path, notes: Notes) -> object:
     try:
         return parse_json(raw)
     except ValueError as error:
+        if raw.endswith(b"\0"):  # room was made for the file, and its end never written
+            refuse_file(path, notes, Message("ends_in_zeros"))
         refuse_file(path, notes, Message("no_complete_json", why=reason_of_error(error)))
 
 

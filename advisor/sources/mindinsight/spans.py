@@ -24,7 +24,6 @@ from advisor.sources.mindinsight.step_numbers import STEP_NUMBER, step_of_text
 
 US_PER_TICK = 0.01
 _NS_PER_TICK = 10
-_MOST_COLUMNS = 1 << 14
 _NAME = re.compile(r"stream_\d+_\d+_(?P<op>[A-Za-z0-9]+?)(?:-op\d+)?")
 _TICKS = Column("Ticks of 10 ns.", "int")
 _TEXT = Column("Text.", "text")
@@ -86,9 +85,7 @@ def _collectives_in_heading(path: Path, notes: Notes) -> list[str]:
     """
     headings = csvfile.spellings_of(path, notes)
     there = {heading.lower() for heading in headings}
-    starts = [
-        heading.removesuffix("_start_point") for heading in headings[:_MOST_COLUMNS] if heading.endswith("_start_point")
-    ]
+    starts = [heading.removesuffix("_start_point") for heading in headings if heading.endswith("_start_point")]
     return [name for name in dict.fromkeys(starts) if f"{name}_end_point".lower() in there]
 
 

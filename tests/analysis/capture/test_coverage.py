@@ -365,6 +365,19 @@ def test_of_mindspore_that_lists_those_in_steps_alone_no_transfers_are_missed():
     assert missed == {(0, "transfers", "collectives")}
 
 
+@pytest.mark.parametrize("stepless", ["collectives", "transfers"])
+def test_collectives_and_what_they_moved_are_one_where_one_of_both_is_in_no_step(stepless: str) -> None:
+    steps = {name: MISSING if name == stepless else 1 for name in ("collectives", "transfers")}
+    collectives = Table.build(
+        Collective, rank=0, step=steps["collectives"], name=["a", "b"], group="g", op="allReduce", size_bytes=8.0,
+        transit_us=1.0,
+    )  # fmt: skip
+    transfers = Table.build(Transfer, rank=0, step=steps["transfers"], name=["a", "b"])
+    found = counted(collectives=collectives, transfers=transfers)
+    assert found[0, "collectives", "transfers"] == (2, 2)
+    assert found[0, "transfers", "collectives"] == (2, 2)
+
+
 def test_transfers_that_one_step_lacks_are_told_with_it():
     tables = {
         "collectives": Table.build(Collective, rank=0, step=[1, 2, 2], name=["a", "a", "b"], size_bytes=8.0),

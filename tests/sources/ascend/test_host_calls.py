@@ -65,6 +65,26 @@ def test_an_event_of_mindspore_that_launches_nothing_is_no_operator(tmp_path: Pa
         of(HOST_CALLS.ways["text"], captured(tmp_path, [event(name, "1.000", cat="")]))
 
 
+def test_an_event_of_mindspore_that_leads_to_work_is_an_operator_whatever_its_name(tmp_path: Path) -> None:
+    leads = {"ph": "s", "name": "mindspore_to_npu", "cat": "async_npu", "id": "9.000", "tid": 1, "bp": "e"}
+    trace = [
+        lane(1, "MindSpore"),
+        lane(2, "Ascend Hardware"),
+        event("PynativeFramework::RunTask::Add", "1.000", cat=""),
+        {**leads, "pid": 1, "ts": "1.000"},
+        event("RunOp", "2.000", cat=""),
+        event("RunOp", "3.000", cat=""),
+        event("Kernel::KernelLaunch::Default/net/Add-op1", "3.000", cat=""),
+        {**leads, "pid": 1, "ts": "3.000"},
+        event("aclnnAdd", "1.000", pid=2, args={"Task Type": "AI_CORE"}),
+    ]
+    rows = of(HOST_CALLS.ways["text"], captured(tmp_path, trace))
+    assert [(row["kind"], row["name"]) for row in rows] == [
+        ("operator", "PynativeFramework::RunTask::Add"),
+        ("operator", "Kernel::KernelLaunch::Default/net/Add-op1"),
+    ]
+
+
 def test_what_runs_on_the_device_is_no_host_call(tmp_path: Path) -> None:
     trace = [lane(1, "Ascend Hardware"), event("aclnnAdd_Add", "1.000", args={"Task Type": "AI_CORE"})]
     with pytest.raises(FactMissing):

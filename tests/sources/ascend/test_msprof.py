@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -455,6 +457,44 @@ def test_of_several_exports_the_one_that_was_given_is_read(capture: Capture, tmp
         _, source = only(given)
         assert isinstance(source, Folder)
         assert [*source.files.values(), *source.databases.values()] == [given]
+
+
+def test_databases_that_were_collected_in_one_folder_are_ranks_of_their_own(capture: Capture, tmp_path: Path):
+    databases = sorted(capture("database").rglob("ascend_pytorch_profiler_[01].db"))
+    for second, told in enumerate(databases):
+        os.symlink(told, tmp_path / f"msprof_2025010100000{second}.db")
+    run, sources = open_input(tmp_path)
+    assert run.ranks == (0, 1) and run.recorder == "msprof" and not run.notes
+    for source, told in zip(sources, databases, strict=True):
+        assert isinstance(source, Folder)
+        assert source.databases["profiler"].resolve() == told.resolve()
+
+
+def test_databases_of_one_device_number_on_different_hosts_are_different_ranks(capture: Capture, tmp_path: Path):
+    told = sorted(capture("database").rglob("ascend_pytorch_profiler_0.db"))[0]
+    for second, host in enumerate(("node-a", "node-b")):
+        path = tmp_path / f"msprof_2025010100000{second}.db"
+        shutil.copyfile(told, path)
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.executescript(f"""
+                DROP TABLE IF EXISTS RANK_DEVICE_MAP; DELETE FROM META_DATA WHERE name NOT LIKE 'SCHEMA%';
+                DELETE FROM HOST_INFO; DELETE FROM NPU_INFO;
+                INSERT INTO HOST_INFO VALUES ('{second + 7}', '{host}'); INSERT INTO NPU_INFO VALUES (0, 'Ascend910B');
+            """)
+    run, sources = open_input(tmp_path)
+    assert run.ranks == (0, 1) and not run.notes
+    assert [capture.host for capture in run.captures] == ["node-a", "node-b"]
+    assert len(sources) == 2
+
+
+def test_of_several_exports_of_one_recording_the_newest_is_read(capture: Capture, tmp_path: Path):
+    told = sorted(capture("database").rglob("ascend_pytorch_profiler_0.db"))[0]
+    (tmp_path / PROF).mkdir()
+    for year in (2025, 2026):
+        os.symlink(told, tmp_path / PROF / f"msprof_{year}0101000000.db")
+    run, source = only(tmp_path)
+    assert isinstance(source, Folder)
+    assert source.databases["profiler"].name == "msprof_20260101000000.db" and not run.notes
 
 
 @pytest.mark.parametrize("text", ["", "x", SUMMARY, SUMMARY[:40], "\0" * 400, "Device_id,Op Name\n0,a\n"])

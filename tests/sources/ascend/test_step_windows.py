@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import itertools
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +35,20 @@ def test_steps_are_numbered_as_the_job_numbers_them(tmp_path: Path) -> None:
         (11, 10_000, 20_000),
         (12, 20_000, 25_000),
     ]
+
+
+def test_a_step_that_ends_where_it_begins_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "ascend_pytorch_profiler_3.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript("""
+            CREATE TABLE STEP_TIME(id INT, startNs INT, endNs INT);
+            INSERT INTO STEP_TIME VALUES (11, 100, 100), (12, 100, 200);
+        """)
+    folder = Folder(rank=3, root=tmp_path, output=tmp_path, databases={"profiler": path})
+    assert [row["step"] for row in of(STEP_WINDOWS.ways["database"], folder)] == [11, 12]
+    (note,) = folder.notes.all()
+    assert (note.file, note.rows) == (path.name, 1)
+    assert str(note.what) == "STEP_TIME: endNs holds no usable value"
 
 
 def test_steps_are_known_where_the_timeline_is_all_there_is(tmp_path: Path) -> None:

@@ -114,6 +114,21 @@ def test_a_table_that_ends_in_zeros_is_cut_short_and_keeps_the_rows_before(file:
     assert [(note.place, note.what) for note in notes] == [(Message("at_row", n=4), Message("ends_early"))]
 
 
+@pytest.mark.parametrize("columns", [1, 8_000, 30_000])
+def test_headings_may_be_as_long_as_a_large_model_makes_them(file: Path, columns: int) -> None:
+    names = [f"stream_48_{number}_AllReduce-op{number}_start" for number in range(columns)]
+    file.write_text(f"{','.join(['step_num', *names][: 1 + columns])}\n{','.join(['7', *'0' * columns])}\n")
+    notes = Notes()
+    if file.stat().st_size < csvfile.BLOCK_BYTES:
+        assert csvfile.spellings_of(file, notes)[-1] == names[-1]
+        assert not notes.all()
+        return
+    with pytest.raises(Unreadable):
+        csvfile.spellings_of(file, notes)
+    (note,) = notes.all()
+    assert note.what == Message("headings_without_end", longest="1 MiB")
+
+
 def test_brackets_that_are_no_unit_belong_to_the_name() -> None:
     found = csvfile.parse_heading("Communication(Not Overlapped)")
     assert (found.name, found.unit) == ("communication(not overlapped)", "")

@@ -40,6 +40,15 @@ def test_what_is_no_json_is_unreadable_and_noted(tmp_path: Path, content: bytes)
     assert [(note.file, note.kind) for note in notes.all()] == [("a.json", "unreadable")]
 
 
+def test_a_file_whose_end_was_never_written_says_so_in_words_of_no_parser(tmp_path: Path) -> None:
+    path, notes = tmp_path / "communication.json", Notes()
+    path.write_bytes(b'{"step1": {"collective": {' + bytes(64))
+    with pytest.raises(Unreadable):
+        jsonfile.load_json(path, notes)
+    (note,) = notes.all()
+    assert str(note.what) == "ends in zero bytes, for it was not written to its end"
+
+
 def test_half_a_surrogate_pair_can_still_be_written(tmp_path: Path) -> None:
     found = load(tmp_path / "a.json", b'{"\\ud800": ["x\\udfff", "\\ud83d\\ude00"]}')
     assert "\U0001f600" in repr(found).encode("utf-8").decode()

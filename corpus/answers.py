@@ -28,6 +28,7 @@ ANSWERS: Mapping[str, frozenset[str]] = {
         "slow-link": "ranks/slow-link",
         "slow-network-link": "ranks/slow-link",
         "low-bandwidth": "comm/slow-transfer comm/exposed-communication",
+        "disturbed-links": "comm/slowed-transfers",
         "retransmission-stall": "comm/retransmission-stall",
         "uneven-stages": "pipeline/stage-imbalance",
         "few-micro-batches": "pipeline/bubble",

@@ -135,6 +135,19 @@ def _contend(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str
     return _machine(setup, overlap_cost=0.45 * strength), {}
 
 
+_COMPARED_STEPS = 6
+"""Enough for two steps in which links are slow and two in which they are not, beside the first and the last."""
+
+
+def _disturb(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[str, Any]]:
+    """Others use the network in two of the steps: in the middle, or from then on to the end."""
+    workload = setup.workload
+    steps = max(workload.steps, _COMPARED_STEPS)
+    first = workload.first_step + steps - 2 - 2 * _chosen(seed, "disturbed steps", 2)
+    slower = dict.fromkeys((first, first + 1), 1 + 3 * strength)
+    return _machine(_workload(setup, steps=steps), disturbed=slower), {}
+
+
 def _low_bandwidth(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
     slower, machine = 1 + 2 * strength, setup.machine
     return _machine(setup, link_gbps=machine.link_gbps / slower, rdma_gbps=machine.rdma_gbps / slower), {}
@@ -293,6 +306,7 @@ FAULTS: dict[str, Fault] = {
     "slow-network-link": _slow_network_link,
     "retransmission-stall": _lost_packets,
     "low-bandwidth": _low_bandwidth,
+    "disturbed-links": _disturb,
     "contended-compute": _contend,
     "uneven-stages": _uneven_stages,
     "few-micro-batches": _few_micro_batches,
@@ -318,6 +332,6 @@ FAULTS: dict[str, Fault] = {
     "killed-capture": _kill,
 }
 
-LASTING = frozenset({"dynamic-shapes"})
-"""Faults that change how much is computed, too. That stays so when they are fixed, or their truth would be that of
-another job: shapes go on changing, and cost nothing."""
+LASTING = frozenset({"dynamic-shapes", "disturbed-links"})
+"""Faults that change how much is computed or recorded, too. That stays so when they are fixed, or their truth would be
+that of another job: shapes go on changing, and cost nothing; as many steps are recorded."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from corpus.events import KernelInfo
 
@@ -201,6 +201,8 @@ class Machine:
     """One network card of 200 Gb/s, one direction: packets of 21 and 66 MB move at 24.3 and 24.4 GB/s in the 16-rank
     capture that Ascend/msinsight publishes with its tests (server/test_rank_0), where one of 4 bytes takes 9.4 µs."""
     rdma_overhead_us: float = 9.4
+    disturbed: dict[int, float] = field(default_factory=dict)
+    """How many times as long data move over every link, in steps of these numbers: others use the network then."""
     losses: dict[tuple[int, int], dict[int, float]] = field(default_factory=dict)
     """By RDMA link (source, target): what the n-th collective over it (from 0) waits for a lost packet, in µs."""
     setup_us: float = 25.0
@@ -216,3 +218,13 @@ class Machine:
     overlap_cost: float = 0.0
     """How much longer a kernel takes, as a part of its time, that begins beside a collective of its rank."""
     noise: float = 0.02
+
+    def in_step(self, step: int) -> Machine:
+        """The machine as it is in a step: with slower links where others use the network."""
+        slower = self.disturbed.get(step, 1.0)
+        if slower == 1.0:
+            return self
+        links = {link: gbps / slower for link, gbps in self.slow_links.items()}
+        return replace(
+            self, link_gbps=self.link_gbps / slower, rdma_gbps=self.rdma_gbps / slower, slow_links=links, disturbed={}
+        )

@@ -63,7 +63,8 @@ class RankMachine:
         self._modules: list[HostCall] = []
         self._forward: dict[str, dict[str, HostCall]] = {}
         self._gradient = ""
-        self._step = -1
+        self.step = -1
+        """The one whose instructions the host carries out; -1 before the first."""
         self._host = machine.host_scale.get(rank, 1.0)
         mhz = machine.mhz.get(rank, machine.full_mhz)
         self._slowdown = machine.compute_scale.get(rank, 1.0) * machine.full_mhz / mhz
@@ -98,7 +99,7 @@ class RankMachine:
         while self._open:
             self._close()
         if step.number >= 0:
-            self._step = step.number
+            self.step = step.number
             self._open_range("step", f"ProfilerStep#{step.number}")
 
     def _open_range(self, layer: str, name: str, shapes: str = "", dtypes: str = "", stack: str = "") -> HostCall:
@@ -316,13 +317,13 @@ class RankMachine:
         done = Collective(
             op=wanted.kind, name=operator_name(wanted.kind, group, self._met[group]), group=group, members=members,
             index=self._met[group], meeting=met.meeting, start=start, end=end, connection=launch.connection,
-            step=self._step, count=wanted.size // dtype_bytes(wanted.dtype), dtype=wanted.dtype,
+            step=self.step, count=wanted.size // dtype_bytes(wanted.dtype), dtype=wanted.dtype,
             wait=met.everyone_there - start, transit=met.route.transit, launch_start=launch.start,
             launch_thread=launch.thread, origin=origin,
         )  # fmt: skip
         self._met[group] += 1
         self._tasks[stream] += 1
-        planes = Planes(done, wanted, self.trace.rank, self.machine, met.route, met.there)
+        planes = Planes(done, wanted, self.trace.rank, self.machine.in_step(self.step), met.route, met.there)
         done.transfers = planes.transfers(stream, self._tasks[stream])
         self.trace.collectives.append(done)
         self.trace.tasks.extend(transfer.task for transfer in done.transfers)
@@ -368,7 +369,7 @@ class RankMachine:
         ready = launch.start + self._varied(self.machine.launch_to_device_us, "ready")
         start = max(ready, self.streams[stream] + ns(self.machine.kernel_gap_us) if self.streams[stream] else ready)
         self._tasks[stream] += 1
-        task = Task(kind, name, stream, self._tasks[stream], start, start + took, launch.connection, self._step)
+        task = Task(kind, name, stream, self._tasks[stream], start, start + took, launch.connection, self.step)
         task.launch_start, task.launch_thread, task.origin = launch.start, launch.thread, op
         self.streams[stream] = task.end
         self.trace.tasks.append(task)
@@ -380,7 +381,7 @@ class RankMachine:
         return self._varied(us * self._host, name)
 
     def _varied(self, us: float, name: str) -> int:
-        key = (self._step, name)
+        key = (self.step, name)
         self._seen[key] += 1
         sign = noise(self.seed, self.trace.rank, *key, self._seen[key])
         return max(20, ns(us * (1 + self.machine.noise * sign)))

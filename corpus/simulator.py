@@ -65,16 +65,17 @@ class _Network:
         self.meetings: Iterator[int] = count()
         self._crossed = dict.fromkeys(machine.losses, 0)
 
-    def route(self, wanted: Meeting) -> Route:
-        """How a collective moves its data this time."""
+    def route(self, wanted: Meeting, step: int) -> Route:
+        """How a collective moves its data this time, in a step of this number."""
         held: dict[Link, int] = {}
-        usual = route(wanted.kind, wanted.size, wanted.members, self.machine)
+        machine = self.machine.in_step(step)
+        usual = route(wanted.kind, wanted.size, wanted.members, machine)
         for link, losses in self.machine.losses.items():
             if usual.crosses(*link):
                 if self._crossed[link] in losses:
                     held[link] = ns(losses[self._crossed[link]])
                 self._crossed[link] += 1
-        return route(wanted.kind, wanted.size, wanted.members, self.machine, held) if held else usual
+        return route(wanted.kind, wanted.size, wanted.members, machine, held) if held else usual
 
 
 def _meet(ranks: list[_Rank], network: _Network) -> None:
@@ -96,7 +97,7 @@ def _communicate(members: list[_Rank], network: _Network) -> None:
     wanted = members[0].waiting
     assert wanted is not None  # noqa: S101 - every member waits for the same
     there = {member.machine.trace.rank: member.machine.comm_ready for member in members}
-    met = Met(next(network.meetings), there, network.route(wanted))
+    met = Met(next(network.meetings), there, network.route(wanted, members[0].machine.step))
     for member in members:
         _advance(member, met)
 

@@ -33,6 +33,7 @@ APPLIES: dict[str, tuple[str, ...]] = {
     "slow-network-link": ("cluster", "large"),
     "retransmission-stall": ("cluster", "large"),
     "low-bandwidth": ("dense", "plain", "cluster", "large"),
+    "disturbed-links": ("plain", "dense"),
     "contended-compute": ("light",),
     "uneven-stages": ("pipeline",),
     "few-micro-batches": _PIPELINED,
@@ -81,6 +82,7 @@ _SCALES: dict[str, dict[str, float]] = {
     "slow-link": {"": 1.4, "cluster": 3.0, "large": 1.8},
     "slow-network-link": {"": 1.6, "cluster": 5.5, "large": 1.8},
     "low-bandwidth": {"": 1.4, "cluster": 2.25, "large": 1.08},
+    "disturbed-links": {"": 1.5},
     "cast-excess": {
         "": 0.89, "dense": 1.1, "tensor": 2.9, "interleaved": 1.6, "experts": 2.3, "large": 1.1, "convolution": 0.63,
     },

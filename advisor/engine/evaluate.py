@@ -274,7 +274,8 @@ def _hits_in_groups(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hi
     evidence = _evidence_of_groups(rule, values, len(fired))
     severity = _level_by_hit(rule.severity, frame, fired)
     confidence = _level_by_hit(rule.confidence, frame, fired)
-    saving = _time_per_step(rule.saving.us if rule.saving is not None else None, rule, frame, run, fired)
+    won_us = _time_of_hits(rule.saving.us if rule.saving is not None else None, frame, fired)
+    saving = _within_step(won_us, rule, run)
     imposed = _time_per_step(rule.saving.imposes if rule.saving is not None else None, rule, frame, run, fired)
     restated = _time_per_step(rule.symptom, rule, frame, run, fired)
     fix = _fix_steps_by_hit(rule, frame, fired)
@@ -287,6 +288,7 @@ def _hits_in_groups(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hi
             severity=severity[i],
             confidence=confidence[i],
             saving_us=saving[i],
+            wins_nothing=bool(np.isfinite(won_us[i])) and saving[i] <= 0,
             restated_us=restated[i],
             imposed_us=imposed[i],
             evidence=evidence[i],
@@ -418,9 +420,18 @@ def _most_of_group(rule: Rule, run: Run) -> float:
 
 
 def _time_per_step(expression: Compiled | None, rule: Rule, frame: Frame, run: Run, fired: Array) -> list[float]:
-    """Such a time of each hit, µs per step: never negative, never more than the step where that is known."""
+    """Such a time of each hit, µs per step, as `_within_step` has it."""
+    return _within_step(_time_of_hits(expression, frame, fired), rule, run)
+
+
+def _time_of_hits(expression: Compiled | None, frame: Frame, fired: Array) -> Array:
+    """Such a time of each hit, µs; missing where a rule does not say it."""
     if expression is None:
-        return [0.0] * len(fired)
-    us = repeated(np.asarray(expression.run(frame), np.float64), frame.groups)[fired]
+        return np.full(len(fired), np.nan)
+    return repeated(np.asarray(expression.run(frame), np.float64), frame.groups)[fired]
+
+
+def _within_step(us: Array, rule: Rule, run: Run) -> list[float]:
+    """Never negative, never more than the step where that is known; 0 where nobody knows."""
     most = _most_of_group(rule, run)
     return [round(one, 3) for one in np.clip(np.nan_to_num(us, nan=0.0, posinf=most), 0.0, most).tolist()]

@@ -34,7 +34,7 @@ class Hit(Struct, frozen=True):
     severity: Severity
     confidence: Confidence
     saving_us: float
-    """Between 0 and the step."""
+    """Between 0 and the step; 0 where nobody knows, too."""
     restated_us: float
     """The time that the rule only says again, between 0 and the step; 0 for a cause."""
     evidence: tuple[Evidence, ...]
@@ -42,6 +42,8 @@ class Hit(Struct, frozen=True):
     """Every `let` with one value per group, for the rule's own tests."""
     imposed_us: float = 0.0
     """What others lose by it now, where the rule says that this is more than fixing it wins, between 0 and the step."""
+    wins_nothing: bool = False
+    """Whether what fixing it wins is known, and none."""
     fix: tuple[int, ...] | None = None
     """Which steps of the remedy apply here, counted from 0; None for all."""
     step_us: float | None = None

@@ -52,7 +52,7 @@ def _finding_of_hits(
         fingerprint=fingerprint(worst.rule.id, worst.subject),
         severity=_severity_of_joined(worst, joined),
         confidence=worst.confidence,
-        saving=joined.saving,
+        saving=joined.saving.model_copy(update={"nothing": True}) if _win_nothing(hits) else joined.saving,
         alone=joined.alone,
         imposed=_imposed_of_hits(hits),
         restated=_restated_of_hits(hits),
@@ -65,6 +65,11 @@ def _finding_of_hits(
         fix=worst.fix,
     )
     return finding, worst
+
+
+def _win_nothing(hits: Iterable[Hit]) -> bool:
+    """Whether fixing all of it is known to win no time."""
+    return all(hit.wins_nothing for hit in hits)
 
 
 class _Joined(Struct, frozen=True):

@@ -73,10 +73,14 @@ class Saving(_Model):
     us: float = 0.0
     share: float = 0.0
     """Part of the mean step, 0 to 1; 0 when the step time is unknown."""
+    nothing: bool = False
+    """Whether it was worked out, and fixing it wins no time as the job is now. False where nothing is estimated."""
 
     @property
     def told(self) -> tuple[float | None, float | None]:
         """Both as programs are told of them: missing where nothing is estimated, for that is not nothing to win."""
+        if self.nothing:
+            return 0.0, 0.0
         return (self.us, self.share if self.share > 0 else None) if self.us > 0 else (None, None)
 
 
@@ -253,13 +257,13 @@ class Finding(_Model):
 
     @property
     def is_slight(self) -> bool:
-        """Whether nothing is estimated of it, and it is not grave either."""
-        return self.worth.us <= 0 and self.severity < Severity.medium
+        """Whether nothing is estimated of it, and it is not grave either, or nothing is won by fixing it."""
+        return self.worth.us <= 0 and (self.worth.nothing or self.severity < Severity.medium)
 
     @property
     def may_weigh_much(self) -> bool:
         """Whether nothing is estimated of it, though it is grave enough to weigh much."""
-        return self.worth.us <= 0 and self.severity >= Severity.medium
+        return self.worth.us <= 0 and not self.worth.nothing and self.severity >= Severity.medium
 
     def __repr__(self) -> str:
         about = "".join(f" {key}={str(value)[:60]!r}" for key, value in self.subject.items())

@@ -51,6 +51,7 @@ MAPPING: Mapping[str, Sequence[str]] = {
     "slow-link": _LINKS,
     "slow-network-link": _LINKS,
     "low-bandwidth": ("Bandwidth Contention Analysis", *_LINKS),
+    "disturbed-links": ("Bandwidth Contention Analysis", *_LINKS),
     "retransmission-stall": ("Communication Retransmission Analysis",),
     "uneven-stages": ("slow rank: Computing", "Kernel compare"),
     "few-micro-batches": (),

@@ -215,6 +215,22 @@ def test_the_seed_chooses_where_a_fault_strikes() -> None:
     assert struck == {0, 1, 2, 3}
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_where_others_use_the_network_equal_data_move_longer_in_two_steps_and_not_in_the_first_or_between(
+    seed: int,
+) -> None:
+    made = job("disturbed-links", seed, setup=small_setup(setup_of("disturbed-links")))
+    moved: dict[int, int] = {}
+    for collective in made.ranks[0].collectives:
+        moved[collective.step] = moved.get(collective.step, 0) + collective.transit
+    usual = min(moved.values())
+    slow = sorted(step for step, us in moved.items() if us > 2 * usual)
+    steps = sorted(moved)
+    assert len(steps) == 6
+    assert slow in (steps[2:4], steps[4:])
+    assert {us for step, us in moved.items() if step not in slow} == {usual}
+
+
 def test_tokens_travel_to_their_experts_and_back_in_both_passes() -> None:
     made = job("healthy", workload="experts")
     layers, steps = 3, 3

@@ -45,6 +45,26 @@ def test_one_problem_in_many_places_is_one_finding_worst_first(tmp_path: Path) -
     assert finding.severity.name == "high"
 
 
+@pytest.mark.parametrize(
+    ("won", "us", "nothing"),
+    [
+        ("idle_us", 400, False),
+        ("idle_us - idle_us", 0, True),
+        ("idle_us / 0", 0, False),  # not known
+        ("greatest(idle_us - 350 * us, 0 * us)", 50, False),  # somewhere something is won
+        ("idle_us - idle_us if idle_us > 350 * us else idle_us / 0", 0, False),  # known in one place alone
+    ],
+)
+def test_that_nothing_is_won_is_known_only_where_every_place_says_so(
+    tmp_path: Path, won: str, us: float, nothing: bool
+) -> None:
+    body = IDLE.replace("[rank]", "[rank, step]").replace("  us: idle_us", f'  us: "{won}"\n  across: worst')
+    tables = TablesAlone({Overlap: read_table(Overlap, "rank step span_us free_us\n0 1 1000 200\n1 1 1000 400")})
+    (finding,) = merge(evaluate(made(tmp_path, body=body), tables, run_of("step_count=1 rank_count=2")))
+    assert (finding.saving.us, finding.saving.nothing) == (us, nothing)
+    assert finding.saving.told == ((0, 0) if nothing else (us or None, finding.saving.share or None))
+
+
 def test_a_finding_has_the_same_name_in_every_version(tmp_path: Path) -> None:
     """Suppressions, baselines and comments that people keep name findings so."""
     finding = merged(tmp_path, "step_count=2 rank_count=2")

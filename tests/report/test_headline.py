@@ -134,6 +134,26 @@ def test_a_cause_without_an_estimate_leads_with_what_it_explains_wins() -> None:
     assert (said.first.rule, said.won) == ("memory/full", "at most 300 µs per step (30 %)")
 
 
+@pytest.mark.parametrize("severity", [Severity.medium, Severity.high])
+def test_what_wins_nothing_does_not_lead_however_grave_it_is(severity: Severity) -> None:
+    nothing = {"saving": Saving(nothing=True)}
+    useless = _finding("compute/wide", severity=severity, symptoms=("memory/churn",)).model_copy(update=nothing)
+    churn = _finding("memory/churn", 0.3, causes=("compute/wide",))
+    said = _said(_diagnosis(useless, churn, _finding("host/python", 0.2)))
+    assert said.first is not None
+    assert (said.first.rule, said.won) == ("memory/churn", "about 300 µs per step (30 %)")
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "no gain expected"), ("zh", "预计无收益")])
+def test_a_finding_whose_fix_wins_nothing_says_so_and_not_that_nothing_was_estimated(
+    language: Language, said: str
+) -> None:
+    useless = _finding("compute/wide").model_copy(update={"saving": Saving(nothing=True)})
+    text = document_text(diagnosis_document(_diagnosis(_finding("host/python", 0.2), useless), language))
+    assert said in text
+    assert "not estimated" not in text and "未估算" not in text
+
+
 def test_nothing_is_unexplained_where_a_cause_has_no_estimate() -> None:
     uneven = _finding("pipeline/uneven", symptoms=("host/idle",))
     idle = _finding("host/idle", 0.3, restated=0.3, causes=("pipeline/uneven",))

@@ -15,6 +15,8 @@ from advisor.model.run import Run
 
 _MOST = 0.5
 """A wait of less than this part of a call does not explain its length."""
+_OTHER_STEPS = 2
+"""With a single other step there is no telling which of the two is the usual one."""
 _KEPT = ("rank", "step", "start_ns", "elapse_us", "exposed_us", "transit_us", "wait_us", "idle_us", "size_bytes")
 
 
@@ -53,6 +55,7 @@ def longest_calls(run: Run, calls: Table[CollectiveCall]) -> Table[LongestCall]:
         others_bytes=like.medians_of_others(calls["size_bytes"][timed])[longest],
         seen_on=parts.sizes[parts.of[longest]].astype(np.float64),
         steps_us=_medians_of_other_steps(calls, row),
+        in_turn_us=_medians_in_turn(calls.take(timed), like)[longest],
         shortest_us=parts.smallest(elapse)[parts.of[longest]],
         opening=opening[row],
         exposed_part=exposed_part,
@@ -81,6 +84,18 @@ def _medians_of_other_steps(calls: Table[CollectiveCall], row: Array) -> Array:
     """Per call of a step: the median of those of its kind in the other steps of its rank."""
     kinds = group_by(calls["rank"][row], *(calls.texts(key).take(row) for key in _KIND))
     return kinds.medians_of_others(calls["elapse_us"][row])
+
+
+def _medians_in_turn(calls: Table[CollectiveCall], like: Groups) -> Array:
+    """Per call: the median of those that come as many-th of its kind in the other steps of its rank; missing with fewer
+    than two, and where steps have different numbers of them. `like` are those of one kind and step."""
+    kinds = group_by(calls["rank"], *(calls.texts(key) for key in _KIND))
+    of_steps = Groups(kinds.of[like.first], kinds.first)
+    sizes = like.sizes.astype(np.float64)
+    even = of_steps.smallest(sizes) == of_steps.largest(sizes)
+    even &= (of_steps.sizes > _OTHER_STEPS) & (kinds.smallest(calls["start_ns"].astype(np.float64)) != MISSING)
+    in_turn = group_by(kinds.of, like.turns(calls["start_ns"])).medians_of_others(calls["elapse_us"])
+    return np.where(even[kinds.of], in_turn, np.nan)
 
 
 def _is_opening_call(calls: Table[CollectiveCall]) -> Array:

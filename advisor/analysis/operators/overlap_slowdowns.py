@@ -3,7 +3,8 @@
 
 Kernels of one rank with equal inputs do the same work, so that the difference of their medians is what happens beside
 them, as far as it is more than their own spread: that of quarters that do not touch. What waits for other ranks inside
-is left out, and so are kernels that a collective covers in part.
+is left out. Kernels that a collective covers in part say nothing of how much slower it makes them, but they lose by it
+too: as much as they take longer than the others, and never more than the time in which they are covered.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ def overlap_slowdowns(
     windows: Table[StepWindow] | None,
     split: Table[Overlap] | None = None,
 ) -> Table[OverlapSlowdown]:
-    """One row per rank and inputs, where at least three such kernels ran beside communication and three without."""
+    """One row per rank and inputs, where at least three such kernels ran without communication, and three beside it or
+    three that it covers in part."""
     device = build_timeline(kernels, collectives, None, windows)
     every = in_steps(device, kernels, split)
     types = every.table.texts("op_type")
@@ -43,17 +45,22 @@ def overlap_slowdowns(
     work = device.work
     shift = device.axis.shift[work.cell[chosen.row]]
     start, end = work.start[chosen.row] + shift, work.end[chosen.row] + shift
-    part = ratio(covered_ns(device.comm, start, end).astype(float), (end - start).astype(float))
-    clear = (part >= _MOSTLY) | (part == 0)
-    whole, is_beside = chosen.take(np.flatnonzero(clear)), part[clear] > 0
-    groups = group_like_kernels(whole.table)
-    beside, bare = (groups.sums(where.astype(float)) for where in (is_beside, ~is_beside))
-    compared = np.flatnonzero((beside >= _ENOUGH) & (bare >= _ENOUGH))
-    us, steps = whole.duration_us, whole.steps[groups.first]
-    with_it, without = np.where(is_beside, us, np.nan), np.where(is_beside, np.nan, us)
-    usual, slower = groups.medians(without), groups.medians(with_it)
-    took = groups.sums(np.where(is_beside, us, 0.0))
-    table = whole.table.take(groups.first)
+    covered = covered_ns(device.comm, start, end).astype(float)
+    part = ratio(covered, (end - start).astype(float))
+    is_beside, is_bare = part >= _MOSTLY, part == 0
+    in_part = ~is_beside & ~is_bare
+    groups = group_like_kernels(chosen.table)
+    bare, partly, met = (groups.sums(where.astype(float)) for where in (is_bare, in_part, is_beside))
+    beside = np.where(met >= _ENOUGH, met, 0.0)
+    compared = np.flatnonzero((bare >= _ENOUGH) & ((beside > 0) | (partly >= _ENOUGH)))
+    us, steps = chosen.duration_us, chosen.steps[groups.first]
+    with_it, without, covered_in_part = (np.where(where, us, np.nan) for where in (is_beside, is_bare, in_part))
+    usual, slower = groups.medians(without), np.where(beside > 0, groups.medians(with_it), np.nan)
+    took = np.where(beside > 0, groups.sums(with_it), 0.0)
+    longest_of_bare = groups.quantiles(without, 1 - _QUARTER)
+    lost_in_part = groups.sums(np.minimum(covered_in_part - usual[groups.of], covered / 1e3))
+    told_in_part = (partly >= _ENOUGH) & (groups.quantiles(covered_in_part, _QUARTER) > longest_of_bare)
+    table = chosen.table.take(groups.first)
     every_row = Table.build(
         OverlapSlowdown,
         rank=table["rank"],
@@ -67,6 +74,8 @@ def overlap_slowdowns(
         beside_us=took / steps,
         at_bare_us=beside * usual / steps,
         extra_us=np.maximum(took - beside * usual, 0.0) / steps,
-        apart=(groups.quantiles(with_it, _QUARTER) > groups.quantiles(without, 1 - _QUARTER)).astype(np.int8),
+        apart=((beside > 0) & (groups.quantiles(with_it, _QUARTER) > longest_of_bare)).astype(np.int8),
+        partly_calls=partly / steps,
+        partly_extra_us=np.where(told_in_part, np.maximum(lost_in_part, 0.0), 0.0) / steps,
     )
     return every_row.take(compared)

@@ -317,6 +317,13 @@ class LongestCall(Fact):
         float,
         Us("Median of the longest of its kind and communicator in the other steps of its rank; missing without any."),
     ]
+    in_turn_us: Annotated[
+        float,
+        Us(
+            "Median of the calls of its kind and communicator that come as many-th in the other steps of its rank; "
+            "missing with fewer than two of these, and where steps have different numbers of them."
+        ),
+    ]
     shortest_us: Annotated[float, Us("Shortest elapse of the same call among those ranks.")]
     opening: Annotated[bool, Flag("No earlier call of its communicator was recorded on this rank.")]
     exposed_part: Annotated[float, Share("Its part of all exposed collective time of this rank and step.")]

@@ -213,8 +213,8 @@ class OperatorShape(Fact):
 class OverlapSlowdown(Fact):
     """Kernels of one type with equal inputs that ran during communication, compared with those that did not.
 
-    Only where three or more ran in each of the two ways; a kernel counts as running during communication where
-    communication covers nine tenths of it.
+    Only where three or more ran without it, and three or more during it or covered by it in part; a kernel counts as
+    running during communication where communication covers nine tenths of it.
     """
 
     table = "overlap_slowdowns"
@@ -242,6 +242,14 @@ class OverlapSlowdown(Fact):
         Flag(
             "Whether even the fastest quarter of those that run during communication takes longer than the "
             "slowest quarter of the others."
+        ),
+    ]
+    partly_calls: Annotated[float, Count("Kernels per step that communication covers in part.")]
+    partly_extra_us: Annotated[
+        float,
+        Us(
+            "How much longer those take per step than the median without communication, each no more than it is "
+            "covered; 0 where even their fastest quarter takes no longer than the slowest quarter of the others."
         ),
     ]
 

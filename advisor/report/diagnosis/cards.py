@@ -10,7 +10,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from msgspec import Struct
 
 from advisor.messages.text import HOLE, Language, Text, TimesOf
-from advisor.model.findings import Diagnosis, Evidence, Finding, Param, RuleInfo, Scalar, number_or_none, wins_at_most
+from advisor.model.findings import (
+    Diagnosis,
+    Evidence,
+    Finding,
+    Param,
+    RuleInfo,
+    Saving,
+    Scalar,
+    number_or_none,
+    wins_at_most,
+)
 from advisor.model.findings import RemedyStep as Remedy
 from advisor.model.findings import Rows as Table
 from advisor.model.run import UNEVEN
@@ -199,16 +209,16 @@ def _numbers_of_findings(diagnosis: Diagnosis, folded: Mapping[str, str]) -> dic
     return numbers
 
 
-def describe_saving(
-    us: float, share: float, of: TimesOf, language: Language, *, at_most: bool = False
-) -> tuple[str, str, str]:
-    """What can be won: as a phrase, as a bare time, and as a share of the step; empty where nothing is estimated.
+def describe_saving(saving: Saving, of: TimesOf, language: Language, *, at_most: bool = False) -> tuple[str, str, str]:
+    """What can be won: as a phrase, as a bare time, and as a share of the step; empty where nothing is estimated
+    or won.
 
     `at_most` is for upper bounds, and for symptoms: nobody knows how much of their time can be won, only that it is no
     more.
     """
+    us, share = saving.us, saving.share
     if us <= 0:
-        return say("no_saving", language), "", ""
+        return say("wins_nothing" if saving.nothing else "no_saving", language), "", ""
     name = "saves_at_most" if at_most else "saves"
     phrase = say(name if of == "step" else f"{name}_in_all", language, time=show_value(us, "us"))
     part = show_value(min(share, 1.0), "share") if share > 0 else ""
@@ -284,9 +294,7 @@ class Maker:
         holes = self.holes(finding)
         name = finding.fingerprint
         bounded = wins_at_most(finding, info)
-        phrase, time, share = describe_saving(
-            finding.saving.us, finding.saving.share, self.times_of, self.language, at_most=bounded
-        )
+        phrase, time, share = describe_saving(finding.saving, self.times_of, self.language, at_most=bounded)
         where = join_places(finding.seen)
         measures = tuple(self.measure(item, info) for item in finding.evidence if item.value is not None)
         below = tuple(symptom for symptom, cause in self.folded.items() if cause == name)

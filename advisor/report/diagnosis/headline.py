@@ -110,7 +110,7 @@ def _say_explained(lead: Finding, diagnosis: Diagnosis, language: Language) -> s
     most = max(brought, key=lambda saving: saving.us, default=None)
     if most is None or most.us <= 0:
         return ""
-    return describe_saving(most.us, most.share, diagnosis.run.times_of, language, at_most=True)[0]
+    return describe_saving(most, diagnosis.run.times_of, language, at_most=True)[0]
 
 
 def time_sentence(diagnosis: Diagnosis, parts: Sequence[TimePart], language: Language) -> str:
@@ -175,6 +175,8 @@ def _is_worth_acting(finding: Finding, restating: frozenset[str], *, stepless: b
         return finding.severity >= Severity.high
     if finding.worth.share > 0:
         return finding.worth.share >= WORTH_SHARE
+    if finding.worth.nothing:
+        return False
     brings_about = not restating.isdisjoint(finding.symptoms)
     return finding.severity >= (Severity.medium if brings_about or finding.worth.us > 0 or stepless else Severity.high)
 
@@ -283,8 +285,7 @@ def _next_gain(diagnosis: Diagnosis, language: Language) -> Prose:
     if best is not None:
         cards = Maker(diagnosis, language)
         bounded = wins_at_most(best, cards.rule(best))
-        saving, times_of = best.saving, diagnosis.run.times_of
-        phrase, *_ = describe_saving(saving.us, saving.share, times_of, language, at_most=bounded)
+        phrase, *_ = describe_saving(best.saving, diagnosis.run.times_of, language, at_most=bounded)
         title = cards.title(best)
         return (
             TextPiece(say("next_gain" if best.saving.share < WORTH_SHARE else "let_pass", language)),

@@ -188,7 +188,7 @@ class _Maker(RuleBlocks):
 
     def phrase(self, saving: Saving, *, at_most: bool) -> str:
         """What can be won."""
-        return describe_saving(saving.us, saving.share, self.times_of, self.language, at_most=at_most)[0]
+        return describe_saving(saving, self.times_of, self.language, at_most=at_most)[0]
 
     def say_subject(self, subject: Mapping[str, Scalar]) -> str:
         return self.comma.join(f"{clean_line(key)}={clean_line(value)}" for key, value in subject.items())

@@ -40,6 +40,42 @@ def test_only_the_first_of_a_communicator_opens_it():
     assert found == [True, False]
 
 
+def in_turn(*steps: list[int]) -> list[float | None]:
+    """Per step, with calls of so many µs, of its longest: the median of the calls in its place in other steps."""
+    rows = [(step, us) for step, calls in enumerate(steps, 1) for us in calls]
+    calls = Table.build(
+        CollectiveCall,
+        rank=0,
+        step=[step for step, _ in rows],
+        op="allReduce",
+        group="g",
+        p2p=0,
+        start_ns=[1_000_000 * number for number in range(len(rows))],
+        elapse_us=[float(us) for _, us in rows],
+    )
+    return [row["in_turn_us"] for row in longest_calls(RUN, calls).rows()]
+
+
+def test_the_longest_of_a_step_stands_beside_the_calls_in_its_place_in_other_steps():
+    assert in_turn([50, 6, 7], [50, 60, 7], [52, 6, 7], [53, 8, 7]) == [52, 6, 50, 50]
+
+
+def test_with_a_single_other_step_or_other_numbers_of_calls_none_is_in_its_place():
+    assert in_turn([50, 6], [50, 60]) == [None, None]
+    assert in_turn([50, 6], [50, 60], [50, 60, 7]) == [None, None, None]
+
+
+@settings(max_examples=60)
+@given(st.integers(1, 5).flatmap(lambda size: st.lists(st.lists(st.integers(1, 90), min_size=size, max_size=size))))
+def test_calls_in_the_same_place_agree_with_plain_python(steps):
+    expected = []
+    for number, own in enumerate(steps):
+        place = own.index(max(own))
+        others = [calls[place] for other, calls in enumerate(steps) if other != number]
+        expected.append(statistics.median(others) if len(others) > 1 else None)
+    assert (in_turn(*steps) if steps else []) == expected
+
+
 @settings(max_examples=60)
 @given(
     st.lists(

@@ -56,9 +56,27 @@ def test_quarters_that_touch_are_noise() -> None:
     assert row["apart"] is False
 
 
-def test_kernels_that_are_covered_in_part_are_neither() -> None:
-    assert not len(slowdowns([10, 11, 12], [14, 15, 19], covered=0.8))
-    assert len(slowdowns([10, 11, 12], [14, 15, 19], covered=0.95)) == 1
+def test_kernels_that_are_covered_in_part_are_compared_with_none() -> None:
+    (row,) = slowdowns([10, 11, 12], [14, 15, 19], covered=0.8).rows()
+    assert (row["beside_calls"], row["beside_median_us"], row["slowdown"]) == (0, None, None)
+    assert (row["beside_us"], row["at_bare_us"], row["extra_us"], row["apart"]) == (0, 0, 0, False)
+    (row,) = slowdowns([10, 11, 12], [14, 15, 19], covered=0.95).rows()
+    assert (row["beside_calls"], row["partly_calls"], row["partly_extra_us"]) == (3, 0, 0)
+
+
+def test_kernels_that_are_covered_in_part_lose_what_they_take_longer() -> None:
+    (row,) = slowdowns([10, 11, 12], [14, 15, 19], covered=0.8).rows()
+    assert (row["partly_calls"], row["partly_extra_us"]) == (3, 15)
+
+
+def test_kernels_that_are_covered_in_part_lose_no_more_than_that_part() -> None:
+    (row,) = slowdowns([10, 11, 12], [20, 20, 20], covered=0.1).rows()
+    assert row["partly_extra_us"] == pytest.approx(6)
+
+
+def test_what_is_noise_of_kernels_that_are_covered_in_part_is_no_loss() -> None:
+    (row,) = slowdowns([10, 11, 16, 16], [11, 15, 19, 19], covered=0.8).rows()
+    assert row["partly_extra_us"] == 0
 
 
 @pytest.mark.parametrize(("bare", "beside"), [([10, 11], [14, 15, 19]), ([10, 11, 12], [14, 15]), ([], [])])
@@ -91,6 +109,20 @@ def test_the_extra_is_what_is_above_the_bare_median_and_never_more(bare: list[in
     assert row["beside_median_us"] == pytest.approx(statistics.median(beside))
     if max(beside) <= min(bare):
         assert not row["apart"] and not row["extra_us"]
+
+
+@given(bare=times, beside=times, covered=st.floats(0.05, 0.85))
+def test_covered_in_part_no_more_is_lost_than_is_covered_or_taken_longer(
+    bare: list[int], beside: list[int], covered: float
+) -> None:
+    (row,) = slowdowns(bare, beside, covered).rows()
+    lost = row["partly_extra_us"]
+    usual = statistics.median(bare)
+    longer = sum(min(us - usual, us * covered) for us in beside)
+    assert lost == 0 or lost == pytest.approx(longer, abs=0.01 * len(beside))
+    assert 0 <= lost <= sum(beside) * covered + 0.01 * len(beside)
+    if max(beside) <= min(bare):
+        assert lost == 0
 
 
 @pytest.mark.parametrize(

@@ -5,26 +5,32 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 
 from advisor import reference
+from advisor.cli.arguments import build_parser
 from advisor.cli.main import main
 from advisor.engine.case_runs import prove_rule
 from advisor.expr.language import RUN_NAMES
 from advisor.model.comparison import Tolerance
 from advisor.policy.policy_file import BUDGETS, SECTIONS
 from advisor.policy.settings import TOP_LEVEL, Settings
+from advisor.report.output_formats import COMPARED_WRITERS, MODULE_WRITERS, STATISTICS_WRITERS, VERDICT, WRITERS
 from advisor.report.rule_text import rule_text
+from advisor.report.writers import check_output
 from advisor.rules.catalog import Catalog
 from advisor.shipped_files import shipped_folder
 
 TOP = Path(__file__).parent.parent
 PAGES = [*TOP.glob("*.md"), *(TOP / "docs").glob("*.md")]
+TABLES = {"compare": COMPARED_WRITERS, "stats": STATISTICS_WRITERS, "modules": MODULE_WRITERS}
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -99,6 +105,56 @@ def test_the_whole_file_of_the_gate_is_accepted_and_leaves_nothing_out(tmp_path:
 def test_every_link_to_a_file_leads_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
         assert (page.parent / target).exists(), target
+
+
+def commands(page: Path) -> Iterator[list[str]]:
+    """The words behind `advisor` of every command in the blocks of a page, the lists of containers included."""
+    for block in re.findall(r"^ *```\w+\n(.*?)^ *```", page.read_text("utf-8"), re.M | re.S):
+        yield from (yaml.safe_load(f"[{words}]") for words in re.findall(r"command: \[advisor, (.*)\]", block))
+        for line in re.findall(r"^(?:\$ | *- run: | *- )?advisor ([a-z].*)$", block, re.M):
+            words = shlex.split(re.split(r" \|\|? | 2>| >>? | && | & ", line)[0], comments=True)
+            if "…" not in words:
+                yield words
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_of_a_page_is_understood_and_so_is_every_report_it_asks_for(page: Path) -> None:
+    for words in commands(page):
+        taken = build_parser(words[0]).parse_args(words)
+        outputs = getattr(taken, "output", None)
+        for output in outputs if isinstance(outputs, list) else ():
+            check_output(output, (*TABLES.get(words[0], WRITERS), VERDICT))
+
+
+def test_commands_are_found_on_the_pages_that_show_them() -> None:
+    assert sum(len(list(commands(page))) for page in PAGES) > 80
+    assert ["diagnose", "/profiles/run-17"] in [words[:2] for words in commands(TOP / "docs/cluster.md")]
+
+
+def test_every_page_is_found_from_the_readme() -> None:
+    reached, waiting = set[Path](), [TOP / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        reached.add(page)
+        targets = re.findall(r"\]\(([^)#:\s]+\.md)(?:#[^)]*)?\)", page.read_text("utf-8"))
+        waiting += {(page.parent / target).resolve() for target in targets} - reached
+    assert {page for page in PAGES if page not in reached} == set()
+
+
+def anchor(heading: str) -> str:
+    """What a heading is called in an address, as forges and editors make it."""
+    plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading.strip())
+    return re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_into_a_page_leads_to_a_heading(page: Path) -> None:
+    for target, heading in re.findall(r"\]\(([^)#:\s]*)#([^)\s]+)\)", page.read_text("utf-8")):
+        other = (page.parent / target) if target else page
+        if other.suffix == ".md":
+            text = other.read_text("utf-8")
+            known = {*map(anchor, re.findall(r"^#+ (.+)$", text, re.M)), *re.findall(r'<a id="([^"]+)">', text)}
+            assert heading in known, f"{target}#{heading}"
 
 
 def said(command: str, folder: Path, advisor: Path) -> list[str]:

@@ -178,6 +178,18 @@ def test_init_never_overwrites_and_writes_the_schema_on_demand(deep: Path, capsy
     assert "$schema=advisor.schema.json" in (deep / "sub" / "advisor.yaml").read_text("utf-8")
 
 
+def test_settings_that_are_there_get_their_schema_and_stay_as_they_are(
+    deep: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (deep / "advisor.yaml").write_text("language: en\n", "utf-8")
+    assert main(["init", "--schema"]) == 0
+    assert capsys.readouterr().out == "advisor.schema.json\n"
+    assert (deep / "advisor.yaml").read_text("utf-8") == "language: en\n"
+    assert json.loads((deep / "advisor.schema.json").read_text("utf-8"))["title"]
+    assert main(["init", "--schema", "--lang", "en"]) == 2
+    assert "advisor.schema.json exists already" in capsys.readouterr().err
+
+
 VALID = (
     "language: en",
     "chip: 910b3",

@@ -32,15 +32,15 @@ def words(one: Parser) -> None:
         "--schema",
         action="store_true",
         help=one.say(
-            f"write {SCHEMA_FILE} beside it, by which editors complete and check it",
-            f"同时写出 {SCHEMA_FILE}，供编辑器补全和检查",
+            f"write {SCHEMA_FILE} beside it, by which editors complete and check it; settings that are there stay",
+            f"同时写出 {SCHEMA_FILE}，供编辑器补全和检查；已有的配置文件保持不变",
         ),
     )
     language_option(one)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Writes what is not there yet."""
+    """Writes what is not there yet; settings that are there stay, and may be given their schema."""
     from advisor.messages.errors import UsageError
     from advisor.messages.message import Message
     from advisor.policy.settings_skeleton import new_settings
@@ -48,7 +48,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     top = Path(arguments.dir)
     text = new_settings(language_of(arguments.lang), SCHEMA_FILE if arguments.schema else "")
-    files = {top / SETTINGS_FILE: text} | ({top / SCHEMA_FILE: _settings_schema()} if arguments.schema else {})
+    files = {top / SETTINGS_FILE: text}
+    if arguments.schema:
+        kept = {} if (top / SETTINGS_FILE).exists() else files
+        files = kept | {top / SCHEMA_FILE: _settings_schema()}
     for path, content in files.items():
         try:
             write_new_file(path, content.encode())

@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 
 class ProcessRecording(NamedTuple):
-    """Which process recorded a capture, and from when to when, ns since the epoch; 0 for what is not known."""
+    """From when to when a process recorded, ns since the epoch; 0 for what is not known."""
 
-    process: str
     began_ns: int
     ended_ns: int
 
@@ -20,9 +19,11 @@ class ProcessRecording(NamedTuple):
 
 
 def are_at_once(one: ProcessRecording, other: ProcessRecording) -> bool:
-    """Whether two processes recorded at one time, as where they share more than half of the shorter recording; the same
-    recording of one process is a copy."""
-    if one == other or not all((one.began_ns, one.ended_ns, other.began_ns, other.ended_ns)):
+    """Whether two processes recorded at one time: where they share more than half of the shorter recording. What began
+    and ended in the same ns is one recording, copied or written again under another name."""
+    if not all((one.began_ns, one.ended_ns, other.began_ns, other.ended_ns)):
+        return False
+    if (one.began_ns, one.ended_ns) == (other.began_ns, other.ended_ns):
         return False
     shared = min(one.ended_ns, other.ended_ns) - max(one.began_ns, other.began_ns)
     return shared > min(one._length_ns, other._length_ns) / 2

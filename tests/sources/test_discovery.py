@@ -129,7 +129,7 @@ def test_the_newest_of_several_captures_of_a_rank_is_taken_and_the_others_counte
     assert source.read(RankCapture).rows()[0]["other_captures"] == 2
 
 
-@pytest.mark.parametrize(("end_s", "at_once"), [(1_000, 1), (1_004, 1), (1_006, 0), (2_000, 0)])
+@pytest.mark.parametrize(("end_s", "at_once"), [(1_000, 0), (1_001, 1), (1_004, 1), (1_006, 0), (2_000, 0)])
 def test_captures_of_one_rank_number_that_were_recorded_at_the_same_time_are_told_as_such(
     end_s: int, at_once: int, tmp_path: Path
 ) -> None:

@@ -255,7 +255,7 @@ def _of_newest_moment(folders: Sequence[Folder]) -> list[Folder]:
 def _recorded_span(folder: Folder) -> ProcessRecording:
     found = recorded_settings(folder)
     folder.release()
-    return ProcessRecording(_worker_name(folder), found.start_ns, found.end_ns)
+    return ProcessRecording(found.start_ns, found.end_ns)
 
 
 def _with_recorded_rank(folder: Folder) -> Folder:

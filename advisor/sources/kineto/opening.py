@@ -196,7 +196,7 @@ def _recorded_span(one: _Seen) -> ProcessRecording:
     trace = open_trace(one.file, Notes())  # what is damaged was noted as it was looked at
     try:
         with trace.open() as opened:
-            return ProcessRecording(_worker_name(one.file), *span_of_events(opened, one.header.base_ns))
+            return ProcessRecording(*span_of_events(opened, one.header.base_ns))
     finally:
         trace.close()
 

@@ -1006,7 +1006,8 @@ def test_work_that_cannot_be_told_to_be_of_a_step_is_that_of_the_window(lost: st
 @pytest.mark.parametrize(
     ("other", "start_us", "at_once"),
     [
-        ("b_2", 5000, 1),
+        ("b_2", 5000, 0),
+        ("b_2", 5001, 1),
         ("b_2", 5900, 1),
         ("b_2", 6500, 0),
         ("b_2", 900_000, 0),

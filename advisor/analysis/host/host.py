@@ -377,11 +377,17 @@ def begin_within(table: Table[HostCall], inner: Array, outer: Array) -> Array:
 def blocking_copies(table: Table[HostCall]) -> Array:
     """Rows of copy calls in which the host waits: the call blocks, or the next one of its thread synchronises."""
     api = np.flatnonzero(table.texts("kind").isin(["api"]) & (table["start_ns"] != MISSING))
+    if not table.texts("activity").take(api).isin(["blocking_copy", "copy"]).any():
+        return api[:0]
     api = api[np.lexsort((table["start_ns"][api], table.at("thread", api), table["rank"][api]))]
     does = table.texts("activity").take(api)
-    same = np.append((np.diff(table.at("thread", api)) == 0) & (np.diff(table["rank"][api]) == 0), False)[: len(api)]
-    followed = same & np.append(does.isin(["synchronise"]), False)[1:][: len(api)]
-    found: Array = api[does.isin(["blocking_copy"]) | (does.isin(["copy"]) & followed)]
+    waiting, copying = does.isin(["blocking_copy"]), np.flatnonzero(does.isin(["copy"]))
+    copying = copying[copying + 1 < len(api)]
+    copying = copying[does.isin(["synchronise"])[copying + 1]]
+    one, other = api[copying], api[copying + 1]
+    same = (table.at("thread", one) == table.at("thread", other)) & (table["rank"][one] == table["rank"][other])
+    waiting[copying[same]] = True
+    found: Array = api[waiting]
     return found
 
 

@@ -147,16 +147,16 @@ class Calls(Struct, frozen=True):
             found[part] -= np.searchsorted(moments, self.start[part])
         return found
 
-    def holding_any(self, moments: Array, wanted: Array) -> tuple[Calls, Array]:
-        """Of the wanted calls, a mask, those in which any of these moments lies; and how many lie in each."""
-        moments = np.sort(moments)
-        places, counts = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
+    def places_holding(self, moments: Array, wanted: Array) -> tuple[Array, Array]:
+        """The places of the wanted calls, a mask, in which any of these moments lies; and how many lie in each."""
+        moments, narrow = np.sort(moments), _row_type(max(len(self), len(moments)))
+        places, counts = [np.empty(0, narrow)], [np.empty(0, narrow)]
         for part in row_ranges(len(self)):
             place = part.start + np.flatnonzero(wanted[part])
             count = np.searchsorted(moments, self.end[place], "right") - np.searchsorted(moments, self.start[place])
-            places.append(place[count > 0])
-            counts.append(count[count > 0])
-        return self.take(np.concatenate(places)), np.concatenate(counts)
+            places.append(place[count > 0].astype(narrow))
+            counts.append(count[count > 0].astype(narrow))
+        return np.concatenate(places), np.concatenate(counts)
 
 
 def calls_of(table: Table[HostCall], rank: int) -> Calls:

@@ -37,7 +37,8 @@ APART = 3
 then it is let go. Memory over time is such a table, and so are calls with their stacks."""
 
 LONG = 1 << 22
-"""Rows of a table of which no two derivations work at once: each column of them takes 32 MiB."""
+"""Rows of a table beside which one derivation works at a time, and lets return what it let go: a column takes 32 MiB,
+and what two of them make on the way would lie in memory at once."""
 
 
 class Source(Protocol):
@@ -293,19 +294,16 @@ class FactsWanted:
         running: dict[Future[RankFacts], type[Fact]] = {}
         with ThreadPoolExecutor(self.threads) as pool:
             while (left := self._let_go_unneeded(found) & beside) or running:
-                for fact in self._in_order(left.difference(running.values()), found):
-                    if len(running) < self.threads and not self._take_the_same_long(fact, running.values(), found):
-                        running[pool.submit(self._make, fact, inputs, dict(found), source)] = fact
+                long = any(_length_of(table) >= LONG for table in found.values())
+                ready = self._in_order(left.difference(running.values()), found)
+                for fact in ready[: (1 if long else self.threads) - len(running)]:
+                    running[pool.submit(self._make, fact, inputs, dict(found), source)] = fact
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for made in done:
                     del running[made]
                     found.update(made.result())
-
-    def _take_the_same_long(self, fact: type[Fact], others: Iterable[type[Fact]], found: RankFacts) -> bool:
-        """Whether one of the others takes a table of so many rows as well that what is made of it on the way is large:
-        these are made one after another."""
-        taken = frozenset[type[Fact]]().union(*map(self.makers.needs, others))
-        return any(_length_of(found.get(need)) >= LONG for need in taken & self.makers.needs(fact))
+                if long:
+                    give_back_now()
 
     def _make(self, fact: type[Fact], inputs: RunInputs, found: RankFacts, source: Source) -> RankFacts:
         """A table, and what of it was asked for."""

@@ -8,6 +8,8 @@ from msgspec import Struct
 
 from advisor.facts.table import Array, Texts
 
+_ROWS = 1 << 20
+"""Rows that are numbered at a time."""
 _SPARE = 8
 """So many unused keys for each row are still cheaper to pass over than rows are to sort."""
 _LARGEST = 2**62
@@ -134,7 +136,9 @@ def _number_groups(key: Array, size: int) -> Groups:
         _, first, of = np.unique(key, return_index=True, return_inverse=True)
         return Groups(of.reshape(-1), first)
     first = np.full(size, -1, np.intp)
-    first[key[::-1]] = np.arange(len(key) - 1, -1, -1)  # of equal keys the last to be written is the first row
+    for begin in reversed(range(0, len(key), _ROWS)):  # of equal keys the last to be written is the first row
+        part = key[begin : begin + _ROWS]
+        first[part[::-1]] = np.arange(begin + len(part) - 1, begin - 1, -1)
     used = first >= 0
     return Groups((np.cumsum(used) - 1)[key], first[used])
 

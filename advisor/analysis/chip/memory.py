@@ -29,25 +29,25 @@ def memory_peaks(
     of it where more was taken than that, for then it is another chip.
     """
     held = np.where(np.isnan(uses["reserved_bytes"]), uses["allocated_bytes"], uses["reserved_bytes"])
-    uses = uses.take(~np.isnan(held) & (uses["time_ns"] != MISSING))
-    held = np.where(np.isnan(uses["reserved_bytes"]), uses["allocated_bytes"], uses["reserved_bytes"])
-    groups = group_by(uses["rank"], uses.texts("component"))
+    told = np.flatnonzero(~np.isnan(held) & (uses["time_ns"] != MISSING))
+    held = held[told]  # columns of long tables are taken one at a time, not all rows with all of them
+    groups = group_by(uses["rank"][told], uses.texts("component").take(told))
     order = np.flatnonzero(held == groups.largest(held)[groups.of])
-    order = order[np.lexsort((uses["time_ns"][order], groups.of[order]))]
-    _, begin = np.unique(groups.of[order], return_index=True)
-    peak = order[begin]
+    order = order[np.lexsort((uses["time_ns"][told[order]], groups.of[order]))]
+    of_peak, begin = np.unique(groups.of[order], return_index=True)
+    held, peak = held[order[begin]], told[order[begin]]
     rank = uses["rank"][peak]
     capacity = _capacities(rank, chips.known_of(run.chip).memory_bytes, devices, limits)
     ranks = group_by(rank)
-    contradicted = ranks.largest(held[peak])[ranks.of] > capacity
+    contradicted = ranks.largest(held)[ranks.of] > capacity
     return Table.build(
         MemoryPeak,
         rank=rank,
         component=uses.texts("component").take(peak),
         reserved_bytes=uses["reserved_bytes"][peak],
         allocated_bytes=uses["allocated_bytes"][peak],
-        largest_allocated_bytes=groups.largest(uses["allocated_bytes"])[groups.of[peak]],
-        largest_used_bytes=groups.largest(np.fmax(uses["allocated_bytes"], uses["active_bytes"]))[groups.of[peak]],
+        largest_allocated_bytes=groups.largest(uses["allocated_bytes"][told])[of_peak],
+        largest_used_bytes=groups.largest(np.fmax(uses["allocated_bytes"], uses["active_bytes"])[told])[of_peak],
         capacity_bytes=np.where(contradicted, np.nan, capacity),
         time_ns=uses["time_ns"][peak],
     )

@@ -23,21 +23,25 @@ def waits_to_give_back(table: Table[HostCall]) -> Array:
 
     A wait inside of such a wait, as of the runtime in one of the level above it, is the same one.
     """
-    return table.once(_find_waits)
+    found = np.zeros(len(table), bool)
+    found[table.once(_find_waits)] = True
+    return found
 
 
 def _find_waits(table: Table[HostCall]) -> Array:
+    """Their rows, which are few."""
     waits, returns = host.is_synchronising(table), _are_returns(table)
-    found = np.zeros(len(table), bool)
-    told = waits | returns | table.texts("kind").isin(_GOES_ON)
-    rows = np.flatnonzero(told & (table["start_ns"] != MISSING))
-    threads = group_by(table["rank"][rows], table.at("thread", rows))
-    for thread in np.unique(threads.of[returns[rows]]).tolist():
-        own = rows[threads.of == thread]
+    found = [np.empty(0, np.intp)]
+    told = (waits | returns | table.texts("kind").isin(_GOES_ON)) & (table["start_ns"] != MISSING)
+    returning = np.flatnonzero(returns & told)
+    ranks, threads = table["rank"][returning], table.at("thread", returning)
+    first = group_by(ranks, threads).first
+    for rank, thread in zip(ranks[first].tolist(), threads[first].tolist(), strict=True):
+        own = np.flatnonzero(told & table.isin("thread", [thread]) & (table["rank"] == rank))
         start, end = table["start_ns"][own], table["end_ns"][own]
         own = own[np.lexsort((-end, start))]
-        found[own[_come_before(waits[own], returns[own], table["end_ns"][own])]] = True
-    return found
+        found.append(own[_come_before(waits[own], returns[own], table["end_ns"][own])])
+    return np.concatenate(found)
 
 
 def _come_before(waits: Array, returns: Array, end: Array) -> Array:

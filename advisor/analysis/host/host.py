@@ -147,16 +147,16 @@ class Calls(Struct, frozen=True):
             found[part] -= np.searchsorted(moments, self.start[part])
         return found
 
-    def holding_any(self, moments: Array, wanted: Array) -> tuple[Calls, Array]:
-        """Of the wanted calls, a mask, those in which any of these moments lies; and how many lie in each."""
-        moments = np.sort(moments)
-        places, counts = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
+    def places_holding(self, moments: Array, wanted: Array) -> tuple[Array, Array]:
+        """The places of the wanted calls, a mask, in which any of these moments lies; and how many lie in each."""
+        moments, narrow = np.sort(moments), _row_type(max(len(self), len(moments)))
+        places, counts = [np.empty(0, narrow)], [np.empty(0, narrow)]
         for part in row_ranges(len(self)):
             place = part.start + np.flatnonzero(wanted[part])
             count = np.searchsorted(moments, self.end[place], "right") - np.searchsorted(moments, self.start[place])
-            places.append(place[count > 0])
-            counts.append(count[count > 0])
-        return self.take(np.concatenate(places)), np.concatenate(counts)
+            places.append(place[count > 0].astype(narrow))
+            counts.append(count[count > 0].astype(narrow))
+        return np.concatenate(places), np.concatenate(counts)
 
 
 def calls_of(table: Table[HostCall], rank: int) -> Calls:
@@ -377,11 +377,17 @@ def begin_within(table: Table[HostCall], inner: Array, outer: Array) -> Array:
 def blocking_copies(table: Table[HostCall]) -> Array:
     """Rows of copy calls in which the host waits: the call blocks, or the next one of its thread synchronises."""
     api = np.flatnonzero(table.texts("kind").isin(["api"]) & (table["start_ns"] != MISSING))
+    if not table.texts("activity").take(api).isin(["blocking_copy", "copy"]).any():
+        return api[:0]
     api = api[np.lexsort((table["start_ns"][api], table.at("thread", api), table["rank"][api]))]
     does = table.texts("activity").take(api)
-    same = np.append((np.diff(table.at("thread", api)) == 0) & (np.diff(table["rank"][api]) == 0), False)[: len(api)]
-    followed = same & np.append(does.isin(["synchronise"]), False)[1:][: len(api)]
-    found: Array = api[does.isin(["blocking_copy"]) | (does.isin(["copy"]) & followed)]
+    waiting, copying = does.isin(["blocking_copy"]), np.flatnonzero(does.isin(["copy"]))
+    copying = copying[copying + 1 < len(api)]
+    copying = copying[does.isin(["synchronise"])[copying + 1]]
+    one, other = api[copying], api[copying + 1]
+    same = (table.at("thread", one) == table.at("thread", other)) & (table["rank"][one] == table["rank"][other])
+    waiting[copying[same]] = True
+    found: Array = api[waiting]
     return found
 
 

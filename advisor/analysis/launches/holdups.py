@@ -176,7 +176,9 @@ def _of_rank(
     rows += [_unqueued_holdup(seen, room_us)] if calls_operators(seen) and not len(seen.replayed.queue.start) else []
     computing = np.flatnonzero(device.work.kind[seen.row] != COPY)
     with_calls_or_losses = (part.take((part["calls"] > 0) | (part["lost_us"] > 0)) for part in rows)
-    return Table.concat(Holdup, [*with_calls_or_losses, _other_holdups(seen, reliefs, room_us, computing)])
+    found = Table.concat(Holdup, [*with_calls_or_losses, _other_holdups(seen, reliefs, room_us, computing)])
+    seen.replayed.let_go()
+    return found
 
 
 def _with_insides(part: Table[Holdup], name: str, seen: ReplayedRank, device: DeviceTimeline) -> Table[Holdup]:

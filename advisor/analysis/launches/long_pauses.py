@@ -79,10 +79,10 @@ def _calls_that_do_near(seen: ReplayedRank, start: Array, end: Array) -> host.Ca
     around = union(start - (end - start), end + (end - start))
     they_do = seen.calls.of_rows(seen.table.texts("kind").isin([*host.FRAMEWORK, *host.DEVICE_SOFTWARE]))
     they_do &= ~host.are_ranges(seen.table, seen.rank)
-    near = seen.calls.take(they_do & touching_any(seen.calls.start, seen.calls.end, around.start, around.end))
+    they_do &= touching_any(seen.calls.start, seen.calls.end, around.start, around.end)
     marked = np.zeros(len(seen.table), bool)
-    marked[near.row] = True
-    return near.take(host.are_of_launching_threads(seen.table, marked)[near.row])
+    marked[seen.calls.rows_at(they_do)] = True
+    return seen.calls.take(seen.calls.of_rows(host.are_of_launching_threads(seen.table, marked)))
 
 
 def _longest_silence(busy: Spans, start: int, end: int) -> tuple[int, int] | None:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from msgspec import Struct
 
+from advisor.analysis.arrays.counted import distinct_ranks
 from advisor.analysis.arrays.grouping import group_by, row_at, row_at_or_near
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.nesting import Nest, depths_of, nest_intervals
@@ -173,7 +174,9 @@ def _or_empty(fact: type[F], table: Table[F] | None) -> Table[F]:
 
 def lanes_of(*tables: Table[Any]) -> list[Array]:
     """Per row of each table a number of its rank and thread."""
-    both = group_by(*(np.concatenate([table[name] for table in tables]) for name in ("rank", "thread"))).of
+    ranks = np.unique(np.concatenate([distinct_ranks(table["rank"]) for table in tables]))
+    names = ("rank", "thread") if len(ranks) > 1 else ("thread",)
+    both = group_by(*(np.concatenate([table[name] for table in tables]) for name in names)).of
     return np.split(both, np.cumsum([len(table) for table in tables[:-1]]))
 
 

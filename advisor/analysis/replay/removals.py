@@ -104,9 +104,10 @@ def removals(
     for rank in np.unique(links["rank"]).tolist():
         seen = replayed_rank(rank, device, links, calls, windows=windows)
         plain = _gain_of_whole_steps(seen, seen.replayed.plain, whole)
-        seen = _passing_sooner(seen)
-        found += [_of_rank(seen, one, whole, plain) for one in sets]
-        found.append(_of_communication(seen, device.work.kind[seen.row] == COMM, whole, plain))
+        sooner = _passing_sooner(seen)
+        found += [_of_rank(sooner, one, whole, plain) for one in sets]
+        found.append(_of_communication(sooner, device.work.kind[seen.row] == COMM, whole, plain))
+        seen.replayed.let_go()
     return Table.concat(Removal, found)
 
 

@@ -32,6 +32,8 @@ UNBOUND = 2**50
 """ns that no capture lasts."""
 ROUNDED_NS = 2_000
 """Start and duration of a task may each be rounded to a µs, as older versions of the PyTorch profiler do."""
+LONG = 1 << 18
+"""Tasks of a recording of which nothing is kept between those that replay it: a number of each takes 2 MiB."""
 _ROUNDS = 4
 """Collectives beside computation and the work that waits for them are worked out in turns."""
 
@@ -112,6 +114,13 @@ class ReplayInput(Struct, frozen=True, dict=True):
     """The time of its steps on the device; None where all of it is."""
     blocked: BlockedLaunches | None = None
     """When launching calls waited for room in a full queue of the device."""
+
+    def let_go(self) -> None:
+        """Lets go of what all replays of a long recording share: thirty numbers of each task, which are worked out in
+        less time than one of its replays takes. Whoever replays it next, or does so now, has them made anew."""
+        if len(self.work.start) >= LONG:
+            self.__dict__.clear()
+            self.work.__dict__.clear()
 
     @cached_property
     def unblocked(self) -> tuple[Array, Array]:

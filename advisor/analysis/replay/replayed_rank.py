@@ -93,7 +93,10 @@ class ReplayedRank(Struct, frozen=True, dict=True):
         Worked out once for all replays of the same work, whatever kinds of cost they tell apart.
         """
         replayed = self.replayed
-        return self.table.once(_find_launching_operators, self.rank, replayed.work, replayed.beside, replayed.queue)
+        places, launched = self.table.once(
+            _find_launching_operators, self.rank, replayed.work, replayed.beside, replayed.queue
+        )
+        return self.calls.take(places), launched
 
     def own_cell_at(self, moment: Array) -> Array:
         """Per moment on the host: which of its own cells it lies in, or -1."""
@@ -169,10 +172,11 @@ def _replayed_rank_of(
 
 def _find_launching_operators(
     table: Table[HostCall], rank: int, work: replay.ReplayedWork, beside: replay.ReplayedWork, queue: replay.Queue
-) -> tuple[host.Calls, Array]:
+) -> tuple[Array, Array]:
+    """Their places among the calls of the rank, and how many launches each has: they are many, and kept."""
     calls = host.calls_of(table, rank)
     both = (replay.handed_over(queue, one)[one.queued < replay.UNBOUND] for one in (work, beside))
-    return calls.holding_any(np.concatenate([*both]), calls.of_rows(table.texts("kind").isin(["operator"])))
+    return calls.places_holding(np.concatenate([*both]), calls.of_rows(table.texts("kind").isin(["operator"])))
 
 
 def _waiting_frees(table: Table[HostCall], calls: host.Calls, free: Spans) -> host.Calls:

@@ -156,11 +156,13 @@ def _calls_from_database(folder: Folder) -> Table[HostCall]:
     return Table.build(HostCall, rank=folder.rank, **whole)
 
 
-def _join_column(parts: Sequence[Values | NarrowColumn], order: Array) -> Values | NarrowColumn:
+def _join_column(parts: list[Values | NarrowColumn], order: Array) -> Values | NarrowColumn:
+    """The parts in order; they are let go on the way."""
     if texts := [part for part in parts if isinstance(part, Texts)]:
         return Texts.concat(texts).narrow().take(order)
-    whole = _join_numbers(parts)
-    return NarrowColumn.of(whole).take(order) if isinstance(parts[0], NarrowColumn) else whole[order]
+    whole, narrow = _join_numbers(parts), isinstance(parts[0], NarrowColumn)
+    parts.clear()
+    return NarrowColumn.of(whole).take(order) if narrow else whole[order]
 
 
 def _join_numbers(parts: Sequence[Values | NarrowColumn]) -> Array:

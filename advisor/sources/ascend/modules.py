@@ -37,8 +37,10 @@ def _ranges_from_database(folder: Folder) -> Table[ModuleRange]:
     database = folder.database()
     wanted = {"start": ["startNs"], "end": ["endNs"], "thread": ["globalTid"], "name": ["name"]}
     calls = database.integers("PYTORCH_API", wanted, Only("type", (TRACE,)))
-    thread = np.where(calls["thread"] == MISSING, MISSING, calls["thread"] & _THREAD_BITS)
-    name = module_names(database.texts(calls["name"]))
+    name = module_names(database.texts(calls.pop("name")))
+    number = calls.pop("thread")
+    thread = np.where(number == MISSING, MISSING, number & _THREAD_BITS)
+    del number
     return _table_of_ranges(folder, "python", name, thread, calls["start"], calls["end"])
 
 

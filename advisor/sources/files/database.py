@@ -48,6 +48,8 @@ _LOOKUPS = 500
 """Ids looked up by one statement; old SQLite allows 999."""
 _DENSE = 1 << 24
 """Span of ids up to which a table of all of them is smaller than sorting them is slow."""
+_ROWS = 1 << 20
+"""Keys that are put into such a table at a time: two columns are made of them."""
 _SPREAD = 4
 """Keys with so many possible ones for each are found in a table of all of them; it is as large as two columns."""
 NOT_COLLECTED = ("", "N/A")
@@ -395,7 +397,9 @@ def match_keys(keys: Array, wanted: Array) -> Array:
 def _match_close_keys(keys: Array, wanted: Array, low: int, span: int) -> Array:
     """The same of keys that lie close together, by a table of all places: nothing is sorted nor searched."""
     place = np.full(span + 2, -1, np.int32)  # the last stands for keys that lie outside
-    place[keys[::-1] - low] = np.arange(len(keys) - 1, -1, -1)  # of equal ones the first is written last
+    for begin in reversed(range(0, len(keys), _ROWS)):  # of equal ones the first is written last
+        part = keys[begin : begin + _ROWS]
+        place[part[::-1] - low] = np.arange(begin + len(part) - 1, begin - 1, -1)
     at = wanted.astype(np.int64) - low
     at[(wanted < low) | (wanted > low + span)] = span + 1
     return place[at].astype(np.int64)

@@ -49,13 +49,15 @@ def test_a_call_holds_the_moments_from_its_begin_to_its_end(
     wanted = np.array([rows[row][2] for row in calls.row.tolist()], bool)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(intervals, "_ROWS", 5)
-        found, counts = calls.holding_any(np.array(moments, np.int64), wanted)
+        places, counts = calls.places_holding(np.array(moments, np.int64), wanted)
     held = {
         row: sum(start <= moment <= start + length for moment in moments)
         for row, (start, length, is_wanted) in enumerate(rows)
         if is_wanted
     }
-    assert dict(zip(found.row.tolist(), counts.tolist(), strict=True)) == {r: n for r, n in held.items() if n}
+    assert dict(zip(calls.rows_at(places).tolist(), counts.tolist(), strict=True)) == {
+        r: n for r, n in held.items() if n
+    }
 
 
 @given(

@@ -89,6 +89,14 @@ class OperatorShare(Fact):
     float32_share: Annotated[
         float, Share("Part of its time in kernels that multiply float32; missing when types were not recorded.")
     ]
+    beyond_ridge_share: Annotated[
+        float,
+        Share(
+            "Of a product: the part of its time in kernels whose operations take longer at the peak of the chip than "
+            "their bytes at the bandwidth of its memory, so that more rows in each make it no quicker per row; missing "
+            "where that is not known of half of its time."
+        ),
+    ]
     narrowable_share: Annotated[
         float,
         Share(

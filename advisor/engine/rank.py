@@ -169,6 +169,8 @@ few of the steps ranks may take turns."""
 _OF_ONE_RANK = ("host/", "io/", "memory/", "compute/")
 """Categories of what a host, its allocator or the kernels of a device do: it shows on the ranks of these alone."""
 _OF_KERNELS = "compute/"
+_OPERATOR = "op_type"
+"""The key of the subject of findings about one type of operator."""
 
 
 def _can_explain(cause: Finding, symptom: Finding, here: set[int], there: set[int]) -> bool:
@@ -178,8 +180,11 @@ def _can_explain(cause: Finding, symptom: Finding, here: set[int], there: set[in
     or kernels do on other ranks too does not come from it, except where more than twice what the others have is that
     rank's alone. Nor does what all ranks have alike make one of them late, unless that is what it has more of, nor does
     what is wrong with one rank or its links show on those of others. Kernels that are slow on one rank alone shorten
-    its waits. What costs all steps alike makes none longer.
+    its waits. What costs all steps alike makes none longer. What one operator does explains nothing of another.
     """
+    own, other = (one.subject.get(_OPERATOR) for one in (cause, symptom))
+    if own is not None and other is not None and own != other:
+        return False
     if symptom.rule == _OF_DIFFERENCES and _is_of_all_steps(cause):
         return False
     if not here or not there:

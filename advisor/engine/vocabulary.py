@@ -114,6 +114,7 @@ TABLES: Mapping[str, Text] = {
     "operator_shapes": _t("operators by shape", "按 shape 统计的算子"),
     "operator_stacks": _t("where operators of the framework are called", "框架算子的调用位置"),
     "operator_totals": _t("sums over operator types", "算子类型汇总"),
+    "operator_trends": _t("growth of operators from step to step", "算子耗时随 step 的变化"),
     "operators": _t("operators", "算子统计"),
     "overlap_slowdowns": _t("operators with and without communication beside them", "有无通信并行时的算子耗时对比"),
     "overlap_tracks": _t("the profiler's own overlap analysis", "profiler 自带的重叠分析"),

@@ -377,6 +377,10 @@ class RemedyStep(_Model):
     takes: tuple[str, ...] = ()
     """What it takes more of, by names of resources: steps pull against findings that say that these are scarce."""
 
+    def does_the_same(self, other: RemedyStep) -> bool:
+        """Whether both say the same, or have the same command or code to copy."""
+        return self.do == other.do or "" != self.run == other.run or "" != self.code == other.code
+
 
 _READERS: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = {
     "device_family": (

@@ -84,6 +84,7 @@ COLUMNS: Mapping[str, Text] = {
     "bulk_us": _t("Large transfers", "大块传输"),
     "busiest_call": _t("Call with most extra idle time", "比同伴空闲更久的调用"),
     "busiest_us": _t("Extra idle time there", "多出的空闲"),
+    "beyond_ridge_share": _t("Bound by the peak of the chip", "受峰值算力限制的占比"),
     "busiest_share": _t("Busiest", "最高占用率"),
     "busy_cpu_share": _t("Host CPUs busy", "host CPU 占用率"),
     "bus_bytes": _t("Sent or received by each rank", "各卡收发量"),

@@ -320,6 +320,14 @@ def test_a_rank_that_comes_last_for_a_reason_of_its_own_does_not_do_so_for_that_
     assert causes["ranks/late-rank"] == (host.fingerprint,)
 
 
+def test_what_one_operator_does_explains_nothing_of_another() -> None:
+    slow = finding("compute/slow", 0.2, ranks=(0,), name="Erfinv")
+    found = [slow, *(finding("compute/bound", 0.0, ranks=(0,), name=name) for name in ("Erfinv", "Exp", ""))]
+    rules = Rules((Rule("compute/slow", ("compute/bound",)), Rule("compute/bound")))
+    causes = {one.subject.get("op_type"): one.causes for one in rank_findings(found, rules) if one.rule != slow.rule}
+    assert causes == {"Erfinv": (slow.fingerprint,), "Exp": (), None: (slow.fingerprint,)}
+
+
 @pytest.mark.parametrize("batches", [2, None])
 def test_what_has_a_reason_of_its_own_is_explained_by_nothing_else(batches: int | None) -> None:
     rules = Rules((Rule("ranks/late", ("pipeline/bubble",)), Rule("pipeline/bubble", own_reason="batches")))

@@ -34,6 +34,7 @@ from advisor.model.findings import (
     TitleWith,
 )
 from advisor.model.run import Parallel, Run
+from advisor.report.blocks import one_line
 from advisor.report.diagnosis.cards import by_number, make_cards, worst_place
 from advisor.report.diagnosis.document import diagnosis_document, diagnosis_summary
 from advisor.report.diagnosis.headline import Headline, _join_alike, make_headline
@@ -533,6 +534,24 @@ def test_a_finding_that_wins_what_its_cause_wins_is_the_same_time(rule: str, won
     assert folded_under(diagnosis) == ({rule: "host/eager"} if folded else {})
     first, second = make_cards(diagnosis, "en")
     assert (second.is_folded, len(first.folds)) == (folded, folded)
+
+
+@pytest.mark.parametrize(("won", "said"), [(0.2, ["Look there."]), (0.1, ["Turn it on.", "Copy this.", "Look there."])])
+def test_a_remedy_that_stands_with_the_cause_is_not_said_again_below_it(won: float, said: list[str]) -> None:
+    """A finding that stands for itself says all of its own."""
+    cause = _finding("host/eager", 0.2, symptoms=("host/python",))
+    effect = _finding("host/python", won, causes=("host/eager",))
+    of_cause = (RemedyStep(do=_text("Turn it on."), run="export A=1"), RemedyStep(do=_text("Also."), code="f(x)"))
+    own = (
+        RemedyStep(do=_text("Turn it on.")),
+        RemedyStep(do=_text("Copy this."), code="f(x)"),
+        RemedyStep(do=_text("Look there."), run="export B=1"),
+    )
+    diagnosis = _diagnosis(cause, effect)
+    fixes = {"host/eager": of_cause, "host/python": own}
+    rules = tuple(rule.model_copy(update={"fix": fixes.get(rule.id, ())}) for rule in diagnosis.rules)
+    _, card = make_cards(diagnosis.model_copy(update={"rules": rules}), "en")
+    assert [one_line(step.do) for step in card.actions] == said
 
 
 @pytest.mark.parametrize(

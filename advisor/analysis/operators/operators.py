@@ -13,10 +13,10 @@ from advisor.analysis.operators.kernel_costs import Beside, all_work_beside, dec
 from advisor.analysis.operators.library_calls import calls_with_other_work
 from advisor.analysis.operators.like_kernels import ALIKE, TurnTakers, find_turn_takers, group_like_kernels
 from advisor.analysis.operators.totals import CONVERSIONS, of_totals
-from advisor.analysis.rooflines.families import AI_CPU_CORE, communicate_inside, families_of
+from advisor.analysis.rooflines.families import AI_CPU_CORE, communicate_inside, families_of, family_of
 from advisor.analysis.rooflines.lookups import gathers_along_last
 from advisor.analysis.rooflines.precision import multiplied_in_float32
-from advisor.analysis.rooflines.reachable import most_memory_us
+from advisor.analysis.rooflines.reachable import beyond_ridge, most_memory_us
 from advisor.analysis.rooflines.roles import roles_of_kernels
 from advisor.analysis.steps.completeness import lacks_kernel_rows
 from advisor.analysis.steps.device import KERNEL, DeviceTimeline, build_timeline
@@ -58,6 +58,7 @@ def operators(
     *,
     without: Table[Removal] | None = None,
     chained: Table[ChainedOperator] | None = None,
+    limits: Table[ChipLimit] | None = None,
 ) -> Table[OperatorShare]:
     """Kernels by rank, operator type and role, those on the AI CPU apart; those whose type is unknown count in the
     whole but have no row.
@@ -74,7 +75,7 @@ def operators(
     listed = (
         Table.empty(OperatorShare)
         if kernels is None
-        else _of_kernels(kernels, collectives, windows, split, without=without)
+        else _of_kernels(kernels, collectives, windows, split, without=without, limits=limits)
     )
     listed = listed.having(**_in_chains(listed, chained))
     if totals is None:
@@ -103,6 +104,7 @@ def _of_kernels(
     split: Table[Overlap] | None,
     *,
     without: Table[Removal] | None,
+    limits: Table[ChipLimit] | None,
 ) -> Table[OperatorShare]:
     """What the list of kernels says."""
     device = build_timeline(kernels, collectives, None, windows)
@@ -152,12 +154,30 @@ def _of_kernels(
         step_share=ratio(per_step, chosen.step_us[first]) * chosen.once[first],
         dynamic_share=_share_of_word(groups, table.texts("op_state"), "dynamic", duration),
         float32_share=_share_in_float32(groups, table, duration),
+        beyond_ridge_share=_share_beyond_ridge(groups, table, duration, limits),
         narrowable_share=_share_narrowable(groups, table.texts("input_dtypes"), duration),
         inside_call=groups.leading(inside, duration),
         inside_share=ratio(groups.sums(duration * (inside.codes >= 0)), groups.sums(duration)),
         busiest_share=_busiest_pipe_share({share: groups.means(table[share], duration) for share in PIPES}),
         shapes=_distinct_shapes(groups, table.texts("input_shapes")),
     )
+
+
+_HALF = 0.5
+
+
+def _share_beyond_ridge(
+    groups: Groups, table: Table[Kernel], duration: Array, limits: Table[ChipLimit] | None
+) -> Array:
+    """Per group: the part of its time in products that the peak of the chip bounds; NaN unless told of half of it."""
+    types, beyond = table.texts("op_type"), np.full(len(table), np.nan)
+    rows = np.flatnonzero(types.hits(family_of(name) == "matmul" for name in types.names))
+    if limits is None or not len(rows):
+        return np.full(len(groups), np.nan)
+    beyond[rows] = beyond_ridge(table.take(rows), limits)
+    known = groups.sums(np.where(np.isnan(beyond), 0.0, duration))
+    share = ratio(groups.sums(np.where(beyond > 0, duration, 0.0)), known)
+    return np.where(known > _HALF * groups.sums(duration), share, np.nan)
 
 
 def _parts_of_types(types: Groups, unshared: Array) -> Array:

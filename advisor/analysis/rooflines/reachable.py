@@ -44,6 +44,20 @@ def most_memory_us(kernels: Table[Kernel], limits: Table[ChipLimit]) -> Array:
     return found
 
 
+def beyond_ridge(kernels: Table[Kernel], limits: Table[ChipLimit]) -> Array:
+    """Per kernel: 1 where its operations take longer at the peak than its bytes at the bandwidth, else 0: the ridge of
+    the roofline lies between the two. NaN of all but products, and where the chip or the shapes are not known."""
+    alike, works = _works_of_like_kernels(kernels)
+    at = row_of_key(limits["rank"], kernels["rank"][alike.first])
+    gbps = values_at(limits["memory_gbps"], at, np.nan)
+    compute = (
+        np.array([work.flops for work in works], float) / peaks_of_rows(limits, at, [w.dtype for w in works]) / 1e6
+    )
+    memory = np.array([work.size_bytes for work in works], float) / gbps / 1e3
+    found: Array = np.where(np.isnan(compute) | np.isnan(memory), np.nan, compute >= memory)[alike.of]
+    return found
+
+
 def _works_of_like_kernels(kernels: Table[Kernel]) -> tuple[Groups, list[Work]]:
     """Kernels of one rank with the same tensors as groups, and the work of each group."""
     texts = [kernels.texts(name) for name in TOLD_BY]

@@ -3,7 +3,7 @@
 
 from typing import Annotated
 
-from advisor.facts.base import Bytes, Count, Fact, Flag, Key, Rank, Rate, Share, Stage, Step, Times, Us
+from advisor.facts.base import Bytes, Count, Fact, Flag, Key, Mhz, Rank, Rate, Share, Stage, Step, Times, Us
 from advisor.facts.derived.rooflines import FAMILY
 
 ROLE = (
@@ -88,6 +88,14 @@ class OperatorShare(Fact):
     busiest_share: Annotated[float, Share(BUSIEST_PIPE)]
     float32_share: Annotated[
         float, Share("Part of its time in kernels that multiply float32; missing when types were not recorded.")
+    ]
+    beyond_ridge_share: Annotated[
+        float,
+        Share(
+            "Of a product: the part of its time in kernels whose operations take longer at the peak of the chip than "
+            "their bytes at the bandwidth of its memory, so that more rows in each make it no quicker per row; missing "
+            "where that is not known of half of its time."
+        ),
     ]
     narrowable_share: Annotated[
         float,
@@ -289,6 +297,44 @@ class OperatorPace(Fact):
             "their whole excess where the rank could not be replayed."
         ),
     ]
+
+
+class OperatorTrend(Fact):
+    """How the kernels of one type on a rank take longer, or less long, from step to step.
+
+    Only kernels that every step runs equally often with equal inputs; the first step is left out. First and last are
+    the ends of the straight line of least squares through the times of all compared steps.
+    """
+
+    table = "operator_trends"
+    observed = False
+
+    rank: Rank
+    op_type: Annotated[str, Key("Operator type.")]
+    family: Annotated[str, Key(FAMILY)]
+    first_us: Annotated[float, Us("Their time in the first compared step, by that line.")]
+    last_us: Annotated[float, Us("Their time in the last compared step, by that line.")]
+    growth: Annotated[float, Times("The latter over the former.")]
+    input_known: Annotated[bool, Flag("Shapes of their inputs, or the blocks they were split into, were recorded.")]
+    compared_steps: Annotated[float, Count("Steps of the rank that were compared.")]
+    rank_growth: Annotated[float, Times("The same growth of all compared kernels of the rank together.")]
+    correlation: Annotated[
+        float, Share("Rank correlation (Spearman) between the order of the steps and the time of all these kernels.")
+    ]
+    noise_share: Annotated[
+        float,
+        Share(
+            "How much the time of all these kernels changes from one step to the next beside the growth, on average, "
+            "as a part of the first."
+        ),
+    ]
+    steepest_share: Annotated[
+        float, Share("The largest rise from one step to the next, as a part of the growth: about 1 of a single jump.")
+    ]
+    beyond_us: Annotated[float, Us("What all these kernels take beyond the first compared step, on average.")]
+    compared_share: Annotated[float, Share("Part of all kernel time of these steps that was compared.")]
+    first_mhz: Annotated[float, Mhz("Clock as the first compared step begins; missing when not recorded.")]
+    last_mhz: Annotated[float, Mhz("Clock as the last compared step begins; missing when not recorded.")]
 
 
 class OperatorCounters(Fact):

@@ -333,7 +333,7 @@ class Maker:
             is_partly=name in self.partly,
             times_of=self.times_of,
             bound=say("at_most" if bounded else "about", self.language),
-            actions=tuple(self.action(step, finding, holes) for step in info.remedy(finding)),
+            actions=tuple(self.action(step, finding, holes) for step in self.steps(finding, info)),
             assumes=self.assumed(finding, info, holes),
             references=tuple(reference_titles(info.references, self.language)),
         )
@@ -509,6 +509,14 @@ class Maker:
             CardLink(self.numbers[one.fingerprint], self.title(one), self.anchors[one.fingerprint])
             for one in here[:MOST_LINKED]
         )
+
+    def steps(self, finding: Finding, info: RuleInfo) -> Iterator[Remedy]:
+        """The steps that apply, without those that the finding says under which this one is folded."""
+        above = self.findings.get(self.folded.get(finding.fingerprint, ""))
+        said = () if above is None else self.rule(above).remedy(above)
+        for step in info.remedy(finding):
+            if not any(step.does_the_same(other) for other in said):
+                yield step
 
     def action(self, step: Remedy, finding: Finding, holes: Mapping[str, TextPiece]) -> CardStep:
         care = rule_text(step.care.say(self.language, of=self.times_of), holes) if step.care else ()

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from advisor.analysis.operators.operators import operator_shapes, operators
+from advisor.facts.derived import ChipLimit
 from advisor.facts.observed import Collective, Kernel
 from advisor.facts.table import Table, read_table
 from tests.analysis import timelines as tl
@@ -54,6 +55,32 @@ def test_totals_are_per_step_and_the_core_is_the_one_with_most_time():
     assert matmul["float32_share"] == 1.0 and matmul["busiest_share"] is None
     assert cast["conversion"] and cast["dynamic_share"] is None
     assert matmul["step_share"] == pytest.approx(20 / ((60 + 30) / 2))
+
+
+@pytest.mark.parametrize(
+    ("rows", "share"),
+    [((15360, 15360), 1.0), ((64, 64), 0.0), ((15360, 64), 0.5), ((15360, 64, None), 0.5), ((64, None), None)],
+)
+def test_products_with_many_rows_are_beyond_the_ridge_and_those_with_few_are_not(rows, share):
+    """353 TFLOP/s and 1600 GB/s meet at 221 operations per byte, which products with large weights in half precision
+    have from about 250 rows on. Kernels without shapes tell nothing, and half of the time is too little to go by."""
+    kernels = Table.build(
+        Kernel,
+        rank=0,
+        step=1,
+        op_type="MatMulV3",
+        start_ns=[1_000_000 * at for at in range(len(rows))],
+        duration_us=10.0,
+        input_shapes=[f"{m},4096;4096,4096" if m else None for m in rows],
+        input_dtypes="DT_BF16;DT_BF16",
+        output_shapes=[f"{m},4096" if m else None for m in rows],
+        output_dtypes="DT_BF16",
+    )
+    limits = read_table(ChipLimit, "rank bf16_tflops memory_gbps\n0 353 1600")
+    (row,) = operators(kernels, None, None, limits=limits).rows()
+    assert row["beyond_ridge_share"] == (None if share is None else pytest.approx(share))
+    (row,) = operators(kernels, None, None).rows()
+    assert row["beyond_ridge_share"] is None
 
 
 def test_what_fell_back_to_the_ai_cpu_is_told_apart_from_the_rest_of_its_type():

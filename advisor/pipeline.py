@@ -204,6 +204,7 @@ def judge_profile(
     """Every rule held against a profile of which is known what charts will show."""
     from advisor.engine.doubt import with_doubts
     from advisor.engine.evaluate import evaluate
+    from advisor.engine.implausible_times import without_implausible
     from advisor.engine.merge import merge
     from advisor.engine.rank import rank_findings
     from advisor.engine.unseen_ranks import with_ranks_left_out, with_upper_bounds
@@ -222,15 +223,16 @@ def judge_profile(
         outcomes.append(with_ranks_left_out(result.outcome, rule, profile, run, catalog.tolerated_loss))
         findings += with_upper_bounds(merge(result, waited, worth), rule, profile, catalog.tolerated_loss)
         progress("rules", done, len(catalog.rules))
-    doubted = with_doubts(findings, catalog.rules, {rule.id: _tables_required(rule, profile) for rule in catalog.rules})
+    needed = {rule.id: _tables_required(rule, profile) for rule in catalog.rules}
+    told, judged = without_implausible(with_doubts(findings, catalog.rules, needed), outcomes, needed)
     return Diagnosis(
         version=VERSION,
         run=run,
         split=None if splits is None else _split_of_profile(profile, splits),
         account=_account_of_profile(profile),
         peak_memory_bytes=_peak_memory(profile),
-        findings=_with_places(profile, run, catalog, rank_findings(doubted, catalog, run.ranks)),
-        outcomes=tuple(outcomes),
+        findings=_with_places(profile, run, catalog, rank_findings(told, catalog, run.ranks)),
+        outcomes=judged,
         rules=tuple(rule.info(run) for rule in catalog.rules),
         exhibits=shown,
         unread=unread_input(profile.table_if_recorded(Damage)),

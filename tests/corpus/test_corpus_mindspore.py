@@ -44,6 +44,14 @@ def test_the_job_of_both_modes_is_the_one_of_pytorch(tmp_path: Path, mode: str) 
     assert theirs.findings[0].saving.us == pytest.approx(ours.findings[0].saving.us, rel=0.25)
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_others_that_wait_for_a_rank_that_waits_for_its_data_are_told_under_it(tmp_path: Path, mode: str) -> None:
+    found = advisor.diagnose(corpus.write(_job("data-loader-one-rank"), tmp_path, mindspore=mode))
+    assert found.findings[0].rule == "io/dataset-pipeline"
+    causes = {name for one in found.findings if one.rule == "comm/exposed-communication" for name in one.causes}
+    assert found.findings[0].fingerprint in causes
+
+
 def test_a_kernel_bears_the_name_of_what_launched_it(tmp_path: Path) -> None:
     corpus.write(_job(), tmp_path / "pynative", mindspore="pynative")
     corpus.write(_job(), tmp_path / "graph", mindspore="graph")

@@ -17,12 +17,13 @@ from rich.console import Console
 import advisor
 from advisor import pipeline
 from advisor.cli.main import main
+from advisor.inspection.recorders import CARE
 from advisor.mcp_server.open_captures import Opened
 from advisor.mcp_server.roots import Roots
 from advisor.mcp_server.tools import Tools
 from advisor.messages.errors import InputError
 from advisor.messages.text import LANGUAGES, Language
-from advisor.model.inspection import Inspection
+from advisor.model.inspection import Inspection, Recording
 from advisor.report.inspection.document import inspection_document, inspection_summary
 from advisor.report.pages import document_page
 from advisor.report.renderers.markdown import document_text
@@ -218,6 +219,16 @@ def test_what_to_record_can_be_copied_from_a_terminal_of_any_width(width: int, t
     code = seen.recording.code.splitlines()
     assert max(map(len, code)) > width
     assert set(code) <= set(printed)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_names_of_the_profiler_are_code_on_the_page(found: Inspection, language: Language) -> None:
+    care = tuple(said for _, said in CARE["mindspore"])
+    recording = Recording(recorder="mindspore", language="python", code="pass", care=care)
+    seen = found.model_copy(update={"recording": recording})
+    page = document_page(inspection_document(seen, language))
+    assert "Model.train</code>" in page
+    assert "`Model.train`" not in page
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

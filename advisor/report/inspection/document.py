@@ -137,7 +137,7 @@ class _InspectionBlocks(Phrases):
         yield Paragraph(plain_prose(intro))
         yield Code(clean_block(made.code, holes=False), made.language)
         yield from self.additions(made, named=named)
-        yield from bullet_list(plain_prose(said.say(self.language)) for said in made.care)
+        yield from bullet_list(parse_prose(said.say(self.language)) for said in made.care)
 
     def additions(self, made: Recording, *, named: bool) -> Iterator[Grid]:
         """What is switched on beyond what was, for which rules, or for how many."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
+from msgspec import Struct
 
 from advisor.analysis.arrays.intervals import Spans, covered_ns, span_at, union, union_of_sets, whole_ns
 from advisor.analysis.host import host
@@ -33,6 +34,8 @@ def holdup_calls(
 ) -> Table[HoldupCall]:
     """The calls of each kind and rank that leave the device idle longest; calls outside of every step are left out.
 
+    Before the first kernel of a rank nobody knows for how long the device was free: such a call may have left it idle
+    for as long as it lasts.
     Of waits the last of each step is no fault and left out too, as in `holdups`.
     """
     events = kernel_times(kernels)
@@ -45,7 +48,8 @@ def holdup_calls(
         kinds = costs_of(calls).by_mark(every)
         if links is not None and device is not None:
             kinds = cpu_operators(calls, rank, device, links).among(kinds)
-        found += _of_rank(rank, calls, kinds, cells=cells, idle=idle, borders=borders)
+        known = None if idle is None else _free_of_rank(idle, rank, events.start[kernels["rank"][events.row] == rank])
+        found += _of_rank(rank, calls, kinds, cells=cells, free=known, borders=borders)
     return Table.concat(HoldupCall, found)
 
 
@@ -55,12 +59,11 @@ def _of_rank(
     kinds: dict[str, host.Calls],
     *,
     cells: Cells,
-    idle: Table[Gap] | None,
+    free: _KnownFree | None,
     borders: Table[EngineBorder] | None,
 ) -> list[Table[HoldupCall]]:
     waits = union_of_sets([kinds[name].spans for name in WAITING])
     innocent = last_waits_of_steps(waits, rank, cells, engine_borders_of(rank, borders))
-    free = None if idle is None else _free_of_rank(idle, rank)
     found = []
     for name, calls in kinds.items():
         if not len(calls):
@@ -74,11 +77,12 @@ def _of_rank(
 
 
 def _worst_calls(
-    cause: str, table: Table[HostCall], calls: host.Calls, *, cells: Cells, cell: Array, free: Spans | None
+    cause: str, table: Table[HostCall], calls: host.Calls, *, cells: Cells, cell: Array, free: _KnownFree | None
 ) -> Table[HoldupCall]:
     lasted = (calls.end - calls.start) / 1e3
-    idle = np.full(len(calls), np.nan) if free is None else covered_ns(free, calls.start, calls.end) / 1e3
-    worst = np.lexsort((calls.start, -lasted, -np.nan_to_num(idle)))[:MOST_CALLS]
+    idle = np.full(len(calls), np.nan) if free is None else free.idle_us(calls)
+    at_most = np.where(np.isnan(idle), lasted, idle)
+    worst = np.lexsort((calls.start, -lasted, -at_most))[:MOST_CALLS]
     return Table.build(
         HoldupCall,
         rank=cells.rank[cell[worst]],
@@ -91,10 +95,25 @@ def _worst_calls(
     )
 
 
-def _free_of_rank(idle: Table[Gap], rank: int) -> Spans:
+class _KnownFree(Struct, frozen=True):
+    """When the device of a rank was free, as far as that is known."""
+
+    spans: Spans
+    since: int
+    """From when on it is known, ns."""
+
+    def idle_us(self, calls: host.Calls) -> Array:
+        """Per call: for how long the device was known to be free beside it; missing where nothing of that is known of
+        a call that begins before."""
+        idle = covered_ns(self.spans, calls.start, calls.end) / 1e3
+        return np.where((calls.start < self.since) & (idle == 0), np.nan, idle)
+
+
+def _free_of_rank(idle: Table[Gap], rank: int, kernel_start: Array) -> _KnownFree:
     own = idle["rank"] == rank
     start = idle["start_ns"][own]
-    return union(start, start + whole_ns(idle["duration_us"][own]))
+    free = union(start, start + whole_ns(idle["duration_us"][own]))
+    return _KnownFree(free, min([*free.start[:1].tolist(), *np.sort(kernel_start)[:1].tolist()], default=0))
 
 
 def _is_outermost(start: Array, end: Array) -> Array:

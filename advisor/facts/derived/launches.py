@@ -293,7 +293,10 @@ class HoldupCall(Fact):
     name: Annotated[str, Key("The call; of calls inside each other the outermost of its kind.")]
     start_ns: Annotated[int, Ns("Start.")]
     duration_us: Annotated[float, Us("Length.")]
-    idle_us: Annotated[float, Us("The part during which the device was free; missing where gaps are not known.")]
+    idle_us: Annotated[
+        float,
+        Us("The part during which the device was free; missing where gaps are not known, as before the first kernel."),
+    ]
 
 
 class LaunchMode(Fact):

@@ -31,6 +31,14 @@ def test_a_call_is_listed_with_the_idle_time_beside_it() -> None:
     assert called("1 gc gc 30000 90000", idle=None) == [(1, "gc", "gc", 30000, None)]
 
 
+def test_before_the_first_kernel_idle_time_is_not_known_and_a_call_may_be_the_worst_of_all() -> None:
+    calls = "1 gc gc 60 95\n1 gc gc 30000 90000\n1 gc gc 160000 160010"
+    assert called(calls) == [
+        (1, "gc", "gc", 30000, 49.9), (1, "gc", "gc", 60, None), (2, "gc", "gc", 160000, 0.0),
+    ]  # fmt: skip
+    assert called("1 gc gc 60 95", idle="step start_ns duration_us\n1 55 0.045") == [(1, "gc", "gc", 60, 0.035)]
+
+
 def test_the_last_wait_of_a_step_is_no_fault_and_not_listed() -> None:
     once = "1 api aclrtSynchronizeStream 30000 41000\n"
     twice = once + "1 api aclrtSynchronizeStream 130000 131000"

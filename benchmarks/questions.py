@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers the questions in SQL of a page about facts, from the capture that lies in the repository.
+"""Answers the questions in SQL of pages, from the capture that lies in the repository.
 
-Usage: python -m benchmarks.questions           (wants duckdb; rewrites docs/facts.md)
+Usage: python -m benchmarks.questions           (wants duckdb; rewrites docs/facts.md and docs/patterns.md)
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from advisor.pipeline import open_profile, write_facts
 
 TOP = Path(__file__).resolve().parent.parent
-PAGE = TOP / "docs" / "facts.md"
+PAGES = tuple(TOP / "docs" / name for name in ("facts.md", "patterns.md"))
 CAPTURE = TOP / "corpus" / "host-bound-2-ranks"
 _QUESTION = re.compile(r"(```sql\n(.+?)```\n\n)(.+?)(?=\n\n)", re.DOTALL)
 
@@ -43,11 +43,12 @@ def _cell(value: object) -> str:
 
 
 def main() -> None:
-    """Rewrites the page."""
+    """Rewrites the pages."""
     with tempfile.TemporaryDirectory() as folder:
         facts = Path(folder) / "facts"
         write_facts(open_profile(CAPTURE), facts)
-        PAGE.write_text(with_answers(PAGE.read_text("utf-8"), facts), "utf-8")
+        for page in PAGES:
+            page.write_text(with_answers(page.read_text("utf-8"), facts), "utf-8")
 
 
 if __name__ == "__main__":

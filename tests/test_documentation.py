@@ -114,7 +114,7 @@ def commands(page: Path) -> Iterator[list[str]]:
         for line in re.findall(r"^(?:\$ | *- run: | *- )?advisor ([a-z].*)$", block, re.M):
             words = shlex.split(re.split(r" \|\|? | 2>| >>? | && | & ", line)[0], comments=True)
             if "…" not in words:
-                yield words
+                yield [word for word in words if "[@]" not in word]  # what a script has in an array
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -28,7 +28,7 @@ from advisor.facts.observed import DeviceTask, Kernel
 from advisor.facts.profile import Profile
 from advisor.messages.errors import InputError
 from advisor.pipeline import open_profile, write_facts
-from benchmarks.questions import CAPTURE, PAGE, with_answers
+from benchmarks.questions import CAPTURE, PAGES, with_answers
 from tests.every_export import CAPTURES, REAL
 from tests.shared_captures import SharedCaptures
 
@@ -113,10 +113,11 @@ def test_every_table_that_is_known_is_there_with_all_its_rows(store: Path) -> No
     assert fields.metadata[b"meaning"]
 
 
-def test_the_page_shows_what_duckdb_answers(store: Path) -> None:
-    page = PAGE.read_text("utf-8")
-    assert with_answers(page, store) == page
-    assert page.count("```sql") == 5
+@pytest.mark.parametrize(("page", "questions"), [("facts.md", 5), ("patterns.md", 1)])
+def test_the_page_shows_what_duckdb_answers(page: str, questions: int, store: Path) -> None:
+    (text,) = (path.read_text("utf-8") for path in PAGES if path.name == page)
+    assert with_answers(text, store) == text
+    assert text.count("```sql") == questions
 
 
 def test_statistics_of_facts_are_those_of_the_capture(store: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -102,7 +102,7 @@ def _trend_of_ranks(ranks: Groups, turn: Array, values: Array) -> dict[str, Arra
         ),
         "noise_share": ratio(np.bincount(following.of, beside, len(ranks)) / steps, first),
         "steepest_share": ratio(following.largest(rise), grown),
-        "beyond_us": np.maximum(ranks.means(values) - first, 0.0),
+        "over_first_us": np.maximum(ranks.means(values) - first, 0.0),
     }
 
 

@@ -331,7 +331,7 @@ class OperatorTrend(Fact):
     steepest_share: Annotated[
         float, Share("The largest rise from one step to the next, as a part of the growth: about 1 of a single jump.")
     ]
-    beyond_us: Annotated[float, Us("What all these kernels take beyond the first compared step, on average.")]
+    over_first_us: Annotated[float, Us("What all these kernels take beyond the first compared step, on average.")]
     compared_share: Annotated[float, Share("Part of all kernel time of these steps that was compared.")]
     first_mhz: Annotated[float, Mhz("Clock as the first compared step begins; missing when not recorded.")]
     last_mhz: Annotated[float, Mhz("Clock as the last compared step begins; missing when not recorded.")]

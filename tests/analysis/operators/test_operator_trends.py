@@ -32,7 +32,7 @@ def test_what_grows_by_as_much_in_every_step_is_told_of_each_type() -> None:
         assert row["correlation"] == 1 and row["compared_steps"] == 6
         assert row["noise_share"] == pytest.approx(0, abs=1e-9)
         assert row["steepest_share"] == pytest.approx(0.2)
-        assert row["beyond_us"] == pytest.approx(0.05 * sum(USUAL.values()))
+        assert row["over_first_us"] == pytest.approx(0.05 * sum(USUAL.values()))
         assert row["compared_share"] == 1 and row["first_mhz"] is None
 
 

@@ -138,7 +138,12 @@ def _about_command(top: argparse.ArgumentParser, name: str) -> str:
 
 
 def _rules_index(catalog: Catalog) -> str:
-    lines = ["# Rules\n"]
+    about = (
+        "Every rule that is shipped, by category. The page of each says what it checks, its thresholds with their\n"
+        "basis, what fixing it could win, and how to fix it. Your own are written\n"
+        "[in the same way](../writing-rules.md)."
+    )
+    lines = ["# Rules\n", about]
     category = ""
     for rule in catalog.rules:
         info = rule.info()

@@ -109,6 +109,8 @@ def _page(lines: list[Took]) -> str:
     )
     return f"""# What derivations and rules take
 
+What a diagnosis takes beside reading.
+
 Written by `benchmarks/evaluation.py`: seconds of the processor, in one process, of captures whose steps are repeated.
 What was recorded is read first, then all is derived that a diagnosis wants, then all rules are held against it.
 

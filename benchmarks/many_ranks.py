@@ -215,6 +215,8 @@ def _page(found: Sequence[dict[str, Any]]) -> str:
     )
     return f"""# Many ranks
 
+What a diagnosis of up to thousands of ranks takes, and how large its reports are.
+
 Written by `benchmarks/many_ranks.py`: generated jobs of small ranks, eight on a host, of which one host computes 25 %
 slower. Seconds are those of the processor, which others who use the machine make longer by little: *opening* finds and
 describes the captures, *reading* is the work of each rank, in worker processes, and *together* what the process does

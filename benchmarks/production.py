@@ -231,6 +231,8 @@ def page(found: Sequence[Window]) -> str:
     lines = [
         "# Production jobs",
         "",
+        "What is said of two large jobs, held against what was published of them.",
+        "",
         "Written by `python -m benchmarks.production`. ByteDance recorded two training jobs in production, operator by",
         "operator, and published what each step would take if no rank were slower than the others",
         "([Lin et al., OSDI 2025](https://arxiv.org/abs/2505.05713),",

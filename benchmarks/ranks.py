@@ -113,6 +113,8 @@ def _page(found: Sequence[dict[str, Any]]) -> tuple[str, float]:
     return (
         f"""# What is kept of each rank
 
+How much memory each further rank costs the process that puts the ranks together.
+
 Written by `benchmarks/ranks.py`: a whole diagnosis in worker processes, of a generated job that is busy in Python, with
 9 MB a step and rank, repeated. *Handed over* is what the process that read a rank sends to the one that puts the ranks
 together, which keeps it; *peak* is the most memory of that one beyond what it had when the capture was opened.

@@ -58,6 +58,8 @@ def _page(options: argparse.Namespace, lines: Sequence[tuple[int, float, float]]
     rows = "\n".join(f"| {count} | {same:.2f} s | {distinct:.2f} s |" for count, same, distinct in lines)
     return f"""# How time grows
 
+How the time of a diagnosis grows with the size of a capture.
+
 Written by `benchmarks/scaling.py`: the whole command to a JSON diagnosis, best of {options.runs} runs,
 on {options.about}, whose steps are repeated; the largest holds {options.largest} of timeline.
 

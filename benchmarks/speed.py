@@ -130,6 +130,8 @@ def _page(lines: list[Line], version: Measured, options: argparse.Namespace) -> 
     tables = "\n\n".join(_table(export, [one for one in lines if one.export == export]) for export in _captions(lines))
     return f"""# Speed
 
+How long a diagnosis takes and how much memory, beside the existing tool.
+
 Written by `benchmarks/speed.py`; the whole command from capture to HTML report, best of {options.runs} runs
 (the other tool once above 100 MB), on {options.about}, whose steps are repeated to the sizes below. Memory is the
 peak of the process tree for advisor, of its largest process for the other tool.

@@ -123,6 +123,8 @@ def _page(met: dict[tuple[str, str], Met], captures: int) -> str:
     rows = "\n".join(_row(rule, param, one) for (rule, param), one in sorted(met.items()))
     return f"""# What thresholds meet
 
+Each threshold beside the values it was held against in captures of real devices: how far apart healthy and slow lie.
+
 Written by `benchmarks/thresholds.py`: {captures} captures that were recorded on real devices. *Quiet* are the values
 where the rule found nothing, *fired* those of its findings, each with how many there are and from where to where they
 lie. One rule may hold several values against thresholds, and be quiet for another one of them.

@@ -208,6 +208,8 @@ def _page(
     first, second = cached
     return f"""# How work spreads over workers
 
+How much faster a diagnosis is with more workers, and how much memory each of them takes.
+
 Written by `benchmarks/workers.py`: a generated job of {len(sizes)} ranks with {max(sizes) / _MB:.0f} MB each, the whole
 command to a JSON diagnosis, best of its runs. *Efficiency* is the part of what two workers could do that they do
 (target {_EFFICIENCY}; a little above 1 is the noise of the machine); the *largest worker* is the most memory that one

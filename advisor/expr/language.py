@@ -366,6 +366,11 @@ def run_values(run: Run) -> dict[str, float | str | None]:
     return {entry.name: entry.value(run) for entry in RUN_NAMES}
 
 
+_ABOUT = """\
+The language of `where`, `let` and `when` in [rules](../writing-rules.md#expressions), and of queries of
+[assistants](../mcp.md): everything that can be written, with what it means.
+"""
+
 _MISSING = """\
 **Missing stays missing.** Arithmetic and comparisons with a missing value are missing; a division by zero is missing.
 `and`, `or` and `not` are three-valued: `false and missing` is false, `true or missing` is true, the rest is missing.
@@ -388,7 +393,7 @@ expression can neither run code, nor read a file, nor hang.
 
 def reference_page() -> str:
     """The page of the documentation about expressions, in Markdown."""
-    parts = ["# Expressions\n", _MISSING]
+    parts = ["# Expressions\n", _ABOUT, _MISSING]
     for title, entries in (
         ("Operators", OPERATORS),
         ("Aggregates: one value per group", AGGREGATES),

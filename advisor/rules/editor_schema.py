@@ -25,8 +25,8 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "applies_when": "A condition over the run, such as `rank_count > 1`. False gives: not applicable.",
         "requires": "Further tables that must have been recorded.",
         "coverage": "By the name of an observed table behind its own: the share of its rows that must be there for "
-        "quiet to count, such as `{launches: 0}`; left out, all but what `capture/lost-rows` tolerates. 0 where no verdict "
-        "rests on it.",
+        "quiet to count, such as `{launches: 0}`; left out, all but what `capture/lost-rows` tolerates. 0 where no "
+        "verdict rests on it.",
         "params": "Thresholds by name, each with its basis.",
         "for_each": "Columns to group by; `[]` is the whole run. One judgement for each group.",
         "in": "The one table it reads.",

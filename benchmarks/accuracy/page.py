@@ -55,6 +55,8 @@ def _head(marks: Sequence[Mark], seconds: tuple[float, float]) -> str:
     all_ = total(marks)
     return f"""# Accuracy
 
+How often a diagnosis names the cause of a slow step, and how often it names what is none.
+
 Written by `python -m benchmarks.accuracy`. {all_.cases} generated captures with known causes ([corpus](corpus.md))
 are diagnosed and marked; {all_.quiet_cases} of them are healthy or hold a trouble too small to act on. On two cores,
 making them took {seconds[0]:.0f} s, and diagnosing them with it {seconds[1]:.0f} s.

@@ -12,6 +12,8 @@ from benchmarks.agreement.gpu_traces import TARGET, Compared
 
 HEAD = """# Agreement
 
+How far the figures of advisor agree with other exports of the same job, and with other tools.
+
 Written by `benchmarks/agreement`. The same thing recorded or computed in two ways: how far both are apart. A difference
 is relative to the larger figure, or to the other tool's; a part of a rank's time is compared as a share of that time.
 """

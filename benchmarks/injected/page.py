@@ -48,6 +48,8 @@ def _head(marks: Sequence[Mark], seconds: float) -> str:
     faults = {mark.case.fault for mark in marks if mark.case.fault}
     return f"""# Accuracy on real captures
 
+How often a diagnosis names the cause, in captures of real devices into which a known fault was put.
+
 Written by `python -m benchmarks.injected`. {len(faults)} faults are put into captures that were recorded
 on real devices, {sum(bool(mark.case.fault) for mark in marks)} captures in all, which takes
 {seconds / 60:.0f} minutes of one core. Faults put into generated captures are marked in [accuracy](accuracy.md).

@@ -18,6 +18,7 @@ COLUMNS: Mapping[str, Text] = {
     "after_wait": _t("Begins in a wait", "始于等待"),
     "ahead_us": _t("Before the first task", "首个任务之前"),
     "algorithm": _t("Algorithm", "算法"),
+    "alike_us": _t("Beyond the usual, with like ones", "与相近停顿合计超出常见值"),
     "also_awaiting": _t("Calls that wait for the same rank", "同样在等该卡的调用"),
     "also_awaiting_us": _t("Their exposed waits", "其未掩盖的等待"),
     "alike": _t("Alike", "同类数"),

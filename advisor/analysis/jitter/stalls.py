@@ -17,6 +17,8 @@ from advisor.facts.table import Array, Table, Texts, values_at
 
 UNNAMED = ("python", "host_late", "dequeue")
 """Causes that say that the host is late and not by what; others, such as a loader, are compared with their like."""
+_ALIKE = 0.5
+"""Own: pauses of a step of which none is more than twice as far beyond the usual as another hold it up together."""
 LEAST_SHARE = 0.01
 """Part of its step from which on a pause is looked at: a hundred of them would be the step."""
 
@@ -38,6 +40,7 @@ def stalls(
     named[kept] = _are_named(charged)
     usual = np.stack([_usual_longest_us(idle, spans, np.where(named == kind, of, -1)) for kind in (False, True)])
     idle, of = charged, of[kept]
+    usual_us = usual[named[kept].astype(np.intp), of]
     return Table.build(
         Stall,
         rank=idle["rank"],
@@ -51,7 +54,8 @@ def stalls(
         busy_share=_busy_share(idle, calls),
         span_us=spans["span_us"][of],
         typical_us=spans["typical_us"][of],
-        usual_us=usual[named[kept].astype(np.intp), of],
+        usual_us=usual_us,
+        alike_us=_beyond_usual_together(idle, usual_us),
     )
 
 
@@ -92,6 +96,15 @@ def _steps_of_host(idle: Table[Gap], windows: Table[StepWindow] | None) -> Array
         row = span_at(Spans(own["start_ns"], own["end_ns"]), middle[here])
         found[here] = values_at(own["step"], row, MISSING)
     return found
+
+
+def _beyond_usual_together(idle: Table[Gap], usual_us: Array) -> Array:
+    """Per interval: by how much those of its step together are longer than the usual that exceed it by at least half as
+    much as the one that does most; missing of others."""
+    steps = group_by(idle["rank"], idle["step"])
+    beyond = np.maximum(idle["duration_us"] - usual_us, 0.0)
+    alike = (beyond > 0) & (beyond >= _ALIKE * steps.largest(beyond)[steps.of])
+    return np.where(alike, steps.sums(np.where(alike, beyond, 0.0))[steps.of], np.nan)
 
 
 def _usual_longest_us(idle: Table[Gap], spans: Table[StepSpan], of: Array) -> Array:

@@ -106,6 +106,13 @@ class Stall(Fact):
             "cause where this one has a known cause, else of those without; missing where there are none."
         ),
     ]
+    alike_us: Annotated[
+        float,
+        Us(
+            "By how much the intervals of its step are together longer than the usual that exceed it by at least half "
+            "as much as the one that does most; missing where this is none of them."
+        ),
+    ]
 
 
 class LaunchJitter(Fact):

@@ -55,6 +55,15 @@ def test_a_pause_charged_anew_after_its_wait_is_compared_with_those_charged_anew
     assert [(row["cause"], row["usual_us"]) for row in found(gaps, calls)] == [("host_late", 400)] * 3
 
 
+def test_pauses_that_are_alike_are_added_up_and_slight_ones_beside_them_are_not() -> None:
+    gaps = (
+        "step start_ns duration_us cause host call\n1 1100000 20 host_late true -\n2 2100000 220 host_late true -\n"
+        "2 2400000 150 host_late true -\n2 2800000 60 host_late true -\n3 3100000 20 host_late true -"
+    )
+    beyond = {row["start_ns"]: row["alike_us"] for row in found(gaps)}
+    assert beyond == {1100000: None, 2100000: 330, 2400000: 330, 2800000: None, 3100000: None}
+
+
 def test_the_host_may_be_in_the_next_step_when_the_device_still_waits_in_one() -> None:
     marks = "step start_ns end_ns\n1 0 1000000\n2 1000000 1200000\n3 1200000 2000000"
     rows = stalls(read_table(Gap, GAPS), read_table(StepSpan, SPANS), None, read_table(StepWindow, marks)).rows()

@@ -111,6 +111,18 @@ def test_deriving_in_threads_changes_nothing(one_rank: Path, monkeypatch: pytest
     assert diagnose(open_profile(one_rank), advisor.load_rules()).model_dump_json() == alone
 
 
+def test_a_recording_that_is_long_enough_to_let_go_of_more_is_told_the_same(
+    one_rank: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = diagnose(open_profile(one_rank), advisor.load_rules()).model_dump_json()
+    monkeypatch.setattr("advisor.facts.profile.BESIDE_WORTH_BYTES", 0)
+    for module in ("facts.rank_facts", "analysis.replay.replay"):
+        monkeypatch.setattr(f"advisor.{module}.LONG", 1)
+    for module in ("sources.files.database", "analysis.arrays.grouping"):
+        monkeypatch.setattr(f"advisor.{module}._ROWS", 7)
+    assert diagnose(open_profile(one_rank), advisor.load_rules()).model_dump_json() == whole
+
+
 def test_a_diagnosis_changes_nothing_of_the_profile_it_is_made_from(one_rank: Path) -> None:
     profile = open_profile(one_rank)
     run = profile.run

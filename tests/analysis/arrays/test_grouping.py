@@ -43,6 +43,14 @@ def test_rows_share_a_group_exactly_when_their_keys_are_equal(rows):
         assert len({int(groups.of[at]) for at, _ in members}) == 1
 
 
+@given(ROWS)
+def test_the_first_row_of_a_group_is_the_first_of_its_key_however_many_are_numbered_at_a_time(rows):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("advisor.analysis.arrays.grouping._ROWS", 5)
+        groups, _ = split(rows)
+    assert sorted(groups.first.tolist()) == sorted(members[0][0] for members in by_key(rows).values())
+
+
 @given(st.lists(st.tuples(st.integers(0, 2), st.sampled_from([0.0, 0.5, 1e30, math.inf, -math.inf, math.nan]))))
 def test_keys_may_be_any_numbers(rows: list[tuple[int, float]]) -> None:
     of = group_by(np.array([rank for rank, _ in rows], np.int64), np.array([size for _, size in rows], np.float64)).of

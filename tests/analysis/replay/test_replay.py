@@ -138,6 +138,17 @@ def test_a_collective_that_seems_to_begin_before_the_task_it_follows_ends_is_not
     assert gains_by_task(one, Relief(NONE, NONE), waits=NONE).tolist() == [0, 0]
 
 
+def test_a_replay_says_the_same_after_what_it_shares_was_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("advisor.analysis.replay.replay.LONG", 3)
+    work = tasks((0, 0, 10), (30, 30, 40), (45, 45, 50))
+    one, relief = rank(work, spans((35, 42))), Relief(spans((10, 30)), NONE)
+    before = gains_by_task(one, relief, waits=one.waits).tolist()
+    cut = one.cut
+    one.let_go()
+    assert gains_by_task(one, relief, waits=one.waits).tolist() == before == [0, 20, 20]
+    assert one.cut is not cut
+
+
 def test_nothing_taken_away_wins_nothing():
     found = gains_by_task(
         rank(tasks((0, 0, 10), (30, 30, 40)), spans((12, 14))), Relief(NONE, NONE), waits=spans((12, 14))

@@ -125,7 +125,10 @@ def test_matching_finds_the_first_place_of_each_key_and_null_matches_nothing(
     keys: list[int], wanted: list[int]
 ) -> None:
     expected = [keys.index(key) if key in keys and key != MISSING else -1 for key in wanted]
-    assert match_keys(np.array(keys, np.int64), np.array(wanted, np.int64)).tolist() == expected
+    for rows in (3, 1 << 20):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("advisor.sources.files.database._ROWS", rows)
+            assert match_keys(np.array(keys, np.int64), np.array(wanted, np.int64)).tolist() == expected
 
 
 NEAR, FAR = st.integers(-9, 9), st.integers(-(2**63) + 1, 2**63 - 1)

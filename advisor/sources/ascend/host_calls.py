@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -106,6 +107,7 @@ def _kinds_of_events(category: Texts, name: Texts) -> Array:
     return np.where(kinds == _KIND_CODES["operator"], refined[name.codes], kinds)
 
 
+@lru_cache(maxsize=1 << 12)  # every rank of a job makes the same calls
 def _kind_of_name(name: str) -> str:
     """The kind of an event without a category; empty where the name tells none."""
     if name in WAITS_OF_MINDSPORE or _LAUNCHES.match(name):

@@ -224,7 +224,7 @@ class WorstEvents(Struct, frozen=True):
     def _selected(self, table: Table[Any], rows: Array) -> Selected:
         moment = self._moment
         used = (*self.by, *self.names, moment.start, moment.lasts, moment.end, moment.rank, "step", *moment.name)
-        return Selected(table.take(rows).only(used), np.ones(len(rows), np.int64))
+        return Selected(table.only(used, rows), np.ones(len(rows), np.int64))
 
     @property
     def _moment(self) -> Moment:

@@ -89,7 +89,10 @@ def _split_ranks(table: ReadTable, ranks: Sequence[int]) -> list[ReadTable]:
     if not isinstance(table, Table):
         return [table] * len(ranks)
     of = table["rank"]
-    return [table.take(np.flatnonzero(of == rank)) for rank in ranks]
+    if (of[1:] < of[:-1]).any():
+        return [table.take(np.flatnonzero(of == rank)) for rank in ranks]
+    first, last = (np.searchsorted(of, ranks, side).tolist() for side in ("left", "right"))
+    return [table.part(start, end) for start, end in zip(first, last, strict=True)]
 
 
 def join_ranks(asked: WantedFact, parts: Sequence[ReadTable]) -> ReadTable:

@@ -34,6 +34,9 @@ T = TypeVar("T")
 _FEW_NAMES = 4
 """So many names are found faster by comparing with each than by looking up what the code of a row stands for."""
 
+_FEW_ROWS = 32
+"""So many rows are looked through faster one by one than all at once, each time for all the names there are."""
+
 
 def values_at(values: Array, at: Array, missing: float = MISSING) -> Array:
     """Per position: the value there, and `missing` at -1 and behind the last. Copies no more than what is asked for."""
@@ -91,7 +94,7 @@ class Texts(Struct, frozen=True):
         chosen = frozenset(wanted)
         return self._rows_of_codes([code for code, name in enumerate(self.names) if name in chosen])
 
-    def take(self, where: Array) -> Texts:
+    def take(self, where: Array | slice) -> Texts:
         return Texts(self.codes[where], self.names)
 
     def at(self, rows: Array) -> Texts:
@@ -107,6 +110,8 @@ class Texts(Struct, frozen=True):
 
     def in_use(self) -> Texts:
         """The same texts without names that no row has."""
+        if len(self.codes) <= _FEW_ROWS:
+            return self._in_use_by_few()
         place = np.zeros(len(self.names) + 1, np.int32)  # the last one is what -1, missing, reads
         place[self.codes] = 1
         place[-1] = 0
@@ -114,6 +119,13 @@ class Texts(Struct, frozen=True):
         place[used] = np.arange(len(used))
         place[-1] = -1
         return Texts(place[self.codes], tuple(self.names[code] for code in used.tolist()))
+
+    def _in_use_by_few(self) -> Texts:
+        """The same, without a step for each of the names: there may be far more of them than rows."""
+        codes = self.codes.tolist()
+        used = sorted({code for code in codes if code >= 0})
+        place = {-1: -1, **{code: number for number, code in enumerate(used)}}
+        return Texts(np.array([place[code] for code in codes], np.int32), tuple(self.names[code] for code in used))
 
     def by_name(self) -> Texts:
         """The same texts numbered in order of their names, so that no order hangs on which was met first."""
@@ -293,7 +305,7 @@ class Table(Generic[F]):
         """
         gone = {id(one) for one in self._versions()}
         for other in others:
-            for version in other._versions():
+            for version in other._versions() if other._made else ():
                 version._forget_made_with(gone)
         self._made.clear()
 
@@ -323,6 +335,13 @@ class Table(Generic[F]):
             return self
         return Table(self.fact, {name: _taken(values, where, rows) for name, values in self._data.items()})
 
+    def part(self, start: int, end: int) -> Table[F]:
+        """The rows between two positions, without a copy: they are kept as long as any part of the table is."""
+        if start == 0 and end >= len(self):
+            return self
+        rows = slice(start, end)
+        return Table(self.fact, {name: _part_of(values, rows) for name, values in self._data.items()})
+
     def narrow(self) -> Table[F]:
         """The same rows in fewer bytes, for the longest tables: whole numbers that are no times, and codes of texts, in
         as few as hold them, and a column that is the same all over in none.
@@ -335,9 +354,12 @@ class Table(Generic[F]):
         data = {name: values.by_name() if isinstance(values, Texts) else values for name, values in self._data.items()}
         return Table(self.fact, data)
 
-    def only(self, names: Collection[str]) -> Table[F]:
-        """The same rows with these columns alone, holding nothing else; other columns cannot be asked for."""
+    def only(self, names: Collection[str], where: Array | None = None) -> Table[F]:
+        """The same rows, or those at these positions, with these columns alone, holding nothing else; other columns
+        cannot be asked for."""
         kept = {name: values for name, values in self._data.items() if name in names}
+        if where is not None:
+            kept = Table(self.fact, kept).take(where)._data
         return Table(self.fact, {n: v.in_use() if isinstance(v, Texts) else v for n, v in kept.items()})
 
     def sorted_by(self, *names: str) -> Table[F]:
@@ -514,6 +536,10 @@ def _taken(values: _Stored, where: Array, rows: int) -> _Stored:
     if isinstance(values, Texts | NarrowColumn):
         return values.take(where)
     return _constant(values[0], rows) if _is_constant(values) else values[where]
+
+
+def _part_of(values: _Stored, rows: slice) -> _Stored:
+    return values[rows] if isinstance(values, np.ndarray) else values.take(rows)
 
 
 def _narrowed(values: _Stored, column: Column) -> _Stored:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from advisor.facts.table import Texts
 
@@ -33,6 +34,7 @@ _COMPILING = re.compile(
 recorded, ranges of their own. `Torch-Compiled Region` is none of them: it runs what was compiled."""
 
 
+@lru_cache(maxsize=1 << 12)  # every rank of a job runs the same code
 def activity_of_range(name: str) -> str:
     """What a frame of the Python stack or a range of the framework does; empty where that makes no difference."""
     return "compile" if _COMPILING.search(name) else ""
@@ -69,6 +71,7 @@ def without_addresses(names: Texts) -> Texts:
     return Texts.of(_ADDRESS.sub("", name) for name in names.names).at(names.codes)
 
 
+@lru_cache(maxsize=1 << 12)
 def operator_kind(name: str) -> str:
     """Kind of a framework operator by its name."""
     if all(part in name for part in _LOADERS):

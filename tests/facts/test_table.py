@@ -214,3 +214,34 @@ def test_what_lies_at_no_row_is_the_value_asked_for_however_narrow_the_column(ki
         found = values_at(values, np.array([-1, 1, 3]), missing)
         assert found.tolist() == [missing, *(values[1:2].tolist() or [missing]), missing]
     assert values_at(np.array([3, 4], kind), np.array([1, 0]), missing).dtype == kind
+
+
+@given(words, st.integers(0, 14), st.integers(0, 14))
+def test_a_part_of_a_table_is_what_is_taken_between_two_positions(
+    values: list[str | None], one: int, other: int
+) -> None:
+    start, end = sorted((min(one, len(values)), min(other, len(values))))
+    columns = {"op_name": values, "start_ns": [*range(len(values))], "stream": [7] * len(values)}
+    for table in (Table.build(Kernel, rank=0, **columns), Table.build(Kernel, rank=0, **columns).narrow()):
+        part = table.part(start, end)
+        assert part.rows() == table.take(np.arange(start, end)).rows()
+        assert pickle.loads(pickle.dumps(part)).rows() == part.rows()  # noqa: S301 - written here
+
+
+@given(st.lists(st.none() | st.text(max_size=1), max_size=80), st.integers(0, 80))
+def test_names_in_use_are_the_same_however_many_rows_there_are(values: list[str | None], few: int) -> None:
+    texts = Texts.of(values)
+    some = Texts(texts.codes[:few], texts.names).in_use()
+    assert some.values() == values[:few]
+    assert some.names == tuple(name for name in texts.names if name in values[:few])
+    assert some.codes.dtype == np.int32
+
+
+@given(words, st.lists(st.integers(0, 11), max_size=6))
+def test_some_columns_of_some_rows_hold_nothing_else(values: list[str | None], rows: list[int]) -> None:
+    where = np.array([row for row in rows if row < len(values)], np.intp)
+    table = Table.build(Kernel, rank=0, op_name=values, start_ns=[*range(len(values))])
+    chosen, same = table.only(("op_name", "rank"), where), table.take(where).only(("op_name", "rank"))
+    assert dict(chosen.columns()).keys() == {"op_name", "rank"}
+    assert chosen.texts("op_name").values() == same.texts("op_name").values()
+    assert chosen["rank"].tolist() == same["rank"].tolist()

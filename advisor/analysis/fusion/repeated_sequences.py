@@ -7,20 +7,22 @@ one that would spare most first; no operator is counted twice, neither in two se
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 from msgspec import Struct
 
-from advisor.analysis.arrays.grouping import group_by, ratio
+from advisor.analysis.arrays.grouping import ratio
 from advisor.analysis.fusion.chain_search import FoundChains, Lanes, chains_in_steps, stream_lanes
 from advisor.analysis.operators.kernel_costs import all_work_beside, undisturbed_ns
 from advisor.analysis.operators.operators import StepKernels, in_steps
 from advisor.analysis.rooflines.families import families_of
 from advisor.analysis.rooflines.reachable import pass_within_reach_us
 from advisor.analysis.steps.device import DeviceTimeline, build_timeline
+from advisor.facts.base import MISSING
 from advisor.facts.chain_patterns import ChainPatterns
-from advisor.facts.derivation import of_one_rank
 from advisor.facts.derived import ChipLimit, Overlap, RepeatedSequence
 from advisor.facts.observed import Collective, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
@@ -61,7 +63,6 @@ class _Found(Struct, frozen=True):
     begin: Array
 
 
-@of_one_rank
 def repeated_sequences(
     kernels: Table[Kernel],
     collectives: Table[Collective] | None,
@@ -76,9 +77,19 @@ def repeated_sequences(
     every = in_steps(device, kernels, split)
     chains = chains_in_steps(kernels, collectives, windows, split, patterns)
     run = _small_operators(every, device, chains, limits)
-    found = _take_best(run, 2 * int(every.steps.max(initial=1)))
-    rows = [_sum_sequence(one, run, every, device) for one in found]
-    return Table.concat(RepeatedSequence, rows) if rows else Table.empty(RepeatedSequence)
+    rows = [
+        own.row[one.begin[:, None] + np.arange(one.length)]
+        for own in _run_of_each_rank(run, every)
+        for one in _take_best(own, 2 * max(int(every.steps[own.row[0]]), 1))
+    ]
+    return _sum_sequences(rows, every, device) if rows else Table.empty(RepeatedSequence)
+
+
+def _run_of_each_rank(run: _Run, every: StepKernels) -> Iterator[_Run]:
+    """The small operators of each rank that has any: steps are in order of their ranks, and so are operators."""
+    edges = np.flatnonzero(np.diff(every.table["rank"][run.row], prepend=MISSING, append=MISSING)).tolist()
+    for first, last in pairwise(edges):
+        yield _Run(run.row[first:last], run.code[first:last], run.left[first:last], run.us[first:last])
 
 
 def _small_operators(
@@ -176,30 +187,32 @@ def _spared_us(run: _Run, found: _Found) -> float:
     return float((us.sum(axis=1) - us.max(axis=1)).sum())
 
 
-def _sum_sequence(found: _Found, run: _Run, every: StepKernels, device: DeviceTimeline) -> Table[RepeatedSequence]:
-    row = run.row[found.begin[:, None] + np.arange(found.length)]
-    us = every.duration_us[row]
-    start, end = (moments[every.row[row]] for moments in (device.work.start, device.work.end))
-    lasted = (end.max(axis=1) - start.min(axis=1)) / 1e3
-    total = us.sum(axis=1)
-    groups = group_by(every.table["rank"][row[:, 0]])
-    first, steps = row[groups.first, 0], every.steps[row[groups.first, 0]]
-    owner = np.repeat(groups.of, found.length)
-    alone = undisturbed_ns(device, every.row[row.ravel()], owner, len(groups), all_work_beside(device)) / 1e3
-    worst = np.lexsort((-lasted, groups.of))[np.cumsum(groups.sizes) - groups.sizes]
-    types = every.table.texts("op_type").take(row[0])
-    name = " → ".join(types.names[code] for code in types.codes.tolist())
+def _sum_sequences(rows: Sequence[Array], every: StepKernels, device: DeviceTimeline) -> Table[RepeatedSequence]:
+    """One row per sequence; `rows` are, of each, the kernels of each time that it runs on its rank, in their order."""
+    times, lengths = np.array([len(row) for row in rows]), np.array([row.shape[1] for row in rows])
+    of, first = np.repeat(np.arange(len(rows)), times), np.array([row[0, 0] for row in rows])
+    each = [every.duration_us[row] for row in rows]
+    total, longest = (
+        np.concatenate(parts) for parts in ([us.sum(axis=1) for us in each], [us.max(axis=1) for us in each])
+    )
+    start = np.concatenate([device.work.start[every.row[row]].min(axis=1) for row in rows])
+    lasted = (np.concatenate([device.work.end[every.row[row]].max(axis=1) for row in rows]) - start) / 1e3
+    sums, steps = partial(np.bincount, of, minlength=len(rows)), every.steps[first]
+    kernels, owner = np.concatenate([row.ravel() for row in rows]), np.repeat(np.arange(len(rows)), times * lengths)
+    alone = undisturbed_ns(device, every.row[kernels], owner, len(rows), all_work_beside(device)) / 1e3
+    worst = np.lexsort((-lasted, of))[np.cumsum(times) - times]
+    types = every.table.texts("op_type")
     return Table.build(
         RepeatedSequence,
         rank=every.table["rank"][first],
-        sequence=Texts.of(name for _ in range(len(groups))),
-        times=groups.sizes / steps,
-        kernels=float(found.length),
-        total_us=groups.sums(total) / steps,
+        sequence=Texts.of(" → ".join(types.names[code] for code in types.codes[row[0]].tolist()) for row in rows),
+        times=times / steps,
+        kernels=lengths.astype(np.float64),
+        total_us=sums(total) / steps,
         alone_us=np.where(every.whole[first], alone, np.nan) / steps,
-        longest_us=groups.sums(us.max(axis=1)) / steps,
-        gap_us=groups.sums(np.clip(lasted - total, 0, total)) / steps,
-        step_share=ratio(groups.sums(total) / steps, every.step_us[first]),
-        worst_start_ns=start.min(axis=1)[worst],
+        longest_us=sums(longest) / steps,
+        gap_us=sums(np.clip(lasted - total, 0, total)) / steps,
+        step_share=ratio(sums(total) / steps, every.step_us[first]),
+        worst_start_ns=start[worst],
         worst_us=lasted[worst],
     )

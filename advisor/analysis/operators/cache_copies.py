@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from math import prod
 
 import numpy as np
 
+from advisor.analysis.arrays.grouping import row_at
 from advisor.analysis.job.job_signs import OPERATORS
+from advisor.facts.base import MISSING
 from advisor.facts.derived import CacheCopy, OperatorShape
-from advisor.facts.table import Table
+from advisor.facts.table import Array, Table
 
 _KEEPS = frozenset({"cache", "decode", "prefill"})
 """What an operator that works on the cache tells of a job."""
@@ -28,20 +31,25 @@ def cache_copies(shapes: Table[OperatorShape]) -> Table[CacheCopy]:
     """One row per rank and kind of kernel that moves a tensor of exactly the shape of a cache."""
     types, given, gives = (shapes.texts(name) for name in ("op_type", "input_shapes", "output_shapes"))
     works_on_cache = types.hits(not _KEEPS.isdisjoint(OPERATORS.told_by(name)) for name in types.names)
-    caches = [_cache_in(name) for name in given.names]
-    cache = np.array([*(code if found else -1 for code, found in enumerate(caches)), -1])[given.codes]
     copies = types.hits(map(bool, map(_COPIES.match, types.names))) & ~works_on_cache
-    moved = [_largest(name) for name in given.names], [_largest(name) for name in gives.names]
+    numbers: dict[tuple[int, ...], int] = {}
+    cache = _numbered(map(_cache_in, given.names), numbers)[given.codes]
+    known = np.flatnonzero(works_on_cache & (cache >= 0))
     kept = np.zeros(len(shapes), bool)
-    for rank in np.unique(shapes["rank"]).tolist():
-        mine = shapes["rank"] == rank
-        known = {caches[code] for code in np.unique(cache[mine & works_on_cache]).tolist() if code >= 0}
-        into, out = given.hits(one in known for one in moved[0]), gives.hits(one in known for one in moved[1])
-        kept |= mine & copies & (into | out)
+    for cells in (given, gives):
+        moved = _numbered(map(_largest, cells.names), numbers)[cells.codes]
+        rows = np.flatnonzero(copies & (moved >= 0))
+        kept[rows] |= row_at(shapes["rank"][known], cache[known], shapes["rank"][rows], moved[rows]) >= 0
     names = ("rank", "op_type", "input_shapes", "output_shapes", "calls", "total_us", "instant_us", "step_share")
     found = shapes.take(kept)
     texts = {name: found.texts(name) for name in names[1:4]}
     return Table.build(CacheCopy, **{name: texts[name] if name in texts else found[name] for name in names})
+
+
+def _numbered(tensors: Iterable[tuple[int, ...]], numbers: dict[tuple[int, ...], int]) -> Array:
+    """A number for each distinct tensor, those met before first; -1 for none, and behind the last."""
+    found = [numbers.setdefault(tensor, len(numbers)) if tensor else MISSING for tensor in tensors]
+    return np.array([*found, MISSING], np.int64)
 
 
 def _tensors(shapes: str) -> list[tuple[int, ...]]:

@@ -48,6 +48,7 @@ def activities_of_calls(name: Texts, into_cann: ArrayLike, operator: ArrayLike, 
     return Texts(np.where(into_cann, calls, of_framework), ACTIVITIES)
 
 
+@lru_cache(maxsize=1 << 12)
 def _activity_of_operator(name: str) -> str:
     return WAITS_OF_MINDSPORE.get(name, "") or activity_of_operator(name)
 

@@ -29,6 +29,10 @@ from advisor.sources.reading import Reading
 
 def _files_on_data(folder: Folder) -> dict[str, Path]:
     """The files of a rank by kind, as the predecessor's are called: by the rank, or some by its device on the host."""
+    return folder.once("files on data", lambda: _find_files_on_data(folder))
+
+
+def _find_files_on_data(folder: Folder) -> dict[str, Path]:
     found: dict[str, Path] = {}
     own = (folder.rank, recorded_settings(folder).device)
     for place in (folder.output, folder.root / "FRAMEWORK"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -119,6 +120,7 @@ def _unnamed_launches(timeline: TraceTimeline, kinds: Array) -> Array:
     return rows
 
 
+@lru_cache(maxsize=1 << 12)  # every rank of a job makes the same calls
 def _kind_of_name(name: str) -> str:
     """The kind of an event without a category; empty where the name tells none."""
     if name in WAITS_OF_MINDSPORE or _LAUNCHES.match(name):

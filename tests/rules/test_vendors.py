@@ -66,18 +66,23 @@ def known_run(words: str, ranks: tuple[int, ...]) -> tuple[Run, dict[str, float 
 
 
 _FOUND: dict[tuple[object, ...], list[Finding]] = {}
+_QUIET: set[tuple[object, ...]] = set()
 
 
 def findings(rule: Rule, run: str) -> Iterator[Finding]:
     """What a rule finds in its own cases, had they been recorded in such a run: runs that differ in nothing that it
-    asks for are judged once."""
-    asked = {name for expression in rule.expressions() for name in expression.names}
+    asks for are judged once, and those that differ in what its remedy asks for alone once where it finds nothing."""
+    of_remedy = {id(one) for one in rule.fix_when}
+    judging = {name for one in rule.expressions() if id(one) not in of_remedy for name in one.names}
+    asked = {name for one in rule.expressions() for name in one.names}
     for number, (said, recorded) in enumerate(cases(rule.path)):
         job, known = known_run(f"{recorded} {run}", tuple(said.run.ranks))
-        key = (rule.id, number, *(value for name, value in known.items() if name in asked))
-        if key not in _FOUND:
+        judged, key = ((rule.id, number, *(known[name] for name in known if name in of)) for of in (judging, asked))
+        if judged not in _QUIET and key not in _FOUND:
             _FOUND[key] = list(merge(evaluate(rule, TablesAlone(said.tables), job, known)))
-        yield from _FOUND[key]
+            if not _FOUND[key]:
+                _QUIET.add(judged)
+        yield from _FOUND.get(key, ())
 
 
 def words(step: RemedyStep) -> str:

@@ -16,10 +16,12 @@ import pytest
 
 import advisor
 from advisor.model.findings import Diagnosis
+from advisor.pipeline import judge_profile, open_profile
 from tests.shared_captures import SharedCaptures
 from tests.told_files import names, told
 
 CASE = Path(__file__).parents[1] / "corpus" / "host-bound-2-ranks"
+CATALOG = advisor.load_rules()
 Damage = Callable[[], object]
 
 
@@ -74,6 +76,11 @@ def fired(diagnosis: Diagnosis) -> set[str]:
     return {one.rule for one in diagnosis.outcomes if one.outcome == "fired"}
 
 
+def judged_again(before: Diagnosis, folder: Path) -> Diagnosis:
+    """What the rules that found something before, and those of captures, say of a capture; no charts are drawn."""
+    return judge_profile(open_profile(folder), CATALOG.select(["capture/*", *fired(before)]), shown=())
+
+
 def assert_nothing_is_silently_fine(before: Diagnosis, after: Diagnosis, way: str, cut: str) -> None:
     outcomes = {one.rule: one for one in after.outcomes}
     silent = {rule for rule in fired(before) if outcomes[rule].outcome == "quiet" and not outcomes[rule].without_ranks}
@@ -99,13 +106,13 @@ def test_rows_lost_on_every_rank_are_never_taken_for_health(
     for one in outputs(folder):
         cut(one)
     cut_file = way.split(maxsplit=1)[0] if ".csv" in way else "trace_view.json"
-    assert_nothing_is_silently_fine(whole, advisor.diagnose(folder), way, cut_file)
+    assert_nothing_is_silently_fine(whole, judged_again(whole, folder), way, cut_file)
 
 
 def test_launches_lost_on_one_rank_are_named_with_file_and_rank(whole: Diagnosis, tmp_path: Path) -> None:
     folder = writable_copy(CASE, tmp_path / "prof")
     dict(ways_to_cut_the_timeline(outputs(folder)[0]))["no f HostToDevice"](outputs(folder)[1])
-    after = advisor.diagnose(folder)
+    after = judged_again(whole, folder)
     (found,) = [one for one in after.findings if one.rule == "capture/lost-rows"]
     assert (found.subject["file"], {place.rank for place in found.seen}) == ("trace_view.json", {1})
     assert_nothing_is_silently_fine(whole, after, "one rank", "trace_view.json")
@@ -115,9 +122,11 @@ def test_a_whole_capture_has_lost_nothing(whole: Diagnosis) -> None:
     assert {one.rule: one.outcome for one in whole.outcomes}["capture/lost-rows"] == "quiet"
 
 
-def test_rows_lost_in_a_database_are_never_taken_for_health(real_data: Path, tmp_path: Path) -> None:
+def test_rows_lost_in_a_database_are_never_taken_for_health(
+    real_data: Path, shared: SharedCaptures, tmp_path: Path
+) -> None:
     source = real_data / "msinsight_pytorch_matrix/db/level1"
-    before = advisor.diagnose(source)
+    before = shared.diagnosis(source)
     for table in ("STEP_TIME", "StepTraceTime", "CANN_API", "TASK", "COMPUTE_TASK_INFO", "COMMUNICATION_OP"):
         for statement in ("delete from {}", "drop table {}"):
             folder = writable_copy(source, tmp_path / "prof")
@@ -127,7 +136,7 @@ def test_rows_lost_in_a_database_are_never_taken_for_health(real_data: Path, tmp
                     if table in held:
                         database.execute(statement.format(table))
                 database.close()
-            assert_nothing_is_silently_fine(before, advisor.diagnose(folder), statement.format(table), table)
+            assert_nothing_is_silently_fine(before, judged_again(before, folder), statement.format(table), table)
             shutil.rmtree(folder)
 
 
@@ -146,5 +155,6 @@ def test_a_hole_in_the_middle_of_a_long_timeline_is_told_however_small_a_part_of
     assert len(gone) < 0.05 * len(begun)
     kept = [one for one in events if one.get("cat") != "HostToDevice" or one["id"] not in gone]
     path.write_text(json.dumps(kept), "utf-8")
-    assert not told(advisor.diagnose(whole))
-    assert names(told(advisor.diagnose(capture)), path.name)
+    rules = CATALOG.select(["capture/*"])
+    assert not told(judge_profile(open_profile(whole), rules, shown=()))
+    assert names(told(judge_profile(open_profile(capture), rules, shown=())), path.name)

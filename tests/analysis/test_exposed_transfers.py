@@ -39,5 +39,5 @@ def test_the_same_data_beside_more_computation_are_left_in_peace(tmp_path: Path)
 
 @pytest.mark.parametrize("name", ["pipeline", "interleaved"])
 def test_healthy_pipelines_stay_below_what_is_tolerated(name: str, shared):
-    quiet = {outcome.rule: outcome for outcome in shared.diagnosed("healthy", workload=name, small=True).outcomes}
+    quiet = {outcome.rule: outcome for outcome in shared.diagnosed("healthy", 5, workload=name, small=True).outcomes}
     assert quiet[RULE].outcome == "quiet"

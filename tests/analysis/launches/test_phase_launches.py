@@ -21,7 +21,7 @@ from advisor.model.findings import Diagnosis
 from advisor.model.job import told_job
 from advisor.model.run import Run
 from advisor.model.run_of_ranks import run_of_ranks
-from advisor.pipeline import diagnose, open_profile
+from advisor.pipeline import judge_profile, open_profile
 from corpus.cases import setup_of
 from corpus.inference import Decoder
 
@@ -215,7 +215,7 @@ def diagnosed(folder: Path, **changes: Any) -> Diagnosis:
     changes = {"steps": 10, "prefill_every": 2, "prompt": 2048, **changes}
     workload = replace(cast("Decoder", setup.workload), **changes)
     corpus.write(corpus.job("healthy", 1, setup=replace(setup, workload=workload)), folder, steps=False)
-    return diagnose(open_profile(folder, jobs=1), load_rules())
+    return judge_profile(open_profile(folder, jobs=1), load_rules().select([RULE, "capture/*"]), shown=())
 
 
 def test_tokens_that_are_launched_one_by_one_are_named_though_prompts_hide_it(tmp_path: Path) -> None:

@@ -155,5 +155,6 @@ def test_a_hole_in_the_middle_of_a_long_timeline_is_told_however_small_a_part_of
     assert len(gone) < 0.05 * len(begun)
     kept = [one for one in events if one.get("cat") != "HostToDevice" or one["id"] not in gone]
     path.write_text(json.dumps(kept), "utf-8")
-    assert not told(advisor.diagnose(whole))
-    assert names(told(advisor.diagnose(capture)), path.name)
+    rules = CATALOG.select(["capture/*"])
+    assert not told(judge_profile(open_profile(whole), rules, shown=()))
+    assert names(told(judge_profile(open_profile(capture), rules, shown=())), path.name)

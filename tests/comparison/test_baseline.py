@@ -12,8 +12,6 @@ from comparison_samples import RULES, diagnosis, finding, measure, outcome
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import advisor
-import corpus
 from advisor.comparison import compare
 from advisor.model.comparison import STATUSES, Status, Tolerance
 from advisor.model.findings import (
@@ -398,10 +396,11 @@ def test_a_saved_comparison_reads_back(one: Diagnosis, other: Diagnosis) -> None
     assert type(found).model_validate_json(found.to_json()) == found
 
 
-def pair(fault: str, folder: Path, **how: float) -> tuple[Diagnosis, Diagnosis]:
-    """A generated job without a fault, and with it."""
-    jobs = corpus.job(fault, 3, strength=2.0, without=[fault], **how), corpus.job(fault, 3, strength=2.0, **how)
-    mended, broken = (advisor.diagnose(corpus.write(job, folder / str(n))) for n, job in enumerate(jobs))
+def pair(fault: str, shared: SharedCaptures) -> tuple[Diagnosis, Diagnosis]:
+    """A generated job without a fault that strikes all ranks alike, and with it."""
+    mended, broken = (
+        shared.diagnosed(fault, 3, strength=2.0, without=without, small=True) for without in ((fault,), ())
+    )
     return mended, broken
 
 
@@ -409,8 +408,8 @@ def pair(fault: str, folder: Path, **how: float) -> tuple[Diagnosis, Diagnosis]:
     ("fault", "rule", "part"),
     [("cast-excess", "compute/cast-excess", "compute"), ("python-busy", "host/python-bound", "free")],
 )
-def test_a_fault_is_named_in_both_directions(fault: str, rule: str, part: str, tmp_path: Path) -> None:
-    mended, broken = pair(fault, tmp_path)
+def test_a_fault_is_named_in_both_directions(fault: str, rule: str, part: str, shared: SharedCaptures) -> None:
+    mended, broken = pair(fault, shared)
     there, back = compare(mended, broken), compare(broken, mended)
     assert rule in {change.rule for change in there.having("new", "worse")}
     assert rule in {change.rule for change in back.having("gone", "better")}

@@ -306,9 +306,10 @@ def test_a_foreign_folder_is_described(tmp_path: Path) -> None:
     assert "photo.jpg" in refusal(tmp_path).what.en
 
 
-def test_an_unparsed_capture_says_how_to_parse_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("of_device", ["PROF_000001_20250101000000000_ABCDEFGHIJKLMNOP", "."])
+def test_an_unparsed_capture_says_how_to_parse_it(of_device: str, tmp_path: Path) -> None:
     folder = tmp_path / "w_20250101000000000_ascend_pt"
-    (folder / "PROF_000001_20250101000000000_ABCDEFGHIJKLMNOP").mkdir(parents=True)
+    (folder / of_device).mkdir(parents=True)
     (folder / "FRAMEWORK").mkdir()
     for path in (folder, tmp_path):
         said = refusal(path)

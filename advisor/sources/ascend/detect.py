@@ -123,6 +123,8 @@ def detect(listing: Listing) -> Iterator[Candidate]:
     elif OUTPUT not in listing.folders and any(msprof.FOLDER.match(name) for name in listing.folders):
         if _is_of_framework(listing):
             yield from _without_output(listing)
+    elif OUTPUT not in listing.folders and "FRAMEWORK" in listing.folders:  # recorded without its device, or cut short
+        yield Candidate(folder, kind="unparsed")
     elif OUTPUT not in listing.folders and folder.name.endswith(_SUFFIXES) and files:
         yield Candidate(folder, kind="hollow")
     elif found := list(_of_msprof(listing)):

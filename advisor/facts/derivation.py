@@ -25,7 +25,6 @@ Completion = Callable[[Run, Any], AnyTable]
 """The run, and a table of one of its sources; the same table with what other ranks tell."""
 _COMPLETIONS: dict[Derivation, Completion] = {}
 D = TypeVar("D", bound=Derivation)
-_OF_ONE_RANK: set[Derivation] = set()
 
 
 def completed_by(completion: Completion) -> Callable[[D], D]:
@@ -42,21 +41,9 @@ def completed_by(completion: Completion) -> Callable[[D], D]:
     return register
 
 
-def of_one_rank(derivation: D) -> D:
-    """For a derivation that weighs the rows of a rank against each other without asking which rank they are of: it is
-    given those of one rank at a time."""
-    _OF_ONE_RANK.add(derivation)
-    return derivation
-
-
 def completion_of(derivation: Derivation) -> Completion | None:
     """What fills in what the other ranks tell; None where nothing does."""
     return _COMPLETIONS.get(derivation)
-
-
-def takes_one_rank(derivation: Derivation) -> bool:
-    """Whether a derivation is given the ranks one by one."""
-    return derivation in _OF_ONE_RANK
 
 
 class Makers(dict[type[Fact], Derivation]):

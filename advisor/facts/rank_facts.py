@@ -16,10 +16,8 @@ from advisor.facts.derivation import (
     Derivation,
     Makers,
     call_derivation,
-    fact_of_derivation,
     is_fact,
     needs_of_derivation,
-    takes_one_rank,
 )
 from advisor.facts.derived import LeftOutStep
 from advisor.facts.observed import Damage, StepWindow
@@ -487,23 +485,4 @@ def _derive_fact(
         arguments[name] = None if isinstance(table, FactMissing) else table
     if missing:
         raise FactMissing.joined(missing)
-    return _call_by_ranks(makers[fact], arguments)
-
-
-def _call_by_ranks(derivation: Derivation, arguments: Mapping[str, object]) -> AnyTable:
-    """What a derivation makes; one that asks for it is given the ranks one by one."""
-    if not takes_one_rank(derivation):
-        return call_derivation(derivation, arguments)
-    tables = {name: table for name, table in arguments.items() if isinstance(table, Table)}
-    ranks = sorted({rank for table in tables.values() for rank in np.unique(table["rank"]).tolist()})
-    if len(ranks) <= 1:
-        return call_derivation(derivation, arguments)
-    of_rank = {name: _split_ranks(table, ranks) for name, table in tables.items()}
-    made = [
-        call_derivation(derivation, {**arguments, **{name: parts[number] for name, parts in of_rank.items()}})
-        for number in range(len(ranks))
-    ]
-    for part in (part for parts in of_rank.values() for part in parts):
-        if isinstance(part, Table):
-            part.forget()
-    return Table.concat(fact_of_derivation(derivation), made)
+    return call_derivation(makers[fact], arguments)

@@ -47,7 +47,7 @@ NOT_KNOWN: dict[str, tuple[tuple[str, ...], str]] = {
     "operator_links": (ASCEND, "they tell of other tables, and nothing tells of them; no rule reads them"),
     "operator_memory": (ASCEND, "operators that allocate nothing are usual"),
     "peer_waits": (
-        ("msprof", "msprof database"),
+        ("msprof",),
         "who is there already is not waited for, and algorithms differ in who waits for whom",
     ),
     "transfers": (ASCEND, "collectives that moved nothing between ranks are usual: with all rows gone none is missed"),

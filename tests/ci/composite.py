@@ -8,13 +8,13 @@ Other actions are stood in for. Of the expression language it knows what our fil
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
+from shells import run_logged
 
 _HOLE = re.compile(r"\$\{\{(.*?)\}\}", re.S)
 _TOKEN = re.compile(r"\s*(==|!=|&&|\|\||[(),]|'(?:[^']|'')*'|[A-Za-z_][A-Za-z0-9_.-]*)")
@@ -94,18 +94,10 @@ class Runner:
         output.touch()
         own = {name: self._filled(value, known) for name, value in step.get("env", {}).items()}
         files = {"GITHUB_OUTPUT": str(output), "RUNNER_TEMP": str(self.temp)}
-        done = subprocess.run(
-            ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)],
-            cwd=self.workspace,
-            env={**self.environment, **files, **own},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)]
+        code, log = run_logged(command, self.workspace, {**self.environment, **files, **own})
         lines = output.read_text("utf-8").splitlines()
-        return Ran(done.returncode, done.stdout, outputs=dict(line.split("=", 1) for line in lines))
+        return Ran(code, log, outputs=dict(line.split("=", 1) for line in lines))
 
 
 class _Expression:

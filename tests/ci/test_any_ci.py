@@ -7,12 +7,12 @@ import json
 import os
 import re
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from fake_forge import NUMBER, TOKEN, FakeForge
+from shells import run_logged
 
 TOP = Path(__file__).parents[2]
 CAPTURE = TOP / "corpus" / "host-bound-2-ranks"
@@ -32,18 +32,8 @@ class Machine:
         return Path(self.environment["MAIN"])
 
     def run(self, **more: str) -> int:
-        done = subprocess.run(
-            ["bash", "-c", SCRIPT],
-            cwd=self.folder,
-            env={**self.environment, **more},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        self.log = done.stdout
-        return done.returncode
+        code, self.log = run_logged(["bash", "-c", SCRIPT], self.folder, {**self.environment, **more})
+        return code
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from pathlib import Path
 import pytest
 from fake_forge import BOT, NUMBER, REPO, TOKEN, FakeForge
 from gitlab_ci import included
+from shells import run_logged
 from standins import python3, recorded
 
 TOP = Path(__file__).parents[2]
@@ -41,18 +41,9 @@ class Pipeline:
         named = {name.replace("_", "-"): value for name, value in inputs.items()}
         ((_, job),) = included(TEMPLATE, {"path": "prof", **named}).items()
         own = {name: one["value"] if isinstance(one, dict) else one for name, one in job["variables"].items()}
-        done = subprocess.run(
-            ["sh", "-e", "-c", "\n".join(job["script"])],
-            cwd=self.folder,
-            env={**self.environment, **own},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        self.log = done.stdout
-        return done.returncode
+        script = "\n".join(job["script"])
+        code, self.log = run_logged(["sh", "-e", "-c", script], self.folder, {**self.environment, **own})
+        return code
 
 
 @pytest.fixture

@@ -34,6 +34,7 @@ T = TypeVar("T")
 _FEW_NAMES = 4
 """So many names are found faster by comparing with each than by looking up what the code of a row stands for."""
 
+_KEYS_AT_ONCE = 1 << 20
 _FEW_ROWS = 32
 """So many rows are looked through faster one by one than all at once, each time for all the names there are."""
 
@@ -53,6 +54,14 @@ def _type_with(kind: np.dtype[Any], missing: float) -> np.dtype[Any]:
         limits = np.iinfo(kind)
         return kind if limits.min <= missing <= limits.max else np.dtype(np.int64)
     return np.result_type(kind, missing)
+
+
+def write_first_rows(first: Array, keys: Array, low: int = 0) -> None:
+    """Writes into `first`, at each key from `low` on, the first row that holds it; some rows at a time, for keys are
+    many."""
+    for begin in reversed(range(0, len(keys), _KEYS_AT_ONCE)):  # of equal keys the last to be written is the first row
+        part = keys[begin : begin + _KEYS_AT_ONCE]
+        first[part[::-1] - low] = np.arange(begin + len(part) - 1, begin - 1, -1)
 
 
 def code_type(names: int) -> type[np.signedinteger[Any]]:

@@ -6,10 +6,8 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
-from advisor.facts.table import Array, Texts
+from advisor.facts.table import Array, Texts, write_first_rows
 
-_ROWS = 1 << 20
-"""Rows that are numbered at a time."""
 _SPARE = 8
 """So many unused keys for each row are still cheaper to pass over than rows are to sort."""
 _LARGEST = 2**62
@@ -136,9 +134,7 @@ def _number_groups(key: Array, size: int) -> Groups:
         _, first, of = np.unique(key, return_index=True, return_inverse=True)
         return Groups(of.reshape(-1), first)
     first = np.full(size, -1, np.intp)
-    for begin in reversed(range(0, len(key), _ROWS)):  # of equal keys the last to be written is the first row
-        part = key[begin : begin + _ROWS]
-        first[part[::-1]] = np.arange(begin + len(part) - 1, begin - 1, -1)
+    write_first_rows(first, key)
     used = first >= 0
     return Groups((np.cumsum(used) - 1)[key], first[used])
 

@@ -10,8 +10,8 @@ from advisor.analysis.arrays.intervals import Spans, covered_ns, union
 from advisor.analysis.operators.like_kernels import group_like_kernels
 from advisor.analysis.rooflines.families import communicate_inside
 from advisor.analysis.steps.device import DeviceTimeline, build_timeline
+from advisor.analysis.steps.recorded_clocks import usable_clocks
 from advisor.chips import ChipTable
-from advisor.facts.base import MISSING
 from advisor.facts.derived import FrequencyUse
 from advisor.facts.observed import Collective, Device, Frequency, Kernel, StepWindow
 from advisor.facts.table import Array, Table
@@ -35,9 +35,7 @@ def frequency_uses(  # noqa: PLR0917 - its needs are its parameters
     devices: Table[Device] | None,
 ) -> Table[FrequencyUse]:
     """One row per rank; `compute_us` is the computation per step while the frequency was low."""
-    good = samples.take((samples["mhz"] > 0) & np.isfinite(samples["mhz"]) & (samples["time_ns"] != MISSING)).sorted_by(
-        "rank", "time_ns"
-    )
+    good = usable_clocks(samples)
     device = None if kernels is None else build_timeline(kernels, collectives, None, windows)
     nominal = {} if devices is None else _nominal_mhz_by_rank(devices, run.chip, chips)
     usual = chips.known_of(run.chip).nominal_mhz

@@ -17,7 +17,7 @@ from advisor.analysis.operators.operators import equal_work_in_steps, typed_in_s
 from advisor.analysis.rooflines.families import communicate_inside, families_of
 from advisor.analysis.steps.cells import Cells
 from advisor.analysis.steps.device import build_timeline
-from advisor.facts.base import MISSING
+from advisor.analysis.steps.recorded_clocks import usable_clocks
 from advisor.facts.derived import OperatorTrend, Overlap
 from advisor.facts.observed import Collective, Frequency, Kernel, StepWindow
 from advisor.facts.table import Array, Table
@@ -111,7 +111,7 @@ def _clocks(samples: Table[Frequency] | None, cells: Cells, ranks: Groups, at: A
     found = {name: np.full(len(ranks), np.nan) for name in ("first_mhz", "last_mhz")}
     if samples is None:
         return found
-    good = samples.take((samples["mhz"] > 0) & (samples["time_ns"] != MISSING)).sorted_by("rank", "time_ns")
+    good = usable_clocks(samples)
     bounds = [np.searchsorted(good["rank"], cells.rank[at[ranks.first]], side=side) for side in ("left", "right")]
     for name, wanted in (("first_mhz", np.zeros(len(ranks))), ("last_mhz", ranks.sizes - 1.0)):
         rows = np.flatnonzero(turn == wanted[ranks.of])

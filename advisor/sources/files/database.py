@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from advisor.facts.base import MISSING
 from advisor.facts.narrow import GrowingNarrowColumn, NarrowColumn
-from advisor.facts.table import Array, Texts
+from advisor.facts.table import Array, Texts, write_first_rows
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
 from advisor.progress import silent
@@ -48,8 +48,6 @@ _LOOKUPS = 500
 """Ids looked up by one statement; old SQLite allows 999."""
 _DENSE = 1 << 24
 """Span of ids up to which a table of all of them is smaller than sorting them is slow."""
-_ROWS = 1 << 20
-"""Keys that are put into such a table at a time: two columns are made of them."""
 _SPREAD = 4
 """Keys with so many possible ones for each are found in a table of all of them; it is as large as two columns."""
 NOT_COLLECTED = ("", "N/A")
@@ -397,9 +395,7 @@ def match_keys(keys: Array, wanted: Array) -> Array:
 def _match_close_keys(keys: Array, wanted: Array, low: int, span: int) -> Array:
     """The same of keys that lie close together, by a table of all places: nothing is sorted nor searched."""
     place = np.full(span + 2, -1, np.int32)  # the last stands for keys that lie outside
-    for begin in reversed(range(0, len(keys), _ROWS)):  # of equal ones the first is written last
-        part = keys[begin : begin + _ROWS]
-        place[part[::-1] - low] = np.arange(begin + len(part) - 1, begin - 1, -1)
+    write_first_rows(place, keys, low)
     at = wanted.astype(np.int64) - low
     at[(wanted < low) | (wanted > low + span)] = span + 1
     return place[at].astype(np.int64)

@@ -46,7 +46,7 @@ def test_rows_share_a_group_exactly_when_their_keys_are_equal(rows):
 @given(ROWS)
 def test_the_first_row_of_a_group_is_the_first_of_its_key_however_many_are_numbered_at_a_time(rows):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("advisor.analysis.arrays.grouping._ROWS", 5)
+        patch.setattr("advisor.facts.table._KEYS_AT_ONCE", 5)
         groups, _ = split(rows)
     assert sorted(groups.first.tolist()) == sorted(members[0][0] for members in by_key(rows).values())
 

@@ -127,7 +127,7 @@ def test_matching_finds_the_first_place_of_each_key_and_null_matches_nothing(
     expected = [keys.index(key) if key in keys and key != MISSING else -1 for key in wanted]
     for rows in (3, 1 << 20):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("advisor.sources.files.database._ROWS", rows)
+            patch.setattr("advisor.facts.table._KEYS_AT_ONCE", rows)
             assert match_keys(np.array(keys, np.int64), np.array(wanted, np.int64)).tolist() == expected
 
 

@@ -118,8 +118,7 @@ def test_a_recording_that_is_long_enough_to_let_go_of_more_is_told_the_same(
     monkeypatch.setattr("advisor.facts.profile.BESIDE_WORTH_BYTES", 0)
     for module in ("facts.rank_facts", "analysis.replay.replay"):
         monkeypatch.setattr(f"advisor.{module}.LONG", 1)
-    for module in ("sources.files.database", "analysis.arrays.grouping"):
-        monkeypatch.setattr(f"advisor.{module}._ROWS", 7)
+    monkeypatch.setattr("advisor.facts.table._KEYS_AT_ONCE", 7)
     assert diagnose(open_profile(one_rank), advisor.load_rules()).model_dump_json() == whole
 
 

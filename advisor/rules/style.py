@@ -155,11 +155,15 @@ def _check_thresholds(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:
 
 
 def _check_units(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:
-    """Evidence in a unit nobody reads, such as bytes per µs."""
+    """Evidence in a unit nobody reads, such as bytes per µs, or in another one than the threshold beside it."""
     for number, evidence in enumerate(rule.evidence):
         if evidence.unit not in UNITS:
             what = Message("unit_not_shown", name=evidence.name, unit=evidence.unit)
             yield document.mistake(("evidence", number, "show"), what, Message("say_how"))
+        held = rule.params[evidence.threshold].unit if evidence.threshold else ""
+        if held and held != evidence.unit:
+            what = Message("threshold_in_other_unit", name=evidence.threshold, unit=held, shown=evidence.unit or "–")
+            yield document.mistake(("evidence", number, "threshold"), what, Message("one_unit"))
 
 
 def _check_lost_comments(fix: Sequence[RemedyStep], document: RuleDocument) -> Iterator[Mistake]:

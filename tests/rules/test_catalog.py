@@ -202,6 +202,11 @@ def test_a_rule_of_ones_own_may_speak_one_language(
     assert f"`title.{other}` is missing" in told(tmp_path)
 
 
+def test_a_value_is_shown_in_the_unit_of_its_threshold(tmp_path: Path) -> None:
+    rule_texts.write(tmp_path, body=rule_texts.IDLE.replace("{show: idle_share,", "{show: idle_share, as: times,"))
+    assert told(tmp_path) == ["`tolerated` is in `share`, what is held against it is shown in `times`"]
+
+
 @pytest.mark.parametrize(
     ("when", "wrong"),
     [

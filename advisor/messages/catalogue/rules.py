@@ -178,6 +178,11 @@ TEXTS: Mapping[str, Text] = {
     "unit_not_shown": Text(
         "`{name}` is in {unit}, which a report cannot show", "`{name}` 的单位是 {unit}，报告无法显示"
     ),
+    "threshold_in_other_unit": Text(
+        "`{name}` is in `{unit}`, what is held against it is shown in `{shown}`",
+        "`{name}` 的单位为 `{unit}`，而与之比较的数值以 `{shown}` 显示",
+    ),
+    "one_unit": Text("show both in one unit, with `unit:` or `as:`", "请用 `unit:` 或 `as:` 使两者单位一致"),
     "say_how": Text("say how with `as:`", "请用 `as:` 指明显示方式"),
     "holds_no_chinese": Text("`{name}` holds no Chinese", "`{name}` 中没有中文"),
     "holds_chinese": Text("`{name}` holds Chinese", "`{name}` 中有中文"),

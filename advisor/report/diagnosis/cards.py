@@ -425,7 +425,7 @@ class Maker:
 
     def number(self, value: float, unit: str) -> str:
         """A number with its unit; a ratio is said as in the language, and more than all is no share but a ratio."""
-        said = show_value(value, "times" if unit == "share" and value > _ALL else unit)
+        said = show_value(value, _unit_told(value, unit))
         return f"{said[:-1]} 倍" if self.language == "zh" and said.endswith("×") else said
 
     def moment(self, value: float) -> str:
@@ -447,7 +447,7 @@ class Maker:
         return CardMeasure(
             label=self.label(item.name, info),
             value=self.cell(item.value, item.name, unit),
-            threshold="" if item.threshold is None else self.number(item.threshold, unit),
+            threshold="" if item.threshold is None else self.number(item.threshold, _unit_told(item.value, unit)),
             basis=self.basis(param) if param else (),
         )
 
@@ -573,6 +573,11 @@ def _shell_values(finding: Finding) -> dict[str, str]:
 def _plain_number(value: float | None) -> str:
     """A number as commands take it: no unit, no signs between thousands; nothing for what is none."""
     return "" if value is None else f"{value:.0f}" if value.is_integer() else f"{value:.6g}"
+
+
+def _unit_told(value: Scalar, unit: str) -> str:
+    """The unit of a value and of the threshold beside it: what is more than all of something is told as a multiple."""
+    return "times" if unit == "share" and isinstance(value, int | float) and value > _ALL else unit
 
 
 def _held_against(item: Evidence, info: RuleInfo) -> Param | None:

@@ -26,9 +26,9 @@ BASES = (
     Base("recorded", f"{_SOURCE}/level1"),
     Base("balanced", f"{_SOURCE}/level1", steps=6, health=Health()),
     Base("balanced-4", f"{_SOURCE}/level1", steps=4, ranks=4, health=Health()),
-    Base("gpu", "gpu_hta/ns_resolution_trace"),
-    Base("gpu-2", "gpu_hta/nccl_parser_config/nccl_data.json.gz", ranks=2, hosts=0.2),
-    Base("gpu-loader", f"{_SAMPLES}/worker0.1623212756351.pt.trace.json.gz", hosts=0.5),
+    Base("gpu", "gpu_hta/ns_resolution_trace", steps=0),
+    Base("gpu-4", "gpu_hta/nccl_parser_config/nccl_data.json.gz", steps=0, ranks=4, hosts=0.12),
+    Base("gpu-loader", f"{_SAMPLES}/worker0.1623212756351.pt.trace.json.gz", steps=0, hosts=0.5),
     Base("recorded-level2", f"{_SOURCE}/level2"),
 )
 

@@ -26,6 +26,7 @@ class Base:
     source: str
     """Folder of the recorded captures, below that of all real data."""
     steps: int = 1
+    """As many as recorded when 0: traces of GPUs are not repeated."""
     ranks: int = 0
     """As many as recorded when 0."""
     hosts: float = 1.0
@@ -69,7 +70,8 @@ def write(job: Job, found: Sequence[Capture], folder: Path) -> Path:
 
 def _make_of_traces(base: Base, place: Path, folder: Path) -> Path:
     found = [gpu_traces.read_trace(path) for path in gpu_traces.traces(place)]
-    found += [gpu_traces.with_rank(found[0], rank) for rank in range(len(found), base.ranks)]
+    if base.ranks:
+        found = gpu_traces.with_ranks(found[0], base.ranks)
     job = gpu_traces.program(found)
     for rank in job.ranks:
         scale_host(rank, base.hosts)

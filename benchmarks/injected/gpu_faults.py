@@ -9,8 +9,8 @@ from dataclasses import replace
 from benchmarks.injected import host_faults, mode_faults, rank_faults
 from benchmarks.injected.faults import Fault, Run, kernels_of
 
-ONE, TWO, LOADED = "gpu", "gpu-2", "gpu-loader"
-"""Bases: one rank, two ranks, one that loads its data with workers."""
+ONE, FOUR, LOADED = "gpu", "gpu-4", "gpu-loader"
+"""Bases: one rank, four ranks, one that loads its data with workers."""
 
 
 def longer_step(run: Run, amount: float) -> None:
@@ -32,17 +32,17 @@ FAULTS: Mapping[str, Fault] = {
     **_on(
         host_faults.FAULTS,
         {
-            (ONE, TWO): (
+            (ONE, FOUR): (
                 "unnamed-python", "stall-in-one-step", "two-waits", "two-copies-back", "pinned-memory",
                 "allocator-churn", "blocking-copies",
             ),
-            (ONE, TWO, LOADED): ("item-reads", "synchronise"),
+            (ONE, FOUR, LOADED): ("item-reads", "synchronise"),
             (LOADED,): ("data-loader", "loader-every-third-step"),
         },
     ),
-    **_on(mode_faults.FAULTS, {(ONE, TWO): ("silent-pauses", "many-small-kernels")}),
-    **_on(rank_faults.FAULTS, {(TWO,): ("slow-host-rank", "slow-compute-rank", "pauses-in-turn")}),
+    **_on(mode_faults.FAULTS, {(ONE, FOUR): ("silent-pauses", "many-small-kernels")}),
+    **_on(rank_faults.FAULTS, {(FOUR,): ("slow-host-rank", "slow-compute-rank")}),
     "gpu-long-batch": Fault(
-        longer_step, frozenset({"host/step-jitter"}), frozenset({"capture/boundary-step"}), bases=(ONE, TWO)
+        longer_step, frozenset({"host/step-jitter"}), frozenset({"capture/boundary-step"}), bases=(ONE,)
     ),
 }  # fmt: skip

@@ -56,11 +56,24 @@ def read_trace(path: Path) -> Capture:
     return Capture(f"rank{rank}", rank, [event for event in events if "name" in event], around=around)
 
 
-def with_rank(capture: Capture, rank: int) -> Capture:
-    """Another rank that does what a recorded one does."""
+def with_ranks(capture: Capture, ranks: int) -> list[Capture]:
+    """As many ranks as asked for, which all do what a recorded one does, in groups of all of them."""
+    return [_as_rank(capture, rank, ranks) for rank in range(ranks)]
+
+
+def _as_rank(capture: Capture, rank: int, ranks: int) -> Capture:
+    everyone = list(range(ranks))
     around = deepcopy(capture.around or {})
-    around.get("distributedInfo", {})["rank"] = rank
-    return Capture(f"rank{rank}", rank, list(capture.events), around=around)
+    job = around.setdefault("distributedInfo", {})
+    job |= {"rank": rank, "world_size": ranks}
+    for group in job.get("pg_config", ()):
+        group |= {"pg_size": ranks, "ranks": everyone}
+    wider = {"Group size": ranks, "Process Group Ranks": str(everyone)}
+    events = [
+        event | {"args": event["args"] | wider} if "Process Group Ranks" in event.get("args", {}) else event
+        for event in capture.events
+    ]
+    return Capture(f"rank{rank}", rank, events, around=around)
 
 
 def program(found: Sequence[Capture]) -> Job:

@@ -21,10 +21,14 @@ from benchmarks.injected.page import met, page
 from benchmarks.injected.run import marks
 
 _SOURCE = "msinsight_pytorch_matrix/text"
+_SAMPLES = "gpu_kineto_tb_samples/tb_plugin/samples/resnet50_num_workers_4"
 BASES = (
     Base("recorded", f"{_SOURCE}/level1"),
     Base("balanced", f"{_SOURCE}/level1", steps=6, health=Health()),
     Base("balanced-4", f"{_SOURCE}/level1", steps=4, ranks=4, health=Health()),
+    Base("gpu", "gpu_hta/ns_resolution_trace", steps=0),
+    Base("gpu-4", "gpu_hta/nccl_parser_config/nccl_data.json.gz", steps=0, ranks=4, hosts=0.12),
+    Base("gpu-loader", f"{_SAMPLES}/worker0.1623212756351.pt.trace.json.gz", steps=0, hosts=0.5),
     Base("recorded-level2", f"{_SOURCE}/level2"),
 )
 
@@ -54,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.injected", description=__doc__)
     parser.add_argument("--faults", nargs="+", default=[], help="only these")
     parser.add_argument(
-        "--bases", nargs="+", default=[base.name for base in BASES[:3]], choices=[base.name for base in BASES]
+        "--bases", nargs="+", default=[base.name for base in BASES[:-1]], choices=[base.name for base in BASES]
     )
     parser.add_argument("--no-controls", action="store_true", help="leave out what is too small to act on")
     parser.add_argument("--log", action="store_true", help="tell of every case what was said")

@@ -23,7 +23,10 @@ SHORT = 1_000
 """A wait of the device below this has not waited, in ns."""
 SLACK = 20_000
 """Clocks of host and device agree to this, in ns."""
-_SYNCHRONISE = ("AscendCL@aclrtSynchronize",)
+_SYNCHRONISE = (
+    "AscendCL@aclrtSynchronize", "cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize",
+    "hipDeviceSynchronize", "hipStreamSynchronize", "hipEventSynchronize",
+)  # fmt: skip
 
 
 def bind(job: Job) -> None:
@@ -181,7 +184,8 @@ def _find_launches(rank: Rank) -> None:
     """Pairs each task with the call that made it: `Node@launch` where there is one, else the first of its number."""
     calls: dict[object, Call] = {}
     for call in rank.calls:
-        number = call.event.get("args", {}).get("connection_id")
+        args = call.event.get("args", {})
+        number = args.get("connection_id", args.get("correlation"))
         if number is not None and (number not in calls or call.name == "Node@launch"):
             calls[number] = call
     for task in rank.tasks:

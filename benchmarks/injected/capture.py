@@ -46,6 +46,8 @@ class Capture:
     matrix: dict[str, Any] = field(default_factory=dict)
     beside: dict[str, bytes] = field(default_factory=dict)
     """Files beside the output folder, by their path: settings, what raw data say of the device."""
+    around: dict[str, Any] | None = None
+    """Of a trace of a GPU: what it says beside its events. Other captures have none."""
 
 
 def nanoseconds(text: object) -> int:

@@ -17,6 +17,15 @@ from benchmarks.injected.program import Call, Event, Flow, Lane, Moment, Rank, R
 
 _AROUND = re.compile(r"ProfilerStep|DistributedDataParallel|Optimizer\.|autograd::|.*Backward\d+$|torch::autograd")
 """Calls that are around operators and are none themselves."""
+_ON_GPUS = {
+    "aclrtSynchronizeStreamWithTimeout": "cudaStreamSynchronize",
+    "aclrtSynchronizeDevice": "cudaDeviceSynchronize",
+    "aclrtMallocAlign32": "cudaMalloc",
+    "aclrtFree": "cudaFree",
+    "aclrtMallocHost": "cudaHostAlloc",
+    "aclrtMemcpyAsync": "cudaMemcpyAsync",
+}
+"""What CUDA has instead of a call into CANN."""
 _SYNCHRONISE = 20_000
 """From the end of the last task until a synchronising call has returned, in ns."""
 
@@ -52,9 +61,21 @@ class Changes:
         for call in sorted(rank.calls, key=lambda call: (call.begin.at, -call.end.at)):
             self._calls[id(call.lane)].append(call)
         self._begins = {lane: [call.begin.at for call in calls] for lane, calls in self._calls.items()}
-        self.operators = self._operators()
+        self._tops = {lane: _top_operators(calls) for lane, calls in self._calls.items()}
+        self._top_begins = {lane: [call.begin.at for call in calls] for lane, calls in self._tops.items()}
+        self.queued = any(call.event.get("cat") == "enqueue" for call in rank.calls)
+        """Whether a thread of its own launches what others call."""
+        self.operators = self._operators_by_queue() if self.queued else self._operators_by_launch()
 
-    def _operators(self) -> list[Operator]:
+    def _operators_by_launch(self) -> list[Operator]:
+        found: dict[int, Operator] = {}
+        for task in self.rank.tasks:
+            top = self._outermost(task.launch) if task.launch else None
+            if top is not None:
+                found.setdefault(id(top), Operator(top, self.within(top), [], [])).tasks.append(task)
+        return sorted(found.values(), key=lambda op: op.top.begin.at)
+
+    def _operators_by_queue(self) -> list[Operator]:
         dequeues = {call.link: call for call in self.rank.calls if call.event.get("cat") == "dequeue"}
         tasks = self._sent_by(list(dequeues.values()))
         found: dict[int, Operator] = {}
@@ -88,13 +109,9 @@ class Changes:
     def _outermost(self, inner: Call) -> Call | None:
         """The outermost operator around a call."""
         lane = id(inner.lane)
-        stop = bisect_right(self._begins[lane], inner.begin.at)
-        start = bisect_left(self._begins[lane], inner.begin.at - 20_000_000_000)
-        for call in self._calls[lane][start:stop]:
-            operator = call.event.get("cat") == "cpu_op" and not _AROUND.match(call.name)
-            if operator and call.end.at >= inner.end.at:
-                return call
-        return None
+        place = bisect_right(self._top_begins[lane], inner.begin.at) - 1
+        found = self._tops[lane][place] if place >= 0 else None
+        return found if found is not None and found.end.at >= inner.end.at else None
 
     def number(self, like: Any) -> Any:
         """A number that nothing has yet, of the type of a recorded one."""
@@ -128,9 +145,12 @@ class Changes:
         return {"ph": "X", "name": name, "pid": like["pid"], "tid": like["tid"], "cat": category, "args": args}
 
     def cann(self, name: str, tid: int | None = None) -> Event:
-        """A call into CANN, of the main thread where no other is given."""
-        like = next(call.event for call in self.rank.calls if call.event.get("args", {}).get("level"))
+        """A call into CANN, of the main thread where no other is given; its like in CUDA where the run is on GPUs."""
         tid = self.python("")["tid"] if tid is None else tid
+        if not self.queued:
+            args = {"correlation": self.number(0)}
+            return self.python("") | {"name": _ON_GPUS[name], "cat": "cuda_runtime", "args": args}
+        like = next(call.event for call in self.rank.calls if call.event.get("args", {}).get("level"))
         args = {
             "Thread Id": tid, "Mode": "ACL_RTS", "level": "acl", "id": name, "item_id": "0",
             "connection_id": self.number(0),
@@ -178,6 +198,16 @@ class Changes:
         where = (task.end if behind else task.begin.before) or task.begin
         tasks = copy.insert_tasks(operator.kernels, where, task.lane)
         return Operator(copy.calls[0], copy.calls, copy.calls[len(operator.calls) :], tasks)
+
+
+def _top_operators(calls: Sequence[Call]) -> list[Call]:
+    """Of the calls of a thread, in order, the operators that no other is around."""
+    found: list[Call] = []
+    for call in calls:
+        operator = call.event.get("cat") in ("cpu_op", "Operator") and not _AROUND.match(call.name)
+        if operator and (not found or call.begin.at >= found[-1].end.at):
+            found.append(call)
+    return found
 
 
 def _is_inside(call: Call, outer: Call) -> bool:
@@ -249,7 +279,7 @@ class _Copy:
 
     def _event(self, event: Event) -> Event:
         args = dict(event.get("args", {}))
-        for key in ("connection_id", "correlation_id", "Task Id"):
+        for key in ("connection_id", "correlation_id", "correlation", "Task Id", "External id"):
             if key in args:
                 args[key] = self._other(key, args[key])
         return event | {"args": args} if args else dict(event)

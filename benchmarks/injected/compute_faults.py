@@ -20,7 +20,8 @@ def products(operators: Sequence[Operator]) -> list[Operator]:
 
 def smallest(operators: Sequence[Operator]) -> Operator:
     """An operator with one kernel and little around it: what others are made of."""
-    single = [op for op in operators if len(op.kernels) == 1 and op.sending]
+    single = [op for op in operators if len(op.kernels) == 1]
+    single = [op for op in single if op.sending] or single
     return min(single, key=lambda op: len(op.calls))
 
 

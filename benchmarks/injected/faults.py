@@ -108,10 +108,11 @@ def all_faults() -> Mapping[str, Fault]:
         chain_faults,
         comm_faults,
         compute_faults,
+        gpu_faults,
         host_faults,
         mode_faults,
         rank_faults,
     )
 
-    modules = (host_faults, mode_faults, compute_faults, chain_faults, rank_faults, comm_faults)
+    modules = (host_faults, mode_faults, compute_faults, chain_faults, rank_faults, comm_faults, gpu_faults)
     return {name: fault for module in modules for name, fault in module.FAULTS.items()}

@@ -124,7 +124,9 @@ def _reads(run: Run, most: int, amount: float, names: tuple[str, ...]) -> None:
                 place = operator.top.end
                 stack = _STACK.format(line=94, name="check")
                 changes.stall(place, operator.top.lane, round(amount / len(chosen)), None)
-                changes.wait_for_device(place, names, "aclrtSynchronizeStreamWithTimeout", stack, like)
+                waiting = changes.wait_for_device(place, names, "aclrtSynchronizeStreamWithTimeout", stack, like)
+                if not changes.queued:
+                    copy_on_gpu(changes, operator, waiting, 2_000, "DtoH (Device -> Pageable)")
 
 
 def item_reads(run: Run, amount: float) -> None:
@@ -207,6 +209,9 @@ def blocking_copies(run: Run, amount: float) -> None:
 
 def _copy(changes: Changes, operator: Operator, waiting: Call, time: int) -> None:
     """A copy to the device that a waiting call waits for."""
+    if not changes.queued:
+        copy_on_gpu(changes, operator, waiting, time, "HtoD (Pageable -> Device)")
+        return
     like = next((task for task in changes.rank.tasks if task.kind == "copy" and task.launch), None)
     if like is None:
         return
@@ -229,6 +234,27 @@ def _copy(changes: Changes, operator: Operator, waiting: Call, time: int) -> Non
     arrow = {"name": f"HostToDevice{number}", "cat": "HostToDevice", "id": number}
     launch.flows.append(Flow(arrow | {"ph": "s", "pid": event["pid"], "tid": event["tid"], "ts": "0"}))
     task.flows.append(Flow(arrow | {"ph": "f", "bp": "e", "pid": copied["pid"], "tid": copied["tid"], "ts": "0"}))
+    changes.rank.tasks.append(task)
+    waiting.end.waits.append((end, 20_000))
+
+
+def copy_on_gpu(changes: Changes, operator: Operator, waiting: Call, time: int, way: str) -> None:
+    """A copy of a GPU, to the device or back, that a waiting call waits for."""
+    event = changes.cann("aclrtMemcpyAsync")
+    launch = Call(Moment(work=1_000), Moment(work=8_000), event, operator.top.lane)
+    operator.top.lane.insert(waiting.begin.before or waiting.begin, launch.begin, launch.end)
+    changes.rank.calls.append(launch)
+    last = operator.tasks[-1]
+    begin, end = Moment(work=500, waits=[(launch.begin, 8_000)]), Moment(work=time)
+    last.lane.insert(last.end, begin, end)
+    known = ("device", "context", "stream")
+    args = {key: last.event["args"][key] for key in known} | {"bytes": max(time * 10, 4)} | event["args"]
+    place = {key: last.event[key] for key in ("pid", "tid")}
+    copied = {"ph": "X", "cat": "gpu_memcpy", "name": f"Memcpy {way}", "args": args} | place
+    task = Task(begin, end, copied, last.lane, "copy", launch)
+    arrow = {"name": "ac2g", "cat": "ac2g", "id": launch.link}
+    launch.flows.append(Flow(arrow | {"ph": "s", "pid": event["pid"], "tid": event["tid"]}))
+    task.flows.append(Flow(arrow | {"ph": "f", "bp": "e"} | place))
     changes.rank.tasks.append(task)
     waiting.end.waits.append((end, 20_000))
 

@@ -87,7 +87,7 @@ def _bases(marks: Sequence[Mark], bases: Sequence[Base]) -> str:
         if not mark.case.fault:
             base = next(base for base in bases if base.name == mark.case.base)
             said = ", ".join(f"`{claim.rule}` {_part(claim.us, mark.step_us)}" for claim in mark.claims) or "nothing"
-            size = f"{base.steps} | {base.ranks or 'as recorded'} | {mark.step_us / 1e3:.1f} ms"
+            size = f"{base.steps or 'as recorded'} | {base.ranks or 'as recorded'} | {mark.step_us / 1e3:.1f} ms"
             lines.append(f"| {base.name} | {size} | {said} |")
     lines += [
         "",
@@ -95,6 +95,10 @@ def _bases(marks: Sequence[Mark], bases: Sequence[Base]) -> str:
         "collectives is idle, hosts are as fast as without call stacks, and kernels as long as with a larger batch;",
         "the step is repeated, with small differences, and further ranks do what the recorded ones do. The raw data's",
         "`info.json` stays beside it and says the clock the devices were recorded at.",
+        "",
+        "*gpu*, *gpu-4* and *gpu-loader* are traces of the PyTorch profiler on GPUs. There the host runs ahead until",
+        "CUDA's queue of 1 024 launches is full, and a step ends when the device has done what was sent in it. The",
+        "hosts of *gpu-4* and *gpu-loader* are made faster, for as recorded they took most of the step.",
     ]
     return "\n".join([*lines, ""])
 

@@ -111,7 +111,7 @@ class Call:
     def link(self) -> Any:
         """Number of the task or queue entry it made."""
         args = self.event.get("args", {})
-        return args.get("connection_id", args.get("correlation_id"))
+        return args.get("connection_id", args.get("correlation_id", args.get("correlation")))
 
 
 @dataclass(slots=True, eq=False)
@@ -137,7 +137,8 @@ class Task:
     @property
     def link(self) -> Any:
         """Number of the call that made it."""
-        return self.event.get("args", {}).get("connection_id")
+        args = self.event.get("args", {})
+        return args.get("connection_id", args.get("correlation"))
 
     @property
     def op_type(self) -> str:
@@ -192,6 +193,8 @@ class Rank:
     """By how much its clock is ahead of that of the first rank."""
     next_number: int = 500_000_000
     """The next number of what is put in: recorded ones are far below."""
+    paced_by_device: bool = False
+    """Whether the last step ends when the device has done what was sent in it: its host runs ahead."""
 
     @property
     def kernels(self) -> list[Task]:
@@ -220,7 +223,11 @@ class Job:
 
     def step_ns(self, rank: Rank) -> float:
         """Mean length of a step of one rank, by the last run."""
-        return (rank.steps[-1].end.at - rank.steps[0].begin.at) / len(rank.steps)
+        end = rank.steps[-1].end.at
+        if rank.paced_by_device:
+            sent = [t.end.at for t in rank.tasks if t.launch is not None and t.launch.begin.at <= end]
+            end = max(sent, default=end)
+        return (end - rank.steps[0].begin.at) / len(rank.steps)
 
     @property
     def longest_step_ns(self) -> float:

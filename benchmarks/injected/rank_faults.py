@@ -17,7 +17,7 @@ _SLOW_HOSTS = 1.2
 """What slow hosts do in a step, of a step with quick ones."""
 
 
-def _scale_host(rank: Rank, factor: float) -> None:
+def scale_host(rank: Rank, factor: float) -> None:
     """Makes everything a host does take longer."""
     if not rank.steps:
         return
@@ -38,7 +38,7 @@ def _host_ns(rank: Rank) -> float:
 def slow_host(run: Run, amount: float) -> None:
     """The host of one rank is slow in all it does."""
     rank = run.job.ranks[SLOW]
-    _scale_host(rank, 1 + amount / _host_ns(rank))
+    scale_host(rank, 1 + amount / _host_ns(rank))
 
 
 def slow_hosts(run: Run) -> None:
@@ -49,7 +49,7 @@ def slow_hosts(run: Run) -> None:
 def scale_hosts(run: Run, part: float) -> None:
     """Makes what all hosts do take this part of a step."""
     for rank in run.job.ranks:
-        _scale_host(rank, part * run.step_ns / _host_ns(rank))
+        scale_host(rank, part * run.step_ns / _host_ns(rank))
 
 
 def slow_compute(run: Run, amount: float) -> None:

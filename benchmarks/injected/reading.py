@@ -32,8 +32,8 @@ def program(found: Sequence[Capture]) -> Job:
     """The program of these captures, with the times that were recorded."""
     parts = [_Reader(capture).rank() for capture in found]
     job = Job(parts)
-    job.meetings = _meetings(parts)
-    _set_clocks(job)
+    job.meetings = meetings(parts)
+    set_clocks(job)
     binding.bind(job)
     return job
 
@@ -55,7 +55,7 @@ class _Reader:
         self._read_calls()
         self._read_tasks()
         self._attach_rows()
-        self._attach_flows()
+        attach_flows(self.program, self.capture.events)
         self._attach_entries()
         return self.program
 
@@ -68,17 +68,12 @@ class _Reader:
             threads[event["tid"]].append(event)
         for thread, events in threads.items():
             lane = self.program.lanes[("thread", thread)] = Lane()
-            calls = [Call(*_moments(event), event, lane) for event in events]
-            _lay(lane, calls)
+            calls = [Call(*moments(event), event, lane) for event in events]
+            lay(lane, calls)
             self.program.calls += calls
         self.program.calls.sort(key=lambda call: call.begin.at)
-        self.program.steps = [call for call in self.program.calls if STEP.fullmatch(call.name)]
-        self.program.main = self._main()
-
-    def _main(self) -> Lane:
-        if self.program.steps:
-            return self.program.steps[0].lane
-        return max(self.program.lanes.values(), key=lambda lane: sum(1 for _ in lane))
+        self.program.steps = steps_of(self.program)
+        self.program.main = main_lane(self.program)
 
     def _read_tasks(self) -> None:
         collectives = self._collectives()
@@ -86,7 +81,7 @@ class _Reader:
         streams: dict[int, list[Task]] = defaultdict(list)
         for event in self._of(DEVICE):
             if id(event) not in inner_streams:
-                task = Task(*_moments(event), event, Lane(), _kind(event))
+                task = Task(*moments(event), event, Lane(), _kind(event))
                 streams[event["tid"]].append(task)
         for collective, stream in collectives:
             streams[stream].append(collective)
@@ -94,7 +89,7 @@ class _Reader:
             lane = self.program.lanes[("stream", stream)] = Lane()
             for task in tasks:
                 task.lane = lane
-            _lay(lane, tasks)
+            lay(lane, tasks)
             self.program.tasks += tasks
         self.program.tasks.sort(key=lambda task: task.begin.at)
 
@@ -103,7 +98,7 @@ class _Reader:
         found = []
         for event in self._of(*TALK):
             if self.thread.get((event["pid"], event["tid"]), "").startswith("Group "):
-                found.append((Collective(*_moments(event), event, Lane(), "collective"), -1 - event["tid"]))
+                found.append((Collective(*moments(event), event, Lane(), "collective"), -1 - event["tid"]))
         return sorted(found, key=lambda pair: pair[0].begin.at)
 
     def _take_inside(self, collectives: list[tuple[Collective, int]]) -> set[int]:
@@ -144,14 +139,6 @@ class _Reader:
             for call, row in zip(operators, sheet.rows, strict=True):
                 call.row = row
 
-    def _attach_flows(self) -> None:
-        holders = _Holders([*self.program.calls, *self.program.tasks])
-        for event in self.capture.events:
-            if event["ph"] in ("s", "f"):
-                found = holders.around(event)
-                if found is not None:
-                    found.flows.append(Flow(event, nanoseconds(event["ts"]) - found.begin.at))
-
     def _attach_entries(self) -> None:
         """Gives each collective what communication.json and the matrix say of it, in the order of its begin."""
         told: dict[str, list[dict[str, object]]] = defaultdict(list)
@@ -164,13 +151,36 @@ class _Reader:
                 collective.entry = told[collective.name].pop(0)
 
 
-def _moments(event: Event) -> tuple[Moment, Moment]:
+def steps_of(rank: Rank) -> list[Call]:
+    """The calls that are steps, in order."""
+    return [call for call in rank.calls if STEP.fullmatch(call.name)]
+
+
+def main_lane(rank: Rank) -> Lane:
+    """The thread that steps are on, else the busiest lane."""
+    if rank.steps:
+        return rank.steps[0].lane
+    return max(rank.lanes.values(), key=lambda lane: sum(1 for _ in lane))
+
+
+def attach_flows(rank: Rank, events: Iterable[Event]) -> None:
+    """Gives each end of an arrow to the call or task that it stands in."""
+    holders = _Holders([*rank.calls, *rank.tasks])
+    for event in events:
+        if event["ph"] in ("s", "f"):
+            found = holders.around(event)
+            if found is not None:
+                found.flows.append(Flow(event, nanoseconds(event["ts"]) - found.begin.at))
+
+
+def moments(event: Event) -> tuple[Moment, Moment]:
+    """When an event begins and ends, as recorded."""
     start = nanoseconds(event["ts"])
     end = start + round(float(event["dur"]) * 1000)
     return Moment(recorded=start, at=start), Moment(recorded=end, at=end)
 
 
-def _lay(lane: Lane, things: Iterable[Call | Task]) -> None:
+def lay(lane: Lane, things: Iterable[Call | Task]) -> None:
     """Puts begins and ends in order: an end before a begin of the same time, the longer begin before the shorter."""
     order: list[tuple[int, int, int, int, Moment]] = []
     for number, thing in enumerate(things):
@@ -226,7 +236,7 @@ class _Holders:
         return None
 
 
-def _meetings(ranks: Sequence[Rank]) -> list[list[Collective]]:
+def meetings(ranks: Sequence[Rank]) -> list[list[Collective]]:
     """Collectives of one name, the nth of each rank with the nth of the others."""
     met: dict[tuple[str, int], list[Collective]] = defaultdict(list)
     for rank in ranks:
@@ -237,7 +247,7 @@ def _meetings(ranks: Sequence[Rank]) -> list[list[Collective]]:
     return list(met.values())
 
 
-def _set_clocks(job: Job) -> None:
+def set_clocks(job: Job) -> None:
     """Puts all ranks on the clock of the first: collectives end for all at once."""
     ahead: dict[int, list[int]] = defaultdict(list)
     place = {id(collective): number for number, rank in enumerate(job.ranks) for collective in rank.collectives}

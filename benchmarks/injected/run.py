@@ -10,14 +10,12 @@ from functools import partial
 from pathlib import Path
 
 import advisor
-from benchmarks.injected.bases import Base, make
+from benchmarks.injected.bases import Base, job_of, make, write
 from benchmarks.injected.children import in_children
 from benchmarks.injected.faults import Fault, Run, all_faults
 from benchmarks.injected.mark import Case, Claim, Key, Mark, claims
-from benchmarks.injected.reading import job_of
 from benchmarks.injected.rerun import rerun
 from benchmarks.injected.whatif import won_us
-from benchmarks.injected.writing import write
 
 CONTROL = 0.012
 """By what part the step of a control gets longer: below what anyone would act on."""

@@ -279,11 +279,11 @@ def _operator_of_work(
 
 
 def _innermost_begun_at(operators: Table[HostCall], rank: Array, moment: Array) -> Array:
-    """Per rank and moment: the row of the operator that begins then, of several the one that ends first, or -1.
+    """Per rank and moment: the row of the operator that begins then, of several the one that ends first, else the last.
 
     Links name operators by their start alone, which one that is called at once by another has in common with it.
     """
-    order = np.lexsort((operators["end_ns"], operators["start_ns"]))
+    order = np.lexsort((-np.arange(len(operators)), operators["end_ns"], operators["start_ns"]))
     found = row_at(operators["rank"][order], operators["start_ns"][order], rank, moment)
     return values_at(order, found, -1)
 

@@ -45,10 +45,10 @@ def test_windows_of_as_many_or_of_other_steps_stay_as_they_are(
 
 
 def test_what_a_quiet_rule_could_win_is_of_as_many_steps_too() -> None:
-    quiet = served(12_000, ("decode", 12)).outcomes
+    could_win = {"outcome": "quiet", "measures": (measure(us=1_200),)}
     near = tuple(
-        one.model_copy(update={"outcome": "quiet", "measures": (measure(us=1_200),)}) if one.rule == "host/idle" else one
-        for one in quiet
+        one.model_copy(update=could_win) if one.rule == "host/idle" else one
+        for one in served(12_000, ("decode", 12)).outcomes
     )
     after = served(12_000, ("decode", 12)).model_copy(update={"findings": (), "outcomes": near})
     (change,) = compare(served(10_000, ("decode", 10)), after).changes

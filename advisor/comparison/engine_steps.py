@@ -12,7 +12,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from advisor.messages.text import Text
-from advisor.model.findings import Account, Diagnosis, Finding, Saving, Spent
+from advisor.model.findings import Account, Diagnosis, Finding, Outcome, Saving, Spent
 from advisor.model.run import Run
 from advisor.units import show_value
 
@@ -54,9 +54,11 @@ def _scaled_diagnosis(found: Diagnosis, by: float) -> Diagnosis:
     split = found.split
     return found.model_copy(
         update={
+            "run": found.run.model_copy(update={"step_us": found.run.step_us * by}),
             "split": None if split is None else _scaled_times(split, by),
             "account": None if found.account is None else _scaled_account(found.account, by),
             "findings": tuple(_scaled_finding(one, by) for one in found.findings),
+            "outcomes": tuple(_scaled_outcome(one, by) for one in found.outcomes),
         }
     )
 
@@ -84,6 +86,13 @@ def _scaled_entry(entry: Spent, by: float) -> Spent:
 def _scaled_finding(finding: Finding, by: float) -> Finding:
     savings = {name: getattr(finding, name) for name in ("saving", "alone", "imposed", "restated")}
     known = {name: saving for name, saving in savings.items() if isinstance(saving, Saving)}
-    return finding.model_copy(
-        update={name: saving.model_copy(update={"us": saving.us * by}) for name, saving in known.items()}
-    )
+    return finding.model_copy(update={name: _scaled_saving(saving, by) for name, saving in known.items()})
+
+
+def _scaled_outcome(outcome: Outcome, by: float) -> Outcome:
+    near = (one.model_copy(update={"saving": _scaled_saving(one.saving, by)}) for one in outcome.measures)
+    return outcome.model_copy(update={"measures": tuple(near)})
+
+
+def _scaled_saving(saving: Saving, by: float) -> Saving:
+    return saving.model_copy(update={"us": saving.us * by})

@@ -349,12 +349,18 @@ def _measure_budget(budget: Budget, diagnosis: Diagnosis, left: Sequence[Finding
     if budget.name == "free_share":
         return split.free_us / split.step_us if split and split.step_us > 0 and run.times_of != "work" else None
     if budget.name == "step_time":
-        return run.step_us if stepped else None
+        return _slowest_step_us(diagnosis) if stepped else None
     if budget.name == "memory":
         return diagnosis.peak_memory_bytes
     looked = any(outcome.outcome in ("fired", "quiet") for outcome in diagnosis.outcomes)
     known = run.step_us > 0 if budget.unit == "share" else stepped
     return _largest_saving(budget, left) if known and looked else None
+
+
+def _slowest_step_us(diagnosis: Diagnosis) -> float:
+    """The mean step of the slowest rank, µs; that of all where no rank can be told to be slower."""
+    mean, slowest = diagnosis.run.step_us, None if diagnosis.split is None else diagnosis.split.slowest_us
+    return mean if slowest is None or not math.isfinite(slowest) else max(mean, slowest)
 
 
 def _largest_saving(budget: Budget, left: Sequence[Finding]) -> float:

@@ -255,6 +255,21 @@ def test_what_kernels_lose_at_a_lowered_clock_is_measured_by_their_like_at_the_f
     assert row["beyond_full_us"] is None
 
 
+def test_what_ran_slowly_outside_of_the_steps_is_lost_in_none_of_them() -> None:
+    samples = read_table(Frequency, "time_ns mhz\n0 900\n300000 1800\n600000 900")
+    kernels = read_table(
+        Kernel,
+        """
+        step start_ns op_type  input_shapes duration_us
+        -    100000   MatMulV3 64,64        200
+        1    400000   MatMulV3 64,64        100
+        2    700000   MatMulV3 64,64        120
+        """,
+    )
+    (row,) = frequency_uses(RUN, ChipTable(), samples, kernels, None, None, None).rows()
+    assert (row["compute_us"], row["beyond_full_us"]) == (60, 10)
+
+
 @pytest.mark.parametrize(
     ("device", "nominal", "low"),
     [

@@ -8,7 +8,7 @@ import pytest
 from advisor.comparison import compare
 from advisor.model.findings import Diagnosis
 from advisor.model.job import EnginePhase, JobKind
-from tests.comparison.comparison_samples import diagnosis, finding
+from tests.comparison.comparison_samples import diagnosis, finding, measure
 
 
 def served(window_us: float, *phases: tuple[str, float], stepped: bool = False) -> Diagnosis:
@@ -42,6 +42,28 @@ def test_windows_of_as_many_or_of_other_steps_stay_as_they_are(
 ) -> None:
     found = compare(served(10_000, *before), served(12_000, *after))
     assert found.shifts[0].delta_us == pytest.approx(2_000)
+
+
+def test_what_a_quiet_rule_could_win_is_of_as_many_steps_too() -> None:
+    could_win = {"outcome": "quiet", "measures": (measure(us=1_200),)}
+    near = tuple(
+        one.model_copy(update=could_win) if one.rule == "host/idle" else one
+        for one in served(12_000, ("decode", 12)).outcomes
+    )
+    after = served(12_000, ("decode", 12)).model_copy(update={"findings": (), "outcomes": near})
+    (change,) = compare(served(10_000, ("decode", 10)), after).changes
+    assert change.saving_after is not None and change.saving_after.us == pytest.approx(1_000)
+
+
+def test_windows_of_which_only_the_length_is_known_are_compared_by_as_many_steps() -> None:
+    def bare(found: Diagnosis, us: float) -> Diagnosis:
+        return found.model_copy(
+            update={"split": None, "account": None, "run": found.run.model_copy(update={"step_us": us})}
+        )
+
+    before, after = served(10_000, ("decode", 10)), served(12_000, ("decode", 12))
+    found = compare(bare(before, 10_000), bare(after, 12_000))
+    assert found.shifts[0].delta_us == pytest.approx(0)
 
 
 def test_where_steps_were_marked_these_compare() -> None:

@@ -261,6 +261,17 @@ def test_a_budget_is_kept_up_to_its_limit(name: str, unit: str, measured: float)
     assert verdict(found, Policy(budgets=(budget(name, 0, unit, "off"),))).budgets == ()
 
 
+@pytest.mark.parametrize(("slowest", "measured"), [(1300.0, 1300.0), (None, 1000.0), (float("nan"), 1000.0)])
+def test_the_step_that_is_held_against_its_budget_is_that_of_the_slowest_rank(
+    slowest: float | None, measured: float
+) -> None:
+    found = diagnosis()
+    assert found.split is not None
+    found = found.model_copy(update={"split": found.split.model_copy(update={"slowest_us": slowest})})
+    said = verdict(found, Policy(budgets=(budget("step_time", 1200, "us"),)))
+    assert (said.passed, said.budgets[0].measured) == (measured <= 1200, measured)
+
+
 def test_savings_are_never_added_and_what_is_suppressed_or_off_is_not_left() -> None:
     left = (budget("saving_left", 0),)
     policy = Policy(budgets=left, suppressions=(Suppression(rule="host/free-time", reason="known"),))

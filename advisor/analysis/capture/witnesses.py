@@ -15,6 +15,8 @@ from advisor.facts.observed import Collective, Kernel, OperatorTotal, OverlapTra
 from advisor.facts.table import Array, Table
 
 _PARTS = ("compute", "exposed_comm")
+_ROUNDED_US = 1e-3
+"""A nanosecond: sums that differ by less were added up in another order."""
 
 
 def witnesses(
@@ -71,7 +73,7 @@ def _witness_by_totals(kernels: Table[Kernel], totals: Table[OperatorTotal]) -> 
     table = Table.build(
         Witness, rank=ranks, witness="op_statistic", part="compute", said_us=said, found_us=found, whole_us=said
     )
-    return table.take(said > found)
+    return table.take(said > found - _ROUNDED_US)
 
 
 def _witness_by_steps(split: Table[Overlap]) -> Table[Witness]:

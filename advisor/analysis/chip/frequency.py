@@ -9,7 +9,7 @@ from advisor.analysis.arrays.grouping import ratio
 from advisor.analysis.arrays.intervals import Spans, covered_ns, union
 from advisor.analysis.operators.like_kernels import group_like_kernels
 from advisor.analysis.rooflines.families import communicate_inside
-from advisor.analysis.steps.device import DeviceTimeline, build_timeline
+from advisor.analysis.steps.device import KERNEL, DeviceTimeline, build_timeline
 from advisor.analysis.steps.recorded_clocks import usable_clocks
 from advisor.chips import ChipTable
 from advisor.facts.derived import FrequencyUse
@@ -68,7 +68,8 @@ def _of_rank(
     full = np.fmax(mhz.max(), nominal)
     low = mhz < LOW * full
     slowed = covered_ns(compute, start[low], end[low]).sum() / 1e3
-    slower = _slower_us(kernels.take(kernels["rank"] == rank), union(start[low], end[low]))
+    own = kernels["rank"] == rank
+    slower = _slower_us(kernels.take(own), _lie_in_steps(device, len(kernels))[own], union(start[low], end[low]))
     return Table.build(
         FrequencyUse,
         rank=[rank],
@@ -83,8 +84,16 @@ def _of_rank(
     )
 
 
-def _slower_us(kernels: Table[Kernel], low: Spans) -> float:
-    """What kernels at a lowered clock take beyond their like at the full one; NaN where too few have a like there.
+def _lie_in_steps(device: DeviceTimeline | None, kernels: int) -> Array:
+    """Per kernel: whether it is of a step."""
+    found = np.zeros(kernels, bool)
+    if device is not None:
+        found[device.work.row[device.work.kind == KERNEL]] = True
+    return found
+
+
+def _slower_us(kernels: Table[Kernel], in_steps: Array, low: Spans) -> float:
+    """What kernels of steps take at a lowered clock beyond their like at the full one; NaN where too few have a like.
 
     Those that the change of the clock cuts, and those that wait for other ranks inside, tell nothing.
     """
@@ -92,7 +101,7 @@ def _slower_us(kernels: Table[Kernel], low: Spans) -> float:
     types = kernels.texts("op_type")
     at_low = ratio(covered_ns(low, start, start + (us * 1e3).astype(np.int64)) / 1e3, us)
     told = (types.codes >= 0) & (us > 0) & ~communicate_inside(types)
-    slowed, full = told & (at_low > _WHOLLY), told & (at_low <= 0)
+    slowed, full = told & in_steps & (at_low > _WHOLLY), told & (at_low <= 0)
     like = group_like_kernels(kernels)
     usual = like.means(np.where(full, us, np.nan))[like.of]
     known = slowed & ~np.isnan(usual)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.arrays.grouping import group_by, ratio
+from advisor.analysis.arrays.grouping import group_by, ratio, row_of_key
 from advisor.analysis.arrays.intervals import axis_of_cells
 from advisor.analysis.rooflines.families import families_of
 from advisor.analysis.steps.device import collective_times, kernel_times
@@ -28,7 +28,7 @@ def collective_places(run: RunOfRanks, calls: Table[CollectiveCall], kernels: Ta
     places = group_by(bare["rank"], *kinds, types_before, types_after)
     order = np.lexsort((bare["start_ns"], -bare["exposed_us"], places.of))
     worst = order[np.unique(places.of[order], return_index=True)[1]]
-    steps = run.step_count if (kernels["step"] != MISSING).any() else 1
+    steps = _steps_of_ranks(run, kernels, bare["rank"][worst])
     moved = bare["bus_bytes"]
     waited = np.minimum(np.nan_to_num(bare["wait_us"]), bare["exposed_us"])
     return Table.build(
@@ -46,6 +46,16 @@ def collective_places(run: RunOfRanks, calls: Table[CollectiveCall], kernels: Ta
         size_bytes=places.means(bare["size_bytes"]) * places.sizes / steps,
         bus_gbps=ratio(places.sums(moved), places.sums(np.where(np.isnan(moved), np.nan, bare["elapse_us"])) * 1e3),
     )
+
+
+def _steps_of_ranks(run: RunOfRanks, kernels: Table[Kernel], rank: Array) -> Array:
+    """Per entry: of how many steps of its rank kernels were listed; 1 where the run has none."""
+    if not run.steps:
+        return np.ones(len(rank), np.int64)
+    numbered = kernels["step"] != MISSING
+    steps = group_by(kernels["rank"][numbered], kernels["step"][numbered]).first
+    ranks, count = np.unique(kernels["rank"][numbered][steps], return_counts=True)
+    return values_at(count, row_of_key(ranks, rank), 1)
 
 
 def _rows_around(calls: Table[CollectiveCall], kernels: Table[Kernel]) -> tuple[Array, Array]:

@@ -21,7 +21,8 @@ def launch_jitter(kernels: Table[Kernel], launches: Table[Launch], idle: Table[G
     """One row per rank with launches that can be compared.
 
     Only calls that launch one kernel count, and of kernels alike in type and shapes none that is the first: it may load
-    or build. A call also takes long where it waits for room in a full queue, so only X
+    or build. A call also takes long where it waits for room in a full queue, so only the time counts in which the
+    device was idle meanwhile.
     """
     at, one_by_one = _launched_kernel(kernels, launches)
     begin, end = launches["host_start_ns"], launches["host_end_ns"]

@@ -238,7 +238,7 @@ def linked_operators(operators: Table[HostCall], gradients: Table[GradientLink] 
     if gradients is None:
         return np.empty(0, np.intp), np.empty(0, np.intp)
     forward, backward = (
-        row_at(operators["rank"], operators["start_ns"], gradients["rank"], gradients[column])
+        _innermost_begun_at(operators, gradients["rank"], gradients[column])
         for column in ("forward_start_ns", "backward_start_ns")
     )
     known = (forward >= 0) & (backward >= 0) & (gradients["forward_start_ns"] < gradients["backward_start_ns"])
@@ -274,8 +274,18 @@ def _operator_of_work(
         return np.full(len(rank), -1)
     links = links.take((links["device_start_ns"] != MISSING) & (links["operator_start_ns"] != MISSING))
     link = row_at(links["rank"], links["device_start_ns"], rank, start)
-    found = row_at(operators["rank"], operators["start_ns"], rank, values_at(links["operator_start_ns"], link))
+    found = _innermost_begun_at(operators, rank, values_at(links["operator_start_ns"], link))
     return np.where(link >= 0, found, -1)
+
+
+def _innermost_begun_at(operators: Table[HostCall], rank: Array, moment: Array) -> Array:
+    """Per rank and moment: the row of the operator that begins then, of several the one that ends first, else the last.
+
+    Links name operators by their start alone, which one that is called at once by another has in common with it.
+    """
+    order = np.lexsort((-np.arange(len(operators)), operators["end_ns"], operators["start_ns"]))
+    found = row_at(operators["rank"][order], operators["start_ns"][order], rank, moment)
+    return values_at(order, found, -1)
 
 
 def _operators_around(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
-from advisor.analysis.arrays.grouping import parts_of_names, ratio
+from advisor.analysis.arrays.grouping import parts_of_names, ratio, row_of_key
 from advisor.analysis.modules.module_calls import (
     BACKWARD,
     FORWARD,
@@ -78,7 +78,7 @@ def _modules_of_rank(  # noqa: PLR0917 - what all ranks share
     path, phase, us = work.path[row], work.phase[row], every.duration_us[mine] / steps
     total, tree = sums.whole(path, us), sums.tree
     forward, backward, recompute = (sums.whole(path, us * (phase == one)) for one in (FORWARD, BACKWARD, RECOMPUTE))
-    collectives = _collective_us(rank, work, sums, device) / steps
+    collectives = _collective_us(np.unique(device.work.cell[every.row[mine]]), work, sums, device) / steps
     share = ratio(total, np.full(len(total), us.sum()))
     inside = np.arange(len(total)) > 0
     multiplied = peaks.sums(lambda us: sums.whole(path, us[row]))
@@ -105,10 +105,10 @@ def _modules_of_rank(  # noqa: PLR0917 - what all ranks share
     return table.take(np.flatnonzero((total > 0) | (collectives > 0)))
 
 
-def _collective_us(rank: int, work: ChargedWork, sums: _ModuleSums, device: DeviceTimeline) -> Array:
-    """Per module of the tree: the time of its collectives in all steps, µs."""
+def _collective_us(cells: Array, work: ChargedWork, sums: _ModuleSums, device: DeviceTimeline) -> Array:
+    """Per module of the tree: the time of its collectives in these steps, µs."""
     held = device.work
-    rows = np.flatnonzero((held.kind == COMM) & (device.cells.rank[held.cell] == rank))
+    rows = np.flatnonzero((held.kind == COMM) & np.isin(held.cell, cells))
     return sums.whole(work.path[work.kernels + held.row[rows]], (held.end[rows] - held.start[rows]) / 1e3)
 
 
@@ -159,11 +159,12 @@ def module_marks(
     """One row per rank whose modules were marked."""
     work = charge_work(ranges, recorded)
     ranks, first, of = np.unique(ranges["rank"], return_index=True, return_inverse=True)
-    mine = np.searchsorted(ranks, work.rank[: work.kernels])
+    mine = row_of_key(ranks, work.rank[: work.kernels])
     us = work.duration_us[: work.kernels]
 
     def time(where: Array) -> Array:
-        return np.bincount(mine, weights=np.where(where[: work.kernels], us, 0.0), minlength=len(ranks))[: len(ranks)]
+        counted = (mine >= 0) & where[: work.kernels]
+        return np.bincount(mine[counted], weights=us[counted], minlength=len(ranks))
 
     whole = time(np.ones(len(work.rank), bool))
     return Table.build(
@@ -172,7 +173,7 @@ def module_marks(
         source=ranges.texts("source").take(first),
         ranges=np.bincount(of, minlength=len(ranks)),
         crossing=np.bincount(of[work.crossing], minlength=len(ranks)),
-        backward=np.bincount(np.searchsorted(ranks, work.backward), minlength=len(ranks))[: len(ranks)],
+        backward=np.bincount(row_of_key(ranks, work.backward) + 1, minlength=len(ranks) + 1)[1:],
         kernel_us=whole,
         linked_share=ratio(time(work.linked), whole),
         inside_share=ratio(time(work.path > 0), whole),

@@ -208,14 +208,15 @@ def _laid_out(
         to_or_from_host=spans_of_tasks(kinds.isin(["copy"]) & told.isin(["d2h", "h2d"])),
         knows_directions=_cells_with_directions(cells, copies, told),
         waits=spans_of_tasks(kinds.isin(["wait"])),
-        launched_at_once=_between_tasks_of_one_launch(cells, axis, tasks),
+        launched_at_once=_between_tasks_of_one_launch(cells, axis, end, tasks),
         work=_join_work((compute, comm, copies)),
         outer=outer,
     )
 
 
-def _between_tasks_of_one_launch(cells: Cells, axis: Axis, tasks: Table[DeviceTask]) -> Spans:
-    """From task to task that one call launched, where nothing that another one launched begins between them."""
+def _between_tasks_of_one_launch(cells: Cells, axis: Axis, end: Array, tasks: Table[DeviceTask]) -> Spans:
+    """From task to task that one call launched, where nothing that another one launched begins between them; until the
+    `end` of their cell, behind which the axis goes on with another one."""
     rows = np.flatnonzero(
         tasks.texts("kind").isin(["kernel", "comm", "copy"])
         & (tasks["start_ns"] != MISSING)
@@ -228,8 +229,8 @@ def _between_tasks_of_one_launch(cells: Cells, axis: Axis, tasks: Table[DeviceTa
     begun, next_begun = start[earlier], start[earlier + 1]
     cell, next_cell = cells.at(rank[earlier], begun), cells.at(rank[earlier], next_begun)
     inside = (cell >= 0) & (cell == next_cell)
-    shift = axis.shift[cell[inside]]
-    return union(begun[inside] + shift, next_begun[inside] + shift)
+    cell, begun, next_begun = cell[inside], begun[inside], next_begun[inside]
+    return union(begun + axis.shift[cell], np.minimum(next_begun, end[cell]) + axis.shift[cell])
 
 
 def _rest_in_next_cells(cells: Cells, events: Events, end: Array) -> Events:

@@ -116,7 +116,7 @@ class FrequencyUse(Fact):
     beyond_full_us: Annotated[
         float,
         Us(
-            "What kernels of that time take beyond those with equal inputs of the rest, per step; missing unless more "
-            "than half of it, by kernel time, has such a like."
+            "What kernels of steps take in that time beyond those with equal inputs of the rest, per step; missing "
+            "unless more than half of it, by kernel time, has such a like."
         ),
     ]

@@ -98,3 +98,11 @@ def test_a_list_that_is_known_to_lack_rows_is_not_accused_twice():
     kernels = kernels_of([(0, 10), (20, 10)])
     more = Table.build(StepTime, rank=[0], step=[1], compute_us=[28.0], exposed_comm_us=[0.0], free_us=[2.0])
     assert heard(kernels, recorded=more, track=track(0, 28.0)).rows() == []
+
+
+def test_totals_that_say_what_the_kernels_do_say_it_in_whatever_order_they_are_added_up() -> None:
+    lasted = [0.1, 0.2, 0.3, 0.4]
+    kernels = kernels_of([(at * 10, 1) for at in range(4)])
+    spoken = Table.build(OperatorTotal, rank=0, op_type="Add", calls=[1.0] * 4, total_us=lasted)
+    told = {len(heard(kernels.having(duration_us=np.array(some)), totals=spoken)) for some in (lasted, lasted[::-1])}
+    assert told == {1}

@@ -55,6 +55,13 @@ def test_times_and_calls_are_of_a_step():
     assert (first["calls"], first["exposed_us"], first["unwaited_us"], first["size_bytes"]) == (1, 55, 45, 200)
 
 
+def test_times_are_of_the_steps_that_were_recorded_of_the_rank() -> None:
+    """Of a job of four steps this rank has two."""
+    calls, kernels = read_table(CollectiveCall, CALLS), read_table(Kernel, KERNELS)
+    first = collective_places(run_of_ranks(Run(steps=(1, 2, 3, 4))), calls, kernels).rows()[0]
+    assert (first["calls"], first["exposed_us"]) == (1, 55)
+
+
 def test_what_another_step_computes_stands_around_nothing():
     last = places()[1]
     assert (last["before"], last["after"], last["after_name"]) == ("Add", None, None)

@@ -50,6 +50,12 @@ def test_a_launch_of_which_one_end_has_no_time_tells_nothing() -> None:
     assert list(launch_clocks(both).rows()) == list(launch_clocks(whole).rows())
 
 
+def test_how_long_calls_were_made_is_told_to_the_nanosecond_by_clocks_of_today() -> None:
+    since = 1_736_412_474_011_941_525
+    (row,) = launch_clocks(launched([(0, since, 10), (0, since + 1_234_567, 10)])).rows()
+    assert row["called_us"] == 1234.567
+
+
 @pytest.mark.parametrize("moved_us", [-3_000, 3_600_000_000])
 def test_a_device_whose_clock_was_moved_leaves_the_host_unjudged(moved_us: int, tmp_path: Path) -> None:
     events = [

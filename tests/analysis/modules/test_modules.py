@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from advisor.analysis.modules.module_operators import MOST_LISTED, module_operators
 from advisor.analysis.modules.modules import module_marks, module_types, modules
-from advisor.facts.derived import ChipLimit, ModuleMarks, ModuleOperator, ModuleShare
+from advisor.facts.derived import ChipLimit, ModuleMarks, ModuleOperator, ModuleShare, Overlap
 from advisor.facts.observed import Collective, GradientLink, HostCall, Kernel, Launch, ModuleRange, OperatorLink
 from advisor.facts.table import Table, read_table
 from tests.analysis.derive import derive
@@ -85,6 +85,10 @@ class Model:
 
 def ns(times: object) -> np.ndarray:
     return np.array(times, np.int64) * 1000
+
+
+def of_two_ranks(table: Table) -> Table:
+    return Table.concat(table.fact, [table.having(rank=np.full(len(table), rank)) for rank in (0, 1)])
 
 
 def links(fact: type, columns: tuple[str, str], pairs: list[tuple[int, int]]) -> Table:
@@ -336,3 +340,26 @@ def test_a_module_of_which_too_many_operations_are_unknown_has_no_share() -> Non
 def test_a_table_written_by_hand_has_every_column() -> None:
     table = read_table(ModuleShare, "module name depth total_us step_share child_share\nNet Net 0 5 0.5 0")
     assert table.rows()[0]["step_share"] == 0.5
+
+
+def test_work_of_a_rank_without_marks_counts_for_none_that_has_some() -> None:
+    tables = small().tables
+    ranges = tables["ranges"]
+    assert isinstance(ranges, Table)
+    others = {name: of_two_ranks(table) if isinstance(table, Table) else table for name, table in tables.items()}
+    others["ranges"] = ranges
+    alone, beside = derive(module_marks, **tables), derive(module_marks, **others)
+    assert beside.rows() == alone.rows()
+    marked = ranges.having(rank=np.full(len(ranges), 1))
+    (row,) = derive(module_marks, **{**others, "ranges": marked}).rows()
+    assert row == {**alone.rows()[0], "rank": 1}
+
+
+def test_collectives_of_steps_that_lack_kernels_count_in_no_other_step() -> None:
+    kernels = read_table(Kernel, "step start_ns duration_us op_type\n1 0 10 MatMul\n2 100000 1 MatMul")
+    collectives = read_table(Collective, "step start_ns elapse_us op\n1 20000 5 allReduce\n2 120000 7 allReduce")
+    split = read_table(Overlap, "step span_us source listed_us\n1 25 intervals 10\n2 90 recorded 1")
+    ranges = Table.build(ModuleRange, rank=0, thread=1, source="mark", name=["Net"], start_ns=[0], end_ns=[10])
+    calls = read_table(HostCall, "thread kind name start_ns end_ns\n1 operator mm 1 2")
+    found = derive(modules, ranges=ranges, kernels=kernels, collectives=collectives, calls=calls, split=split)
+    assert [row["comm_us"] for row in found.rows()] == [5]

@@ -49,3 +49,14 @@ def test_inputs_are_told_apart_as_far_as_they_take_longest() -> None:
         "0,8;8,8": count + 1,
         None: sum(range(1, 6)),
     }
+
+
+def test_of_operators_that_begin_together_the_inner_one_led_to_the_kernel_wherever_it_stands_in_the_file() -> None:
+    kernels = Table.build(Kernel, rank=0, step=1, stream=1, start_ns=[100], duration_us=[4.0], op_type="MatMul")
+    links = Table.build(OperatorLink, rank=0, operator_start_ns=[1], device_start_ns=[100])
+    for ends in ({"aten::linear": 9, "aten::addmm": 5}, {"aten::addmm": 5, "aten::linear": 9}):
+        calls = Table.build(
+            HostCall, rank=0, thread=1, kind="operator", name=[*ends], start_ns=[1, 1], end_ns=[*ends.values()]
+        )
+        (row,) = derive(type_operators, kernels=kernels, calls=calls, links=links).rows()
+        assert row["operator"] == "aten::addmm"

@@ -279,6 +279,38 @@ def test_tasks_of_one_launch_in_two_steps_or_with_others_between_them_are_no_gra
     assert split(kernels=kernels, tasks=tasks)["graph_idle_us"].tolist() == [0, 0]
 
 
+def test_tasks_that_one_call_launched_behind_the_last_work_of_a_rank_leave_other_ranks_as_they_are() -> None:
+    begun = np.array([0, 5_000, 200_000])
+    kernels = Table.build(Kernel, rank=np.repeat([0, 1], 3), step=1, start_ns=np.tile(begun, 2), duration_us=3.0)
+    behind = np.array([204_000, 300_000])
+    tasks = Table.build(
+        DeviceTask,
+        rank=np.repeat([0, 1], [5, 3]),
+        kind="kernel",
+        start_ns=np.concatenate([begun, behind, begun]),
+        end_ns=np.concatenate([begun, behind, begun]) + 3_000,
+        connection=[1, 1, 2, 3, 3, 1, 1, 2],
+    )
+    assert split(kernels=kernels, tasks=tasks)["graph_idle_us"].tolist() == [2, 2]
+
+
+def test_tasks_that_one_call_launched_outside_of_steps_leave_the_next_step_as_it_is() -> None:
+    begun = np.array([0, 5_000, 400_000, 405_000])
+    kernels = Table.build(Kernel, rank=0, step=[1, 1, 2, 2], start_ns=begun, duration_us=3.0)
+    windows = Table.build(StepWindow, rank=0, step=[1, 2], start_ns=[0, 395_000], end_ns=[9_000, 420_000])
+    between = np.array([8_000, 300_000])
+    tasks = Table.build(
+        DeviceTask,
+        rank=0,
+        kind="kernel",
+        start_ns=np.concatenate([begun, between]),
+        end_ns=np.concatenate([begun, between]) + 3_000,
+        connection=[1, 2, 4, 5, 3, 3],
+    )
+    found = split(kernels=kernels, tasks=tasks, windows=windows)
+    assert (found["free_us"].tolist(), found["graph_idle_us"].tolist()) == ([2, 2], [0, 0])
+
+
 @pytest.mark.parametrize(
     ("framework", "until_ns", "source"),
     [("MindSpore", 20_000, "intervals"), ("MindSpore", 400_000, "recorded"), ("PyTorch", 20_000, "recorded")],

@@ -414,6 +414,12 @@ NOTES: Mapping[str, Text] = {
         "no file names a rank: captures are numbered by the order of their names; give `profiler_info_*.json` too",
         "文件未写明 rank，各份采集按名称顺序编号；请一并提供 `profiler_info_*.json`",
     ),
+    "traces_by_order": _t(
+        "no trace names its rank: processes are numbered by the order of their names; call `init_process_group` before "
+        "the profiler starts, or write `rank_N` into the names",
+        "trace 未写明 rank，各进程按名称顺序编号；请在 profiler 启动前调用 `init_process_group`，"
+        "或在文件名中写明 `rank_N`",
+    ),
     "unparsed_captures": _t(
         "captures not parsed yet, not used: {value}; parse them with `analyse` of the profiler that recorded them",
         "{value} 份采集尚未解析，未使用；可用采集所用 profiler 的 `analyse` 解析",

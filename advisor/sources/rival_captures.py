@@ -23,10 +23,10 @@ class ProcessRecording(NamedTuple):
 
 def are_at_once(one: ProcessRecording, other: ProcessRecording) -> bool:
     """Whether two processes recorded at one time: where they share more than half of the shorter recording. What began
-    and ended in the same ns is one recording, copied or written again under another name."""
+    in the same ns is one recording, copied or written again under another name, or cut short by that."""
     if not all((one.began_ns, one.ended_ns, other.began_ns, other.ended_ns)):
         return False
-    if (one.began_ns, one.ended_ns) == (other.began_ns, other.ended_ns):
+    if one.began_ns == other.began_ns:
         return False
     shared = min(one.ended_ns, other.ended_ns) - max(one.began_ns, other.began_ns)
     return shared > min(one._length_ns, other._length_ns) / 2

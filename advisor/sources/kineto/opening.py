@@ -220,10 +220,20 @@ def _flat(by_rank: Iterable[tuple[int, Sequence[_Seen]]]) -> Iterator[tuple[int,
 
 
 def _newest_first(rivals: Sequence[_Seen]) -> list[_Seen]:
-    """Traces of one rank, those of several processes by when they were recorded."""
+    """Traces of one rank, those of several processes by when they were recorded; before a newest one that is cut short
+    a whole one of the same time."""
     if len({one.process for one in rivals}) > 1:
         rivals = [_with_span(one) for one in rivals]
-    return sorted(rivals, key=lambda one: one.age_key, reverse=True)
+    newest, *others = sorted(rivals, key=lambda one: one.age_key, reverse=True)
+    whole = [one for one in others if newest.notes.all() and not one.notes.all() and _overlap(newest, one)]
+    return [*whole[:1], newest, *(one for one in others if one not in whole[:1])]
+
+
+def _overlap(one: _Seen, other: _Seen) -> bool:
+    """Whether two traces hold a moment in common, as far as that was asked."""
+    if one.span is None or other.span is None:
+        return False
+    return max(one.span.began_ns, other.span.began_ns) < min(one.span.ended_ns, other.span.ended_ns)
 
 
 def _by_process(unnamed: Sequence[_Seen]) -> list[list[_Seen]]:
@@ -263,11 +273,12 @@ def _of_newest_moment(by_rank: dict[int, list[_Seen]]) -> dict[int, list[_Seen]]
 
 
 def _count_at_once(rivals: Sequence[_Seen]) -> int:
-    """How many other processes recorded at the same time as the first of these traces."""
+    """How many other processes recorded at the same time as the first of these traces; what is cut short may be a copy
+    of it."""
     if len({one.process for one in rivals}) == 1:
         return 0
-    span, *others = map(_recorded_span, rivals)
-    return count_at_once(span, others)
+    chosen, *others = rivals
+    return count_at_once(_recorded_span(chosen), [_recorded_span(one) for one in others if not one.notes.all()])
 
 
 def _with_span(one: _Seen) -> _Seen:

@@ -465,6 +465,15 @@ def test_the_newest_trace_of_a_rank_is_the_one_that_began_last_whatever_its_name
     assert isinstance(source, Trace) and source.path.name == "a.json"
 
 
+def test_a_copy_that_was_cut_short_stands_behind_the_whole_trace_and_is_no_process_of_its_own(tmp_path: Path) -> None:
+    events = training(start_us=5000)
+    whole = write(tmp_path / "a.json.gz", trace([*events[5:], *events[:5]], 1, 2)).read_bytes()
+    (tmp_path / "b.json.gz").write_bytes(whole[: len(whole) * 2 // 3])
+    run, (source,) = open_input(tmp_path)
+    assert isinstance(source, Trace) and source.path.name == "a.json.gz"
+    assert "other_captures=1" in run.notes and not any("at_once" in note for note in run.notes)
+
+
 def test_ranks_that_are_told_by_no_trace_are_those_of_the_newest_recording(tmp_path: Path) -> None:
     for start_us, of in ((5000, "old"), (900_000, "new")):
         for number in range(3 if of == "old" else 2):

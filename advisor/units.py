@@ -71,10 +71,17 @@ _TIME = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"), (1e-3, "ns"))
 _BYTES = ((1024.0**4, "TiB"), (1024.0**3, "GiB"), (1024.0**2, "MiB"), (1024.0, "KiB"), (1.0, "B"))
 
 
+_AS_GOOD_AS_WHOLE = 1e-6
+"""What sums of floats leave out of a whole."""
+
+
 def _write_share(value: float) -> str:
+    """Whole per cent from ten on, and nothing is said to be all that is not."""
     percent = value * 100
     if percent == 0:
         return "0 %"
+    if 99.5 <= percent < 100 * (1 - _AS_GOOD_AS_WHOLE):
+        return f"{percent:.1f} %" if percent < 99.95 else "> 99.9 %"
     return f"{percent:.0f} %" if abs(percent) >= 9.95 else f"{percent:.1f} %" if abs(percent) >= 0.05 else "< 0.1 %"
 
 

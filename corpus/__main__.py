@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -35,6 +36,17 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{options.folder} cannot be written: {error.strerror}", file=sys.stderr)
         return 2
     return 0
+
+
+def run() -> int:
+    """The command of this process; whoever reads its output and stops has read enough."""
+    try:
+        code = main()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes once more
+        return 0
+    return code
 
 
 def _listing() -> str:
@@ -73,4 +85,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run())

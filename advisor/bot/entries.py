@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from advisor.bot.words import say
 from advisor.messages.text import Language
 from advisor.model.comparison import Change, Comparison
-from advisor.model.findings import Diagnosis, Finding
+from advisor.model.findings import Diagnosis, Finding, wins_at_most
 from advisor.report.blocks import followed_by, led_by, with_prose
 from advisor.report.comparison.items import saving_time
 from advisor.report.comparison.words import STATUSES
@@ -68,6 +68,12 @@ def safe_sentence(text: str) -> str:
     return safe_markdown(parse_long_prose(text, _LONGEST))
 
 
+def _bounded_findings(of: Diagnosis) -> Iterator[str]:
+    """The findings whose savings are upper bounds."""
+    rules = {info.id: info for info in of.rules}
+    return (one.fingerprint for one in of.findings if wins_at_most(one, rules.get(one.rule)))
+
+
 class Entries:
     """Makes the entries of one comment."""
 
@@ -76,6 +82,8 @@ class Entries:
         self._times_of = diagnosis.run.times_of
         self._findings = diagnosis.by_fingerprint
         self._cards = {card.fingerprint: card for card in make_cards(diagnosis, language)}
+        sides = (diagnosis, comparison.before) if comparison else (diagnosis,)
+        self._bounded = {name for side in sides for name in _bounded_findings(side)}
         earlier = make_cards(comparison.before, language) if comparison else ()
         self._earlier = {card.fingerprint: card for card in earlier}
 
@@ -129,13 +137,15 @@ class Entries:
             return known
         before, after = saving_time(change.saving_before), saving_time(change.saving_after)
         if change.status in ("worse", "better") and before and after:
-            return [safe_sentence(self._up_to(f"{before} → {after}"))]
+            return [safe_sentence(self._wins(f"{before} → {after}", change))]
         if change.status == "gone":
-            return [safe_sentence(say("before", self.language, saving=self._up_to(before)))] if before else []
+            return [safe_sentence(say("before", self.language, saving=self._wins(before, change)))] if before else []
         return known or ([] if card else self._metric_facts(change))
 
-    def _up_to(self, time: str) -> str:
-        return report_word("saves" if self._times_of == "step" else "saves_in_all", self.language, time=time)
+    def _wins(self, time: str, change: Change) -> str:
+        """What can be won: at most that much, where it is a bound."""
+        word = "saves_at_most" if change.fingerprint in self._bounded else "saves"
+        return report_word(word if self._times_of == "step" else f"{word}_in_all", self.language, time=time)
 
     def _metric_facts(self, change: Change) -> list[str]:
         """The value that is held against a threshold, where no saving is known."""

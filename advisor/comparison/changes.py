@@ -28,6 +28,13 @@ CROSSED = Text(
     zh="虽跨过阈值，但变化幅度在同一程序两次采集的正常波动之内",
 )
 """Why a finding that came or went counts as the same."""
+SAVES_AS_MUCH = Text(
+    en="what fixing it could win is what it was; only another value that the rule asks for crossed its threshold",
+    zh="修复它的收益与之前相当，跨过阈值的只是规则的其他判据",
+)
+"""Why a finding that came or went counts as the same though its threshold was crossed by far."""
+_OF_THE_SETTING = ("capture", "env")
+"""Categories of what was recorded how and set how, which is the same whatever the times are."""
 NOT_CAPTURED = Text(
     en="none of the ranks on which it was seen was captured the other time",
     zh="出现该问题的卡在另一次均未采集",
@@ -97,13 +104,22 @@ def _status_and_reason(
     status, reason = _raw_status(finding, sides, metrics, noise)
     savings = _paired_savings(finding, sides)
     costs_time = any(one is not None and one.us > 0 for one in savings)
-    if found.unrelated is not None and status != "not comparable" and (status != "same" or costs_time):
+    told_by_both = status == "same" and not costs_time and finding.rule.split("/", 1)[0] in _OF_THE_SETTING
+    if found.unrelated is not None and status != "not comparable" and not told_by_both:
         return "not comparable", found.unrelated
     if found.unrelated is None and only_step_moved(status, finding.rule, savings, metrics, noise):
         return "same", AROUND
+    if status in ("new", "gone") and costs_time and _save_alike(savings, noise):
+        return "same", SAVES_AS_MUCH
     if finding.rule.split("/", 1)[0] in HOST_SIDE and found.forbid(status):
         return "not comparable", PROFILER
     return status, reason
+
+
+def _save_alike(savings: Iterable[Saving | None], noise: Noise) -> bool:
+    """Whether both savings are known, and differ by no more than values do."""
+    before, after = (0.0 if one is None else one.us for one in savings)
+    return before > 0 and after > 0 and noise.alike(before, after)
 
 
 def _paired_savings(finding: Finding, sides: tuple[_Side, _Side]) -> tuple[Saving | None, Saving | None]:

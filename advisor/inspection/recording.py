@@ -10,7 +10,7 @@ from advisor.engine import gpu_hints, mindspore_hints, msprof_hints
 from advisor.engine.hit import RuleResult
 from advisor.engine.vocabulary import PIPES_ON, STEPS_ON
 from advisor.facts.base import Fact
-from advisor.facts.observed import BatchQueue, DatasetOperation, L2Cache, OperatorCall, StepWindow
+from advisor.facts.observed import BatchQueue, DatasetOperation, L2Cache, ModuleRange, OperatorCall, StepWindow
 from advisor.facts.observed.recording import BOTH, DATA, LEVEL1, MEMORY, NPU
 from advisor.inspection.recorders import CARE, IN_SHELL, OPTIONS, RECORDS, Switch, write_code
 from advisor.messages.text import Text
@@ -27,6 +27,7 @@ _SHARED: Mapping[Text, tuple[Switch, ...]] = {
     LEVEL1: ("level1",),
     MEMORY: ("memory",),
     gpu_hints.SHAPES: ("shapes",),
+    gpu_hints.OF_SWITCH[ModuleRange.record_with]: ("stack",),
     PIPES_ON: ("level1", "pipes"),
     STEPS_ON: ("steps",),
     DATA: ("data",),

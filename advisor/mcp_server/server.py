@@ -28,7 +28,7 @@ from advisor.report.diagnosis.document import diagnosis_document
 from advisor.report.renderers.markdown import document_text
 
 INSTRUCTIONS = """\
-Reads profiles of Ascend NPUs. `diagnose` says what to fix first; `inspect` says what \
+Reads profiles of Ascend NPUs and of GPUs. `diagnose` says what to fix first; `inspect` says what \
 was recorded and what to record; `explain` shows the grounds of a finding by its \
 fingerprint; `query` asks a table, whose columns `show_table` lists, in the expressions of rules \
 (`duration_us > 100 and op_type in ["Cast"]`, `sum(duration_us, where=step == 3)`). Savings are upper estimates and \

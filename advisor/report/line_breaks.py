@@ -22,7 +22,7 @@ _CLOSE = "，。；：！？、）”’》」】…"
 _HAN = "\u2e80-\u2fff\u3040-\u9fff\uf900-\ufaff"
 _UNIT = r"(?:%|[µmn]?s\b|min\b|h\b|B\b|[KMGT]iB\b|GB/s|MHz|倍)"
 _PIECE = re.compile(
-    rf"[{_OPEN}]*(?:[+−-]?\d[\d.,]* {_UNIT}|[{_HAN}]|[^\s{_HAN}{_OPEN}{_CLOSE}]+)?(?:——|[{_CLOSE}])*\s*"
+    rf"[{_OPEN}]*(?:[+−-]?\d[\d.,]* {_UNIT}[.,;:!?)]*|[{_HAN}]|[^\s{_HAN}{_OPEN}{_CLOSE}]+)?(?:——|[{_CLOSE}])*\s*"
 )
 
 

@@ -76,8 +76,8 @@ def run_list(run: Run, language: Language) -> Blocks:
 
 
 def captures_chosen(notes: Sequence[str], language: Language) -> Prose:
-    """Which captures this is about, how many others there are, and how many nobody parsed and which those are; empty
-    where it was all."""
+    """Which captures this is about, how many others there are, and how many nobody parsed and which those are, and
+    which lie inside of another one; empty where it was all."""
     told = dict(note.partition("=")[::2] for note in notes[:_MOST_NOTES])
     several = "one_of_processes" if "at_once_captures" in told else "one_of_several"
     said = (
@@ -85,6 +85,7 @@ def captures_chosen(notes: Sequence[str], language: Language) -> Prose:
         parse_prose(_sentence_of_count("not_read", told.get("other_captures", ""), language)),
         parse_prose(_sentence_of_count("not_parsed", told.get("unparsed_captures", ""), language)),
         _sentence_of_names("not_parsed_names", "unparsed_names", told, language),
+        _sentence_of_names("inner_not_read", "inner_captures", told, language),
     )
     return join_prose(BETWEEN_SENTENCES[language], filter(None, said))
 

@@ -68,6 +68,10 @@ WORDS: Mapping[str, Text] = {
         "另有 {count} 份采集尚未解析，未读取：请用采集所用 profiler 的 `analyse` 解析，"
         "msprof 的采集用 `msprof --export=on` 导出。",
     ),
+    "inner_not_read": _t(
+        "Not read because {count|it lies|they lie} inside the output of another capture: {inner_captures}.",
+        "位于另一份采集的输出目录之内，未读取：{inner_captures}。",
+    ),
     "not_parsed_names": _t("{count|It is|They are} {unparsed_names}.", "即 {unparsed_names}。"),
     "unexplained": _t(
         "The findings leave {share} of {the_step} unexplained, which shows up as: ",
@@ -414,11 +418,21 @@ NOTES: Mapping[str, Text] = {
         "no file names a rank: captures are numbered by the order of their names; give `profiler_info_*.json` too",
         "文件未写明 rank，各份采集按名称顺序编号；请一并提供 `profiler_info_*.json`",
     ),
+    "traces_by_order": _t(
+        "no trace names its rank: processes are numbered by the order of their names; call `init_process_group` before "
+        "the profiler starts, or write `rank_N` into the names",
+        "trace 未写明 rank，各进程按名称顺序编号；请在 profiler 启动前调用 `init_process_group`，"
+        "或在文件名中写明 `rank_N`",
+    ),
     "unparsed_captures": _t(
         "captures not parsed yet, not used: {value}; parse them with `analyse` of the profiler that recorded them",
         "{value} 份采集尚未解析，未使用；可用采集所用 profiler 的 `analyse` 解析",
     ),
     "unparsed_names": _t("these are {value}", "即 {value}"),
+    "inner_captures": _t(
+        "not read because they lie inside the output of another capture: {value}; to have them read, give them alone",
+        "位于另一份采集的输出目录之内，未读取：{value}；如需读取，请单独给出",
+    ),
     "unreadable_folders": _t("folders that could not be opened: {value}", "{value} 个目录无法打开"),
     "cluster_summary": _t(
         "there is a `cluster_analysis_output` beside the captures", "采集数据旁有 `cluster_analysis_output`"

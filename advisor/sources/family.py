@@ -24,9 +24,10 @@ from advisor.model.run import Run
 from advisor.progress import Progress, silent
 from advisor.sources.listing import Listing
 
-FolderKind = Literal["capture", "summary", "unparsed", "foreign", "hollow"]
+FolderKind = Literal["capture", "summary", "unparsed", "foreign", "hollow", "inner"]
 """What was recognised: a capture of one rank or more; a summary of a whole job, which is opened where there is no
-capture; recorded data that nobody parsed; output of a tool that is not read; output without a single file."""
+capture; recorded data that nobody parsed; output of a tool that is not read; output without a single file; what lies
+inside of the output of a capture, and is another one."""
 
 
 @runtime_checkable

@@ -101,11 +101,13 @@ def _in_order(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 def _notes_on_rest(path: Path, found: Inventory, told: int, *, with_summary: bool) -> tuple[str, ...]:
     """What else lies there, as `key=value`; so many of the closed folders are told as damage."""
+    inner = ", ".join(show_relative(one.root, path) for one in found.every("inner")[:_MOST_NAMES])
     unparsed, unreadable = found.every("unparsed"), len(found.unreadable) - told
     names = ", ".join(filter(None, (show_relative(one.root, path) for one in unparsed[:_MOST_NAMES])))
     return (
         *([f"unparsed_captures={len(unparsed)}"] if unparsed else []),
         *([f"unparsed_names={names}"] if names else []),
+        *([f"inner_captures={inner}"] if inner else []),
         *([f"unreadable_folders={unreadable}"] if unreadable else []),
         *(["cluster_summary=beside the captures"] if with_summary else []),
     )

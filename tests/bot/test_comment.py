@@ -265,6 +265,16 @@ def test_against_a_baseline_new_and_worse_come_first_then_better_and_gone_then_t
     assert headline(after, comparison, "zh") == "平均单步 98.0 ms → 117 ms（+19 %）：变慢"
 
 
+def test_an_upper_bound_is_no_estimate_where_it_moved_or_is_gone_either() -> None:
+    bounded, launch = (one.model_copy(update={"at_most": True}) for one in (IDLE, LAUNCH))
+    before = bounded.model_copy(update={"saving": Saving(us=3_000, share=3 / 117)})
+    after = with_findings(SLOW, bounded)
+    said = "\n".join(lines(render_comment(after, changed(with_findings(launch, before), after))))
+    assert "worse · at most 3.00 ms → 14.0 ms per step" in said
+    assert "gone · before: at most 21.0 ms per step" in said
+    assert "new · about 57.0 ms" in said
+
+
 def test_a_difference_is_written_as_in_reports() -> None:
     after = with_findings(SLOW)
     shift = Shift(name="step", before_us=4_000, after_us=100_000, noise_us=2_000, status="worse")

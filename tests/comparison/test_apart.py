@@ -214,12 +214,13 @@ def test_nothing_is_subtracted_of_times_that_do_not_compare(unrelated: Barrier) 
 @pytest.mark.parametrize("unrelated", ["times", "device"])
 def test_a_finding_that_costs_time_is_not_the_same_where_times_do_not_compare(unrelated: Barrier) -> None:
     """A time on one is not known from that of the other; a setting that is missing on both is."""
-    setting = finding("env/unset", us=0)
-    one = diagnosis(finding(us=200), setting)
-    other = diagnosis(finding(us=205), setting, stepped=unrelated != "times")
+    setting, leading = finding("env/unset", us=0), finding("compute/top-operators", us=0)
+    one = diagnosis(finding(us=200), setting, leading)
+    other = diagnosis(finding(us=205), setting, leading, stepped=unrelated != "times")
     other = on_gpu(other) if unrelated == "device" else other
     assert {change.rule: change.status for change in compare(one, other).changes} == {
         "host/idle": "not comparable",
+        "compute/top-operators": "not comparable",
         "env/unset": "same",
     }
 

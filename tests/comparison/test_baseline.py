@@ -437,3 +437,12 @@ def test_captures_of_one_program_are_not_worse_than_each_other(shared: SharedCap
         assert not found.having("worse")
         assert "worse" not in {shift.status for shift in found.shifts}
         assert found.confidence is Confidence.low
+
+
+def test_a_finding_that_would_win_as_much_as_before_is_not_gone_when_another_value_crosses_its_threshold() -> None:
+    """Where something else is fixed, a busier device keeps a rule quiet on kernels that nobody touched."""
+    before = diagnosis(finding(us=200, share=0.3))
+    assert status(before, diagnosis(quiet=(measure(us=205, share=0.05),))) == "same"
+    assert status(before, diagnosis(quiet=(measure(us=50, share=0.05),))) == "gone"
+    assert status(before, diagnosis(quiet=(measure(us=0, share=0.05),))) == "gone"
+    assert status(diagnosis(quiet=(measure(us=205, share=0.05),)), before) == "same"

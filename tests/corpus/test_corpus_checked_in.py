@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,14 @@ def test_the_case_of_the_readme_is_regenerated_byte_for_byte(tmp_path: Path) -> 
 
 def test_the_corpus_stays_small() -> None:
     assert sum(path.stat().st_size for path in HERE.rglob("*") if "__pycache__" not in path.parts) < BUDGET_BYTES
+
+
+def test_whoever_stops_reading_the_list_sees_no_traceback() -> None:
+    listing = subprocess.Popen([sys.executable, "-m", "corpus", "list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert listing.stdout and listing.stderr
+    listing.stdout.close()
+    assert (listing.stderr.read(), listing.wait()) == (b"", 0)
+    listing.stderr.close()
 
 
 def test_an_unknown_case_is_wrong_use(tmp_path: Path) -> None:

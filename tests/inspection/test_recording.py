@@ -245,3 +245,7 @@ def test_what_to_record_anew_is_in_the_words_of_the_profiler_that_wrote_what_lie
         made = recording_anew([FoundPart(family=family, kind="capture", path=path)])
         assert made is not None
         assert made.code.startswith(f"from {package} import profiler\n")
+
+
+def test_what_the_profiler_of_gpus_has_a_switch_for_is_no_matter_apart_from_its_switches() -> None:
+    assert [switches_of_hint(hint) for hint in gpu_hints.OF_SWITCH.values() if "with_stack" in hint.en] == [("stack",)]

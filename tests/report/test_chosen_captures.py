@@ -133,3 +133,9 @@ def test_captures_that_nobody_parsed_are_told_with_what_parses_them(
     assert ("It is a_ascend_pt." if count == 1 else "They are a_ascend_pt, b_ascend_pt, ….") in text
     assert "analyse of " in text.replace("`", "")
     assert ("4 others were not read." in text) == bool(others)
+
+
+def test_captures_that_lie_inside_of_another_one_are_named() -> None:
+    run = Run(name="prof", notes=("inner_captures=a/b, a/c",))
+    text = " ".join(_printed(diagnosis_summary(Diagnosis(version="1", run=run), "en")).split())
+    assert "Not read because they lie inside the output of another capture: a/b, a/c." in text

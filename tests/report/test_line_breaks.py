@@ -34,6 +34,13 @@ def test_a_number_stays_with_its_sign_and_its_unit(width: int) -> None:
     assert sum(amount in line for line in lines for amount in ("−43.9 ms", "−16 %", "+1.2 ms")) == 3
 
 
+@pytest.mark.parametrize("width", range(12, 60))
+def test_a_full_stop_stays_with_the_unit_before_it(width: int) -> None:
+    said = "From one step mark to the next it is 13.3 s. Of that 20 %, or 2.7 s, is idle (0.1 s); the rest is 5 ms."
+    lines = break_lines(Text(said), width).plain.split("\n")
+    assert not any(line[0] in ".,;)" for line in lines)
+
+
 @settings(max_examples=60)
 @given(st.text("ab 中文，（）。1%\u0301", max_size=60), st.integers(1, 30))
 def test_breaking_loses_nothing_but_blanks(words: str, width: int) -> None:

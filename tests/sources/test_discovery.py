@@ -325,6 +325,15 @@ def test_an_unparsed_rank_beside_parsed_ones_is_noted(tmp_path: Path) -> None:
     assert "unparsed_names=w_2_20250101000000000_ascend_pt" in notes
 
 
+def test_a_capture_that_was_copied_into_the_output_of_another_is_noted_and_not_read(tmp_path: Path) -> None:
+    one = make(tmp_path / "w_1_20250101000000000_ascend_pt")
+    output = next(path for path in (one, *one.rglob("*")) if path.name == "ASCEND_PROFILER_OUTPUT")
+    shutil.copytree(output, output / "ASCEND_PROFILER_OUTPUT")
+    run, sources = open_input(tmp_path)
+    assert len(sources) == 1
+    assert f"inner_captures={(output / output.name).relative_to(tmp_path)}" in run.notes
+
+
 def test_output_of_msprof_is_recognised(tmp_path: Path) -> None:
     output = tmp_path / "PROF_000001_20250101000000000_ABC" / "mindstudio_profiler_output"
     output.mkdir(parents=True)

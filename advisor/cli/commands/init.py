@@ -56,7 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             write_new_file(path, content.encode())
         except FileExistsError:
-            raise UsageError(Message("exists_already", path=path), Message("edit_or_name_folder")) from None
+            hint = "edit_or_name_folder" if path.name == SETTINGS_FILE else "remove_or_name_folder"
+            raise UsageError(Message("exists_already", path=path), Message(hint)) from None
         print(path)
     return FINE
 

@@ -237,6 +237,9 @@ TEXTS: Mapping[str, Text] = {
     "name_roots": Text("name the folders of captures with --root DIR", "请用 --root DIR 指定存放采集数据的目录"),
     "exists_already": Text("{path} exists already", "{path} 已存在"),
     "edit_or_name_folder": Text("edit that file, or name another folder", "请直接修改该文件，或指定其他目录"),
+    "remove_or_name_folder": Text(
+        "remove that file to have it written anew, or name another folder", "请先删除该文件再重新生成，或指定其他目录"
+    ),
     "choose_id_or_edit": Text("choose another id, or edit that file", "换一个规则 id，或直接修改该文件"),
     "no_comparison_given": Text("{given} is no comparison", "{given} 不是对比结果"),
     "compare_first": Text(

@@ -148,14 +148,17 @@ def _of_renamed(folder: Path, files: Mapping[str, str]) -> CaptureFolders:
     return CaptureFolders(_root_of_output(folder), output=folder, names=names, renamed=files, results=results)
 
 
-def _of_output(listing: Listing) -> Iterator[CaptureFolders]:
-    """The capture whose output lies in a folder; where databases of several ranks do, one each."""
+def _of_output(listing: Listing) -> Iterator[Candidate]:
+    """The capture whose output lies in a folder; where databases of several ranks do, one each; and captures that were
+    copied into that output."""
     folder = listing.folder
     apart = _databases_of_ranks(listing.files)
     rest = tuple(name for name in listing.files if name not in apart)
     if not apart or any(name in TEXT_FILES for name in rest):
         yield CaptureFolders(_root_of_output(folder), output=folder, names=rest)
     yield from (_of_renamed(folder, {"profiler": name}) for name in apart)
+    others = (name for name in listing.folders if name == OUTPUT or name.endswith(_SUFFIXES))
+    yield from (Candidate(folder / name, kind="inner") for name in others)
 
 
 def _databases_of_ranks(files: Iterable[str]) -> tuple[str, ...]:
@@ -207,7 +210,8 @@ def _of_file(listing: Listing) -> Iterator[Candidate]:
     """The capture a single file belongs to; a lone trace or database is a capture of its own."""
     folder, name = listing.folder, listing.asked
     if name in listing.files and is_output([name]):
-        yield from (capture for capture in _of_output(listing) if name in capture.names)
+        found = (one for one in _of_output(listing) if isinstance(one, CaptureFolders))
+        yield from (capture for capture in found if name in capture.names)
     elif msprof.is_result(name):
         rest = tuple(other for other in listing.files if not msprof.are_rivals(name, other))
         yield from _of_msprof(Listing(folder, listing.folders, rest))

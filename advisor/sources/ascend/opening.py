@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,15 +47,13 @@ from advisor.sources.family import Candidate, GroupMembers, Input
 from advisor.sources.files.heads import file_head
 from advisor.sources.listing import show_name, show_relative
 from advisor.sources.rank_names import rank_in_name, rank_of_folders
-from advisor.sources.rival_captures import ProcessRecording, count_at_once, notes_on_choice
+from advisor.sources.rival_captures import ProcessRecording, are_of_newest_moment, count_at_once, notes_on_choice
 
 _STAMP = re.compile(r"_(\d{14,17})_ascend_(?:pt|ms)$|^PROF_\d+_(\d{14,17})_")
 _NUMBER_AT_END = re.compile(r"(?<!\d)(\d+)$")
 """One in brackets counts copies."""
 _LONGEST_NUMBER = 5
 """A longer one is a date or the number of a process."""
-CLOCKS_APART_NS = 60_000_000_000
-"""Hosts that keep their clocks by NTP differ by far less than this; a job is not started again as soon."""
 
 
 def open_captures(candidates: Sequence[Candidate], given: Input) -> tuple[Run, list[Source]]:
@@ -243,13 +242,8 @@ class _Recording(NamedTuple):
 
 def _of_newest_moment(folders: Sequence[Folder]) -> list[Folder]:
     """Those that were recorded with the newest of these; of the others it is known that they had ended before."""
-    spans = [_recorded_span(folder) for folder in folders]
-    newest_ns = max(span.began_ns for span in spans)
-    return [
-        folder
-        for folder, span in zip(folders, spans, strict=True)
-        if not span.ended_ns or not newest_ns or span.ended_ns + CLOCKS_APART_NS >= newest_ns
-    ]
+    kept = are_of_newest_moment([_recorded_span(folder) for folder in folders])
+    return list(compress(folders, kept))
 
 
 def _recorded_span(folder: Folder) -> ProcessRecording:

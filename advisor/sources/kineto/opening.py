@@ -6,10 +6,10 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BufferedReader
-from itertools import pairwise
+from itertools import compress, pairwise
 from pathlib import Path
 
 from msgspec import structs
@@ -29,8 +29,14 @@ from advisor.sources.kineto.header import FOREIGN_DEVICES, TraceHeader, read_hea
 from advisor.sources.kineto.reading import EXPORT, Trace
 from advisor.sources.kineto.readings import READINGS
 from advisor.sources.listing import show_name, show_relative
-from advisor.sources.rank_names import rank_in_name, rank_of_folders
-from advisor.sources.rival_captures import ProcessRecording, count_at_once, notes_on_choice
+from advisor.sources.rank_names import order_by_numbers, rank_in_name, rank_of_folders
+from advisor.sources.rival_captures import (
+    ProcessRecording,
+    are_of_newest_moment,
+    count_at_once,
+    notes_on_choice,
+    processes_at_once,
+)
 
 _GPU = "GPU"
 _EDGE = 4096
@@ -50,11 +56,13 @@ class _Seen:
     """The trace, kept open where nothing else is looked at."""
     device: int | None = None
     """The device that counts, where the trace names no rank and several devices worked for its process."""
+    span: ProcessRecording | None = None
+    """From when to when it was recorded, where that was asked as it was looked at."""
 
     @property
-    def worker(self) -> tuple[str, str, int]:
-        """The process that wrote it, by folder and name without the time; and its device."""
-        return (str(self.file.parent), _worker_name(self.file), self.device or 0)
+    def process(self) -> tuple[str, str]:
+        """The process that wrote it, by folder and name without the time."""
+        return (str(self.file.parent), _worker_name(self.file))
 
     def by_device(self) -> Iterator[_Seen]:
         """The trace once for each device that is a rank of its own."""
@@ -73,10 +81,16 @@ class _Seen:
         return next((rank for rank in asked if rank is not None), None)
 
     @property
-    def age_key(self) -> tuple[str, str]:
-        """What orders traces of one rank: the time in the name, the name."""
+    def age_key(self) -> tuple[int, str, tuple[str | int, ...]]:
+        """What orders traces of one rank: when it began, where that was asked; the time in the name, the name."""
         stamp = _STAMP.search(_ENDING.sub("", self.file.name))
-        return (stamp[1].ljust(19, "0") if stamp else "", str(self.file))
+        began_ns = self.span.began_ns if self.span else 0
+        return (began_ns, stamp[1].ljust(19, "0") if stamp else "", order_by_numbers(str(self.file)))
+
+
+def _base_of(path: Path) -> Path:
+    """What places are told relative to."""
+    return path if path.is_dir() else path.parent
 
 
 def _worker_name(file: Path) -> str:
@@ -91,14 +105,16 @@ def open_traces(candidates: Sequence[Candidate], given: Input) -> tuple[Run, lis
         InputError: None of them holds work of a device, or they are of several jobs.
     """
     files = [candidate.file for candidate in candidates if isinstance(candidate, TracePath)]
-    seen = [_look_at(file, keep=len(files) == 1) for file in files]
+    seen = _look_at_all(files)
     usable = [part for one in seen if _GPU in one.header.activities for part in one.by_device()]
     if not usable:
         raise _no_device_error(given.path, seen)
     _refuse_unnamed_among_ranks(usable, given.path)
-    by_rank = _newest_by_rank(usable)
+    named = _by_rank((one.recorded_rank, one) for one in usable)
+    processes = _by_process([one for one in usable if one.recorded_rank is None])
+    _refuse_several_jobs([rivals[0] for rivals in (*named.values(), *processes)], given.path)
+    by_rank = _of_newest_moment(_by_rank([*_flat(named.items()), *_flat(enumerate(_ranks_of_processes(processes)))]))
     chosen = {rank: rivals[0] for rank, rivals in by_rank.items()}
-    _refuse_several_jobs([*chosen.values()], given.path)
     given = structs.replace(given, aside=(*given.aside, *_lost_traces(seen, chosen, given.path)))
     groups = next((found for one in chosen.values() if (found := one.header.groups())), {})
     sources = [
@@ -107,11 +123,26 @@ def open_traces(candidates: Sequence[Candidate], given: Input) -> tuple[Run, lis
     ]
     if len(sources) == 1:
         sources = [sources[0].alone(given.jobs or os.cpu_count() or 1, given.progress, usable[0].opened)]
-    return _describe_run(given.path, sources), list[Source](sources)
+    run = _describe_run(given.path, sources)
+    notes = notes_on_choice(
+        [show_relative(trace.path, _base_of(given.path)) for trace in sources if trace.other_captures],
+        len(usable) - len(by_rank),
+        sum(trace.at_once_captures for trace in sources),
+    )
+    numbered = {one.process for one in chosen.values() if one.recorded_rank is None}
+    by_order = ("traces_by_order=",) if len(numbered) > 1 else ()
+    return run.model_copy(update={"notes": (*notes, *by_order)}), list[Source](sources)
 
 
-def _look_at(file: Path, *, keep: bool) -> _Seen:
-    """What a trace says of itself; with `keep` it stays open if it can be read, so that it is unpacked once."""
+def _look_at_all(files: Sequence[Path]) -> list[_Seen]:
+    """What traces say of themselves; the only one stays open."""
+    first: dict[int | None, tuple[str, str]] = {}
+    return [_look_at(file, first, keep=len(files) == 1) for file in files]
+
+
+def _look_at(file: Path, first: dict[int | None, tuple[str, str]], *, keep: bool) -> _Seen:
+    """What a trace says of itself; when it was recorded as well, where it is not the first process of its rank, so that
+    it is unpacked once. With `keep` it stays open if it can be read."""
     notes = Notes()
     try:
         trace = open_trace(file, notes)
@@ -125,10 +156,13 @@ def _look_at(file: Path, *, keep: bool) -> _Seen:
         with opened:
             header = read_header(opened)
             wrong_text = None if _GPU in header.activities else _find_wrong_text(opened)
+            one = _Seen(file, header, notes)
+            if _GPU in header.activities and first.setdefault(one.recorded_rank, one.process) != one.process:
+                one = replace(one, span=ProcessRecording(*span_of_events(opened, header.base_ns)))
         if wrong_text is not None and not notes.all():
             notes.add(file.name, "", wrong_text, kind="unreadable")
         kept = keep and _GPU in header.activities
-        return _Seen(file, header, notes, trace if kept else None)
+        return replace(one, opened=trace) if kept else one
     finally:
         if not kept:
             trace.close()
@@ -158,7 +192,7 @@ def _is_cut_off(file: BufferedReader) -> bool:
 
 def _lost_traces(seen: Sequence[_Seen], chosen: Mapping[int, _Seen], path: Path) -> Iterator[LeftAside]:
     """The traces that are damaged, or hold nothing, and those of a rank that hold no work of its device."""
-    base = path if path.is_dir() else path.parent
+    base = _base_of(path)
     for one in seen:
         if _GPU in one.header.activities:
             continue
@@ -171,28 +205,89 @@ def _lost_traces(seen: Sequence[_Seen], chosen: Mapping[int, _Seen], path: Path)
             yield LeftAside(show_relative(one.file, base), Message("holds_no_device_work"))
 
 
-def _newest_by_rank(seen: Sequence[_Seen]) -> dict[int, list[_Seen]]:
-    """The traces of each rank, in order of rank; of each the newest first.
-
-    Traces that tell no rank are numbered in the order of the processes that wrote them, and of their devices.
-    """
-    workers = sorted({one.worker for one in seen if one.recorded_rank is None})
+def _by_rank(ranked: Iterable[tuple[int | None, _Seen]]) -> dict[int, list[_Seen]]:
+    """The traces of each rank, in order of rank; of each the newest first."""
     by_rank: dict[int, list[_Seen]] = defaultdict(list)
-    for one in seen:
-        told = one.recorded_rank
-        by_rank[workers.index(one.worker) if told is None else told].append(one)
-    return {rank: sorted(rivals, key=lambda one: one.age_key, reverse=True) for rank, rivals in sorted(by_rank.items())}
+    for rank, one in ranked:
+        if rank is not None:
+            by_rank[rank].append(one)
+    return {rank: _newest_first(rivals) for rank, rivals in sorted(by_rank.items())}
+
+
+def _flat(by_rank: Iterable[tuple[int, Sequence[_Seen]]]) -> Iterator[tuple[int, _Seen]]:
+    """Each trace with its rank."""
+    return ((rank, one) for rank, rivals in by_rank for one in rivals)
+
+
+def _newest_first(rivals: Sequence[_Seen]) -> list[_Seen]:
+    """Traces of one rank, those of several processes by when they were recorded; before a newest one that is cut short
+    a whole one of the same time."""
+    if len({one.process for one in rivals}) > 1:
+        rivals = [_with_span(one) for one in rivals]
+    newest, *others = sorted(rivals, key=lambda one: one.age_key, reverse=True)
+    whole = [one for one in others if newest.notes.all() and not one.notes.all() and _overlap(newest, one)]
+    return [*whole[:1], newest, *(one for one in others if one not in whole[:1])]
+
+
+def _overlap(one: _Seen, other: _Seen) -> bool:
+    """Whether two traces hold a moment in common, as far as that was asked."""
+    if one.span is None or other.span is None:
+        return False
+    return max(one.span.began_ns, other.span.began_ns) < min(one.span.ended_ns, other.span.ended_ns)
+
+
+def _by_process(unnamed: Sequence[_Seen]) -> list[list[_Seen]]:
+    """Traces that tell no rank, by the processes that wrote them, in order of their names."""
+    found: dict[tuple[str, str], list[_Seen]] = defaultdict(list)
+    for one in unnamed:
+        found[one.process].append(one)
+    return [found[process] for process in sorted(found, key=lambda told: [*map(order_by_numbers, told)])]
+
+
+def _ranks_of_processes(processes: Sequence[Sequence[_Seen]]) -> list[list[_Seen]]:
+    """The traces of each rank, where none tells it: processes that record at once are of one job, and its ranks are
+    they in order, and their devices. What was recorded before is another capture of the first."""
+    if len(processes) < 2:  # noqa: PLR2004
+        return [rivals for traces in processes for rivals in _by_device(traces)]
+    newest = [max(traces, key=lambda one: one.age_key) for traces in processes]
+    together, *before = processes_at_once([_recorded_span(one) for one in newest])
+    ranks = [rivals for place in together for rivals in _by_device(processes[place])]
+    ranks[0] += [one for group in before for place in group for one in processes[place]]
+    return ranks
+
+
+def _by_device(traces: Sequence[_Seen]) -> list[list[_Seen]]:
+    """The traces of one process, by the device that counts."""
+    found: dict[int, list[_Seen]] = defaultdict(list)
+    for one in traces:
+        found[one.device or 0].append(one)
+    return [found[device] for device in sorted(found)]
+
+
+def _of_newest_moment(by_rank: dict[int, list[_Seen]]) -> dict[int, list[_Seen]]:
+    """Without the ranks whose newest trace had ended before those of the others began, where any rank has several."""
+    if len(by_rank) == 1 or not any(len(rivals) > 1 for rivals in by_rank.values()):
+        return by_rank
+    kept = are_of_newest_moment([_recorded_span(rivals[0]) for rivals in by_rank.values()])
+    return dict(compress(by_rank.items(), kept))
 
 
 def _count_at_once(rivals: Sequence[_Seen]) -> int:
-    """How many other processes recorded at the same time as the first of these traces."""
-    if len({one.worker for one in rivals}) == 1:
+    """How many other processes recorded at the same time as the first of these traces; what is cut short may be a copy
+    of it."""
+    if len({one.process for one in rivals}) == 1:
         return 0
-    span, *others = map(_recorded_span, rivals)
-    return count_at_once(span, others)
+    chosen, *others = rivals
+    return count_at_once(_recorded_span(chosen), [_recorded_span(one) for one in others if not one.notes.all()])
+
+
+def _with_span(one: _Seen) -> _Seen:
+    return replace(one, span=_recorded_span(one))
 
 
 def _recorded_span(one: _Seen) -> ProcessRecording:
+    if one.span is not None:
+        return one.span
     trace = open_trace(one.file, Notes())  # what is damaged was noted as it was looked at
     try:
         with trace.open() as opened:
@@ -227,10 +322,10 @@ def _refuse_several_jobs(chosen: Sequence[_Seen], path: Path) -> None:
         other = next((one for one in told if tells(one) != tells(told[0])), None)
         if other is not None:
             raise _several_jobs_error(path, told[0], other)
-    by_process: dict[tuple[str, int], _Seen] = {}
+    by_process: dict[str, _Seen] = {}
     for one in chosen:
-        _, process, device = one.worker
-        if one.recorded_rank is None and (like := by_process.setdefault((process, device), one)) is not one:
+        _, process = one.process
+        if one.recorded_rank is None and (like := by_process.setdefault(process, one)) is not one:
             raise _several_jobs_error(path, like, one)
 
 
@@ -244,7 +339,7 @@ def _chip(one: _Seen) -> str:
 
 
 def _several_jobs_error(path: Path, one: _Seen, other: _Seen) -> InputError:
-    base = path if path.is_dir() else path.parent
+    base = _base_of(path)
     first, second = (show_relative(each.file, base) for each in (one, other))
     what = Message("traces_of_several_jobs", path=show_name(path), first=first, second=second)
     return InputError(what, Message("give_one_job"))
@@ -254,7 +349,7 @@ def _open_trace_of_rank(
     rank: int, rivals: Sequence[_Seen], given: Input, groups: dict[str, GroupMembers], *, first: bool
 ) -> Trace:
     one = rivals[0]
-    base = given.path if given.path.is_dir() else given.path.parent
+    base = _base_of(given.path)
     return Trace(
         rank=rank,
         path=one.file,
@@ -273,7 +368,6 @@ def _open_trace_of_rank(
 
 
 def _describe_run(path: Path, traces: Sequence[Trace]) -> Run:
-    base = path if path.is_dir() else path.parent
     world = max(trace.header.world_size for trace in traces)
     chips = {trace.chip for trace in traces if trace.chip}
     return Run(
@@ -286,11 +380,6 @@ def _describe_run(path: Path, traces: Sequence[Trace]) -> Run:
         steps=tuple(sorted({step for trace in traces for step in trace.header.steps})),
         parallel=Parallel(),
         captures=tuple(_describe_capture(trace) for trace in traces),
-        notes=notes_on_choice(
-            [show_relative(trace.path, base) for trace in traces if trace.other_captures],
-            sum(trace.other_captures for trace in traces),
-            sum(trace.at_once_captures for trace in traces),
-        ),
     )
 
 

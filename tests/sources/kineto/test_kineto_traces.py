@@ -426,13 +426,83 @@ def test_a_folder_may_name_the_rank(tmp_path: Path) -> None:
 
 
 def test_traces_that_tell_no_rank_are_numbered_by_the_processes_that_wrote_them(tmp_path: Path) -> None:
-    for name in ("b_2.1700000000001", "a_1.1700000000000", "a_1.1700000000009"):
-        write(tmp_path / f"{name}.pt.trace.json", trace(training(), rank=None))
+    for place, name in enumerate(("b_2.1700000000001", "a_1.1700000000000", "a_1.1700000000009")):
+        write(tmp_path / f"{name}.pt.trace.json", trace(training(start_us=5000 + place), rank=None))
     run, sources = open_input(tmp_path)
     assert run.ranks == (0, 1)
     assert "other_captures=1" in run.notes
     assert [source.path.name[:3] for source in sources if isinstance(source, Trace)] == ["a_1", "b_2"]
     assert "1700000000009" in run.notes[1]
+    assert "traces_by_order=" in run.notes
+
+
+def test_processes_are_numbered_as_people_count_them(tmp_path: Path) -> None:
+    for number in range(12):
+        write(tmp_path / f"worker{number}.pt.trace.json", trace(training(start_us=5000 + number), rank=None))
+    run, sources = open_input(tmp_path)
+    assert run.ranks == tuple(range(12))
+    names = [source.path.name for source in sources if isinstance(source, Trace)]
+    assert names == [f"worker{number}.pt.trace.json" for number in range(12)]
+
+
+@pytest.mark.parametrize("rank", [None, 0])
+@pytest.mark.parametrize("name", ["step_{}/rank0.pt.trace.json", "trace_step_{}.json.gz", "host_7.17000000000{}.json"])
+def test_files_that_one_process_wrote_one_after_another_are_captures_of_one_rank(
+    name: str, rank: int | None, tmp_path: Path
+) -> None:
+    for step in (9, 10, 11):
+        write(tmp_path / name.format(f"{step:02}" if "17" in name else step), trace(training(1, step * 1000), rank))
+    run, (source,) = open_input(tmp_path)
+    assert isinstance(source, Trace)
+    assert "11" in str(source.path.relative_to(tmp_path))
+    assert run.notes[0] == "other_captures=2" and not any("at_once" in note for note in run.notes)
+
+
+def test_the_newest_trace_of_a_rank_is_the_one_that_began_last_whatever_its_name(tmp_path: Path) -> None:
+    for name, start_us in (("z.json", 5000), ("a.json", 90_000), ("k.json", 40_000)):
+        write(tmp_path / name, trace(training(start_us=start_us)))
+    (source,) = open_input(tmp_path)[1]
+    assert isinstance(source, Trace) and source.path.name == "a.json"
+
+
+def test_a_copy_that_was_cut_short_stands_behind_the_whole_trace_and_is_no_process_of_its_own(tmp_path: Path) -> None:
+    events = training(start_us=5000)
+    whole = write(tmp_path / "a.json.gz", trace([*events[5:], *events[:5]], 1, 2)).read_bytes()
+    (tmp_path / "b.json.gz").write_bytes(whole[: len(whole) * 2 // 3])
+    run, (source,) = open_input(tmp_path)
+    assert isinstance(source, Trace) and source.path.name == "a.json.gz"
+    assert "other_captures=1" in run.notes and not any("at_once" in note for note in run.notes)
+
+
+def test_ranks_that_are_told_by_no_trace_are_those_of_the_newest_recording(tmp_path: Path) -> None:
+    for start_us, of in ((5000, "old"), (900_000, "new")):
+        for number in range(3 if of == "old" else 2):
+            write(tmp_path / f"{of}_{number}.json", trace(training(start_us=start_us + number), rank=None))
+    run, sources = open_input(tmp_path)
+    names = [source.path.name for source in sources if isinstance(source, Trace)]
+    assert names == ["new_0.json", "new_1.json"]
+    assert "other_captures=3" in run.notes
+
+
+def test_ranks_of_an_earlier_recording_are_not_mixed_with_the_newest(tmp_path: Path) -> None:
+    for rank, start_us in ((0, 5000), (1, 5001), (0, 90_000_000)):
+        write(tmp_path / f"host_{rank}.170{start_us:010}.pt.trace.json", trace(training(start_us=start_us), rank, 2))
+    run, (source,) = open_input(tmp_path)
+    assert isinstance(source, Trace) and "90000000" in source.path.name
+    assert (run.ranks, run.notes[0]) == ((0,), "other_captures=2")
+
+
+def test_of_several_processes_of_one_rank_only_the_first_is_unpacked_again_to_learn_its_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unpacked: list[str] = []
+    inflate = packed.inflate_blocks
+    monkeypatch.setattr(packed, "inflate_blocks", lambda file: unpacked.append(file.name) or inflate(file))
+    for number in range(4):
+        write(tmp_path / f"process_{number}.json.gz", trace(training(start_us=5000 + 10 * number)))
+    run, _ = open_input(tmp_path)
+    assert "at_once_captures=3" in run.notes
+    assert len(unpacked) == 4 + 1
 
 
 def test_each_device_of_one_process_is_a_rank_with_work_of_its_own(tmp_path: Path) -> None:

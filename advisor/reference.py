@@ -20,6 +20,7 @@ from advisor.coverage_page import coverage_page
 from advisor.expr.language import reference_page as language_page
 from advisor.facts import DERIVED, OBSERVED
 from advisor.facts.base import Fact
+from advisor.messages.errors import RuleError
 from advisor.messages.text import LANGUAGES, Language, fill_holes
 from advisor.model.comparison import Comparison
 from advisor.model.explanation import Explanation
@@ -30,7 +31,7 @@ from advisor.model.verdict import Verdict
 from advisor.policy.settings_file import json_schema as settings_schema
 from advisor.report.output_files import write_file
 from advisor.rules.bind import Rule
-from advisor.rules.catalog import Catalog, pattern_files, rule_files
+from advisor.rules.catalog import Catalog, gather_rules, pattern_files, rule_files
 from advisor.rules.editor_schema import json_schema
 from advisor.rules.guides import read_guides
 from advisor.rules.parsed_files import PARSED, parsed_lines
@@ -66,8 +67,14 @@ def generated_pages() -> Iterator[tuple[str, str]]:
 
 
 def _parsed_files() -> str:
-    """What the files of rules and patterns say, once each of them was found to be right."""
+    """What the files of rules and patterns say.
+
+    Raises:
+        RuleError: One of them is wrong: what is written down is not checked again.
+    """
     folder = shipped_folder("rules")
+    if mistakes := gather_rules([folder], tests=True)[1]:
+        raise RuleError(mistakes)
     rules = (path for path, _ in rule_files([folder]))
     patterns = (path for path, _ in pattern_files([folder]))
     lines = (*parsed_lines(rules, folder, tests=False), *parsed_lines(patterns, folder, tests=True))

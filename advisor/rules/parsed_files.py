@@ -49,7 +49,8 @@ def document_of_text(text: str, file: str, *, tests: bool = True) -> RuleDocumen
     written = _data_by_hash(shipped_folder("rules") / PARSED).get((hash_of_text(text), tests))
     if written is None:
         return parse_document(text, file, tests=tests)
-    return RuleDocument(file, text.split("\n"), None, written.data, with_tests=tests, nodes_are_gone=True)
+    lines = text.split("\n")
+    return RuleDocument(file, lines, None, written.data, with_tests=tests, nodes_are_gone=True, was_checked=True)
 
 
 @lru_cache(maxsize=1)

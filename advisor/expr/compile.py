@@ -71,6 +71,7 @@ class Compiled:
     type: Type
     names: frozenset[str]
     run: Evaluate
+    _scope: Scope
 
     def __init__(self, source: str, type_: Type, names: frozenset[str], run: Evaluate) -> None:
         self.source, self.type, self.names, self.run = source, type_, names, run
@@ -87,7 +88,7 @@ class Compiled:
         return later
 
     def __getattr__(self, name: str) -> Any:
-        if name not in Compiled.__slots__:
+        if name not in ("names", "run", "type"):
             raise AttributeError(name)
         found = compile_expr(self.source, self._scope)
         self.type, self.names, self.run = found.type, found.names, found.run

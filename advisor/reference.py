@@ -20,6 +20,7 @@ from advisor.coverage_page import coverage_page
 from advisor.expr.language import reference_page as language_page
 from advisor.facts import DERIVED, OBSERVED
 from advisor.facts.base import Fact
+from advisor.messages.errors import RuleError
 from advisor.messages.text import LANGUAGES, Language, fill_holes
 from advisor.model.comparison import Comparison
 from advisor.model.explanation import Explanation
@@ -30,9 +31,10 @@ from advisor.model.verdict import Verdict
 from advisor.policy.settings_file import json_schema as settings_schema
 from advisor.report.output_files import write_file
 from advisor.rules.bind import Rule
-from advisor.rules.catalog import Catalog
+from advisor.rules.catalog import Catalog, gather_rules, pattern_files, rule_files
 from advisor.rules.editor_schema import json_schema
 from advisor.rules.guides import read_guides
+from advisor.rules.parsed_files import PARSED, parsed_lines
 from advisor.rules.patterns import pattern_schema, shipped_patterns
 from advisor.shipped_files import shipped_folder
 from advisor.units import show_value
@@ -59,8 +61,24 @@ def generated_pages() -> Iterator[tuple[str, str]]:
     yield "docs/rules/index.md", GENERATED + _rules_index(catalog)
     yield "docs/reference/patterns.md", GENERATED + _patterns_page()
     yield "docs/coverage.md", GENERATED + coverage_page(read_guides(), catalog.rules)
+    yield f"rules/{PARSED}", _parsed_files()
     for rule in catalog.rules:
         yield f"docs/rules/{rule.id}.md", GENERATED + _rule_page(rule)
+
+
+def _parsed_files() -> str:
+    """What the files of rules and patterns say.
+
+    Raises:
+        RuleError: One of them is wrong: what is written down is not checked again.
+    """
+    folder = shipped_folder("rules")
+    if mistakes := gather_rules([folder], tests=True)[1]:
+        raise RuleError(mistakes)
+    rules = (path for path, _ in rule_files([folder]))
+    patterns = (path for path, _ in pattern_files([folder]))
+    lines = (*parsed_lines(rules, folder, tests=False), *parsed_lines(patterns, folder, tests=True))
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _render_json(value: object) -> str:

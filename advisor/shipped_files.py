@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent
 
 
+@cache
 def shipped_folder(name: str) -> Path:
     """The folder `rules`, `templates` or `guides`."""
     inside = _PACKAGE / "_shipped" / name

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from advisor.engine import mindspore_hints, summary_hints
@@ -219,24 +219,33 @@ def _files_not_given(sought: Iterable[SoughtValue], run: Run) -> AbsentFiles:
     found: AbsentFiles = {}
     for value in sought:
         file = FILES.get(value.source)
+        if file is None or not any(file in capture.absent for capture in run.captures):
+            continue
         recorded = [capture for capture in run.captures if _was_switched_on(value.record_with, capture)]
         without = tuple(capture.rank for capture in recorded if file in capture.absent)
-        if file is not None and without:
+        if without:
             called = recorded[0].own_name(file)
             found.setdefault(called, ([], without))[0].append(value)
     return found
 
 
 def _was_switched_on(record_with: Text | None, capture: Capture) -> bool:
-    of_host = capture.host_recorded or "trace_view.json" in capture.lost
-    on: Mapping[Text, bool] = {
-        NPU: capture.device_recorded,
-        BOTH: of_host and capture.device_recorded,
-        LEVEL1: capture.at_level1,
-        MEMORY: capture.profile_memory is True,
-        OperatorCall.record_with: of_host,
-    }
-    return record_with is not None and on.get(record_with, False)
+    told = None if record_with is None else _SWITCHED_ON.get(record_with)
+    return told is not None and told(capture)
+
+
+def _records_host(capture: Capture) -> bool:
+    return capture.host_recorded or "trace_view.json" in capture.lost
+
+
+_SWITCHED_ON: Mapping[Text, Callable[[Capture], bool]] = {
+    NPU: lambda capture: capture.device_recorded,
+    BOTH: lambda capture: _records_host(capture) and capture.device_recorded,
+    LEVEL1: lambda capture: capture.at_level1,
+    MEMORY: lambda capture: capture.profile_memory is True,
+    OperatorCall.record_with: _records_host,
+}
+"""By how something is recorded: whether the profiler was told to record it."""
 
 
 _OF_COLLECTIVES = ("communication.json", "communication_matrix.json")

@@ -62,13 +62,41 @@ class Scope(Struct, frozen=True):
         return Scope({**self.names, name: found}, self.keys)
 
 
-class Compiled(Struct, frozen=True):
+class Compiled:
     """A checked expression: its type, the names it uses, and the function that gives its value on a frame."""
+
+    __slots__ = ("_scope", "names", "run", "source", "type")
 
     source: str
     type: Type
     names: frozenset[str]
     run: Evaluate
+    _scope: Scope
+
+    def __init__(self, source: str, type_: Type, names: frozenset[str], run: Evaluate) -> None:
+        self.source, self.type, self.names, self.run = source, type_, names, run
+
+    @classmethod
+    def when_asked(cls, source: str, scope: Scope) -> Compiled:
+        """An expression that was checked before, and is compiled when something of it is asked for but its text: most
+        of what rules say of a finding is never needed.
+
+        Whatever is asked for raises `ExprError` where the expression does not fit the scope after all.
+        """
+        later = cls.__new__(cls)
+        later.source, later._scope = _in_one_line(source), scope
+        return later
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("names", "run", "type"):
+            raise AttributeError(name)
+        found = compile_expr(self.source, self._scope)
+        self.type, self.names, self.run = found.type, found.names, found.run
+        return getattr(found, name)
+
+
+def _in_one_line(source: str) -> str:
+    return source.replace("\n", " ").replace("\t", " ").replace("\r", " ")
 
 
 def compile_expr(source: str, scope: Scope) -> Compiled:
@@ -77,7 +105,7 @@ def compile_expr(source: str, scope: Scope) -> Compiled:
     Raises:
         ExprError: It is not in the language, too long, or names, types or units do not fit.
     """
-    text = source.replace("\n", " ").replace("\t", " ").replace("\r", " ")
+    text = _in_one_line(source)
     tree = parse(text)
     compiler = _Compiler(text, scope)
     found, run = compiler.visit(tree)

@@ -89,6 +89,8 @@ class Profile:
         }
         self._gather = gather
         self._found: RankFacts = {}
+        self._reasons: dict[FactMissing, Text] = {}
+        """What was said of what was not recorded, by what was found in its place: many rules ask for it."""
 
     def look_for(self, patterns: ChainPatterns) -> None:
         """Looks for these chains of kernels from now on; what was found by other patterns is forgotten."""
@@ -168,8 +170,11 @@ class Profile:
         """
         if not isinstance(found, FactMissing):
             return found
-        missing = FactMissing(found.tables, found.unreadable, found.incomplete, found.behind)
-        raise missing if self._say_missing is None else missing.because(self._say_missing(missing, self.run))
+        if self._say_missing is None:
+            raise FactMissing(found.tables, found.unreadable, found.incomplete, found.behind)
+        if found not in self._reasons:
+            self._reasons[found] = self._say_missing(found, self.run)
+        raise found.because(self._reasons[found])
 
     def close(self) -> None:
         """Lets go of what sources are read from; tables that were not asked for cannot be had any more."""

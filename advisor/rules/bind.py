@@ -36,6 +36,8 @@ def bind_rule(document: RuleDocument, path: Path) -> Rule | list[Mistake]:
     return sorted(rule, key=lambda mistake: mistake.place) if isinstance(rule, list) else rule
 
 
+_OF_FINDINGS = ("severity", "confidence", "saving", "symptom", "fix", "rows", "occurrences")
+"""What is computed of findings alone, and of nothing else that a rule computes."""
 _WORD = re.compile(r"\w+")
 Written = TypeVar("Written", bound=str)
 
@@ -159,6 +161,8 @@ class _Binder:
         self, path: Path_, text: str, scope: Scope, kind: ValueKind | None = None, *, group: bool = False
     ) -> Compiled:
         """A checked expression; a mistake gives a stand-in of the wanted kind."""
+        if self.document.was_checked and path[0] in _OF_FINDINGS:
+            return Compiled.when_asked(text, scope)
         try:
             found = compile_expr(text, scope)
         except ExprError as error:
@@ -287,7 +291,7 @@ class _Binder:
         if not self.written.symptom:
             return None
         us = self.compiled(("symptom",), self.written.symptom, scope, "number", group=True)
-        if us is not None and us.type.unit != "us":
+        if not self.document.was_checked and us.type.unit != "us":
             self.wrong(("symptom",), _message_of_part(("symptom",), Message("expected_time", found=say_type(us.type))))
         return us
 
@@ -302,6 +306,8 @@ class _Binder:
     def time(self, path: tuple[str, ...], written: str, scope: Scope) -> Compiled:
         """A time per group that is part of what can be won."""
         us = self.compiled(path, written, scope, "number", group=True)
+        if self.document.was_checked:
+            return us
         if not self.broken & us.names and us.type.kind == "number" and us.type.unit not in ("us", ""):
             self.wrong(path, _message_of_part(path, Message("expected_time", found=say_type(us.type))))
         return us
@@ -315,6 +321,8 @@ class _Binder:
 
     def texts(self, scope: Scope) -> None:
         """What people read: holes that can be filled, and patterns only where there are some."""
+        if self.document.was_checked:
+            return
         self.holes(scope)
         self.label_holes()
         self.reason_shown()

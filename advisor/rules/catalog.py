@@ -16,6 +16,7 @@ from advisor.messages.errors import FilePlace, Mistake, RuleError, UsageError, r
 from advisor.messages.message import Message, did_you_mean
 from advisor.rules import source
 from advisor.rules.bind import Rule, bind_rule
+from advisor.rules.parsed_files import document_of_text
 from advisor.rules.patterns import Pattern, PatternCatalog, gather_patterns, is_pattern_file, shipped_patterns
 from advisor.rules.skeleton import new_rule
 from advisor.rules.source import close_rules, suggest_rules
@@ -290,7 +291,7 @@ def read_rule(path: Path, *, tests: bool = False) -> Rule | list[Mistake]:
 
 @lru_cache(maxsize=1024)
 def _bound(path: Path, text: str, tests: bool) -> Rule | list[Mistake]:
-    document = source.parse_document(text, path.as_posix(), tests=tests)
+    document = document_of_text(text, path.as_posix(), tests=tests)
     bound = bind_rule(document, path)
     if isinstance(bound, Rule):
         document.let_go_of_nodes()

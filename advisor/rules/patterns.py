@@ -24,6 +24,7 @@ from advisor.messages.errors import ExprError, Mistake, RuleError
 from advisor.messages.message import Message
 from advisor.model.findings import RemedyStep
 from advisor.rules import source
+from advisor.rules.parsed_files import document_of_text
 from advisor.rules.rule import Rule
 from advisor.rules.schema import FixFile, slips_in_document
 from advisor.rules.source import RuleDocument, suggest_known
@@ -225,7 +226,7 @@ def _shared_spellings(path: Path) -> SpellingsFile:
 
 @lru_cache(maxsize=1)
 def _spellings_of(text: str, file: str) -> SpellingsFile:
-    document = source.parse_document(text, file)
+    document = document_of_text(text, file)
     try:
         return SpellingsFile.model_validate(document.data)
     except ValidationError as error:
@@ -242,7 +243,7 @@ def read_pattern(path: Path, words: SpellingsFile) -> Pattern | list[Mistake]:
 
 @lru_cache(maxsize=1024)
 def _bound(path: Path, text: str, words: tuple[tuple[str, str], ...]) -> Pattern:
-    document = source.parse_document(text, path.as_posix())
+    document = document_of_text(text, path.as_posix())
     if not isinstance(document.data, dict):
         raise RuleError([document.mistake((), Message("pattern_is_mapping"))])
     try:

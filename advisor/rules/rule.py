@@ -190,7 +190,8 @@ class Rule:
     @cached_property
     def settings(self) -> frozenset[str]:
         """The environment variables it asks for."""
-        return asked_variables(name for expression in self.expressions() for name in expression.names)
+        asking = (expression for expression in self.expressions() if "setting" in expression.source)
+        return asked_variables(name for expression in asking for name in expression.names)
 
     @property
     def tests(self) -> tuple[CaseFile, ...]:

@@ -60,6 +60,8 @@ class RuleDocument(Struct):
     with_tests: bool = True
     """Whether the section `tests` was read."""
     nodes_are_gone: bool = False
+    was_checked: bool = False
+    """Whether everything it says was found to be right before, so that it need not be checked again."""
 
     @property
     def root(self) -> yaml.Node | None:

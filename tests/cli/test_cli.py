@@ -313,8 +313,10 @@ def test_version_answers_without_loading_what_it_does_not_need() -> None:
     assert loaded(["--version"], "numpy", "pydantic", "yaml", "pandas", "rich") == "[]"
 
 
-def test_diagnosing_never_loads_pandas(tmp_path: Path) -> None:
-    assert loaded(["diagnose", str(CASE), "-o", str(tmp_path / "r.html"), "-q"], "numpy", "pandas") == "['numpy']"
+def test_diagnosing_loads_nothing_that_it_does_not_need(tmp_path: Path) -> None:
+    needed, not_needed = ("numpy", "pyarrow"), ("pandas", "pyarrow.compute", "advisor.model.verdict")
+    words = ["diagnose", str(CASE), "-o", str(tmp_path / "r.html"), "-q"]
+    assert loaded(words, *needed, *not_needed) == str(list(needed))
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

@@ -10,6 +10,7 @@ from advisor.facts import Fact, Profile, Table
 from advisor.facts.derived import MemoryPeak, Overlap, RankTime, StepSpan
 from advisor.facts.observed import Damage, DeviceTask, Frequency, HostCall, Kernel, Launch, MemoryUse
 from advisor.messages.errors import FactMissing, UsageError
+from advisor.messages.text import Text
 from advisor.model.run import Run
 from advisor.model.run_of_ranks import RunOfRanks
 
@@ -106,6 +107,24 @@ def test_a_missing_fact_names_what_was_not_recorded_and_what_cannot_be_read() ->
     with pytest.raises(FactMissing) as missing:
         profile.table(Frequency)
     assert missing.value.unreadable == ("broken.csv",)
+
+
+def test_what_is_said_of_a_missing_fact_is_made_once_however_many_ask() -> None:
+    told: list[tuple[str, ...]] = []
+
+    def say_missing(missing: FactMissing, run: Run) -> Text:
+        told.append(missing.tables)
+        return Text("record it", "请采集")
+
+    profile = Profile(Run(), [Canned()], MAKERS, say_missing=say_missing)
+    raised: list[FactMissing] = []
+    for fact in (Kernel, Kernel, HostCall, Kernel):
+        with pytest.raises(FactMissing) as missing:
+            profile.table(fact)
+        raised.append(missing.value)
+    assert told == [("kernels",), ("host_calls",)]
+    assert {one.say("zh") for one in raised} == {"请采集"}
+    assert len(set(map(id, raised))) == len(raised), "what is raised holds whoever asked"
 
 
 def test_ranks_that_lack_a_fact_leave_the_others_theirs() -> None:

@@ -8,11 +8,11 @@ the cell of a notebook. Its page is made of the same parts.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, Finding, RuleInfo
 from advisor.model.run import Run
-from advisor.model.verdict import Verdict
 from advisor.report.blocks import (
     Block,
     Document,
@@ -44,6 +44,9 @@ from advisor.report.run_summary import captures_chosen, engine_grid, run_list, r
 from advisor.report.time_split import time_parts
 from advisor.report.verdict.line import verdict_line
 from advisor.report.words import say, say_rule_count
+
+if TYPE_CHECKING:
+    from advisor.model.verdict import Verdict
 
 FULL_CARDS = 60
 SHORT_CARDS = 300

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from advisor.messages.text import Language, TimesOf
 from advisor.model.findings import Diagnosis, Severity
-from advisor.model.verdict import Verdict
 from advisor.report.blocks import (
     Block,
     Code,
@@ -37,6 +37,9 @@ from advisor.report.pages import Drawings, bounded_page, figure_blocks, page_par
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, plain_prose, quiet, strong, toned
 from advisor.report.run_summary import captures_chosen, run_line
 from advisor.report.verdict.line import verdict_line
+
+if TYPE_CHECKING:
+    from advisor.model.verdict import Verdict
 
 CATEGORY_CHARTS: Mapping[str, tuple[str, ...]] = {
     "comm": ("step_course", "time_split", "links"),

@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from advisor.messages.text import Language
-from advisor.model.verdict import Verdict
 from advisor.report.prose import Prose, TextPiece, Tone
 from advisor.report.verdict.words import say, say_count
+
+if TYPE_CHECKING:
+    from advisor.model.verdict import Verdict
 
 
 def verdict_line(verdict: Verdict, language: Language) -> Prose:

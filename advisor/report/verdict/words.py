@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from advisor.messages.text import Language, Text
-from advisor.model.verdict import BudgetName
 from advisor.report.words import WORDS as OF_REPORTS
 from advisor.report.words import Wording
+
+if TYPE_CHECKING:
+    from advisor.model.verdict import BudgetName
 
 _t = Text
 

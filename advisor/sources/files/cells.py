@@ -8,14 +8,20 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import compute
+
+try:  # the public module has the same, and makes 300 functions first: that takes as long as reading a small capture
+    from pyarrow import _compute as arrow_functions
+except ImportError:
+    from pyarrow import compute as arrow_functions
 
 from advisor.facts.base import LARGEST, MISSING
 from advisor.facts.table import Array
 from advisor.sources.files.names import bounded_name
 
+arrow: Any = arrow_functions
+
 CellArray = Any
-"""A pyarrow array. Its published types cannot say what the functions of `pyarrow.compute` give."""
+"""A pyarrow array. Its published types cannot say what its functions give."""
 
 NOT_COLLECTED = ("", "N/A", "n/a", "NA", "None", "null")
 """Cells that say that nothing was collected."""
@@ -27,7 +33,6 @@ _ROUNDED = r"^[+-]?[0-9][0-9.]*[eE][+]?[0-9]{1,3}$"
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _INTEGER = r"^[+-]?[0-9]{1,18}(\.0*)?$"
 _EXACT = r"^[0-9]{1,15}(\.[0-9]{0,3})?$|^[0-8][0-9]{15}(\.[0-9]{0,3})?$"
-pc: Any = compute
 _LATEST = int(np.iinfo(np.int64).max)
 _DIGITS = 19
 _LONGEST_INTEGER = 18
@@ -38,26 +43,46 @@ _OF_INTEGERS, _OF_TIMES, _OF_NUMBERS = b"-0123456789", b"-.0123456789", b"+-.eE0
 
 def trim_cells(cells: CellArray) -> CellArray:
     """Cells as text without blanks and tabs around them; bytes that are no UTF-8 stay and match no pattern."""
-    return pc.ascii_trim_whitespace(cells.cast(pa.string(), safe=False))
+    return arrow.call_function("ascii_trim_whitespace", [_cast(cells, pa.string(), safe=False)])
+
+
+def _cast(cells: CellArray, kind: pa.DataType, *, safe: bool = True) -> CellArray:
+    """The cells as another kind; `cast` of an array, as `filter` and the like, would import `pyarrow.compute`.
+
+    Raises:
+        ArrowInvalid: One of them is none.
+    """
+    return arrow.call_function(
+        "cast", [cells], arrow.CastOptions.safe(kind) if safe else arrow.CastOptions.unsafe(kind)
+    )
+
+
+def _filter(cells: CellArray, mask: CellArray) -> CellArray:
+    return arrow.call_function("filter", [cells, mask], arrow.FilterOptions())
+
+
+def _match_regex(plain: CellArray, pattern: str) -> CellArray:
+    """A mask of the cells that match."""
+    return arrow.call_function("match_substring_regex", [plain], arrow.MatchSubstringOptions(pattern))
 
 
 def are_damaged(plain: CellArray, good: Array) -> Array:
     """Which cells hold something, though nothing good."""
     bad: Array = ~good & ~_are_absent(*_letters_of(plain))
     if bad.any():  # few columns hold other words that say that nothing was collected
-        bad &= ~bool_array(pc.match_substring_regex(plain, _NOTHING))  # is_in needs pa.array(), which imports pandas
+        bad &= ~bool_array(_match_regex(plain, _NOTHING))  # is_in needs pa.array(), which imports pandas
     return bad
 
 
 def are_with_comma(plain: CellArray) -> Array:
     """Which cells hold a number with a comma in it. Whether that stands between thousands or before a fraction, a
     single one does not tell: `1,234` may be either."""
-    return bool_array(pc.match_substring_regex(plain, _WITH_COMMA))
+    return bool_array(_match_regex(plain, _WITH_COMMA))
 
 
 def are_rounded(plain: CellArray) -> Array:
     """Which cells hold a number without its last digits, as spreadsheets write a moment: `1.73641E+15`."""
-    return bool_array(pc.match_substring_regex(plain, _ROUNDED))
+    return bool_array(_match_regex(plain, _ROUNDED))
 
 
 def bool_array(values: CellArray) -> Array:
@@ -70,11 +95,11 @@ def _cast_collected(plain: CellArray, kind: pa.DataType, signs: bytes) -> tuple[
     these or is no number: a cast that fails takes thirty times as long as one that does not."""
     letters, ends = _letters_of(plain)
     there = ~_are_absent(letters, ends)
-    cells = plain if there.all() else plain.filter(_arrow_mask(there))
+    cells = plain if there.all() else _filter(plain, _arrow_mask(there))
     if (letters if cells is plain else _letters_of(cells)[0]).translate(None, signs):
         return None
     try:
-        return cells.cast(kind), there
+        return _cast(cells, kind), there
     except pa.ArrowInvalid:
         return None
 
@@ -104,8 +129,8 @@ def _letters_of(cells: CellArray) -> tuple[bytes, Array]:
 
 def _matching_cells(plain: CellArray, pattern: str) -> tuple[CellArray, Array]:
     """The cells that match, the others left out; and which they are."""
-    mask = pc.match_substring_regex(plain, pattern)
-    return plain.filter(mask), bool_array(mask)
+    mask = _match_regex(plain, pattern)
+    return _filter(plain, mask), bool_array(mask)
 
 
 def _scatter_values(found: Array, good: Array) -> Array:
@@ -143,8 +168,9 @@ def parse_integers(plain: CellArray) -> tuple[Array, Array]:
     found = _cast_collected(plain, pa.int64(), _OF_INTEGERS) if short else None
     if found is None:
         cells, good = _matching_cells(plain, _INTEGER)
-        whole = pc.replace_substring_regex(pc.utf8_ltrim(cells, "+"), r"\.0*$", "")
-        found = whole.cast(pa.int64()), good
+        unsigned = arrow.call_function("utf8_ltrim", [cells], arrow.TrimOptions("+"))
+        whole = arrow.call_function("replace_substring_regex", [unsigned], arrow.ReplaceSubstringOptions(r"\.0*$", ""))
+        found = _cast(whole, pa.int64()), good
     return _scatter_values(copy_numbers(found[0], np.int64), found[1]), found[1]
 
 
@@ -172,7 +198,7 @@ def parse_times(plain: CellArray, factor: float = 1.0) -> tuple[Array, Array]:
 def _cast_matching(plain: CellArray, kind: pa.DataType, pattern: str) -> tuple[CellArray, Array]:
     """The cells that match as numbers, and which they are."""
     cells, good = _matching_cells(plain, pattern)
-    return cells.cast(kind), good
+    return _cast(cells, kind), good
 
 
 def _whole_thousandths(decimals: CellArray) -> tuple[Array, Array]:
@@ -207,7 +233,7 @@ def is_rounded(told: Decimal) -> bool:
 
 def text_codes(cells: CellArray, index: dict[str, int], *, bytewise: bool = False) -> Array:
     """Codes into the distinct texts met so far, which grow. `bytewise` cells hold one character for each byte."""
-    coded = cells.dictionary_encode()
+    coded = arrow.call_function("dictionary_encode", [cells], arrow.DictionaryEncodeOptions())
     words = [word.decode().encode("latin-1") if bytewise else word for word in coded.dictionary.to_pylist()]
     lookup = [_text_code(word, index) for word in words]
     return np.array([*lookup, -1], np.int32)[copy_numbers(coded.indices, np.int32)]

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the parser makes of the files of rules that are shipped, written down beside them: a diagnosis reads it instead.
+
+Reading 200 files of YAML takes longer than judging a small capture. `rules/parsed.jsonl` has a line for each of them:
+its path, the hash of its text and what that text says. A file whose text has another hash is parsed as ever, so that
+what is written down can be incomplete but never stale. `python -m advisor.reference` writes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from advisor.rules.source import RuleDocument, parse_document, read_text
+from advisor.shipped_files import shipped_folder
+
+PARSED = "parsed.jsonl"
+"""The file in the folder of the shipped rules."""
+
+
+class ParsedFile(msgspec.Struct, frozen=True):
+    """What one file says."""
+
+    file: str
+    """Its path from the folder of rules."""
+    hash: str
+    """Of its text (see `hash_of_text`)."""
+    tests: bool
+    """Whether the section `tests` is among the data, where it has one."""
+    data: Any
+
+
+def hash_of_text(text: str) -> str:
+    """What tells one text from another, 32 hexadecimal digits."""
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def document_of_text(text: str, file: str, *, tests: bool = True) -> RuleDocument:
+    """The document of a text, as `parse_document` makes it: read where it is written down.
+
+    Raises:
+        RuleError: It is no YAML as rules use it.
+    """
+    written = _data_by_hash(shipped_folder("rules") / PARSED).get((hash_of_text(text), tests))
+    if written is None:
+        return parse_document(text, file, tests=tests)
+    lines = text.split("\n")
+    return RuleDocument(file, lines, None, written.data, with_tests=tests, nodes_are_gone=True, was_checked=True)
+
+
+@lru_cache(maxsize=1)
+def _data_by_hash(path: Path) -> Mapping[tuple[str, bool], ParsedFile]:
+    """By the hash of a text, and whether its tests are asked for, what it says; nothing where that is not written."""
+    if not path.is_file():
+        return {}
+    lines = msgspec.json.Decoder(ParsedFile).decode_lines(path.read_bytes())
+    return {(one.hash, one.tests): one for one in lines}
+
+
+def parsed_lines(files: Iterable[Path], folder: Path, *, tests: bool) -> Iterator[str]:
+    """A line of `parsed.jsonl` for each of these files, below a folder of rules.
+
+    Raises:
+        RuleError: One of them cannot be read or parsed.
+    """
+    for path in files:
+        text = read_text(path, path.as_posix())
+        data = parse_document(text, path.as_posix(), tests=tests).data
+        line = ParsedFile(path.relative_to(folder).as_posix(), hash_of_text(text), tests, data)
+        yield msgspec.json.encode(line).decode()

@@ -94,6 +94,9 @@ class Compiled:
         self.type, self.names, self.run = found.type, found.names, found.run
         return getattr(found, name)
 
+    def __repr__(self) -> str:
+        return f"Compiled({self.source!r})"
+
 
 def _in_one_line(source: str) -> str:
     return source.replace("\n", " ").replace("\t", " ").replace("\r", " ")

@@ -17,6 +17,9 @@ from benchmarks.injected.reading import program
 from benchmarks.injected.repeating import repeated, with_ranks
 from benchmarks.injected.rerun import rerun
 
+_APART = 0.01
+"""By what part of its work the host of each further rank of a trace of a GPU is slower than the one before."""
+
 
 @dataclass(frozen=True, slots=True)
 class Base:
@@ -73,7 +76,7 @@ def _make_of_traces(base: Base, place: Path, folder: Path) -> Path:
     if base.ranks:
         found = gpu_traces.with_ranks(found[0], base.ranks)
     job = gpu_traces.program(found)
-    for rank in job.ranks:
-        scale_host(rank, base.hosts)
+    for number, rank in enumerate(job.ranks):
+        scale_host(rank, base.hosts * (1 + number * _APART))
     rerun(job)
     return gpu_traces.write(job, found, folder)

@@ -35,6 +35,8 @@ _QUEUED = 1021
 calls that were held up let go when all but 1 019 to 1 021 were done."""
 _SENT = 5_000
 """A launch that nothing holds up, in ns."""
+_AFTER_LAUNCH = 10_000
+"""From the begin of a launch to that of its task where the stream is free, in ns."""
 _HELD = "Pageable"
 """Copies that hold up the call which sent them are from or to memory of this kind."""
 
@@ -136,24 +138,34 @@ def _bind_runtime(rank: Rank) -> None:
     streams: dict[int, list[Task]] = defaultdict(list)
     for task in launched:
         streams[id(task.lane)].append(task)
+    awaiting: dict[int, Task] = {}
+    awaited: dict[int, dict[int, Task]] = defaultdict(dict)
     for call in rank.calls:
-        if call.name.endswith("StreamWaitEvent"):
-            place = bisect_left(begins, call.begin.at)
-            if place < len(launched):
-                _wait_for_others(launched[place], call, streams)
+        place = bisect_left(begins, call.begin.at) if call.name.endswith("StreamWaitEvent") else len(launched)
+        if place < len(launched):
+            task = launched[place]
+            awaiting[id(task)] = task
+            awaited[id(task)] |= {id(other): other for other in _sent_before(call, task, streams)}
+    for number, task in awaiting.items():
+        _wait_for_others(task, list(awaited[number].values()))
 
 
 def _launched(task: Task) -> int:
     return task.launch.begin.at if task.launch else 0
 
 
-def _wait_for_others(task: Task, call: Call, streams: dict[int, list[Task]]) -> None:
-    """Makes a task wait for the last one of each other stream that was sent before a call and had ended by then."""
+def _sent_before(call: Call, task: Task, streams: dict[int, list[Task]]) -> Iterator[Task]:
+    """The last task of each other stream that was sent before a call and had ended when a task began."""
     for tasks in streams.values():
         place = bisect_right(tasks, call.begin.at, key=_launched) - 1
         if place >= 0 and tasks[place].lane is not task.lane and tasks[place].end.at <= task.begin.at:
-            end = tasks[place].end
-            task.begin.waits.append((end, min(binding.SHORT, task.begin.at - end.at)))
+            yield tasks[place]
+
+
+def _wait_for_others(task: Task, others: Sequence[Task]) -> None:
+    """Makes a task wait for those of other streams as well as for its launch and what its own stream did before."""
+    launch = [(task.launch.begin, _AFTER_LAUNCH)] if task.launch else []
+    binding.fasten(task.begin, [*launch, *((other.end, binding.SHORT) for other in others)], binding.SHORT)
 
 
 def write(job: Job, captures: Sequence[Capture], folder: Path) -> Path:

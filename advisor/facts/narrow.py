@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,13 @@ class NarrowColumn(Struct, frozen=True):
         cells: _Array = np.full(length, MISSING if found.cells.dtype == np.int64 else 0, found.cells.dtype)
         cells[rows] = found.cells
         return cls(cells, found.below)
+
+    @classmethod
+    def concat(cls, parts: list[NarrowColumn]) -> NarrowColumn:
+        """One after another; the list is emptied, each part let go as it is taken over."""
+        growing = GrowingNarrowColumn(parts)
+        parts.clear()
+        return growing.whole()
 
     @property
     def bounds(self) -> tuple[int, int] | None:
@@ -82,8 +89,8 @@ class NarrowColumn(Struct, frozen=True):
 class GrowingNarrowColumn:
     """A column that is filled block by block, and kept narrow from the start."""
 
-    def __init__(self) -> None:
-        self._parts: deque[NarrowColumn] = deque()
+    def __init__(self, parts: Iterable[NarrowColumn] = ()) -> None:
+        self._parts = deque(parts)
 
     def add(self, values: _Array) -> None:
         """More numbers, int64."""

@@ -64,6 +64,20 @@ def write_first_rows(first: Array, keys: Array, low: int = 0) -> None:
         first[part[::-1] - low] = np.arange(begin + len(part) - 1, begin - 1, -1)
 
 
+def row_type(rows: int) -> type[np.signedinteger[Any]]:
+    """The narrowest type, of those worth the while, of the numbers of so many rows."""
+    return np.int32 if rows <= np.iinfo(np.int32).max else np.int64
+
+
+def take_by_blocks(values: Array, rows: Array) -> Array:
+    """The values of these rows, some at a time: numpy widens the numbers of all rows it is given at once."""
+    found = np.empty(len(rows), values.dtype)
+    for begin in range(0, len(rows), _KEYS_AT_ONCE):
+        part = slice(begin, begin + _KEYS_AT_ONCE)
+        found[part] = values[rows[part]]
+    return found
+
+
 def code_type(names: int) -> type[np.signedinteger[Any]]:
     """The narrowest type of codes for so many names; one more than each fits."""
     fitting = (kind for kind in (np.int8, np.int16) if names < np.iinfo(kind).max)
@@ -192,8 +206,9 @@ _NOT_YET = object()
 class _Made:
     """What is made of a table once, by one thread at a time."""
 
-    def __init__(self, others: tuple[object, ...]) -> None:
+    def __init__(self, others: tuple[object, ...], *, for_now: bool) -> None:
         self.others = others  # kept, for an id is theirs while they are
+        self.for_now = for_now
         self.value: Any = _NOT_YET
         self._lock = Lock()
 
@@ -300,12 +315,26 @@ class Table(Generic[F]):
 
         Threads that ask for the same wait for the one that was first. Numbers, such as a rank, count by their value.
         """
+        return self._make_once(make, others, for_now=False)
+
+    def once_for_now(self, make: Callable[..., T], *others: object) -> T:
+        """The same, for what takes as much memory as columns and little time to make: kept until `forget_for_now`."""
+        return self._make_once(make, others, for_now=True)
+
+    def _make_once(self, make: Callable[..., T], others: tuple[object, ...], *, for_now: bool) -> T:
         key = make, *(one if isinstance(one, int) else id(one) for one in others)
-        with self._made.setdefault(key, _Made(others)) as made:
+        with self._made.setdefault(key, _Made(others, for_now=for_now)) as made:
             if made.value is _NOT_YET:
                 made.value = make(self, *others)
             found: T = made.value
         return found
+
+    def forget_for_now(self) -> None:
+        """Lets go of what was made with `once_for_now`; who asks for it next has it made anew."""
+        for version in self._versions():
+            for key, one in list(version._made.items()):  # other threads may add to it
+                if one.for_now:
+                    version._made.pop(key, None)
 
     def forget(self, others: Iterable[Table[Any]] = ()) -> None:
         """Lets go of what was made once of this table, also of one of these others beside it.

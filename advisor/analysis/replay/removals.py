@@ -89,16 +89,11 @@ def removals(
     # as others have it: rows of kernels are the same in both
     without_tasks = build_timeline(kernels, collectives, None, windows)
     calls = Table.empty(HostCall) if calls is None else calls
-    every = in_steps(without_tasks, kernels, split)
     chains = chains_in_steps(kernels, collectives, windows, split, patterns)
-    alike = turn_takers(without_tasks, kernels, split, typed=False)
-    sets = [
-        _of_types(every, alike),
-        _of_chains(
-            every, chains, pattern_of_chains(chains, patterns), fused_us_of_chains(chains, patterns, every, limits)
-        ),
-        _of_slow_steps(without_tasks, kernels, split),
-    ]
+    sets = _sets_taken_out(without_tasks, kernels, split, chains, patterns, limits)
+    del without_tasks
+    if len(links) >= replay.LONG:
+        kernels.forget_for_now()
     whole = ~lacks_kernel_rows(split, device.cells.rank, device.cells.step)
     found = []
     for rank in np.unique(links["rank"]).tolist():
@@ -109,6 +104,23 @@ def removals(
         found.append(_of_communication(sooner, device.work.kind[seen.row] == COMM, whole, plain))
         seen.replayed.let_go()
     return Table.concat(Removal, found)
+
+
+def _sets_taken_out(
+    device: DeviceTimeline,
+    kernels: Table[Kernel],
+    split: Table[Overlap] | None,
+    chains: FoundChains,
+    patterns: ChainPatterns,
+    limits: Table[ChipLimit] | None,
+) -> list[_Sets]:
+    every = in_steps(device, kernels, split)
+    fused_us = fused_us_of_chains(chains, patterns, every, limits)
+    return [
+        _of_types(every, turn_takers(device, kernels, split, typed=False)),
+        _of_chains(every, chains, pattern_of_chains(chains, patterns), fused_us),
+        _of_slow_steps(device, kernels, split),
+    ]
 
 
 def _of_types(every: StepKernels, alike: TurnTakers) -> _Sets:

@@ -284,7 +284,7 @@ def begun_anew(cells: Cells, kernels: Table[Kernel], compute: Events) -> Array:
 def _join_work(parts: tuple[Events, Events, Events]) -> DeviceWork:
     return DeviceWork(
         cell=np.concatenate([events.cell for events in parts]),
-        kind=np.repeat([KERNEL, COMM, COPY], [len(events.row) for events in parts]),
+        kind=np.repeat(np.array([KERNEL, COMM, COPY], np.int8), [len(events.row) for events in parts]),
         row=np.concatenate([events.row for events in parts]),
         start=np.concatenate([events.start for events in parts]),
         end=np.concatenate([events.end for events in parts]),

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from advisor.facts.base import MISSING
 from advisor.facts.narrow import GrowingNarrowColumn, NarrowColumn
-from advisor.facts.table import Array, Texts, write_first_rows
+from advisor.facts.table import Array, Texts, values_at, write_first_rows
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
 from advisor.progress import silent
@@ -382,7 +382,10 @@ def match_keys(keys: Array, wanted: Array) -> Array:
     if not len(keys):
         return np.full(len(wanted), -1, np.int64)
     low, span = int(keys.min()), int(keys.max()) - int(keys.min())
-    if low != MISSING and span < _SPREAD * len(keys):
+    if low == MISSING:  # most rows of a long table may have no key: those that do are sorted and searched alone
+        known = np.flatnonzero(keys != MISSING)
+        return values_at(known, match_keys(keys[known], wanted), -1)
+    if span < _SPREAD * len(keys):
         return _match_close_keys(keys, wanted, low, span)
     if (keys[1:] >= keys[:-1]).all():
         found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)

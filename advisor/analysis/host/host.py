@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from msgspec import Struct
@@ -373,9 +372,12 @@ def begin_within(table: Table[HostCall], inner: Array, outer: Array) -> Array:
 def blocking_copies(table: Table[HostCall]) -> Array:
     """Rows of copy calls in which the host waits: the call blocks, or the next one of its thread synchronises."""
     api = np.flatnonzero(table.texts("kind").isin(["api"]) & (table["start_ns"] != MISSING))
+    api = api.astype(row_type(len(table)))
     if not table.texts("activity").take(api).isin(["blocking_copy", "copy"]).any():
         return api[:0]
-    api = api[np.lexsort((table["start_ns"][api], table.at("thread", api), table["rank"][api]))]
+    lanes = group_by(table["rank"][api], table.at("thread", api)).of.astype(np.int32)
+    api = api[np.lexsort((table["start_ns"][api], lanes))]
+    del lanes
     does = table.texts("activity").take(api)
     waiting, copying = does.isin(["blocking_copy"]), np.flatnonzero(does.isin(["copy"]))
     copying = copying[copying + 1 < len(api)]

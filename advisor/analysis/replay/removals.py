@@ -90,7 +90,7 @@ def removals(
     without_tasks = build_timeline(kernels, collectives, None, windows)
     calls = Table.empty(HostCall) if calls is None else calls
     chains = chains_in_steps(kernels, collectives, windows, split, patterns)
-    sets = _sets_taken_out(without_tasks, kernels, split, chains, patterns, limits)
+    sets = _sets_taken_out(without_tasks, kernels, split, chains=(chains, patterns), limits=limits)
     del without_tasks
     if len(links) >= replay.LONG:
         kernels.forget_for_now()
@@ -110,15 +110,16 @@ def _sets_taken_out(
     device: DeviceTimeline,
     kernels: Table[Kernel],
     split: Table[Overlap] | None,
-    chains: FoundChains,
-    patterns: ChainPatterns,
+    *,
+    chains: tuple[FoundChains, ChainPatterns],
     limits: Table[ChipLimit] | None,
 ) -> list[_Sets]:
+    found, patterns = chains
     every = in_steps(device, kernels, split)
-    fused_us = fused_us_of_chains(chains, patterns, every, limits)
+    fused_us = fused_us_of_chains(found, patterns, every, limits)
     return [
         _of_types(every, turn_takers(device, kernels, split, typed=False)),
-        _of_chains(every, chains, pattern_of_chains(chains, patterns), fused_us),
+        _of_chains(every, found, pattern_of_chains(found, patterns), fused_us),
         _of_slow_steps(device, kernels, split),
     ]
 

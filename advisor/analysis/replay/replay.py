@@ -26,7 +26,7 @@ from msgspec import Struct
 from advisor.analysis.arrays.at_once import AT_ONCE_NS
 from advisor.analysis.arrays.intervals import Spans, covered_ns, span_at, union, union_of_sets
 from advisor.analysis.arrays.turns import Turns, gains_in_turn
-from advisor.facts.table import Array, values_at
+from advisor.facts.table import Array, row_type, values_at
 
 UNBOUND = 2**50
 """ns that no capture lasts."""
@@ -49,7 +49,8 @@ class Queue(Struct, frozen=True):
     def entry_at(self, moment: Array) -> Array:
         """The entry in which each moment lies, or -1."""
         at = np.searchsorted(self.start, moment, "right") - 1
-        return np.where((at >= 0) & (moment < values_at(self.end, at, 0)), at, -1)
+        found = np.where((at >= 0) & (moment < values_at(self.end, at, 0)), at, -1)
+        return found.astype(row_type(len(self.start)))
 
     def idle(self, begin: int) -> Array:
         """How long the thread had nothing to do before each entry; before the first since this moment.
@@ -202,8 +203,9 @@ class _Chain(Struct, frozen=True):
         """The first task of each stretch, and all that end later than everything before them."""
         kept = work.end > np.append(-UNBOUND, work.reach)[: len(work.end)]
         kept[turns.begin] = True
-        row = np.flatnonzero(kept)
-        return cls(row, Turns.of_stretches(turns.of[row]), np.cumsum(kept) - 1)
+        number = row_type(len(kept))
+        row = np.flatnonzero(kept).astype(number)
+        return cls(row, Turns.of_stretches(turns.of[row]), np.cumsum(kept, dtype=number) - 1)
 
     def gains(self, limit: Array, slack: Array, spared: SparedTime | None) -> Array:
         """Per task: `least(limit, gain of the one before it + slack)`, and what it is spared itself."""
@@ -500,7 +502,8 @@ def _launch_limits(
 
 def _stretch_at(edges: Array, moment: Array) -> Array:
     """The stretch in which each moment lies; the first for those before it."""
-    return np.maximum(np.searchsorted(edges, moment, "right") - 1, 0)
+    found = np.searchsorted(edges, moment, "right") - 1
+    return np.maximum(found, 0).astype(row_type(len(edges)))
 
 
 def _gain_before_stretch(rank: ReplayInput, relief: Relief, cut: _Cut, gain: Array) -> Array:

@@ -86,6 +86,34 @@ class NarrowColumn(Struct, frozen=True):
         return NarrowColumn(self.cells[rows], self.below)
 
 
+class RoundedColumn(Struct, frozen=True):
+    """A column of floats of which few differ, as of shares that are written with some decimals: a number of 16 bits per
+    row, and what each stands for."""
+
+    cells: _Array
+    values: _Array
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    @classmethod
+    def of(cls, values: _Array) -> RoundedColumn | None:
+        """From float64, of which no bit is lost; None where too many differ."""
+        distinct, cells = np.unique(values.view(np.int64), return_inverse=True)
+        if len(distinct) > np.iinfo(np.uint16).max:
+            return None
+        return cls(cells.reshape(-1).astype(np.uint16), distinct.view(np.float64))
+
+    def at(self, rows: _Array | slice) -> _Array:
+        """The numbers of these rows."""
+        found: _Array = self.values[self.cells[rows]]
+        return found
+
+    def take(self, rows: _Array | slice) -> RoundedColumn:
+        """These rows alone, in as few bytes."""
+        return RoundedColumn(self.cells[rows], self.values)
+
+
 class GrowingNarrowColumn:
     """A column that is filled block by block, and kept narrow from the start."""
 

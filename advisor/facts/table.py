@@ -20,7 +20,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from advisor.facts.base import LARGEST, MISSING, Column, Fact, Store
-from advisor.facts.narrow import NarrowColumn
+from advisor.facts.narrow import NarrowColumn, RoundedColumn
 from advisor.messages.errors import Unclear
 from advisor.messages.message import Message
 
@@ -35,6 +35,10 @@ _FEW_NAMES = 4
 """So many names are found faster by comparing with each than by looking up what the code of a row stands for."""
 
 _KEYS_AT_ONCE = 1 << 20
+_WORTH_CODING = 1 << 18
+"""Rows from which on a column of floats is looked through for whether few of them differ: then 8 bytes are 2 MiB."""
+_ROUNDED_UNITS = ("share", "count", "MHz")
+"""Of what profilers write with a few decimals, or none."""
 _FEW_ROWS = 32
 """So many rows are looked through faster one by one than all at once, each time for all the names there are."""
 
@@ -199,7 +203,7 @@ def _missing_texts(length: int) -> Texts:
 
 
 Values = Array | Texts
-_Stored = Values | NarrowColumn
+_Stored = Values | NarrowColumn | RoundedColumn
 _NOT_YET = object()
 
 
@@ -292,7 +296,7 @@ class Table(Generic[F]):
     def at(self, name: str, rows: Array) -> Array:
         """A column that is not text, in these rows alone."""
         found = self._data[name]
-        return found.at(rows) if isinstance(found, NarrowColumn) else self[name][rows]
+        return self[name][rows] if isinstance(found, np.ndarray | Texts) else found.at(rows)
 
     def isin(self, name: str, values: Collection[int]) -> Array:
         """Per row: whether a column of whole numbers holds one of these."""
@@ -538,7 +542,7 @@ def _column_values(column: Column, value: Any, length: int) -> _Stored:
         if value is None or isinstance(value, str):
             return Texts.constant(value, length)
         return value if isinstance(value, Texts) else Texts.of(value)
-    if isinstance(value, NarrowColumn):
+    if isinstance(value, NarrowColumn | RoundedColumn):
         return value
     if value is None:
         return _missing_cells(column.store, length)
@@ -571,7 +575,7 @@ def _is_constant(values: Array) -> bool:
 
 
 def _taken(values: _Stored, where: Array, rows: int) -> _Stored:
-    if isinstance(values, Texts | NarrowColumn):
+    if not isinstance(values, np.ndarray):
         return values.take(where)
     return _constant(values[0], rows) if _is_constant(values) else values[where]
 
@@ -584,10 +588,12 @@ def _narrowed(values: _Stored, column: Column) -> _Stored:
     """A column in fewer bytes. Times stay as they are: they span more than 32 bits, and are asked for most."""
     if isinstance(values, Texts):
         return values.narrow()
-    if isinstance(values, NarrowColumn) or not len(values):
+    if not isinstance(values, np.ndarray) or not len(values):
         return values
     if (values == values[0]).all() or (column.store == "float" and np.isnan(values).all()):
         return _constant(values[0], len(values))
+    if column.store == "float" and column.unit in _ROUNDED_UNITS and len(values) >= _WORTH_CODING:
+        return RoundedColumn.of(values) or values
     if column.store != "int" or column.unit == "ns":
         return values
     found = NarrowColumn.of(values)

@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 from msgspec import Struct
 
+from advisor.analysis.arrays.counted import distinct_ranks
 from advisor.analysis.arrays.grouping import group_by, row_at, row_of_key
 from advisor.analysis.arrays.intervals import (
     Spans,
@@ -375,7 +376,9 @@ def blocking_copies(table: Table[HostCall]) -> Array:
     api = api.astype(row_type(len(table)))
     if not table.texts("activity").take(api).isin(["blocking_copy", "copy"]).any():
         return api[:0]
-    lanes = group_by(table["rank"][api], table.at("thread", api)).of.astype(np.int32)
+    lanes = table.at("thread", api)
+    if len(distinct_ranks(table["rank"])) > 1:
+        lanes = group_by(table["rank"][api], lanes).of
     api = api[np.lexsort((table["start_ns"][api], lanes))]
     del lanes
     does = table.texts("activity").take(api)

@@ -35,7 +35,7 @@ from advisor.analysis.steps.device import COMM, DeviceTimeline, build_timeline
 from advisor.facts.chain_patterns import ChainPatterns
 from advisor.facts.derived import ChipLimit, Dispatch, Overlap, Removal
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
-from advisor.facts.table import Array, Table, Texts, values_at
+from advisor.facts.table import Array, Table, Texts, row_type, values_at
 
 LEAST_SHARE = 0.005
 """Operator types and chains that take less of the step are not asked for: no rule says a word of half a per cent."""
@@ -179,7 +179,8 @@ def _sets_of_kernels(
 def _of_rank(seen: ReplayedRank, sets: _Sets, whole: Array, plain: float) -> Table[Removal]:
     own = np.flatnonzero((sets.rank == seen.rank) & (sets.steps > 0))
     instant, removed, steady, fused = (np.zeros(len(own)) for _ in range(4))
-    place = np.full(int(max(seen.row.max(initial=-1), sets.row.max(initial=-1))) + 1, len(seen.row))
+    rows = int(max(seen.row.max(initial=-1), sets.row.max(initial=-1))) + 1
+    place = np.full(rows, len(seen.row), row_type(len(seen.row)))
     place[seen.row] = np.arange(len(seen.row))
     for number, one in enumerate(own.tolist()):
         members = np.flatnonzero(sets.of == one)
@@ -335,5 +336,5 @@ def _launch_pauses(rank: replay.ReplayInput) -> Array:
 def _operators_launching(seen: ReplayedRank, taken: Array) -> Spans:
     """When operators of the framework ran that launched these tasks and no other."""
     operators, launched = seen.launching_operators
-    own = operators.moments_in(seen.replayed.cut.work.put[taken])
+    own = operators.moments_in(replay.handed_over(seen.replayed.queue, seen.replayed.work)[taken])
     return operators.take(own == launched).spans

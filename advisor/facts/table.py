@@ -224,6 +224,10 @@ class _Made:
         self._lock.release()
 
 
+def _key_of(make: Callable[..., Any], others: tuple[object, ...]) -> tuple[object, ...]:
+    return make, *(one if isinstance(one, int) else id(one) for one in others)
+
+
 class Table(Generic[F]):
     """The rows of one fact. `table["rank"]` is an array, `table.texts("op_type")` a text column."""
 
@@ -326,12 +330,16 @@ class Table(Generic[F]):
         return self._make_once(make, others, for_now=True)
 
     def _make_once(self, make: Callable[..., T], others: tuple[object, ...], *, for_now: bool) -> T:
-        key = make, *(one if isinstance(one, int) else id(one) for one in others)
+        key = _key_of(make, others)
         with self._made.setdefault(key, _Made(others, for_now=for_now)) as made:
             if made.value is _NOT_YET:
                 made.value = make(self, *others)
             found: T = made.value
         return found
+
+    def forget_one(self, make: Callable[..., Any], *others: object) -> None:
+        """Lets go of what one function made of this table and these others."""
+        self._made.pop(_key_of(make, others), None)
 
     def forget_for_now(self) -> None:
         """Lets go of what was made with `once_for_now`; who asks for it next has it made anew."""

@@ -175,8 +175,10 @@ def _or_empty(fact: type[F], table: Table[F] | None) -> Table[F]:
 def lanes_of(*tables: Table[Any]) -> list[Array]:
     """Per row of each table a number of its rank and thread."""
     ranks = np.unique(np.concatenate([distinct_ranks(table["rank"]) for table in tables]))
-    names = ("rank", "thread") if len(ranks) > 1 else ("thread",)
-    both = group_by(*(np.concatenate([table[name] for table in tables]) for name in names)).of
+    if len(ranks) <= 1:  # threads are few and rows many: these are numbered some tables at a time
+        threads = np.unique(np.concatenate([np.unique(table["thread"]) for table in tables]))
+        return [np.searchsorted(threads, table["thread"]).astype(row_type(len(threads))) for table in tables]
+    both = group_by(*(np.concatenate([table[name] for table in tables]) for name in ("rank", "thread"))).of
     return np.split(both, np.cumsum([len(table) for table in tables[:-1]]))
 
 

@@ -31,7 +31,7 @@ from advisor.analysis.operators.operators import (
 from advisor.analysis.replay import replay
 from advisor.analysis.replay.replayed_rank import PAUSE_NS, ReplayedRank, per_cell, replayed_rank, until_last_task
 from advisor.analysis.steps.completeness import lacks_kernel_rows
-from advisor.analysis.steps.device import COMM, DeviceTimeline, build_timeline
+from advisor.analysis.steps.device import COMM, DeviceTimeline, build_timeline, forget_timeline
 from advisor.facts.chain_patterns import ChainPatterns
 from advisor.facts.derived import ChipLimit, Dispatch, Overlap, Removal
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
@@ -94,6 +94,8 @@ def removals(
     del without_tasks
     if len(links) >= replay.LONG:
         kernels.forget_for_now()
+        if tasks is not None:
+            forget_timeline(kernels, collectives, None, windows)
     whole = ~lacks_kernel_rows(split, device.cells.rank, device.cells.step)
     found = []
     for rank in np.unique(links["rank"]).tolist():

@@ -135,6 +135,16 @@ def build_timeline(
     return kernels.once(_timeline_of, collectives, tasks, windows)
 
 
+def forget_timeline(
+    kernels: Table[Kernel],
+    collectives: Table[Collective] | None = None,
+    tasks: Table[DeviceTask] | None = None,
+    windows: Table[StepWindow] | None = None,
+) -> None:
+    """Lets go of the timeline of these tables; who asks for it next has it worked out anew."""
+    kernels.forget_one(_timeline_of, collectives, tasks, windows)
+
+
 def _timeline_of(
     kernels: Table[Kernel],
     collectives: Table[Collective] | None,

@@ -119,6 +119,9 @@ def test_a_recording_that_is_long_enough_to_let_go_of_more_is_told_the_same(
     for module in ("facts.rank_facts", "analysis.replay.replay"):
         monkeypatch.setattr(f"advisor.{module}.LONG", 1)
     monkeypatch.setattr("advisor.facts.table._KEYS_AT_ONCE", 7)
+    monkeypatch.setattr("advisor.sources.files.database._AT_ONCE", 7)
+    monkeypatch.setattr("advisor.facts.table._WORTH_CODING", 1)
+    monkeypatch.setattr("advisor.facts.rank_facts.LARGE_BYTES", 0)
     assert diagnose(open_profile(one_rank), advisor.load_rules()).model_dump_json() == whole
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,13 @@ class NarrowColumn(Struct, frozen=True):
         cells: _Array = np.full(length, MISSING if found.cells.dtype == np.int64 else 0, found.cells.dtype)
         cells[rows] = found.cells
         return cls(cells, found.below)
+
+    @classmethod
+    def concat(cls, parts: list[NarrowColumn]) -> NarrowColumn:
+        """One after another; the list is emptied, each part let go as it is taken over."""
+        growing = GrowingNarrowColumn(parts)
+        parts.clear()
+        return growing.whole()
 
     @property
     def bounds(self) -> tuple[int, int] | None:
@@ -79,11 +86,39 @@ class NarrowColumn(Struct, frozen=True):
         return NarrowColumn(self.cells[rows], self.below)
 
 
+class RoundedColumn(Struct, frozen=True):
+    """A column of floats of which few differ, as of shares that are written with some decimals: a number of 16 bits per
+    row, and what each stands for."""
+
+    cells: _Array
+    values: _Array
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    @classmethod
+    def of(cls, values: _Array) -> RoundedColumn | None:
+        """From float64, of which no bit is lost; None where too many differ."""
+        distinct, cells = np.unique(values.view(np.int64), return_inverse=True)
+        if len(distinct) > np.iinfo(np.uint16).max:
+            return None
+        return cls(cells.reshape(-1).astype(np.uint16), distinct.view(np.float64))
+
+    def at(self, rows: _Array | slice) -> _Array:
+        """The numbers of these rows."""
+        found: _Array = self.values[self.cells[rows]]
+        return found
+
+    def take(self, rows: _Array | slice) -> RoundedColumn:
+        """These rows alone, in as few bytes."""
+        return RoundedColumn(self.cells[rows], self.values)
+
+
 class GrowingNarrowColumn:
     """A column that is filled block by block, and kept narrow from the start."""
 
-    def __init__(self) -> None:
-        self._parts: deque[NarrowColumn] = deque()
+    def __init__(self, parts: Iterable[NarrowColumn] = ()) -> None:
+        self._parts = deque(parts)
 
     def add(self, values: _Array) -> None:
         """More numbers, int64."""

@@ -30,6 +30,8 @@ from advisor.model.run_of_ranks import RunOfRanks
 F = TypeVar("F", bound=Fact)
 GIVE_BACK_BYTES = 16 << 20
 """Of a rank from here on, memory returns to the system when its work is done: the next one would scatter over it."""
+LARGE_BYTES = 512 << 20
+"""Of a rank from here on, what was let go while a table of events was read returns before the next one is read."""
 APART = 3
 """What takes a table of events and, with it, rests on no more than so many of them is made before the others are read:
 then it is let go. Memory over time is such a table, and so are calls with their stacks."""
@@ -255,12 +257,15 @@ class FactsWanted:
     def _read_events(self, source: Source, inputs: RunInputs, found: RankFacts) -> None:
         """Reads the facts of events, each once; what stands by itself is made, and let go, on the way."""
         left, needed = dict.fromkeys(self.events), self._still_needed(found)
+        large = source.size_bytes > LARGE_BYTES
         for fact in self.events:
             others, made = self.apart.get(fact, (frozenset([fact]), ()))
             for one in [one for one in left if one in others]:
                 del left[one]
                 if one in needed:
                     resolve_fact(one, inputs, self.makers, found, source.read)
+                    if large:
+                        give_back_now()
             for asked in made:
                 if fact_of_wanted(asked) in needed:
                     self._collect_table(asked, inputs, found, source)
@@ -304,6 +309,9 @@ class FactsWanted:
                     del running[made]
                     found.update(made.result())
                 if long:
+                    for table in found.values():
+                        if isinstance(table, Table):
+                            table.forget_for_now()
                     give_back_now()
 
     def _make(self, fact: type[Fact], inputs: RunInputs, found: RankFacts, source: Source) -> RankFacts:

@@ -20,7 +20,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from advisor.facts.base import LARGEST, MISSING, Column, Fact, Store
-from advisor.facts.narrow import NarrowColumn
+from advisor.facts.narrow import NarrowColumn, RoundedColumn
 from advisor.messages.errors import Unclear
 from advisor.messages.message import Message
 
@@ -35,6 +35,10 @@ _FEW_NAMES = 4
 """So many names are found faster by comparing with each than by looking up what the code of a row stands for."""
 
 _KEYS_AT_ONCE = 1 << 20
+_WORTH_CODING = 1 << 18
+"""Rows from which on a column of floats is looked through for whether few of them differ: then 8 bytes are 2 MiB."""
+_ROUNDED_UNITS = ("share", "count", "MHz")
+"""Of what profilers write with a few decimals, or none."""
 _FEW_ROWS = 32
 """So many rows are looked through faster one by one than all at once, each time for all the names there are."""
 
@@ -62,6 +66,20 @@ def write_first_rows(first: Array, keys: Array, low: int = 0) -> None:
     for begin in reversed(range(0, len(keys), _KEYS_AT_ONCE)):  # of equal keys the last to be written is the first row
         part = keys[begin : begin + _KEYS_AT_ONCE]
         first[part[::-1] - low] = np.arange(begin + len(part) - 1, begin - 1, -1)
+
+
+def row_type(rows: int) -> type[np.signedinteger[Any]]:
+    """The narrowest type, of those worth the while, of the numbers of so many rows."""
+    return np.int32 if rows <= np.iinfo(np.int32).max else np.int64
+
+
+def take_by_blocks(values: Array, rows: Array) -> Array:
+    """The values of these rows, some at a time: numpy widens the numbers of all rows it is given at once."""
+    found = np.empty(len(rows), values.dtype)
+    for begin in range(0, len(rows), _KEYS_AT_ONCE):
+        part = slice(begin, begin + _KEYS_AT_ONCE)
+        found[part] = values[rows[part]]
+    return found
 
 
 def code_type(names: int) -> type[np.signedinteger[Any]]:
@@ -185,15 +203,16 @@ def _missing_texts(length: int) -> Texts:
 
 
 Values = Array | Texts
-_Stored = Values | NarrowColumn
+_Stored = Values | NarrowColumn | RoundedColumn
 _NOT_YET = object()
 
 
 class _Made:
     """What is made of a table once, by one thread at a time."""
 
-    def __init__(self, others: tuple[object, ...]) -> None:
+    def __init__(self, others: tuple[object, ...], *, for_now: bool) -> None:
         self.others = others  # kept, for an id is theirs while they are
+        self.for_now = for_now
         self.value: Any = _NOT_YET
         self._lock = Lock()
 
@@ -203,6 +222,10 @@ class _Made:
 
     def __exit__(self, *_: object) -> None:
         self._lock.release()
+
+
+def _key_of(make: Callable[..., Any], others: tuple[object, ...]) -> tuple[object, ...]:
+    return make, *(one if isinstance(one, int) else id(one) for one in others)
 
 
 class Table(Generic[F]):
@@ -277,7 +300,7 @@ class Table(Generic[F]):
     def at(self, name: str, rows: Array) -> Array:
         """A column that is not text, in these rows alone."""
         found = self._data[name]
-        return found.at(rows) if isinstance(found, NarrowColumn) else self[name][rows]
+        return self[name][rows] if isinstance(found, np.ndarray | Texts) else found.at(rows)
 
     def isin(self, name: str, values: Collection[int]) -> Array:
         """Per row: whether a column of whole numbers holds one of these."""
@@ -300,12 +323,30 @@ class Table(Generic[F]):
 
         Threads that ask for the same wait for the one that was first. Numbers, such as a rank, count by their value.
         """
-        key = make, *(one if isinstance(one, int) else id(one) for one in others)
-        with self._made.setdefault(key, _Made(others)) as made:
+        return self._make_once(make, others, for_now=False)
+
+    def once_for_now(self, make: Callable[..., T], *others: object) -> T:
+        """The same, for what takes as much memory as columns and little time to make: kept until `forget_for_now`."""
+        return self._make_once(make, others, for_now=True)
+
+    def _make_once(self, make: Callable[..., T], others: tuple[object, ...], *, for_now: bool) -> T:
+        key = _key_of(make, others)
+        with self._made.setdefault(key, _Made(others, for_now=for_now)) as made:
             if made.value is _NOT_YET:
                 made.value = make(self, *others)
             found: T = made.value
         return found
+
+    def forget_one(self, make: Callable[..., Any], *others: object) -> None:
+        """Lets go of what one function made of this table and these others."""
+        self._made.pop(_key_of(make, others), None)
+
+    def forget_for_now(self) -> None:
+        """Lets go of what was made with `once_for_now`; who asks for it next has it made anew."""
+        for version in self._versions():
+            for key, one in list(version._made.items()):  # other threads may add to it
+                if one.for_now:
+                    version._made.pop(key, None)
 
     def forget(self, others: Iterable[Table[Any]] = ()) -> None:
         """Lets go of what was made once of this table, also of one of these others beside it.
@@ -509,7 +550,7 @@ def _column_values(column: Column, value: Any, length: int) -> _Stored:
         if value is None or isinstance(value, str):
             return Texts.constant(value, length)
         return value if isinstance(value, Texts) else Texts.of(value)
-    if isinstance(value, NarrowColumn):
+    if isinstance(value, NarrowColumn | RoundedColumn):
         return value
     if value is None:
         return _missing_cells(column.store, length)
@@ -542,7 +583,7 @@ def _is_constant(values: Array) -> bool:
 
 
 def _taken(values: _Stored, where: Array, rows: int) -> _Stored:
-    if isinstance(values, Texts | NarrowColumn):
+    if not isinstance(values, np.ndarray):
         return values.take(where)
     return _constant(values[0], rows) if _is_constant(values) else values[where]
 
@@ -555,10 +596,12 @@ def _narrowed(values: _Stored, column: Column) -> _Stored:
     """A column in fewer bytes. Times stay as they are: they span more than 32 bits, and are asked for most."""
     if isinstance(values, Texts):
         return values.narrow()
-    if isinstance(values, NarrowColumn) or not len(values):
+    if not isinstance(values, np.ndarray) or not len(values):
         return values
     if (values == values[0]).all() or (column.store == "float" and np.isnan(values).all()):
         return _constant(values[0], len(values))
+    if column.store == "float" and column.unit in _ROUNDED_UNITS and len(values) >= _WORTH_CODING:
+        return RoundedColumn.of(values) or values
     if column.store != "int" or column.unit == "ns":
         return values
     found = NarrowColumn.of(values)

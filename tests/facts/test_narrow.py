@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from advisor.facts.base import MISSING
-from advisor.facts.narrow import GrowingNarrowColumn, NarrowColumn
+from advisor.facts.narrow import GrowingNarrowColumn, NarrowColumn, RoundedColumn
 
 NUMBERS = st.lists(st.integers(MISSING, 2**63 - 1)) | st.lists(st.integers(-3, 300) | st.just(MISSING))
 
@@ -71,3 +71,22 @@ def test_numbers_that_lie_close_take_few_bytes() -> None:
     assert NarrowColumn.of(np.array([far, far + 60_000])).cells.dtype == np.uint16
     assert NarrowColumn.of(np.array([far, far + 4_000_000_000])).cells.dtype == np.uint32
     assert NarrowColumn.of(np.array([far, far + 5_000_000_000])).cells.dtype == np.int64
+
+
+@given(st.lists(st.floats(width=64) | st.sampled_from([0.0, -0.0, 0.125])))
+def test_rounded_floats_come_back_bit_by_bit(values: list[float]) -> None:
+    whole = np.array(values, np.float64)
+    kept = RoundedColumn.of(whole)
+    assert kept is not None
+    assert kept.at(slice(None)).tobytes() == whole.tobytes()
+    assert kept.take(slice(1, None)).at(slice(None)).tobytes() == whole[1:].tobytes()
+
+
+def test_floats_of_which_too_many_differ_are_not_coded() -> None:
+    assert RoundedColumn.of(np.arange(1 << 16, dtype=np.float64)) is None
+
+
+@given(st.lists(st.lists(st.integers(-9, 9) | st.just(MISSING))))
+def test_narrow_columns_one_after_another_hold_the_same_numbers(parts: list[list[int]]) -> None:
+    whole = NarrowColumn.concat([NarrowColumn.of(np.array(part, np.int64)) for part in parts])
+    assert whole.at(slice(None)).tolist() == [value for part in parts for value in part]

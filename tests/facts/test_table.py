@@ -245,3 +245,23 @@ def test_some_columns_of_some_rows_hold_nothing_else(values: list[str | None], r
     assert dict(chosen.columns()).keys() == {"op_name", "rank"}
     assert chosen.texts("op_name").values() == same.texts("op_name").values()
     assert chosen["rank"].tolist() == same["rank"].tolist()
+
+
+def test_what_is_made_for_now_is_made_once_until_it_is_let_go_and_the_rest_stays() -> None:
+    table, made = Table.build(Launch, rank=[0, 0]), []
+
+    def count(given: Table[Launch]) -> int:
+        made.append(given)
+        return len(made)
+
+    def size(given: Table[Launch]) -> Table[Launch]:
+        made.append(given)
+        return given.having()
+
+    assert [table.once_for_now(count), table.once_for_now(count)] == [1, 1]
+    version = table.once(size)
+    table.forget_for_now()
+    assert table.once(size) is version
+    assert table.once_for_now(count) == 3
+    table.forget_one(size)
+    assert table.once(size) is not version

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
-from advisor.facts.table import Array
+from advisor.facts.table import Array, row_type
 
 
 class Turns(Struct, frozen=True):
@@ -27,7 +27,7 @@ class Turns(Struct, frozen=True):
         begin = np.flatnonzero(first)
         end = np.full(len(begin), len(stretch) - 1)
         end[:-1] = begin[1:] - 1
-        return cls(stretch, begin, np.cumsum(first) - 1, end)
+        return cls(stretch, begin, np.cumsum(first, dtype=row_type(len(first))) - 1, end)
 
 
 def gains_in_turn(limit: Array, slack: Array, turns: Turns) -> Array:

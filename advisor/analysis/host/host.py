@@ -6,11 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from msgspec import Struct
 
+from advisor.analysis.arrays.counted import distinct_ranks
 from advisor.analysis.arrays.grouping import group_by, row_at, row_of_key
 from advisor.analysis.arrays.intervals import (
     Spans,
@@ -25,7 +25,7 @@ from advisor.analysis.arrays.intervals import (
 )
 from advisor.facts.base import MISSING
 from advisor.facts.observed import HostCall
-from advisor.facts.table import Array, Table, Texts, values_at
+from advisor.facts.table import Array, Table, Texts, row_type, values_at
 
 DEVICE_SOFTWARE = ("api", "launch", "graph", "communicate", "runtime")
 """Kinds of calls into the software of the device."""
@@ -110,9 +110,9 @@ class Calls(Struct, frozen=True):
         if self.numbers is not None:
             return self.numbers[where]
         if isinstance(where, slice):
-            return np.arange(where.start, where.stop, dtype=_row_type(len(self)))
+            return np.arange(where.start, where.stop, dtype=row_type(len(self)))
         places = np.flatnonzero(where) if where.dtype == bool else where
-        return places.astype(_row_type(len(self)), copy=False)
+        return places.astype(row_type(len(self)), copy=False)
 
     def of_rows(self, values: Array) -> Array:
         """Per call: what stands in its row of a column or a mask of the table; it may be seen there, and is no copy."""
@@ -149,7 +149,7 @@ class Calls(Struct, frozen=True):
 
     def places_holding(self, moments: Array, wanted: Array) -> tuple[Array, Array]:
         """The places of the wanted calls, a mask, in which any of these moments lies; and how many lie in each."""
-        moments, narrow = np.sort(moments), _row_type(max(len(self), len(moments)))
+        moments, narrow = np.sort(moments), row_type(max(len(self), len(moments)))
         places, counts = [np.empty(0, narrow)], [np.empty(0, narrow)]
         for part in row_ranges(len(self)):
             place = part.start + np.flatnonzero(wanted[part])
@@ -171,13 +171,9 @@ def _find_calls(table: Table[HostCall], rank: int) -> Calls:
     if lasting[:count].all():  # as they are read: others lie behind them
         found = Calls(None, start[:count], end[:count])
     else:
-        row = np.flatnonzero(lasting).astype(_row_type(len(lasting)))
+        row = np.flatnonzero(lasting).astype(row_type(len(lasting)))
         found = Calls(row, start[row], end[row])
     return found if _ascend(found.start) else found.take(np.argsort(found.start, kind="stable"))
-
-
-def _row_type(rows: int) -> type[np.signedinteger[Any]]:
-    return np.int32 if rows <= np.iinfo(np.int32).max else np.int64
 
 
 def _ascend(moments: Array) -> bool:
@@ -196,7 +192,7 @@ class RowMarks(Mapping[str, Array]):
         for mark, mask in masks:
             self._bits[mark] = 1 << len(self._bits)
             of_row[mask] |= np.uint16(self._bits[mark])
-        self._marked = np.flatnonzero(of_row).astype(_row_type(rows))
+        self._marked = np.flatnonzero(of_row).astype(row_type(rows))
         self._of_marked: Array = of_row[self._marked]
 
     def __getitem__(self, mark: str) -> Array:
@@ -377,9 +373,14 @@ def begin_within(table: Table[HostCall], inner: Array, outer: Array) -> Array:
 def blocking_copies(table: Table[HostCall]) -> Array:
     """Rows of copy calls in which the host waits: the call blocks, or the next one of its thread synchronises."""
     api = np.flatnonzero(table.texts("kind").isin(["api"]) & (table["start_ns"] != MISSING))
+    api = api.astype(row_type(len(table)))
     if not table.texts("activity").take(api).isin(["blocking_copy", "copy"]).any():
         return api[:0]
-    api = api[np.lexsort((table["start_ns"][api], table.at("thread", api), table["rank"][api]))]
+    lanes = table.at("thread", api)
+    if len(distinct_ranks(table["rank"])) > 1:
+        lanes = group_by(table["rank"][api], lanes).of
+    api = api[np.lexsort((table["start_ns"][api], lanes))]
+    del lanes
     does = table.texts("activity").take(api)
     waiting, copying = does.isin(["blocking_copy"]), np.flatnonzero(does.isin(["copy"]))
     copying = copying[copying + 1 < len(api)]

@@ -298,6 +298,7 @@ def _other_holdups(
     of_reads = _part_after_reads(seen, reliefs, lost)
     lost = _within_steps(lost, seen, gain, room_us)
     before = np.append(before_first, np.zeros(len(lost)))[: len(lost)]
+    seen.replayed.let_go()
     told = _late_tasks_by_call(seen, np.diff(np.append(0, gain)), lost + before, kinds=kinds, of_reads=of_reads)
     share = before / np.where(lost + before > 0, lost + before, 1.0)
     before_us = told["lost_us"] * share[row_of_key(seen.cells.step[seen.own], told["step"])]

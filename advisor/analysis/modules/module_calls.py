@@ -20,7 +20,7 @@ from advisor.analysis.arrays.grouping import group_by, row_at, row_at_or_near
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.nesting import Nest, depths_of, nest_intervals
 from advisor.facts.observed import Collective, GradientLink, HostCall, Kernel, Launch, ModuleRange, OperatorLink
-from advisor.facts.table import Array, Table, Texts, values_at
+from advisor.facts.table import Array, Table, Texts, row_type, values_at
 
 PHASES = ("forward", "backward", "recompute")
 FORWARD, BACKWARD, RECOMPUTE = range(3)
@@ -139,11 +139,11 @@ def _charge_work(ranges: Table[ModuleRange], *tables: Any) -> ChargedWork:
         name=Texts.concat([_names_of_kernels(kernels), collectives.texts("op")]),
         kernels=len(kernels),
         linked=origin.lane >= 0,
-        operator=origin.operator,
+        operator=origin.operator.astype(row_type(len(operators))),
         operators=operators,
         host_ns=np.where(origin.lane >= 0, origin.start, start),
-        path=values_at(codes, span, 0),
-        phase=values_at(_phases_of_spans(spans), span, FORWARD),
+        path=values_at(codes, span, 0).astype(row_type(len(codes))),
+        phase=values_at(_phases_of_spans(spans), span, FORWARD).astype(np.int8),
         instance=values_at(np.where(spans.backward, spans.owner, np.arange(len(spans.owner))), span, -1),
         paths=paths,
         crossing=spans.nest.crossing[spans.nest.crossing < len(ranges)],
@@ -175,8 +175,10 @@ def _or_empty(fact: type[F], table: Table[F] | None) -> Table[F]:
 def lanes_of(*tables: Table[Any]) -> list[Array]:
     """Per row of each table a number of its rank and thread."""
     ranks = np.unique(np.concatenate([distinct_ranks(table["rank"]) for table in tables]))
-    names = ("rank", "thread") if len(ranks) > 1 else ("thread",)
-    both = group_by(*(np.concatenate([table[name] for table in tables]) for name in names)).of
+    if len(ranks) <= 1:  # threads are few and rows many: these are numbered some tables at a time
+        threads = np.unique(np.concatenate([np.unique(table["thread"]) for table in tables]))
+        return [np.searchsorted(threads, table["thread"]).astype(row_type(len(threads))) for table in tables]
+    both = group_by(*(np.concatenate([table[name] for table in tables]) for name in ("rank", "thread"))).of
     return np.split(both, np.cumsum([len(table) for table in tables[:-1]]))
 
 

@@ -149,7 +149,7 @@ def _telling_calls(calls: Table[HostCall], operators: Table[HostCall]) -> _Calls
     name, timed = calls.texts("name"), calls["start_ns"] != MISSING
     again = name.hits(_CHECKPOINTS.match(one) is not None for one in name.names)
     backward = name.hits(_BACKWARD.match(one) is not None for one in name.names) & ~again
-    kind = np.array([*(_kind_of_layer(one) for one in name.names), -1])[name.codes]
+    kind = np.array([*(_kind_of_layer(one) for one in name.names), -1], np.int8)[name.codes]
     rows, of_layers, of_marks = (
         np.flatnonzero(chosen & timed) for chosen in (again | backward, kind >= 0, calls.texts("kind").isin(_MARKED))
     )

@@ -7,11 +7,12 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.arrays.at_once import AT_ONCE_NS
+from advisor.analysis.arrays.counted import distinct_ranks
 from advisor.analysis.arrays.grouping import group_by
 from advisor.analysis.arrays.intervals import time_alone_by_cell, unions_by_cell
 from advisor.analysis.steps.device import COMM, KERNEL, DeviceTimeline
 from advisor.facts.observed import Collective, Kernel
-from advisor.facts.table import Array, Table, values_at
+from advisor.facts.table import Array, Table, row_type, values_at
 
 
 class Beside(Struct, frozen=True):
@@ -30,15 +31,16 @@ def undisturbed_ns(device: DeviceTimeline, row: Array, group: Array, groups: int
     `row` and `group` say which rows of the timeline's work belong to which group.
     """
     work = device.work
-    owner = np.full(len(work.cell), groups)
+    owner = np.full(len(work.cell), groups, row_type(groups + 1))
     owner[row] = group
     kernel = np.flatnonzero((work.kind == KERNEL) & ~beside.aside)
     rank = device.cells.rank[np.concatenate([work.cell[kernel], beside.cell])]
-    owner = np.concatenate([owner[kernel], np.full(len(beside.cell), groups)])
+    owner = np.concatenate([owner[kernel], np.full(len(beside.cell), groups, owner.dtype)])
     start, end = np.concatenate([work.start[kernel], beside.start]), np.concatenate([work.end[kernel], beside.end])
     found = np.zeros(groups + 1)
-    for one in np.unique(rank).tolist():
-        here = rank == one
+    ranks = distinct_ranks(rank).tolist()
+    for one in ranks:
+        here = rank == one if len(ranks) > 1 else slice(None)
         found += time_alone_by_cell(owner[here], start[here], end[here], groups + 1)
     return found[:-1]
 

@@ -36,7 +36,7 @@ def group_like_kernels(kernels: Table[Kernel]) -> Groups:
 
     Where an operator runs several functions, each is a kernel of its own.
     """
-    return kernels.once(_find_like_kernels)
+    return kernels.once_for_now(_find_like_kernels)
 
 
 def _find_like_kernels(kernels: Table[Kernel]) -> Groups:

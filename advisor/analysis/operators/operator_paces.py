@@ -87,7 +87,7 @@ def operator_paces(
 
 def slow_steps(device: DeviceTimeline, kernels: Table[Kernel], split: Table[Overlap] | None) -> SlowSteps:
     """The kernels of a known type that may be compared, of the ranks that have slow steps. Worked out once for all."""
-    return kernels.once(_find_slow_steps, device, split)
+    return kernels.once_for_now(_find_slow_steps, device, split)
 
 
 def _find_slow_steps(kernels: Table[Kernel], device: DeviceTimeline, split: Table[Overlap] | None) -> SlowSteps:

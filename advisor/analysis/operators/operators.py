@@ -245,7 +245,7 @@ def turn_takers(
     device: DeviceTimeline, kernels: Table[Kernel], split: Table[Overlap] | None, *, typed: bool
 ) -> TurnTakers:
     """Which like kernels of those in steps, or of the typed ones, should take the same time. Worked out once."""
-    return kernels.once(_turn_takers_of, device, split, int(typed))
+    return kernels.once_for_now(_turn_takers_of, device, split, int(typed))
 
 
 def _turn_takers_of(
@@ -311,12 +311,12 @@ def sooner_by_name(without: Table[Removal] | None, kind: str, rank: Array, names
 
 def in_steps(device: DeviceTimeline, kernels: Table[Kernel], split: Table[Overlap] | None) -> StepKernels:
     """The kernels of steps that are whole; of ranks without such a step those of all. Worked out once for all."""
-    return kernels.once(_find_in_steps, device, split)
+    return kernels.once_for_now(_find_in_steps, device, split)
 
 
 def typed_in_steps(device: DeviceTimeline, kernels: Table[Kernel], split: Table[Overlap] | None) -> StepKernels:
     """Those of them whose type is known. Worked out once for all."""
-    return kernels.once(_find_typed_in_steps, device, split)
+    return kernels.once_for_now(_find_typed_in_steps, device, split)
 
 
 def _find_typed_in_steps(kernels: Table[Kernel], device: DeviceTimeline, split: Table[Overlap] | None) -> StepKernels:
@@ -330,7 +330,7 @@ def equal_work_in_steps(device: DeviceTimeline, kernels: Table[Kernel], split: T
 
     Worked out once for all.
     """
-    return kernels.once(_find_equal_work, device, split)
+    return kernels.once_for_now(_find_equal_work, device, split)
 
 
 def _find_equal_work(kernels: Table[Kernel], device: DeviceTimeline, split: Table[Overlap] | None) -> EqualWork:

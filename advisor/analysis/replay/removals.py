@@ -31,11 +31,11 @@ from advisor.analysis.operators.operators import (
 from advisor.analysis.replay import replay
 from advisor.analysis.replay.replayed_rank import PAUSE_NS, ReplayedRank, per_cell, replayed_rank, until_last_task
 from advisor.analysis.steps.completeness import lacks_kernel_rows
-from advisor.analysis.steps.device import COMM, DeviceTimeline, build_timeline
+from advisor.analysis.steps.device import COMM, DeviceTimeline, build_timeline, forget_timeline
 from advisor.facts.chain_patterns import ChainPatterns
 from advisor.facts.derived import ChipLimit, Dispatch, Overlap, Removal
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
-from advisor.facts.table import Array, Table, Texts, values_at
+from advisor.facts.table import Array, Table, Texts, row_type, values_at
 
 LEAST_SHARE = 0.005
 """Operator types and chains that take less of the step are not asked for: no rule says a word of half a per cent."""
@@ -89,16 +89,13 @@ def removals(
     # as others have it: rows of kernels are the same in both
     without_tasks = build_timeline(kernels, collectives, None, windows)
     calls = Table.empty(HostCall) if calls is None else calls
-    every = in_steps(without_tasks, kernels, split)
     chains = chains_in_steps(kernels, collectives, windows, split, patterns)
-    alike = turn_takers(without_tasks, kernels, split, typed=False)
-    sets = [
-        _of_types(every, alike),
-        _of_chains(
-            every, chains, pattern_of_chains(chains, patterns), fused_us_of_chains(chains, patterns, every, limits)
-        ),
-        _of_slow_steps(without_tasks, kernels, split),
-    ]
+    sets = _sets_taken_out(without_tasks, kernels, split, chains=(chains, patterns), limits=limits)
+    del without_tasks
+    if len(links) >= replay.LONG:
+        kernels.forget_for_now()
+        if tasks is not None:
+            forget_timeline(kernels, collectives, None, windows)
     whole = ~lacks_kernel_rows(split, device.cells.rank, device.cells.step)
     found = []
     for rank in np.unique(links["rank"]).tolist():
@@ -109,6 +106,24 @@ def removals(
         found.append(_of_communication(sooner, device.work.kind[seen.row] == COMM, whole, plain))
         seen.replayed.let_go()
     return Table.concat(Removal, found)
+
+
+def _sets_taken_out(
+    device: DeviceTimeline,
+    kernels: Table[Kernel],
+    split: Table[Overlap] | None,
+    *,
+    chains: tuple[FoundChains, ChainPatterns],
+    limits: Table[ChipLimit] | None,
+) -> list[_Sets]:
+    found, patterns = chains
+    every = in_steps(device, kernels, split)
+    fused_us = fused_us_of_chains(found, patterns, every, limits)
+    return [
+        _of_types(every, turn_takers(device, kernels, split, typed=False)),
+        _of_chains(every, found, pattern_of_chains(found, patterns), fused_us),
+        _of_slow_steps(device, kernels, split),
+    ]
 
 
 def _of_types(every: StepKernels, alike: TurnTakers) -> _Sets:
@@ -166,7 +181,8 @@ def _sets_of_kernels(
 def _of_rank(seen: ReplayedRank, sets: _Sets, whole: Array, plain: float) -> Table[Removal]:
     own = np.flatnonzero((sets.rank == seen.rank) & (sets.steps > 0))
     instant, removed, steady, fused = (np.zeros(len(own)) for _ in range(4))
-    place = np.full(int(max(seen.row.max(initial=-1), sets.row.max(initial=-1))) + 1, len(seen.row))
+    rows = int(max(seen.row.max(initial=-1), sets.row.max(initial=-1))) + 1
+    place = np.full(rows, len(seen.row), row_type(len(seen.row)))
     place[seen.row] = np.arange(len(seen.row))
     for number, one in enumerate(own.tolist()):
         members = np.flatnonzero(sets.of == one)
@@ -322,5 +338,5 @@ def _launch_pauses(rank: replay.ReplayInput) -> Array:
 def _operators_launching(seen: ReplayedRank, taken: Array) -> Spans:
     """When operators of the framework ran that launched these tasks and no other."""
     operators, launched = seen.launching_operators
-    own = operators.moments_in(seen.replayed.cut.work.put[taken])
+    own = operators.moments_in(replay.handed_over(seen.replayed.queue, seen.replayed.work)[taken])
     return operators.take(own == launched).spans

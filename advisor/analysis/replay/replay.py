@@ -26,7 +26,7 @@ from msgspec import Struct
 from advisor.analysis.arrays.at_once import AT_ONCE_NS
 from advisor.analysis.arrays.intervals import Spans, covered_ns, span_at, union, union_of_sets
 from advisor.analysis.arrays.turns import Turns, gains_in_turn
-from advisor.facts.table import Array, values_at
+from advisor.facts.table import Array, row_type, values_at
 
 UNBOUND = 2**50
 """ns that no capture lasts."""
@@ -49,7 +49,8 @@ class Queue(Struct, frozen=True):
     def entry_at(self, moment: Array) -> Array:
         """The entry in which each moment lies, or -1."""
         at = np.searchsorted(self.start, moment, "right") - 1
-        return np.where((at >= 0) & (moment < values_at(self.end, at, 0)), at, -1)
+        found = np.where((at >= 0) & (moment < values_at(self.end, at, 0)), at, -1)
+        return found.astype(row_type(len(self.start)))
 
     def idle(self, begin: int) -> Array:
         """How long the thread had nothing to do before each entry; before the first since this moment.
@@ -77,7 +78,7 @@ class ReplayedWork(Struct, frozen=True, dict=True):
     def take(self, where: Array) -> ReplayedWork:
         return ReplayedWork(*(getattr(self, name)[where] for name in self.__struct_fields__))
 
-    @cached_property
+    @property
     def reach(self) -> Array:
         """Until when the device was busy with this or what began before."""
         return np.maximum.accumulate(self.end)
@@ -148,7 +149,7 @@ class ReplayInput(Struct, frozen=True, dict=True):
         work = self.work
         return np.where(work.awaits < 0, np.minimum(work.idle(self.begin), np.maximum(work.queued, 0)), 0)
 
-    @cached_property
+    @property
     def slack(self) -> Array:
         """Per task of `work`: how long the device was idle before it, beyond that, ns."""
         return self.work.idle(self.begin) - self.held
@@ -177,11 +178,8 @@ class ReplayInput(Struct, frozen=True, dict=True):
 class _Launched(Struct, frozen=True):
     """What one rank's device did, as the host launched it: what it is spared changes nothing of this."""
 
-    put: Array
-    """Per task: when the main thread was done with launching it, the stretch in which that was, and when the entry of
-    the queue began that launched it."""
     of: Array
-    entered: Array
+    """Per task: the stretch in which the main thread was done with launching it."""
     in_wait: Array
     """The tasks that were launched inside of a wait, once the queue had run empty, and the entry before each."""
     entry: Array
@@ -202,8 +200,9 @@ class _Chain(Struct, frozen=True):
         """The first task of each stretch, and all that end later than everything before them."""
         kept = work.end > np.append(-UNBOUND, work.reach)[: len(work.end)]
         kept[turns.begin] = True
-        row = np.flatnonzero(kept)
-        return cls(row, Turns.of_stretches(turns.of[row]), np.cumsum(kept) - 1)
+        number = row_type(len(kept))
+        row = np.flatnonzero(kept).astype(number)
+        return cls(row, Turns.of_stretches(turns.of[row]), np.cumsum(kept, dtype=number) - 1)
 
     def gains(self, limit: Array, slack: Array, spared: SparedTime | None) -> Array:
         """Per task: `least(limit, gain of the one before it + slack)`, and what it is spared itself."""
@@ -337,10 +336,11 @@ def _gains_within(rank: ReplayInput, relief: Relief, cut: _Cut, limits: tuple[Ar
         other = _gains_beside(rank, gain + before[turns.of], before, (beside_limit, relief.beside), cut)
         awaited = work.awaits[joins]
         held = other[awaited] + np.maximum(work.start[joins] - beside.end[awaited], 0) - before[turns.of[joins]]
-        last_bound, bound = bound, limit.copy()
-        bound[joins] = np.minimum(limit[joins], held)
-        if np.array_equal(last_bound, bound):
+        held = np.minimum(limit[joins], held)
+        if np.array_equal(bound[joins], held):
             break
+        bound = limit.copy()
+        bound[joins] = held
         last, gain = gain, chain.gains(bound, rank.slack, relief.device)
         if np.array_equal(last, gain):
             break
@@ -383,9 +383,7 @@ def _launched(rank: ReplayInput, work: ReplayedWork, edges: Array, entries: Turn
     same = (last >= 0) & (entries.of[last] == of[row])
     row, wait, last = row[same], wait[same], last[same]
     return _Launched(
-        put=put,
         of=of,
-        entered=values_at(queue.start, work.entry, 0),
         in_wait=row,
         entry=last,
         emptied_ns=queue.end[last] - rank.waits.start[wait],
@@ -396,7 +394,7 @@ def _limits_of(rank: ReplayInput, relief: Relief, cut: _Cut) -> tuple[Array, Arr
     """Per task of the work, and per collective beside it: by how much earlier it may begin."""
     begun = _entry_gains(rank, relief, cut)
     limit, beside_limit = (
-        _launch_limits(relief, work, (launched, cut.edges), begun)
+        _launch_limits(relief, (rank.queue, work), (launched, cut.edges), begun)
         for work, launched in ((rank.work, cut.work), (rank.beside, cut.beside))
     )
     if relief.keeps_up:
@@ -433,7 +431,7 @@ def _delay_after_wait(rank: ReplayInput, relief: Relief, cut: _Cut) -> Array:
 
     What was taken away already does not count in either, nor what precedes the first launch of all.
     """
-    put, edges, of = cut.work.put, cut.edges, cut.work_turns.of
+    put, edges, of = handed_over(rank.queue, rank.work), cut.edges, cut.work_turns.of
     spent = put - edges[of] - covered_ns(relief.main, edges[of], put) - _usual_pace(rank, relief, cut)
     if rank.steps is not None:  # a pause between captures strung together is no step's
         start = rank.work.start
@@ -453,7 +451,7 @@ def _delay_until_wait(rank: ReplayInput, relief: Relief, cut: _Cut) -> Array:
 
 def _usual_pace(rank: ReplayInput, relief: Relief, cut: _Cut) -> int:
     """After how much time of its own the host follows one launch with another, ns."""
-    put, of = cut.work.put, cut.work_turns.of
+    put, of = handed_over(rank.queue, rank.work), cut.work_turns.of
     known = (rank.work.queued < UNBOUND) & (rank.work.end > rank.work.start)  # what ends the replay is no launch
     left = put - covered_ns(relief.main, np.minimum(cut.edges[0], put), put)
     apart = np.diff(left[known])[np.diff(of[known]) == 0]
@@ -483,13 +481,16 @@ def _entry_gains(rank: ReplayInput, relief: Relief, cut: _Cut) -> tuple[Array, A
 
 
 def _launch_limits(
-    relief: Relief, work: ReplayedWork, launched: tuple[_Launched, Array], entries: tuple[Array, Array]
+    relief: Relief,
+    launching: tuple[Queue, ReplayedWork],
+    launched: tuple[_Launched, Array],
+    entries: tuple[Array, Array],
 ) -> Array:
     """Per task: how much earlier it could begin for all its launch says."""
-    (how, edges), (begun, ended) = launched, entries
-    gain = covered_ns(relief.main, edges[how.of], how.put)
+    (queue, work), (how, edges), (begun, ended) = launching, launched, entries
+    gain = covered_ns(relief.main, edges[how.of], handed_over(queue, work))
     if len(begun):
-        within = covered_ns(relief.queue, how.entered, work.launch)
+        within = covered_ns(relief.queue, values_at(queue.start, work.entry, 0), work.launch)
         gain = np.where(work.entry >= 0, values_at(begun, work.entry, 0) + within, gain)
         # what is launched inside of a wait, as the copy of a value read, follows the last entry of the queue
         gain[how.in_wait] = np.minimum(
@@ -500,7 +501,8 @@ def _launch_limits(
 
 def _stretch_at(edges: Array, moment: Array) -> Array:
     """The stretch in which each moment lies; the first for those before it."""
-    return np.maximum(np.searchsorted(edges, moment, "right") - 1, 0)
+    found = np.searchsorted(edges, moment, "right") - 1
+    return np.maximum(found, 0).astype(row_type(len(edges)))
 
 
 def _gain_before_stretch(rank: ReplayInput, relief: Relief, cut: _Cut, gain: Array) -> Array:

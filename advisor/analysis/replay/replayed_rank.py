@@ -23,7 +23,7 @@ from advisor.analysis.steps.step_ends import NO_BORDERS
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch
 from advisor.facts.observed import HostCall, StepWindow
-from advisor.facts.table import Array, Table, values_at
+from advisor.facts.table import Array, Table, row_type, values_at
 
 WAITING = ("read", "synchronise", "blocking_copy")
 _NEVER = np.iinfo(np.int64).max
@@ -257,10 +257,9 @@ def _append_end_task(work: replay.ReplayedWork, end: int) -> replay.ReplayedWork
     """The work, and after it an empty task that the host launches as the last step ends: what comes last counts too."""
     reach = int(work.end.max()) if len(work.end) else end
     start = max(reach, end)
-    added = replay.ReplayedWork(*(np.array([value]) for value in (start, start, end, -1, start - end, -1)))
-    return replay.ReplayedWork(
-        *(np.append(getattr(work, name), getattr(added, name)) for name in work.__struct_fields__)
-    )
+    added = zip(work.__struct_fields__, (start, start, end, -1, start - end, -1), strict=True)
+    before = ((getattr(work, name), value) for name, value in added)
+    return replay.ReplayedWork(*(np.append(column, np.array([value], column.dtype)) for column, value in before))
 
 
 def _waits_from(waits: Spans, begin: int) -> Spans:
@@ -288,7 +287,7 @@ def _work_in_turn(
     """What the device did in turn, the collectives beside it, and the row of the timeline's work of the former."""
     work = device.work
     rows = np.flatnonzero(device.cells.rank[work.cell] == rank)
-    rows = rows[np.lexsort((work.end[rows], work.start[rows]))]
+    rows = rows[np.lexsort((work.end[rows], work.start[rows]))].astype(row_type(len(work.cell)))
     start, end, kind = work.start[rows], work.end[rows], work.kind[rows]
     link = row_at(links["rank"], links["start_ns"], np.full(len(rows), rank), start)
     known = link >= 0
@@ -301,9 +300,9 @@ def _work_in_turn(
         start,
         end,
         launch,
-        entry=np.where(known, queue.entry_at(launch), -1),
+        entry=np.where(known, queue.entry_at(launch), np.int32(-1)),
         queued=np.where(known, queued, replay.UNBOUND),
-        awaits=np.full(len(rows), -1),
+        awaits=np.full(len(rows), -1, row_type(len(rows))),
     )
     aside = _collectives_beside(tasks, kind == COMM, waits)
     blocking = known & (kind == COPY) & (span_at(copied, launch) >= 0)
@@ -360,7 +359,7 @@ def _awaited_collective(work: replay.ReplayedWork, late: Array, ended: Array) ->
     before = np.append(-replay.UNBOUND, work.reach[:-1])[: len(late)]
     last = ended[order][np.maximum(at, 0)]
     joins = ~late & (at >= 0) & (last > before + PAUSE_NS) & (work.start - last <= AT_ONCE_NS)
-    return np.where(joins, order[np.maximum(at, 0)], -1)
+    return np.where(joins, order[np.maximum(at, 0)], -1).astype(row_type(len(ended)))
 
 
 # The host

@@ -52,7 +52,7 @@ def peaks_of_kernels(
     kernels: Table[Kernel], limits: Table[ChipLimit] | None, attention: Table[AttentionCall] | None
 ) -> KernelPeaks:
     """What is known of each kernel; worked out once for the same tables."""
-    return kernels.once(_peaks_of_kernels, limits, attention)
+    return kernels.once_for_now(_peaks_of_kernels, limits, attention)
 
 
 def _peaks_of_kernels(

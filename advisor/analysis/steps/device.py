@@ -20,7 +20,7 @@ from advisor.analysis.steps.stage_transfers import are_between_stages
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall
 from advisor.facts.observed import Collective, DeviceTask, Kernel, StepWindow
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Table, Texts, row_type
 
 KERNEL, COMM, COPY = 0, 1, 2
 """Kinds of work a device is busy with."""
@@ -133,6 +133,16 @@ def build_timeline(
     worked out once for the same tables.
     """
     return kernels.once(_timeline_of, collectives, tasks, windows)
+
+
+def forget_timeline(
+    kernels: Table[Kernel],
+    collectives: Table[Collective] | None = None,
+    tasks: Table[DeviceTask] | None = None,
+    windows: Table[StepWindow] | None = None,
+) -> None:
+    """Lets go of the timeline of these tables; who asks for it next has it worked out anew."""
+    kernels.forget_one(_timeline_of, collectives, tasks, windows)
 
 
 def _timeline_of(
@@ -284,12 +294,18 @@ def begun_anew(cells: Cells, kernels: Table[Kernel], compute: Events) -> Array:
 
 def _join_work(parts: tuple[Events, Events, Events]) -> DeviceWork:
     return DeviceWork(
-        cell=np.concatenate([events.cell for events in parts]),
-        kind=np.repeat([KERNEL, COMM, COPY], [len(events.row) for events in parts]),
-        row=np.concatenate([events.row for events in parts]),
+        cell=_narrow_numbers([events.cell for events in parts]),
+        kind=np.repeat(np.array([KERNEL, COMM, COPY], np.int8), [len(events.row) for events in parts]),
+        row=_narrow_numbers([events.row for events in parts]),
         start=np.concatenate([events.start for events in parts]),
         end=np.concatenate([events.end for events in parts]),
     )
+
+
+def _narrow_numbers(parts: list[Array]) -> Array:
+    """Numbers of cells or rows as one array, in as few bytes as hold them: all work has them, as long as it is kept."""
+    found: Array = np.concatenate(parts)
+    return found.astype(row_type(int(found.max(initial=0)) + 1), copy=False)
 
 
 def kernel_times(kernels: Table[Kernel]) -> Events:

@@ -62,7 +62,7 @@ def counters_of_tasks(database: Database, task: Array, counters: Mapping[str, Co
         return {}
     counted = database.numbers("TASK_PMU_INFO", _COUNTED, {"value"}, Only("name", tuple(owner)))
     ids, of_task = np.unique(task, return_inverse=True)
-    place = match_keys(ids, counted["task"])
+    place = match_keys(ids, counted.pop("task"))
     found = {}
     for name, counter in counters.items():
         rows = np.isin(counted["counter"], [i for i, of in owner.items() if of == name])

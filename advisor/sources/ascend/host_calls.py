@@ -12,7 +12,7 @@ import numpy as np
 from advisor.facts.base import MISSING
 from advisor.facts.narrow import NarrowColumn
 from advisor.facts.observed import HostCall
-from advisor.facts.table import Array, Table, Texts, Values, code_type
+from advisor.facts.table import Array, Table, Texts, Values, code_type, row_type, take_by_blocks
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.call_words import WAITS_OF_MINDSPORE, activities_of_calls
 from advisor.sources.ascend.reading import Folder
@@ -161,10 +161,17 @@ def _calls_from_database(folder: Folder) -> Table[HostCall]:
 def _join_column(parts: list[Values | NarrowColumn], order: Array) -> Values | NarrowColumn:
     """The parts in order; they are let go on the way."""
     if texts := [part for part in parts if isinstance(part, Texts)]:
-        return Texts.concat(texts).narrow().take(order)
-    whole, narrow = _join_numbers(parts), isinstance(parts[0], NarrowColumn)
+        whole = Texts.concat(texts).narrow()
+        parts.clear()
+        texts.clear()
+        return Texts(take_by_blocks(whole.codes, order), whole.names)
+    if narrow := [part for part in parts if isinstance(part, NarrowColumn)]:
+        parts.clear()
+        joined = NarrowColumn.concat(narrow)
+        return NarrowColumn(take_by_blocks(joined.cells, order), joined.below)
+    numbers = _join_numbers(parts)
     parts.clear()
-    return NarrowColumn.of(whole).take(order) if narrow else whole[order]
+    return take_by_blocks(numbers, order)
 
 
 def _join_numbers(parts: Sequence[Values | NarrowColumn]) -> Array:
@@ -178,8 +185,9 @@ def _numbers(values: Values | NarrowColumn) -> Array:
 
 
 def _order_of_calls(start: Array, lasting: Array) -> Array:
-    """Calls by their start, those that take no time behind all others: so most work needs no further copy of them."""
-    order = np.argsort(start, kind="stable")
+    """The rows of calls by their start, those that take no time behind all others: so most work needs no further copy
+    of them."""
+    order = np.argsort(start, kind="stable").astype(row_type(len(start)))
     del start
     last = lasting[order]
     lasts, others = order[last], order[~last]

@@ -9,7 +9,7 @@ import numpy as np
 
 from advisor.facts.base import MISSING
 from advisor.facts.observed import L2Cache, MemoryUse, ModuleMemory, OperatorMemory
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Table, Texts, Values
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import Origin, select_columns
@@ -78,7 +78,18 @@ def _uses_from_database(folder: Folder) -> Table[MemoryUse]:
             missing.append(absent)
     if len(missing) == len(read):
         raise missing[0]
-    return _of_rank(folder, Table.concat(MemoryUse, [part for part in parts if len(part)]))
+    columns = [{n: v for n, v in part.columns() if n != "rank"} for part in parts if len(part)]
+    parts.clear()  # each column of a part is let go as the whole one is made: records are many
+    if not columns:
+        return Table.empty(MemoryUse)
+    whole = {name: _joined([part.pop(name) for part in columns]) for name in list(columns[0])}
+    return Table.build(MemoryUse, rank=folder.rank, **whole)
+
+
+def _joined(parts: list[Values]) -> Values:
+    if texts := [part for part in parts if isinstance(part, Texts)]:
+        return Texts.concat(texts)
+    return np.concatenate([part for part in parts if isinstance(part, np.ndarray)])
 
 
 def _allocator_memory(folder: Folder) -> Table[MemoryUse]:

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from advisor.facts.base import MISSING
 from advisor.facts.narrow import GrowingNarrowColumn, NarrowColumn
-from advisor.facts.table import Array, Texts, write_first_rows
+from advisor.facts.table import Array, Texts, values_at, write_first_rows
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
 from advisor.progress import silent
@@ -50,6 +50,8 @@ _DENSE = 1 << 24
 """Span of ids up to which a table of all of them is smaller than sorting them is slow."""
 _SPREAD = 4
 """Keys with so many possible ones for each are found in a table of all of them; it is as large as two columns."""
+_AT_ONCE = 1 << 20
+"""Keys looked up at a time, where they are many."""
 NOT_COLLECTED = ("", "N/A")
 _TIMES = ("startNs", "endNs")
 """What tables of events call when one began and ended, in every version."""
@@ -382,7 +384,10 @@ def match_keys(keys: Array, wanted: Array) -> Array:
     if not len(keys):
         return np.full(len(wanted), -1, np.int64)
     low, span = int(keys.min()), int(keys.max()) - int(keys.min())
-    if low != MISSING and span < _SPREAD * len(keys):
+    if low == MISSING:  # most rows of a long table may have no key: those that do are sorted and searched alone
+        known = np.flatnonzero(keys != MISSING)
+        return values_at(known, match_keys(keys[known], wanted), -1)
+    if span < _SPREAD * len(keys):
         return _match_close_keys(keys, wanted, low, span)
     if (keys[1:] >= keys[:-1]).all():
         found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
@@ -396,9 +401,13 @@ def _match_close_keys(keys: Array, wanted: Array, low: int, span: int) -> Array:
     """The same of keys that lie close together, by a table of all places: nothing is sorted nor searched."""
     place = np.full(span + 2, -1, np.int32)  # the last stands for keys that lie outside
     write_first_rows(place, keys, low)
-    at = wanted.astype(np.int64) - low
-    at[(wanted < low) | (wanted > low + span)] = span + 1
-    return place[at].astype(np.int64)
+    found = np.empty(len(wanted), np.int64)
+    for begin in range(0, len(wanted), _AT_ONCE):
+        part = wanted[begin : begin + _AT_ONCE]
+        at = part.astype(np.int64) - low
+        at[(part < low) | (part > low + span)] = span + 1
+        found[begin : begin + _AT_ONCE] = place[at]
+    return found
 
 
 def distinct_ids(ids: Array) -> tuple[Array, Array]:

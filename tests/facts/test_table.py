@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -245,3 +246,14 @@ def test_some_columns_of_some_rows_hold_nothing_else(values: list[str | None], r
     assert dict(chosen.columns()).keys() == {"op_name", "rank"}
     assert chosen.texts("op_name").values() == same.texts("op_name").values()
     assert chosen["rank"].tolist() == same["rank"].tolist()
+
+
+@given(st.lists(st.lists(st.sampled_from([None, "b", "a", "c"])), min_size=1, max_size=4))
+def test_parts_of_one_text_column_are_joined_with_the_names_they_share(values: list[list[str | None]]) -> None:
+    whole = Texts.of(value for part in values for value in part)
+    ends = [0, *np.cumsum([len(part) for part in values]).tolist()]
+    parts = [whole.take(np.arange(begin, end)) for begin, end in pairwise(ends)]
+    nothing = Texts.constant(None, 2)
+    joined = Texts.concat([*parts, nothing])
+    assert joined.values() == [*whole.values(), None, None]
+    assert sorted(joined.names) == sorted(whole.names)

@@ -81,13 +81,14 @@ def _jobs(folder: Path, ranks: Sequence[int], size: int) -> Iterator[Path]:
 def _measured(job: Path) -> dict[str, Any]:
     """What each process handed over of a rank, and the peak of the one that asked."""
     import advisor
+    from advisor.facts.rank_facts import rank_by_rank
     from advisor.pipeline import diagnose, open_profile
 
     profile, rules = open_profile(job), advisor.load_rules()
     before, handed, spread = peak_of_process(os.getpid()), dict.fromkeys(profile.run.ranks, 0), profile._gather
 
     def counted(work: Any, sources: Any) -> Iterable[Any]:
-        for rank, part in zip(handed, spread(work, sources), strict=True):
+        for rank, part in zip(handed, rank_by_rank(spread(work, sources)), strict=True):
             handed[rank] += len(pickle.dumps(part))
             yield part
 

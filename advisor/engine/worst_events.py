@@ -196,11 +196,12 @@ class WorstEvents(Struct, frozen=True):
         """The worst events of each combination of keys, those without a time left out."""
         return self._selected(table, self._worst_of_parts(table, ()))
 
-    def select_by_rank(self, table: Table[Any], ranks: Sequence[int]) -> list[Selected]:
-        """The same of each of these ranks, in their order."""
+    def select_by_rank(self, table: Table[Any], ranks: Sequence[int]) -> tuple[Selected, list[int]]:
+        """The same of each of these ranks, in their order, and how many each has."""
         rows = self._worst_of_parts(table, ("rank",))
         of = table["rank"][rows]
-        return [self._selected(table, rows[of == rank]) for rank in ranks]
+        parts = [rows[of == rank] for rank in ranks]
+        return self._selected(table, np.concatenate([*parts, rows[:0]])), [*map(len, parts)]
 
     def _worst_of_parts(self, table: Table[Any], apart: tuple[str, ...]) -> Array:
         """The rows to choose of each part of a table that has one value in these columns."""

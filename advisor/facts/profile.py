@@ -24,6 +24,7 @@ from advisor.facts.derivation import (
 from advisor.facts.names import FACTS
 from advisor.facts.observed import Damage
 from advisor.facts.rank_facts import (
+    FactsOfRanks,
     FactsWanted,
     Gather,
     RankFacts,
@@ -35,6 +36,7 @@ from advisor.facts.rank_facts import (
     fact_of_wanted,
     join_ranks,
     of_events,
+    rank_by_rank,
     resolve_fact,
 )
 from advisor.facts.selection import Selected, Selection
@@ -199,7 +201,7 @@ class Profile:
         Asking for everything that will be wanted at once is what keeps memory at the size of the largest rank.
         """
         left = [asked for asked in dict.fromkeys(wanted) if asked not in self._found]
-        for _ in self.read_ranks(left):
+        for _ in self._read_parts(left):
             pass
         across = [fact for fact in map(fact_of_wanted, left) if fact.across_ranks]
         inputs = {**self._inputs, Run: self.run} if across else {}
@@ -211,6 +213,10 @@ class Profile:
 
         All of them together are kept when the last one was given. Nobody may change what is given.
         """
+        return rank_by_rank(self._read_parts(wanted))
+
+    def _read_parts(self, wanted: Iterable[WantedFact]) -> Iterator[RankFacts]:
+        """The same as it comes: of some ranks together."""
         per_rank = [asked for asked in dict.fromkeys(self._needs_per_rank(wanted)) if asked not in self._found]
         if not per_rank:
             return
@@ -227,10 +233,11 @@ class Profile:
             self._found[asked] = join_ranks(asked, [part.pop(asked) for part in parts])
 
     def _completed(self, part: RankFacts) -> RankFacts:
-        """What was found of a source, with what the other ranks tell."""
+        """What was found of a source, or of several, with what the other ranks tell of each."""
         for fact, completion in self._completions.items():
             if isinstance(table := part.get(fact), Table):
-                part[fact] = completion(self.run, table)
+                tables = part.of_each(fact) if isinstance(part, FactsOfRanks) else [table]
+                part[fact] = join_ranks(fact, [completion(self.run, one) for one in tables])
         return part
 
     def prepare_events(self, also: Iterable[type[Fact]] = ()) -> None:

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise
 from typing import Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
@@ -76,23 +76,13 @@ RankFacts = dict[WantedFact, ReadTable]
 RunInputs = Mapping[type, object]
 """What derivations take beside tables, by its type."""
 Gather = Callable[[Callable[[Source], RankFacts], Sequence[Source]], Iterable[RankFacts]]
-"""How the work over sources is spread: like `map`, and `map` by default; a process pool for many or large ranks."""
+"""How the work over sources is spread: like `map`, and `map` by default; a process pool for many or large ranks. What
+sources that follow each other have may come as one (`FactsOfRanks`)."""
 
 
 def fact_of_wanted(asked: WantedFact) -> type[Fact]:
     """The table that is wanted, or chosen from."""
     return asked if isinstance(asked, type) else asked.fact
-
-
-def _split_ranks(table: ReadTable, ranks: Sequence[int]) -> list[ReadTable]:
-    """The rows of each of these ranks, in their order; what is missing is missing of each."""
-    if not isinstance(table, Table):
-        return [table] * len(ranks)
-    of = table["rank"]
-    if (of[1:] < of[:-1]).any():
-        return [table.take(np.flatnonzero(of == rank)) for rank in ranks]
-    first, last = (np.searchsorted(of, ranks, side).tolist() for side in ("left", "right"))
-    return [table.part(start, end) for start, end in zip(first, last, strict=True)]
 
 
 def join_ranks(asked: WantedFact, parts: Sequence[ReadTable]) -> ReadTable:
@@ -103,6 +93,92 @@ def join_ranks(asked: WantedFact, parts: Sequence[ReadTable]) -> ReadTable:
     if isinstance(asked, type):
         return Table.concat(asked, [part for part in parts if isinstance(part, Table)])
     return Selected.concat([part for part in parts if isinstance(part, Selected)])
+
+
+class FactsOfRanks(RankFacts):
+    """The facts of several ranks as one: of each table the rows of the first rank, then those of the next.
+
+    It stands for as many sources that follow each other, each of which is a rank. So what ranks that were derived from
+    together have is sent, and put beside that of others, in few tables and not in a small one for each of them.
+    """
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self.count = count
+        self._lengths: dict[WantedFact, list[int]] = {}
+        """How many rows of each are of which rank; of what is missing nothing."""
+
+    def add(self, asked: WantedFact, found: ReadTable, lengths: Sequence[int]) -> None:
+        """Adds what was found of a fact, its rows in the order of the ranks, and how many each of them has."""
+        self[asked] = found
+        if not isinstance(found, FactMissing):
+            self._lengths[asked] = [*lengths]
+
+    def of_each(self, asked: WantedFact) -> list[ReadTable]:
+        """What was found of a fact, rank by rank."""
+        found = self[asked]
+        if isinstance(found, FactMissing):
+            return [found] * self.count
+        ends = [*accumulate(self._lengths[asked], initial=0)]
+        return [_rows_between(found, begin, end) for begin, end in pairwise(ends)]
+
+    def rank_by_rank(self) -> list[RankFacts]:
+        """The facts of each of the ranks."""
+        parts = [RankFacts() for _ in range(self.count)]
+        for asked in self:
+            for part, found in zip(parts, self.of_each(asked), strict=True):
+                part[asked] = found
+        return parts
+
+    def some(self, first: int, last: int) -> FactsOfRanks:
+        """The facts of the ranks from one place to before another."""
+        chosen = FactsOfRanks(last - first)
+        for asked, found in self.items():
+            lengths = self._lengths.get(asked, [])
+            begin = sum(lengths[:first])
+            rows = (
+                found
+                if isinstance(found, FactMissing)
+                else _rows_between(found, begin, begin + sum(lengths[first:last]))
+            )
+            chosen.add(asked, rows, lengths[first:last])
+        return chosen
+
+
+def ranks_in(part: RankFacts) -> int:
+    """For how many sources these facts stand."""
+    return part.count if isinstance(part, FactsOfRanks) else 1
+
+
+def rank_by_rank(parts: Iterable[RankFacts]) -> Iterator[RankFacts]:
+    """The facts of each source, whether they came for one or for several."""
+    for part in parts:
+        if isinstance(part, FactsOfRanks):
+            yield from part.rank_by_rank()
+        else:
+            yield part
+
+
+def _rows_between(found: AnyTable | Selected, begin: int, end: int) -> AnyTable | Selected:
+    if isinstance(found, Selected):
+        rows = found.rows.part(begin, end)
+        return Selected(rows.only(rows.fact.columns()), found.stands_for[begin:end])
+    return found.part(begin, end)
+
+
+def _in_order_of_ranks(table: AnyTable, ranks: Sequence[int]) -> tuple[AnyTable, list[int]]:
+    """The rows of these ranks, those of the first of them first, and how many each has."""
+    of, asked = table["rank"], np.array(ranks)
+    if (asked[1:] > asked[:-1]).all() and not (of[1:] < of[:-1]).any():  # as nearly all tables are
+        ends = np.searchsorted(of, asked, "right")
+        lengths = ends - np.searchsorted(of, asked, "left")
+        if lengths.sum() == len(of):
+            return table, lengths.tolist()
+    order = np.argsort(asked)
+    place = order[np.minimum(np.searchsorted(asked[order], of), len(asked) - 1)]
+    rows = np.flatnonzero(asked[place] == of)
+    rows = rows[np.argsort(place[rows], kind="stable")]
+    return table.take(rows), np.bincount(place[rows], minlength=len(asked)).tolist()
 
 
 class FactsWanted:
@@ -165,7 +241,8 @@ class FactsWanted:
         return given
 
     def of_several(self, sources: Sequence[Source]) -> list[RankFacts]:
-        """The same of each of these sources. Those of which the same was recorded are derived from together.
+        """The same of each of these sources. Those of which the same was recorded are derived from together, and what
+        those of them have that follow each other stands in one (`FactsOfRanks`).
 
         What a derivation takes beside the rows themselves is most of what small ranks take; of large ones it is none.
         """
@@ -178,11 +255,13 @@ class FactsWanted:
             if len(numbers) == 1:
                 [number] = numbers
                 given[number] = self._derive_rest(sources[number], *read[number])
-            else:
-                ranks = [cast("OfOneRank", sources[number]).sole_rank for number in numbers]
-                parts = self._derive_together(ranks, [read[number][1] for number in numbers])
-                given |= zip(numbers, parts, strict=True)
-        return [given[number] for number in range(len(sources))]
+                continue
+            ranks = [cast("OfOneRank", sources[number]).sole_rank for number in numbers]
+            together = self._derive_together(ranks, [read[number][1] for number in numbers])
+            begins = [at for at, number in enumerate(numbers) if at == 0 or numbers[at - 1] != number - 1]
+            for begin, end in pairwise([*begins, len(numbers)]):
+                given[numbers[begin]] = together if len(begins) == 1 else together.some(begin, end)
+        return [given[number] for number in sorted(given)]
 
     def _begin(self, source: Source) -> tuple[RunInputs, RankFacts]:
         """What derivations take beside the tables of this source, and the first of those."""
@@ -218,23 +297,23 @@ class FactsWanted:
                 there.append(len(table) > 0)
         return tuple(there)
 
-    def _derive_together(self, ranks: Sequence[int], read: Sequence[RankFacts]) -> list[RankFacts]:
-        """What is wanted of each of these ranks, of which everything was read, and of which the same is there."""
+    def _derive_together(self, ranks: Sequence[int], read: Sequence[RankFacts]) -> FactsOfRanks:
+        """What is wanted of these ranks, of which everything was read, and of which the same is there."""
         run = self.inputs[RunOfRanks]
         assert isinstance(run, RunOfRanks)  # noqa: S101 - it is kept by its type
         inputs = {**self.inputs, RunOfRanks: run.only(*ranks)}
         found: RankFacts = {root: join_ranks(root, [part[root] for part in read]) for root in self.roots}
-        parts = [RankFacts() for _ in ranks]
+        for part in read:
+            self._let_go(part, [*part])
+        chosen: dict[WantedFact, tuple[ReadTable, list[int]]] = {}
         for asked, unneeded in zip(self.order, self.let_go, strict=True):
             table = resolve_fact(fact_of_wanted(asked), inputs, self.makers, found, cannot_read)
-            _collect_by_rank(asked, table, ranks, parts)
-            for tables in (found, *parts):
-                self._let_go(tables, unneeded)
-        given = [{asked: part[asked] for asked in self.wanted} for part in parts]
-        for tables in (found, *read):
-            self._let_go(tables, [*tables])
-        for part in parts:
-            self._let_go(part, part.keys() - {*self.wanted})
+            chosen[asked] = _choose_by_rank(asked, table, ranks)
+            self._let_go(found, unneeded)
+        self._let_go(found, [*found])
+        given = FactsOfRanks(len(ranks))
+        for asked in self.wanted:
+            given.add(asked, *chosen[asked])
         return given
 
     def _derive_rest(self, source: Source, inputs: RunInputs, found: RankFacts) -> RankFacts:
@@ -420,20 +499,17 @@ def _select_rows(asked: Selection, table: ReadTable) -> ReadTable:
     return asked.select(table) if isinstance(table, Table) else table
 
 
-def _collect_by_rank(asked: WantedFact, table: ReadTable, ranks: Sequence[int], parts: Sequence[RankFacts]) -> None:
-    """Adds to the facts of each of these ranks what is wanted of a table of all of them, and its rows where that is
-    chosen from those."""
-    if isinstance(table, Table) and isinstance(asked, SelectionByRank):
-        for part, chosen in zip(parts, asked.select_by_rank(table, ranks), strict=True):
-            part[asked] = chosen
-        return
-    fact = fact_of_wanted(asked)
-    if fact not in parts[0]:
-        for part, of_rank in zip(parts, _split_ranks(table, ranks), strict=True):
-            part[fact] = of_rank
-    if not isinstance(asked, type):
-        for part in parts:
-            part[asked] = _select_rows(asked, part[fact])
+def _choose_by_rank(asked: WantedFact, table: ReadTable, ranks: Sequence[int]) -> tuple[ReadTable, list[int]]:
+    """What is wanted of a table of all of these ranks, in their order, and how many rows each has."""
+    if isinstance(table, Selected | FactMissing):
+        return table, []
+    if isinstance(asked, SelectionByRank):
+        return asked.select_by_rank(table, ranks)
+    rows, lengths = _in_order_of_ranks(table, ranks)
+    if isinstance(asked, type):
+        return rows, lengths
+    parts = [asked.select(rows.part(begin, end)) for begin, end in pairwise(accumulate(lengths, initial=0))]
+    return Selected.concat(parts), [len(part.rows) for part in parts]
 
 
 def of_events(fact: type[Fact]) -> bool:

@@ -44,8 +44,8 @@ class Selection(Hashable, Protocol):
 class SelectionByRank(Protocol):
     """One that chooses from the table of several ranks at once what it would choose of each."""
 
-    def select_by_rank(self, table: Table[Any], ranks: Sequence[int]) -> list[Selected]:
-        """The rows wanted of each of these ranks, in their order."""
+    def select_by_rank(self, table: Table[Any], ranks: Sequence[int]) -> tuple[Selected, list[int]]:
+        """The rows wanted of each of these ranks, in their order, and how many each has."""
         ...
 
 

@@ -187,13 +187,17 @@ class Texts(Struct, frozen=True):
         are met."""
         if not any(part.names for part in parts):
             return _missing_texts(sum(map(len, parts)))
-        different = dict.fromkeys(part.names for part in parts)
+        met = {id(part.names): part.names for part in parts}  # parts of one table share them: they are many to hash
+        different = dict.fromkeys(met.values())
+        some = [names for names in different if names]
+        if len(some) == 1:
+            return cls(np.concatenate([part.codes for part in parts]).astype(np.int32, copy=False), some[0])
         every = [*dict.fromkeys(name for names in different for name in names)]
         if all([*names] == sorted(names) for names in different):
             every.sort()
         index = {name: code for code, name in enumerate(every)}
-        lookups = {names: np.array([*map(index.__getitem__, names), -1], np.int32) for names in different}
-        return cls(np.concatenate([lookups[part.names][part.codes] for part in parts]), tuple(every))
+        lookups = {place: np.array([*map(index.__getitem__, names), -1], np.int32) for place, names in met.items()}
+        return cls(np.concatenate([lookups[id(part.names)][part.codes] for part in parts]), tuple(every))
 
 
 @lru_cache(maxsize=1 << 12)

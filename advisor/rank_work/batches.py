@@ -17,13 +17,14 @@ TOGETHER_BYTES = 16 << 20
 def batches_of_ranks(
     work: SourceWork, sources: Sequence[Source], numbers: Sequence[int], workers: int
 ) -> list[list[int]]:
-    """These ranks in order, small ones beside each other where the work can be done on several together."""
+    """These ranks in order, small ones that follow each other together where the work can be done on several."""
     most = min(MOST_TOGETHER, -(-len(numbers) // workers)) if isinstance(work, FactsWanted) else 1
     batches: list[list[int]] = []
     size_bytes = 0
     for number in numbers:
         size_bytes += sources[number].size_bytes
-        if not batches or len(batches[-1]) >= most or size_bytes > TOGETHER_BYTES:
+        follows = bool(batches) and batches[-1][-1] == number - 1
+        if not follows or len(batches[-1]) >= most or size_bytes > TOGETHER_BYTES:
             batches.append([])
             size_bytes = sources[number].size_bytes
         batches[-1].append(number)
@@ -31,7 +32,7 @@ def batches_of_ranks(
 
 
 def facts_of_batch(work: SourceWork, sources: Sequence[Source]) -> list[RankFacts]:
-    """What is wanted of each of these."""
+    """What is wanted of these: of each, or of several as one."""
     if len(sources) == 1 or not isinstance(work, FactsWanted):
         return [work(source) for source in sources]
     return work.of_several(sources)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, field
 
-from advisor.facts.rank_facts import RankFacts, Source
+from advisor.facts.rank_facts import RankFacts, Source, ranks_in
 from advisor.messages.errors import WorkerLost
 from advisor.messages.message import Message
 from advisor.progress import Progress
@@ -39,7 +39,7 @@ class LocalProcesses(Struct, frozen=True):
     lost: LostRanks = field(default_factory=LostRanks)
 
     def __call__(self, work: SourceWork, sources: Sequence[Source]) -> Iterator[RankFacts]:
-        """What is wanted of each rank.
+        """What is wanted of each rank; of small ones that follow each other as one.
 
         Raises:
             WorkerLost: Workers died over all of them.
@@ -59,8 +59,9 @@ class LocalProcesses(Struct, frozen=True):
             return _parts_until_a_death(packed, together, workers)
 
         parts, alone, died = parts_from(0, workers), False, Message("worker_died")
-        for number, source in enumerate(sources):
-            part, deaths = None, 0
+        number = 0
+        while number < len(sources):
+            source, part, deaths = sources[number], None, 0
             while source not in self.lost and (part := next(parts, None)) is None:
                 deaths += alone
                 if deaths == LOST_WORKERS:
@@ -68,11 +69,15 @@ class LocalProcesses(Struct, frozen=True):
                 parts, alone = parts_from(number, 1), True
             if all(one in self.lost for one in sources):
                 raise WorkerLost
-            yield self.lost.facts_of(source, work) if part is None else part
+            given = self.lost.facts_of(source, work) if part is None else part
+            number += ranks_in(given)
+            yield given
 
     def _report_ranks(self, parts: Iterator[RankFacts], total: int) -> Iterator[RankFacts]:
         self.progress("ranks", 0, total)
-        for done, part in enumerate(parts, 1):
+        done = 0
+        for part in parts:
+            done += ranks_in(part)
             self.progress("ranks", done, total)
             yield part
 

@@ -25,7 +25,10 @@ class SentRanks:
         self._work, self._sources = _unpack(packed)
 
     def facts_of(self, *numbers: int) -> list[RankFacts]:
-        """What is wanted of the ranks at these places. Hardly any is asked for twice: then all are unpacked again."""
+        """What is wanted of the ranks at these places, of each or of several as one.
+
+        Hardly any is asked for twice: then all are unpacked again.
+        """
         if not self._sources.keys() >= {*numbers}:
             self._work, self._sources = _unpack(self._packed)
         parts = facts_of_batch(self._work, [self._sources.pop(number) for number in numbers])

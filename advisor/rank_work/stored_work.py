@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from advisor.fact_store.cache_folder import CacheFolder
 from advisor.fact_store.cached_facts import decode_facts, encode_facts
-from advisor.facts.rank_facts import FactsWanted, Gather, RankFacts, Source, WantedFact
+from advisor.facts.rank_facts import FactsWanted, Gather, RankFacts, Source, WantedFact, rank_by_rank
 from advisor.progress import Progress
 from advisor.rank_work.lost_rank import FactsOfLostRank
 from advisor.rank_work.work_keys import FilesState, NoKeyError, ValueKeys, files_state, program_key
@@ -61,7 +61,7 @@ class StoredWork:
         places = self._places_of(work, sources)
         found = [None if place is None else self._facts_kept(place, work.wanted) for place in places]
         missing = [source for source, part in zip(sources, found, strict=True) if part is None]
-        fresh = iter(self._gather(self._work_for(work, missing), missing)) if missing else iter(())
+        fresh = rank_by_rank(self._gather(self._work_for(work, missing), missing) if missing else ())
         written = False
         for source, place, kept in zip(sources, places, found, strict=True):
             if kept is not None:

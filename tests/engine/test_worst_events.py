@@ -21,6 +21,7 @@ from advisor.engine.worst_events import MOST, WorstEvents, with_occurrences, wor
 from advisor.facts.base import Fact
 from advisor.facts.derived import CollectiveCall, Gap, Holdup, HoldupCall, LongestCall, Overlap, RecordedSpan
 from advisor.facts.observed import Kernel, StepWindow
+from advisor.facts.selection import Selected
 from advisor.facts.table import Table, read_table
 from advisor.model.findings import Finding, Occurrence, Place
 from advisor.rules.bind import Rule
@@ -303,6 +304,7 @@ def test_a_hit_without_events_to_look_for_stays_as_it_is(tmp_path: Path) -> None
 def test_of_several_ranks_at_once_the_same_events_are_chosen_as_of_each(where: str | None) -> None:
     wanted = WorstEvents(Kernel, ("op_type",), where, None, ("duration_us",) if where else ())
     table = read_table(Kernel, KERNELS)
-    by_rank = wanted.select_by_rank(table, (0, 1, 2))
+    by_rank, lengths = wanted.select_by_rank(table, (0, 1, 2))
     of_each = [wanted.select(table.take(table["rank"] == rank)) for rank in (0, 1, 2)]
-    assert [one.rows.rows() for one in by_rank] == [one.rows.rows() for one in of_each]
+    assert by_rank.rows.rows() == Selected.concat(of_each).rows.rows()
+    assert lengths == [len(one.rows) for one in of_each]

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -265,3 +266,14 @@ def test_what_is_made_for_now_is_made_once_until_it_is_let_go_and_the_rest_stays
     assert table.once_for_now(count) == 3
     table.forget_one(size)
     assert table.once(size) is not version
+
+
+@given(st.lists(st.lists(st.sampled_from([None, "b", "a", "c"])), min_size=1, max_size=4))
+def test_parts_of_one_text_column_are_joined_with_the_names_they_share(values: list[list[str | None]]) -> None:
+    whole = Texts.of(value for part in values for value in part)
+    ends = [0, *np.cumsum([len(part) for part in values]).tolist()]
+    parts = [whole.take(np.arange(begin, end)) for begin, end in pairwise(ends)]
+    nothing = Texts.constant(None, 2)
+    joined = Texts.concat([*parts, nothing])
+    assert joined.values() == [*whole.values(), None, None]
+    assert sorted(joined.names) == sorted(whole.names)

@@ -15,11 +15,20 @@ import advisor
 from advisor import pipeline
 from advisor.analysis import DERIVATIONS
 from advisor.facts.derivation import Makers
-from advisor.facts.derived import Overlap
+from advisor.facts.derived import Overlap, StepSpan
 from advisor.facts.profile import Profile
-from advisor.facts.rank_facts import FactsWanted, RankFacts, ReadTable, Source, fact_of_wanted
+from advisor.facts.rank_facts import (
+    FactsWanted,
+    RankFacts,
+    ReadTable,
+    Source,
+    _in_order_of_ranks,
+    fact_of_wanted,
+    rank_by_rank,
+    ranks_in,
+)
 from advisor.facts.selection import Selected
-from advisor.facts.table import Texts
+from advisor.facts.table import Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.pipeline import open_profile, prepare_exhibits
 from advisor.progress import silent
@@ -59,7 +68,7 @@ def facts_that_differ(folder: Path) -> set[str]:
     different: set[str] = set()
 
     def both_ways(work: FactsWanted, sources: Sequence[Source]) -> Iterator[RankFacts]:
-        for source, part in zip(sources, work.of_several(sources), strict=True):
+        for source, part in zip(sources, rank_by_rank(work.of_several(sources)), strict=True):
             alone = work(source)
             assert [*part] == [*alone]
             differs = [asked for asked in alone if plain_of(part[asked]) != plain_of(alone[asked])]
@@ -96,6 +105,45 @@ def test_a_rank_that_tells_more_is_derived_from_by_itself(shared: SharedCaptures
     assert sizes == [len(open_profile(folder).run.ranks) - 1]
 
 
+def test_facts_of_ranks_that_were_derived_from_together_come_as_one(shared: SharedCaptures) -> None:
+    """And are sent so to the process that puts ranks together: a table for several of them, and not one for each."""
+    profile = open_profile(shared.written("expert-imbalance", small=True), jobs=1)
+    parts: list[RankFacts] = []
+
+    def kept(work: Any, sources: Sequence[Source]) -> Iterator[RankFacts]:
+        for part in LocalProcesses(1, silent)(work, sources):
+            parts.append(part)
+            yield part
+
+    profile._gather = kept
+    profile.prepare([Overlap])
+    assert sum(map(ranks_in, parts)) == len(profile.run.ranks)
+    assert max(map(ranks_in, parts)) > 1
+
+
+def test_ranks_between_which_another_kind_lies_keep_their_places(
+    shared: SharedCaptures, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = FactsWanted._what_is_there
+
+    def as_if_every_third_had_more(work: FactsWanted, source: Any, found: RankFacts) -> tuple[object, ...] | None:
+        there = look(work, source, found)
+        return None if there is None else (*there, source.sole_rank % 3 == 0)
+
+    monkeypatch.setattr(FactsWanted, "_what_is_there", as_if_every_third_had_more)
+    assert facts_that_differ(shared.written("expert-imbalance", small=True)) == set()
+
+
+@given(st.lists(st.integers(0, 3), max_size=30), st.permutations(range(3)))
+def test_rows_are_put_in_the_order_of_ranks_and_keep_it_within_each(of: list[int], ranks: list[int]) -> None:
+    """Rows of other ranks are left out."""
+    table = Table.build(Overlap, rank=of, step=[*range(len(of))])
+    found, lengths = _in_order_of_ranks(table, ranks)
+    expected = [(rank, step) for rank in ranks for step, one in enumerate(of) if one == rank]
+    assert [*zip(found["rank"].tolist(), found["step"].tolist(), strict=True)] == expected
+    assert lengths == [of.count(rank) for rank in ranks]
+
+
 class Sized(BareRank):
     """A rank of so many bytes."""
 
@@ -105,7 +153,7 @@ class Sized(BareRank):
 
 
 @given(st.lists(st.integers(0, TOGETHER_BYTES // 4), max_size=60), st.integers(1, 8), st.data())
-def test_every_rank_is_in_one_batch_and_no_batch_is_longer_or_larger_than_is_said(
+def test_every_rank_is_in_one_batch_and_none_is_longer_or_larger_than_is_said_or_has_a_gap(
     sizes_bytes: list[int], workers: int, data: st.DataObject
 ) -> None:
     sources = [Sized(number, size) for number, size in enumerate(sizes_bytes)]
@@ -113,6 +161,7 @@ def test_every_rank_is_in_one_batch_and_no_batch_is_longer_or_larger_than_is_sai
     found = batches_of_ranks(FactsWanted({}, Makers({}), (), {}, 1), sources, numbers, workers)
     assert [number for batch in found for number in batch] == numbers
     assert all(1 <= len(batch) <= MOST_TOGETHER for batch in found)
+    assert all(batch == [*range(batch[0], batch[0] + len(batch))] for batch in found)
     assert all(len(batch) == 1 or sum(sizes_bytes[one] for one in batch) <= TOGETHER_BYTES for batch in found)
     assert all(len(batch) <= -(-len(numbers) // workers) for batch in found)
 
@@ -130,3 +179,5 @@ def test_of_a_batch_only_the_rank_that_workers_die_over_is_lost(shared: SharedCa
     others = sorted(source.rank for source in ill if not isinstance(source, InPlaceOf))
     assert sorted({*profile.table(Overlap)["rank"].tolist()}) == others
     assert [one.file for one in found.unread] == [ill[2].name]
+    further = profile.table(StepSpan)  # and what is asked for later is of the same ranks
+    assert sorted({*further["rank"].tolist()}) == others

@@ -185,8 +185,13 @@ def row_of_key(keys: Array, wanted: Array) -> Array:
 
 def row_at(rank: Array, moment: Array, wanted_rank: Array, wanted: Array) -> Array:
     """Per wanted rank and moment (or step): a row that has both (the first), or -1."""
-    if len(rank) and (rank == rank[0]).all() and (wanted_rank == rank[0]).all():
-        return row_of_key(moment, wanted)
+    if len(wanted_rank) and (wanted_rank == wanted_rank[0]).all():
+        mine = rank == wanted_rank[0]
+        if mine.all():
+            return row_of_key(moment, wanted)
+        own = np.flatnonzero(mine)
+        at = row_of_key(moment[own], wanted)
+        return np.where(at >= 0, own[at], -1) if len(own) else at
     keys = group_by(np.concatenate([rank, wanted_rank]), np.concatenate([moment, wanted])).of
     return row_of_key(keys[: len(rank)], keys[len(rank) :])
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 
 import numpy as np
@@ -83,10 +83,25 @@ def updates_graph(calls: Table[HostCall]) -> Array:
     return names.hits(_UPDATE.match(name) is not None for name in names.names)
 
 
-def runs_graph_through(calls: Table[HostCall]) -> Array:
+def runs_graph_through(table: Table[HostCall], calls: Calls) -> Array:
     """Per call: whether it runs a whole graph and waits until that is done."""
-    names = calls.texts("name")
-    return names.hits(_RUN_THROUGH.match(name) is not None for name in names.names)
+    return are_named(table, calls, _names_whole_run)
+
+
+def _names_whole_run(name: str) -> bool:
+    return _RUN_THROUGH.match(name) is not None
+
+
+def are_named(table: Table[HostCall], calls: Calls, wanted: Callable[[str], bool]) -> Array:
+    """Per call of one rank: whether its name is wanted, by a function of a module: a name is looked at once for all
+    ranks of a table."""
+    found: Array = table.once(_truth_of_each_name, wanted)[calls.of_rows(table.texts("name").codes)]
+    return found
+
+
+def _truth_of_each_name(table: Table[HostCall], wanted: Callable[[str], bool]) -> Array:
+    """Per name of a call: whether it is wanted; at the end that of one without a name, which is not."""
+    return np.array([*map(wanted, table.texts("name").names), False])
 
 
 class Calls(Struct, frozen=True):
@@ -410,15 +425,15 @@ def covering_on_any(
     for thread in np.unique(threads).tolist():
         row = covering_on_thread(calls.take(threads == thread), start, end)
         if not _calls_operators(table, int(table["rank"][calls.row[0]]), thread):
-            row = np.where(table.once(_are_names_of_waits)[names.codes[row]], -1, row)
+            row = np.where(table.once(_truth_of_each_name, _names_wait)[names.codes[row]], -1, row)
         lasts = np.where(row >= 0, table["end_ns"][row] - table["start_ns"][row], np.iinfo(np.int64).max)
         found, length = np.where(lasts < length, row, found), np.minimum(lasts, length)
     return found
 
 
-def _are_names_of_waits(table: Table[HostCall]) -> Array:
-    """Per name of a call: whether it waits for another thread or process; at the end for one without a name."""
-    return np.array([*(_WAITS.search(name) is not None for name in table.texts("name").names), False])
+def _names_wait(name: str) -> bool:
+    """Whether a call of this name waits for another thread or process."""
+    return _WAITS.search(name) is not None
 
 
 def longest_of_several(calls: Calls, start: Array, end: Array) -> Array:
@@ -455,10 +470,9 @@ def are_ranges(table: Table[HostCall], rank: int) -> Array:
 
 
 def _find_ranges(table: Table[HostCall], rank: int) -> Array:
-    calls, names = calls_of(table, rank), table.texts("name")
+    calls = calls_of(table, rank)
     found = np.zeros(len(calls), bool)
-    frames = names.hits(_FRAME in name for name in names.names)
-    named = calls.of_rows(table.texts("kind").isin(_RANGES) & ~frames)
+    named = calls.of_rows(table.texts("kind").isin(_RANGES)) & ~are_named(table, calls, _names_frame)
     if not named.any():
         return found
     later: dict[int, Array] = {}  # by thread: when the next two of its calls begin
@@ -472,6 +486,11 @@ def _find_ranges(table: Table[HostCall], rank: int) -> Array:
             found[part.start + own] = second < calls.end[part][own]
             later[thread] = begun[:2]
     return found
+
+
+def _names_frame(name: str) -> bool:
+    """Whether a call of this name is a line of a call stack."""
+    return _FRAME in name
 
 
 _NO_MOMENTS = np.full(2, np.iinfo(np.int64).max)

@@ -8,6 +8,7 @@ import re
 import numpy as np
 
 from advisor.analysis.arrays.intervals import covered_ns, span_at, union
+from advisor.analysis.host import host
 from advisor.analysis.replay.replayed_rank import ReplayedRank
 from advisor.facts.table import Array
 
@@ -16,6 +17,10 @@ _WAITS = re.compile(
     r"|(.*/)?(selectors|threading|connection)\.py\(\d+\): (select|wait|_?poll)"
 )
 """Functions of Python that wait for another process or thread."""
+
+
+def _names_wait(name: str) -> bool:
+    return _WAITS.fullmatch(name) is not None
 
 
 def own_work_in_fetches(seen: ReplayedRank) -> Array:
@@ -31,9 +36,9 @@ def own_work_in_fetches(seen: ReplayedRank) -> Array:
     at = span_at(spans, near.start)
     inside = (at >= 0) & (near.end <= spans.end[at]) & np.isin(seen.table.at("thread", near.row), threads)
     near, at = near.take(inside), at[inside]
-    kinds, names = (seen.table.texts(name).take(near.row) for name in ("kind", "name"))
+    kinds = seen.table.texts("kind").take(near.row)
     operator, function = kinds.isin(["operator"]), kinds.isin(["python"])
-    waits = function & names.hits(bool(_WAITS.fullmatch(name)) for name in names.names)
+    waits = function & host.are_named(seen.table, near, _names_wait)
     working, waiting = (
         covered_ns(union(near.start[one], near.end[one]), spans.start, spans.end) for one in (operator, waits)
     )

@@ -132,7 +132,7 @@ def _replayed_rank_of(
     own_kinds = costs_of(table).by_mark(calls)
     queue, queue_threads = _task_queue(table, calls)
     free = device.free_of_rank(rank)
-    through = calls.take(calls.of_rows(host.runs_graph_through(table)))
+    through = calls.take(host.runs_graph_through(table, calls))
     giving = calls.take(calls.of_rows(waits_to_give_back(table)))
     waiting = [*(own_kinds[name] for name in WAITING), giving, _waiting_frees(table, calls, free)]
     waiting.append(_after_the_launch(through))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.analysis.arrays.grouping import group_by, row_at_or_near, row_of_key
+from advisor.analysis.arrays.grouping import group_by, row_at, row_at_or_near, row_of_key
 from advisor.facts.base import MISSING
 from advisor.facts.table import Texts, values_at
 
@@ -106,3 +106,15 @@ def test_what_began_on_the_same_lane_is_found_before_what_began_beside_it(rows, 
         for one in wanted
     ]
     assert row_at_or_near(there, asked).tolist() == expected
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 4)), max_size=20), st.lists(st.integers(0, 5), max_size=6))
+def test_a_row_of_a_rank_is_found_whether_one_rank_is_asked_for_or_several(
+    there: list[tuple[int, int]], moments: list[int]
+) -> None:
+    for ranks in ([1] * len(moments), [at % 3 for at in range(len(moments))]):
+        asked = [*zip(ranks, moments, strict=True)]
+        columns = (
+            np.array([*of], np.int64) for of in (*(zip(*there, strict=True) if there else ([], [])), ranks, moments)
+        )
+        assert row_at(*columns).tolist() == [there.index(one) if one in there else -1 for one in asked]

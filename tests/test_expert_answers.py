@@ -251,17 +251,26 @@ def test_every_folder_of_real_data_ends_in_a_report_or_a_sentence(
             assert shared.diagnosis(folder).outcomes, folder
 
 
+class Seen(dict[Any, Any]):
+    """Of each rank another process was seen before."""
+
+    def setdefault(self, key: Any, default: Any = None) -> Any:
+        return key, "another than", default
+
+
 def looking_once(look_at: Callable[..., Any]) -> Callable[..., Any]:
     """Looks at each trace of a folder once: it says of itself the same in each of the folders around it."""
     seen: dict[Path, Any] = {}
 
-    def look(file: Path, *, keep: bool) -> Any:
+    def look(file: Path, first: dict[Any, Any], *, keep: bool) -> Any:
         if keep:
-            return look_at(file, keep=keep)
+            return look_at(file, first, keep=keep)
         place = file.resolve()
         if place not in seen:
-            seen[place] = look_at(file, keep=False)
-        return replace(copy.deepcopy(seen[place]), file=file)
+            seen[place] = look_at(file, Seen(), keep=False)
+        one = replace(copy.deepcopy(seen[place]), file=file)
+        begins = one.span is not None and first.setdefault(one.recorded_rank, one.process) == one.process
+        return replace(one, span=None) if begins else one
 
     return look
 

@@ -147,8 +147,7 @@ def _of_rank(
     borders: Table[EngineBorder] | None,
 ) -> Table[Holdup]:
     """`room_us` is for how long nothing is computed in the steps of the rank."""
-    known = Table.empty(Dispatch) if links is None else links
-    seen = replayed_rank(rank, device, known, table, windows=windows)
+    seen = replayed_rank(rank, device, Table.empty(Dispatch) if links is None else links, table, windows=windows)
     rounds = engine_borders_of(rank, borders)
     if not len(rounds) and (seen.cells.step[seen.own] == MISSING).all():
         rounds = rounds_of_calls(table, rank)
@@ -167,14 +166,8 @@ def _of_rank(
             seen, _with_passing_waits(seen, reliefs[name][0]), reliefs[name][1], unthrottled, room_us=room_us
         )
         for name in dict.fromkeys(("read", *met))
-        if name not in ("synchronise", "blocking_copy")
+        if name != "synchronise"
     }
-    if "blocking_copy" in met:
-        uncopied = replayed_rank(rank, device, known, table, windows=windows, copying=False)
-        uncopied = _prepared(msgspec.structs.replace(uncopied, engine_ns=rounds))
-        relief = _relief_of_kind(uncopied, "blocking_copy")
-        lost["blocking_copy"] = _lost_us_per_cell(uncopied, *relief, uncopied.replayed.plain, room_us=room_us)
-        uncopied.replayed.let_go()
     same = _equal_spans(reliefs["read"][0].main, reliefs["synchronise"][0].main)  # every wait is a read
     waits = reliefs["synchronise"]
     lost["synchronise"] = lost["read"] if same else _lost_us_per_cell(seen, *waits, plain, room_us=room_us)

@@ -113,26 +113,12 @@ def replayed_rank(
     table: Table[HostCall],
     *,
     windows: Table[StepWindow] | None,
-    copying: bool = True,
 ) -> ReplayedRank:
     """One rank of a timeline with its launches, host calls and, where recorded, its steps on the host.
 
-    Without `copying` the device does nothing of the copies that the host waits for: they are gone, or run beside
-    everything else.
-
     Several derivations replay a rank, so it is worked out once for the same tables.
     """
-    return table.once(_replayed_rank_of if copying else _replayed_rank_without_copies, rank, device, links, windows)
-
-
-def _replayed_rank_without_copies(
-    table: Table[HostCall],
-    rank: int,
-    device: DeviceTimeline,
-    links: Table[Dispatch],
-    windows: Table[StepWindow] | None,
-) -> ReplayedRank:
-    return _replayed_rank_of(table, rank, device, links, windows, copying=False)
+    return table.once(_replayed_rank_of, rank, device, links, windows)
 
 
 def _replayed_rank_of(
@@ -141,8 +127,6 @@ def _replayed_rank_of(
     device: DeviceTimeline,
     links: Table[Dispatch],
     windows: Table[StepWindow] | None,
-    *,
-    copying: bool = True,
 ) -> ReplayedRank:
     calls = host.calls_of(table, rank)
     own_kinds = costs_of(table).by_mark(calls)
@@ -156,9 +140,8 @@ def _replayed_rank_of(
     waits = _widen_waits(union_of_sets([one.spans for one in waiting]), queue)
     own = np.flatnonzero(device.cells.rank == rank)
     own = own[np.argsort(device.cells.begin[own], kind="stable")]
-    copying_calls = calls.take(calls.of_rows(host.calls_by_activity(table)["blocking_copy"])).spans
-    gone = Spans.none() if copying else copying_calls
-    work, beside, row = _work_in_turn(rank, device, links, queue=queue, gone=gone, waits=waits)
+    copied = calls.take(calls.of_rows(host.calls_by_activity(table)["blocking_copy"])).spans
+    work, beside, row = _work_in_turn(rank, device, links, queue=queue, copied=copied, waits=waits)
     cell = device.work.cell[row]
     begin, end = _host_window(rank, work, windows, device.cells.step[own])
     begin = max(begin, device.earlier.get(rank, begin))
@@ -299,10 +282,9 @@ def _task_queue(table: Table[HostCall], calls: host.Calls) -> tuple[replay.Queue
 
 
 def _work_in_turn(
-    rank: int, device: DeviceTimeline, links: Table[Dispatch], *, queue: replay.Queue, gone: Spans, waits: Spans
+    rank: int, device: DeviceTimeline, links: Table[Dispatch], *, queue: replay.Queue, copied: Spans, waits: Spans
 ) -> tuple[replay.ReplayedWork, replay.ReplayedWork, Array]:
-    """What the device did in turn, the collectives beside it, and the row of the timeline's work of the former; without
-    the copies that were launched in what is `gone`."""
+    """What the device did in turn, the collectives beside it, and the row of the timeline's work of the former."""
     work = device.work
     rows = np.flatnonzero(device.cells.rank[work.cell] == rank)
     rows = rows[np.lexsort((work.end[rows], work.start[rows]))].astype(row_type(len(work.cell)))
@@ -323,8 +305,8 @@ def _work_in_turn(
         awaits=np.full(len(rows), -1, row_type(len(rows))),
     )
     aside = _collectives_beside(tasks, kind == COMM, waits)
-    left_out = known & (kind == COPY) & (span_at(gone, launch) >= 0)
-    turn, other = np.flatnonzero(~aside & ~left_out), np.flatnonzero(aside)
+    blocking = known & (kind == COPY) & (span_at(copied, launch) >= 0)
+    turn, other = np.flatnonzero(~aside & ~blocking), np.flatnonzero(aside)
     main, beside = tasks.take(turn), tasks.take(other)
     main = msgspec.structs.replace(main, awaits=_awaited_collective(main, late[turn], beside.end))
     beside = msgspec.structs.replace(beside, awaits=_task_awaited(main, beside, np.flatnonzero(kind[turn] == COMM)))

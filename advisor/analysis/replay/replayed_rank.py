@@ -305,7 +305,8 @@ def _work_in_turn(
         awaits=np.full(len(rows), -1, row_type(len(rows))),
     )
     aside = _collectives_beside(tasks, kind == COMM, waits)
-    blocking = known & (kind == COPY) & (span_at(copied, launch) >= 0)
+    held = span_at(copied, launch)  # calls that returned before their copy was done held nothing up
+    blocking = known & (kind == COPY) & (held >= 0) & (values_at(copied.end, held, 0) >= end)
     turn, other = np.flatnonzero(~aside & ~blocking), np.flatnonzero(aside)
     main, beside = tasks.take(turn), tasks.take(other)
     main = msgspec.structs.replace(main, awaits=_awaited_collective(main, late[turn], beside.end))

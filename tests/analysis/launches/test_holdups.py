@@ -14,7 +14,7 @@ import advisor
 import corpus
 from advisor.analysis.launches.holdups import holdups
 from advisor.facts.derived import Dispatch, EngineBorder, Holdup
-from advisor.facts.observed import HostCall, Kernel, StepWindow
+from advisor.facts.observed import DeviceTask, HostCall, Kernel, StepWindow
 from advisor.facts.table import Table, read_table
 from tests.analysis.timelines import host_calls, meant
 
@@ -619,6 +619,42 @@ def test_a_long_pause_after_one_of_many_blocking_copies_is_no_loss_of_the_copies
     one = reading([*[100] * 5, 20_000, *[100] * 4], **copies)
     assert one["blocking_copy"]["lost_us"] == pytest.approx(9 * 116, rel=0.2)
     assert one["host"]["lost_us"] > 19_000
+
+
+@given(st.integers(1_000, 50_000), st.integers(2, 8))
+@settings(deadline=None, max_examples=20)
+def test_a_host_that_does_not_wait_for_copies_wins_the_pauses_after_them_and_not_their_own_time(
+    copy_us: int, rounds: int
+) -> None:
+    """Each round: a kernel of 10 ms, a copy that the host waits for, and 1 ms until the next kernel is launched.
+
+    A copy of a GPU from pageable memory is a call that copies and one that waits.
+    """
+    calls, kernels, links, copies, at = [], [], [], [], 0
+    for number in range(rounds):
+        calls += [f"1 operator aten::op {at} {at + 500_000}", f"1 launch launch {at + 100_000} {at + 400_000}"]
+        begin = at + 500_000
+        kernels.append(f"{begin} 10000")
+        links.append(f"{begin} 400 {1_500 if number else '-'} true")
+        done = begin + 10_000_000
+        end = done + copy_us * 1_000
+        copies.append(f"copy {done} {end} {number + 1}")
+        links.append(f"{done} 9890 0 -")
+        calls += [
+            f"1 operator aten::copy_ {at + 600_000} {end}",
+            f"1 api aclrtMemcpy {at + 610_000} {at + 620_000}",
+        ]
+        calls.append(f"1 api aclrtSynchronizeStream {at + 630_000} {end}")
+        at = end + 1_000_000
+    found = holdups(
+        read_table(Kernel, "start_ns duration_us\n" + "\n".join(kernels)),
+        host_calls("thread kind name start_ns end_ns\n" + "\n".join(calls)),
+        links=read_table(Dispatch, "start_ns latency_us idle_before_us vertical\n" + "\n".join(links)),
+        tasks=read_table(DeviceTask, "kind start_ns end_ns connection\n" + "\n".join(copies)),
+        collectives=None, windows=read_table(StepWindow, f"start_ns end_ns\n0 {at}"),
+    )  # fmt: skip
+    lost_us = {row["cause"]: row["lost_us"] for row in found.rows()}
+    assert 0 <= lost_us["synchronise"] <= 1_500 * (rounds - 1) + 1
 
 
 @pytest.mark.parametrize("pauses", [[5_000], [2_000] * 9, [100, 900] * 5, [100, 100, 5_000] * 3])

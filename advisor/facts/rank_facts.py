@@ -130,7 +130,7 @@ class FactsOfRanks(RankFacts):
                 part[asked] = found
         return parts
 
-    def some(self, first: int, last: int) -> FactsOfRanks:
+    def between(self, first: int, last: int) -> FactsOfRanks:
         """The facts of the ranks from one place to before another."""
         chosen = FactsOfRanks(last - first)
         for asked, found in self.items():
@@ -260,7 +260,7 @@ class FactsWanted:
             together = self._derive_together(ranks, [read[number][1] for number in numbers])
             begins = [at for at, number in enumerate(numbers) if at == 0 or numbers[at - 1] != number - 1]
             for begin, end in pairwise([*begins, len(numbers)]):
-                given[numbers[begin]] = together if len(begins) == 1 else together.some(begin, end)
+                given[numbers[begin]] = together if len(begins) == 1 else together.between(begin, end)
         return [given[number] for number in sorted(given)]
 
     def _begin(self, source: Source) -> tuple[RunInputs, RankFacts]:

@@ -63,9 +63,7 @@ class Changes:
         self._begins = {lane: [call.begin.at for call in calls] for lane, calls in self._calls.items()}
         self._tops = {lane: _top_operators(calls) for lane, calls in self._calls.items()}
         self._top_begins = {lane: [call.begin.at for call in calls] for lane, calls in self._tops.items()}
-        self.queued = any(call.event.get("cat") == "enqueue" for call in rank.calls)
-        """Whether a thread of its own launches what others call."""
-        self.operators = self._operators_by_queue() if self.queued else self._operators_by_launch()
+        self.operators = self._operators_by_launch() if rank.on_gpu else self._operators_by_queue()
 
     def _operators_by_launch(self) -> list[Operator]:
         found: dict[int, Operator] = {}
@@ -147,7 +145,7 @@ class Changes:
     def cann(self, name: str, tid: int | None = None) -> Event:
         """A call into CANN, of the main thread where no other is given; its like in CUDA where the run is on GPUs."""
         tid = self.python("")["tid"] if tid is None else tid
-        if not self.queued:
+        if self.rank.on_gpu:
             args = {"correlation": self.number(0)}
             return self.python("") | {"name": _ON_GPUS[name], "cat": "cuda_runtime", "args": args}
         like = next(call.event for call in self.rank.calls if call.event.get("args", {}).get("level"))

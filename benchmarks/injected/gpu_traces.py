@@ -90,7 +90,7 @@ def program(found: Sequence[Capture]) -> Job:
 
 
 def _rank(capture: Capture) -> Rank:
-    rank = Rank(capture.name, capture.rank, paced_by_device=True)
+    rank = Rank(capture.name, capture.rank, on_gpu=True)
     slices = [event for event in capture.events if event["ph"] == "X" and "dur" in event]
     threads: dict[tuple[Any, Any], list[Event]] = defaultdict(list)
     streams: dict[tuple[Any, Any], list[Event]] = defaultdict(list)

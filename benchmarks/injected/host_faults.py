@@ -125,7 +125,7 @@ def _reads(run: Run, most: int, amount: float, names: tuple[str, ...]) -> None:
                 stack = _STACK.format(line=94, name="check")
                 changes.stall(place, operator.top.lane, round(amount / len(chosen)), None)
                 waiting = changes.wait_for_device(place, names, "aclrtSynchronizeStreamWithTimeout", stack, like)
-                if not changes.queued:
+                if changes.rank.on_gpu:
                     copy_on_gpu(changes, operator, waiting, 2_000, "DtoH (Device -> Pageable)")
 
 
@@ -209,7 +209,7 @@ def blocking_copies(run: Run, amount: float) -> None:
 
 def _copy(changes: Changes, operator: Operator, waiting: Call, time: int) -> None:
     """A copy to the device that a waiting call waits for."""
-    if not changes.queued:
+    if changes.rank.on_gpu:
         copy_on_gpu(changes, operator, waiting, time, "HtoD (Pageable -> Device)")
         return
     like = next((task for task in changes.rank.tasks if task.kind == "copy" and task.launch), None)

@@ -193,8 +193,8 @@ class Rank:
     """By how much its clock is ahead of that of the first rank."""
     next_number: int = 500_000_000
     """The next number of what is put in: recorded ones are far below."""
-    paced_by_device: bool = False
-    """Whether the last step ends when the device has done what was sent in it: its host runs ahead."""
+    on_gpu: bool = False
+    """Whether its device is a GPU. Its host runs ahead: the last step ends when the device has done what was sent."""
 
     @property
     def kernels(self) -> list[Task]:
@@ -224,7 +224,7 @@ class Job:
     def step_ns(self, rank: Rank) -> float:
         """Mean length of a step of one rank, by the last run."""
         end = rank.steps[-1].end.at
-        if rank.paced_by_device:
+        if rank.on_gpu:
             sent = [t.end.at for t in rank.tasks if t.launch is not None and t.launch.begin.at <= end]
             end = max(sent, default=end)
         return (end - rank.steps[0].begin.at) / len(rank.steps)

@@ -29,7 +29,7 @@ def won_us(run: Run, rule: str) -> float | None:
 
 def _step_ns(run: Run) -> float:
     """Until host and device have done all steps, per step, of the rank that takes longest."""
-    if all(rank.paced_by_device for rank in run.job.ranks):
+    if all(rank.on_gpu for rank in run.job.ranks):
         return run.job.longest_step_ns
     return max(_reach(rank) - rank.steps[0].begin.at for rank in run.job.ranks) / run.steps
 

@@ -579,6 +579,20 @@ def test_what_the_host_does_after_many_reads_is_told_apart_and_after_two_it_is_n
     assert {row["restart_us"] for row in few} == {None}
 
 
+def rows_of_lines(
+    kernels: list[str], calls: list[str], links: list[str], copies: Sequence[str] = (), *, end_ns: int
+) -> list[dict[str, Any]]:
+    """The hold-ups of one step that ends then, of the lines of the tables."""
+    return holdups(
+        read_table(Kernel, "start_ns duration_us\n" + "\n".join(kernels)),
+        host_calls("thread kind name start_ns end_ns\n" + "\n".join(calls)),
+        links=read_table(Dispatch, "start_ns latency_us idle_before_us vertical\n" + "\n".join(links)),
+        tasks=read_table(DeviceTask, "kind start_ns end_ns connection\n" + "\n".join(copies)) if copies else None,
+        collectives=None,
+        windows=read_table(StepWindow, f"start_ns end_ns\n0 {end_ns}"),
+    ).rows()
+
+
 def reading(pauses: list[int], operator: str = "aten::item", call: str = "aclrtSynchronizeStream") -> dict[str, Any]:
     """Kernels of 10 ms, each read by its host, which after that does nothing recorded for so long, µs; by cause."""
     at, kernels, links, calls = 0, [], [], []
@@ -592,12 +606,7 @@ def reading(pauses: list[int], operator: str = "aten::item", call: str = "aclrtS
         calls.append(f"1 operator {operator} {at + 6_000} {end + 5_000}")
         calls.append(f"1 api {call} {at + 7_000} {end + 4_000}")
         at = end + 5_000
-    found = holdups(
-        read_table(Kernel, "start_ns duration_us\n" + "\n".join(kernels)),
-        host_calls("thread kind name start_ns end_ns\n" + "\n".join(calls)),
-        links=read_table(Dispatch, "start_ns latency_us idle_before_us vertical\n" + "\n".join(links)),
-        collectives=None, tasks=None, windows=read_table(StepWindow, f"start_ns end_ns\n0 {at}"),
-    ).rows()  # fmt: skip
+    found = rows_of_lines(kernels, calls, links, end_ns=at)
     longest = [row for row in found if row["cause"] == "host" and row["longest_after"] is not None]
     return {**{str(row["cause"]): row for row in found}, "longest": (longest or [{}])[0]}
 
@@ -646,14 +655,7 @@ def test_a_host_that_does_not_wait_for_copies_wins_the_pauses_after_them_and_not
         ]
         calls.append(f"1 api aclrtSynchronizeStream {at + 630_000} {end}")
         at = end + 1_000_000
-    found = holdups(
-        read_table(Kernel, "start_ns duration_us\n" + "\n".join(kernels)),
-        host_calls("thread kind name start_ns end_ns\n" + "\n".join(calls)),
-        links=read_table(Dispatch, "start_ns latency_us idle_before_us vertical\n" + "\n".join(links)),
-        tasks=read_table(DeviceTask, "kind start_ns end_ns connection\n" + "\n".join(copies)),
-        collectives=None, windows=read_table(StepWindow, f"start_ns end_ns\n0 {at}"),
-    )  # fmt: skip
-    lost_us = {row["cause"]: row["lost_us"] for row in found.rows()}
+    lost_us = {row["cause"]: row["lost_us"] for row in rows_of_lines(kernels, calls, links, copies, end_ns=at)}
     assert 0 <= lost_us["synchronise"] <= 1_500 * (rounds - 1) + 1
 
 

@@ -361,12 +361,18 @@ def test_a_second_trace_behind_the_first_is_not_passed_over_in_silence(tmp_path:
     assert len(source.read(Damage)) > 0
 
 
-def test_a_packed_trace_is_unpacked_once_and_again_only_after_it_was_let_go_of(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    unpacked: list[str] = []
+@pytest.fixture
+def unpacked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the files that are unpacked from now on."""
+    names: list[str] = []
     inflate = packed.inflate_blocks
-    monkeypatch.setattr(packed, "inflate_blocks", lambda file: unpacked.append(file.name) or inflate(file))
+    monkeypatch.setattr(packed, "inflate_blocks", lambda file: names.append(file.name) or inflate(file))
+    return names
+
+
+def test_a_packed_trace_is_unpacked_once_and_again_only_after_it_was_let_go_of(
+    tmp_path: Path, unpacked: list[str]
+) -> None:
     source = opened(write(tmp_path / f"{NAME}.gz", trace(training())))
     before = source.read(Kernel).rows()
     source.read(DeviceTask)
@@ -493,11 +499,8 @@ def test_ranks_of_an_earlier_recording_are_not_mixed_with_the_newest(tmp_path: P
 
 
 def test_of_several_processes_of_one_rank_only_the_first_is_unpacked_again_to_learn_its_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, unpacked: list[str]
 ) -> None:
-    unpacked: list[str] = []
-    inflate = packed.inflate_blocks
-    monkeypatch.setattr(packed, "inflate_blocks", lambda file: unpacked.append(file.name) or inflate(file))
     for number in range(4):
         write(tmp_path / f"process_{number}.json.gz", trace(training(start_us=5000 + 10 * number)))
     run, _ = open_input(tmp_path)

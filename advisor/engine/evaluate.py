@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from advisor.engine import reason
 from advisor.engine.excerpt import cells_of, rows_behind, with_excerpts
+from advisor.engine.freed_communication import bound_by_free_communication, limit_saving, soften_severity
 from advisor.engine.hit import Elsewhere, Hit, RuleResult
 from advisor.engine.merge import saving_with_share
 from advisor.engine.near_misses import Subject, first_of_quiet_subjects, measure_of_subject, nearest_groups
@@ -93,7 +94,9 @@ def _evaluate_rule(rule: Rule, profile: ProfileLike, run: Run, of_run: Mapping[s
             return _skip_rule(rule, frame, rule.where, run)
         frame = frame.keep(kept == TRUE)
     steps = _steps_of_ranks(profile, run) if "rank" in rule.for_each else None
-    return _judge_groups(rule, _group_frame(rule, frame, steps), run, profile)
+    grouped = _group_frame(rule, frame, steps)
+    bound_by_free_communication(rule, grouped, profile)
+    return _judge_groups(rule, grouped, run, profile)
 
 
 def _deciding_names(condition: Compiled, named: Mapping[str, Any]) -> Collection[str]:
@@ -219,7 +222,7 @@ def _measure_quiet_subjects(
     groups = near[chosen]
     keys = {key: [values[i] for i in chosen] for key, values in keys.items()}
     values = keys | _values_of_groups([e.name for e in rule.evidence if e.name not in keys], frame, groups)
-    savings = _time_per_step(rule.saving.us if rule.saving is not None else None, rule, frame, run, groups)
+    savings = _within_step(_saving_of_groups(rule, frame)[groups], rule, run)
     measured = zip(chosen, savings, _evidence_of_groups(rule, values, len(chosen)), strict=True)
     return tuple(
         measure_of_subject(
@@ -272,9 +275,9 @@ def _hits_in_groups(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hi
     shown = [evidence.name for evidence in rule.evidence]
     values = keys | _values_of_groups([n for n in dict.fromkeys((*lets, *shown)) if n not in keys], frame, fired)
     evidence = _evidence_of_groups(rule, values, len(fired))
-    severity = _level_by_hit(rule.severity, frame, fired)
+    severity = soften_severity(rule, frame, fired, _level_by_hit(rule.severity, frame, fired), run.step_us)
     confidence = _level_by_hit(rule.confidence, frame, fired)
-    won_us = _time_of_hits(rule.saving.us if rule.saving is not None else None, frame, fired)
+    won_us = _saving_of_groups(rule, frame)[fired]
     saving = _within_step(won_us, rule, run)
     imposed = _time_per_step(rule.saving.imposes if rule.saving is not None else None, rule, frame, run, fired)
     restated = _time_per_step(rule.symptom, rule, frame, run, fired)
@@ -349,7 +352,7 @@ def _savings_elsewhere(rule: Rule, frame: Frame, run: Run, quiet: Array) -> tupl
     if rule.saving is None or not rule.saving.asks_quiet_ranks:
         return ()
     keys = _keys_of_groups(rule, frame, quiet)
-    us = repeated(np.asarray(rule.saving.us.run(frame), np.float64), frame.groups)[quiet]
+    us = _saving_of_groups(rule, frame)[quiet]
     most = _most_of_group(rule, run)
     rows = [dict(zip(keys, values, strict=True)) for values in zip(*keys.values(), strict=True)]
     return tuple(
@@ -417,6 +420,13 @@ def _most_of_group(rule: Rule, run: Run) -> float:
     if run.step_us <= 0:
         return float(np.finfo(np.float64).max)
     return run.step_us * (max(run.step_count, 1) if "step" in rule.for_each else 1)
+
+
+def _saving_of_groups(rule: Rule, frame: Frame) -> Array:
+    """What the remedy would win in each group, µs; missing where the rule does not say it."""
+    if rule.saving is None:
+        return np.full(frame.groups, np.nan)
+    return limit_saving(rule, frame, repeated(np.asarray(rule.saving.us.run(frame), np.float64), frame.groups))
 
 
 def _time_per_step(expression: Compiled | None, rule: Rule, frame: Frame, run: Run, fired: Array) -> list[float]:

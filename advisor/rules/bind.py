@@ -19,7 +19,15 @@ from advisor.messages.message import Message
 from advisor.messages.text import Text, hole_names, holes_with_more, open_hole_names
 from advisor.model.findings import Confidence, Param, Severity
 from advisor.rules.occurrences import Occurrences, bound_occurrences
-from advisor.rules.rule import ConfidenceChoice, EvidenceSpec, ExcerptSpec, Levels, Rule, SavingSpec
+from advisor.rules.rule import (
+    GAIN_WITHOUT_COMM,
+    ConfidenceChoice,
+    EvidenceSpec,
+    ExcerptSpec,
+    Levels,
+    Rule,
+    SavingSpec,
+)
 from advisor.rules.schema import RuleFile, check_shape
 from advisor.rules.source import Path_, RuleDocument, suggest_known
 from advisor.units import Type, ValueKind
@@ -38,6 +46,10 @@ def bind_rule(document: RuleDocument, path: Path) -> Rule | list[Mistake]:
 
 _OF_FINDINGS = ("severity", "confidence", "saving", "symptom", "fix", "rows", "occurrences")
 """What is computed of findings alone, and of nothing else that a rule computes."""
+_LIMIT = Text(
+    en="Limit of the saving: what the step would save if communication were free",
+    zh="收益上限：通信不耗时时整步可提前的时间",
+)
 _WORD = re.compile(r"\w+")
 Written = TypeVar("Written", bound=str)
 
@@ -185,7 +197,8 @@ class _Binder:
             self.broken.add(str(path[-1]))
 
     def let(self, scope: Scope) -> tuple[Scope, dict[str, Compiled]]:
-        self.names("let", self.written.let, scope.names)
+        ours = {GAIN_WITHOUT_COMM: Type("number", "us")} if self.written.saving and self.written.saving.frees else {}
+        self.names("let", self.written.let, {**scope.names, **ours})
         bound = {}
         for name, text in self.written.let.items():
             bound[name] = found = self.compiled(("let", name), text, scope)
@@ -232,6 +245,8 @@ class _Binder:
             unit = shown.as_ or ("ns" if kind.unit == MOMENT else kind.unit)
             label = Text(shown.en, shown.zh).unfolded()
             found.append(EvidenceSpec(shown.show, unit, label, shown.as_, shown.threshold))
+        if self.written.saving is not None and self.written.saving.frees:
+            found.append(EvidenceSpec(GAIN_WITHOUT_COMM, "us", _LIMIT, ""))
         return tuple(found)
 
     def excerpt(self, fact: type[Fact], scope: Scope, fixed: Mapping[str, Type]) -> ExcerptSpec | None:
@@ -301,7 +316,7 @@ class _Binder:
             return None
         us = self.time(("saving", "us"), saving.us, scope)
         imposes = self.time(("saving", "imposes"), saving.imposes, scope) if saving.imposes else None
-        return SavingSpec(us, saving.across, saving.assumes, saving.at_most, imposes)
+        return SavingSpec(us, saving.across, saving.assumes, saving.at_most, imposes, saving.frees)
 
     def time(self, path: tuple[str, ...], written: str, scope: Scope) -> Compiled:
         """A time per group that is part of what can be won."""

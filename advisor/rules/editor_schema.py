@@ -75,6 +75,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "imposes": "What others lose by it now per step, µs, where that is more than fixing it wins.",
         "across": "How the savings of ranks become one; `critical`: side by side, the last one ends the step.",
         "assumes": "Under which assumption it can be had.",
+        "frees": "`communication` where the remedy only makes that shorter: it wins no more than if that were free.",
         "at_most": "Whether it is an upper bound and no estimate: then reports say `at most`.",
     },
     "FixFile": {

@@ -14,6 +14,7 @@ from msgspec import Struct
 from advisor.expr.compile import Compiled
 from advisor.expr.settings import asked_variables
 from advisor.facts.base import Fact
+from advisor.facts.derived import RankSplit
 from advisor.messages.text import Text
 from advisor.model.findings import (
     Confidence,
@@ -34,6 +35,10 @@ from advisor.rules.source import RuleDocument
 from advisor.units import Type
 
 Across = Literal["worst", "mean", "least", "critical", "worst_or_critical"]
+
+
+GAIN_WITHOUT_COMM = "gain_without_comm_us"
+"""The piece of evidence that says what limits the saving of a remedy which only makes communication shorter."""
 
 
 class EvidenceSpec(Struct, frozen=True):
@@ -74,6 +79,8 @@ class SavingSpec(Struct, frozen=True):
     """Whether it is an upper bound and no estimate."""
     imposes: Compiled | None = None
     """What others lose by it now, µs per step, where that is more than fixing it wins."""
+    frees: str = ""
+    """`communication` where the remedy makes nothing but communication shorter."""
 
     @property
     def asks_quiet_ranks(self) -> bool:
@@ -163,6 +170,8 @@ class Rule:
         others = [self.excerpt.fact] if self.excerpt is not None and not self.excerpt.selectable else []
         if self.occurrences is not None and not self.occurrences.selectable:
             others.append(self.occurrences.fact)
+        if self.saving is not None and self.saving.frees:
+            others.append(RankSplit)
         return tuple(dict.fromkeys((*self.facts, *(fact for fact in others if fact is not None))))
 
     @property
@@ -249,6 +258,7 @@ class Rule:
             *(("severity", said) for said in _levels_as_written(self.severity)),
             *(("confidence", said) for said in _levels_as_written(self.confidence)),
             ("saving", self.saving.us.source if self.saving else ""),
+            ("frees", self.saving.frees if self.saving else ""),
             *(("fix", f"{n}: {test.source}") for n, test in enumerate(self.fix_when, 1) if test),
         )
         return tuple((key, said) for key, said in every if said)

@@ -117,6 +117,7 @@ class SavingFile(_Part):
     across: Literal["worst", "mean", "least", "critical", "worst_or_critical"] = "worst"
     assumes: Words
     at_most: bool = False
+    frees: Literal["", "communication"] = ""
 
 
 class FixFile(_Part):

@@ -320,7 +320,7 @@ def _lost_us_before_first_step(seen: ReplayedRank, gain: Array, kinds: Spans, co
         return 0.0
     between = np.sort(np.maximum(gain[computing[after]] - gain[computing[after - 1]], 0))
     put = replay.handed_over(replayed.queue, replayed.work)
-    start = np.array([replayed.begin, max(put[computing[-1]], replayed.work.reach[computing[-1]])])
+    start = np.array([int(replayed.ranks.begin[0]), max(put[computing[-1]], replayed.work.reach[computing[-1]])])
     end = np.maximum([put[computing[0]], put[-1]], start)
     own = int((end - start - covered_ns(kinds, start, end)).sum())
     return float(min(between[(len(between) - 1) // 2], own)) / 1e3
@@ -425,7 +425,7 @@ def _pauses_apart_from(kinds: Spans, seen: ReplayedRank, late: Array, gained: Ar
 
     Never less than what the task gains where the host keeps up, for that is told as lost to the host.
     """
-    idle, start = seen.replayed.work.idle(seen.replayed.begin)[late], seen.replayed.work.start[late]
+    idle, start = seen.replayed.work.idle(seen.replayed.ranks)[late], seen.replayed.work.start[late]
     left: Array = np.maximum(idle - covered_ns(kinds, start - idle, start), np.minimum(gained[late], idle))
     return left
 

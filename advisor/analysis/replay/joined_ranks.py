@@ -60,6 +60,21 @@ class JoinedRanks(Struct, frozen=True, dict=True):
         """Per own cell: the number of its rank among these."""
         return np.repeat(np.arange(len(self.seen)), np.diff(self.cells))
 
+    def of_each(self, of_tasks: Array) -> list[Array]:
+        """What stands of each task, rank by rank."""
+        return np.split(of_tasks, self.tasks[1:-1])
+
+    def gains(self, reliefs: Sequence[replay.Relief], waits: Sequence[Spans]) -> list[Array]:
+        """Per rank and task: how much earlier it ends where each rank is relieved of host time of its own, with the
+        waits that stay (`replay.gains_by_task`). The host of all of them keeps up, or of none."""
+        main = _join_spans([relief.main for relief in reliefs], self.shift)
+        queue = _join_spans([relief.queue for relief in reliefs], self.shift)
+        left = [seen.replayed.waits for seen in self.seen]
+        same = all(one is other for one, other in zip(waits, left, strict=True))
+        stay = self.replayed.waits if same else _join_spans(waits, self.shift)
+        relief = replay.Relief(main, queue, keeps_up=reliefs[0].keeps_up)
+        return self.of_each(replay.gains_by_task(self.replayed, relief, waits=stay))
+
     def whole_of_rank(self, values: Array) -> Array:
         """Per rank: the sum of whole numbers of its own cells."""
         total: Array = np.append(0, np.cumsum(values))[self.cells]
@@ -201,6 +216,8 @@ def _join_work(
 
 
 def _join_spans(sets: Sequence[Spans], shift: Sequence[int]) -> Spans:
+    if len(sets) == 1:
+        return sets[0]
     return Spans(_shifted([one.start for one in sets], shift), _shifted([one.end for one in sets], shift))
 
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.analysis.arrays.intervals import Spans, union
+from advisor.analysis.launches.holdups import holdups
 from advisor.analysis.replay import joined_ranks, replay
 from advisor.analysis.replay.joined_ranks import join_ranks_in_time, joined_in_parts
 from advisor.analysis.replay.removals import removals
@@ -118,6 +119,21 @@ def _removed(job: Job) -> list[str]:
 def test_what_kernels_win_that_go_is_the_same_for_ranks_together_and_one_by_one(ranks):
     job = _job(ranks)
     assert _removed(job) == [*chain(*(_removed(_of_rank(job, rank)) for rank in range(len(ranks))))]
+
+
+def _held_up(job: Job) -> list[str]:
+    kernels, links, calls, collectives, windows = job
+    found = holdups(kernels, calls, links=links, collectives=collectives, tasks=None, windows=windows)
+    return [str(row) for row in found.rows()]
+
+
+@settings(max_examples=100)
+@given(RANKS)
+def test_what_holds_hosts_up_is_the_same_for_ranks_together_and_one_by_one(ranks):
+    job = _job(ranks)
+    alone = [_of_rank(job, rank) for rank in range(len(ranks))]
+    if all(len(links) for _, links, *_ in alone):  # where nothing of a job was launched, nothing is replayed
+        assert _held_up(job) == [*chain(*map(_held_up, alone))]
 
 
 PARTS = st.lists(st.tuples(st.integers(-400, 3000), st.integers(1, 300)), max_size=4)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import Protocol, TypeVar, cast, runtime_checkable
 
@@ -254,7 +255,9 @@ class FactsWanted:
         for numbers in alike.values():
             if len(numbers) == 1:
                 [number] = numbers
-                given[number] = self._derive_rest(sources[number], *read[number])
+                inputs, found = read[number]
+                found |= {root: _as_it_is_kept(root, found[root]) for root in self.roots}
+                given[number] = self._derive_rest(sources[number], inputs, found)
                 continue
             ranks = [cast("OfOneRank", sources[number]).sole_rank for number in numbers]
             together = self._derive_together(ranks, [read[number][1] for number in numbers])
@@ -270,11 +273,12 @@ class FactsWanted:
         return _inputs_without_steps(inputs, left_out) if len(left_out) else inputs, found
 
     def _read_roots(self, source: Source) -> tuple[RunInputs, RankFacts]:
-        """The same, and all that is read of the source."""
+        """The same, and all that is read of the source, as it is read: it is joined with that of others."""
         inputs, found = self._begin(source)
         rest = sorted(self.roots.difference(self.events), key=lambda root: (root is Damage, root.table))
         for root in (*self.events, *rest):
-            resolve_fact(root, inputs, self.makers, found, source.read)
+            if root not in found:
+                found[root] = _made_or_missing(partial(source.read, root))
         source.release()
         return inputs, found
 
@@ -302,7 +306,8 @@ class FactsWanted:
         run = self.inputs[RunOfRanks]
         assert isinstance(run, RunOfRanks)  # noqa: S101 - it is kept by its type
         inputs = {**self.inputs, RunOfRanks: run.only(*ranks)}
-        found: RankFacts = {root: join_ranks(root, [part[root] for part in read]) for root in self.roots}
+        joined = ((root, join_ranks(root, [part[root] for part in read])) for root in self.roots)
+        found: RankFacts = {root: table.by_name() if isinstance(table, Table) else table for root, table in joined}
         for part in read:
             self._let_go(part, [*part])
         chosen: dict[WantedFact, tuple[ReadTable, list[int]]] = {}
@@ -534,16 +539,27 @@ def resolve_fact(
     read: Callable[[type[Fact]], AnyTable],
 ) -> ReadTable:
     """The table of a fact, read or derived, remembered in `found`; a FactMissing where it cannot be had."""
-    if fact in found:
-        return found[fact]
+    if fact not in found:
+        make = partial(read, fact) if fact.observed else partial(_derive_fact, fact, inputs, makers, found, read)
+        found[fact] = _as_it_is_kept(fact, _made_or_missing(make))
+    return found[fact]
+
+
+def _as_it_is_kept(fact: type[Fact], table: ReadTable) -> ReadTable:
+    """A table that was read or derived, in order of names where it was read, and narrow where it may be long."""
+    if not isinstance(table, Table):
+        return table
+    table = table.by_name() if fact.observed else table
+    return table.narrow() if fact.heavy else table
+
+
+def _made_or_missing(make: Callable[[], AnyTable]) -> AnyTable | FactMissing:
     try:
-        table = read(fact).by_name() if fact.observed else _derive_fact(fact, inputs, makers, found, read)
-        found[fact] = table.narrow() if fact.heavy else table
+        return make()
     except FactMissing as missing:
         # what is kept would else keep every table of the frames it passed through
-        found[fact] = missing.with_traceback(None)
         missing.__context__ = None
-    return found[fact]
+        return missing.with_traceback(None)
 
 
 def _derive_fact(

@@ -7,6 +7,8 @@ stands still, and run dry later. So each kind of cost is taken out of what the h
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 import numpy as np
 
@@ -19,6 +21,7 @@ from advisor.analysis.launches.handovers import calls_operators, with_queue
 from advisor.analysis.launches.long_pauses import FEW_READS, LONGEST_LAUNCH_US, calls_around, waits_before_long_pauses
 from advisor.analysis.launches.pause_calls import calls_in_pauses
 from advisor.analysis.replay import replay
+from advisor.analysis.replay.joined_ranks import JoinedRanks, join_ranks_in_time, joined_in_parts
 from advisor.analysis.replay.replayed_rank import (
     PAUSE_NS,
     WAITING,
@@ -67,11 +70,14 @@ def holdups(
     device = build_timeline(kernels, collectives, tasks, windows)
     ranks = np.unique(device.cells.rank).tolist()
     idle_us = np.maximum(device.window.lengths / 1e3 - device.per_cell(device.compute), 0.0)
-    room_us = [float(idle_us[device.cells.rank == rank].sum()) for rank in ranks]
-    parts = [
-        _of_rank(rank, device, links, calls, room_us=room, windows=windows, borders=borders)
-        for rank, room in zip(ranks, room_us, strict=True)
-    ]
+    room_us = {rank: float(idle_us[device.cells.rank == rank].sum()) for rank in ranks}
+    launched = Table.empty(Dispatch) if links is None else links
+    replayed = (_prepared_rank(rank, device, launched, calls, windows=windows, borders=borders) for rank in ranks)
+    parts = (
+        [_of_ranks(seen, device, room_us) for seen in joined_in_parts(replayed)]
+        if len(launched)
+        else [_beside_idle_time(seen, device, room_us[seen.rank]) for seen in replayed]
+    )
     found = _beside_other_steps(Table.concat(Holdup, parts))
     unknown = lacks_kernel_rows(split, found["rank"], found["step"])
     measured = ("idle_us", "lost_us", "restart_us")
@@ -136,49 +142,73 @@ def _beside_other_steps(found: Table[Holdup]) -> Table[Holdup]:
     return found.having(usual_longest_us=usual[steps.of])
 
 
-def _of_rank(
+def _prepared_rank(
     rank: int,
     device: DeviceTimeline,
-    links: Table[Dispatch] | None,
+    links: Table[Dispatch],
     table: Table[HostCall],
     *,
-    room_us: float,
     windows: Table[StepWindow] | None,
     borders: Table[EngineBorder] | None,
-) -> Table[Holdup]:
-    """`room_us` is for how long nothing is computed in the steps of the rank."""
-    seen = replayed_rank(rank, device, Table.empty(Dispatch) if links is None else links, table, windows=windows)
+) -> ReplayedRank:
+    seen = replayed_rank(rank, device, links, table, windows=windows)
     rounds = engine_borders_of(rank, borders)
     if not len(rounds) and (seen.cells.step[seen.own] == MISSING).all():
         rounds = rounds_of_calls(table, rank)
-    seen = _prepared(msgspec.structs.replace(seen, engine_ns=rounds))
-    met = [name for name, calls in seen.kinds.items() if len(calls)]
-    if links is None or not len(links):
-        alone = [_with_insides(_holdups_of_kind(seen, name), name, seen, device) for name in met]
-        told = [r.having(lost_us=_within_room(r["idle_us"], room_us)) for r in alone]
-        return Table.concat(Holdup, [r.take(r["calls"] > 0) for r in told])
-    reliefs = {name: _relief_of_kind(seen, name) for name in seen.kinds}
-    plain, unthrottled = seen.replayed.plain, _gains_without_passing_waits(seen)
-    lost = {
-        name: _lost_us_per_cell(seen, *reliefs[name], plain, room_us=room_us)
-        if name in ENDING_IN_WAITS or unthrottled is None
-        else _lost_us_per_cell(
-            seen, _with_passing_waits(seen, reliefs[name][0]), reliefs[name][1], unthrottled, room_us=room_us
-        )
-        for name in dict.fromkeys(("read", *met))
-        if name != "synchronise"
-    }
-    same = _equal_spans(reliefs["read"][0].main, reliefs["synchronise"][0].main)  # every wait is a read
-    waits = reliefs["synchronise"]
-    lost["synchronise"] = lost["read"] if same else _lost_us_per_cell(seen, *waits, plain, room_us=room_us)
-    rows = [_holdups_of_kind(seen, name).having(lost_us=lost[name]) for name in met]
-    rows = [_with_insides(part, name, seen, device) for part, name in zip(rows, met, strict=True)]
-    rows += [_unqueued_holdup(seen, room_us)] if calls_operators(seen) and not len(seen.replayed.queue.start) else []
-    computing = np.flatnonzero(device.work.kind[seen.row] != COPY)
-    with_calls_or_losses = (part.take((part["calls"] > 0) | (part["lost_us"] > 0)) for part in rows)
-    found = Table.concat(Holdup, [*with_calls_or_losses, _other_holdups(seen, reliefs, room_us, computing)])
-    seen.replayed.let_go()
-    return found
+    return _prepared(msgspec.structs.replace(seen, engine_ns=rounds))
+
+
+def _kinds_met(seen: ReplayedRank) -> list[str]:
+    return [name for name, calls in seen.kinds.items() if len(calls)]
+
+
+def _beside_idle_time(seen: ReplayedRank, device: DeviceTimeline, room_us: float) -> Table[Holdup]:
+    """What a rank loses of which nothing can be replayed: the idle time beside each kind."""
+    alone = [_with_insides(_holdups_of_kind(seen, name), name, seen, device) for name in _kinds_met(seen)]
+    told = [part.having(lost_us=_within_room(part["idle_us"], room_us)) for part in alone]
+    return Table.concat(Holdup, [part.take(part["calls"] > 0) for part in told])
+
+
+Reliefs = dict[str, tuple[replay.Relief, Spans]]
+"""Per kind of cost: its host time, and the waits that stay without it."""
+
+
+def _of_ranks(joined: JoinedRanks, device: DeviceTimeline, room_us: dict[int, float]) -> Table[Holdup]:
+    """What ranks lose that are replayed together; `room_us` is by rank for how long its steps compute nothing."""
+    reliefs = [{name: _relief_of_kind(seen, name) for name in seen.kinds} for seen in joined.seen]
+    lost = _lost_us_by_kind(joined, reliefs, room_us)
+    prompt = _gains_of_prompt_hosts(joined, reliefs)
+    unqueued = _unqueued_holdups(joined, room_us)
+    found = []
+    for number, seen in enumerate(joined.seen):
+        room, met = room_us[seen.rank], _kinds_met(seen)
+        rows = [_holdups_of_kind(seen, name).having(lost_us=lost[name][number]) for name in met]
+        rows = [_with_insides(part, name, seen, device) for part, name in zip(rows, met, strict=True)]
+        rows += unqueued.get(number, [])
+        computing = np.flatnonzero(device.work.kind[seen.row] != COPY)
+        found += [part.take((part["calls"] > 0) | (part["lost_us"] > 0)) for part in rows]
+        found.append(_other_holdups(seen, reliefs[number], prompt[number], room_us=room, computing=computing))
+        seen.replayed.let_go()
+    return Table.concat(Holdup, found)
+
+
+def _lost_us_by_kind(joined: JoinedRanks, reliefs: list[Reliefs], room_us: dict[int, float]) -> dict[str, list[Array]]:
+    """Per kind, rank and own cell: by how much it would be shorter without, µs."""
+    plain = joined.of_each(joined.replayed.plain)
+    unthrottled = _gains_without_passing_waits(joined, plain)
+    met = dict.fromkeys(("read", *(name for seen in joined.seen for name in _kinds_met(seen)), "synchronise"))
+    lost = {}
+    for name in met:
+        own = [one[name] for one in reliefs]
+        if name in ENDING_IN_WAITS:
+            lost[name] = _lost_us_per_cell(joined, own, plain, room_us)
+        else:
+            passing = [_with_passing_waits(*one) for one in zip(joined.seen, own, strict=True)]
+            lost[name] = _lost_us_per_cell(joined, passing, unthrottled, room_us)
+    for number, one in enumerate(reliefs):
+        if _equal_spans(one["read"][0].main, one["synchronise"][0].main):  # every wait is a read
+            lost["synchronise"][number] = lost["read"][number]
+    return lost
 
 
 def _with_insides(part: Table[Holdup], name: str, seen: ReplayedRank, device: DeviceTimeline) -> Table[Holdup]:
@@ -192,30 +222,42 @@ def _with_insides(part: Table[Holdup], name: str, seen: ReplayedRank, device: De
     return part.having(copied_us=copied_us, to_host_share=share)
 
 
-def _gains_without_passing_waits(seen: ReplayedRank) -> Array | None:
-    """Per task: how much earlier it ends where the host does not wait for what the device did before; None where it
-    never does.
+def _gains_without_passing_waits(joined: JoinedRanks, plain: list[Array]) -> list[Array]:
+    """Per rank and task: how much earlier it ends where the host does not wait for what the device did before; as in a
+    replay that changes nothing where it never does.
 
     Such waits keep the host no further ahead than it was. They get shorter as the device gets faster, so what else is
     taken away wins as much as it does without them.
     """
+    if not any(len(seen.passing_waits) for seen in joined.seen):
+        return plain
+    waits = [seen.replayed.waits for seen in joined.seen]
+    return joined.gains([replay.Relief(seen.passing_waits, Spans.none()) for seen in joined.seen], waits)
+
+
+def _with_passing_waits(seen: ReplayedRank, one: tuple[replay.Relief, Spans]) -> tuple[replay.Relief, Spans]:
+    relief, waits = one
     if not len(seen.passing_waits):
-        return None
-    relief = _with_passing_waits(seen, replay.Relief.none())
-    return replay.gains_by_task(seen.replayed, relief, waits=seen.replayed.waits)
+        return one
+    return replay.Relief(union_of_sets([relief.main, seen.passing_waits]), relief.queue), waits
 
 
-def _with_passing_waits(seen: ReplayedRank, relief: replay.Relief) -> replay.Relief:
-    return replay.Relief(union_of_sets([relief.main, seen.passing_waits]), relief.queue)
-
-
-def _unqueued_holdup(seen: ReplayedRank, room_us: float) -> Table[Holdup]:
-    """What a rank without a task queue loses by launching on the thread that prepares operators."""
-    queued, spans = with_queue(seen)
-    relief = replay.Relief(spans, Spans.none())
-    waits, plain = queued.replayed.waits, queued.replayed.plain
-    lost_us = _lost_us_per_cell(queued, relief, waits, plain, room_us=room_us)
-    return _holdups_of_kind(queued, "unqueued").having(lost_us=lost_us)
+def _unqueued_holdups(joined: JoinedRanks, room_us: dict[int, float]) -> dict[int, list[Table[Holdup]]]:
+    """By number of a rank without a task queue: what it loses by launching on the thread that prepares operators."""
+    numbers = [
+        number
+        for number, seen in enumerate(joined.seen)
+        if calls_operators(seen) and not len(seen.replayed.queue.start)
+    ]
+    if not numbers:
+        return {}
+    ranks, spans = zip(*(with_queue(joined.seen[number]) for number in numbers), strict=True)
+    queued = join_ranks_in_time(ranks)
+    taken = [replay.Relief(main, Spans.none()) for main in spans]
+    reliefs = [*zip(taken, (seen.replayed.waits for seen in ranks), strict=True)]
+    lost = _lost_us_per_cell(queued, reliefs, queued.of_each(queued.replayed.plain), room_us)
+    rows = [_holdups_of_kind(seen, "unqueued").having(lost_us=us) for seen, us in zip(ranks, lost, strict=True)]
+    return {number: [part] for number, part in zip(numbers, rows, strict=True)}
 
 
 def _relief_of_kind(seen: ReplayedRank, name: str, *, last_too: bool = False) -> tuple[replay.Relief, Spans]:
@@ -266,13 +308,22 @@ def _drain_calls(seen: ReplayedRank) -> host.Calls:
 
 
 def _lost_us_per_cell(
-    seen: ReplayedRank, relief: replay.Relief, waits: Spans, plain: Array, *, room_us: float
-) -> Array:
-    """Per own cell: by how much it would be shorter, µs, set against a replay that changes nothing."""
-    if not len(relief.main) and not len(relief.queue):
-        return np.zeros(len(seen.own))
-    gain = replay.gains_by_task(seen.replayed, relief, waits=waits) - plain
-    return _within_steps(per_cell(seen, gain) / 1e3, seen, gain, room_us)
+    joined: JoinedRanks,
+    reliefs: Sequence[tuple[replay.Relief, Spans]],
+    plain: Sequence[Array],
+    room_us: dict[int, float],
+) -> list[Array]:
+    """Per rank and own cell: by how much it would be shorter, µs, set against a replay that changes nothing."""
+    taken = [bool(len(relief.main) or len(relief.queue)) for relief, _ in reliefs]
+    if not any(taken):
+        return [np.zeros(len(seen.own)) for seen in joined.seen]
+    gains = joined.gains([relief for relief, _ in reliefs], [waits for _, waits in reliefs])
+    return [
+        _within_steps(per_cell(seen, gain - before) / 1e3, seen, gain - before, room_us[seen.rank])
+        if takes
+        else np.zeros(len(seen.own))
+        for seen, gain, before, takes in zip(joined.seen, gains, plain, taken, strict=True)
+    ]
 
 
 def _within_steps(lost_us: Array, seen: ReplayedRank, gain: Array, room_us: float) -> Array:
@@ -290,10 +341,10 @@ def _equal_spans(one: Spans, other: Spans) -> bool:
 
 
 def _other_holdups(
-    seen: ReplayedRank, reliefs: dict[str, tuple[replay.Relief, Spans]], room_us: float, computing: Array
+    seen: ReplayedRank, reliefs: Reliefs, prompt: tuple[Array, Spans], *, room_us: float, computing: Array
 ) -> Table[Holdup]:
     """What is lost to all other work of the host: what remains when the kinds are gone, and it only kept up."""
-    gain, kinds = _gains_of_prompt_host(seen, reliefs)
+    gain, kinds = prompt
     lost, before_first = per_cell(seen, gain) / 1e3, _lost_us_before_first_step(seen, gain, kinds, computing)
     of_reads = _part_after_reads(seen, reliefs, lost)
     lost = _within_steps(lost, seen, gain, room_us)
@@ -320,18 +371,19 @@ def _lost_us_before_first_step(seen: ReplayedRank, gain: Array, kinds: Spans, co
         return 0.0
     between = np.sort(np.maximum(gain[computing[after]] - gain[computing[after - 1]], 0))
     put = replay.handed_over(replayed.queue, replayed.work)
-    start = np.array([replayed.begin, max(put[computing[-1]], replayed.work.reach[computing[-1]])])
+    start = np.array([int(replayed.ranks.begin[0]), max(put[computing[-1]], replayed.work.reach[computing[-1]])])
     end = np.maximum([put[computing[0]], put[-1]], start)
     own = int((end - start - covered_ns(kinds, start, end)).sum())
     return float(min(between[(len(between) - 1) // 2], own)) / 1e3
 
 
-def _part_after_reads(seen: ReplayedRank, reliefs: dict[str, tuple[replay.Relief, Spans]], lost: Array) -> Array:
+def _part_after_reads(seen: ReplayedRank, reliefs: Reliefs, lost: Array) -> Array:
     """Per own cell: the part of what a late host loses that it would not lose if no value were read."""
     many = (_holdups_of_kind(seen, "read")["calls"] > FEW_READS) & (lost > 0)
     if not many.any():
         return np.full(len(lost), np.nan)
-    gain, _ = _gains_of_prompt_host(seen, {**reliefs, "read": _relief_of_kind(seen, "read", last_too=True)})
+    every_read = {**reliefs, "read": _relief_of_kind(seen, "read", last_too=True)}
+    [(gain, _)] = _gains_of_prompt_hosts(join_ranks_in_time([seen]), [every_read])
     spared = lost - per_cell(seen, gain) / 1e3
     return np.where(many, np.clip(spared / np.where(many, lost, 1.0), 0.0, 1.0), np.nan)
 
@@ -342,7 +394,8 @@ def late_ns_by_task(seen: ReplayedRank) -> Array:
     What `holdups` of kind `host` sum up step by step; negative where a task makes up for it.
     """
     seen = _prepared(seen)
-    gain, _ = _gains_of_prompt_host(seen, {name: _relief_of_kind(seen, name) for name in seen.kinds})
+    reliefs = {name: _relief_of_kind(seen, name) for name in seen.kinds}
+    [(gain, _)] = _gains_of_prompt_hosts(join_ranks_in_time([seen]), [reliefs])
     return np.diff(np.append(0, gain))
 
 
@@ -352,18 +405,25 @@ def _prepared(seen: ReplayedRank) -> ReplayedRank:
     return msgspec.structs.replace(seen, unhidden_waits=waits_before_long_pauses(seen))
 
 
-def _gains_of_prompt_host(seen: ReplayedRank, reliefs: dict[str, tuple[replay.Relief, Spans]]) -> tuple[Array, Spans]:
-    """Per task: how much earlier it ends for a host that keeps up, ns, beside one without these kinds; their time."""
-    main = union_of_sets([relief.main for relief, _ in reliefs.values()])
-    queue = union_of_sets([relief.queue for relief, _ in reliefs.values()])
-    waits = seen.replayed.waits
+def _gains_of_prompt_hosts(joined: JoinedRanks, reliefs: Sequence[Reliefs]) -> list[tuple[Array, Spans]]:
+    """Per rank and task: how much earlier it ends for a host that keeps up, ns, beside one without these kinds; and the
+    time of these."""
+    main = [union_of_sets([relief.main for relief, _ in one.values()]) for one in reliefs]
+    queue = [union_of_sets([relief.queue for relief, _ in one.values()]) for one in reliefs]
+    waits = [_waits_beside(seen.replayed.waits, one) for seen, one in zip(joined.seen, reliefs, strict=True)]
+    of_host = [*zip(main, queue, strict=True)]
+    gone = joined.gains([replay.Relief(*one) for one in of_host], waits)
+    kept = joined.gains([replay.Relief(*one, keeps_up=True) for one in of_host], waits)
+    gains = (until_last_task(after - before) for after, before in zip(kept, gone, strict=True))
+    return [(gain, union_of_sets(one)) for gain, one in zip(gains, of_host, strict=True)]
+
+
+def _waits_beside(waits: Spans, reliefs: Reliefs) -> Spans:
+    """The waits that no kind that ends in one has taken away."""
     left = np.ones(len(waits), bool)
     for name in ENDING_IN_WAITS:
         left &= span_at(reliefs[name][0].main, waits.end - 1) < 0
-    waits = Spans(waits.start[left], waits.end[left])
-    gone = replay.gains_by_task(seen.replayed, replay.Relief(main, queue), waits=waits)
-    kept = replay.gains_by_task(seen.replayed, replay.Relief(main, queue, keeps_up=True), waits=waits)
-    return until_last_task(kept - gone), union_of_sets([main, queue])
+    return Spans(waits.start[left], waits.end[left])
 
 
 def _late_tasks_by_call(
@@ -425,7 +485,7 @@ def _pauses_apart_from(kinds: Spans, seen: ReplayedRank, late: Array, gained: Ar
 
     Never less than what the task gains where the host keeps up, for that is told as lost to the host.
     """
-    idle, start = seen.replayed.work.idle(seen.replayed.begin)[late], seen.replayed.work.start[late]
+    idle, start = seen.replayed.work.idle(seen.replayed.ranks)[late], seen.replayed.work.start[late]
     left: Array = np.maximum(idle - covered_ns(kinds, start - idle, start), np.minimum(gained[late], idle))
     return left
 

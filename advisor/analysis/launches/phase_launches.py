@@ -200,7 +200,7 @@ class _PhasedRank(Struct, frozen=True):
         """
         rank, tasks = self.seen.replayed, len(self.phase)
         work = rank.work.take(np.arange(tasks))
-        before = np.append(rank.begin, work.reach)[:tasks]
+        before = np.append(rank.ranks.begin, work.reach)[:tasks]
         idle, taken = (_within(rank, before, np.maximum(until, before)) for until in (work.start, work.reach))
         first = OTHER if self.beside_others else 0
         named = [phase for phase in range(first, len(PHASES)) if (self.phase == phase).any()]

@@ -29,7 +29,8 @@ from advisor.analysis.operators.operators import (
     typed_in_steps,
 )
 from advisor.analysis.replay import replay
-from advisor.analysis.replay.replayed_rank import PAUSE_NS, ReplayedRank, per_cell, replayed_rank, until_last_task
+from advisor.analysis.replay.joined_ranks import JoinedRanks, joined_in_parts
+from advisor.analysis.replay.replayed_rank import PAUSE_NS, ReplayedRank, replayed_rank
 from advisor.analysis.steps.completeness import lacks_kernel_rows
 from advisor.analysis.steps.device import COMM, DeviceTimeline, build_timeline, forget_timeline
 from advisor.facts.chain_patterns import ChainPatterns
@@ -97,15 +98,19 @@ def removals(
         if tasks is not None:
             forget_timeline(kernels, collectives, None, windows)
     whole = ~lacks_kernel_rows(split, device.cells.rank, device.cells.step)
-    found = []
-    for rank in np.unique(links["rank"]).tolist():
-        seen = replayed_rank(rank, device, links, calls, windows=windows)
-        plain = _gain_of_whole_steps(seen, seen.replayed.plain, whole)
-        sooner = _passing_sooner(seen)
-        found += [_of_rank(sooner, one, whole, plain) for one in sets]
-        found.append(_of_communication(sooner, device.work.kind[seen.row] == COMM, whole, plain))
-        seen.replayed.let_go()
-    return Table.concat(Removal, found)
+    ranks = np.unique(links["rank"]).tolist()
+    replayed = (_passing_sooner(replayed_rank(rank, device, links, calls, windows=windows)) for rank in ranks)
+    return Table.concat(Removal, [_of_ranks(seen, sets, device, whole) for seen in joined_in_parts(replayed)])
+
+
+def _of_ranks(seen: JoinedRanks, sets: list[_Sets], device: DeviceTimeline, whole: Array) -> Table[Removal]:
+    """What ranks that are replayed together gain, those of the first of them first."""
+    plain = _gains_of_whole_steps(seen, seen.replayed.plain, whole)
+    collective = (seen.row >= 0) & (device.work.kind[seen.row] == COMM)
+    parts = [_of_sets(seen, one, whole, plain) for one in sets]
+    found = Table.concat(Removal, [*parts, _of_communication(seen, collective, whole, plain)])
+    seen.replayed.let_go()
+    return found.take(np.argsort(found["rank"], kind="stable"))
 
 
 def _sets_taken_out(
@@ -178,61 +183,91 @@ def _sets_of_kernels(
     return _Sets(kind, names.take(first), rank, every.row[row[chosen]], of[chosen], slower_ns[chosen], steps)
 
 
-def _of_rank(seen: ReplayedRank, sets: _Sets, whole: Array, plain: float) -> Table[Removal]:
-    own = np.flatnonzero((sets.rank == seen.rank) & (sets.steps > 0))
-    instant, removed, steady, fused = (np.zeros(len(own)) for _ in range(4))
-    rows = int(max(seen.row.max(initial=-1), sets.row.max(initial=-1))) + 1
-    place = np.full(rows, len(seen.row), row_type(len(seen.row)))
-    place[seen.row] = np.arange(len(seen.row))
-    for number, one in enumerate(own.tolist()):
-        members = np.flatnonzero(sets.of == one)
-        at = place[sets.row[members]]
-        slower = np.zeros(len(seen.row) + 1)  # the last stands for what was not replayed, and for the end
-        taken = np.zeros(len(slower), bool)
-        taken[at] = True
-        slower[at] = sets.slower_ns[members]
-        taken[-1] = False
-        spared = spared_time(seen.replayed.work, taken)
-        instant[number] = _gain_of_device(seen, spared, whole, plain)
-        removed[number] = _gain_with_relief(seen, without_launches(seen, taken, spared), whole) - plain
-        steady[number] = (
-            np.nan if np.isnan(slower).any() else _gain_of_device(seen, _at_most(spared, slower), whole, plain)
-        )
-        if sets.fused is None:
-            fused[number] = np.nan
-        else:
-            relief = _with_fused_kernels(seen, sets.fused.take(members), at, taken, spared)
-            fused[number] = _gain_with_relief(seen, relief, whole) - plain
-    steps = sets.steps[own]
+def _of_sets(seen: JoinedRanks, sets: _Sets, whole: Array, plain: Array) -> Table[Removal]:
+    ranks = np.array([one.rank for one in seen.seen])
+    of_rank = row_of_key(ranks, sets.rank)
+    own = np.flatnonzero((of_rank >= 0) & (sets.steps > 0))
+    own = own[np.argsort(of_rank[own], kind="stable")]
+    turn = np.arange(len(own)) - np.searchsorted(of_rank[own], of_rank[own])
+    place = _places_of_rows(seen, sets)
+    order = np.argsort(sets.of, kind="stable")
+    edges = np.searchsorted(sets.of[order], np.arange(len(sets.rank) + 1))
+    unknown = np.bincount(sets.of, np.isnan(sets.slower_ns), len(sets.rank)) > 0
+    found = np.full((4, len(own)), np.nan)
+    for number in range(int(turn.max(initial=-1)) + 1):  # in each turn one set of each rank that has so many
+        at = np.flatnonzero(turn == number)
+        members = np.concatenate([order[edges[one] : edges[one + 1]] for one in own[at].tolist()])
+        gains = _gains_without(seen, sets, (members, place[sets.row[members]]), whole, plain)
+        found[:, at] = [gain[of_rank[own[at]]] for gain in gains]
+    instant, removed, steady, fused = found / sets.steps[own] / 1e3
     return Table.build(
         Removal,
-        rank=seen.rank,
+        rank=sets.rank[own],
         kind=sets.kind,
         name=sets.names.take(own),
-        instant_us=instant / steps / 1e3,
-        removed_us=np.maximum(removed, instant) / steps / 1e3,
-        steady_us=steady / steps / 1e3,
-        fused_us=np.maximum(fused, 0) / steps / 1e3,
+        instant_us=instant,
+        removed_us=np.maximum(removed, instant),
+        steady_us=np.where(unknown[own], np.nan, steady),
+        fused_us=np.maximum(fused, 0),
     )
 
 
-def _of_communication(seen: ReplayedRank, collective: Array, whole: Array, plain: float) -> Table[Removal]:
-    """All collectives of a rank, as if none took any time; no row where it has none or no whole step.
+def _places_of_rows(seen: JoinedRanks, sets: _Sets) -> Array:
+    """Per row of the timeline's work: the task that it is of these ranks, or behind the last."""
+    tasks = len(seen.row)
+    place = np.full(int(max(seen.row.max(initial=-1), sets.row.max(initial=-1))) + 1, tasks, row_type(tasks))
+    known = np.flatnonzero(seen.row >= 0)
+    place[seen.row[known]] = known
+    return place
 
-    `collective` is per task of the replay but the last.
+
+def _gains_without(
+    seen: JoinedRanks, sets: _Sets, chosen: tuple[Array, Array], whole: Array, plain: Array
+) -> tuple[Array, Array, Array, Array]:
+    """Per rank, ns of all its whole steps: what it gains without its kernels among those chosen.
+
+    They are rows of the sets, with the task that each is. They take no time, are not launched either, are as quick as
+    the quickest of their like, or are fused.
+    """
+    members, at = chosen
+    tasks = len(seen.row)
+    slower = np.zeros(tasks + 1)  # the last stands for what was not replayed
+    taken = np.zeros(tasks + 1, bool)
+    taken[at] = True
+    slower[at] = sets.slower_ns[members]
+    taken, slower = taken[:-1], slower[:-1]
+    spared = spared_time(seen.replayed, seen.replayed.work, taken)
+    instant = _gain_of_device(seen, spared, whole, plain)
+    removed = _gain_with_relief(seen, without_launches(seen, taken, spared), whole) - plain
+    steady = _gain_of_device(seen, _at_most(spared, np.nan_to_num(slower)), whole, plain)
+    fused = np.full(len(plain), np.nan)
+    if sets.fused is not None:
+        relief = _with_fused_kernels(seen, sets.fused.take(members), at, taken, spared)
+        fused = _gain_with_relief(seen, relief, whole) - plain
+    return instant, removed, steady, fused
+
+
+def _of_communication(seen: JoinedRanks, collective: Array, whole: Array, plain: Array) -> Table[Removal]:
+    """All collectives of each rank, as if none took any time; no row where it has none or no whole step.
+
+    `collective` is per task of the replay.
     """
     work, beside = seen.replayed.work, seen.replayed.beside
-    steps = int(whole[seen.own].sum())
-    alone = spared_time(work, np.append(collective, False)), spared_time(beside, np.ones(len(beside.start), bool))
-    if not steps or not any(spared.alone.any() for spared in alone):
+    steps = seen.whole_of_rank(whole[seen.own])
+    every = np.ones(len(beside.start), bool)
+    alone = spared_time(seen.replayed, work, collective), spared_time(seen.replayed, beside, every)
+    any_beside = np.zeros(len(steps), bool)
+    any_beside[seen.replayed.ranks.at(beside.start[alone[1].alone > 0])] = True
+    met = np.flatnonzero((steps > 0) & (seen.any_of_rank(alone[0].alone > 0) | any_beside))
+    if not len(met):
         return Table.empty(Removal)
     relief = structs.replace(replay.Relief.of_device(alone[0]), beside=alone[1])
-    gain = max(_gain_with_relief(seen, relief, whole) - plain, 0) / steps / 1e3
+    gain = np.maximum(_gain_with_relief(seen, relief, whole) - plain, 0)[met] / steps[met] / 1e3
     return Table.build(
         Removal,
-        rank=[seen.rank],
+        rank=np.array([one.rank for one in seen.seen])[met],
         kind="communication",
-        name=Texts.constant(None, 1),
+        name=Texts.constant(None, len(met)),
         instant_us=gain,
         removed_us=gain,
         steady_us=np.nan,
@@ -259,37 +294,43 @@ def _passing_sooner(seen: ReplayedRank) -> ReplayedRank:
 
 
 def _with_fused_kernels(
-    seen: ReplayedRank, fused: _Fused, at: Array, taken: Array, spared: replay.SparedTime
+    seen: JoinedRanks, fused: _Fused, at: Array, taken: Array, spared: replay.SparedTime
 ) -> replay.Relief:
     """One kernel in place of each chain: launched as the first of them, as long as the part of their time it needs."""
-    part, gone = np.ones(len(taken)), taken.copy()
+    part, gone = np.ones(len(taken) + 1), np.append(taken, False)
     part[at] = fused.part
     gone[at[fused.launched]] = False
-    less = replay.SparedTime(*((one * (1 - part)).astype(np.int64) for one in (spared.alone, spared.under)))
-    return without_launches(seen, gone, less)
+    less = replay.SparedTime(*((one * (1 - part[:-1])).astype(np.int64) for one in (spared.alone, spared.under)))
+    return without_launches(seen, gone[:-1], less)
 
 
-def _gain_of_device(seen: ReplayedRank, spared: replay.SparedTime, whole: Array, plain: float) -> float:
+def _gain_of_device(seen: JoinedRanks, spared: replay.SparedTime, whole: Array, plain: Array) -> Array:
     """The same for tasks that each take so much less time, beyond what a replay that changes nothing gives."""
-    return _gain_with_relief(seen, replay.Relief.of_device(spared), whole) - plain if spared.alone.any() else 0.0
+    any_spared = seen.any_of_rank(spared.alone != 0)
+    if not any_spared.any():
+        return np.zeros(len(plain))
+    return np.where(any_spared, _gain_with_relief(seen, replay.Relief.of_device(spared), whole) - plain, 0.0)
 
 
-def _gain_with_relief(seen: ReplayedRank, relief: replay.Relief, whole: Array) -> float:
+def _gain_with_relief(seen: JoinedRanks, relief: replay.Relief, whole: Array) -> Array:
     gain = replay.gains_by_task(seen.replayed, relief, waits=seen.replayed.waits)
-    return _gain_of_whole_steps(seen, gain, whole, None if relief.device is None else relief.device.alone)
+    return _gains_of_whole_steps(seen, gain, whole, None if relief.device is None else relief.device.alone)
 
 
-def _gain_of_whole_steps(seen: ReplayedRank, gain: Array, whole: Array, spared: Array | None = None) -> float:
-    """How much sooner the whole steps end, ns together; the last one with its last task, as its time is counted."""
-    return float(per_cell(seen, until_last_task(gain), spared=spared)[whole[seen.own]].sum())
+def _gains_of_whole_steps(seen: JoinedRanks, gain: Array, whole: Array, spared: Array | None = None) -> Array:
+    """Per rank: how much sooner its whole steps end, ns together; the last one with its last task, as its time is
+    counted."""
+    sooner = seen.per_cell(seen.until_last_task(gain), spared=spared)
+    return seen.whole_of_rank(np.where(whole[seen.own], sooner, 0)).astype(np.float64)
 
 
-def spared_time(work: replay.ReplayedWork, taken: Array) -> replay.SparedTime:
+def spared_time(rank: replay.ReplayInput, work: replay.ReplayedWork, taken: Array) -> replay.SparedTime:
     """Per task, ns: for how long a taken one was all that the device did, tasks that are taken too aside.
 
     What begins and ends beside another task holds nothing up and does not count.
     """
     reach = np.append(work.start[:1], work.reach[:-1])
+    rank.ranks.write_first(reach, work.start, rank.ranks.place)
     begin = np.maximum(work.start, reach)
     end = np.maximum(work.end, begin)
     other = ~taken & (work.end > reach)
@@ -309,7 +350,7 @@ def _at_most(spared: replay.SparedTime, most: Array) -> replay.SparedTime:
     return replay.SparedTime(alone.astype(np.int64), under.astype(np.int64))
 
 
-def without_launches(seen: ReplayedRank, taken: Array, spared: replay.SparedTime) -> replay.Relief:
+def without_launches(seen: JoinedRanks, taken: Array, spared: replay.SparedTime) -> replay.Relief:
     """Without these tasks, the usual pause before each, and the calls on either thread that launch nothing else."""
     work, beside, queue = seen.replayed.work, seen.replayed.beside, seen.replayed.queue
     known = work.queued < replay.UNBOUND
@@ -318,7 +359,7 @@ def without_launches(seen: ReplayedRank, taken: Array, spared: replay.SparedTime
     count = len(queue.start)
     own, total = (np.bincount(entry[entry >= 0], minlength=count) for entry in (mine, every))
     gone = (own > 0) & (own == total)
-    pause = np.where(taken, _launch_pauses(seen.replayed), 0)
+    pause = np.where(taken, _launch_pauses(seen), 0)
     return replay.Relief(
         main=subtract(_operators_launching(seen, known & taken), seen.replayed.waits),
         queue=union(queue.start[gone], queue.end[gone]),
@@ -326,16 +367,17 @@ def without_launches(seen: ReplayedRank, taken: Array, spared: replay.SparedTime
     )
 
 
-def _launch_pauses(rank: replay.ReplayInput) -> Array:
+def _launch_pauses(seen: JoinedRanks) -> Array:
     """Per task, ns: the pause that comes with launching it. A longer one than that of most tasks which the device had
     long been given has a further cause, which stays."""
-    held = rank.held
-    in_turn = held[(held > 0) & (rank.slack == 0)]
-    usual = int(np.median(in_turn)) if len(in_turn) else 0
-    return np.where(held <= PAUSE_NS, held, np.minimum(held, usual))
+    held = seen.replayed.held
+    in_turn = (held > 0) & (seen.replayed.slack == 0)
+    parts = zip(np.split(held, seen.tasks[1:-1]), np.split(in_turn, seen.tasks[1:-1]), strict=True)
+    usual = [int(np.median(own[those])) if those.any() else 0 for own, those in parts]
+    return np.where(held <= PAUSE_NS, held, np.minimum(held, np.repeat(usual, np.diff(seen.tasks))))
 
 
-def _operators_launching(seen: ReplayedRank, taken: Array) -> Spans:
+def _operators_launching(seen: JoinedRanks, taken: Array) -> Spans:
     """When operators of the framework ran that launched these tasks and no other."""
     operators, launched = seen.launching_operators
     own = operators.moments_in(replay.handed_over(seen.replayed.queue, seen.replayed.work)[taken])

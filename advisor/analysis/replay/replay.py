@@ -13,7 +13,8 @@ and holds it up again. Device time taken away from a task is as good as idle tim
 The task before it is the one that kept the device busy until then: what begins and ends beside it, on another stream,
 holds nothing up. That is a running minimum once the idle times are summed up, so a rank is replayed in a few passes.
 Where the host waits for the device both start afresh: what lies between two such waits is a *stretch*, replayed by
-itself.
+itself. So is what different ranks do: several of them can lie one after another on one axis of time, and a few passes
+replay them all (`joined_ranks`).
 """
 
 from __future__ import annotations
@@ -52,12 +53,12 @@ class Queue(Struct, frozen=True):
         found = np.where((at >= 0) & (moment < values_at(self.end, at, 0)), at, -1)
         return found.astype(row_type(len(self.start)))
 
-    def idle(self, begin: int) -> Array:
-        """How long the thread had nothing to do before each entry; before the first since this moment.
+    def idle(self, ranks: RanksInTime) -> Array:
+        """How long the thread had nothing to do before each entry; before the first of a rank since that began.
 
         What passes between two entries while the later one waits already is its own time, whoever hands over sooner.
         """
-        idle = _idle_before(self.start, self.end, begin)
+        idle = _idle_before(self.start, self.end, ranks)
         return np.asarray(np.clip(self.put - (self.start - idle), 0, idle))
 
 
@@ -83,14 +84,50 @@ class ReplayedWork(Struct, frozen=True, dict=True):
         """Until when the device was busy with this or what began before."""
         return np.maximum.accumulate(self.end)
 
-    def idle(self, begin: int) -> Array:
-        """How long the device had nothing to do before each; before the first since this moment."""
-        return _idle_before(self.start, self.end, begin)
+    def idle(self, ranks: RanksInTime) -> Array:
+        """How long the device had nothing to do before each; before the first of a rank since that began."""
+        return _idle_before(self.start, self.end, ranks)
 
 
-def _idle_before(start: Array, end: Array, begin: int) -> Array:
-    reach = np.append(begin, np.maximum.accumulate(end)[:-1])[: len(start)]
-    return np.asarray(np.maximum(start - reach, 0))
+class RanksInTime(Struct, frozen=True):
+    """Where on the axis of time of a replay each of its ranks lies: each has its time for itself."""
+
+    begin: Array
+    """Per rank: when its host began the first step, or later, when the device was done with what came before."""
+    place: Array
+    """Per rank: from when on the time is its own; before the first nothing is."""
+
+    @classmethod
+    def of_one(cls, begin: int) -> RanksInTime:
+        """A single rank, whose time all of it is."""
+        return cls(np.array([begin]), np.array([np.iinfo(np.int64).min]))
+
+    def __len__(self) -> int:
+        return len(self.begin)
+
+    def at(self, moment: Array) -> Array:
+        """The number of the rank whose time each moment is."""
+        if len(self) == 1:
+            return np.zeros(len(moment), np.int8)
+        return np.searchsorted(self.place, moment, "right") - 1
+
+    def edges_of(self, start: Array) -> Array:
+        """In what begins at these ascending moments: where that of each rank begins, and at the end their number."""
+        return np.append(np.searchsorted(start, self.place), len(start))
+
+    def write_first(self, values: Array, start: Array, first: Array) -> None:
+        """Writes a value of each rank where the first of those lies that begin at these ascending moments."""
+        edges = self.edges_of(start)
+        met = edges[:-1] < edges[1:]
+        values[edges[:-1][met]] = first[met]
+
+
+def _idle_before(start: Array, end: Array, ranks: RanksInTime) -> Array:
+    reach = np.empty(len(start), np.int64)
+    np.maximum.accumulate(end[:-1], out=reach[1:])
+    ranks.write_first(reach, start, ranks.begin)
+    np.subtract(start, reach, out=reach)
+    return np.maximum(reach, 0, out=reach)
 
 
 class BlockedLaunches(Struct, frozen=True):
@@ -101,10 +138,9 @@ class BlockedLaunches(Struct, frozen=True):
 
 
 class ReplayInput(Struct, frozen=True, dict=True):
-    """One rank as far as a replay needs it."""
+    """One rank, or several one after another, as far as a replay needs them."""
 
-    begin: int
-    """When its host began the first step, or later, when the device was done with what came before."""
+    ranks: RanksInTime
     work: ReplayedWork
     beside: ReplayedWork
     """Collectives that run beside computation; `awaits` is the row of `work` that they follow."""
@@ -147,12 +183,12 @@ class ReplayInput(Struct, frozen=True, dict=True):
     def held(self) -> Array:
         """Per task of `work`: for how long it was launched and the device free, and it did not begin, ns."""
         work = self.work
-        return np.where(work.awaits < 0, np.minimum(work.idle(self.begin), np.maximum(work.queued, 0)), 0)
+        return np.where(work.awaits < 0, np.minimum(work.idle(self.ranks), np.maximum(work.queued, 0)), 0)
 
     @property
     def slack(self) -> Array:
         """Per task of `work`: how long the device was idle before it, beyond that, ns."""
-        return self.work.idle(self.begin) - self.held
+        return self.work.idle(self.ranks) - self.held
 
     @cached_property
     def joins(self) -> Array:
@@ -162,7 +198,7 @@ class ReplayInput(Struct, frozen=True, dict=True):
     @cached_property
     def beside_idle(self) -> Array:
         """How long no collective ran beside computation before each of those that did, ns."""
-        return self.beside.idle(self.begin)
+        return self.beside.idle(self.ranks)
 
     @cached_property
     def beside_slack(self) -> Array:
@@ -222,6 +258,11 @@ class _Cut(Struct, frozen=True):
 
     waits: Spans
     edges: Array
+    """When each stretch begins."""
+    first: Array
+    """Per rank: its first stretch."""
+    waited: Array
+    """The stretches that end with a wait: all but the last one of each rank, in order of the waits."""
     work: _Launched
     beside: _Launched
     work_turns: Turns
@@ -314,11 +355,13 @@ def _limits_with_room(
     for the latter, and each stretch begins. A host that waits for room goes on as much sooner as the device by then is.
     """
     (waiting, never), (sooner, before) = limits, gains
+    first = rank.ranks.edges_of(rank.work.start)
     found = []
     for work, turns, least, most in zip(
         (rank.work, rank.beside), (cut.work_turns, cut.beside_turns), waiting, never, strict=True
     ):
         begun = np.searchsorted(rank.work.start, work.launch, "right") - 1
+        begun = np.where(begun < first[rank.ranks.at(work.launch)], -1, begun)
         made = np.maximum(values_at(sooner, begun, 0) - before[turns.of], 0)
         found.append(least + np.minimum(most - least, made))
     return found[0], found[1]
@@ -349,18 +392,25 @@ def _gains_within(rank: ReplayInput, relief: Relief, cut: _Cut, limits: tuple[Ar
 
 
 def _cut_at(rank: ReplayInput, waits: Spans) -> _Cut:
-    edges = np.append(rank.begin, waits.end)
-    entries = Turns.of_stretches(np.maximum.accumulate(_stretch_at(edges, rank.queue.put)))
-    work, beside = (_launched(rank, one, edges, entries) for one in (rank.work, rank.beside))
+    before = np.searchsorted(waits.start, rank.ranks.place)
+    first = before + np.arange(len(before))
+    edges = np.insert(waits.end, before, rank.ranks.begin)
+    waited = np.delete(np.arange(len(edges)), np.append(first[1:], len(edges)) - 1)
+    stretches = rank.ranks, edges, first
+    entries = Turns.of_stretches(np.maximum.accumulate(_stretch_at(stretches, rank.queue.put)))
+    work, beside = (_launched(rank, one, stretches, entries) for one in (rank.work, rank.beside))
     turns = Turns.of_stretches(np.maximum.accumulate(work.of))
-    ends = np.append(waits.end, np.iinfo(np.int64).max)
-    drained = np.full(len(ends), UNBOUND)
+    begun, ended = np.zeros(len(edges), np.int64), np.full(len(edges), np.iinfo(np.int64).max)
+    begun[waited], ended[waited] = waits.start, waits.end
+    drained = np.full(len(edges), UNBOUND)
     of = turns.of[turns.end]
-    drained[of] = np.minimum(rank.work.reach[turns.end], ends[of]) - np.append(waits.start, 0)[of]
+    drained[of] = np.minimum(rank.work.reach[turns.end], ended[of]) - begun[of]
     beside_turns = Turns.of_stretches(beside.of)
     return _Cut(
         waits,
         edges,
+        first,
+        waited,
         work,
         beside,
         work_turns=turns,
@@ -368,14 +418,16 @@ def _cut_at(rank: ReplayInput, waits: Spans) -> _Cut:
         beside_turns=beside_turns,
         beside_chain=_Chain.of_tasks(rank.beside, beside_turns),
         entry_turns=entries,
-        drained_ns=drained[:-1],
+        drained_ns=drained[waited],
     )
 
 
-def _launched(rank: ReplayInput, work: ReplayedWork, edges: Array, entries: Turns) -> _Launched:
+def _launched(
+    rank: ReplayInput, work: ReplayedWork, stretches: tuple[RanksInTime, Array, Array], entries: Turns
+) -> _Launched:
     queue = rank.queue
     put = handed_over(queue, work)
-    of = _stretch_at(edges, put)
+    of = _stretch_at(stretches, put)
     row = np.flatnonzero(work.entry < 0) if len(queue.start) else np.empty(0, np.intp)
     wait = span_at(rank.waits, work.launch[row])
     row, wait = row[wait >= 0], wait[wait >= 0]
@@ -432,30 +484,40 @@ def _delay_after_wait(rank: ReplayInput, relief: Relief, cut: _Cut) -> Array:
     What was taken away already does not count in either, nor what precedes the first launch of all.
     """
     put, edges, of = handed_over(rank.queue, rank.work), cut.edges, cut.work_turns.of
-    spent = put - edges[of] - covered_ns(relief.main, edges[of], put) - _usual_pace(rank, relief, cut)
+    pace = _usual_paces(rank, relief, cut)[_ranks_of_stretches(cut)[of]]
+    spent = put - edges[of] - covered_ns(relief.main, edges[of], put) - pace
     if rank.steps is not None:  # a pause between captures strung together is no step's
         start = rank.work.start
-        spent = np.minimum(spent, covered_ns(rank.steps, start - rank.work.idle(rank.begin), start))
-    return np.where(of > 0, np.maximum(spent, 0), 0)
+        spent = np.minimum(spent, covered_ns(rank.steps, start - rank.work.idle(rank.ranks), start))
+    return np.where(np.isin(of, cut.first), 0, np.maximum(spent, 0))
 
 
 def _delay_until_wait(rank: ReplayInput, relief: Relief, cut: _Cut) -> Array:
     """Per stretch that ends with a wait: by how much later the host came to that than to another launch; what was taken
     away already does not count."""
-    since, until = cut.edges[:-1], cut.waits.start
-    spent = until - since - covered_ns(relief.main, since, until) - _usual_pace(rank, relief, cut)
+    since, until = cut.edges[cut.waited], cut.waits.start
+    pace = _usual_paces(rank, relief, cut)[_ranks_of_stretches(cut)[cut.waited]]
+    spent = until - since - covered_ns(relief.main, since, until) - pace
     if rank.steps is not None:
         spent = np.minimum(spent, covered_ns(rank.steps, since, until))
-    return np.where(np.arange(len(since)) > 0, np.maximum(spent, 0), 0)
+    return np.where(np.isin(cut.waited, cut.first), 0, np.maximum(spent, 0))
 
 
-def _usual_pace(rank: ReplayInput, relief: Relief, cut: _Cut) -> int:
-    """After how much time of its own the host follows one launch with another, ns."""
+def _usual_paces(rank: ReplayInput, relief: Relief, cut: _Cut) -> Array:
+    """Per rank: after how much time of its own the host follows one launch with another, ns."""
     put, of = handed_over(rank.queue, rank.work), cut.work_turns.of
-    known = (rank.work.queued < UNBOUND) & (rank.work.end > rank.work.start)  # what ends the replay is no launch
-    left = put - covered_ns(relief.main, np.minimum(cut.edges[0], put), put)
-    apart = np.diff(left[known])[np.diff(of[known]) == 0]
-    return int(np.median(apart[apart > 0])) if (apart > 0).any() else 0
+    known = (rank.work.queued < UNBOUND) & (rank.work.end > rank.work.start)  # what ends a rank is no launch
+    ranks = _ranks_of_stretches(cut)[of]
+    left = put - covered_ns(relief.main, np.minimum(cut.edges[cut.first[ranks]], put), put)
+    apart = np.diff(left[known])
+    follow = (np.diff(of[known]) == 0) & (apart > 0)
+    apart, edges = apart[follow], np.searchsorted(ranks[known][1:][follow], np.arange(1, len(cut.first)))
+    return np.array([int(np.median(own)) if len(own) else 0 for own in np.split(apart, edges)])
+
+
+def _ranks_of_stretches(cut: _Cut) -> Array:
+    """Per stretch: which of the ranks it is of."""
+    return np.searchsorted(cut.first, np.arange(len(cut.edges)), "right") - 1
 
 
 def _gains_beside(
@@ -476,7 +538,7 @@ def _entry_gains(rank: ReplayInput, relief: Relief, cut: _Cut) -> tuple[Array, A
     handed = covered_ns(relief.main, cut.edges[turns.of], queue.put) + np.maximum(queue.start - queue.put, 0)
     saved = covered_ns(relief.queue, queue.start, queue.end)
     # the time saved in an entry is as good as idle time before the next one
-    begun = gains_in_turn(handed, queue.idle(rank.begin) + np.append(0, saved)[: len(saved)], turns)
+    begun = gains_in_turn(handed, queue.idle(rank.ranks) + np.append(0, saved)[: len(saved)], turns)
     return begun, begun + saved
 
 
@@ -499,10 +561,11 @@ def _launch_limits(
     return gain + work.queued
 
 
-def _stretch_at(edges: Array, moment: Array) -> Array:
-    """The stretch in which each moment lies; the first for those before it."""
+def _stretch_at(stretches: tuple[RanksInTime, Array, Array], moment: Array) -> Array:
+    """The stretch in which each moment lies; the first of a rank for those before it."""
+    ranks, edges, first = stretches
     found = np.searchsorted(edges, moment, "right") - 1
-    return np.maximum(found, 0).astype(row_type(len(edges)))
+    return np.maximum(found, first[ranks.at(moment)]).astype(row_type(len(edges)))
 
 
 def _gain_before_stretch(rank: ReplayInput, relief: Relief, cut: _Cut, gain: Array) -> Array:
@@ -511,13 +574,17 @@ def _gain_before_stretch(rank: ReplayInput, relief: Relief, cut: _Cut, gain: Arr
     A host that keeps up comes to a wait that nothing was launched before, as a copy it waits for, as soon as it would
     to another launch.
     """
-    drained, turns = cut.drained_ns, cut.work_turns
-    reached = np.zeros(len(drained) + 1, np.int64)
+    drained, turns, waited = cut.drained_ns, cut.work_turns, cut.waited
+    reached = np.zeros(len(cut.edges), np.int64)
     reached[turns.of[turns.end]] = gain[turns.end]
     empty = drained == UNBOUND
     late = _delay_until_wait(rank, relief, cut) if relief.keeps_up and empty.any() else 0
-    of_host = covered_ns(relief.main, cut.edges[:-1], cut.waits.start) + np.where(empty, late, np.maximum(drained, 0))
-    of_device = np.where(empty, of_host, reached[:-1] + np.maximum(-drained, 0))
+    of_host = covered_ns(relief.main, cut.edges[waited], cut.waits.start)
+    of_host += np.where(empty, late, np.maximum(drained, 0))
+    of_device = np.where(empty, of_host, reached[waited] + np.maximum(-drained, 0))
     if relief.keeps_up:
         of_host = np.maximum(of_host, of_device)
-    return np.append(0, np.cumsum(np.minimum(of_host, of_device)))
+    more = np.zeros(len(cut.edges), np.int64)
+    more[waited + 1] = np.minimum(of_host, of_device)
+    found: Array = np.cumsum(more)
+    return found if len(cut.first) == 1 else found - found[cut.first][_ranks_of_stretches(cut)]

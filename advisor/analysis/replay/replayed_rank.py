@@ -147,6 +147,7 @@ def _replayed_rank_of(
     begin = max(begin, device.earlier.get(rank, begin))
     waits = _waits_from(replay.emptying_waits(waits, work, queue), begin)
     blocked = _blocked_launches(calls, table, (work, beside), queue_threads)
+    in_time, steps = replay.RanksInTime.of_one(begin), _steps_on_clock(device, own)
     on_cpu = cpu_operators(table, rank, device, links)
     last = np.full(len(device.cells), -1)
     last[cell] = np.arange(len(cell))  # of several the last
@@ -157,9 +158,7 @@ def _replayed_rank_of(
         own=own,
         last=np.maximum.accumulate(last[own]),
         row=row,
-        replayed=replay.ReplayInput(
-            begin, _append_end_task(work, end), beside, queue, waits, _steps_on_clock(device, own), blocked
-        ),
+        replayed=replay.ReplayInput(in_time, _append_end_task(work, end), beside, queue, waits, steps, blocked),
         table=table,
         calls=calls,
         kinds=on_cpu.among(own_kinds),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -44,6 +45,21 @@ _OF_INTEGERS, _OF_TIMES, _OF_NUMBERS = b"-0123456789", b"-.0123456789", b"+-.eE0
 def trim_cells(cells: CellArray) -> CellArray:
     """Cells as text without blanks and tabs around them; bytes that are no UTF-8 stay and match no pattern."""
     return arrow.call_function("ascii_trim_whitespace", [_cast(cells, pa.string(), safe=False)])
+
+
+def join_cells(columns: Sequence[CellArray]) -> CellArray:
+    """The cells of several columns as one, those of the first, then those of the next."""
+    return pa.concat_arrays(columns)
+
+
+def cells_between(cells: CellArray, rows: slice) -> CellArray:
+    """Those of some rows; nothing is copied."""
+    return cells.slice(rows.start, rows.stop - rows.start)
+
+
+def count_cells(cells: CellArray) -> int:
+    """How many there are."""
+    return len(cells)
 
 
 def _cast(cells: CellArray, kind: pa.DataType, *, safe: bool = True) -> CellArray:
@@ -154,8 +170,17 @@ def parse_floats(
     plain: CellArray, factor: float = 1.0, *, signed: bool = True, largest: float = LARGEST
 ) -> tuple[Array, Array]:
     """Numbers times a factor, and which cells hold one of a size that can be; unless signed, none below zero."""
+    return within_bounds(*read_floats(plain), factor, signed=signed, largest=largest)
+
+
+def read_floats(plain: CellArray) -> tuple[Array, Array]:
+    """Numbers of any size, and which cells hold one."""
     cells, good = _cast_collected(plain, pa.float64(), _OF_NUMBERS) or _cast_matching(plain, pa.float64(), _NUMBER)
-    values = _scatter_values(copy_numbers(cells, np.float64), good)
+    return _scatter_values(copy_numbers(cells, np.float64), good), good
+
+
+def within_bounds(values: Array, good: Array, factor: float, *, signed: bool, largest: float) -> tuple[Array, Array]:
+    """Numbers times a factor, in place, and which of the good ones are of a size that can be."""
     with np.errstate(over="ignore"):  # what has no room in a float is too large as well
         values *= factor
     good = good & (np.abs(values) < largest)

@@ -37,6 +37,8 @@ BLOCK_BYTES = 1 << 20
 _LONGER = 16
 _SMALLEST_BLOCK = 1 << 12
 _USUAL_HEADING = 1 << 12
+_AT_ONCE = 1 << 14
+"""Up to so many numbers of a block are parsed at once, whatever their columns: calls take longer than parsing them."""
 _TELLS_UTF16 = 1 << 18
 _UTF16_SHARE = 4
 """Every other byte of UTF-16 is 0 where headings and numbers stand, and none between; zeros that damage leaves stand
@@ -410,7 +412,9 @@ def _scan_blocks(file: _TextFile, layout: _Layout, wanted: Sequence[_Wanted], pr
 
 def _take_block(block: pa.RecordBatch, wanted: Sequence[_Wanted], progress: _Progress) -> None:
     """Convert one block and keep the rows that are whole."""
-    values = {w.name: _convert_cells(block.column(str(w.place)), w, progress) for w in wanted}
+    raw = {w.name: block.column(str(w.place)) for w in wanted}
+    together = _parse_together(raw, wanted)
+    values = {w.name: _convert_cells(raw[w.name], w, progress, together.get(w.name)) for w in wanted}
     keep = np.ones(block.num_rows, bool)
     for w in wanted:
         if w.required:
@@ -424,21 +428,61 @@ def _is_missing(values: Array, column: Column) -> Array:
     return np.isnan(values) if column.store == "float" else values == column.missing
 
 
-def _convert_cells(raw: object, wanted: _Wanted, progress: _Progress) -> Array:
+class _Parsed(Struct, frozen=True):
+    """The numbers of a column of one block, before any factor."""
+
+    plain: object
+    """Its cells without blanks around them."""
+    values: Array
+    good: Array
+    """Which cells hold a number."""
+
+
+def _parse_together(raw: Mapping[str, object], wanted: Sequence[_Wanted]) -> dict[str, _Parsed]:
+    """The numbers of columns that are parsed at once, by name; empty where they are many."""
+    from advisor.sources.files import cells
+
+    found: dict[str, _Parsed] = {}
+    for parse, alike in (
+        (cells.read_floats, [w.name for w in wanted if w.column.store == "float"]),
+        (cells.parse_integers, [w.name for w in wanted if w.column.store in ("int", "flag") and w.column.unit != "ns"]),
+    ):
+        count = cells.count_cells(raw[alike[0]]) if alike else 0
+        if not (len(alike) > 1 and 0 < count * len(alike) <= _AT_ONCE):
+            continue
+        plain = cells.trim_cells(cells.join_cells([raw[name] for name in alike]))
+        values, good = parse(plain)
+        for place, name in enumerate(alike):
+            part = slice(place * count, (place + 1) * count)
+            found[name] = _Parsed(cells.cells_between(plain, part), values[part], good[part])
+    return found
+
+
+def _parse_cells(raw: object, wanted: _Wanted) -> _Parsed:
+    from advisor.sources.files import cells
+
+    plain = cells.trim_cells(raw)
+    if wanted.column.store == "float":
+        return _Parsed(plain, *cells.read_floats(plain))
+    if wanted.column.unit == "ns":
+        return _Parsed(plain, *cells.parse_times(plain, wanted.factor))
+    return _Parsed(plain, *cells.parse_integers(plain))
+
+
+def _convert_cells(raw: object, wanted: _Wanted, progress: _Progress, parsed: _Parsed | None) -> Array:
     """One column of one block; what is wrong in it is missing and counted."""
     from advisor.sources.files import cells
 
     if wanted.column.store == "text":
         return cells.text_codes(raw, progress.names[wanted.name], bytewise=progress.bytewise)
-    plain = cells.trim_cells(raw)
+    parsed = parsed or _parse_cells(raw, wanted)
+    plain, values, good = parsed.plain, parsed.values, parsed.good
     if wanted.column.store == "float":
         unit = wanted.column.unit
         largest = LONGEST_US if unit == "us" else LARGEST
-        values, good = cells.parse_floats(plain, wanted.factor, signed=unit not in _NEVER_NEGATIVE, largest=largest)
-    elif wanted.column.unit == "ns":
-        values, good = cells.parse_times(plain, wanted.factor)
-    else:
-        values, good = cells.parse_integers(plain)
+        values, good = cells.within_bounds(
+            values, good, wanted.factor, signed=unit not in _NEVER_NEGATIVE, largest=largest
+        )
     if not good.all():
         bad = ~good if wanted.required else cells.are_damaged(plain, good)
         if bad.any():

@@ -12,7 +12,15 @@ import advisor
 import corpus
 from advisor.analysis.arrays.intervals import Spans
 from advisor.analysis.replay.removals import removals, spared_time
-from advisor.analysis.replay.replay import Queue, Relief, ReplayedWork, ReplayInput, SparedTime, gains_by_task
+from advisor.analysis.replay.replay import (
+    Queue,
+    RanksInTime,
+    Relief,
+    ReplayedWork,
+    ReplayInput,
+    SparedTime,
+    gains_by_task,
+)
 from advisor.facts.derived import Dispatch, RankTime, Removal
 from advisor.facts.observed import Collective, HostCall, Kernel, StepWindow
 from advisor.facts.table import Table, read_table
@@ -31,12 +39,14 @@ def in_turn(rows: list[tuple[int, int, int, int]]) -> tuple[ReplayInput, np.ndar
     start, nothing, empty = end - length, np.full(len(end), -1), np.empty(0, np.int64)
     work = ReplayedWork(start, end, start - queued, entry=nothing, queued=queued, awaits=nothing)
     beside = ReplayedWork(*[empty] * 6)
-    return ReplayInput(0, work, beside, Queue(empty, empty, empty), Spans.none()), np.minimum(less, length)
+    return ReplayInput(RanksInTime.of_one(0), work, beside, Queue(empty, empty, empty), Spans.none()), np.minimum(
+        less, length
+    )
 
 
 def sooner_one_by_one(rank: ReplayInput, spared: np.ndarray) -> list[int]:
     """Task after task: when both its launch and the one before it allow, and later by what else held it up."""
-    work, ended, recorded, found = rank.work, rank.begin, rank.begin, []
+    work, ended, recorded, found = rank.work, 0, 0, []
     rows = zip(*(column.tolist() for column in (work.start, work.end, work.queued, spared)), strict=True)
     for start, end, queued, less in rows:
         held = min(queued, start - recorded)
@@ -267,9 +277,13 @@ def test_without_communication_two_collectives_outstanding_at_once_are_both_gone
 def test_what_two_tasks_at_once_are_spared_is_what_one_in_their_place_is(rows):
     """Each task once more beside itself, on another stream."""
     rank, _ = in_turn(rows)
-    twice = ReplayInput(0, rank.work.take(np.repeat(np.arange(len(rows)), 2)), rank.beside, rank.queue, rank.waits)
+    twice = ReplayInput(
+        rank.ranks, rank.work.take(np.repeat(np.arange(len(rows)), 2)), rank.beside, rank.queue, rank.waits
+    )
     once, both = (
-        gains_by_task(one, Relief.of_device(spared_time(one.work, np.ones(len(one.work.start), bool))), waits=one.waits)
+        gains_by_task(
+            one, Relief.of_device(spared_time(one, one.work, np.ones(len(one.work.start), bool))), waits=one.waits
+        )
         for one in (rank, twice)
     )
     assert both[1::2].tolist() == once.tolist()

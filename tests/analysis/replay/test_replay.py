@@ -13,6 +13,7 @@ from advisor.analysis.host.full_queue import waits_for_room
 from advisor.analysis.replay.replay import (
     BlockedLaunches,
     Queue,
+    RanksInTime,
     Relief,
     ReplayedWork,
     ReplayInput,
@@ -51,7 +52,7 @@ def tasks(*rows: tuple[int, int, int]) -> ReplayedWork:
 
 def rank(work: ReplayedWork, waits: Spans = NONE, queue: Queue | None = None) -> ReplayInput:
     empty = np.empty(0, np.int64)
-    return ReplayInput(0, work, tasks(), queue or Queue(empty, empty, empty), waits)
+    return ReplayInput(RanksInTime.of_one(0), work, tasks(), queue or Queue(empty, empty, empty), waits)
 
 
 def spans(*pairs: tuple[int, int]) -> Spans:
@@ -123,7 +124,7 @@ def test_work_that_awaits_a_collective_comes_no_sooner_than_that():
     work = ReplayedWork(work.start, work.end, work.launch, work.entry, work.queued, awaits=np.array([-1, -1, 0]))
     beside = ReplayedWork(beside.start, beside.end, beside.launch, beside.entry, beside.queued, awaits=np.array([0]))
     empty = np.empty(0, np.int64)
-    one = ReplayInput(0, work, beside, Queue(empty, empty, empty), NONE)
+    one = ReplayInput(RanksInTime.of_one(0), work, beside, Queue(empty, empty, empty), NONE)
     assert gains_by_task(one, Relief(spans((13, 40)), NONE), waits=NONE).tolist() == [0, 27, 0]
 
 
@@ -134,7 +135,7 @@ def test_a_collective_that_seems_to_begin_before_the_task_it_follows_ends_is_not
     work = msgspec.structs.replace(work, awaits=np.array([-1, 0]), queued=np.array([0, 394_000]))
     beside = msgspec.structs.replace(beside, awaits=np.array([0]), queued=np.array([95_000]))
     empty = np.empty(0, np.int64)
-    one = ReplayInput(0, work, beside, Queue(empty, empty, empty), NONE)
+    one = ReplayInput(RanksInTime.of_one(0), work, beside, Queue(empty, empty, empty), NONE)
     assert gains_by_task(one, Relief(NONE, NONE), waits=NONE).tolist() == [0, 0]
 
 

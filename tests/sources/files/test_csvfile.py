@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.facts.base import LARGEST, MISSING
+from advisor.facts.base import LARGEST, MISSING, Column
 from advisor.facts.observed import OperatorMemory
 from advisor.facts.table import Values
 from advisor.messages.message import Message
@@ -373,6 +373,37 @@ def test_cells_are_read_as_one_by_one_however_many_are_right_at_once(cells: list
     for parse, wanted in ((parse_integers, whole), (parse_floats, number)):
         values, good = parse(text)
         assert [value if right else None for value, right in zip(values.tolist(), good, strict=True)] == wanted
+
+
+COLUMNS = {
+    "length_us": Column("", "float", "us"),
+    "share": Column("", "float", "share"),
+    "rank": Column("", "int"),
+    "size_bytes": Column("", "float", "B"),
+    "flag": Column("", "flag"),
+    "moment_ns": Column("", "int", "ns"),
+    "name": Column("", "text"),
+}
+_ODD = ("", "N/A", "n/a", " 1", "2\t", "-3", "+3", "1.50", "7.0", "1e3", "1,5", "1.7E+15", "x", "9" * 20)
+_HEADINGS = "Length(us),Share,Rank,Size(KB),Flag,Moment(us),Name"
+
+
+@given(st.lists(st.lists(st.sampled_from(_ODD) | st.just("4"), min_size=7, max_size=7), max_size=8), st.booleans())
+def test_columns_say_the_same_and_lose_the_same_whether_they_are_parsed_together_or_one_by_one(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[list[str]], required: bool
+) -> None:
+    path = tmp_path_factory.mktemp("t") / "f.csv"
+    path.write_text("\n".join([_HEADINGS, *(",".join(f'"{cell}"' for cell in row) for row in rows)]) + "\n")
+    headings = {name: (name.split("_")[0],) for name in COLUMNS}
+    found = []
+    for at_once in (0, 1 << 14):
+        notes = Notes()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(csvfile, "_AT_ONCE", at_once)
+            columns = csvfile.read_columns(path, COLUMNS, headings, notes, ["rank"] if required else [])
+        values = {name: [str(value) for value in column.tolist()] for name, column in columns.items() if name != "name"}
+        found.append((values, [*columns["name"].values()], notes.all()))  # type: ignore[union-attr]
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("length", [3, 4_060, 4_100, 100_000])

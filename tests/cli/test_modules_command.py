@@ -182,6 +182,22 @@ def test_on_an_npu_the_code_that_marks_modules_is_shown(shared: object, capsys: 
     assert "ExportType.Db" in said
 
 
+@pytest.mark.parametrize(
+    ("language", "told"), [("en", "use the framework's own profiler"), ("zh", "请使用框架自带的 profiler")]
+)
+def test_a_program_of_an_unknown_framework_is_given_no_code_of_pytorch(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], language: str, told: str
+) -> None:
+    header = "Device_id,Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),Task Wait Time(us)"
+    rows = [f"0,Default/Add-op{n},Add,AI_CORE,{1_700_000_000_000_000 + 100 * n},50.0,0" for n in range(50)]
+    (tmp_path / "op_summary_20250101000000.csv").write_text("\n".join([header, *rows, ""]))
+    assert main(["modules", str(tmp_path), "--lang", language]) == 3
+    said = " ".join(capsys.readouterr().out.split())
+    assert told in said
+    assert "torch" not in said
+    assert "with_stack" not in said
+
+
 def test_the_code_that_marks_modules_is_python() -> None:
     compile(MARKING, "marking", "exec")
     assert max(map(len, MARKING.splitlines())) < 80

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from advisor.engine.vocabulary import STEPS_ON
-from advisor.facts.observed import Group, Setting, StepWindow
+from advisor.facts.observed import Group, ModuleRange, Setting, StepWindow
 from advisor.facts.observed.recording import BOTH, NPU, PHASES
 from advisor.messages.text import Text
 
@@ -43,7 +43,13 @@ _OLD_FILES_ALONE = Text(
     "does not",
     zh="仅旧版 MindSpore profiler 在图模式下采集此项（MindSpore Insight 文件），现行 profiler 不采集",
 )
+_MODULES = Text(
+    en="advisor does not assign the kernels of MindSpore to modules; in graph mode the name of an operator tells its "
+    "cells",
+    zh="advisor 不把 MindSpore 的 kernel 归到模块；图模式下算子名中已含所属的 Cell",
+)
 OF_HINT: Mapping[Text | None, Text] = {
+    ModuleRange.record_with: _MODULES,
     PHASES: _OLD_FILES_ALONE,
     Group.record_with: _GROUPS,
     Setting.record_with: _SETTINGS,

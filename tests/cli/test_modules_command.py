@@ -198,6 +198,19 @@ def test_a_program_of_an_unknown_framework_is_given_no_code_of_pytorch(
     assert "with_stack" not in said
 
 
+@pytest.mark.parametrize(("language", "told"), [("en", "not assigned to modules"), ("zh", "不归到模块")])
+def test_programs_of_mindspore_are_promised_no_modules(
+    shared: object, capsys: pytest.CaptureFixture[str], language: str, told: str
+) -> None:
+    folder = shared.written("healthy", mindspore="pynative")  # type: ignore[attr-defined]
+    assert main(["modules", str(folder), "--lang", language]) == 3
+    said = " ".join(capsys.readouterr().out.split())
+    assert told in said
+    assert "with_stack" not in said
+    assert main(["inspect", str(folder), "--lang", language]) == 0
+    assert "advisor modules" not in " ".join(capsys.readouterr().out.split())
+
+
 def test_the_code_that_marks_modules_is_python() -> None:
     compile(MARKING, "marking", "exec")
     assert max(map(len, MARKING.splitlines())) < 80

@@ -154,7 +154,10 @@ class ModuleBlocks(Phrases):
             yield self.sentence("how_msprof")
             yield self.sentence("how")
             return
-        may_mark = run.device_family == "npu" and run.framework != "MindSpore"
+        if run.framework == "MindSpore":
+            yield self.sentence("how_mindspore")
+            return
+        may_mark = run.device_family == "npu"
         yield Paragraph(self.in_a_row(*map(self.said, ("how", "two_ways") if may_mark else ("how",))))
         if may_mark:
             yield self.sentence("how_mark")

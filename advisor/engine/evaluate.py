@@ -255,8 +255,18 @@ def _skip_rule(rule: Rule, frame: Frame, condition: Compiled, run: Run) -> RuleR
         if zeros and not variables:  # of variables, zero is how often one was recorded
             return _result_of_rule(rule, "skipped", reason.of_zero_divisors(zeros, labels))
         unknown = [n for n in rule.let if n in names and bool(np.all(is_missing(frame.named.get(n))))]
-    why = reason.of_missing_values(rule.fact, empty or columns, unknown, labels, run, variables, partly=not empty)
+    if variables and not _holds_environment(frame):
+        why = reason.of_no_environment(run)
+    else:
+        why = reason.of_missing_values(rule.fact, empty or columns, unknown, labels, run, variables, partly=not empty)
     return _result_of_rule(rule, "skipped", why, needs=[f"{rule.fact.table}.{name}" for name in empty or columns])
+
+
+def _holds_environment(frame: Frame) -> bool:
+    """Whether a rule that reads settings has more to read than what the profiler was told."""
+    if frame.table is None or frame.table.fact is not Setting:
+        return True
+    return not bool(np.all(frame.table.texts("kind").isin(["profiler"])))
 
 
 _NAMED = re.compile(r'\bname == "([A-Z][A-Z0-9_]+)"')

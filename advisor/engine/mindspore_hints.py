@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from advisor.engine.vocabulary import STEPS_ON
-from advisor.facts.observed import Group, Setting, StepWindow
-from advisor.facts.observed.recording import BOTH, NPU
+from advisor.facts.observed import Group, ModuleRange, Setting, StepWindow
+from advisor.facts.observed.recording import BOTH, NPU, PHASES
 from advisor.messages.text import Text
 
 WHOLE = Text(
@@ -38,7 +38,19 @@ RECORD_BOTH = Text(
     zh="使用 MindSpore 的 profiler（`mindspore.profiler.profile`）采集，activities 中同时包含 `ProfilerActivity.CPU` 与"
     " `ProfilerActivity.NPU`",
 )
+_OLD_FILES_ALONE = Text(
+    en="only the old profiler of MindSpore recorded it, in graph mode (files for MindSpore Insight); the present one "
+    "does not",
+    zh="仅旧版 MindSpore profiler 在图模式下采集此项（MindSpore Insight 文件），现行 profiler 不采集",
+)
+_MODULES = Text(
+    en="advisor does not assign the kernels of MindSpore to modules; in graph mode the name of an operator tells its "
+    "cells",
+    zh="advisor 不把 MindSpore 的 kernel 归到模块；图模式下算子名中已含所属的 Cell",
+)
 OF_HINT: Mapping[Text | None, Text] = {
+    ModuleRange.record_with: _MODULES,
+    PHASES: _OLD_FILES_ALONE,
     Group.record_with: _GROUPS,
     Setting.record_with: _SETTINGS,
     NPU: RECORD_NPU,
@@ -54,5 +66,9 @@ _TEXT_TOO = Text(
 OF_HINT_IN_DATABASES: Mapping[Text | None, Text] = {StepWindow.record_with: _TEXT_TOO, STEPS_ON: _TEXT_TOO}
 """The same where databases alone were written."""
 
-OF_HINT_IN_OLD_FILES: Mapping[Text | None, Text] = {Group.record_with: RECORD_BOTH, Setting.record_with: RECORD_BOTH}
+OF_HINT_IN_OLD_FILES: Mapping[Text | None, Text] = {
+    Group.record_with: RECORD_BOTH,
+    Setting.record_with: RECORD_BOTH,
+    PHASES: PHASES,
+}
 """The same of the profiler of MindSpore Insight, which wrote nothing about itself, its environment and its groups."""

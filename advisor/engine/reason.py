@@ -122,6 +122,7 @@ _OTHER_VARIABLES = Text(
     en="environment variables were recorded, but not those that are asked for here",
     zh="采集数据记录了环境变量，但不含此处所需的变量",
 )
+_NO_VARIABLES = SoughtValue(Text("environment variables", "环境变量"), Setting.table, Setting.record_with)
 _NOT, _NOT_HERE = ("not recorded: ", "未采集："), ("not in the files that were given: ", "所给文件中没有：")
 _IN_PART = ("known only in part: ", "仅部分已知：")
 
@@ -362,6 +363,12 @@ _OF_PAUSES = ("free_us", "copy_us", "to_host_us", "device_copy_us", "event_wait_
 def _sought_value(column: str, run: Run | None) -> SoughtValue:
     unmarked = run is not None and run.times_of == "work"
     return VALUES["step" if unmarked and column in _OF_PAUSES else column]
+
+
+def of_no_environment(run: Run) -> Reason:
+    """What the profiler was told was recorded, but no environment variable at all."""
+    said, hints = _say_missing_values([_NO_VARIABLES], run)
+    return _with_hints([*said, *hints], hints)
 
 
 def of_zero_divisors(written: Sequence[str], labels: Mapping[str, Text]) -> Text:

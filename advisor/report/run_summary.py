@@ -90,6 +90,13 @@ def captures_chosen(notes: Sequence[str], language: Language) -> Prose:
     return join_prose(BETWEEN_SENTENCES[language], filter(None, said))
 
 
+def to_read_first(run: Run, language: Language) -> Prose:
+    """What to diagnose before anything is recorded again, because it holds what is missing; empty for most captures."""
+    raw = any(note.startswith("raw_beside=") for note in run.notes)
+    name = "summary_only" if run.is_summary else "raw_beside_only" if raw else ""
+    return parse_prose(say(name, language)) if name else ()
+
+
 def _sentence_of_names(name: str, note: str, told: Mapping[str, str], language: Language) -> Prose:
     """The sentence with the first of the names that a note tells, where it does."""
     if not told.get(note):

@@ -366,6 +366,12 @@ WORDS: Mapping[str, Text] = {
         "集群分析结果只含 step 时间与通信数据。补采之前请先诊断各 rank 的采集目录（`*_ascend_pt`），"
         "此处缺少的内容大多在其中。",
     ),
+    "raw_beside_only": _t(
+        "These files sum up raw data that lies beside them in `PROF_*` folders. Diagnose one of those before recording "
+        "anything again: single kernels and collectives are in it where msprof has exported it.",
+        "这些文件由旁边 `PROF_*` 目录中的原始数据汇总而来。补采之前请先单独诊断其中一个："
+        "若 msprof 已导出，逐个 kernel 与通信都在其中。",
+    ),
     "unchecked_short": _t("Not checked", "未检查"),
     "record_more": _t("{rules} could not be checked", "{rules}未能检查"),
     "look_everywhere": _t("{rules} could not be checked, or not on every rank", "{rules}未能检查或未能检查全部 rank"),

@@ -38,7 +38,7 @@ from advisor.sources.listing import Listing, list_folder, show_name, show_relati
 
 _WANTED = re.compile(r"(\.(csv|json|db|db-wal|txt)(\.gz)?|info\.json\.\d+)$", re.IGNORECASE)
 """How files end that some family reads."""
-_BLOCK = 1 << 20
+_BLOCK = 1 << 16
 _NAMELESS = "root"
 """What stands for the one folder that has no name, `/`."""
 _NAME_BYTES = 255
@@ -111,7 +111,8 @@ class UnpackedInput:
         except (Odd, OSError) as wrong:
             raise _unusable_error(self.given, _why(wrong)) from wrong
         if kind != "gzip" and self.aside and not any(file.is_file() for file in self.path.rglob("*")):
-            raise _unusable_error(self.given, self.aside[0].what)
+            said = [one.what for one in self.aside]
+            raise _unusable_error(self.given, next((what for what in said if what.code in _DAMAGED), said[0]))
 
     def unpack_beside(self, packed: Sequence[Path]) -> None:
         """Sets the folder that is read beside links to all but these, which are unpacked.
@@ -234,10 +235,14 @@ class UnpackedInput:
             self._leave(archive, member.name, Message("member_damaged", why=reason_of_error(wrong)))
 
     def _copy_member(self, member: Member, target: Path) -> None:
+        """Unpacks one file, or as much of it as its archive holds; of one that holds nothing there is none."""
         target.parent.mkdir(parents=True, exist_ok=True)
-        with member.open() as packed, open(target, "wb") as plain:
-            while block := packed.read(_BLOCK):
-                self._write(plain, block)
+        with member.open() as packed:
+            block = packed.read1(_BLOCK)
+            with open(target, "wb") as plain:
+                while block:
+                    self._write(plain, block)
+                    block = packed.read1(_BLOCK)
 
     def _write(self, plain: IO[bytes], block: bytes) -> None:
         self._left -= len(block)

@@ -182,6 +182,35 @@ def test_on_an_npu_the_code_that_marks_modules_is_shown(shared: object, capsys: 
     assert "ExportType.Db" in said
 
 
+@pytest.mark.parametrize(
+    ("language", "told"), [("en", "use the framework's own profiler"), ("zh", "请使用框架自带的 profiler")]
+)
+def test_a_program_of_an_unknown_framework_is_given_no_code_of_pytorch(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], language: str, told: str
+) -> None:
+    header = "Device_id,Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),Task Wait Time(us)"
+    rows = [f"0,Default/Add-op{n},Add,AI_CORE,{1_700_000_000_000_000 + 100 * n},50.0,0" for n in range(50)]
+    (tmp_path / "op_summary_20250101000000.csv").write_text("\n".join([header, *rows, ""]))
+    assert main(["modules", str(tmp_path), "--lang", language]) == 3
+    said = " ".join(capsys.readouterr().out.split())
+    assert told in said
+    assert "torch" not in said
+    assert "with_stack" not in said
+
+
+@pytest.mark.parametrize(("language", "told"), [("en", "not assigned to modules"), ("zh", "不归到模块")])
+def test_programs_of_mindspore_are_promised_no_modules(
+    shared: object, capsys: pytest.CaptureFixture[str], language: str, told: str
+) -> None:
+    folder = shared.written("healthy", mindspore="pynative")  # type: ignore[attr-defined]
+    assert main(["modules", str(folder), "--lang", language]) == 3
+    said = " ".join(capsys.readouterr().out.split())
+    assert told in said
+    assert "with_stack" not in said
+    assert main(["inspect", str(folder), "--lang", language]) == 0
+    assert "advisor modules" not in " ".join(capsys.readouterr().out.split())
+
+
 def test_the_code_that_marks_modules_is_python() -> None:
     compile(MARKING, "marking", "exec")
     assert max(map(len, MARKING.splitlines())) < 80

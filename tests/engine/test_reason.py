@@ -155,3 +155,12 @@ def test_what_to_record_is_said_in_the_words_of_the_framework_that_recorded() ->
     assert "record with activities CPU and NPU" in by_framework["PyTorch"].en
     for words in (by_framework["MindSpore"].en, by_framework["MindSpore"].zh):
         assert "mindspore.profiler.profile" in words
+
+
+@pytest.mark.parametrize(("source", "asks"), [("text", False), ("database", False), ("insight", True)])
+def test_nobody_is_sent_back_to_the_old_profiler_of_mindspore(source: str, asks: bool) -> None:
+    run = Run(framework="MindSpore", captures=(Capture(rank=0, path="", source=source),))
+    said = reason.of_missing(FactMissing(["step_phases"]), run)
+    assert ("record with the old profiler" in said.en) == asks
+    assert ("使用旧版" in said.zh) == asks
+    assert asks or ("the present one does not" in said.en and "现行 profiler 不采集" in said.zh)

@@ -88,5 +88,19 @@ def test_a_variable_that_nobody_recorded_is_no_divisor() -> None:
     assert found.reason.en == "environment variables were recorded, but not those that are asked for here"
 
 
+@pytest.mark.parametrize(
+    ("framework", "told"), [("PyTorch", "recent torch_npu versions"), ("MindSpore", "versions of MindSpore")]
+)
+def test_switches_of_the_profiler_are_no_recorded_environment(framework: str, told: str) -> None:
+    rule = read_rule(Path(shipped_folder("rules")) / "env" / "deterministic-communication.yaml")
+    tables = {Setting: read_table(Setting, "rank kind name value\n0 profiler with_stack true")}
+    run = run_of("rank_count=16").model_copy(update={"framework": framework})
+    found = evaluate(rule, TablesAlone(tables), run).outcome
+    assert found.reason is not None
+    assert found.reason.en.startswith("not recorded: environment variables; ")
+    assert found.reason.zh.startswith("未采集：环境变量；")
+    assert told in found.reason.en and "snapshot-env" in found.reason.zh
+
+
 def test_a_divisor_that_is_zero_in_some_groups_skips_nothing_else() -> None:
     assert outcome("0 0 5\n1 1000 700").outcome == "fired"

@@ -720,3 +720,12 @@ def test_tables_that_are_headings_alone_are_told_to_be_that(capture: Capture, tm
     table = one_file("kernel_details.csv", capture, tmp_path)
     table.write_text(table.read_text().splitlines()[0] + "\n")
     assert "no row follows the heading in kernel_details.csv" in refusal(tmp_path).what.en
+
+
+def test_the_gpu_timeline_of_the_old_profiler_of_mindspore_is_no_timeline_of_an_npu(tmp_path: Path) -> None:
+    event = {"name": "Default/Add-op1", "ph": "X", "tid": "17", "ts": 1600695897737724.8, "dur": 5.7, "pid": 0}
+    path = tmp_path / "gpu_timeline_display_0.json"
+    path.write_text(json.dumps([event]), encoding="utf-8")
+    with pytest.raises(InputError) as refused:
+        open_input(path)
+    assert "no file of a profile that can be read" in refused.value.say("en")

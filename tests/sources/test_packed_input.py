@@ -308,6 +308,39 @@ def test_a_zip_that_was_cut_off_is_read_up_to_there_and_said_to_end_early(tmp_pa
     assert "the archive ends early" in told.what
 
 
+@pytest.mark.parametrize(("way", "kept"), [("zip", 4), ("tar", 512)])
+def test_a_file_that_a_cut_left_nothing_of_is_not_called_empty(way: str, kept: int, tmp_path: Path) -> None:
+    name, pack = WAYS[way]
+    job = tmp_path / "job"
+    job.mkdir()
+    (job / "op_summary_20250101000000.csv").write_bytes(b"Op Name,OP Type\n" * 1000)
+    pack(job, tmp_path / "whole")
+    content = (tmp_path / "whole").read_bytes()
+    begin = content.index(b"op_summary_20250101000000.csv")
+    head = begin // 512 * 512 if way == "tar" else begin + len("op_summary_20250101000000")
+    (tmp_path / name).write_bytes(content[: head + kept])
+    with pytest.raises(InputError) as refused:
+        pipeline.open_profile(tmp_path / name)
+    assert "0 bytes" not in refused.value.say("en")
+    assert "damaged" in refused.value.say("en")
+    assert "copy the capture again" in str(refused.value.hint)
+
+
+def test_of_a_member_that_was_cut_off_what_is_there_is_unpacked(tmp_path: Path, rules: Catalog) -> None:
+    job = tmp_path / "job"
+    job.mkdir()
+    rows = [f"0,k{n},Add,AI_VECTOR_CORE,{1_700_000_000_000_000 + 100 * n},50.0,0" for n in range(500)]
+    header = "Device_id,Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),Task Wait Time(us)"
+    (job / "op_summary_20250101000000.csv").write_text("\n".join([header, *rows, ""]))
+    with zipfile.ZipFile(tmp_path / "whole", "w", zipfile.ZIP_STORED) as archive:
+        archive.write(job / "op_summary_20250101000000.csv", "op_summary_20250101000000.csv")
+    content = (tmp_path / "whole").read_bytes()
+    (tmp_path / "job.zip").write_bytes(content[: content.index(b"k250,")])
+    found = pipeline.open_profile(tmp_path / "job.zip")
+    assert len(found.table("kernels")) == 250
+    assert any("ends early" in one.what for one in pipeline.diagnose(found, rules).unread)
+
+
 def test_a_zip_that_holds_nothing_whole_is_to_be_copied_again(tmp_path: Path) -> None:
     (tmp_path / "job.zip").write_bytes(b"PK\x03\x04" + b"\x93" * 500)
     with pytest.raises(InputError, match=r"nothing in .* can be unpacked: it is damaged") as refused:

@@ -10,9 +10,10 @@ import numpy as np
 from advisor.analysis.arrays.grouping import group_by
 from advisor.analysis.arrays.intervals import Spans, covered_ns, intersect, subtract, union
 from advisor.analysis.host.host import are_of_launching_threads
+from advisor.analysis.steps.completeness import only_whole
 from advisor.analysis.steps.device import build_timeline
 from advisor.facts.base import MISSING
-from advisor.facts.derived import UnmarkedPause
+from advisor.facts.derived import Overlap, UnmarkedPause
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel
 from advisor.facts.table import Table, values_at
 from advisor.model.run_of_ranks import RunOfRanks
@@ -25,11 +26,17 @@ def unmarked_pauses(
     *,
     tasks: Table[DeviceTask] | None,
     calls: Table[HostCall] | None,
+    split: Table[Overlap] | None = None,
 ) -> Table[UnmarkedPause]:
-    """One row per rank of a run whose times are those of work; none of others."""
+    """One row per rank whose kernels are all listed, of a run whose times are those of work; none of others.
+
+    Raises:
+        FactMissing: No rank has its kernels all listed: what rows are missing of is no pause.
+    """
     if run.times_of != "work":
         return Table.empty(UnmarkedPause)
     device = build_timeline(kernels, collectives, tasks, None)
+    whole_ranks = np.setdiff1d(device.cells.rank, device.cells.rank[~only_whole(device, split)])
     pauses = subtract(device.free, device.copies)
     cell, start, end = device.on_clock(pauses)
     lasts, rank = (end - start) / 1e3, device.cells.rank
@@ -59,7 +66,7 @@ def unmarked_pauses(
         call=[one.name for one in filling],
         call_does=[one.does for one in filling],
         call_us=[one.us for one in filling],
-    )
+    ).take(np.isin(ranks, whole_ranks))
 
 
 class _Filling(NamedTuple):

@@ -39,8 +39,8 @@ from advisor.report.diagnosis.outcomes import (
     unread_in_short,
 )
 from advisor.report.phrases import Phrases
-from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose, strong, toned
-from advisor.report.run_summary import captures_chosen, engine_grid, run_list, run_title
+from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, plain_prose, strong, toned
+from advisor.report.run_summary import captures_chosen, engine_grid, run_list, run_title, to_read_first
 from advisor.report.time_split import time_parts
 from advisor.report.verdict.line import verdict_line
 from advisor.report.words import say, say_rule_count
@@ -114,8 +114,7 @@ class DiagnosisBlocks(Phrases):
     @property
     def blind_note(self) -> Prose:
         """What to do before anything is recorded again; empty for ordinary captures."""
-        is_summary = self.unchecked and self.diagnosis.run.is_summary
-        return parse_prose(self.say("summary_only")) if is_summary else ()
+        return to_read_first(self.diagnosis.run, self.language) if self.unchecked else ()
 
     @property
     def blind_words(self) -> str:

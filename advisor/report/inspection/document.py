@@ -37,7 +37,7 @@ from advisor.report.prose import (
     strong,
     toned,
 )
-from advisor.report.run_summary import captures_chosen, run_list, run_title
+from advisor.report.run_summary import captures_chosen, run_list, run_title, to_read_first
 from advisor.report.words import WORDS as OF_REPORTS
 from advisor.report.words import say_rule_count, word_for
 from advisor.units import show_value
@@ -112,8 +112,7 @@ class _InspectionBlocks(Phrases):
         other = counts["of"] - counts["can"] - counts["blind"]
         can_look = strong(self.said("can_look", **counts))
         yield Paragraph(self.in_a_row(can_look, self.said("cannot_look", **counts, other=other)))
-        if run.is_summary:
-            yield Paragraph(parse_prose(self.say("summary_only")))
+        yield from paragraph_of(*to_read_first(run, language))
         if inspection.recording is None:
             yield self.sentence("all_there")
 

@@ -150,9 +150,14 @@ class ModuleBlocks(Phrases):
     def how_to_record(self) -> Iterator[Block]:
         """What has to be recorded, with the code."""
         run = self.report.run
-        if run.recorder == "msprof":
+        if run.recorder == "msprof":  # of what framework, if any, is not recorded: code for one would be of no use
             yield self.sentence("how_msprof")
-        may_mark = run.device_family == "npu" and run.framework != "MindSpore"
+            yield self.sentence("how")
+            return
+        if run.framework == "MindSpore":
+            yield self.sentence("how_mindspore")
+            return
+        may_mark = run.device_family == "npu"
         yield Paragraph(self.in_a_row(*map(self.said, ("how", "two_ways") if may_mark else ("how",))))
         if may_mark:
             yield self.sentence("how_mark")

@@ -112,6 +112,10 @@ WORDS: Mapping[str, Text] = {
         "层级更深或占算子时间不足 {share} 的模块未在此列出，见 -o 输出的报告：{count} 个",
     ),
     "ranks_left": _t("Ranks that are not shown here: {count}", "未在此列出的 rank：{count} 个"),
+    "how_mindspore": _t(
+        "The kernels of MindSpore are not assigned to modules. In graph mode the name of an operator tells its cells.",
+        "MindSpore 的 kernel 不归到模块；图模式下，算子名中已含所属的 Cell。",
+    ),
     "how_msprof": _t(
         "msprof records neither framework operators nor Python calls: use the framework's own profiler.",
         "msprof 不采集框架算子与 Python 调用，请使用框架自带的 profiler。",

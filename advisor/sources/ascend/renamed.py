@@ -30,6 +30,8 @@ _TABLES = frozenset({"STRING_IDS", "TASK"})
 _STEMS = "|".join(name.removesuffix(".csv") for name in _HEADINGS)
 _KEPT_WORD = re.compile(rf"(?:^|(?<=[-_. ]))(?:{_STEMS}|trace_view|msprof)(?=[-_. (])")
 """What is left in a name of the one that a profiler gave, as in `trace_view_rank0.json`."""
+_OF_A_GPU = re.compile(r"gpu_timeline_display_\d+\.json")
+"""The timeline of a GPU by the old profiler of MindSpore, whose events say nothing of what they ran on."""
 _ASCEND = (b"Ascend Hardware", b"Overlap Analysis", b'"cat":"async_npu"', b'"HostToDevice"', b"PTA", b"AscendCL@")
 
 
@@ -40,6 +42,8 @@ def kind_of_file(path: Path) -> str | None:
         return "profiler" if table_names(path) >= _TABLES else None
     if path.suffix == ".csv":
         return _kind_of_table(path)
+    if _OF_A_GPU.fullmatch(path.name):
+        return None
     start = file_head(path)
     return "trace_view.json" if is_ascend_trace(start) and not is_packed(path) else None
 

@@ -10,9 +10,9 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from io import BufferedReader
+from io import BufferedIOBase, BufferedReader
 from pathlib import Path
-from typing import IO, Literal, Self
+from typing import Literal, Self, cast
 
 from msgspec import Struct
 
@@ -46,7 +46,7 @@ class Member(Struct, frozen=True):
     name: str
     kind: Literal["file", "folder", "other"]
     """What is neither: a link, a pipe, a device."""
-    open: Callable[[], IO[bytes]]
+    open: Callable[[], BufferedIOBase]
     encrypted: bool = False
 
 
@@ -120,8 +120,8 @@ def _zip_members(file: BufferedReader) -> Iterator[Member]:
             yield Member(info.filename, kind, _opener_in_zip(archive, info), bool(info.flag_bits & _ENCRYPTED))
 
 
-def _opener_in_zip(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
-    return lambda: archive.open(info)
+def _opener_in_zip(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], BufferedIOBase]:
+    return lambda: cast("BufferedIOBase", archive.open(info))
 
 
 class _BoundedHead(tarfile.TarInfo):
@@ -152,11 +152,11 @@ def _tar_members(file: BufferedReader) -> Iterator[Member]:
             vars(archive)["members"] = []  # it would keep all of them
 
 
-def _opener_in_tar(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[[], IO[bytes]]:
-    def opened() -> IO[bytes]:
+def _opener_in_tar(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[[], BufferedIOBase]:
+    def opened() -> BufferedIOBase:
         found = archive.extractfile(info)
         if found is None:
             raise tarfile.ReadError("no file")
-        return found
+        return cast("BufferedIOBase", found)
 
     return opened

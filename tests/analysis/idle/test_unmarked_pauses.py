@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
 from advisor.analysis.idle.unmarked_pauses import unmarked_pauses
+from advisor.facts.derived import Overlap
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel
 from advisor.facts.table import Table, read_table
+from advisor.messages.errors import FactMissing
 from advisor.model.run import Run
 from advisor.model.run_of_ranks import run_of_ranks
 
@@ -63,3 +66,15 @@ def test_the_call_of_launching_threads_that_runs_through_most_of_them_is_named()
 def test_where_other_tables_count_pauses_none_are_told() -> None:
     assert not len(unmarked_pauses(run_of_ranks(Run(steps=(1,))), KERNELS, None, tasks=None, calls=None))
     assert not len(unmarked_pauses(run_of_ranks(Run()), KERNELS, None, tasks=None, calls=None))
+
+
+def test_what_rows_are_missing_of_is_no_pause() -> None:
+    split = read_table(
+        Overlap, "rank listed_us unlisted_us source\n0 29 60 incomplete\n1 15 0 intervals\n2 1 0 intervals"
+    )
+    found = unmarked_pauses(WORK, KERNELS, None, tasks=None, calls=None, split=split)
+    assert found["rank"].tolist() == [1, 2]
+    lost = split.having(source="incomplete")
+    with pytest.raises(FactMissing) as missing:
+        unmarked_pauses(WORK, KERNELS, None, tasks=None, calls=None, split=lost)
+    assert list(missing.value.incomplete) == ["kernels"]

@@ -53,7 +53,7 @@ APPLIES: dict[str, tuple[str, ...]] = {
     "unfused-attention": ("short",),
     "unfused-norm": ("dense", "light", "short", "single"),
     "unfused-rotary": ("dense", "light", "short", "single"),
-    "unfused-optimizer": ("dense", "light", "short", "single"),
+    "unfused-optimizer": ("light", "dense", "short", "single"),
     "aicpu-hidden": _DEVICE_BOUND,
     "damaged-trace": ("dense", "single", "pipeline", "inference", "convolution"),
     "killed-capture": ("dense", "single", "pipeline"),

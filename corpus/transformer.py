@@ -413,7 +413,8 @@ class Step:
 
     def _troubles(self, layer: int, *, backward: bool = False) -> _Doing:
         flowing = (self.tokens, 5 * self.w.hidden // self.layout.tp)
-        yield from in_layer(self.w.troubles, Place(self.rank, layer, self.layers, flowing, self.host, backward))
+        place = Place(self.rank, layer, self.layers, flowing, self.host, backward, self.number)
+        yield from in_layer(self.w.troubles, place)
 
 
 def _in_module(name: str, inner: _Doing) -> _Doing:

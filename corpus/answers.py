@@ -10,6 +10,7 @@ ANSWERS: Mapping[str, frozenset[str]] = {
     for fault, rules in {
         "host-bound": "host/python-bound host/eager-inference",  # a graph is launched without the slow host
         "python-busy": "host/python-bound",
+        "growing-python": "host/python-bound",
         "data-loader": "io/data-loader io/dataset-pipeline",  # MindSpore tells the queues of its dataset
         "data-loader-one-rank": "io/data-loader io/dataset-pipeline",
         "synchronise-per-layer": "host/device-to-host-reads host/synchronising-calls",
@@ -43,6 +44,7 @@ ANSWERS: Mapping[str, frozenset[str]] = {
         "constant-low-clock": "compute/frequency-drop",
         "launch-blocking": "env/launch-blocking",
         "ragged-products": "compute/below-roofline",
+        "creeping-kernels": "compute/creeping-slowdown",
         "contended-compute": "compute/slowed-by-communication",
         "unfused-attention": "compute/unfused-attention",
         "unfused-norm": "compute/unfused-norm",

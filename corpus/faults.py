@@ -56,6 +56,26 @@ def _python(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str,
     return _troubled(setup, python_us=2000 * strength), {}
 
 
+_TREND_STEPS = 8
+"""Enough to tell a trend from chance."""
+
+
+def _grow(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    """Python between the operators has more to do in every step, such as a list that gets longer."""
+    return _long_enough(_troubled(setup, growing_us=500 * strength), _TREND_STEPS), {}
+
+
+def _creep(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    """Equal work takes all devices longer by as much in every step, as if they heated up."""
+    setup = _long_enough(setup, _TREND_STEPS)
+    first, steps = setup.workload.first_step, setup.workload.steps
+    return _machine(setup, paces={first + step: 1 + 0.25 * strength * step / steps for step in range(steps)}), {}
+
+
+def _long_enough(setup: Setup, steps: int) -> Setup:
+    return _workload(setup, steps=max(setup.workload.steps, steps))
+
+
 def _loader(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
     return _troubled(setup, loader_stall_us={-1: 25000 * strength}), {}
 
@@ -141,11 +161,11 @@ _COMPARED_STEPS = 6
 
 def _disturb(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[str, Any]]:
     """Others use the network in two of the steps: in the middle, or from then on to the end."""
+    setup = _long_enough(setup, _COMPARED_STEPS)
     workload = setup.workload
-    steps = max(workload.steps, _COMPARED_STEPS)
-    first = workload.first_step + steps - 2 - 2 * _chosen(seed, "disturbed steps", 2)
+    first = workload.first_step + workload.steps - 2 - 2 * _chosen(seed, "disturbed steps", 2)
     slower = dict.fromkeys((first, first + 1), 1 + 3 * strength)
-    return _machine(_workload(setup, steps=steps), disturbed=slower), {}
+    return _machine(setup, disturbed=slower), {}
 
 
 def _low_bandwidth(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
@@ -289,6 +309,7 @@ def _kill(setup: Setup, _: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
 FAULTS: dict[str, Fault] = {
     "host-bound": _host_bound,
     "python-busy": _python,
+    "growing-python": _grow,
     "data-loader": _loader,
     "data-loader-one-rank": _loader_of_one_rank,
     "synchronise-per-layer": _synchronize,
@@ -308,6 +329,7 @@ FAULTS: dict[str, Fault] = {
     "low-bandwidth": _low_bandwidth,
     "disturbed-links": _disturb,
     "contended-compute": _contend,
+    "creeping-kernels": _creep,
     "uneven-stages": _uneven_stages,
     "few-micro-batches": _few_micro_batches,
     "cast-excess": _casts,
@@ -332,6 +354,6 @@ FAULTS: dict[str, Fault] = {
     "killed-capture": _kill,
 }
 
-LASTING = frozenset({"dynamic-shapes", "disturbed-links"})
+LASTING = frozenset({"dynamic-shapes", "disturbed-links", "growing-python", "creeping-kernels"})
 """Faults that change how much is computed or recorded, too. That stays so when they are fixed, or their truth would be
 that of another job: shapes go on changing, and cost nothing; as many steps are recorded."""

@@ -215,6 +215,8 @@ class Machine:
     mhz: dict[int, int] = field(default_factory=dict)
     """AI Core frequency of ranks that do not run at full speed; kernels slow down with it."""
     full_mhz: int = 1800
+    paces: dict[int, float] = field(default_factory=dict)
+    """How many times as long kernels take on all devices, in steps of these numbers, whatever the clock says."""
     overlap_cost: float = 0.0
     """How much longer a kernel takes, as a part of its time, that begins beside a collective of its rank."""
     noise: float = 0.02

@@ -240,7 +240,8 @@ class RankMachine:
         node = self._call("node", "launch", thread, at, end, item=kernel.name)
         self._call("runtime", "KernelLaunchWithHandle", thread, at + ns(1.9), at + ns(5))
         stream = kernel.stream or _STREAM_OF_CORE.get(kernel.info.core, _COMPUTE_STREAM)
-        took = self._varied(kernel.us * (1 if kernel.info.core == "AI_CPU" else self._slowdown), kernel.name)
+        slowdown = self._slowdown * self.machine.paces.get(self.step, 1.0)
+        took = self._varied(kernel.us * (1 if kernel.info.core == "AI_CPU" else slowdown), kernel.name)
         task = self._run_task("kernel", kernel.name, stream, took, launch=node, op=op)
         task.kernel = kernel.info
         if self.machine.overlap_cost and kernel.info.core != "AI_CPU" and self._is_communicating(task.start):

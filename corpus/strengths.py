@@ -16,6 +16,7 @@ _PIPELINED = ("pipeline", "interleaved")
 APPLIES: dict[str, tuple[str, ...]] = {
     "host-bound": (*_HOST_NEAR, "inference"),
     "python-busy": (*_HOST_NEAR, "dense", "single", "experts", "convolution", "inference"),
+    "growing-python": (*_HOST_NEAR, "single"),
     "data-loader": _TRAINING,
     "data-loader-one-rank": _MEETING,
     "synchronise-per-layer": (*_HOST_NEAR, "inference"),
@@ -35,6 +36,7 @@ APPLIES: dict[str, tuple[str, ...]] = {
     "low-bandwidth": ("dense", "plain", "cluster", "large"),
     "disturbed-links": ("plain", "dense"),
     "contended-compute": ("light",),
+    "creeping-kernels": ("single", "dense", "convolution"),
     "uneven-stages": ("pipeline",),
     "few-micro-batches": _PIPELINED,
     "cast-excess": (*_DEVICE_BOUND, "inference", "convolution"),
@@ -53,7 +55,7 @@ APPLIES: dict[str, tuple[str, ...]] = {
     "unfused-attention": ("short",),
     "unfused-norm": ("dense", "light", "short", "single"),
     "unfused-rotary": ("dense", "light", "short", "single"),
-    "unfused-optimizer": ("dense", "light", "short", "single"),
+    "unfused-optimizer": ("light", "dense", "short", "single"),
     "aicpu-hidden": _DEVICE_BOUND,
     "damaged-trace": ("dense", "single", "pipeline", "inference", "convolution"),
     "killed-capture": ("dense", "single", "pipeline"),
@@ -63,6 +65,7 @@ APPLIES: dict[str, tuple[str, ...]] = {
 _SCALES: dict[str, dict[str, float]] = {
     "host-bound": {"": 0.63, "inference": 1.1},
     "python-busy": {"": 0.44, "dense": 3.1, "single": 2.9, "experts": 4.2, "convolution": 2.1, "inference": 0.37},
+    "growing-python": {"": 0.45, "single": 2.5},
     "data-loader": {
         "": 0.44, "light": 0.13, "tensor": 4.7, "pipeline": 3.7, "interleaved": 6, "experts": 0.56, "large": 0.22,
     },

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from corpus import program as do
 from corpus import unfused
 from corpus.events import Layout
-from corpus.operators import BF16, attention, cast, convert_format, matmul, matmul_all_reduce, vector
+from corpus.operators import BF16, attention, cast, convert_format, fused_adam, matmul, matmul_all_reduce, vector
 from corpus.schedule import Move, Turn, interleaved, one_forward_one_backward
 from corpus.troubles import Place, Troubles, at_head, in_layer, share, stack
 
-_ADAM_BYTES_PER_US = 0.9e6
+_COPIED_BYTES_PER_US = 0.9e6
 _FP32_BYTES = 4
 _HEAD = 128
 _NORM_LINE = 16
@@ -407,15 +407,14 @@ class Step:
             for tenths in (3, 1, 4, 2):
                 yield from unfused.adam(parameters * tenths // 10, self.host)
         else:
-            us = 16.0 * parameters / _ADAM_BYTES_PER_US
-            shape = (parameters,)
-            yield vector("npu::npu_apply_adam_w", "ApplyAdamWV2", shape, self.host, dtype="FLOAT", us=us, suffix="")
+            yield fused_adam(parameters, self.host)
         if self.w.trimmings:
-            yield vector("aten::copy_", "Cast", (parameters,), self.host, us=6.0 * parameters / _ADAM_BYTES_PER_US)
+            yield vector("aten::copy_", "Cast", (parameters,), self.host, us=6.0 * parameters / _COPIED_BYTES_PER_US)
 
     def _troubles(self, layer: int, *, backward: bool = False) -> _Doing:
         flowing = (self.tokens, 5 * self.w.hidden // self.layout.tp)
-        yield from in_layer(self.w.troubles, Place(self.rank, layer, self.layers, flowing, self.host, backward))
+        place = Place(self.rank, layer, self.layers, flowing, self.host, backward, self.number)
+        yield from in_layer(self.w.troubles, place)
 
 
 def _in_module(name: str, inner: _Doing) -> _Doing:

@@ -36,6 +36,8 @@ class Troubles:
 
     python_us: float = 0.0
     """Python between the operators of a layer, half of it before a synchronisation where there is one."""
+    growing_us: float = 0.0
+    """Python between the operators of a layer that takes as much longer in every step, and nothing in the first."""
     loader_stall_us: dict[int, float] = field(default_factory=dict)
     """Further time of the data loader, by rank; -1 stands for all."""
     syncs_per_layer: float = 0.0
@@ -86,6 +88,8 @@ class Place:
     """Shape of what flows between the layers."""
     host_us: float
     backward: bool = False
+    step: int = 0
+    """Which of the recorded steps, counted from 0."""
 
 
 def at_head(
@@ -128,6 +132,8 @@ def _on_host(troubles: Troubles, at: Place) -> Iterator[do.Instruction]:
         yield do.Synchronize(stack=stack(20 + at.layer))
     if troubles.python_us:
         yield do.Host(f"model.py({80 + at.layer}): log_norms", troubles.python_us / 2, "python")
+    if troubles.growing_us and at.step:
+        yield do.Host(f"model.py({95 + at.layer}): compare_with_history", troubles.growing_us * at.step, "python")
     if troubles.collection_us and troubles.collection_offset and at.layer == at.rank % at.layers:
         yield do.Host("GC", troubles.collection_us / 2, "gc")
     if troubles.churn_us:

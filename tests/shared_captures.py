@@ -28,7 +28,7 @@ LAYERS = {"interleaved": 8, "pipeline": 6}
 """Of the small job of a workload that has many."""
 
 AMONG_FOUR = frozenset({
-    "blocking-copies", "data-loader-one-rank", "expert-imbalance", "low-bandwidth", "low-frequency",
+    "blocking-copies", "data-loader-one-rank", "expert-imbalance", "growing-python", "low-bandwidth", "low-frequency",
     "retransmission-stall", "slow-link", "slow-network-link", "slow-rank-compute", "slow-rank-data", "slow-rank-host",
     "synchronise-per-layer",
 })  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 
 import advisor
 import corpus
-from advisor.model.findings import Diagnosis, Severity
+from advisor.model.findings import Diagnosis, Finding, Severity
 from advisor.report.diagnosis.document import diagnosis_overview
 from advisor.report.renderers.markdown import document_text
 from corpus.answers import ANSWERS, HARMLESS
@@ -20,7 +20,7 @@ from corpus.recordings import RECORDINGS
 from corpus.transformer import Transformer
 from corpus.workloads import WORKLOADS
 from tests.conftest import TIER
-from tests.shared_captures import AMONG_FOUR, SharedCaptures
+from tests.shared_captures import AMONG_FOUR, SharedCaptures, small_setup
 
 PLACED = {"data-loader-one-rank", "slow-rank-compute", "slow-rank-host"}
 """Faults of one rank that a finding must name."""
@@ -173,3 +173,40 @@ def test_text_and_database_of_one_job_give_the_same_findings(name: str, shared: 
     ]
     for one, other in zip(text.findings, database.findings, strict=True):
         assert one.saving.us == pytest.approx(other.saving.us, rel=0.02, abs=50)
+
+
+_PACES = {
+    "faster": [1.3, 1.2, 1.12, 1.07, 1.04, 1.02, 1.01, 1.0],
+    "to and fro": [1.0, 1.06, 0.95, 1.04, 0.96, 1.07, 0.98, 1.03],
+    "one slow": [1.0, 1.0, 1.0, 1.0, 1.5, 1.0, 1.0, 1.0],
+    "the last slow": [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.5],
+    "slow from the middle on": [1.0, 1.0, 1.0, 1.0, 1.3, 1.3, 1.3, 1.3],
+    "only the first fast": [0.7, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0],
+}
+"""How many times as long all kernels take, from step to step."""
+
+
+def creeps(setup: Setup, folder: Path, fault: str = "healthy", strength: float = 1.0) -> list[Finding]:
+    """What is said of kernels that take longer from step to step."""
+    corpus.write(corpus.job(fault, 3, setup=setup, strength=strength), folder)
+    return [one for one in advisor.diagnose(folder).findings if one.rule == "compute/creeping-slowdown"]
+
+
+@pytest.mark.parametrize("pace", _PACES.values(), ids=_PACES)
+def test_kernels_that_do_not_take_longer_from_step_to_step_are_not_said_to(pace: list[float], tmp_path: Path) -> None:
+    single = WORKLOADS["single"]
+    workload = replace(single.workload, steps=len(pace))  # type: ignore[call-arg]
+    paces = dict(enumerate(pace, workload.first_step))
+    assert not creeps(replace(single, workload=workload, machine=replace(single.machine, paces=paces)), tmp_path)
+
+
+@pytest.mark.parametrize("workload", ["light", "single"])
+def test_a_host_that_has_more_to_do_in_every_step_makes_no_kernel_slower(workload: str, tmp_path: Path) -> None:
+    assert not creeps(small_setup(WORKLOADS[workload]), tmp_path, "growing-python", 3.0)
+
+
+def test_kernels_that_take_longer_from_step_to_step_on_one_device_are_told_of_it(tmp_path: Path) -> None:
+    """What costs 3 % of the step or more is worth acting on."""
+    (found,) = creeps(replace(WORKLOADS["single"], name=""), tmp_path, "creeping-kernels", 0.5)
+    assert found.severity == Severity.medium
+    assert 0.03 < found.saving.us / 82_000 < 0.075

@@ -36,6 +36,7 @@ _PERFORMANCE = "Vector Operator Perf Analysis"
 MAPPING: Mapping[str, Sequence[str]] = {
     "host-bound": _LATE_HOST,
     "python-busy": _LATE_HOST,
+    "growing-python": _LATE_HOST,
     "data-loader": ("Slow Dataloader Issues",),
     "data-loader-one-rank": ("Slow Dataloader Issues", *_SLOW_HOST),
     "synchronise-per-layer": _STALLS,
@@ -59,6 +60,7 @@ MAPPING: Mapping[str, Sequence[str]] = {
     "uneven-data": _SLOW_COMPUTE,
     "awaited-reductions": (),
     "late-gathers": (),
+    "creeping-kernels": (),
     "contended-compute": ("Bandwidth Contention Analysis",),
     "cast-excess": (f"{_PERFORMANCE}: Cast",),
     "transdata-excess": (f"{_PERFORMANCE}: TransData",),

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 
 from benchmarks.injected.changes import Operator
-from benchmarks.injected.faults import HOST, Fault, Run, forward, kernels_of, pieces, spread
+from benchmarks.injected.faults import HOST, JITTER, Fault, Run, forward, kernels_of, pieces, spread
 from benchmarks.injected.program import Call, Row, Task
 
 _MATMULS = ("MatMul", "BatchMatMul", "Conv2D")
@@ -175,6 +176,31 @@ def clock_drop(run: Run, amount: float) -> None:
             capture.events.append(samples[0] | {"ts": _earlier(str(samples[0]["ts"])), "args": {"MHz": 1800}})
 
 
+def creeping_kernels(run: Run, amount: float) -> None:
+    """Equal kernels take longer by as much in every step, and the clock stays as it is."""
+    _creep(run, amount, lambda _: True)
+
+
+def creeping_operator(run: Run, amount: float) -> None:
+    """The kernels of one type take longer by as much in every step."""
+    times = Counter[str]()
+    for kernel in run.job.ranks[0].kernels:
+        times[kernel.op_type] += kernel.duration
+    ((slowed, _),) = times.most_common(1)
+    _creep(run, amount, lambda kernel: kernel.op_type == slowed)
+
+
+def _creep(run: Run, amount: float, slowed: Callable[[Task], bool]) -> None:
+    for changes in run.ranks:
+        steps = [
+            [k for operator in operators for k in operator.kernels if slowed(k)] for operators in kernels_of(changes)
+        ]
+        grown = sum(kernel.duration * number for number, kernels in enumerate(steps) for kernel in kernels)
+        for number, kernels in enumerate(steps):
+            for kernel in kernels:
+                kernel.end.work = round(kernel.duration * (1 + amount * len(steps) * number / max(grown, 1)))
+
+
 def _earlier(time: str) -> str:
     whole, _, rest = time.partition(".")
     return f"{int(whole) - 10}.{rest}"
@@ -251,5 +277,9 @@ FAULTS: Mapping[str, Fault] = {
     ),
     # not as recorded, where the host takes the step: there the device has little of it
     "forward-twice": Fault(forward_twice, frozenset({"compute/unused-forward"}), growth=None, bases=("balanced",)),
+    "creeping-kernels": Fault(creeping_kernels, frozenset({"compute/creeping-slowdown"}), JITTER, bases=("balanced",)),
+    "creeping-operator": Fault(
+        creeping_operator, frozenset({"compute/creeping-slowdown"}), JITTER, bases=("balanced",)
+    ),
     "clock-drop": Fault(clock_drop, frozenset({"compute/frequency-drop"}), bases=("balanced",)),
 }

@@ -32,6 +32,18 @@ def python_work(run: Run, amount: float) -> None:
     _stalls(run, amount, "train.py(87): update_metrics", 12)
 
 
+def growing_python(run: Run, amount: float) -> None:
+    """Python between the launches of the forward pass that takes as much longer in every step."""
+    for changes in run.ranks:
+        steps = forward(changes)
+        for number, operators in enumerate(steps):
+            chosen = spread(operators, 12)
+            part = 2 * number / max(len(steps) - 1, 1) * amount / len(chosen)
+            for operator in chosen if number else ():
+                event = changes.python("train.py(91): compare_with_history")
+                changes.stall(_place(operator), operator.top.lane, round(part), event)
+
+
 def print_stall(run: Run, amount: float) -> None:
     """A slow print early in each step."""
     _stalls(run, amount, "<built-in function print>", 1, 0.2)
@@ -261,6 +273,7 @@ def copy_on_gpu(changes: Changes, operator: Operator, waiting: Call, time: int, 
 
 FAULTS: Mapping[str, Fault] = {
     "python-work": Fault(python_work, frozenset({"host/python-bound"}), HOST),
+    "growing-python": Fault(growing_python, frozenset({"host/python-bound"}), HOST | JITTER, bases=("balanced",)),
     "print-stall": Fault(print_stall, frozenset({"host/python-bound"}), HOST),
     "unnamed-python": Fault(python_without_name, frozenset({"host/python-bound", "host/silent-pauses"}), HOST),
     "stall-in-one-step": Fault(

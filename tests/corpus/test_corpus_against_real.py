@@ -6,13 +6,16 @@ from __future__ import annotations
 import csv
 import json
 import sqlite3
+from collections import defaultdict
 from contextlib import closing
 from pathlib import Path
+from statistics import mean, median
 from typing import Any
 
 import pytest
 
 import corpus
+from corpus.operators import fused_adam, vector
 
 SAMPLED = {"NPU_OP_MEM", "HBM", "SOC_BANDWIDTH_LEVEL", "LLC", "ACC_PMU"}
 """Tables of hardware sampling and of GE's allocator, which the simulation has not."""
@@ -93,3 +96,37 @@ def test_profiler_info_has_the_keys_of_a_recording(
     for part in ("common_config", "experimental_config"):
         assert ours["config"][part].keys() == real["config"][part].keys()
     assert ours["config"]["experimental_config"]["_profiler_level"] == f"Level{level}"
+
+
+def _of_large_parameters(path: Path, op_type: str) -> dict[int, list[dict[str, str]]]:
+    """The kernels of one type by the size of their first tensor in FP32, from a million on."""
+    found: dict[int, list[dict[str, str]]] = defaultdict(list)
+    with path.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if row["Type"] == op_type and row["Input Data Types"].startswith("FLOAT;"):
+                size = row["Input Shapes"].strip('"').split(";")[0]
+                if size.isdigit() and int(size) >= 1_000_000:
+                    found[int(size)].append(row)
+    return found
+
+
+def _large_tensors(shapes: str) -> int:
+    return sum(shape not in ("", "1") for shape in shapes.strip('"').split(";"))
+
+
+def test_the_fused_optimizer_has_the_tensors_of_a_recorded_one_and_takes_as_long_beside_a_product(
+    real_data: Path,
+) -> None:
+    path = real_data / "msprof_analyze_tests" / "ut/advisor/advisor_backend/compute_advice/kernel_details.csv"
+    updates, products = _of_large_parameters(path, "ApplyAdamW"), _of_large_parameters(path, "Mul")
+    (fused,) = fused_adam(56_623_104, 45.0).kernels
+    for row in (row for rows in updates.values() for row in rows):
+        assert _large_tensors(row["Input Shapes"]) == _large_tensors(fused.info.inputs.shapes)
+        assert _large_tensors(row["Output Shapes"]) == _large_tensors(fused.info.outputs.shapes)
+
+    def us(rows: list[dict[str, str]]) -> float:
+        return mean(float(row["Duration(us)"]) for row in rows)
+
+    recorded = median(us(rows) / us(products[size]) for size, rows in updates.items() if size in products)
+    (product,) = vector("aten::mul_", "Mul", (56_623_104,), 45.0, dtype="FLOAT").kernels
+    assert fused.us / product.us == pytest.approx(recorded, rel=0.1)

@@ -21,6 +21,10 @@ _MAKING = re.compile(
 )
 """Framework operators that make a tensor and take none."""
 
+COLLECTIONS_OF_GARBAGE = ("<built-in function collect>", "Python GC")
+"""How a collection of garbage is called among the frames of the Python stack: one that the program asked for, and, with
+`record_python_gc_info`, any."""
+
 _COMPILING = re.compile(
     r"(?:^|/)torch/(?:_dynamo/convert_frame\.py\(\d+\): _?compile(?:_inner)?"
     r"|_inductor/compile_fx\.py\(\d+\): \w*(?:compile|codegen)\w*"

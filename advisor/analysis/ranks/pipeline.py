@@ -68,7 +68,11 @@ def stage_times(
     passed_on = batches if np.isnan(chunks) else batches * chunks
     pausing = split["bubble_us"] + drained.waited_us + drained.filled_us
     passing = compute + _us_beside_compute(split, pausing)
-    own_pace_us, even_pace_us = _paces_us(split, pausing, passing, np.nan_to_num(moved), passed_on)
+    interleaved = chunks > 1  # such a stage begins with micro-batches of its other virtual stages
+    ahead = np.minimum((chunks + 1) * count if interleaved else count, passed_on) - 1
+    own_pace_us, even_pace_us = _paces_us(
+        split, pausing, passing, np.nan_to_num(moved), passed_on=passed_on, ahead=ahead
+    )
     of_all = np.where(len(of_stage) < count, np.nan, 1.0)  # of a stage that was not captured nobody knows how it works
     table = Table.build(
         StageTime,
@@ -99,18 +103,22 @@ def stage_times(
 
 
 def _paces_us(
-    split: Table[Overlap], pausing: Array, passing: Array, moved_us: Array, passed_on: float
+    split: Table[Overlap], pausing: Array, passing: Array, moved_us: Array, *, passed_on: float, ahead: float
 ) -> tuple[Array, Array]:
     """Per stage: how long a step would be if it waited for no other one, and if its ranks computed evenly too, µs.
 
     `pausing` is what each row of the split waits for other stages, `moved_us` what of it data move with nothing beside
     them, `passing` what all micro-batches take through each stage, in µs; `passed_on` how many of them go through a
-    stage, once for each of its virtual ones.
+    stage, once for each of its virtual ones, and `ahead` how many it may work on at most while the first is in others.
+    Missing where the step was clearly shorter than a stage would take by these numbers: some waits count as work then.
     """
     else_us = _least_of_ranks(split, split["span_us"] - split["compute_us"] - pausing)
     slowest, slowest_even = _slowest_ranks(split, moved_us)
     passing_others = else_us + (passing.sum() - passing) / passed_on
-    return slowest + passing_others, slowest_even + passing_others
+    longest = group_by(split["step"]).largest(split["span_us"]).mean()
+    impossible = slowest * (1 - ahead / passed_on) + passing_others > (1 + UNEVEN) * longest
+    paces = (np.where(impossible, np.nan, one + passing_others) for one in (slowest, slowest_even))
+    return next(paces), next(paces)
 
 
 def _us_beside_compute(split: Table[Overlap], pausing: Array) -> Array:

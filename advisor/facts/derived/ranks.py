@@ -627,7 +627,8 @@ class StageTime(Fact):
         Us(
             "Length of a step that waits for no other stage: the work of its slowest rank in the step, exposed "
             "transfers included, and the time one micro-batch takes through the other stages. Missing where "
-            "micro-batches or a stage are unknown."
+            "micro-batches or a stage are unknown, and where the step was clearly shorter than that: what counts as "
+            "work is waiting then."
         ),
     ]
     even_pace_us: Annotated[

@@ -18,7 +18,7 @@ from advisor.sources.ascend.call_words import WAITS_OF_MINDSPORE, activities_of_
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import Database, are_spans
 from advisor.sources.files.timeline import TraceTimeline
-from advisor.sources.pytorch_words import operator_kind, without_addresses
+from advisor.sources.pytorch_words import COLLECTIONS_OF_GARBAGE, operator_kind, without_addresses
 from advisor.sources.reading import Reading
 
 BY_CATEGORY = {
@@ -106,7 +106,14 @@ def _kinds_of_events(category: Texts, name: Texts) -> Array:
     refined = np.array([*(_KIND_CODES[operator_kind(n)] for n in name.names), -1], np.int8)
     uncategorised = (category.codes < 0) | category.isin([""])
     kinds = np.where(uncategorised, by_layer[name.codes], by_category[category.codes])
+    kinds = _with_asked_collections(kinds, name)
     return np.where(kinds == _KIND_CODES["operator"], refined[name.codes], kinds)
+
+
+def _with_asked_collections(kinds: Array, name: Texts) -> Array:
+    """The codes of the kinds, where frames of the Python stack in which garbage is collected are what they do."""
+    collecting = (kinds == _KIND_CODES["python"]) & name.isin(COLLECTIONS_OF_GARBAGE)
+    return np.where(collecting, np.int8(_KIND_CODES["gc"]), kinds)
 
 
 def _unnamed_launches(timeline: TraceTimeline, kinds: Array) -> Array:
@@ -228,7 +235,9 @@ def _framework_calls(database: Database) -> dict[str, Values | NarrowColumn]:
         for kind_of in (operator_kind, lambda n: _QUEUES.get(n.partition("@")[0], ""))
     )
     python, none = np.int8(_KIND_CODES["python"]), np.int8(-1)
-    kinds = np.select([by_name, queued, by_type], [operator, queue, python], default=none)
+    kinds = _with_asked_collections(
+        np.select([by_name, queued, by_type], [operator, queue, python], default=none), name
+    )
     name = _shorten_names(name, kinds, queued)
     rows = np.flatnonzero(queued)
     numbers = _correlations_of_ids(database, column("connection")[rows])

@@ -12,7 +12,13 @@ from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table, Texts
 from advisor.sources.kineto.kernel_names import CAPTURE, SINGLE_LAUNCH
 from advisor.sources.kineto.reading import CALLS, COPIES, EXPORT, Trace, rows_or_missing
-from advisor.sources.pytorch_words import activity_of_operator, activity_of_range, operator_kind, without_addresses
+from advisor.sources.pytorch_words import (
+    COLLECTIONS_OF_GARBAGE,
+    activity_of_operator,
+    activity_of_range,
+    operator_kind,
+    without_addresses,
+)
 from advisor.sources.reading import Reading
 
 KINDS = ("operator", "step", "optimizer", "data_loader", "python", "gc", "api", "graph")
@@ -25,9 +31,6 @@ BY_CATEGORY = {
     **dict.fromkeys(CALLS, "api"),
 }
 """Kind of a host event by its category; names tell some apart."""
-_COLLECTIONS = ("<built-in function collect>", "Python GC")
-"""How a collection of garbage is called among the frames of the Python stack: one that the program asked for, and, with
-`record_python_gc_info`, any."""
 _GRAPH = re.compile(r"(cuda|cu|hip)GraphLaunch")
 
 _ACTIVITIES = (
@@ -72,7 +75,7 @@ def _kinds_of_slices(category: Texts, name: Texts) -> Array:
     graph = name.hits(_GRAPH.match(n) is not None for n in name.names)
     kinds = by_category[category.codes]
     kinds = np.where(kinds == _CODES["operator"], operator[name.codes], kinds)
-    kinds = np.where((kinds == _CODES["python"]) & name.isin(_COLLECTIONS), _CODES["gc"], kinds)
+    kinds = np.where((kinds == _CODES["python"]) & name.isin(COLLECTIONS_OF_GARBAGE), _CODES["gc"], kinds)
     return np.where((kinds == _CODES["api"]) & graph, _CODES["graph"], kinds).astype(np.int32)
 
 

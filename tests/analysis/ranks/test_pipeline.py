@@ -360,6 +360,26 @@ def test_without_micro_batches_or_a_stage_nobody_knows_what_a_stage_is_worth():
     assert worths(stage_times(three, split, calls)) == [None, None]
 
 
+@pytest.mark.parametrize(("beside", "known"), [(0, True), (3, True), (4, False), (30, False)])
+def test_where_stages_would_take_longer_than_the_step_did_nobody_knows_what_one_is_worth(beside: int, known: bool):
+    """The one micro-batch takes 60 and what each stage does beside through both, one after another; the step took 120.
+
+    What is taken for work of a stage is then waiting that no receive shows. Up to 5 % ranks of a step differ anyway.
+    """
+    text = f"rank step stage span_us compute_us bubble_us\n0 1 0 120 60 {60 - beside}\n1 1 1 120 60 {60 - beside}"
+    calls = read_table(CollectiveCall, "rank step op p2p\n0 1 send true\n1 1 send true")
+    stages = stage_times(STAGES, read_table(Overlap, text), calls)
+    assert worths(stages) == ([0, 0] if known else [None, None])
+    assert np.isfinite(worth_of_stages(stages, np.array([0]), even=True)).all() == known
+
+
+def test_what_a_stage_works_ahead_of_its_first_micro_batch_is_no_sign_of_waits_taken_for_work():
+    """Three micro-batches of 60 in all: while the first is in the second stage, the first one begins the next."""
+    split = read_table(Overlap, "rank step stage span_us compute_us bubble_us\n0 1 0 66 60 6\n1 1 1 66 60 6")
+    calls = read_table(CollectiveCall, "rank step op p2p\n0 1 send true x3\n1 1 send true x3")
+    assert worths(stage_times(STAGES, split, calls)) == [0, 0]
+
+
 def test_what_joins_two_stages_is_worth_what_is_left_until_a_third_one_sets_the_pace():
     text = "rank step stage span_us compute_us bubble_us\n0 1 0 150 80 70\n1 1 1 150 60 90\n2 1 2 150 100 50"
     calls = read_table(CollectiveCall, "rank step op p2p\n" + "".join(f"{rank} 1 send true x4\n" for rank in (0, 1, 2)))

@@ -279,6 +279,7 @@ def test_a_call_belongs_to_the_layer_of_its_number(
         (50002, "Enqueue", "enqueue"),
         (50002, "Dequeue@x", "dequeue"),
         (50003, "a.py(1): f", "python"),
+        (50003, "<built-in function collect>", "gc"),
     ],
 )
 def test_a_call_of_the_framework_is_what_its_number_says(number: int, name: str, kind: str, tmp_path: Path) -> None:

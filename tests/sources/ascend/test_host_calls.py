@@ -26,6 +26,7 @@ SPELLED = [
     (event("Dequeue@aclnnAdd", "1.000", cat="dequeue"), "dequeue", "aclnnAdd"),
     (event("main.py(3): step@home", "1.000", cat="python_function"), "python", "main.py(3): step@home"),
     (event("GC", "1.000", cat="GC"), "gc", "GC"),
+    (event("<built-in function collect>", "1.000", cat="python_function"), "gc", "GC"),
     (event("AscendCL@aclrtMemcpy", "1.000"), "api", "aclrtMemcpy"),
     (event("Node@launch", "1.000"), "launch", "launch"),
     (event("Node@launch", "1.000", cat=""), "launch", "launch"),

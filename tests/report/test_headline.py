@@ -319,6 +319,22 @@ def test_where_no_step_is_known_and_most_rules_could_not_look_a_job_is_not_calle
     assert _said(found if steps else found.model_copy(update={"split": None})).says.startswith(begins)
 
 
+@pytest.mark.parametrize(
+    ("severity", "rule", "kind"),
+    [
+        (Severity.medium, "capture/incomplete-kernels", "record"),
+        (Severity.low, "capture/incomplete-kernels", "fix"),
+        (Severity.medium, "capture/damaged-input", "fix"),
+    ],
+)
+def test_where_the_step_is_unknown_because_most_kernels_are_gone_a_cause_without_an_estimate_does_not_lead(
+    severity: Severity, rule: str, kind: str
+) -> None:
+    found = (_finding("compute/layout"), _finding(rule, severity=severity))
+    diagnosis = Diagnosis(version="1", run=Run(), findings=found, rules=tuple(_rule(one.rule) for one in found))
+    assert make_headline(diagnosis, make_cards(diagnosis, "en"), (), "en").kind == kind
+
+
 def test_where_no_step_is_known_a_finding_without_an_estimate_leads_by_its_severity() -> None:
     totals = _diagnosis(_finding("compute/layout"), _finding("compute/top", severity=Severity.info))
     assert _said(totals.model_copy(update={"split": None})).kind == "fix"

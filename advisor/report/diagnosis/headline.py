@@ -147,7 +147,8 @@ def first_findings(diagnosis: Diagnosis, aside: Collection[str] = ()) -> tuple[L
     by_name = diagnosis.by_fingerprint
     chance = seen_by_chance(diagnosis.findings)
     trusted = [one for one in diagnosis.findings if one.fingerprint not in chance]
-    worth = [one.fingerprint for one in trusted if _is_worth_acting(one, restating, stepless=diagnosis.split is None)]
+    stepless = diagnosis.split is None and not any(map(_hides_time, diagnosis.findings))
+    worth = [one.fingerprint for one in trusted if _is_worth_acting(one, restating, stepless=stepless)]
     names = dict.fromkeys(_unpriced_cause(folded.get(name, name), diagnosis, chance) for name in worth)
     names = names or dict.fromkeys(one.fingerprint for one in diagnosis.findings if is_grave_doubt(one))
     names = names or dict.fromkeys(one.fingerprint for one in trusted if one.may_weigh_much)
@@ -156,6 +157,11 @@ def first_findings(diagnosis: Diagnosis, aside: Collection[str] = ()) -> tuple[L
         return "fine" if _quiet_by_category(diagnosis) or _asked_rules_fired(diagnosis) else "blind", ()
     kind = _headline_kind(found[0])
     return kind, tuple(finding for finding in found if _headline_kind(finding) == kind)
+
+
+def _hides_time(finding: Finding) -> bool:
+    """Whether time is unknown because most kernels are gone: it may lie elsewhere than what is left of them says."""
+    return finding.rule == "capture/incomplete-kernels" and is_grave_doubt(finding)
 
 
 def _unpriced_cause(name: str, diagnosis: Diagnosis, chance: Collection[str]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from advisor.messages.text import Language
 from advisor.model.run import Run
-from advisor.report.blocks import Blocks, FactLine, Grid, bullet_list
+from advisor.report.blocks import Blocks, FactLine, Grid, bullet_list, grid_of
 from advisor.report.columns import COLUMNS
 from advisor.report.places import number_ranges
 from advisor.report.prose import (
@@ -109,28 +109,21 @@ def engine_grid(run: Run, language: Language) -> Grid | None:
     """The steps of a serving engine by what they do; None where nothing tells them."""
     if not run.job.engine:
         return None
-    heads = [plain_prose(word_for(COLUMNS, name, language) or say(name, language)) for name in _ENGINE_COLUMNS]
-    rows = [
-        tuple(
-            plain_prose(said)
-            for said in (
-                say(f"engine_{one.phase}", language),
-                *(_count(value) for value in (one.steps, one.requests, one.tokens)),
-                *("–" if us is None else show_value(us, "us") for us in (one.apart_us, one.idle_us)),
-                say(f"engine_by_{one.by}", language),
-            )
+    heads = (word_for(COLUMNS, name, language) or say(name, language) for name in _ENGINE_COLUMNS)
+    rows = (
+        (
+            say(f"engine_{one.phase}", language),
+            *(show_value(value, "count") for value in (one.steps, one.requests, one.tokens)),
+            *(show_value(us, "us") for us in (one.apart_us, one.idle_us)),
+            say(f"engine_by_{one.by}", language),
         )
         for one in run.job.engine
-    ]
-    return Grid(tuple(heads), tuple(rows), (False, *[True] * 5, False), subject=0)
+    )
+    return grid_of(heads, rows, (False, *[True] * 5, False), subject=0)
 
 
 def _named(name: str) -> Prose:
     return code_prose(name) if name else ()
-
-
-def _count(value: float | None) -> str:
-    return "–" if value is None else show_value(value, "count")
 
 
 def _say_sources(run: Run, language: Language) -> str:

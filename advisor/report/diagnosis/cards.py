@@ -118,23 +118,20 @@ class Card(Struct, frozen=True):
 
     number: str
     """Its place among the findings that stand for themselves; behind a point that among what is folded under one."""
+    finding: Finding
     anchor: str
-    fingerprint: str
     rule: str
     status: str
     category: str
     category_word: str
     severity: str
     severity_word: str
-    confidence: str
     confidence_word: str
     title: Prose
     why: Blocks
     saving: str
     saving_time: str
     share: str
-    percent: float
-    """Width of the saving bar: per cent of the step."""
     measures: tuple[CardMeasure, ...]
     thresholds: tuple[CardMeasure, ...]
     """Thresholds in force that no shown value was held against."""
@@ -158,7 +155,6 @@ class Card(Struct, frozen=True):
     """Whether it is shown under a cause of it."""
     is_partly: bool
     """Whether its causes explain less than half of it."""
-    times_of: TimesOf
     bound: str
     """What a bare time is said to be: an estimate, or the most there is."""
     actions: tuple[CardStep, ...]
@@ -300,22 +296,20 @@ class Maker:
         below = tuple(symptom for symptom, cause in self.folded.items() if cause == name)
         return Card(
             number=self.numbers[name],
+            finding=finding,
             anchor=self.anchors[name],
-            fingerprint=name,
             rule=clean_line(finding.rule),
             status="" if info.status == "stable" else say(info.status, self.language),
             category=clean_line(info.category),
             category_word=word_for(CATEGORIES, info.category, self.language) or clean_line(info.category),
             severity=finding.severity.name,
             severity_word=SEVERITIES[finding.severity.name].say(self.language),
-            confidence=finding.confidence.name,
             confidence_word=CONFIDENCES[finding.confidence.name].say(self.language),
             title=self.title(finding),
             why=rule_text(info.why.say(self.language, of=self.times_of), holes),
             saving=phrase,
             saving_time=time,
             share=share,
-            percent=round(min(max(finding.saving.share, 0.0), 1.0) * 100, 1),
             measures=measures,
             thresholds=self.thresholds(info, finding),
             excerpt=self.excerpt(finding.excerpt, info) if finding.excerpt and finding.excerpt.rows else None,
@@ -331,7 +325,6 @@ class Maker:
             doubts=self.links(finding.doubted_by),
             is_folded=name in self.folded,
             is_partly=name in self.partly,
-            times_of=self.times_of,
             bound=say("at_most" if bounded else "about", self.language),
             actions=tuple(self.action(step, finding, holes) for step in self.steps(finding, info)),
             assumes=self.assumed(finding, info, holes),

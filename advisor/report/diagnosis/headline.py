@@ -80,7 +80,7 @@ def make_headline(
     kind, leading = first_findings(diagnosis)
     if leading:
         lead = leading[0]
-        first = next(card for card in cards if card.fingerprint == lead.fingerprint)
+        first = next(card for card in cards if card.finding is lead)
         beyond = () if kind == "record" else _say_unexplained(diagnosis, lead, cards, language)
         wins = first.saving if first.saving_time else _say_explained(lead, diagnosis, language)
         won = wins if kind == "fix" else ""
@@ -198,8 +198,8 @@ def _say_unexplained(diagnosis: Diagnosis, lead: Finding, cards: Sequence[Card],
     chance = seen_by_chance(diagnosis.findings)
     left = [
         (unexplained_part(symptom, (by_name[name] for name in symptom.causes if name in by_name)).share, card)
-        for symptom, card in zip(diagnosis.findings, cards, strict=True)
-        if symptom.is_symptom
+        for card in cards
+        if (symptom := card.finding).is_symptom
         and symptom is not lead
         and symptom.fingerprint not in chance
         and unpriced.isdisjoint(symptom.causes)

@@ -18,7 +18,7 @@ from advisor.report.spreadsheet import UNIT_SIGNS, Sheet, cell_in_words, head_wi
 from advisor.report.words import WORDS, Wording, word_for
 
 if TYPE_CHECKING:
-    from advisor.model.findings import Diagnosis, Finding, Head, Scalar
+    from advisor.model.findings import Diagnosis, Head, Scalar
 
 
 _WORDS: Mapping[str, Text] = {
@@ -51,16 +51,16 @@ def diagnosis_workbook(diagnosis: Diagnosis, language: Language) -> bytes:
 
 def diagnosis_sheets(diagnosis: Diagnosis, language: Language) -> tuple[Sheet, ...]:
     """What stands on each sheet."""
-    shown = list(zip(make_cards(diagnosis, language), diagnosis.findings, strict=True))
+    cards, times_of = make_cards(diagnosis, language), diagnosis.run.times_of
     unchecked = ((flat_text(one.reason), ", ".join(one.rules)) for one in not_checked(diagnosis.outcomes, language))
     sheets: tuple[tuple[str, tuple[str, ...], Iterable[tuple[Scalar, ...]]], ...] = (
-        ("findings", _finding_heads(language), (_finding_row(card, one) for card, one in shown)),
+        ("findings", _finding_heads(language), map(_finding_row, cards)),
         (
             "evidence",
             ("#", *_say_words(("finding", "measure", "value", "unit", "threshold"), language)),
-            (row for card, one in shown for row in _evidence_rows(card, one)),
+            (row for card in cards for row in _evidence_rows(card)),
         ),
-        ("excerpt", (), (row for card, one in shown for row in _excerpt_rows(card, one, language))),
+        ("excerpt", (), (row for card in cards for row in _excerpt_rows(card, language, times_of))),
         (
             "account",
             _say_words(("where", "name", "us", "share", "count"), language),
@@ -81,36 +81,37 @@ def _say_words(names: Iterable[str], language: Language) -> tuple[str, ...]:
     return tuple(say_in_sheet(name, language) for name in names)
 
 
-def _finding_row(card: Card, one: Finding) -> tuple[Scalar, ...]:
+def _finding_row(card: Card) -> tuple[Scalar, ...]:
     return (
         card.number,
         flat_text(card.title),
         card.severity_word,
         card.confidence_word,
-        *one.saving.told,
+        *card.finding.saving.told,
         card.places[0].place if card.places else None,
         one_line(card.actions[0].do) if card.actions else None,
         card.rule,
-        clean_line(card.fingerprint),
+        clean_line(card.finding.fingerprint),
     )
 
 
-def _evidence_rows(card: Card, one: Finding) -> Iterator[tuple[Scalar, ...]]:
-    told = [item for item in one.evidence if item.value is not None]
+def _evidence_rows(card: Card) -> Iterator[tuple[Scalar, ...]]:
+    told = [item for item in card.finding.evidence if item.value is not None]
     for item, measure in zip(told, card.measures, strict=True):
         value = flat_text(measure.value) if isinstance(item.value, str) else item.value
         unit = UNIT_SIGNS.get(item.unit, item.unit)
         yield card.number, flat_text(card.title), flat_text(measure.label), value, unit, item.threshold
 
 
-def _excerpt_rows(card: Card, one: Finding, language: Language) -> Iterator[tuple[Scalar, ...]]:
+def _excerpt_rows(card: Card, language: Language, times_of: TimesOf) -> Iterator[tuple[Scalar, ...]]:
     """The title of the finding, the names of the columns, the rows, and an empty line."""
-    if one.excerpt is None or not one.excerpt.rows:
+    table = card.finding.excerpt
+    if table is None or not table.rows:
         return
     yield card.number, flat_text(card.title)
-    yield (None, *(_column_label(head, language, card.times_of) for head in one.excerpt.columns))
-    for row in one.excerpt.rows:
-        told = zip(row, one.excerpt.columns, strict=False)
+    yield (None, *(_column_label(head, language, times_of) for head in table.columns))
+    for row in table.rows:
+        told = zip(row, table.columns, strict=False)
         yield (None, *(cell_in_words(cell, head.name, language) for cell, head in told))
     yield ()
 

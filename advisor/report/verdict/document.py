@@ -181,17 +181,11 @@ class _Maker(Phrases):
         return (quiet_line(self.said("more", count=left)),) if left > 0 else ()
 
     def budgets(self) -> Grid:
-        names = ("budget", "limit", "measured", "result")
-        return Grid(self.heads(*names), tuple(map(self.budget, self.verdict.budgets)))
-
-    def budget(self, budget: Budget) -> tuple[Prose, ...]:
-        limit, measured = _told_apart(budget)
-        return (
-            plain_prose(BUDGETS[budget.name].say(self.language)),
-            plain_prose(limit),
-            plain_prose(measured),
-            (self.result(budget),),
+        rows = (
+            (BUDGETS[one.name].say(self.language), *_told_apart(one), (self.result(one),))
+            for one in self.verdict.budgets
         )
+        return self.grid(("budget", "limit", "measured", "result"), rows)
 
     def result(self, budget: Budget) -> TextPiece:
         if budget.kept is None:

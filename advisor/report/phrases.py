@@ -51,6 +51,18 @@ class Phrases:
         made = bullet_list(items)
         return (self.heading(name, level), *made) if made else ()
 
+    def tabled(
+        self,
+        title: str,
+        names: Sequence[str],
+        rows: Iterable[Iterable[Said]],
+        numeric: Sequence[bool] = (),
+        level: int = 2,
+    ) -> Blocks:
+        """A table below its title; nothing where nothing is in it."""
+        made = self.grid(names, rows, numeric)
+        return (self.heading(title), made) if made.rows else ()
+
     def sentence(self, name: str, /, **values: object) -> Paragraph:
         """Fixed words that stand for themselves."""
         return Paragraph(self.said(name, **values))

@@ -28,6 +28,7 @@ from advisor.report.charts.drawing import (
     tooltip_text,
 )
 from advisor.report.charts.words import ChartWords
+from advisor.report.grouping import values_by_key
 from advisor.report.prose import clean_line
 from advisor.units import show_value
 
@@ -104,13 +105,14 @@ def link_speeds(rows: Sequence[Row], total: int, words: ChartWords) -> Drawing |
     told = [link for link in found if math.isfinite(link.speed)]
     if len(told) < 2:  # noqa: PLR2004 - one link has nothing to be compared with
         return None
-    speeds = {kind: [one.speed for one in told if one.kind == kind] for kind in sorted({one.kind for one in told})}
-    bounds = {kind: (min(of_kind), max(of_kind)) for kind, of_kind in speeds.items()}
+    speeds = values_by_key((one.kind, one.speed) for one in told)
+    bounds = {kind: (min(of_kind), max(of_kind)) for kind, of_kind in sorted(speeds.items())}
     ranks = _block_names(rank for link in found for rank in (link.source, link.target))
-    cells: dict[tuple[str, str], list[tuple[float, LinkSpeed]]] = {}
-    for link in found:
-        slowness = _slowness_within(link.speed, bounds[link.kind]) if math.isfinite(link.speed) else -1.0
-        cells.setdefault((ranks[link.source], ranks[link.target]), []).append((slowness, link))
+    cells = values_by_key(
+        ((ranks[link.source], ranks[link.target]), (slowness, link))
+        for link in found
+        for slowness in [_slowness_within(link.speed, bounds[link.kind]) if math.isfinite(link.speed) else -1.0]
+    )
     values = [_link_cell(pair, inside, words) for pair, inside in cells.items()]
     side = [(name, words.say(name), _distinct_names(ranks)) for name in ("target", "source")]
     spec = draw_heat_map(values, side[0], side[1], _tone_legend(values, words))

@@ -13,6 +13,7 @@ from advisor.model.run import UNEVEN
 from advisor.report.charts.drawing import HALF, MOST_COLUMNS, ChartSpec, Drawing, Row, finite_number, tooltip_text
 from advisor.report.charts.heatmaps import draw_heat_map, opacities_of_times
 from advisor.report.charts.words import ChartWords
+from advisor.report.grouping import values_by_key
 from advisor.report.places import Hosts, number_ranges, say_ranks
 from advisor.report.prose import clean_line
 from advisor.units import show_value
@@ -65,22 +66,15 @@ def _own_times(rows: Sequence[Row]) -> list[OwnTime]:
         rank, compute, idle = (finite_number(row.get(name)) for name in ("rank", "compute_us", "free_us"))
         if rank is not None and compute is not None and idle is not None and compute + idle > 0:
             found[int(rank)] = (row.get("stage"), compute + idle)
-    by_stage: dict[object, list[float]] = {}
-    for stage, us in found.values():
-        by_stage.setdefault(stage, []).append(us)
-    usual = {stage: median(times) for stage, times in by_stage.items()}
+    usual = {stage: median(times) for stage, times in values_by_key(found.values()).items()}
     return [OwnTime(rank, us, us / usual[stage]) for rank, (stage, us) in sorted(found.items())]
 
 
 def _blocks(own: Sequence[OwnTime], hosts: Hosts) -> dict[str, list[OwnTime]]:
     """The ranks of each host, by its name; of each block of neighbours where their host is not known."""
     host_of = {rank: clean_line(host, _LONGEST_HOST) for host, ranks in hosts.items() for rank in ranks}
-    blocks: dict[str, list[OwnTime]] = {}
-    for one in own:
-        first = one.rank // BLOCK * BLOCK
-        name = host_of.get(one.rank) or f"{first}–{first + BLOCK - 1}"
-        blocks.setdefault(name, []).append(one)
-    return blocks
+    firsts = ((one.rank // BLOCK * BLOCK, one) for one in own)
+    return values_by_key((host_of.get(one.rank) or f"{first}–{first + BLOCK - 1}", one) for first, one in firsts)
 
 
 def _arrange(own: Sequence[OwnTime], hosts: Hosts) -> tuple[list[str], list[str], Mapping[tuple[str, str], OwnTime]]:

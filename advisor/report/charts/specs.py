@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
 from advisor.messages.text import Language, Text, TimesOf
 from advisor.model.findings import Exhibit
@@ -37,6 +39,7 @@ from advisor.report.column_values import CAUSES
 from advisor.report.places import Hosts
 from advisor.report.prose import clean_line, letter_columns
 from advisor.report.words import say_aside, word_for
+from advisor.shipped_files import shipped_folder
 from advisor.units import show_value
 
 MOST_BARS = 10
@@ -79,10 +82,9 @@ KindOfDrawing = tuple[str, Drawing | None]
 
 def charts_of(drawings: Iterable[KindOfDrawing], titles: Mapping[str, Text], words: ChartWords) -> tuple[Chart, ...]:
     """Those drawings that show something, with their titles and their look."""
-    look = {"$schema": "https://vega.github.io/schema/vega-lite/v6.json", "config": _CONFIG}
     return tuple(
         Chart(
-            {**look, **one.spec},
+            {**_look(), **one.spec},
             one.note,
             one.heads,
             tuple(one.numbers[:MOST_NUMBERS]),
@@ -96,33 +98,14 @@ def charts_of(drawings: Iterable[KindOfDrawing], titles: Mapping[str, Text], wor
     )
 
 
-_CONFIG: ChartSpec = {
-    "aria": False,  # the library would describe marks in English; the page gives the title and the numbers in words
-    "background": None,
-    "padding": 2,
-    "font": "sans-serif",
-    "view": {"stroke": None},
-    "axis": {
-        "labelColor": "var(--muted)",
-        "titleColor": "var(--muted)",
-        "gridColor": "var(--line)",
-        "domainColor": "var(--line)",
-        "tickColor": "var(--line)",
-        "labelFontSize": 12,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "titlePadding": 8,
-    },
-    "legend": {
-        "labelColor": "var(--text)",
-        "labelFontSize": 12,
-        "symbolType": "square",
-        "orient": "top",
-        "columnPadding": 36,
-    },
-    "header": {"labelColor": "var(--muted)", "labelFontSize": 12, "title": None},
-    "text": {"fill": "var(--text)", "fontSize": 12},
-}
+@cache
+def _look() -> ChartSpec:
+    """The look of every chart, in the colours of the page.
+
+    `aria` is off: the library would describe marks in English; the page gives the title and the numbers in words.
+    """
+    look: ChartSpec = json.loads(shipped_folder("templates").joinpath("charts.json").read_bytes())
+    return look
 
 
 def _time_split(rows: Sequence[Row], total: int, words: ChartWords) -> Drawing | None:

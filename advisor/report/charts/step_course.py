@@ -31,6 +31,7 @@ from advisor.report.charts.drawing import (
     tooltip_text,
 )
 from advisor.report.charts.words import ChartWords
+from advisor.report.grouping import values_by_key
 from advisor.units import show_value
 
 LANE, LEAD = 46, 64
@@ -86,11 +87,10 @@ def step_course(rows: Sequence[Row], total: int, words: ChartWords) -> Drawing |
 
 def _read_courses(rows: Sequence[Row]) -> list[_Course]:
     """The lanes in the order in which they come; what has no rank, or no time, is in none."""
-    found: dict[tuple[int, int | None], list[Row]] = {}
-    for row in rows:
-        rank, step = finite_number(row.get("rank")), finite_number(row.get("step"))
-        if rank is not None:
-            found.setdefault((int(rank), None if step is None else int(step)), []).append(row)
+    numbers = ((finite_number(row.get("rank")), finite_number(row.get("step")), row) for row in rows)
+    found = values_by_key(
+        ((int(rank), None if step is None else int(step)), row) for rank, step, row in numbers if rank is not None
+    )
     courses = (_Course(*key, slices) for key, lane in found.items() if (slices := slices_in_turn(lane)))
     return list(islice(courses, MOST_LANES))
 

@@ -25,11 +25,11 @@ from advisor.model.findings import (
     wins_at_most,
 )
 from advisor.model.run import UNEVEN
-from advisor.report.diagnosis.cards import Card, Maker, describe_saving
+from advisor.report.diagnosis.cards import Card, Maker, describe_saving, say_category
 from advisor.report.diagnosis.symptoms import folded_under, symptom_fingerprints
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, parse_prose
 from advisor.report.time_split import TimePart
-from advisor.report.words import CATEGORIES, say, word_for
+from advisor.report.words import say
 from advisor.units import show_value
 
 LEAST_SHARE = 0.005
@@ -240,9 +240,7 @@ def nothing_to_fix(diagnosis: Diagnosis, language: Language) -> str:
     of a step is known and more rules could not look than did, a job is not called healthy.
     """
     quiet = _quiet_by_category(diagnosis)
-    looked = [
-        f"{word_for(CATEGORIES, name, language) or clean_line(name)} {count}" for name, count in quiet.most_common()
-    ]
+    looked = [f"{say_category(name, language)} {count}" for name, count in quiet.most_common()]
     blind = sum(outcome.outcome in ("skipped", "failed") for outcome in diagnosis.outcomes)
     trifles = _asked_rules_fired(diagnosis) and not quiet
     little = diagnosis.split is None and blind > quiet.total() and not trifles

@@ -14,6 +14,7 @@ from advisor.model.unread import SavedMessage, Unread
 from advisor.report.blocks import Block, Heading, Paragraph, grid_of
 from advisor.report.diagnosis.cards import Maker, open_title
 from advisor.report.diagnosis.finding import quiet_line
+from advisor.report.grouping import values_by_key
 from advisor.report.prose import (
     Prose,
     TextPiece,
@@ -52,10 +53,11 @@ def not_checked(outcomes: Sequence[Outcome], language: Language) -> tuple[Unchec
 
     What blinds most rules comes first, what no capture holds last.
     """
-    groups: dict[str, list[str]] = {}
-    for outcome in outcomes:
-        if outcome.outcome in ("skipped", "failed") or outcome.without_ranks:
-            groups.setdefault(_reason_text(outcome, language), []).append(clean_line(outcome.rule))
+    groups = values_by_key(
+        (_reason_text(outcome, language), clean_line(outcome.rule))
+        for outcome in outcomes
+        if outcome.outcome in ("skipped", "failed") or outcome.without_ranks
+    )
     unheld = {_reason_text(outcome, language) for outcome in outcomes if outcome.needs in _UNHELD}
     ordered = sorted(groups.items(), key=lambda group: (group[0] in unheld, -len(group[1]), group[0]))
     return tuple(

@@ -19,6 +19,7 @@ from advisor.report.occurrence_times import worst_events
 from advisor.report.places import join_places
 from advisor.report.prose import (
     Prose,
+    Said,
     TextPiece,
     clean_line,
     code_prose,
@@ -57,8 +58,8 @@ class _Maker(RuleBlocks):
         if explanation.logic is not None:
             yield from self.inputs(explanation.logic)
             yield from self.clauses(explanation.logic)
-        if explanation.thresholds:
-            yield from self.thresholds(explanation.thresholds)
+        thresholds = map(self.threshold_row, explanation.thresholds)
+        yield from self.tabled("thresholds", ("name", "value", "basis"), thresholds)
         yield from self.outcome()
         for case in explanation.cases[:most]:
             yield from self.case(case)
@@ -106,30 +107,24 @@ class _Maker(RuleBlocks):
 
     def clauses(self, logic: Logic) -> Iterator[Block]:
         """What it looks at and when it fires."""
-        yield self.heading("logic")
-        yield self.grid(("key", "expression"), logic_rows([(one.key, one.text) for one in logic.clauses]))
+        rows = logic_rows([(one.key, one.text) for one in logic.clauses])
+        yield from self.tabled("logic", ("key", "expression"), rows)
         if logic.explains:
             yield from bullet_list([self.told("may_cause", rules=self.names(logic.explains))])
 
-    def thresholds(self, thresholds: Sequence[Threshold]) -> Iterator[Block]:
-        yield self.heading("thresholds")
-        rows = (
-            (code_prose(one.name), self.threshold_in_force(one), rule_sentence(one.basis.say(self.language)))
-            for one in thresholds
-        )
-        yield self.grid(("name", "value", "basis"), rows)
+    def threshold_row(self, one: Threshold) -> tuple[Said, ...]:
+        return code_prose(one.name), self.threshold_in_force(one), rule_sentence(one.basis.say(self.language))
 
-    def threshold_in_force(self, one: Threshold) -> Prose:
+    def threshold_in_force(self, one: Threshold) -> Said:
         """Its value, and where it is another than the rule file says what that is and who set it."""
         value = self.cards.number(one.value, one.unit)
         if not one.overridden:
-            return plain_prose(value)
+            return value
         if one.shipped is None:
-            return plain_prose(f"{value} ({self.say('overridden')})")
+            return f"{value} ({self.say('overridden')})"
         pieces = {"value": TextPiece(value), "shipped": TextPiece(self.cards.number(one.shipped, one.unit))}
-        if not one.where:
-            return self.told("moved", **pieces)
-        return self.told("moved_at", **pieces, where=TextPiece(clean_line(one.where), code=True))
+        where = TextPiece(clean_line(one.where), code=True)
+        return self.told("moved_at" if one.where else "moved", **pieces, where=where)
 
     def outcome(self) -> Iterator[Block]:
         """What became of the rule in this run."""
@@ -210,16 +205,14 @@ class _Maker(RuleBlocks):
 
     def evidence(self, case: Case) -> Iterator[Block]:
         """What was saved of the values, where the rule that computed them is not at hand."""
-        yield self.heading("evidence", 3)
         about = case.finding or case.measure
         measures = (self.cards.measure(item, self.info) for item in (about.evidence if about is not None else ()))
         rows = ((one.label, one.value, one.threshold) for one in measures)
+        yield self.heading("evidence", 3)
         yield self.grid(("measure", "value", "threshold"), rows, (False, True, True))
 
-    def term_value(self, term: Term) -> Prose:
-        if term.per_row:
-            return self.said("per_row")
-        return self.cards.cell(term.value, term.name, term.unit)
+    def term_value(self, term: Term) -> Said:
+        return self.say("per_row") if term.per_row else self.cards.cell(term.value, term.name, term.unit)
 
     def checks(self, checks: Sequence[Check]) -> Iterator[Block]:
         """What the values were held against."""
@@ -228,16 +221,16 @@ class _Maker(RuleBlocks):
             yield self.sentence("first_level")
         yield self.grid(("decides", "condition", "stood", "met"), map(self.check_row, checks))
 
-    def check_row(self, check: Check) -> tuple[Prose, ...]:
+    def check_row(self, check: Check) -> tuple[Said, ...]:
         """What a condition decides, how it reads, with which values, and whether it holds."""
         levels = {"severity": SEVERITIES, "confidence": CONFIDENCES}.get(check.decides, {})
         decides = "when" if check.decides == "when" else f"{check.decides}_level"
         left, right = (self.cards.piece(value, check.unit) for value in (check.left, check.right))
         return (
-            self.said(decides, level=word_for(levels, check.level, self.language) or ""),
+            self.say(decides, level=word_for(levels, check.level, self.language) or ""),
             code_prose(check.text, LONGEST_EXPRESSION),
             (left, TextPiece(f" {check.sign} "), right) if check.sign else (),
-            self.said({True: "yes", False: "no", None: "unknown"}[check.holds]),
+            self.say({True: "yes", False: "no", None: "unknown"}[check.holds]),
         )
 
     def worth(self, worth: Worth, finding: Finding | None) -> Iterator[Block]:

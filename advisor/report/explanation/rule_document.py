@@ -33,12 +33,8 @@ class RuleBlocks(Phrases):
     def whole(self, info: RuleInfo, logic: Sequence[tuple[str, str]]) -> Iterator[Block]:
         """All that is known of one rule."""
         yield from self.introduction(info)
-        if logic:
-            yield self.heading("logic")
-            yield self.grid(("", ""), logic_rows(logic))
-        if info.params:
-            yield self.heading("thresholds")
-            yield self.grid(("threshold", "value", "basis"), map(self.param_row, info.params))
+        yield from self.tabled("logic", ("", ""), logic_rows(logic))
+        yield from self.tabled("thresholds", ("threshold", "value", "basis"), map(self.param_row, info.params))
         yield from self.remedy(info.fix)
         yield from self.listed("references", reference_titles(info.references, self.language))
 

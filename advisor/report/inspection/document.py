@@ -171,11 +171,8 @@ class _InspectionBlocks(Phrases):
 
     def ranks(self) -> Iterator[Block]:
         """Ranks that are alike, a row each."""
-        if not self.inspection.ranks:
-            return
-        yield self.heading("ranks")
         heads = ("ranks", "read", "source", "level", "recorded", "bytes")
-        yield self.grid(heads, map(self.rank_row, self.inspection.ranks), (False,) * 5 + (True,))
+        yield from self.tabled("ranks", heads, map(self.rank_row, self.inspection.ranks), (False,) * 5 + (True,))
         if any(len(group.ranks) > len(group.read) for group in self.inspection.ranks):
             yield self.sentence("stand_for")
 
@@ -197,9 +194,6 @@ class _InspectionBlocks(Phrases):
         """Folders in which something was recognised that is no capture, or all of them where nothing can be read."""
         refused = self.inspection.refusal is not None
         parts = [one for one in self.inspection.found if refused or one.kind != "capture"]
-        if not parts:
-            return
-        yield self.heading("found" if refused else "found_beside")
         rows = (
             (
                 code_prose(one.path) if one.path else self.say("whole_input"),
@@ -207,7 +201,7 @@ class _InspectionBlocks(Phrases):
             )
             for one in parts[:MOST_PARTS]
         )
-        yield self.grid(("folder", "is"), rows)
+        yield from self.tabled("found" if refused else "found_beside", ("folder", "is"), rows)
         if len(parts) > MOST_PARTS:
             yield quiet_line(self.said("and_more", count=len(parts)))
 

@@ -11,6 +11,7 @@ from advisor.messages.text import Language
 from advisor.model.modules import ModuleNode, ModuleReport, OperatorRow, RankModules
 from advisor.report.blocks import Block, Code, Document, FactLine, Grid, Heading, Paragraph, paragraph_of
 from advisor.report.diagnosis.finding import quiet_line
+from advisor.report.grouping import values_by_key
 from advisor.report.line_breaks import BELOW
 from advisor.report.losses import losses_in_full, losses_in_short, say_losses
 from advisor.report.modules.words import ATTENTION_MARKING, MARKING, say
@@ -54,10 +55,7 @@ class MergedOperator(Struct, frozen=True):
 
 def operators_of_group(operators: Sequence[OperatorRow], group: str) -> tuple[MergedOperator, ...]:
     """The operators of modules that were taken together, in the order in which each is first met."""
-    found: dict[tuple[str, str, str], list[OperatorRow]] = {}
-    for row in operators:
-        if row.group == group:
-            found.setdefault((row.phase, row.operator, row.kernels), []).append(row)
+    found = values_by_key(((row.phase, row.operator, row.kernels), row) for row in operators if row.group == group)
     return tuple(
         MergedOperator(rows[0], sum(row.calls for row in rows), sum(row.total_us for row in rows), _mean_mfu(rows))
         for rows in found.values()
@@ -248,9 +246,7 @@ def modules_first(tree: Sequence[ModuleNode]) -> list[ModuleNode]:
 
 def leading_module(rank: RankModules) -> ModuleNode | None:
     """The innermost module that still holds most of what the one around it takes; None where there is none."""
-    inner: dict[str, list[ModuleNode]] = {}
-    for node in rank.tree:
-        inner.setdefault(node.path.rpartition("/")[0] if node.depth else "", []).append(node)
+    inner = values_by_key((node.path.rpartition("/")[0] if node.depth else "", node) for node in rank.tree)
     found, nodes = None, [node for node in inner.get("", []) if node.path]
     while nodes:
         most = max(nodes, key=lambda node: node.total_us)

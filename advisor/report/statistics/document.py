@@ -82,12 +82,8 @@ class _StatisticsBlocks(Phrases):
             yield self.sentence("all_rows")
         if not found.tables:
             yield self.sentence("nothing")
-        if found.absent:
-            yield self.heading("absent")
-            rows = (
-                (self.title(one.name), parse_long_prose(one.reason.say(self.language), 2000)) for one in found.absent
-            )
-            yield self.grid(("table", "reason"), rows)
+        rows = ((self.title(one.name), parse_long_prose(one.reason.say(self.language), 2000)) for one in found.absent)
+        yield from self.tabled("absent", ("table", "reason"), rows)
 
     def title(self, name: str) -> str:
         """What a table is called."""

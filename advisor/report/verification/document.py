@@ -58,10 +58,9 @@ class _VerificationBlocks(Phrases):
         yield from sides_chosen(self.comparison, self.language)
         times = plain_prose(STEP_WORDS["per_step"][self.language][self.times_of])
         yield Grid(((), times, ()), tuple(self.amount_rows(verification)))
-        if own is not None and own.values and not self.comparison.unrelated:
-            yield self.heading("watched")
-            rows = ((one.label, one.before, one.after, one.threshold or "–") for one in own.values)
-            yield self.grid(("value", "before", "after", "threshold"), rows)
+        values = own.values if own is not None and not self.comparison.unrelated else ()
+        rows = ((one.label, one.before, one.after, one.threshold or "–") for one in values)
+        yield from self.tabled("watched", ("value", "before", "after", "threshold"), rows)
         yield from self.caveat_blocks(verification.against, verification.reasons)
 
     def all_blocks(self, found: Verifications) -> Iterator[Block]:

@@ -15,7 +15,7 @@ from advisor.report.blocks import Block, Document, Figure, Fold, Paragraph, Sect
 from advisor.report.charts.draw import Renderer
 from advisor.report.charts.specs import Chart
 from advisor.report.prose import TextPiece, clean_line, plain_prose
-from advisor.report.renderers.html import HtmlBlocks, page_templates
+from advisor.report.renderers.html import HtmlBlocks, compile_templates, page_templates
 from advisor.report.words import say
 from advisor.shipped_files import shipped_folder
 
@@ -33,13 +33,15 @@ def bounded_page(
 ) -> str:
     """The first page that is not too large: of documents made with fewer and fewer of what they list.
 
-    What makes them is prepared while the charts are drawn; it is not given those that cannot be drawn.
+    What makes them is prepared, and templates are compiled, while the charts are drawn; it is not given those that
+    cannot be drawn.
     """
     specs = {chart.kind: chart.spec for chart in charts}
     with Renderer(start=False) as own:
         draws = renderer or own
         draws.begin(specs)
         make = prepare()
+        compile_templates()
         drawn = draws.render(specs) if specs else {}
     return first_small_page(document_page(make(count, drawn), drawn) for count in most)
 

@@ -59,6 +59,12 @@ def page_templates() -> Environment:
     return environment
 
 
+def compile_templates() -> None:
+    """Compiles them ahead of the first page, beside what else that waits for."""
+    for name in ("blocks.html.j2", "page.html.j2"):
+        page_templates().get_template(name)
+
+
 class ShownGrid(NamedTuple):
     """A table by its elements: each cell with the attributes of its column."""
 
@@ -156,7 +162,7 @@ class HtmlBlocks:
         attributes = given or {}
         if self._styles is not None:
             attributes = {"style": self._styles[name + look]} if name + look in self._styles else {}
-        return Markup("").join(Markup(' {}="{}"').format(key, value) for key, value in attributes.items())
+        return Markup("".join(f' {key}="{escape(value)}"' for key, value in attributes.items()))  # noqa: S704 - escaped
 
     def _shown_grid(self, grid: Grid) -> ShownGrid:
         """A table; below the first cell of a row stands what has no column of its own on a page."""

@@ -176,14 +176,10 @@ def _say_incomplete(run: Run, language: Language) -> str:
 
 def _say_notes(run: Run, language: Language) -> Prose:
     """Notes are `key=value` words of the sources; one that has no words here is shown as it is."""
-    pieces: list[TextPiece] = []
-    for note in run.notes[:_MOST_NOTES]:
-        name, _, value = note.partition("=")
-        said = word_for(NOTES, name, language)
-        pieces += plain_prose(say("semicolon", language)) if pieces else ()
-        pieces += (
-            parse_prose(said, {"value": TextPiece(clean_line(value), code=not value.isdigit())})
-            if said
-            else code_prose(note)
-        )
-    return tuple(pieces)
+    return join_prose(say("semicolon", language), (_say_note(note, language) for note in run.notes[:_MOST_NOTES]))
+
+
+def _say_note(note: str, language: Language) -> Prose:
+    name, _, value = note.partition("=")
+    said, told = word_for(NOTES, name, language), TextPiece(clean_line(value), code=not value.isdigit())
+    return parse_prose(said, {"value": told}) if said else code_prose(note)

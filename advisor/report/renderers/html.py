@@ -51,6 +51,7 @@ def page_templates() -> Environment:
     )
     environment.globals |= {
         "kind_of": lambda block: type(block).__name__,
+        "no_element_for": {},
         "section_attributes": _section_attributes,
         "tie_units": tie_units,
         "unbroken_code": unbroken_code,

@@ -57,7 +57,6 @@ class Phrases:
         names: Sequence[str],
         rows: Iterable[Iterable[Said]],
         numeric: Sequence[bool] = (),
-        level: int = 2,
     ) -> Blocks:
         """A table below its title; nothing where nothing is in it."""
         made = self.grid(names, rows, numeric)

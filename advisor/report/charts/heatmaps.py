@@ -49,7 +49,11 @@ OTHER_TONE, UNKNOWN_TONE = "critical", "idle"
 def rank_steps(rows: Sequence[Row], total: int, words: ChartWords) -> Drawing | None:
     """Heat map: how long each rank took for each step. The longer side of the two lies across."""
     found = ([finite_number(row.get(name)) for name in ("rank", "step", "span_us")] for row in rows)
-    cells = [(int(a), int(b), us) for a, b, us in found if a is not None and b is not None and us is not None]
+    cells = [
+        (int(rank), int(step), us)
+        for rank, step, us in found
+        if rank is not None and step is not None and us is not None
+    ]
     in_blocks = total > len(rows)
     ranks = (_block_names if in_blocks else _class_names)(cell[0] for cell in cells)
     steps = _class_names(cell[1] for cell in cells)

@@ -72,8 +72,9 @@ class _SheetMaker(Phrases):
         yield self.sheet("evidence", ("finding", "measure", "value", "unit", "threshold"), evidence, ("#",))
         yield self.sheet("excerpt", (), (row for card in self.cards for row in self.excerpt_rows(card)))
         yield self.sheet("account", ("where", "name", "us", "share", "count"), self.account_rows())
-        unchecked = not_checked(self.diagnosis.outcomes, self.language)
-        yield self.sheet("unchecked", ("why", "rules"), ((flat_text(a.reason), ", ".join(a.rules)) for a in unchecked))
+        groups = not_checked(self.diagnosis.outcomes, self.language)
+        unchecked = ((flat_text(group.reason), ", ".join(group.rules)) for group in groups)
+        yield self.sheet("unchecked", ("why", "rules"), unchecked)
 
     def sheet(
         self,

@@ -159,7 +159,7 @@ def assert_shares_are_of_the_step_that_is_named(diagnosis: Diagnosis) -> None:
     """A share in a title and its time agree over the step of the rank, and that step is said where it is another."""
     titles = {info.id: info.title.en for info in diagnosis.rules}
     mean = diagnosis.run.step_us
-    cards = [{card.fingerprint: card for card in DiagnosisBlocks(diagnosis, one).cards} for one in LANGUAGES]
+    cards = [{card.finding.fingerprint: card for card in DiagnosisBlocks(diagnosis, one).cards} for one in LANGUAGES]
     for finding in diagnosis.findings:
         shares = SHARE_OF_STEP.findall(titles[finding.rule])
         measured = {item.name: item.value for item in finding.evidence}

@@ -81,11 +81,11 @@ class Entries:
         self.language, self._comparison = language, comparison
         self._times_of = diagnosis.run.times_of
         self._findings = diagnosis.by_fingerprint
-        self._cards = {card.fingerprint: card for card in make_cards(diagnosis, language)}
+        self._cards = {card.finding.fingerprint: card for card in make_cards(diagnosis, language)}
         sides = (diagnosis, comparison.before) if comparison else (diagnosis,)
         self._bounded = {name for side in sides for name in _bounded_findings(side)}
         earlier = make_cards(comparison.before, language) if comparison else ()
-        self._earlier = {card.fingerprint: card for card in earlier}
+        self._earlier = {card.finding.fingerprint: card for card in earlier}
 
     def full(self, fingerprint: str) -> ListEntry:
         """What it is, what it costs, where, and what to do first."""

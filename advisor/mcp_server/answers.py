@@ -166,14 +166,14 @@ def _shorten_text(text: str) -> str:
     return cut.encode("utf-8", "backslashreplace").decode()  # JSON on the wire is UTF-8
 
 
-def finding_with_words(card: Card, finding: Finding) -> FindingAnswer:
+def finding_with_words(card: Card) -> FindingAnswer:
     """A finding with the words a report would say."""
     return FindingAnswer(
         number=card.number,
         title=flat_text(card.title),
         why=plain_text(card.why),
         saving=card.saving,
-        finding=finding,
+        finding=card.finding,
         fix=tuple(Remedy(do=plain_text(a.do), run=a.run, code=a.code, care=plain_text(a.care)) for a in card.actions),
         assumes=flat_text(card.assumes),
     )

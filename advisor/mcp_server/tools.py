@@ -56,13 +56,12 @@ class Tools:
         with self.opened.lock:
             diagnosis = lean_diagnosis(self.opened.diagnosis(path, progress))
         first = diagnosis.model_copy(update={"findings": diagnosis.findings[:top]})
-        made = zip(make_cards(first, self.language), first.findings, strict=True)
         answer = answers.Diagnosed(
             version=diagnosis.version,
             run=diagnosis.run,
             split=diagnosis.split,
             spent=_first_spent_by_part(diagnosis),
-            findings=tuple(answers.finding_with_words(card, finding) for card, finding in made),
+            findings=tuple(map(answers.finding_with_words, make_cards(first, self.language))),
             total=len(diagnosis.findings),
             outcomes=Counter(outcome.outcome for outcome in diagnosis.outcomes),
             not_checked=tuple(one for one in diagnosis.outcomes if one.outcome in ("skipped", "failed")),

@@ -6,14 +6,14 @@ A module makes one kind of document out of what is to be said; `renderers` write
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from advisor.messages.text import Language
-from advisor.report.prose import Prose, TextPiece, flat_text, join_prose
+from advisor.report.prose import Prose, Said, TextPiece, as_prose, flat_text, join_prose
 from advisor.report.time_split import TimePart
 
 
@@ -215,6 +215,17 @@ def bullet_list(items: Iterable[Prose], mark: TextPiece | None = None) -> Blocks
     """A list of sentences, or nothing where there are none."""
     made = tuple(paragraph_of(*item) for item in items)
     return (ListBlock(made, mark=mark),) if made else ()
+
+
+def grid_of(
+    heads: Iterable[Said],
+    rows: Iterable[Iterable[Said]],
+    numeric: Sequence[bool] = (),
+    subject: int | None = None,
+) -> Grid:
+    """A table of stretches of text, and of words of our own as they stand."""
+    cells = tuple(tuple(map(as_prose, row)) for row in rows)
+    return Grid(tuple(map(as_prose, heads)), cells, tuple(numeric), subject)
 
 
 def first_paragraph(blocks: Blocks) -> Prose:

@@ -8,17 +8,18 @@ legible in light and dark.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from advisor.messages.text import Language
 from advisor.model.comparison import Comparison
 from advisor.model.findings import Diagnosis, Finding, RuleInfo
-from advisor.report.blocks import Document, Grid, Paragraph, SplitBlock
+from advisor.report.blocks import Document, Paragraph, grid_of
 from advisor.report.comparison.document import comparison_overview
 from advisor.report.diagnosis.document import diagnosis_overview, finding_document
-from advisor.report.prose import TextPiece, clean_line, plain_prose
-from advisor.report.renderers.html import HtmlBlocks, join_markup, tie_units
+from advisor.report.prose import TextPiece, clean_line
+from advisor.report.renderers.html import HtmlBlocks
 from advisor.report.words import say
 
 MOST = 10
@@ -55,52 +56,15 @@ COLOURS: Mapping[str, str] = {
 """Of middle lightness: told apart from light and from dark."""
 
 
-class _InPlace(HtmlBlocks):
+@cache
+def _in_place() -> HtmlBlocks:
     """Blocks without a style sheet: letters keep the colour of what surrounds them, colours are small squares."""
-
-    def split(self, split: SplitBlock) -> Markup:
-        label = ", ".join(f"{part.share} {part.name}" for part in split.parts)
-        bar = (
-            Markup('<span style="flex:{} 0 2px;margin-right:1px;border-radius:2px;background:{}"></span>').format(
-                part.percent, COLOURS[part.key]
-            )
-            for part in split.parts
-        )
-        legend = (
-            Markup('<span style="margin-right:1.2em;white-space:nowrap">{}{} {} <b>{}</b></span>').format(
-                _square(part.key), part.name, tie_units(part.time), tie_units(part.share)
-            )
-            for part in split.parts
-        )
-        drawn = Markup(
-            '<div style="display:flex;height:0.8em;margin:0.5em 0 0.3em" role="img" aria-label="{}">{}</div>'
-        )
-        return drawn.format(label, join_markup(bar)) + Markup('<div style="font-size:0.9em">{}</div>').format(
-            join_markup(legend)
-        )
-
-    def with_tone(self, shown: Markup, tone: str) -> Markup:
-        if tone in COLOURS:
-            return _square(tone) + shown
-        return Markup('<span style="{}">{}</span>').format(LOOK[tone], shown) if tone in LOOK else shown
-
-    def code(self, text: str) -> Markup:
-        return self._element("pre", self._element("code", escape(text)))
-
-
-def _square(key: str) -> Markup:
-    return Markup(
-        '<span style="display:inline-block;width:0.7em;height:0.7em;margin-right:0.35em;border-radius:2px;'
-        'background:{}"></span>'
-    ).format(COLOURS[key])
-
-
-IN_PLACE = _InPlace(styles=LOOK)
+    return HtmlBlocks(styles=LOOK, colours=COLOURS)
 
 
 def document_html(document: Document) -> str:
     """A document in the look of a notebook."""
-    html = Markup('<div style="max-width:70em;line-height:1.45">{}</div>').format(IN_PLACE.blocks(document.blocks))
+    html = Markup('<div style="max-width:70em;line-height:1.45">{}</div>').format(_in_place().blocks(document.blocks))
     return html.encode("utf-8", "backslashreplace").decode()
 
 
@@ -125,8 +89,8 @@ def table_html(
     """The first rows of a table; cells cut where they are long."""
     note = say("rows_of", language, shown=len(rows), total=f"{total:,}")
     title = Paragraph((TextPiece(name, code=True), TextPiece(f" {note}", tone="quiet")))
-    cells = tuple(tuple(plain_prose(_cell_text(cell)) for cell in row) for row in rows)
-    return document_html(Document(language, (title, Grid(tuple(map(plain_prose, columns)), cells))))
+    cells = (map(_cell_text, row) for row in rows)
+    return document_html(Document(language, (title, grid_of(columns, cells))))
 
 
 def _cell_text(value: object) -> str:

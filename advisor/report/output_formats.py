@@ -65,10 +65,22 @@ class Writer(NamedTuple):
         return (self.suffix, *self.also)
 
 
-def _call(place: str, *given: object) -> Any:
-    """What the function at `module:name` gives; its module is imported when it is called."""
+Write = Callable[..., Any]
+
+
+def _as_given(*known: object) -> tuple[object, ...]:
+    return known
+
+
+def _written_by(place: str, take: Callable[..., Iterable[object]] = _as_given) -> Write:
+    """What calls the function at `module:name` with what it takes of all that is known; the module is imported then."""
     module, _, name = place.partition(":")
-    return getattr(import_module(f"advisor.report.{module}"), name)(*given)
+    return lambda *known: getattr(import_module(f"advisor.report.{module}"), name)(*take(*known))
+
+
+def _as_markdown(document: Write) -> Write:
+    text = _written_by("renderers.markdown:document_text")
+    return lambda known: text(document(known))
 
 
 def _diagnosed(reported: Reported) -> tuple[Diagnosis, Language]:
@@ -88,45 +100,36 @@ Taken = Callable[[Reported], tuple[Any, Any]]
 def _document_formats(kind: str, take: Taken) -> tuple[Writer, ...]:
     """What people read of a kind of document, and the form that can be read again."""
 
-    def call(part: str, reported: Reported, *more: object) -> Any:
-        return _call(f"{kind}.{part}:{kind}_{part}", *take(reported), *more)
-
     def judged(reported: Reported) -> tuple[Verdict, ...]:
         return (reported.verdict,) if kind == "diagnosis" and reported.verdict is not None else ()
 
+    page = _written_by(f"{kind}.page:{kind}_page", lambda known: (*take(known), known.renderer, *judged(known)))
+    document = _written_by(f"{kind}.document:{kind}_document", lambda known: (*take(known), *judged(known)))
     return (
-        Writer(".html", "html", lambda reported: call("page", reported, reported.renderer, *judged(reported))),
-        Writer(".md", "markdown", lambda reported: _markdown_text(call("document", reported, *judged(reported)))),
-        Writer(".json", "json", lambda reported: take(reported)[0].to_json()),
-        Writer(".xlsx", "xlsx", lambda reported: call("workbook", reported)),
+        Writer(".html", "html", page),
+        Writer(".md", "markdown", _as_markdown(document)),
+        Writer(".json", "json", lambda known: take(known)[0].to_json()),
+        Writer(".xlsx", "xlsx", _written_by(f"{kind}.workbook:{kind}_workbook", take)),
     )
 
 
-def _markdown_text(document: Document) -> str:
-    text: str = _call("renderers.markdown:document_text", document)
-    return text
-
-
-def _program_format(suffix: str, name: str, module: str, also: tuple[str, ...] = (), *, placed: bool = False) -> Writer:
-    """What other programs read: a module of `advisor.report.formats`."""
-    return Writer(suffix, name, lambda reported: _call(f"formats.{module}:text", reported), also, placed=placed)
-
-
-def _table_format(name: str, tables: Callable[[Any, Path], Any], note: Text) -> Writer:
+def _table_format(name: str, tables: Write, note: Text) -> Writer:
     """One file for each table; where there is room for one file, that of the first."""
     return Writer(f".{name}", name, lambda known: tables(known, Path("-"))[0][1], note=note, tables=tables)
 
 
+_OF_GITLAB = ("gl-code-quality-report.json",)
 FOR_PROGRAMS: tuple[Writer, ...] = (
-    _program_format(".sarif", "sarif", "sarif", (".sarif.json",), placed=True),
-    _program_format(".junit.xml", "junit", "junit"),
-    _program_format(".codequality.json", "codequality", "codequality", ("gl-code-quality-report.json",), placed=True),
-    _program_format(".rdjson", "rdjson", "rdjson", (".rdjson.json",), placed=True),
-    _program_format(".jsonl", "jsonl", "lines", (".ndjson",)),
-    _program_format(".csv", "csv", "table"),
-    _program_format(".github.txt", "github", "annotations"),
-    _program_format(".trace.json", "trace", "trace"),
+    Writer(".sarif", "sarif", _written_by("formats.sarif:text"), (".sarif.json",), placed=True),
+    Writer(".junit.xml", "junit", _written_by("formats.junit:text")),
+    Writer(".codequality.json", "codequality", _written_by("formats.codequality:text"), _OF_GITLAB, placed=True),
+    Writer(".rdjson", "rdjson", _written_by("formats.rdjson:text"), (".rdjson.json",), placed=True),
+    Writer(".jsonl", "jsonl", _written_by("formats.lines:text"), (".ndjson",)),
+    Writer(".csv", "csv", _written_by("formats.table:text")),
+    Writer(".github.txt", "github", _written_by("formats.annotations:text")),
+    Writer(".trace.json", "trace", _written_by("formats.trace:text")),
 )
+"""What other programs read."""
 WRITERS: tuple[Writer, ...] = (*_document_formats("diagnosis", _diagnosed), *FOR_PROGRAMS)
 VERDICT = Writer(".verdict.json", "verdict", lambda said: said.verdict.to_json() if said.verdict else "")
 """What a check says, beside the formats of a diagnosis."""
@@ -137,40 +140,35 @@ COMPARED_WRITERS: tuple[Writer, ...] = (
     *_document_formats("comparison", _compared),
     _table_format(
         "csv",
-        lambda said, path: _call("comparison.grids:csv_files", said.comparison, path, said.language),
+        _written_by("comparison.grids:csv_files", lambda said, path: (said.comparison, path, said.language)),
         _FILE_PER_TABLE,
     ),
     *(writer for writer in FOR_PROGRAMS if writer.name != "csv"),
 )
 
 
-def _plain_formats(document: Callable[[Any], Any], to_json: Callable[[Any], str]) -> tuple[Writer, ...]:
+def _plain_formats(document: Write, to_json: Write) -> tuple[Writer, ...]:
     """What a document without charts of its own can be written as, and what it is made of."""
+    page = _written_by("pages:document_page")
     return (
-        Writer(".html", "html", lambda told: _call("pages:document_page", document(told))),
-        Writer(".md", "markdown", lambda told: _markdown_text(document(told))),
+        Writer(".html", "html", lambda known: page(document(known))),
+        Writer(".md", "markdown", _as_markdown(document)),
         Writer(".json", "json", to_json),
     )
 
 
 DOCUMENT_WRITERS: tuple[Writer, ...] = _plain_formats(lambda told: told.document, lambda told: told.to_json())
 """What every document can be written as."""
+_SHEET_PER_RANK, _ONE_TABLE = (
+    Text("a sheet per rank", "每张卡一个工作表"),
+    Text("ModuleStatistic", "ModuleStatistic 表"),
+)
 MODULE_WRITERS: tuple[Writer, ...] = (
-    Writer(".html", "html", lambda told: _call("modules.page:modules_page", *told)),
-    Writer(".md", "markdown", lambda told: _markdown_text(_call("modules.document:modules_document", *told))),
-    Writer(
-        ".xlsx",
-        "xlsx",
-        lambda told: _call("modules.statistic:statistic_workbook", *told),
-        note=Text("a sheet per rank", "每张卡一个工作表"),
-    ),
-    Writer(".csv", "csv", lambda told: _call("modules.statistic:statistic_csv", told[0])),
-    Writer(
-        ".db",
-        "db",
-        lambda told: _call("modules.statistic:statistic_database", told[0]),
-        note=Text("ModuleStatistic", "ModuleStatistic 表"),
-    ),
+    Writer(".html", "html", _written_by("modules.page:modules_page", tuple)),
+    Writer(".md", "markdown", _as_markdown(_written_by("modules.document:modules_document", tuple))),
+    Writer(".xlsx", "xlsx", _written_by("modules.statistic:statistic_workbook", tuple), note=_SHEET_PER_RANK),
+    Writer(".csv", "csv", _written_by("modules.statistic:statistic_csv", lambda told: told[:1])),
+    Writer(".db", "db", _written_by("modules.statistic:statistic_database", lambda told: told[:1]), note=_ONE_TABLE),
 )
 """What the modules of a model can be written as; a writer is given the report and the language."""
 
@@ -183,24 +181,17 @@ class CountedTables(NamedTuple):
     most: int
 
 
+def _counted_at(counted: CountedTables, path: Path) -> tuple[Statistics, Path]:
+    return counted.statistics, path
+
+
 STATISTICS_WRITERS: tuple[Writer, ...] = (
     *_plain_formats(
-        lambda counted: _call("statistics.document:statistics_document", *counted),
-        lambda counted: counted.statistics.to_json(),
+        _written_by("statistics.document:statistics_document", tuple), lambda counted: counted.statistics.to_json()
     ),
-    Writer(
-        ".xlsx",
-        "xlsx",
-        lambda counted: _call("statistics.files:statistics_workbook", counted.statistics, counted.language),
-    ),
-    _table_format(
-        "csv", lambda counted, path: _call("statistics.files:csv_files", counted.statistics, path), _FILE_PER_TABLE
-    ),
-    _table_format(
-        "parquet",
-        lambda counted, path: _call("statistics.files:parquet_files", counted.statistics, path),
-        Text("likewise", "同上"),
-    ),
+    Writer(".xlsx", "xlsx", _written_by("statistics.files:statistics_workbook", lambda counted: counted[:2])),
+    _table_format("csv", _written_by("statistics.files:csv_files", _counted_at), _FILE_PER_TABLE),
+    _table_format("parquet", _written_by("statistics.files:parquet_files", _counted_at), Text("likewise", "同上")),
 )
 
 

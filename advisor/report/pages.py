@@ -8,15 +8,14 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from advisor.messages.text import Language
-from advisor.report.blocks import Block, Document, Figure, Fold, Grid, Paragraph, Section
+from advisor.report.blocks import Block, Document, Figure, Fold, Paragraph, Section, grid_of
 from advisor.report.charts.draw import Renderer
 from advisor.report.charts.specs import Chart
 from advisor.report.prose import TextPiece, clean_line, plain_prose
-from advisor.report.renderers.html import HtmlBlocks
+from advisor.report.renderers.html import HtmlBlocks, compile_templates, page_templates
 from advisor.report.words import say
 from advisor.shipped_files import shipped_folder
 
@@ -34,13 +33,15 @@ def bounded_page(
 ) -> str:
     """The first page that is not too large: of documents made with fewer and fewer of what they list.
 
-    What makes them is prepared while the charts are drawn; it is not given those that cannot be drawn.
+    What makes them is prepared, and templates are compiled, while the charts are drawn; it is not given those that
+    cannot be drawn.
     """
     specs = {chart.kind: chart.spec for chart in charts}
     with Renderer(start=False) as own:
         draws = renderer or own
         draws.begin(specs)
         make = prepare()
+        compile_templates()
         drawn = draws.render(specs) if specs else {}
     return first_small_page(document_page(make(count, drawn), drawn) for count in most)
 
@@ -56,11 +57,17 @@ def first_small_page(pages: Iterable[str]) -> str:
 
 def document_page(document: Document, drawn: Drawings | None = None) -> str:
     """A document as one HTML file, with the drawings of its charts by name."""
-    html: str = _page_template(document.language).render(
-        document=document,
-        version=clean_line(document.version, 40),
-        listed=[block for block in document.blocks if isinstance(block, Section) and block.listed],
-        html=HtmlBlocks(document.language, drawn),
+    html: str = (
+        page_templates()
+        .get_template("page.html.j2")
+        .render(
+            **_page_script(),
+            say=lambda name, **values: say(name, document.language, **values),
+            document=document,
+            version=clean_line(document.version, 40),
+            listed=[block for block in document.blocks if isinstance(block, Section) and block.listed],
+            html=HtmlBlocks(document.language, drawn),
+        )
     )
     return html
 
@@ -84,29 +91,13 @@ def _figure_of(chart: Chart, language: Language) -> Figure:
     """A chart and its numbers in words."""
     cut = say("rows_of", language, shown=len(chart.numbers), total=chart.total)
     note = (TextPiece(" "), TextPiece(cut, tone="quiet")) if chart.total > len(chart.numbers) else ()
-    heads, rows = (tuple(map(plain_prose, chart.heads)), [tuple(map(plain_prose, row)) for row in chart.numbers])
-    numbers = Fold((TextPiece(say("numbers", language)), *note), (Grid(heads, tuple(rows)),))
+    numbers = Fold((TextPiece(say("numbers", language)), *note), (grid_of(chart.heads, chart.numbers),))
     return Figure(chart.kind, chart.title, chart.note, numbers, chart.wide)
 
 
 @cache
-def _page_template(language: Language) -> Template:
-    """Compiled once in a process, which takes longer than to write a page with it."""
-    environment = Environment(
-        loader=FileSystemLoader(shipped_folder("templates")),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+def _page_script() -> Mapping[str, object]:
+    """The one script of a page, and its name by which the page's policy lets it run."""
     script = shipped_folder("templates").joinpath("report.js").read_text("utf-8")
-    environment.globals["script"] = Markup(script)  # noqa: S704 - our own file
-    environment.globals["script_hash"] = _hash_script(script)
-    environment.globals["say"] = lambda name, **values: say(name, language, **values)
-    return environment.get_template("page.html.j2")
-
-
-def _hash_script(script: str) -> str:
-    """The name of the one script that the page's policy lets run."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return {"script": Markup(script), "script_hash": f"sha256-{digest}"}  # noqa: S704 - our own file

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from advisor.messages.text import Language, TimesOf
-from advisor.report.blocks import Blocks, Heading, Paragraph, bullet_list
-from advisor.report.prose import BETWEEN_SENTENCES, Prose, TextPiece, Tone, join_prose, plain_prose
+from advisor.report.blocks import Blocks, Grid, Heading, Paragraph, bullet_list, grid_of
+from advisor.report.prose import BETWEEN_SENTENCES, Prose, Said, TextPiece, Tone, join_prose, plain_prose
 from advisor.report.words import Wording
 
 
@@ -33,13 +33,34 @@ class Phrases:
         return Heading(self.said(name, **values), level)
 
     def heads(self, *names: str) -> tuple[Prose, ...]:
-        """The heads of a table."""
-        return tuple(map(self.said, names))
+        """The heads of a table; an empty name is none."""
+        return tuple(self.said(name) if name else () for name in names)
+
+    def grid(
+        self,
+        names: Sequence[str],
+        rows: Iterable[Iterable[Said]],
+        numeric: Sequence[bool] = (),
+        subject: int | None = None,
+    ) -> Grid:
+        """A table below these heads."""
+        return grid_of(self.heads(*names), rows, numeric, subject)
 
     def listed(self, name: str, items: Iterable[Prose], level: int = 2) -> Blocks:
         """A list below its title; nothing where nothing is in it."""
         made = bullet_list(items)
         return (self.heading(name, level), *made) if made else ()
+
+    def tabled(
+        self,
+        title: str,
+        names: Sequence[str],
+        rows: Iterable[Iterable[Said]],
+        numeric: Sequence[bool] = (),
+    ) -> Blocks:
+        """A table below its title; nothing where nothing is in it."""
+        made = self.grid(names, rows, numeric)
+        return (self.heading(title), made) if made.rows else ()
 
     def sentence(self, name: str, /, **values: object) -> Paragraph:
         """Fixed words that stand for themselves."""

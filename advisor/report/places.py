@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from advisor.messages.text import Language
 from advisor.model.findings import Place
+from advisor.report.grouping import values_by_key
 from advisor.report.prose import clean_line
 from advisor.report.words import say
 
@@ -40,23 +41,19 @@ class JoinedPlaces(Struct, frozen=True):
 
 def join_places(places: Iterable[Place]) -> tuple[JoinedPlaces, ...]:
     """Places joined where stage and steps agree, worst first."""
-    steps: dict[tuple[int | None, int | None], set[int]] = {}
-    worst: dict[tuple[int | None, int | None], float] = {}
-    for place in places:
-        key = (place.stage, place.rank)
-        steps.setdefault(key, set()).update([] if place.step is None else [place.step])
-        worst[key] = max(worst.get(key, 0.0), place.saving_us)
-    together: dict[tuple[int | None, tuple[int, ...]], list[int | None]] = {}
-    for (stage, rank), seen in steps.items():
-        together.setdefault((stage, tuple(sorted(seen))), []).append(rank)
+    apart = values_by_key(((one.stage, one.rank), one) for one in places)
+    together = values_by_key(
+        ((stage, tuple(sorted({one.step for one in some if one.step is not None}))), (rank, some))
+        for (stage, rank), some in apart.items()
+    )
     joined = [
         JoinedPlaces(
             stage,
-            tuple(sorted(rank for rank in ranks if rank is not None)),
-            seen,
-            max(worst[stage, rank] for rank in ranks),
+            tuple(sorted(rank for rank, _ in ranks if rank is not None)),
+            steps,
+            max(0.0, *(one.saving_us for _, some in ranks for one in some)),
         )
-        for (stage, seen), ranks in together.items()
+        for (stage, steps), ranks in together.items()
     ]
     return tuple(sorted(joined, key=lambda spot: (-spot.saving_us, spot.stage or 0, spot.ranks, spot.steps)))
 

@@ -50,6 +50,8 @@ class TextPiece(Struct, frozen=True):
 
 
 Prose = tuple[TextPiece, ...]
+Said = str | Prose
+"""A stretch of text; one of our own may be given as it stands."""
 BETWEEN_SENTENCES: Mapping[Language, str] = {"en": " ", "zh": ""}
 """What stands between two sentences of a paragraph: in Chinese the full stop has its room with it."""
 
@@ -112,6 +114,11 @@ def code_prose(text: object, longest: int = LONGEST) -> Prose:
 def plain_prose(text: str) -> Prose:
     """Text of our own, as it stands."""
     return (TextPiece(text),)
+
+
+def as_prose(said: Said) -> Prose:
+    """The same as a stretch of text."""
+    return plain_prose(said) if isinstance(said, str) else said
 
 
 def letter_columns(text: str) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from advisor.messages.text import Language
 from advisor.model.run import Run
-from advisor.report.blocks import Blocks, FactLine, Grid, bullet_list
+from advisor.report.blocks import Blocks, FactLine, Grid, bullet_list, grid_of
 from advisor.report.columns import COLUMNS
 from advisor.report.places import number_ranges
 from advisor.report.prose import (
@@ -116,28 +116,21 @@ def engine_grid(run: Run, language: Language) -> Grid | None:
     """The steps of a serving engine by what they do; None where nothing tells them."""
     if not run.job.engine:
         return None
-    heads = [plain_prose(word_for(COLUMNS, name, language) or say(name, language)) for name in _ENGINE_COLUMNS]
-    rows = [
-        tuple(
-            plain_prose(said)
-            for said in (
-                say(f"engine_{one.phase}", language),
-                *(_count(value) for value in (one.steps, one.requests, one.tokens)),
-                *("–" if us is None else show_value(us, "us") for us in (one.apart_us, one.idle_us)),
-                say(f"engine_by_{one.by}", language),
-            )
+    heads = (word_for(COLUMNS, name, language) or say(name, language) for name in _ENGINE_COLUMNS)
+    rows = (
+        (
+            say(f"engine_{one.phase}", language),
+            *(show_value(value, "count") for value in (one.steps, one.requests, one.tokens)),
+            *(show_value(us, "us") for us in (one.apart_us, one.idle_us)),
+            say(f"engine_by_{one.by}", language),
         )
         for one in run.job.engine
-    ]
-    return Grid(tuple(heads), tuple(rows), (False, *[True] * 5, False), subject=0)
+    )
+    return grid_of(heads, rows, (False, *[True] * 5, False), subject=0)
 
 
 def _named(name: str) -> Prose:
     return code_prose(name) if name else ()
-
-
-def _count(value: float | None) -> str:
-    return "–" if value is None else show_value(value, "count")
 
 
 def _say_sources(run: Run, language: Language) -> str:
@@ -190,14 +183,10 @@ def _say_incomplete(run: Run, language: Language) -> str:
 
 def _say_notes(run: Run, language: Language) -> Prose:
     """Notes are `key=value` words of the sources; one that has no words here is shown as it is."""
-    pieces: list[TextPiece] = []
-    for note in run.notes[:_MOST_NOTES]:
-        name, _, value = note.partition("=")
-        said = word_for(NOTES, name, language)
-        pieces += plain_prose(say("semicolon", language)) if pieces else ()
-        pieces += (
-            parse_prose(said, {"value": TextPiece(clean_line(value), code=not value.isdigit())})
-            if said
-            else code_prose(note)
-        )
-    return tuple(pieces)
+    return join_prose(say("semicolon", language), (_say_note(note, language) for note in run.notes[:_MOST_NOTES]))
+
+
+def _say_note(note: str, language: Language) -> Prose:
+    name, _, value = note.partition("=")
+    said, told = word_for(NOTES, name, language), TextPiece(clean_line(value), code=not value.isdigit())
+    return parse_prose(said, {"value": told}) if said else code_prose(note)

@@ -26,31 +26,24 @@ class TimePart(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-def _exchanging(split: TimeSplit, language: Language) -> tuple[str, ...]:
-    """What of the computation counts while ranks wait for each other, where that is more than a rounded share."""
-    us = split.exchanging_us or 0.0
-    return (say("exchange_note", language, time=show_value(us, "us")),) if us > LEAST_TOLD * split.compute_us else ()
+def _say_times(language: Language, *told: tuple[str, float | None, float]) -> tuple[str, ...]:
+    """Notes on times, µs, where these are known and more than the least that is told of each."""
+    known = ((name, us) for name, us, least in told if us is not None and us > least)
+    return tuple(say(name, language, time=show_value(us, "us")) for name, us in known)
 
 
 def time_parts(split: TimeSplit | None, language: Language) -> tuple[TimePart, ...]:
     """The classes of device time, longest first; those without any time are left out."""
     if split is None:
         return ()
-    hidden = say("hidden_note", language, time=show_value(split.overlapped_us, "us"))
-    inside = [
-        say(note, language, time=show_value(us, "us"))
-        for note, us in (("copy_note", split.copy_us), ("wait_note", split.event_wait_us))
-        if us is not None and us > 0
-    ]
-    within = [
-        say("inside_wait_note", language, time=show_value(us, "us"))
-        for us in (split.inside_wait_us,)
-        if us is not None and us > LEAST_TOLD * split.step_us
-    ]
+    hidden = ("hidden_note", split.overlapped_us, 0.0)
+    exchanging = ("exchange_note", split.exchanging_us, LEAST_TOLD * split.compute_us)
+    within = ("inside_wait_note", split.inside_wait_us, LEAST_TOLD * split.step_us)
+    inside = (("copy_note", split.copy_us, 0.0), ("wait_note", split.event_wait_us, 0.0))
     amounts = (
-        ("compute", split.compute_us, (*([hidden] if split.overlapped_us > 0 else ()), *_exchanging(split, language))),
-        ("comm", split.exposed_comm_us, tuple(within)),
-        ("idle", split.free_us, tuple(inside)),
+        ("compute", split.compute_us, _say_times(language, hidden, exchanging)),
+        ("comm", split.exposed_comm_us, _say_times(language, within)),
+        ("idle", split.free_us, _say_times(language, *inside)),
     )
     total = sum(max(us, 0.0) for _, us, _ in amounts)
     return tuple(

@@ -302,7 +302,7 @@ def test_the_comment_puts_first_what_the_report_puts_first(language: Language) -
         text = render_comment(diagnosis, language=language)
         headings = [line for line in text.splitlines() if re.fullmatch(r"\*\*[^*]+\*\*", line)]
         assert headings[:1] == ([f"**{answer.label}**"] if answer.first else [])
-        assert answer.first is None or f"<!-- advisor:findings\n{answer.first.fingerprint} " in text
+        assert answer.first is None or f"<!-- advisor:findings\n{answer.first.finding.fingerprint} " in text
 
 
 def test_a_symptom_without_a_cause_is_not_called_what_to_fix() -> None:

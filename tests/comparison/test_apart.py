@@ -21,7 +21,7 @@ from advisor.model.run import Capture
 from advisor.policy.gate import CHANGED, judge_by_policy
 from advisor.policy.policy import Policy
 from advisor.report.comparison.account import account_entries
-from advisor.report.comparison.answer import compare_verdict
+from advisor.report.comparison.answer import ComparisonVerdict
 from advisor.report.comparison.document import comparison_document
 from advisor.report.prose import flat_text
 from advisor.report.renderers.markdown import document_text
@@ -179,7 +179,7 @@ def test_the_command_says_first_why_nothing_can_be_told_and_ends_with_1(
 def test_neither_step_is_called_the_faster_where_the_two_do_not_compare(apart: Barrier) -> None:
     for found in (compare(*PAIRS[apart]), compare(*reversed(PAIRS[apart]))):
         for language in LANGUAGES:
-            verdict = compare_verdict(found, language)
+            verdict = ComparisonVerdict(found, language)
             assert verdict.kind == "not-comparable"
             assert verdict.says.startswith("The two cannot be compared: " if language == "en" else "两份采集不可比：")
             assert not verdict.mainly
@@ -238,10 +238,10 @@ def test_all_work_of_a_program_compares_neither_with_a_step_nor_with_a_window() 
     work = slow().model_copy(update={"run": run.model_copy(update={"captures": (recorded,), "steps": ()})})
     assert compare(work, slow()).barriers == compare(work, window).barriers == ("times",)
     assert compare(work, work).barriers == ()
-    assert compare_verdict(compare(work, window), "en").says.endswith(
+    assert ComparisonVerdict(compare(work, window), "en").says.endswith(
         "Before: work of the device for 1.00 ms; after: a captured window of 800 µs."
     )
-    assert compare_verdict(compare(work, work), "en").says.startswith("The device's work takes as long as before")
+    assert ComparisonVerdict(compare(work, work), "en").says.startswith("The device's work takes as long as before")
 
 
 def test_the_sum_of_the_entries_of_windows_is_no_step() -> None:
@@ -278,7 +278,7 @@ def test_a_training_does_not_compare_with_an_inference() -> None:
 def test_the_gravest_is_told_first_and_each_in_the_first_sentence() -> None:
     found = compare(working(slow(), "training"), on_gpu(working(fast(stepped=False), "inference")))
     assert found.barriers == ("times", "device", "workload")
-    assert compare_verdict(found, "en").says.startswith(
+    assert ComparisonVerdict(found, "en").says.startswith(
         "The two cannot be compared: one is a step, the other a captured window; one ran on an NPU, the other "
         "on a GPU; they do different things."
     )

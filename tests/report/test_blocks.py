@@ -6,22 +6,35 @@ from __future__ import annotations
 import io
 import re
 from html import unescape
+from typing import get_args
 
 import pytest
+from jinja2 import UndefinedError
+from msgspec import Struct
 from rich.console import Console
 
 from advisor.report.blocks import (
+    BarPair,
     Block,
     Blocks,
     Code,
     Document,
+    FactLine,
+    Figure,
     Fold,
     Grid,
     Heading,
     ListBlock,
+    Meter,
+    PageBlock,
     Paragraph,
     Quote,
+    SearchForm,
+    Section,
     SplitBlock,
+    TextBlock,
+    TimeBar,
+    grid_of,
     plain_lines,
 )
 from advisor.report.prose import TextPiece, plain_prose
@@ -41,6 +54,14 @@ EVERY: tuple[tuple[Block, str], ...] = (
     (Quote((Paragraph(plain_prose("set apart")),)), "set apart"),
     (Fold(plain_prose("in short"), (Paragraph(plain_prose("at length")),)), "at length"),
     (SplitBlock("where the time goes", PARTS), "60 %"),
+)
+ON_A_PAGE: tuple[Block, ...] = (
+    FactLine((plain_prose("a fact"),)),
+    Section((Paragraph(plain_prose("a part")),)),
+    Figure("drawn", "a chart", "a note", Fold(plain_prose("numbers"), ())),
+    Meter(12.5),
+    BarPair((TimeBar("before", "1 ms", 100.0, (("compute", 100.0),)),)),
+    SearchForm((("high", "high"),), (("host", "host"),)),
 )
 
 
@@ -170,3 +191,28 @@ def test_what_a_row_is_about_is_never_squeezed_where_nothing_of_it_is_a_number()
     )
     first, *_ = terminal(grid, width=80).splitlines()
     assert first.split() == ["gone", *said.split()[: len(first.split()) - 1]] and len(first) > 60
+
+
+def test_every_kind_of_block_is_an_element_of_a_page() -> None:
+    shown = (*(block for block, _ in EVERY), *ON_A_PAGE)
+    assert {type(block) for block in shown} == {*get_args(TextBlock), *get_args(PageBlock)}
+    for block in shown:
+        assert HtmlBlocks(drawings={"drawn": "<svg/>"}).blocks((block,)).startswith("<")
+
+
+def test_a_chart_that_was_not_drawn_leaves_nothing() -> None:
+    assert HtmlBlocks().blocks(ON_A_PAGE[2:3]) == ""
+
+
+def test_a_block_of_an_unknown_kind_is_an_error_and_not_silence() -> None:
+    class Unheard(Struct):
+        said: str = "of something"
+
+    with pytest.raises(UndefinedError, match="Unheard"):
+        HtmlBlocks().blocks((Unheard(),))  # type: ignore[arg-type]
+
+
+def test_words_in_a_table_are_stretches_of_text() -> None:
+    strong = (TextPiece("b", strong=True),)
+    made = grid_of(("a", strong), [("c", strong), iter(("d", ()))], (False, True))
+    assert made == Grid((plain_prose("a"), strong), ((plain_prose("c"), strong), (plain_prose("d"), ())), (False, True))

@@ -15,6 +15,7 @@ from advisor.model.findings import Exhibit, Head, Rows
 from advisor.report.charts.drawing import Drawing, Row
 from advisor.report.charts.rank_map import MOST_HOSTS, rank_map
 from advisor.report.charts.specs import exhibit_charts
+from advisor.report.charts.words import ChartWords
 from advisor.report.places import Hosts
 
 
@@ -36,7 +37,7 @@ def _hosts(ranks: int) -> Hosts:
 
 
 def _map(ranks: int, slow: Mapping[int, float], hosts: Hosts, language: Language = "en", stages: int = 1) -> Drawing:
-    drawing = rank_map(_rows(ranks, slow, stages), hosts, language)
+    drawing = rank_map(_rows(ranks, slow, stages), hosts, ChartWords(language))
     assert drawing is not None
     return drawing
 
@@ -76,7 +77,7 @@ def test_a_stage_that_has_more_to_do_does_not_stand_out() -> None:
 
 @pytest.mark.parametrize("ranks", [2, 64])
 def test_few_ranks_have_bars_and_no_map(ranks: int) -> None:
-    assert rank_map(_rows(ranks, {0: 2.0}), _hosts(ranks), "en") is None
+    assert rank_map(_rows(ranks, {0: 2.0}), _hosts(ranks), ChartWords("en")) is None
 
 
 @given(st.integers(65, 6000), st.data())
@@ -92,9 +93,9 @@ def test_the_slowest_rank_of_any_job_is_the_strongest_cell(ranks: int, data: st.
 
 def test_rows_that_hold_anything_make_no_map_or_a_map() -> None:
     odd: list[Row] = [{"rank": rank, "stage": None, "compute_us": None, "free_us": 1.0} for rank in range(99)]
-    assert rank_map(odd, {}, "en") is None
+    assert rank_map(odd, {}, ChartWords("en")) is None
     odd += [{"rank": rank, "compute_us": float(rank % 7), "free_us": float("nan")} for rank in range(99)]
-    assert rank_map(odd, {}, "en") is None
+    assert rank_map(odd, {}, ChartWords("en")) is None
 
 
 def test_the_map_stands_behind_the_bars() -> None:

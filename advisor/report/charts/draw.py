@@ -9,7 +9,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Thread
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -92,9 +91,7 @@ class Renderer:
     def __enter__(self) -> Renderer:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _draw_charts(self, asked: Mapping[str, str]) -> None:

@@ -34,6 +34,17 @@ class Drawing(Struct, frozen=True):
     """Whether it wants the width of the page."""
 
 
+def marks_of(kind: str, look: ChartSpec, **channels: object) -> ChartSpec:
+    """Marks of one kind, each of which tells who points at it what its value has as `said`."""
+    told: ChartSpec = {"description": {"field": "said"}}
+    return {"mark": {"type": kind, "aria": True, **look}, "encoding": {**told, **channels}}
+
+
+def quantity(field: str, **how: object) -> ChartSpec:
+    """A column of numbers, and how it is drawn."""
+    return {"field": field, "type": "quantitative", **how}
+
+
 def ordinal_axis(field: str, title: str, order: Sequence[str], step: float, upright: bool = False) -> ChartSpec:
     """An axis of names in the given order, `step` pixels apart; as many are labelled as fit."""
     room = _LINE if upright else _LETTER * max(map(len, order), default=1) + _LETTER
@@ -76,12 +87,12 @@ def stepped_points(slices: Sequence[Row], values: Sequence[T]) -> list[tuple[flo
 def time_axis(title: str | None) -> ChartSpec:
     """An axis of ms from a beginning."""
     axis = {"grid": False, "tickCount": 8}
-    return {"field": "ms", "type": "quantitative", "title": title, "axis": axis, "scale": {"nice": False, "zero": True}}
+    return quantity("ms", title=title, axis=axis, scale={"nice": False, "zero": True})
 
 
 def amount_axis(field: str, title: str, ticks: int = 5) -> ChartSpec:
     """An axis of amounts from zero, with about so many ticks."""
-    return {"field": field, "type": "quantitative", "title": title, "axis": {"tickCount": ticks}}
+    return quantity(field, title=title, axis={"tickCount": ticks})
 
 
 def coloured_by(field: str, tones: Mapping[str, str], *, alone: bool = True) -> ChartSpec:

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from advisor.messages.text import Language, TimesOf
 from advisor.report.charts.drawing import (
     HALF,
     MOST_COLUMNS,
@@ -23,12 +22,14 @@ from advisor.report.charts.drawing import (
     Row,
     coloured_by,
     finite_number,
+    marks_of,
     ordinal_axis,
+    quantity,
     tooltip_text,
 )
-from advisor.report.charts.words import say_axis
+from advisor.report.charts.words import ChartWords
+from advisor.report.grouping import values_by_key
 from advisor.report.prose import clean_line
-from advisor.report.words import say
 from advisor.units import show_value
 
 FLAT_TIME, FLAT_SPEED = 1.25, 0.5
@@ -45,14 +46,13 @@ TONES = {"HCCS": "comm", "RDMA": "accent", "SIO": "compute", "PCIE": "medium"}
 OTHER_TONE, UNKNOWN_TONE = "critical", "idle"
 
 
-def rank_steps(rows: Sequence[Row], total: int, language: Language, times_of: TimesOf = "step") -> Drawing | None:
+def rank_steps(rows: Sequence[Row], total: int, words: ChartWords) -> Drawing | None:
     """Heat map: how long each rank took for each step. The longer side of the two lies across."""
+    found = ([finite_number(row.get(name)) for name in ("rank", "step", "span_us")] for row in rows)
     cells = [
         (int(rank), int(step), us)
-        for row in rows
-        if (rank := finite_number(row.get("rank"))) is not None
-        and (step := finite_number(row.get("step"))) is not None
-        and (us := finite_number(row.get("span_us"))) is not None
+        for rank, step, us in found
+        if rank is not None and step is not None and us is not None
     ]
     in_blocks = total > len(rows)
     ranks = (_block_names if in_blocks else _class_names)(cell[0] for cell in cells)
@@ -63,29 +63,23 @@ def rank_steps(rows: Sequence[Row], total: int, language: Language, times_of: Ti
     for rank, step, us in cells:
         key = (ranks[rank], steps[step])
         longest[key] = max(longest.get(key, 0.0), us)
-    rank_word, step_word = say_axis("rank", language), say_axis("step", language)
+    rank_word, step_word = map(words.say, ("rank", "step"))
     values: list[ChartSpec] = [
-        {
-            "rank": rank,
-            "step": step,
-            "opacity": opacity,
-            "said": tooltip_text(f"{rank_word} {rank}", f"{step_word} {step}", show_value(us, "us")),
-        }
+        {"rank": rank, "step": step, "opacity": opacity, "said": said}
         for ((rank, step), us), opacity in zip(longest.items(), opacities_of_times(longest.values()), strict=True)
+        for said in [tooltip_text(f"{rank_word} {rank}", f"{step_word} {step}", show_value(us, "us"))]
     ]
     sides = [("rank", rank_word, _distinct_names(ranks)), ("step", step_word, _distinct_names(steps))]
     across, down = sorted(sides, key=lambda side: -len(side[2]))
-    between = _range_words(min(longest.values()), max(longest.values()), "us", language)
-    note = say_axis("stronger_longer", language) + say("colon", language) + between
+    between = _range_words(min(longest.values()), max(longest.values()), "us", words)
+    note = words.say("stronger_longer") + words.colon + between
     if in_blocks or len(ranks) > MOST_COLUMNS or len(steps) > MOST_COLUMNS:
-        count = {} if in_blocks else {"ranks": len(ranks), "steps": len(steps)}
-        grouped = say_axis("steps_grouped" if in_blocks else "cells_grouped", language, **count)
-        note = f"{grouped}{say('semicolon', language)}{note}"
+        grouped = words.say("steps_grouped" if in_blocks else "cells_grouped", ranks=len(ranks), steps=len(steps))
+        note = f"{grouped}{words.semicolon}{note}"
     ordered = sorted(longest.items(), key=lambda item: -item[1])
     numbers = [(rank, step, show_value(us, "us")) for (rank, step), us in ordered]
     spec = draw_heat_map(values, across, down, {"value": "var(--accent)"})
-    heads = (rank_word, step_word, say_axis("lasts", language))
-    return Drawing(spec, note, heads, numbers, wide=_is_wide(across[2]))
+    return Drawing(spec, note, (rank_word, step_word, words.say("lasts")), numbers, wide=_is_wide(across[2]))
 
 
 class LinkSpeed(Struct, frozen=True):
@@ -97,46 +91,45 @@ class LinkSpeed(Struct, frozen=True):
     speed: float
     size_bytes: float | None
 
-    def said(self, language: Language, times_of: TimesOf) -> str:
+    def said(self, words: ChartWords) -> str:
         """Its values in words."""
-        known = self.size_bytes is not None
-        size = say_axis("size_step", language, times_of, size=show_value(self.size_bytes, "B")) if known else ""
-        told = show_value(self.speed, "GB/s") if math.isfinite(self.speed) else say_axis("too_little", language)
-        return tooltip_text(f"{say_axis('rank', language)} {self.source} → {self.target}", f"{self.kind} {told}", size)
+        size = "" if self.size_bytes is None else words.say("size_step", size=show_value(self.size_bytes, "B"))
+        told = show_value(self.speed, "GB/s") if math.isfinite(self.speed) else words.say("too_little")
+        return tooltip_text(f"{words.say('rank')} {self.source} → {self.target}", f"{self.kind} {told}", size)
 
 
-def link_speeds(rows: Sequence[Row], total: int, language: Language, times_of: TimesOf = "step") -> Drawing | None:
+def link_speeds(rows: Sequence[Row], total: int, words: ChartWords) -> Drawing | None:
     """Heat map: how fast each pair of ranks exchanges data, in a colour per kind of link, the slower the stronger.
 
     What moved too little to tell a bandwidth is there in a colour of its own, however slow it looks.
     """
-    found = _of_few_kinds([link for row in rows if (link := _read_link(row)) is not None])
+    read = [link for row in rows if (link := _read_link(row)) is not None]
+    kinds = sorted({link.kind for link in read})[:MOST_KINDS]
+    found = [link for link in read if link.kind in kinds]
     told = [link for link in found if math.isfinite(link.speed)]
     if len(told) < 2:  # noqa: PLR2004 - one link has nothing to be compared with
         return None
-    bounds = {
-        kind: _lowest_highest(one.speed for one in told if one.kind == kind) for kind in sorted({o.kind for o in told})
-    }
+    speeds = values_by_key((one.kind, one.speed) for one in told)
+    bounds = {kind: (min(of_kind), max(of_kind)) for kind, of_kind in sorted(speeds.items())}
     ranks = _block_names(rank for link in found for rank in (link.source, link.target))
-    cells: dict[tuple[str, str], list[tuple[float, LinkSpeed]]] = {}
-    for link in found:
-        slowness = _slowness_within(link.speed, bounds[link.kind]) if math.isfinite(link.speed) else -1.0
-        cells.setdefault((ranks[link.source], ranks[link.target]), []).append((slowness, link))
-    values = [_link_cell(pair, inside, language, times_of) for pair, inside in cells.items()]
-    side = [(name, say_axis(name, language), _distinct_names(ranks)) for name in ("target", "source")]
-    spec = draw_heat_map(values, side[0], side[1], _tone_legend(values, language))
-    said = [f"{kind} {_range_words(low, high, 'GB/s', language)}" for kind, (low, high) in bounds.items()]
-    said = [say_axis("stronger_slower", language), *said]
-    if len(set(ranks)) > MOST_COLUMNS:
-        said.insert(0, say_axis("links_grouped", language, count=len(set(ranks))))
+    cells = values_by_key(
+        ((ranks[link.source], ranks[link.target]), (slowness, link))
+        for link in found
+        for slowness in [_slowness_within(link.speed, bounds[link.kind]) if math.isfinite(link.speed) else -1.0]
+    )
+    values = [_link_cell(pair, inside, words) for pair, inside in cells.items()]
+    side = [(name, words.say(name), _distinct_names(ranks)) for name in ("target", "source")]
+    spec = draw_heat_map(values, side[0], side[1], _tone_legend(values, words))
+    ranges = [f"{kind} {_range_words(low, high, 'GB/s', words)}" for kind, (low, high) in bounds.items()]
+    grouped = [words.say("links_grouped", count=len(ranks))] if len(ranks) > MOST_COLUMNS else []
+    note = words.semicolon.join([*grouped, words.say("stronger_slower"), *ranges])
     slowest = sorted(told, key=lambda one: -_slowness_within(one.speed, bounds[one.kind]))
-    moved = say_axis("moved", language, times_of)
-    heads = tuple(say_axis(name, language) for name in ("source", "target", "link", "bandwidth"))
+    heads = tuple(map(words.say, ("source", "target", "link", "bandwidth", "moved")))
     numbers = [
         (str(one.source), str(one.target), one.kind, show_value(one.speed, "GB/s"), show_value(one.size_bytes, "B"))
         for one in slowest
     ]
-    return Drawing(spec, say("semicolon", language).join(said), (*heads, moved), numbers, wide=_is_wide(side[0][2]))
+    return Drawing(spec, note, heads, numbers, wide=_is_wide(side[0][2]))
 
 
 def _read_link(row: Row) -> LinkSpeed | None:
@@ -150,35 +143,28 @@ def _read_link(row: Row) -> LinkSpeed | None:
     return LinkSpeed(int(source), int(target), clean_line(row.get("link") or "–", 20), told, size)
 
 
-def _of_few_kinds(found: Sequence[LinkSpeed]) -> list[LinkSpeed]:
-    kinds = sorted({link.kind for link in found})[:MOST_KINDS]
-    return [link for link in found if link.kind in kinds]
-
-
-def _link_cell(
-    pair: tuple[str, str], inside: Sequence[tuple[float, LinkSpeed]], language: Language, times_of: TimesOf
-) -> ChartSpec:
+def _link_cell(pair: tuple[str, str], inside: Sequence[tuple[float, LinkSpeed]], words: ChartWords) -> ChartSpec:
     """One cell of the map: as strong as the slowest link in it; it says that of each kind."""
     worst: dict[str, tuple[float, LinkSpeed]] = {}
     for one in sorted(inside, key=lambda one: -one[0]):
         worst.setdefault(one[1].kind, one)
     slowness, slowest = next(iter(worst.values()))
     unknown = slowness < 0
-    block = "" if len(inside) == len(worst) else say_axis("slowest_of", language, source=pair[0], target=pair[1]) + " "
+    ends = dict(zip(("source", "target"), pair, strict=True))
+    block = "" if len(inside) == len(worst) else words.say("slowest_of", **ends) + " "
     return {
-        "source": pair[0],
-        "target": pair[1],
-        "kind": say_axis("too_little", language) if unknown else slowest.kind,
+        **ends,
+        "kind": words.say("too_little") if unknown else slowest.kind,
         "tone": UNKNOWN_TONE if unknown else TONES.get(slowest.kind, OTHER_TONE),
         "opacity": 0.3 if unknown else round(PALEST + (STRONGEST - PALEST) * slowness, 2),
-        "said": block + say("semicolon", language).join(link.said(language, times_of) for _, link in worst.values()),
+        "said": block + words.semicolon.join(link.said(words) for _, link in worst.values()),
     }
 
 
-def _tone_legend(values: Iterable[ChartSpec], language: Language) -> ChartSpec:
+def _tone_legend(values: Iterable[ChartSpec], words: ChartWords) -> ChartSpec:
     """A colour for each kind of cell that is there; one alone needs no words."""
     tones = {str(value["kind"]): str(value.pop("tone")) for value in values}
-    few = say_axis("too_little", language)
+    few = words.say("too_little")
     names = [*sorted(name for name in tones if name != few), *([few] if few in tones else [])]
     return coloured_by("kind", {name: tones[name] for name in names}, alone=False)
 
@@ -189,11 +175,6 @@ def _slowness_within(speed: float, bounds: tuple[float, float]) -> float:
     return (high - speed) / (high - min(low, high * FLAT_SPEED))
 
 
-def _lowest_highest(values: Iterable[float]) -> tuple[float, float]:
-    listed = list(values)
-    return min(listed), max(listed)
-
-
 def opacities_of_times(values: Iterable[float]) -> list[float]:
     """How strong each time is drawn: the shortest palest, the longest strongest where it is long at all."""
     listed = list(values)
@@ -202,9 +183,9 @@ def opacities_of_times(values: Iterable[float]) -> list[float]:
     return [round(PALEST + (STRONGEST - PALEST) * (one - low) / (reach or 1), 2) for one in listed]
 
 
-def _range_words(low: float, high: float, unit: str, language: Language) -> str:
+def _range_words(low: float, high: float, unit: str, words: ChartWords) -> str:
     ends = show_value(low, unit), show_value(high, unit)
-    return ends[0] if ends[0] == ends[1] else say_axis("between", language, low=ends[0], high=ends[1])
+    return ends[0] if ends[0] == ends[1] else words.say("between", low=ends[0], high=ends[1])
 
 
 MapSide = tuple[str, str, list[str]]
@@ -218,20 +199,16 @@ def draw_heat_map(values: list[ChartSpec], across: MapSide, down: MapSide, fill:
     """Cells of whole pixels, so that no two look different in size."""
     width = max((WIDE if _is_wide(across[2]) else WIDTH - 40) // max(len(across[2]), 1), 6)
     wide, tall = min(width, 40), max(min(width, 24, TALLEST // max(len(down[2]), 1)), 8)
-    return {
-        "width": {"step": wide},
-        "height": {"step": tall},
-        "view": {"fill": "var(--soft)", "stroke": None},
-        "data": {"values": values},
-        "mark": {"type": "rect", "aria": True, "stroke": "var(--card)", "strokeWidth": 1},
-        "encoding": {
-            "x": ordinal_axis(across[0], across[1], across[2], wide),
-            "y": ordinal_axis(down[0], down[1], down[2], tall, upright=True),
-            "fill": fill,
-            "fillOpacity": {"field": "opacity", "type": "quantitative", "scale": None, "legend": None},
-            "description": {"field": "said"},
-        },
-    }
+    cells = marks_of(
+        "rect",
+        {"stroke": "var(--card)", "strokeWidth": 1},
+        x=ordinal_axis(*across, wide),
+        y=ordinal_axis(*down, tall, upright=True),
+        fill=fill,
+        fillOpacity=quantity("opacity", scale=None, legend=None),
+    )
+    view = {"fill": "var(--soft)", "stroke": None}
+    return {"width": {"step": wide}, "height": {"step": tall}, "view": view, "data": {"values": values}, **cells}
 
 
 def _class_names(numbers: Iterable[int]) -> Mapping[int, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from advisor.messages.text import Language, TimesOf
 from advisor.report.charts.drawing import (
     WIDTH,
     ChartSpec,
@@ -14,13 +13,14 @@ from advisor.report.charts.drawing import (
     amount_axis,
     coloured_by,
     finite_number,
+    marks_of,
     number_or_zero,
     slices_in_turn,
     stepped_points,
     time_axis,
     tooltip_text,
 )
-from advisor.report.charts.words import say_axis
+from advisor.report.charts.words import ChartWords
 from advisor.report.prose import clean_line
 from advisor.units import show_value
 
@@ -33,51 +33,40 @@ LONGEST_SAID = 40
 _GIB = 2**30
 
 
-def memory_course(rows: Sequence[Row], total: int, language: Language, times_of: TimesOf = "step") -> Drawing | None:
+def memory_course(rows: Sequence[Row], total: int, words: ChartWords) -> Drawing | None:
     """Two areas over time, and a line at what the device holds where that is known."""
     slices = slices_in_turn(rows)
-    most = {
-        name: max((held for row in slices if (held := finite_number(row.get(column))) is not None), default=0.0)
-        for name, (column, _) in HELD.items()
-    }
+    most = {name: max((number_or_zero(row, HELD[name][0]) for row in slices), default=0.0) for name in HELD}
     if max(most.values()) <= 0:
         return None
-    shown = [name for name, held in most.items() if held > 0]
+    shown = {name: words.say(name) for name, held in most.items() if held > 0}
     values = [
-        {"held": say_axis(name, language), "ms": at, "gib": gib, "low": 0, "said": said}
-        for name in shown
-        for said in [tooltip_text(say_axis(name, language), show_value(most[name], "B"))]
+        {"held": word, "ms": at, "gib": gib, "low": 0, "said": tooltip_text(word, show_value(most[name], "B"))}
+        for name, word in shown.items()
         for at, gib in stepped_points(slices, [round(number_or_zero(row, HELD[name][0]) / _GIB, 4) for row in slices])
     ]
-    capacity = finite_number(slices[0].get("capacity_bytes"))
-    words = [say_axis(name, language) for name in shown]
-    areas: ChartSpec = {
-        "mark": {"type": "area", "aria": True, "interpolate": "step-after"},
-        "encoding": {
-            "x": time_axis(say_axis("ms_in_recording", language)),
-            "y": amount_axis("gib", say_axis("gib", language)),
-            "y2": {"field": "low"},
-            "color": coloured_by("held", {word: HELD[name][1] for word, name in zip(words, shown, strict=True)}),
-            "description": {"field": "said"},
-        },
-    }
+    capacity, since = finite_number(slices[0].get("capacity_bytes")), words.say("ms_in_recording")
+    areas = marks_of(
+        "area",
+        {"interpolate": "step-after"},
+        x=time_axis(since),
+        y=amount_axis("gib", words.say("gib")),
+        y2={"field": "low"},
+        color=coloured_by("held", {word: HELD[name][1] for name, word in shown.items()}),
+    )
     limit: ChartSpec = {
         "mark": {"type": "rule", "aria": False, "color": "var(--critical)", "strokeDash": [4, 3]},
         "encoding": {"y": {"datum": (capacity or 0.0) / _GIB, "type": "quantitative"}},
     }
-    spec: ChartSpec = {
-        "width": WIDTH,
-        "height": 190,
-        "data": {"values": values},
-        "layer": [areas, *([limit] if capacity else [])],
-    }
-    said = {
-        "lane": say_axis("lane", language, rank=int(number_or_zero(slices[0], "rank"))),
-        "component": clean_line(slices[0].get("component"), LONGEST_SAID),
-        "reserved": show_value(most["reserved"] or most["allocated"], "B"),
-        "capacity": show_value(capacity, "B"),
-    }
-    note = say_axis("memory_note_of" if capacity else "memory_note", language, **said)
+    layers = [areas, *([limit] if capacity else [])]
+    spec: ChartSpec = {"width": WIDTH, "height": 190, "data": {"values": values}, "layer": layers}
+    note = words.say(
+        "memory_note_of" if capacity else "memory_note",
+        lane=words.say("lane", rank=int(number_or_zero(slices[0], "rank"))),
+        component=clean_line(slices[0].get("component"), LONGEST_SAID),
+        reserved=show_value(most["reserved"] or most["allocated"], "B"),
+        capacity=show_value(capacity, "B"),
+    )
     numbers = [
         (
             show_value(number_or_zero(row, "from_us"), "us"),
@@ -85,4 +74,4 @@ def memory_course(rows: Sequence[Row], total: int, language: Language, times_of:
         )
         for row in slices
     ]
-    return Drawing(spec, note, (say_axis("ms_in_recording", language), *words), numbers)
+    return Drawing(spec, note, (since, *shown.values()), numbers)

@@ -9,14 +9,13 @@ from statistics import median, quantiles
 
 from msgspec import Struct
 
-from advisor.messages.text import Language
 from advisor.model.run import UNEVEN
 from advisor.report.charts.drawing import HALF, MOST_COLUMNS, ChartSpec, Drawing, Row, finite_number, tooltip_text
 from advisor.report.charts.heatmaps import draw_heat_map, opacities_of_times
-from advisor.report.charts.words import say_axis
+from advisor.report.charts.words import ChartWords
+from advisor.report.grouping import values_by_key
 from advisor.report.places import Hosts, number_ranges, say_ranks
 from advisor.report.prose import clean_line
-from advisor.report.words import say
 from advisor.units import show_value
 
 BLOCK = 8
@@ -33,8 +32,13 @@ class OwnTime(Struct, frozen=True):
     us: float
     ratio: float
 
+    def said(self, host: str, words: ChartWords) -> str:
+        """Its values in words, behind the name of its host."""
+        beside = words.say("beside_median", ratio=show_value(self.ratio, "times"))
+        return tooltip_text(host, f"{words.say('rank')} {self.rank}", show_value(self.us, "us"), beside)
 
-def rank_map(rows: Sequence[Row], hosts: Hosts, language: Language) -> Drawing | None:
+
+def rank_map(rows: Sequence[Row], hosts: Hosts, words: ChartWords) -> Drawing | None:
     """Heat map: how long each rank takes by itself, hosts side by side and their ranks below each other.
 
     What a rank does not spend in exposed communication is its own: the others wait for the one where that is longest.
@@ -46,23 +50,13 @@ def rank_map(rows: Sequence[Row], hosts: Hosts, language: Language) -> Drawing |
     columns, down, cells = _arrange(own, hosts)
     opacities = opacities_of_times(cell.ratio for cell in cells.values())
     values: list[ChartSpec] = [
-        {
-            "host": column,
-            "place": place,
-            "opacity": opacity,
-            "said": tooltip_text(
-                column if hosts else "",
-                f"{say_axis('rank', language)} {cell.rank}",
-                show_value(cell.us, "us"),
-                say_axis("beside_median", language, ratio=show_value(cell.ratio, "times")),
-            ),
-        }
+        {"host": column, "place": place, "opacity": opacity, "said": cell.said(column if hosts else "", words)}
         for ((column, place), cell), opacity in zip(cells.items(), opacities, strict=True)
     ]
-    across = ("host", say_axis("host" if hosts else "rank", language), columns)
-    spec = draw_heat_map(values, across, ("place", say_axis("place", language), down), {"value": "var(--accent)"})
-    heads = tuple(say_axis(name, language) for name in ("host" if hosts else "rank", "ranks", "median", "longest"))
-    return Drawing(spec, _note(own, hosts, language), heads, _numbers(own, hosts, language), len(columns) > HALF)
+    heads = tuple(map(words.say, ("host" if hosts else "rank", "ranks", "median", "longest")))
+    across, below = ("host", heads[0], columns), ("place", words.say("place"), down)
+    spec = draw_heat_map(values, across, below, {"value": "var(--accent)"})
+    return Drawing(spec, _note(own, hosts, words), heads, _numbers(own, hosts, words), len(columns) > HALF)
 
 
 def _own_times(rows: Sequence[Row]) -> list[OwnTime]:
@@ -72,22 +66,15 @@ def _own_times(rows: Sequence[Row]) -> list[OwnTime]:
         rank, compute, idle = (finite_number(row.get(name)) for name in ("rank", "compute_us", "free_us"))
         if rank is not None and compute is not None and idle is not None and compute + idle > 0:
             found[int(rank)] = (row.get("stage"), compute + idle)
-    by_stage: dict[object, list[float]] = {}
-    for stage, us in found.values():
-        by_stage.setdefault(stage, []).append(us)
-    usual = {stage: median(times) for stage, times in by_stage.items()}
+    usual = {stage: median(times) for stage, times in values_by_key(found.values()).items()}
     return [OwnTime(rank, us, us / usual[stage]) for rank, (stage, us) in sorted(found.items())]
 
 
 def _blocks(own: Sequence[OwnTime], hosts: Hosts) -> dict[str, list[OwnTime]]:
     """The ranks of each host, by its name; of each block of neighbours where their host is not known."""
     host_of = {rank: clean_line(host, _LONGEST_HOST) for host, ranks in hosts.items() for rank in ranks}
-    blocks: dict[str, list[OwnTime]] = {}
-    for one in own:
-        first = one.rank // BLOCK * BLOCK
-        name = host_of.get(one.rank) or f"{first}–{first + BLOCK - 1}"
-        blocks.setdefault(name, []).append(one)
-    return blocks
+    firsts = ((one.rank // BLOCK * BLOCK, one) for one in own)
+    return values_by_key((host_of.get(one.rank) or f"{first}–{first + BLOCK - 1}", one) for first, one in firsts)
 
 
 def _arrange(own: Sequence[OwnTime], hosts: Hosts) -> tuple[list[str], list[str], Mapping[tuple[str, str], OwnTime]]:
@@ -112,35 +99,26 @@ def _joined_name(names: Sequence[str], hosts: Hosts) -> str:
     return f"{names[0]}–{names[-1]}" if hosts else f"{names[0].split('–')[0]}–{names[-1].split('–')[-1]}"
 
 
-def _note(own: Sequence[OwnTime], hosts: Hosts, language: Language) -> str:
+def _note(own: Sequence[OwnTime], hosts: Hosts, words: ChartWords) -> str:
     """How long ranks take, and which stand out."""
     times = [one.us for one in own]
-    low, high = (quantiles(times, n=20, method="inclusive")[i] for i in (0, -1))
-    spread = say_axis(
-        "spread",
-        language,
-        count=len(own),
-        median=show_value(median(times), "us"),
-        low=show_value(low, "us"),
-        high=show_value(high, "us"),
-    )
+    low, *_, high = quantiles(times, n=20, method="inclusive")
+    told = {"median": median(times), "low": low, "high": high}
+    spread = words.say("spread", count=len(own), **{name: show_value(us, "us") for name, us in told.items()})
     out = {one.rank: one.ratio for one in own if one.ratio > 1 + UNEVEN}
-    beyond = show_value(UNEVEN, "share")
-    if out:
-        who, most = say_ranks(tuple(out), hosts, language), show_value(max(out.values()) - 1, "share")
-        said = say_axis("stand_out", language, share=beyond, ranks=who, most=most)
-    else:
-        said = say_axis("none_stands_out", language, share=beyond)
-    return say("semicolon", language).join([said, spread, say_axis("stronger_longer", language)])
+    who = say_ranks(tuple(out), hosts, words.language) if out else ""
+    shares = {"share": show_value(UNEVEN, "share"), "most": show_value(max(out.values(), default=1.0) - 1, "share")}
+    said = words.say("stand_out" if out else "none_stands_out", ranks=who, **shares)
+    return words.semicolon.join([said, spread, words.say("stronger_longer")])
 
 
-def _numbers(own: Sequence[OwnTime], hosts: Hosts, language: Language) -> list[tuple[str, ...]]:
+def _numbers(own: Sequence[OwnTime], hosts: Hosts, words: ChartWords) -> list[tuple[str, ...]]:
     """Host by host, the one first on which a rank stands out most."""
     blocks = sorted(_blocks(own, hosts).items(), key=lambda block: -max(one.ratio for one in block[1]))
     return [
         (
             name,
-            number_ranges((one.rank for one in inside), language),
+            number_ranges((one.rank for one in inside), words.language),
             show_value(median(one.us for one in inside), "us"),
             show_value(max(one.us for one in inside), "us"),
         )

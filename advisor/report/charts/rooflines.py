@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from advisor.messages.text import Language, TimesOf
 from advisor.report.charts.drawing import (
     WIDTH,
     ChartSpec,
@@ -18,10 +17,12 @@ from advisor.report.charts.drawing import (
     Row,
     coloured_by,
     finite_number,
+    marks_of,
     number_or_zero,
+    quantity,
     tooltip_text,
 )
-from advisor.report.charts.words import say_axis
+from advisor.report.charts.words import ChartWords
 from advisor.report.prose import clean_line
 from advisor.units import show_value
 
@@ -37,7 +38,7 @@ _ROOM = 1.6
 _NAME, _SHAPES = 40, 60
 
 
-def rooflines(rows: Sequence[Row], total: int, language: Language, times_of: TimesOf = "step") -> Drawing | None:
+def rooflines(rows: Sequence[Row], total: int, words: ChartWords) -> Drawing | None:
     """Points for the operators with most time, and a line for what the chip can in each of their data types."""
     known = [row for row in rows[:MOST_POINTS] if _is_whole(row)]
     if not known:
@@ -46,41 +47,27 @@ def rooflines(rows: Sequence[Row], total: int, language: Language, times_of: Tim
     across, up = _domains(known, roofs)
     names = list(dict.fromkeys(dtype for dtype, *_ in roofs))
     colour = coloured_by("dtype", dict(zip(names, TONES, strict=False)), alone=False)
-    spec: ChartSpec = {
-        "width": WIDTH,
-        "height": HEIGHT,
-        "data": {"values": [_point(row, names, language) for row in known]},
-        "layer": [
-            {
-                "data": {"values": _roof_points(roofs, across)},
-                "mark": {"type": "line", "strokeWidth": 1.5, "clip": True},
-                "encoding": {
-                    "x": _axis("intensity", across, say_axis("intensity", language)),
-                    "y": _axis("tflops", up, say_axis("tflops", language)),
-                    "detail": {"field": "roof"},
-                    "color": colour,
-                },
-            },
-            {
-                "mark": {"type": "point", "aria": True, "filled": True, "opacity": 0.65, "clip": True},
-                "encoding": {
-                    "x": {"field": "intensity", "type": "quantitative"},
-                    "y": {"field": "tflops", "type": "quantitative"},
-                    "size": {
-                        "field": "us",
-                        "type": "quantitative",
-                        "scale": {"domainMin": 0, "range": [SMALLEST, LARGEST]},
-                        "legend": None,
-                    },
-                    "color": colour,
-                    "description": {"field": "said"},
-                },
-            },
-        ],
+    lines: ChartSpec = {
+        "data": {"values": _roof_points(roofs, across)},
+        "mark": {"type": "line", "strokeWidth": 1.5, "clip": True},
+        "encoding": {
+            "x": _axis("intensity", across, words.say("intensity")),
+            "y": _axis("tflops", up, words.say("tflops")),
+            "detail": {"field": "roof"},
+            "color": colour,
+        },
     }
-    heads = tuple(
-        say_axis(name, language, times_of) for name in ("operator", "intensity", "tflops", "roof_share", "time_step")
+    points = marks_of(
+        "point",
+        {"filled": True, "opacity": 0.65, "clip": True},
+        x=quantity("intensity"),
+        y=quantity("tflops"),
+        size=quantity("us", scale={"domainMin": 0, "range": [SMALLEST, LARGEST]}, legend=None),
+        color=colour,
     )
+    values = {"values": [_point(row, names, words) for row in known]}
+    spec: ChartSpec = {"width": WIDTH, "height": HEIGHT, "data": values, "layer": [lines, points]}
+    heads = tuple(map(words.say, ("operator", "intensity", "tflops", "roof_share", "time_step")))
     numbers = [
         (
             _name(row),
@@ -91,7 +78,7 @@ def rooflines(rows: Sequence[Row], total: int, language: Language, times_of: Tim
         )
         for row in known
     ]
-    return Drawing(spec, _note(known, total, language), heads, numbers)
+    return Drawing(spec, _note(known, total, words), heads, numbers)
 
 
 _NUMBERS = ("intensity", "tflops", "peak_tflops", "us")
@@ -125,9 +112,8 @@ def _axis(field: str, domain: Sequence[float], title: str) -> ChartSpec:
     every = max(1, math.ceil((last - first) / MOST_TICKS))
     steps = (1, 2, 5) if last - first <= FEW_DECADES else (1,)
     ticks = [step * 10.0**power for power in range(first, last + 1, every) for step in steps]
-    scale: ChartSpec = {"type": "log", "domain": list(domain), "nice": False}
     look: ChartSpec = {"values": [tick for tick in ticks if domain[0] <= tick <= domain[1]], "format": "~g"}
-    return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": look}
+    return quantity(field, title=title, scale={"type": "log", "domain": list(domain), "nice": False}, axis=look)
 
 
 def _roof_points(roofs: Sequence[tuple[str, float, float]], across: Sequence[float]) -> list[ChartSpec]:
@@ -145,44 +131,34 @@ def _roof_above(intensity: float, peak: float, rate: float) -> float:
     return min(peak, intensity * rate) if rate > 0 else peak
 
 
-def _point(row: Row, names: Sequence[str], language: Language) -> ChartSpec:
+def _point(row: Row, names: Sequence[str], words: ChartWords) -> ChartSpec:
     dtype = clean_line(row.get("dtype") or "", 12)
     said = tooltip_text(
         _name(row),
         clean_line(row.get("input_shapes") or "", _SHAPES),
         dtype,
         f"{number_or_zero(row, 'tflops'):.3g} TFLOP/s",
-        say_axis("of_roof", language, share=_said_share(row)),
+        words.say("of_roof", share=_said_share(row)),
         show_value(row.get("us"), "us"),
     )
-    return {
-        "intensity": number_or_zero(row, "intensity"),
-        "tflops": number_or_zero(row, "tflops"),
-        "us": number_or_zero(row, "us"),
-        "dtype": dtype if dtype in names else None,
-        "said": said,
-    }
+    numbers = {name: number_or_zero(row, name) for name in ("intensity", "tflops", "us")}
+    return {**numbers, "dtype": dtype if dtype in names else None, "said": said}
 
 
 def _said_share(row: Row) -> str:
     """Part of the roof that it reaches; what it reads may lie in the cache, and then it is more than all of it."""
-    share = _share(row)
-    return show_value(share, "share") if share <= 1 else f"> {show_value(1.0, 'share')}"
-
-
-def _share(row: Row) -> float:
-    """Part of the roof above its point that it reaches."""
     peak, rate = number_or_zero(row, "peak_tflops"), number_or_zero(row, "memory_gbps") / 1e3
     roof = _roof_above(number_or_zero(row, "intensity"), peak, rate)
-    return number_or_zero(row, "tflops") / roof if roof > 0 else 0.0
+    share = number_or_zero(row, "tflops") / roof if roof > 0 else 0.0
+    return show_value(share, "share") if share <= 1 else f"> {show_value(1.0, 'share')}"
 
 
 def _name(row: Row) -> str:
     return clean_line(row.get("op_type"), _NAME)
 
 
-def _note(rows: Sequence[Row], total: int, language: Language) -> str:
+def _note(rows: Sequence[Row], total: int, words: ChartWords) -> str:
     chip = clean_line(rows[0].get("chip") or "", _NAME)
-    said = say_axis("roof_note", language, rank=int(number_or_zero(rows[0], "rank")))
-    more = say_axis("shapes_of", language, shown=len(rows), total=total) if total > len(rows) else ""
+    said = words.say("roof_note", rank=int(number_or_zero(rows[0], "rank")))
+    more = words.say("shapes_of", shown=len(rows), total=total) if total > len(rows) else ""
     return tooltip_text(chip, said, more)

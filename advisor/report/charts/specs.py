@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
-from msgspec import Struct
-
-from advisor.messages.text import Language, TimesOf
+from advisor.messages.text import Language, Text, TimesOf
 from advisor.model.findings import Exhibit
 from advisor.report.charts.bars import ALONE, BESIDE, BY_PLACE, LONGEST_SAID, named_bars, short_label
 from advisor.report.charts.drawing import (
@@ -23,8 +23,10 @@ from advisor.report.charts.drawing import (
     amount_axis,
     coloured_by,
     finite_number,
+    marks_of,
     number_or_zero,
     ordinal_axis,
+    quantity,
     tooltip_text,
 )
 from advisor.report.charts.heatmaps import link_speeds, rank_steps
@@ -32,11 +34,12 @@ from advisor.report.charts.memory_course import memory_course
 from advisor.report.charts.rank_map import rank_map
 from advisor.report.charts.rooflines import rooflines
 from advisor.report.charts.step_course import step_course
-from advisor.report.charts.words import CHARTS, say_axis
+from advisor.report.charts.words import CHARTS, ChartWords
 from advisor.report.column_values import CAUSES
 from advisor.report.places import Hosts
 from advisor.report.prose import clean_line, letter_columns
-from advisor.report.words import say, say_aside, word_for
+from advisor.report.words import say_aside, word_for
+from advisor.shipped_files import shipped_folder
 from advisor.units import show_value
 
 MOST_BARS = 10
@@ -47,78 +50,65 @@ NARROW_RANKS = 32
 MOST_NUMBERS = 64
 
 
-class Chart(Struct, frozen=True):
-    """One chart to be drawn, and its numbers for those who do not see it."""
+class Chart(Drawing, frozen=True):
+    """One chart to be drawn, and the first of its numbers for those who do not see it."""
 
-    kind: str
-    title: str
-    note: str
-    spec: ChartSpec
-    heads: tuple[str, ...]
-    numbers: tuple[tuple[str, ...], ...]
-    """The first of them; `total` is how many there are."""
+    kind: str = ""
+    title: str = ""
     total: int = 0
-    wide: bool = False
+    """How many numbers there are."""
 
 
 def exhibit_charts(
     exhibits: Iterable[Exhibit], language: Language, hosts: Hosts | None = None, times_of: TimesOf = "step"
 ) -> tuple[Chart, ...]:
     """A chart for each exhibit that has something to show; of many ranks a map of them, by their hosts, beside it."""
-    made = []
+    words = ChartWords(language, times_of)
+    return charts_of(_exhibit_drawings(exhibits, hosts or {}, words), CHARTS, words)
+
+
+def _exhibit_drawings(exhibits: Iterable[Exhibit], hosts: Hosts, words: ChartWords) -> Iterator[KindOfDrawing]:
     for exhibit in exhibits:
         names = [column.name for column in exhibit.rows.columns]
         rows = [dict(zip(names, row, strict=False)) for row in exhibit.rows.rows]
-        drawing = _DRAW[exhibit.kind](rows, max(exhibit.rows.total, len(rows)), language, times_of)
-        if drawing is not None:
-            made.append(chart_of(exhibit.kind, CHARTS[exhibit.kind].say(language, of=times_of), drawing))
-        mapped = rank_map(rows, hosts or {}, language) if exhibit.kind == "time_split" else None
-        if mapped is not None:
-            made.append(chart_of("rank_map", CHARTS["rank_map"].say(language), mapped))
-    return tuple(made)
+        yield exhibit.kind, _DRAW[exhibit.kind](rows, max(exhibit.rows.total, len(rows)), words)
+        if exhibit.kind == "time_split":
+            yield "rank_map", rank_map(rows, hosts, words)
 
 
-def chart_of(kind: str, title: str, drawing: Drawing) -> Chart:
-    """A drawing with its look."""
-    spec: ChartSpec = {
-        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-        "config": _CONFIG,
-        **drawing.spec,
-    }
-    numbers = tuple(drawing.numbers[:MOST_NUMBERS])
-    return Chart(kind, title, drawing.note, spec, drawing.heads, numbers, len(drawing.numbers), drawing.wide)
+KindOfDrawing = tuple[str, Drawing | None]
+"""What it shows, by a name, and None where there is nothing to show."""
 
 
-_CONFIG: ChartSpec = {
-    "aria": False,  # the library would describe marks in English; the page gives the title and the numbers in words
-    "background": None,
-    "padding": 2,
-    "font": "sans-serif",
-    "view": {"stroke": None},
-    "axis": {
-        "labelColor": "var(--muted)",
-        "titleColor": "var(--muted)",
-        "gridColor": "var(--line)",
-        "domainColor": "var(--line)",
-        "tickColor": "var(--line)",
-        "labelFontSize": 12,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "titlePadding": 8,
-    },
-    "legend": {
-        "labelColor": "var(--text)",
-        "labelFontSize": 12,
-        "symbolType": "square",
-        "orient": "top",
-        "columnPadding": 36,
-    },
-    "header": {"labelColor": "var(--muted)", "labelFontSize": 12, "title": None},
-    "text": {"fill": "var(--text)", "fontSize": 12},
-}
+def charts_of(drawings: Iterable[KindOfDrawing], titles: Mapping[str, Text], words: ChartWords) -> tuple[Chart, ...]:
+    """Those drawings that show something, with their titles and their look."""
+    return tuple(
+        Chart(
+            {**_look(), **one.spec},
+            one.note,
+            one.heads,
+            tuple(one.numbers[:MOST_NUMBERS]),
+            one.wide,
+            kind,
+            titles[kind].say(words.language, of=words.times_of),
+            len(one.numbers),
+        )
+        for kind, one in drawings
+        if one is not None
+    )
 
 
-def _time_split(rows: Sequence[Row], total: int, language: Language, times_of: TimesOf = "step") -> Drawing | None:
+@cache
+def _look() -> ChartSpec:
+    """The look of every chart, in the colours of the page.
+
+    `aria` is off: the library would describe marks in English; the page gives the title and the numbers in words.
+    """
+    look: ChartSpec = json.loads(shipped_folder("templates").joinpath("charts.json").read_bytes())
+    return look
+
+
+def _time_split(rows: Sequence[Row], total: int, words: ChartWords) -> Drawing | None:
     """Stacked columns: where the time of each rank goes. The bar under the verdict says it of a single one."""
     ordered = sorted(
         (row for row in rows if finite_number(row.get("rank")) is not None), key=lambda row: number_or_zero(row, "rank")
@@ -130,71 +120,66 @@ def _time_split(rows: Sequence[Row], total: int, language: Language, times_of: T
     means = [
         (_group_range(group, "rank"), [_group_mean(group, column) for column in PARTS.values()]) for group in groups
     ]
+    names, wide = {part: words.say(part) for part in PARTS}, len(means) > NARROW_RANKS
     values = [
-        {"rank": name, "part": say(key, language), "order": order, "ms": round(us / 1e3, 4), "said": said}
+        {"rank": name, "part": names[part], "order": order, "ms": round(us / 1e3, 4), "said": said}
         for name, amounts in means
-        for order, (key, us) in enumerate(zip(PARTS, amounts, strict=True))
+        for order, (part, us) in enumerate(zip(PARTS, amounts, strict=True))
         if us is not None
-        for said in [_part_of_rank(name, say(key, language), us, amounts, language)]
+        for said in [_part_of_rank(name, names[part], us, amounts, words)]
     ]
-    names, wide = [say(key, language) for key in PARTS], len(means) > NARROW_RANKS
     occurring = {value["part"] for value in values if value["ms"]}
     width = WIDE if wide else WIDTH
-    spec: ChartSpec = {
-        "width": width,
-        "height": 200,
-        "data": {"values": values},
-        "mark": {"type": "bar", "aria": True, "width": {"band": 0.82}},
-        "encoding": {
-            "x": ordinal_axis("rank", say_axis("rank", language), [name for name, _ in means], width / len(means)),
-            "y": amount_axis("ms", say_axis("ms_step", language, times_of)),
-            "order": {"field": "order"},
-            "color": coloured_by(
-                "part", {name: key for name, key in zip(names, PARTS, strict=True) if name in occurring}
-            ),
-            "description": {"field": "said"},
-        },
-    }
-    note = "" if size == 1 else say_axis("ranks_grouped", language, count=total, size=size)
+    bars = marks_of(
+        "bar",
+        {"width": {"band": 0.82}},
+        x=ordinal_axis("rank", words.say("rank"), [name for name, _ in means], width / len(means)),
+        y=amount_axis("ms", words.say("ms_step")),
+        order={"field": "order"},
+        color=coloured_by("part", {name: part for part, name in names.items() if name in occurring}),
+    )
+    note = "" if size == 1 else words.say("ranks_grouped", count=total, size=size)
     numbers = [(name, *(show_value(us, "us") for us in amounts)) for name, amounts in means]
-    return Drawing(spec, note, (say_axis("rank", language), *names), numbers, wide)
+    spec = {"width": width, "height": 200, "data": {"values": values}, **bars}
+    return Drawing(spec, note, (words.say("rank"), *names.values()), numbers, wide)
 
 
-def _part_of_rank(rank: str, part: str, us: float, amounts: Sequence[float | None], language: Language) -> str:
+def _part_of_rank(rank: str, part: str, us: float, amounts: Sequence[float | None], words: ChartWords) -> str:
     """What a piece of a bar says: the part of its rank, its time, its share of the step of that rank."""
     whole = sum(amount or 0.0 for amount in amounts)
-    who = say_axis("mean_of", language, ranks=rank) if "–" in rank else f"{say_axis('rank', language)} {rank}"
+    who = words.say("mean_of", ranks=rank) if "–" in rank else f"{words.say('rank')} {rank}"
     share = show_value(us / whole, "share") if whole > 0 else ""
     return tooltip_text(who, f"{part} {show_value(us, 'us')}", share)
 
 
-def _idle_causes(rows: Sequence[Row], total: int, language: Language, times_of: TimesOf = "step") -> Drawing | None:
+def _idle_causes(rows: Sequence[Row], total: int, words: ChartWords) -> Drawing | None:
     """Bars: what the device waits for."""
     bars = [
-        (word_for(CAUSES, str(row["cause"]), language) or clean_line(row["cause"], LONGEST_SAID), us, "")
-        for row in rows
-        if (us := finite_number(row.get("us"))) is not None and us > 0 and row.get("cause") is not None
+        (word_for(CAUSES, str(row["cause"]), words.language) or clean_line(row["cause"], LONGEST_SAID), us, "")
+        for row, us in _with_time(rows, "cause")
     ]
-    note = say_axis("total_idle", language, times_of, time=show_value(sum(us for _, us, _ in bars), "us"))
-    return _bars_drawing(bars, "idle", note, say_axis("time_step", language, times_of))
+    note = words.say("total_idle", time=show_value(sum(us for _, us, _ in bars), "us"))
+    return _bars_drawing(bars, "idle", note, words.say("time_step"))
 
 
-def _top_operators(rows: Sequence[Row], total: int, language: Language, times_of: TimesOf = "step") -> Drawing | None:
+def _top_operators(rows: Sequence[Row], total: int, words: ChartWords) -> Drawing | None:
     """Bars: the operator types with most device time; one that runs on several kinds of cores by each of them."""
     met = Counter(row.get("op_type") for row in rows)
     bars = [
-        (
-            _type_name(row, language, apart=met[row.get("op_type")] > 1),
-            us,
-            say_axis("calls_step", language, times_of, count=show_value(row.get("calls"), "count")),
-        )
-        for row in rows
-        if (us := finite_number(row.get("us"))) is not None and us > 0 and row.get("op_type") is not None
+        (_type_name(row, words.language, apart=met[row.get("op_type")] > 1), us, words.say("calls_step", count=calls))
+        for row, us in _with_time(rows, "op_type")
+        for calls in [show_value(row.get("calls"), "count")]
     ]
     shown = min(len(bars), MOST_BARS)
-    of_all = say_axis("top_of", language, shown=shown, total=total) if total > shown else ""
-    note = say("comma", language).join(filter(None, (say_axis("mean_time", language, times_of), of_all)))
-    return _bars_drawing(bars, "compute", note, say_axis("time_step", language, times_of))
+    of_all = [words.say("top_of", shown=shown, total=total)] if total > shown else []
+    note = words.comma.join([words.say("mean_time"), *of_all])
+    return _bars_drawing(bars, "compute", note, words.say("time_step"))
+
+
+def _with_time(rows: Iterable[Row], name: str) -> Iterator[tuple[Row, float]]:
+    """The rows that have this name and took any time, with that, µs."""
+    timed = ((row, number_or_zero(row, "us")) for row in rows if row.get(name) is not None)
+    return ((row, us) for row, us in timed if us > 0)
 
 
 def _type_name(row: Row, language: Language, *, apart: bool) -> str:
@@ -223,57 +208,46 @@ def _bars_drawing(bars: Sequence[Bar], colour: str, note: str, head: str) -> Dra
         }
         for place, (name, us, more) in enumerate(ordered)
     ]
-    x: ChartSpec = {"field": "ms", "type": "quantitative", "axis": None, "scale": {"domainMax": ordered[0][1] / 1e3}}
-    look = {"type": "bar", "aria": True, "fill": f"var(--{colour})", "height": {"band": 0.66}, "cornerRadiusEnd": 2}
-    bar: ChartSpec = {"mark": look, "encoding": {"y": BY_PLACE, "x": x, "description": {"field": "whole"}}}
+    x = quantity("ms", axis=None, scale={"domainMax": ordered[0][1] / 1e3})
+    look: ChartSpec = {"fill": f"var(--{colour})", "height": {"band": 0.66}, "cornerRadiusEnd": 2}
+    bar = marks_of("bar", look, y=BY_PLACE, x=x, description={"field": "whole"})
     numbers = [(name, show_value(us, "us")) for name, us, _ in ordered]
     return Drawing(named_bars(values, room, [bar], x), note, ("", head), numbers, wide)
 
 
-def _launch_latency(rows: Sequence[Row], total: int, language: Language, times_of: TimesOf = "step") -> Drawing | None:
+def _launch_latency(rows: Sequence[Row], total: int, words: ChartWords) -> Drawing | None:
     """Histogram on a logarithmic axis: how long launches queue before the device begins them."""
     bins = [
         (max(number_or_zero(row, "from_us"), 0.46), number_or_zero(row, "to_us"), number_or_zero(row, "launches"))
         for row in rows[: 3 * MOST_BARS]
-        if finite_number(row.get("to_us")) is not None
-        and number_or_zero(row, "to_us") > 0
-        and finite_number(row.get("launches")) is not None
+        if number_or_zero(row, "to_us") > 0 and finite_number(row.get("launches")) is not None
     ]
     if not bins:
         return None
     values = [
-        {"from": low, "to": high, "launches": count, "said": _bin_tooltip(low, high, count, language)}
+        {"from": low, "to": high, "launches": count, "said": _bin_tooltip(low, high, count, words)}
         for low, high, count in bins
         if low < high
     ]
     decades = [10**power for power in range(11) if 10**power <= bins[-1][1] * 1.01]
-    spec: ChartSpec = {
-        "width": WIDTH,
-        "height": 190,
-        "data": {"values": values},
-        "mark": {"type": "rect", "aria": True, "fill": "var(--accent)", "stroke": "var(--card)", "strokeWidth": 1},
-        "encoding": {
-            "x": {
-                "field": "from",
-                "type": "quantitative",
-                "scale": {"type": "log", "nice": False},
-                "title": say_axis("latency", language),
-                "axis": {"values": decades, "labelExpr": TIME_LABEL, "grid": False},
-            },
-            "x2": {"field": "to"},
-            "y": amount_axis("launches", say_axis("launches", language), 4),
-            "y2": {"datum": 0},
-            "description": {"field": "said"},
-        },
-    }
-    note = say_axis("total_launches", language, count=f"{sum(count for *_, count in bins):,.0f}")
+    latency, launches = heads = words.say("latency"), words.say("launches")
+    look = {"values": decades, "labelExpr": TIME_LABEL, "grid": False}
+    bars = marks_of(
+        "rect",
+        {"fill": "var(--accent)", "stroke": "var(--card)", "strokeWidth": 1},
+        x=quantity("from", scale={"type": "log", "nice": False}, title=latency, axis=look),
+        x2={"field": "to"},
+        y=amount_axis("launches", launches, 4),
+        y2={"datum": 0},
+    )
+    note = words.say("total_launches", count=f"{sum(count for *_, count in bins):,.0f}")
     numbers = [(f"≤ {show_value(high, 'us')}", f"{count:,.0f}") for _, high, count in bins if count]
-    return Drawing(spec, note, (say_axis("latency", language), say_axis("launches", language)), numbers)
+    return Drawing({"width": WIDTH, "height": 190, "data": {"values": values}, **bars}, note, heads, numbers)
 
 
-def _bin_tooltip(low: float, high: float, count: float, language: Language) -> str:
-    between = say_axis("between", language, low=show_value(low, "us"), high=show_value(high, "us"))
-    return tooltip_text(between, say_axis("total_launches", language, count=f"{count:,.0f}"))
+def _bin_tooltip(low: float, high: float, count: float, words: ChartWords) -> str:
+    between = words.say("between", low=show_value(low, "us"), high=show_value(high, "us"))
+    return tooltip_text(between, words.say("total_launches", count=f"{count:,.0f}"))
 
 
 def _group_range(group: Sequence[Row], name: str) -> str:
@@ -286,7 +260,7 @@ def _group_mean(group: Sequence[Row], name: str) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-DrawChart = Callable[[Sequence[Row], int, Language, TimesOf], Drawing | None]
+DrawChart = Callable[[Sequence[Row], int, ChartWords], Drawing | None]
 
 _DRAW: Mapping[str, DrawChart] = {
     "time_split": _time_split,

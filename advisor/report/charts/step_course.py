@@ -8,12 +8,11 @@ Lanes are areas and not bars: a page stays small however many slices there are.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from msgspec import Struct
 
-from advisor.messages.text import Language, TimesOf
 from advisor.report.charts.drawing import (
     PARTS,
     TIME_LABEL,
@@ -23,14 +22,16 @@ from advisor.report.charts.drawing import (
     Row,
     coloured_by,
     finite_number,
+    marks_of,
     number_or_zero,
+    quantity,
     slices_in_turn,
     stepped_points,
     time_axis,
     tooltip_text,
 )
-from advisor.report.charts.words import say_axis
-from advisor.report.words import say
+from advisor.report.charts.words import ChartWords
+from advisor.report.grouping import values_by_key
 from advisor.units import show_value
 
 LANE, LEAD = 46, 64
@@ -60,108 +61,86 @@ class _Course(Struct, frozen=True):
         return sum(number_or_zero(row, PARTS[part]) for row in self.slices)
 
 
-def step_course(rows: Sequence[Row], total: int, language: Language, times_of: TimesOf = "step") -> Drawing | None:
+def step_course(rows: Sequence[Row], total: int, words: ChartWords) -> Drawing | None:
     """Lanes of areas over the time of a step; below them how long what began had been launched, on one of the ranks."""
     courses = _read_courses(rows)
     if not courses:
         return None
-    lanes = _lane_names(courses, language)
+    lanes = _lane_names(courses, words)
     leader = min(range(len(courses)), key=lambda place: courses[place].spent_us("comm"))
     leads = _lead_points(courses[leader])
     width = WIDE - LETTER * max(SHORTEST, *map(len, lanes))
-    parts = [_lanes_spec(courses, lanes, width, language, times_of)]
-    notes = [_which_steps(courses, total > len(rows), language)]
+    parts = [_lanes_spec(courses, lanes, width, words)]
+    notes = [*_which_steps(courses, total > len(rows), words)]
     if leads:
-        parts.append(_leads_spec(leads, width, say_axis("lead_of", language, lane=lanes[leader])))
-        notes.append(say_axis("lead_note", language))
-    spec: ChartSpec = {
-        "vconcat": parts,
-        "spacing": 12,
-        "resolve": {"scale": {"x": "shared", "color": "independent"}},
-    }
+        parts.append(_leads_spec(leads, width, words.say("lead_of", lane=lanes[leader])))
+        notes.append(words.say("lead_note"))
+    scales = {"scale": {"x": "shared", "color": "independent"}}
+    spec: ChartSpec = {"vconcat": parts, "spacing": 12, "resolve": scales}
     numbers = [
         (lane, show_value(course.us, "us"), *(show_value(course.spent_us(part), "us") for part in PARTS))
         for lane, course in zip(lanes, courses, strict=True)
     ]
-    heads = ("", say_axis("step", language), *(say(part, language) for part in PARTS))
-    return Drawing(spec, say("semicolon", language).join(filter(None, notes)), heads, numbers, wide=True)
+    heads = ("", *map(words.say, ("step", *PARTS)))
+    return Drawing(spec, words.semicolon.join(notes), heads, numbers, wide=True)
 
 
 def _read_courses(rows: Sequence[Row]) -> list[_Course]:
     """The lanes in the order in which they come; what has no rank, or no time, is in none."""
-    found: dict[tuple[int, int | None], list[Row]] = {}
-    for row in rows:
-        rank, step = finite_number(row.get("rank")), finite_number(row.get("step"))
-        if rank is not None:
-            found.setdefault((int(rank), None if step is None else int(step)), []).append(row)
+    numbers = ((finite_number(row.get("rank")), finite_number(row.get("step")), row) for row in rows)
+    found = values_by_key(
+        ((int(rank), None if step is None else int(step)), row) for rank, step, row in numbers if rank is not None
+    )
     courses = (_Course(*key, slices) for key, lane in found.items() if (slices := slices_in_turn(lane)))
     return list(islice(courses, MOST_LANES))
 
 
-def _lane_names(courses: Sequence[_Course], language: Language) -> list[str]:
+def _lane_names(courses: Sequence[_Course], words: ChartWords) -> list[str]:
     """What stands left of each lane: the rank; its step too where lanes are of several."""
     several = len({course.step for course in courses}) > 1
     names, met = [], set[int]()
     for course in courses:
-        again = "lane_longest" if course.rank in met else "lane_step"
-        names.append(
-            say_axis(again, language, rank=course.rank, step=course.step)
-            if several and course.step is not None
-            else say_axis("lane", language, rank=course.rank)
-        )
+        name = "lane_longest" if course.rank in met else "lane_step"
+        name = name if several and course.step is not None else "lane"
+        names.append(words.say(name, rank=course.rank, step=course.step))
         met.add(course.rank)
     return names
 
 
-def _which_steps(courses: Sequence[_Course], chosen: bool, language: Language) -> str:
+def _which_steps(courses: Sequence[_Course], chosen: bool, words: ChartWords) -> Iterator[str]:
     """Of which steps and ranks the lanes are."""
     ranks = {course.rank: course.step for course in reversed(courses)}  # the first lane of each
-    steps = set(ranks.values())
-    if steps == {None}:
-        said = ""
-    elif len(steps) == 1:
-        said = say_axis("middle_step", language, step=steps.pop())
-    else:
-        said = say_axis("middle_steps", language)
-    picked = say_axis("courses_chosen", language) if chosen and len(ranks) > 2 else ""  # noqa: PLR2004 - a choice
-    return say("semicolon", language).join(note for note in (said, picked) if note)
+    steps = {*ranks.values()}
+    if steps != {None}:
+        yield words.say("middle_step" if len(steps) == 1 else "middle_steps", step=steps.pop())
+    if chosen and len(ranks) > 2:  # noqa: PLR2004 - a choice
+        yield words.say("courses_chosen")
 
 
-def _lanes_spec(
-    courses: Sequence[_Course], lanes: Sequence[str], width: int, language: Language, times_of: TimesOf
-) -> ChartSpec:
-    words = {part: say(part, language) for part in PARTS if any(course.spent_us(part) > 0 for course in courses)}
+def _lanes_spec(courses: Sequence[_Course], lanes: Sequence[str], width: int, words: ChartWords) -> ChartSpec:
+    names = {part: words.say(part) for part in PARTS if any(course.spent_us(part) > 0 for course in courses)}
     values = [
-        {"lane": lane, "part": words[part], "ms": at, "low": low, "high": high, "said": said}
+        {"lane": lane, "part": names[part], "ms": at, "low": low, "high": high, "said": said}
         for lane, course in zip(lanes, courses, strict=True)
         for part, points in _stacked_areas(course).items()
-        if part in words
-        for said in [tooltip_text(lane, f"{words[part]} {show_value(course.spent_us(part) / course.us, 'share')}")]
+        if part in names
+        for said in [tooltip_text(lane, f"{names[part]} {show_value(course.spent_us(part) / course.us, 'share')}")]
         for at, (low, high) in points
     ]
+    header = {"labelAngle": 0, "labelAlign": "left", "labelPadding": 8, "labelLimit": WIDE - width}
+    areas = marks_of(
+        "area",
+        {"interpolate": "step-after"},
+        x=time_axis(words.say("ms_in_step")),
+        y=quantity("low", scale={"domain": [0, 1]}, axis=None),
+        y2={"field": "high"},
+        color=coloured_by("part", {name: part for part, name in names.items()}),
+    )
     return {
         "data": {"values": values},
-        "facet": {
-            "row": {
-                "field": "lane",
-                "type": "nominal",
-                "sort": list(lanes),
-                "header": {"labelAngle": 0, "labelAlign": "left", "labelPadding": 8, "labelLimit": WIDE - width},
-            }
-        },
+        "facet": {"row": {"field": "lane", "type": "nominal", "sort": list(lanes), "header": header}},
         "spacing": 6,
-        "spec": {
-            "width": width,
-            "height": LANE,
-            "mark": {"type": "area", "aria": True, "interpolate": "step-after"},
-            "encoding": {
-                "x": time_axis(say_axis("ms_in_step", language, times_of)),
-                "y": {"field": "low", "type": "quantitative", "scale": {"domain": [0, 1]}, "axis": None},
-                "y2": {"field": "high"},
-                "color": coloured_by("part", {word: part for part, word in words.items()}),
-                "description": {"field": "said"},
-            },
-        },
+        "spec": {"width": width, "height": LANE, **areas},
     }
 
 
@@ -193,6 +172,7 @@ def _lead_points(course: _Course) -> list[Mapping[str, float]]:
 def _leads_spec(points: Sequence[Mapping[str, float]], width: int, said: str) -> ChartSpec:
     decades = math.floor(math.log10(max(point["us"] for point in points)))
     ticks = [10**power for power in range(0, decades + 1, max(1, math.ceil(decades / MOST_TICKS)))]
+    look = {"values": ticks, "labelExpr": TIME_LABEL}
     return {
         "data": {"values": list(points)},
         "title": {"text": said, "anchor": "start", "color": "var(--muted)", "fontSize": 12, "fontWeight": "normal"},
@@ -201,12 +181,6 @@ def _leads_spec(points: Sequence[Mapping[str, float]], width: int, said: str) ->
         "mark": {"type": "point", "aria": False, "filled": True, "size": 14, "color": "var(--accent)"},
         "encoding": {
             "x": time_axis(None),
-            "y": {
-                "field": "us",
-                "type": "quantitative",
-                "title": None,
-                "scale": {"type": "log", "domainMin": 1},
-                "axis": {"values": ticks, "labelExpr": TIME_LABEL},
-            },
+            "y": quantity("us", title=None, scale={"type": "log", "domainMin": 1}, axis=look),
         },
     }

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from advisor.messages.text import Text
+from advisor.report.phrases import Phrases
+from advisor.report.words import WORDS as OF_REPORTS
 from advisor.report.words import Wording
 
 _t = Text
@@ -116,5 +118,8 @@ AXES: Mapping[str, Text] = {
     "total_idle": _t("{time} idle {per_step}", "{per_step}空闲 {time}"),
 }
 
-say_axis = Wording(AXES)
-"""The words of charts."""
+
+class ChartWords(Phrases):
+    """The words of charts, else those that all reports share."""
+
+    wording = Wording(AXES, OF_REPORTS)

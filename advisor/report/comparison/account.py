@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -47,22 +47,13 @@ def account_entries(comparison: Comparison, language: Language) -> tuple[Account
     least = _LEAST * max(sum(one.before_us for one in comparison.moved), sum(one.after_us for one in comparison.moved))
     shown = [one for one in comparison.moved[:MOST_MOVED] if abs(one.delta_us) > least]
     rest = comparison.moved[len(shown) :]
-    total = _sum_entry("step", say(f"total_{compared_times(comparison)}", language), comparison.moved)
-    return (*(_make_entry(one, language) for one in shown), *(_rest_entry(rest, language)), total)
-
-
-def _make_entry(one: Moved, language: Language) -> AccountEntry:
-    return AccountEntry(
-        key=one.part,
-        part=PARTS[one.part].say(language),
-        name=entry_name(one, language),
-        before=show_value(one.before_us, "us"),
-        after=show_value(one.after_us, "us"),
-        delta=signed_amount(one.delta_us),
-        count=_count_change(one),
-        noisy=not one.beyond_noise,
-        us=one.delta_us,
+    total = _sum_entry("step", plain_prose(say(f"total_{compared_times(comparison)}", language)), comparison.moved)
+    entries = (
+        _sum_entry(one.part, entry_name(one, language), [one], PARTS[one.part].say(language), _count_change(one))
+        for one in shown
     )
+    others = [_sum_entry("rest", plain_prose(say("all_others", language, count=len(rest))), rest)] if rest else []
+    return (*entries, *others, total)
 
 
 def entry_name(one: Moved, language: Language) -> Prose:
@@ -80,13 +71,8 @@ def _count_change(one: Moved) -> str:
     return before if before == after else f"{before} → {after}"
 
 
-def _rest_entry(others: Sequence[Moved], language: Language) -> Iterable[AccountEntry]:
-    if others:
-        yield _sum_entry("rest", say("all_others", language, count=len(others)), others)
-
-
-def _sum_entry(key: str, name: str, of: Sequence[Moved]) -> AccountEntry:
+def _sum_entry(key: str, name: Prose, of: Sequence[Moved], part: str = "", count: str = "") -> AccountEntry:
     before, after = sum(one.before_us for one in of), sum(one.after_us for one in of)
     delta = sum(one.delta_us for one in of)
     shown = (show_value(before, "us"), show_value(after, "us"), signed_amount(round(delta, 6)))
-    return AccountEntry(key, "", plain_prose(name), *shown, "", not any(one.beyond_noise for one in of), delta)
+    return AccountEntry(key, part, name, *shown, count, not any(one.beyond_noise for one in of), delta)

@@ -5,19 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
-
 from advisor.comparison.conditions import conditions_between
 from advisor.comparison.noise import WIDE, Noise
 from advisor.messages.text import HOLE, Language
-from advisor.model.comparison import STATUSES, Comparison, Moved, Shift
+from advisor.model.comparison import STATUSES, Comparison, Moved
 from advisor.model.findings import Confidence
 from advisor.report.comparison.account import entry_name
 from advisor.report.comparison.amounts import percent_change, signed_amount
 from advisor.report.comparison.apart import compared_times, say_barriers, with_both_times
 from advisor.report.comparison.words import PARTS, say
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
-from advisor.report.prose import BETWEEN_SENTENCES, Prose, join_prose, parse_prose, plain_prose
+from advisor.report.phrases import Phrases
+from advisor.report.prose import BETWEEN_SENTENCES, Prose, TextPiece, join_prose, parse_prose, plain_prose
 from advisor.report.words import CONFIDENCES, Wording
 from advisor.units import show_value
 
@@ -27,108 +26,84 @@ _WORTH_SAYING = 0.3
 _FEW_STEPS = 2
 
 
-class ComparisonVerdict(Struct, frozen=True):
-    """The answer: whether it got slower, through what, how sure that is, and how many findings changed."""
+class ComparisonVerdict(Phrases):
+    """The answer in words: whether it got slower, through what, how sure that is, and how many findings changed."""
 
-    kind: str
-    """`worse`, `same`, `better`, `not-comparable` or `blind` (no times)."""
-    says: str
-    mainly: Prose
-    findings: str
-    confidence: str
-    """`low`, `medium` or `high`."""
-    sure: str
+    wording = say
 
+    def __init__(self, comparison: Comparison, language: Language) -> None:
+        super().__init__(language, compared_times(comparison))
+        self.comparison, self.step = comparison, comparison.step
 
-def compare_verdict(comparison: Comparison, language: Language) -> ComparisonVerdict:
-    """The answer in words."""
-    step = comparison.step
-    kind = "not comparable" if comparison.apart else "blind" if step is None else step.status
-    return ComparisonVerdict(
-        kind=kind.replace(" ", "-"),
-        says=_verdict_says(step, comparison, language),
-        mainly=_say_main_entries(step, comparison, language),
-        findings=_say_counts(comparison, language),
-        confidence=comparison.confidence.name,
-        sure=_say_confidence(comparison, language),
-    )
+    @property
+    def kind(self) -> str:
+        """`worse`, `same`, `better`, `not-comparable` or `blind` (no times)."""
+        if self.comparison.apart:
+            return "not-comparable"
+        return "blind" if self.step is None else self.step.status
 
+    @property
+    def says(self) -> str:
+        """What became of the time, unless the two do not compare: then why."""
+        step = self.step
+        if self.comparison.apart:
+            why = self.say("apart", why=say_barriers(self.comparison, self.comparison.apart, self.language))
+            return with_both_times(why, self.comparison, self.language)
+        if step is None:
+            return self.say("no_time")
+        # where it differs by more than may go unnoticed, nobody should read that nothing changed
+        is_large = abs(step.delta_us) > WIDE * max(step.before_us, step.after_us)
+        said = "unsure" if step.status == "same" and is_large else step.status
+        times = {"before": step.before_us, "after": step.after_us, "delta": abs(step.delta_us)}
+        return self.say(
+            said if self.times_of == "step" else f"{said}_window",
+            percent=percent_change(step.before_us, step.after_us),
+            **{name: show_value(us, "us") for name, us in times.items()},
+        )
 
-def _verdict_says(step: Shift | None, comparison: Comparison, language: Language) -> str:
-    """What became of the time, unless the two do not compare: then why."""
-    if comparison.apart:
-        why = say("apart", language, why=say_barriers(comparison, comparison.apart, language))
-        return with_both_times(why, comparison, language)
-    return say("no_time", language) if step is None else _step_says(step, comparison, language)
+    @property
+    def mainly(self) -> Prose:
+        """What moved the step, named in the sentence: the largest entries that moved it the same way, beyond noise."""
+        step, moved = self.step, self.comparison.moved
+        if step is None or step.status == "same" or self.comparison.apart or not moved:
+            return ()
+        sign = 1 if step.delta_us > 0 else -1
+        main, against = ([one for one in moved if one.beyond_noise and one.delta_us * way > 0] for way in (sign, -sign))
+        if not main:
+            return parse_prose(self.say("mainly_none"))
+        lost, won = (sum(abs(one.delta_us) for one in entries) for entries in (main, against))
+        sentence = self.say("mainly_offset" if won >= _WORTH_SAYING * lost else "mainly")
+        holes = {"entries": self._list_entries(main), "others": self._list_entries(against)}
+        pieces = (holes[part] if at % 2 else plain_prose(part) for at, part in enumerate(HOLE.split(sentence)) if part)
+        return join_prose("", pieces)
 
+    def _list_entries(self, entries: Sequence[Moved]) -> Prose:
+        """The first few by name, each with its difference; a collective with what counts of it, for only that part adds
+        to the step."""
+        named = []
+        for one in entries[:_MOST_MAIN]:
+            exposed = f"{PARTS[one.part].say(self.language)} " if one.part == "communication" and one.name else ""
+            difference = TextPiece(f" {signed_amount(one.delta_us)}")
+            named.append((*plain_prose(exposed), *entry_name(one, self.language), difference))
+        return join_prose(self.say("listed"), named)
 
-def _step_says(step: Shift, comparison: Comparison, language: Language) -> str:
-    times_of = compared_times(comparison)
-    said = "unsure" if step.status == "same" and _is_large(step) else step.status
-    return say(
-        said if times_of == "step" else f"{said}_window",
-        language,
-        times_of,
-        before=show_value(step.before_us, "us"),
-        after=show_value(step.after_us, "us"),
-        delta=show_value(abs(step.delta_us), "us"),
-        percent=percent_change(step.before_us, step.after_us),
-    )
+    @property
+    def findings(self) -> str:
+        """How many findings are new, worse, better … in one sentence."""
+        if not self.comparison.changes:
+            return self.say("no_findings")
+        said = self.say("findings_are", counts=self.comma.join(say_status_counts(self.comparison, say, self.language)))
+        if self.comparison.having("new", "worse", "not comparable"):
+            return said
+        return f"{self.say('none_worse')}{BETWEEN_SENTENCES[self.language]}{said}"
 
-
-def _is_large(step: Shift) -> bool:
-    """Whether it differs by more than may go unnoticed: then nobody should read that nothing changed."""
-    return abs(step.delta_us) > WIDE * max(step.before_us, step.after_us)
-
-
-def _say_main_entries(step: Shift | None, comparison: Comparison, language: Language) -> Prose:
-    """What moved the step, named in the sentence: the largest entries that moved it the same way, beyond noise."""
-    if step is None or step.status == "same" or comparison.apart or not comparison.moved:
-        return ()
-    sign = 1 if step.delta_us > 0 else -1
-    main, against = (
-        [one for one in comparison.moved if one.beyond_noise and one.delta_us * way > 0] for way in (sign, -sign)
-    )
-    if not main:
-        return parse_prose(say("mainly_none", language))
-    lost, won = (sum(abs(one.delta_us) for one in entries) for entries in (main, against))
-    name = "mainly_offset" if won >= _WORTH_SAYING * lost else "mainly"
-    return _fill_prose(
-        say(name, language), entries=_list_entries(main, language), others=_list_entries(against, language)
-    )
-
-
-def _list_entries(entries: Sequence[Moved], language: Language) -> Prose:
-    """The first few by name, each with its difference."""
-    named = [
-        (*_in_a_sentence(one, language), *plain_prose(f" {signed_amount(one.delta_us)}"))
-        for one in entries[:_MOST_MAIN]
-    ]
-    return join_prose(say("listed", language), named)
-
-
-def _fill_prose(sentence: str, **holes: Prose) -> Prose:
-    """Words with pieces in their holes."""
-    pieces = [holes[part] if at % 2 else plain_prose(part) for at, part in enumerate(HOLE.split(sentence)) if part]
-    return tuple(piece for some in pieces for piece in some)
-
-
-def _in_a_sentence(one: Moved, language: Language) -> Prose:
-    """The name of an entry; of a collective with what counts of it, for only that part adds to the step."""
-    name = entry_name(one, language)
-    exposed = one.part == "communication" and one.name
-    return (*plain_prose(f"{PARTS[one.part].say(language)} "), *name) if exposed else name
-
-
-def _say_counts(comparison: Comparison, language: Language) -> str:
-    """How many findings are new, worse, better … in one sentence."""
-    if not comparison.changes:
-        return say("no_findings", language)
-    counts = say("comma", language).join(say_status_counts(comparison, say, language))
-    said = say("findings_are", language, counts=counts)
-    if comparison.having("new", "worse", "not comparable"):
-        return said
-    return f"{say('none_worse', language)}{BETWEEN_SENTENCES[language]}{said}"
+    @property
+    def sure(self) -> str:
+        """`Confidence: low – one of the two holds a single step …`."""
+        word = CONFIDENCES[self.comparison.confidence.name].say(self.language)
+        why = say_doubt(self.comparison, self.language)
+        said = f"{self.say('confidence')}{self.colon}{word}"
+        return f"{said}{' – ' if self.language == 'en' else '，'}{why}" if why else said
 
 
 def say_status_counts(comparison: Comparison, wording: Wording, language: Language) -> Iterator[str]:
@@ -136,14 +111,6 @@ def say_status_counts(comparison: Comparison, wording: Wording, language: Langua
     for status in STATUSES:
         if found := comparison.having(status):
             yield wording("count", language, count=len(found), word=STATUS_WORDS[status].say(language))
-
-
-def _say_confidence(comparison: Comparison, language: Language) -> str:
-    """`Confidence: low – one of the two holds a single step …`."""
-    word = CONFIDENCES[comparison.confidence.name].say(language)
-    said = f"{say('confidence', language)}{say('colon', language)}{word}"
-    why = say_doubt(comparison, language)
-    return f"{said}{' – ' if language == 'en' else '，'}{why}" if why else said
 
 
 def _why_medium(comparison: Comparison) -> Iterator[str]:

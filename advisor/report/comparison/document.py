@@ -22,12 +22,13 @@ from advisor.report.blocks import (
     Paragraph,
     Quote,
     Section,
+    grid_of,
     led_by,
     paragraph_of,
 )
 from advisor.report.comparison.account import AccountEntry, account_entries
 from advisor.report.comparison.amounts import percent_change, signed_amount
-from advisor.report.comparison.answer import compare_verdict
+from advisor.report.comparison.answer import ComparisonVerdict
 from advisor.report.comparison.apart import shift_status, summed_times
 from advisor.report.comparison.items import FindingGroup, Item, WatchedValue, change_groups, values_line
 from advisor.report.comparison.sides import compared_sides, side_paragraphs, sides_chosen
@@ -37,6 +38,7 @@ from advisor.report.diagnosis.finding import ARROW
 from advisor.report.phrases import Phrases
 from advisor.report.prose import (
     Prose,
+    Said,
     TextPiece,
     Tone,
     clean_line,
@@ -84,7 +86,7 @@ class ComparisonBlocks(Phrases):
     def __init__(self, comparison: Comparison, language: Language, rows: int) -> None:
         super().__init__(language, summed_times(comparison))
         self.comparison, self.rows = comparison, rows
-        self.verdict = compare_verdict(comparison, language)
+        self.verdict = ComparisonVerdict(comparison, language)
         self.entries = account_entries(comparison, language)
         self.groups = change_groups(comparison, language)
         self.notes = [parse_long_prose(note.say(language), 2000) for note in comparison.notes]
@@ -106,13 +108,13 @@ class ComparisonBlocks(Phrases):
     def short(self, top: int) -> Iterator[Block]:
         """What fits on a terminal."""
         sides = compared_sides(self.comparison, self.language)
-        yield Grid(((), (), ()), tuple((quiet(word), plain_prose(name), quiet(line)) for word, name, line in sides))
+        yield self.grid(("", "", ""), ((quiet(word), name, quiet(line)) for word, name, line in sides))
         yield from sides_chosen(self.comparison, self.language)
         yield from self.answer()
         yield from self.times()
         if any(one.us for one in self.entries):
             yield self.heading("moved")
-            yield Grid(((), (), ()), tuple(self.account_rows(top)), (True,))
+            yield self.grid(("", "", ""), self.account_rows(top), (True,))
         for group in self.groups:
             yield from self.group_briefly(group, top)
         yield from self.listed("notes", self.notes)
@@ -125,7 +127,11 @@ class ComparisonBlocks(Phrases):
         changed = [(group.word, item) for group in self.groups if not group.folded for item in group.items]
         if changed:
             heads = (plain_prose(say_column("status", self.language)), *self.heads("finding", "saving", "severity"))
-            yield Grid(heads, tuple(self.overview_row(word, item) for word, item in changed[:most]))
+            rows = (
+                (word, (*item.title, TextPiece(" — "), *code_prose(item.rule)), item.saving, item.severity_words)
+                for word, item in changed[:most]
+            )
+            yield grid_of(heads, rows)
         if (left := len(changed) - most) > 0:
             yield Paragraph(quiet(self.say("more_short", count=left)))
         yield from map(Paragraph, self.notes)
@@ -136,8 +142,7 @@ class ComparisonBlocks(Phrases):
         said = (self.verdict.mainly, self.fix_first, plain_prose(self.verdict.findings))
         yield from map(Paragraph, filter(None, said))
         yield Paragraph(plain_prose(self.verdict.sure))
-        sides = compared_sides(self.comparison, self.language)
-        yield Grid(((), (), ()), tuple(tuple(map(plain_prose, side)) for side in sides))
+        yield self.grid(("", "", ""), compared_sides(self.comparison, self.language))
         yield from sides_chosen(self.comparison, self.language)
         yield from self.times()
         yield from map(Paragraph, self.notes)
@@ -167,16 +172,15 @@ class ComparisonBlocks(Phrases):
         """The step and its parts on both sides, where they are known."""
         if self.comparison.shifts:
             part = "where" if "times" in self.comparison.barriers else "part"
-            heads = self.heads(part, "Before", "After", "Delta", "Noise", "judged")
-            rows = tuple(map(self.time_row, self.comparison.shifts))
-            yield Grid(heads, rows, (False, True, True, True, True, False))
+            heads = (part, "Before", "After", "Delta", "Noise", "judged")
+            yield self.grid(heads, map(self.time_row, self.comparison.shifts), (False, *[True] * 4))
 
     @property
     def whole_name(self) -> str:
         """What the time is called whose parts stand below it; that of a step beside something else by neither."""
         return "step_or_window" if "times" in self.comparison.barriers else self.times_of
 
-    def time_row(self, shift: Shift) -> tuple[Prose, ...]:
+    def time_row(self, shift: Shift) -> tuple[Said, ...]:
         """One time: before, after, by how much it differs, by how much it may, and what that means."""
         status = shift_status(shift, self.comparison)
         name = self.whole_name if shift.name == "step" else COLOURS[shift.name]
@@ -188,8 +192,8 @@ class ComparisonBlocks(Phrases):
             by, noise = TextPiece("–"), plain_prose("–")
         return (
             (TextPiece(self.say(name), strong=shift.name == "step", tone=COLOURS.get(shift.name, "")),),
-            plain_prose(show_value(shift.before_us, "us")),
-            plain_prose(show_value(shift.after_us, "us")),
+            show_value(shift.before_us, "us"),
+            show_value(shift.after_us, "us"),
             (by,),
             noise,
             (TextPiece(JUDGEMENTS[status].say(self.language), tone=tone),),
@@ -202,8 +206,8 @@ class ComparisonBlocks(Phrases):
             name = "no_account_apart" if self.comparison.unrelated else "no_account"
             yield self.sentence(name)
             return
-        heads = self.heads("Delta", "where", "what", "Before", "After", "count_column")
-        yield Grid(heads, tuple(map(self.account_row, self.entries)), (True, False, False, True, True, True))
+        heads = ("Delta", "where", "what", "Before", "After", "count_column")
+        yield self.grid(heads, map(self.account_row, self.entries), (True, False, False, True, True, True))
         yield self.sentence("moved_note")
 
     def account_row(self, one: AccountEntry) -> tuple[Prose, ...]:
@@ -222,13 +226,13 @@ class ComparisonBlocks(Phrases):
         meant: Tone = "" if self.comparison.apart else "bad" if one.us > 0 else "good"
         return (TextPiece(one.delta, tone="quiet" if one.noisy else meant),)
 
-    def account_rows(self, top: int) -> Iterator[tuple[Prose, ...]]:
+    def account_rows(self, top: int) -> Iterator[tuple[Said, ...]]:
         """The largest entries; the others and the sum as one line each, so that they add up."""
         own = [one for one in self.entries if one.key not in _ASIDE]
         for one in own[:top]:
             noisy = self.aside(self.say("within_noise")) if one.noisy else ""
             count = f"  {one.count}" if "→" in one.count else ""
-            yield self.moved_by(one), plain_prose(one.part), (*one.name, *quiet(count + noisy))
+            yield self.moved_by(one), one.part, (*one.name, *quiet(count + noisy))
         total = self.entries[-1]
         if len(own) > top or any(one.key == "rest" for one in self.entries):
             rest = signed_amount(round(total.us - sum(one.us for one in own[:top]), 6))
@@ -308,11 +312,6 @@ class ComparisonBlocks(Phrases):
             below.append(ListBlock((actions[0].do,), mark=ARROW))
         yield Quote(tuple(below))
 
-    def overview_row(self, word: str, item: Item) -> tuple[Prose, ...]:
-        """What became of one finding, in a line."""
-        title = (*item.title, TextPiece(" — "), *code_prose(item.rule))
-        return plain_prose(word), title, plain_prose(item.saving), plain_prose(item.severity_words)
-
     def tables(self) -> Iterator[Block]:
         """Every table of differences with its first rows."""
         if self.comparison.tables:
@@ -328,7 +327,7 @@ class ComparisonBlocks(Phrases):
         ]
         labels = dict.fromkeys([*sides[0], *sides[1]])
         rows = (self.run_row(label, *(side.get(label, ()) for side in sides)) for label in labels)
-        return Grid(((), *self.heads("Before", "After")), tuple(rows))
+        return self.grid(("", "Before", "After"), rows)
 
     def run_row(self, label: str, before: Prose, after: Prose) -> tuple[Prose, ...]:
         """One fact about both runs."""

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 
 from advisor.messages.text import Language
 from advisor.model.comparison import Comparison
-from advisor.model.findings import StepSplit
 from advisor.report.charts.bars import BESIDE, BY_PLACE, LONGEST_SAID, BarRoom, named_bars, short_label
-from advisor.report.charts.drawing import WIDE, WIDTH, ChartSpec, Drawing, amount_axis, tooltip_text
-from advisor.report.charts.specs import Chart, chart_of
-from advisor.report.charts.words import say_axis
+from advisor.report.charts.drawing import WIDE, WIDTH, ChartSpec, Drawing, amount_axis, marks_of, quantity, tooltip_text
+from advisor.report.charts.specs import Chart, charts_of
+from advisor.report.charts.words import ChartWords
 from advisor.report.comparison.account import AccountEntry
 from advisor.report.comparison.amounts import signed_amount
 from advisor.report.comparison.apart import compared_times
@@ -28,10 +27,8 @@ def comparison_charts(comparison: Comparison, entries: Sequence[AccountEntry], l
     steps = _steps_drawing(comparison, len(entries), language)
     room = _room_alone(entries) if steps is None else BESIDE
     moved = _waterfall_drawing(entries, language, judged=not comparison.apart, room=room)
-    drawings = {"moved": moved, "steps": steps}
-    times_of = compared_times(comparison)
-    named = ((kind, CHARTS[kind].say(language, of=times_of), one) for kind, one in drawings.items())
-    return tuple(chart_of(kind, title, one) for kind, title, one in named if one is not None)
+    drawings = (("moved", moved), ("steps", steps))
+    return charts_of(drawings, CHARTS, ChartWords(language, compared_times(comparison)))
 
 
 _MOST_LETTERS, _LETTER = 42, 8
@@ -60,30 +57,20 @@ def _waterfall_drawing(
         values.append(_waterfall_bar(place, one, begin, end, judged=judged, letters=room.letters))
     ends = [value for row in values for value in (row["from"], row["to"]) if isinstance(value, float)]
     low, high = min(0.0, *ends), max(0.0, *ends)
-    x: ChartSpec = {
-        "type": "quantitative",
-        "axis": None,
-        "scale": {"domain": [low, high], "nice": False, "zero": False},
-    }
-    paint: ChartSpec = {
-        "field": "kind",
-        "type": "nominal",
-        "scale": {"domain": list(_COLOURS), "range": list(_COLOURS.values())},
-        "legend": None,
-    }
-    pale: ChartSpec = {"condition": {"test": "datum.pale", "value": 0.4}, "value": 1}
-    zero: ChartSpec = {"mark": {"type": "rule", "stroke": "var(--line)"}, "encoding": {"x": {"datum": 0, **x}}}
-    bar: ChartSpec = {
-        "mark": {"type": "bar", "aria": True, "height": {"band": 0.66}, "cornerRadius": 1.5, "minBandSize": 1},
-        "encoding": {
-            "y": BY_PLACE,
-            "x": {"field": "from", **x},
-            "x2": {"field": "to"},
-            "color": paint,
-            "fillOpacity": pale,
-            "description": {"field": "whole"},
-        },
-    }
+    scale = {"domain": [low, high], "nice": False, "zero": False}
+    begin_at = {"datum": 0, "type": "quantitative", "axis": None, "scale": scale}
+    zero: ChartSpec = {"mark": {"type": "rule", "stroke": "var(--line)"}, "encoding": {"x": begin_at}}
+    tones = {"domain": list(_COLOURS), "range": list(_COLOURS.values())}
+    bar = marks_of(
+        "bar",
+        {"height": {"band": 0.66}, "cornerRadius": 1.5, "minBandSize": 1},
+        y=BY_PLACE,
+        x=quantity("from", axis=None, scale=scale),
+        x2={"field": "to"},
+        color={"field": "kind", "type": "nominal", "scale": tones, "legend": None},
+        fillOpacity={"condition": {"test": "datum.pale", "value": 0.4}, "value": 1},
+        description={"field": "whole"},
+    )
     spec = named_bars(values, room, [zero, bar], {"value": room.plot})
     note = say("pale", language) if any(value["pale"] for value in values) else ""
     numbers = [(clean_line(flat_text(one.name), LONGEST_SAID), one.delta) for one in entries]
@@ -113,50 +100,35 @@ def _steps_drawing(comparison: Comparison, rows: int, language: Language) -> Dra
     sides = [account.steps if account is not None else () for account in accounts]
     if min(map(len, sides)) < _FEW or not rows:
         return None
-    names = [say("Before", language), say("After", language)]
+    names, words = [say("Before", language), say("After", language)], ChartWords(language)
     values: list[ChartSpec] = [
         {"side": name, "ms": step.step_us / 1e3, "said": tooltip_text(name, show_value(step.step_us, "us"))}
         for name, steps in zip(names, sides, strict=True)
         for step in steps
     ]
-    means: list[ChartSpec] = [
-        {"side": name, "ms": _mean_step(steps) / 1e3} for name, steps in zip(names, sides, strict=True)
+    times = [[step.step_us for step in steps] for steps in sides]
+    told = [(name, min(us), sum(us) / len(us), max(us)) for name, us in zip(names, times, strict=True)]
+    means: list[ChartSpec] = [{"side": name, "ms": mean / 1e3} for name, _, mean, _ in told]
+    spec = _strips_spec(values, means, names, min(max(24 * rows - 60, 130), 260), words)
+    heads = ("", words.say("step"), *(say(name, language) for name in ("shortest", "mean", "longest")))
+    numbers = [
+        (name, str(len(steps)), *(show_value(us, "us") for us in amounts))
+        for steps, (name, *amounts) in zip(sides, told, strict=True)
     ]
-    spec = _strips_spec(values, means, names, min(max(24 * rows - 60, 130), 260), language)
-    heads = ("", say_axis("step", language), *(say(name, language) for name in ("shortest", "mean", "longest")))
-    numbers = [(name, *_step_numbers(steps)) for name, steps in zip(names, sides, strict=True)]
     return Drawing(spec, say("dots", language), heads, numbers)
 
 
 def _strips_spec(
-    values: list[ChartSpec], means: list[ChartSpec], names: list[str], height: int, language: Language
+    values: list[ChartSpec], means: list[ChartSpec], names: list[str], height: int, words: ChartWords
 ) -> ChartSpec:
     """Dots and means of both sides on one axis that need not begin at zero."""
-    x: ChartSpec = {
-        **amount_axis("ms", say_axis("ms_step", language)),
-        "scale": {"zero": False, "nice": False, "padding": 14},
-    }
+    x = {**amount_axis("ms", words.say("ms_step")), "scale": {"zero": False, "nice": False, "padding": 14}}
     look: ChartSpec = {"ticks": False, "domain": False}
+    dots = marks_of("circle", {"size": 90, "fill": "var(--accent)", "fillOpacity": 0.45})
     mean: ChartSpec = {"type": "tick", "thickness": 2.5, "height": 34, "fill": "var(--text)", "stroke": "var(--text)"}
     return {
         "width": WIDTH - 60,
         "height": height,
         "encoding": {"x": x, "y": {"field": "side", "type": "nominal", "title": None, "sort": names, "axis": look}},
-        "layer": [
-            {
-                "data": {"values": values},
-                "mark": {"type": "circle", "aria": True, "size": 90, "fill": "var(--accent)", "fillOpacity": 0.45},
-                "encoding": {"description": {"field": "said"}},
-            },
-            {"data": {"values": means}, "mark": mean},
-        ],
+        "layer": [{"data": {"values": values}, **dots}, {"data": {"values": means}, "mark": mean}],
     }
-
-
-def _mean_step(steps: Sequence[StepSplit]) -> float:
-    return sum(step.step_us for step in steps) / len(steps)
-
-
-def _step_numbers(steps: Sequence[StepSplit]) -> tuple[str, ...]:
-    times = [step.step_us for step in steps]
-    return (str(len(steps)), *(show_value(us, "us") for us in (min(times), _mean_step(steps), max(times))))

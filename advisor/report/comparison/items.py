@@ -13,9 +13,9 @@ from advisor.model.findings import RuleInfo, Saving, number_or_none
 from advisor.report.comparison.amounts import percent_change
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
 from advisor.report.comparison.words import say
-from advisor.report.diagnosis.cards import Card, CardStep, Maker, open_title, shown_unit, unknown_rule
+from advisor.report.diagnosis.cards import Card, CardStep, Maker, open_title, say_category, shown_unit, unknown_rule
 from advisor.report.prose import Prose, clean_line, flat_text, parse_long_prose
-from advisor.report.words import CATEGORIES, CONFIDENCES, SEVERITIES, word_for
+from advisor.report.words import CONFIDENCES, SEVERITIES
 from advisor.units import show_value
 
 MOST_ITEMS = 100
@@ -119,7 +119,7 @@ class Items:
             anchor=card.anchor if card and not card.anchor.startswith("f-no-") else "",
             title=card.title if card else open_title(info, self.language),
             rule=clean_line(change.rule),
-            category=word_for(CATEGORIES, info.category, self.language) or clean_line(info.category),
+            category=say_category(info.category, self.language),
             severity=severity.name if severity is not None else "info",
             severity_words=self.severities(change),
             saving=self.saving(change),
@@ -175,7 +175,7 @@ class Items:
         unit, maker = shown_unit(metric.name, metric.unit, info), self.after
         amounts = (metric.before, metric.after) if unit else (None, None)  # a rank or a link is no amount
         return WatchedValue(
-            label=maker.label(metric.name, info),
+            label=maker.value_label(metric.name, info),
             before=self.before.cell(metric.before, metric.name, unit),
             after=maker.cell(metric.after, metric.name, unit),
             change=percent_change(*map(number_or_none, amounts)),

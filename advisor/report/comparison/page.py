@@ -8,6 +8,7 @@ from typing import cast
 
 from advisor.messages.text import Language
 from advisor.model.comparison import Comparison, Shift
+from advisor.model.findings import Confidence
 from advisor.report.blocks import (
     BarPair,
     Block,
@@ -77,7 +78,8 @@ class _PageBlocks(ComparisonBlocks):
         yield Heading(plain_prose(said.says), 1)
         lead = (said.mainly, self.fix_first, plain_prose(said.findings))
         yield Section(tuple(map(Paragraph, filter(None, lead))), "lead")
-        yield Paragraph((TextPiece(said.sure, tone="warn" if said.confidence == "low" else "quiet"),))
+        tone: Tone = "warn" if self.comparison.confidence == Confidence.low else "quiet"
+        yield Paragraph((TextPiece(said.sure, tone=tone),))
         yield from sides_chosen(self.comparison, self.language)
         for times in self.times():
             yield self.bars()

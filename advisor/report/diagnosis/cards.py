@@ -30,9 +30,9 @@ from advisor.report.column_values import value_word
 from advisor.report.columns import COLUMNS
 from advisor.report.diagnosis.symptoms import OF_RANKS, folded_under, partly_explained
 from advisor.report.occurrence_times import When, worst_events
+from advisor.report.phrases import Phrases
 from advisor.report.places import JoinedPlaces, join_places, say_ranks, say_whole_hosts
 from advisor.report.prose import (
-    BETWEEN_SENTENCES,
     Prose,
     TextPiece,
     clean_block,
@@ -118,23 +118,20 @@ class Card(Struct, frozen=True):
 
     number: str
     """Its place among the findings that stand for themselves; behind a point that among what is folded under one."""
+    finding: Finding
     anchor: str
-    fingerprint: str
     rule: str
     status: str
     category: str
     category_word: str
     severity: str
     severity_word: str
-    confidence: str
     confidence_word: str
     title: Prose
     why: Blocks
     saving: str
     saving_time: str
     share: str
-    percent: float
-    """Width of the saving bar: per cent of the step."""
     measures: tuple[CardMeasure, ...]
     thresholds: tuple[CardMeasure, ...]
     """Thresholds in force that no shown value was held against."""
@@ -158,7 +155,6 @@ class Card(Struct, frozen=True):
     """Whether it is shown under a cause of it."""
     is_partly: bool
     """Whether its causes explain less than half of it."""
-    times_of: TimesOf
     bound: str
     """What a bare time is said to be: an estimate, or the most there is."""
     actions: tuple[CardStep, ...]
@@ -229,6 +225,11 @@ def describe_saving(saving: Saving, of: TimesOf, language: Language, *, at_most:
     )
 
 
+def say_category(name: str, language: Language) -> str:
+    """The word for a category of rules; one that is none of ours by its name."""
+    return word_for(CATEGORIES, name, language) or clean_line(name)
+
+
 def unknown_rule(rule: str) -> RuleInfo:
     """What stands for a rule of which a saved diagnosis says nothing: its id has to do."""
     name = f"`{rule or '?'}`"
@@ -269,12 +270,13 @@ def _first_event_ns(diagnosis: Diagnosis) -> int:
     return min((one.start_ns - round((one.since_start_us or 0.0) * 1e3) for one in worst), default=0)
 
 
-class Maker:
+class Maker(Phrases):
     """Makes the cards of one diagnosis in one language."""
 
+    wording = say
+
     def __init__(self, diagnosis: Diagnosis, language: Language) -> None:
-        self.language = language
-        self.times_of = diagnosis.run.times_of
+        super().__init__(language, diagnosis.run.times_of)
         self.start_ns = diagnosis.run.start_ns or _first_event_ns(diagnosis)
         self.rules = {info.id: info for info in diagnosis.rules}
         self.anchors = {one.fingerprint: finding_anchor(one, i) for i, one in enumerate(diagnosis.findings, 1)}
@@ -300,22 +302,20 @@ class Maker:
         below = tuple(symptom for symptom, cause in self.folded.items() if cause == name)
         return Card(
             number=self.numbers[name],
+            finding=finding,
             anchor=self.anchors[name],
-            fingerprint=name,
             rule=clean_line(finding.rule),
-            status="" if info.status == "stable" else say(info.status, self.language),
+            status="" if info.status == "stable" else self.say(info.status),
             category=clean_line(info.category),
-            category_word=word_for(CATEGORIES, info.category, self.language) or clean_line(info.category),
+            category_word=say_category(info.category, self.language),
             severity=finding.severity.name,
             severity_word=SEVERITIES[finding.severity.name].say(self.language),
-            confidence=finding.confidence.name,
             confidence_word=CONFIDENCES[finding.confidence.name].say(self.language),
             title=self.title(finding),
-            why=rule_text(info.why.say(self.language, of=self.times_of), holes),
+            why=rule_text(self.spoken(info.why), holes),
             saving=phrase,
             saving_time=time,
             share=share,
-            percent=round(min(max(finding.saving.share, 0.0), 1.0) * 100, 1),
             measures=measures,
             thresholds=self.thresholds(info, finding),
             excerpt=self.excerpt(finding.excerpt, info) if finding.excerpt and finding.excerpt.rows else None,
@@ -331,8 +331,7 @@ class Maker:
             doubts=self.links(finding.doubted_by),
             is_folded=name in self.folded,
             is_partly=name in self.partly,
-            times_of=self.times_of,
-            bound=say("at_most" if bounded else "about", self.language),
+            bound=self.say("at_most" if bounded else "about"),
             actions=tuple(self.action(step, finding, holes) for step in self.steps(finding, info)),
             assumes=self.assumed(finding, info, holes),
             references=tuple(reference_titles(info.references, self.language)),
@@ -342,9 +341,8 @@ class Maker:
         """What the saving rests on, and what it would be without other ranks; nothing where none is estimated."""
         if not info.assumes or finding.saving.us <= 0:
             return ()
-        said = rule_sentence(info.assumes.say(self.language, of=self.times_of), holes)
-        more = self.apart(finding)
-        return join_prose(BETWEEN_SENTENCES[self.language], (said, plain_prose(more))) if more else said
+        said, more = rule_sentence(self.spoken(info.assumes), holes), self.apart(finding)
+        return self.in_a_row(said, plain_prose(more) if more else ())
 
     def apart(self, finding: Finding) -> str:
         """What its worst rank wins by itself, where that is not what all of its ranks win; empty where nothing tells.
@@ -352,17 +350,21 @@ class Maker:
         Ranks that hold up the others side by side are mended one by one.
         """
         if finding.alone is not None:
-            return say("alone", self.language, us=show_value(finding.alone.us, "us"))
+            return self.say("alone", us=show_value(finding.alone.us, "us"))
         costs = {one.rank: one.saving_us for one in finding.seen if one.rank is not None and one.saving_us > 0}
         if not finding.rule.startswith(OF_RANKS) or not finding.rule.endswith("-rank") or len(costs) <= 1:
             return ""
         order = sorted(costs, key=lambda rank: -costs[rank])
         if costs[order[-1]] >= (1 - ALIKE) * costs[order[0]]:
-            return say("alike_cost", self.language)
-        shown = [say("rank_costs", self.language, rank=rank, us=show_value(costs[rank], "us")) for rank in order]
-        ranks = say("comma", self.language).join([*shown[:MOST_SPOTS], *["…"][: len(order) > MOST_SPOTS]])
+            return self.say("alike_cost")
+        shown = [self.say("rank_costs", rank=rank, us=show_value(costs[rank], "us")) for rank in order]
+        ranks = self.comma.join([*shown[:MOST_SPOTS], *["…"][: len(order) > MOST_SPOTS]])
         alone = show_value(costs[order[0]] - costs[order[1]], "us")
-        return say("each_costs", self.language, ranks=ranks, rank=order[0], us=alone, next=order[1])
+        return self.say("each_costs", ranks=ranks, rank=order[0], us=alone, next=order[1])
+
+    def spoken(self, text: Text) -> str:
+        """What a rule says, of times such as those of the run."""
+        return text.say(self.language, of=self.times_of)
 
     def card_of(self, fingerprint: str) -> Card | None:
         """The card of the finding with this fingerprint; None where it was not found."""
@@ -373,26 +375,25 @@ class Maker:
         parts = (
             (*code_prose(one.module, 120), TextPiece(f" {show_value(one.share, 'share')}")) for one in finding.modules
         )
-        return join_prose(say("comma", self.language), parts)
+        return join_prose(self.comma, parts)
 
     def title(self, finding: Finding) -> Prose:
         """The state in one sentence with its numbers, and of which rank these are where there are several."""
-        template = self.rule(finding).title_of(finding).say(self.language, of=self.times_of)
+        template = self.spoken(self.rule(finding).title_of(finding))
         rank = finding.seen[0].rank if finding.seen else None
         measured = set(HOLE.findall(template))
         title = parse_prose(template, self.holes(finding))
         if rank is None or not self.many_ranks or not measured:
             return title
         ranks = {place.rank for place in finding.seen if place.rank is not None}
-        named = [] if "rank" in measured else [say("of_rank", self.language, rank=rank)]
+        named = [] if "rank" in measured else [self.say("of_rank", rank=rank)]
         hosts = say_whole_hosts(ranks, self.hosts, self.language)
-        worst = [say("worst_of", self.language, count=len(ranks))] if (named or hosts) and len(ranks) > 1 else []
+        worst = [self.say("worst_of", count=len(ranks))] if (named or hosts) and len(ranks) > 1 else []
         others = tuple(sorted(ranks - {rank}))
         if others and not worst:
-            worst = [say("also_ranks", self.language, ranks=say_ranks(others, {}, self.language))]
+            worst = [self.say("also_ranks", ranks=say_ranks(others, {}, self.language))]
         notes = [*named, *self.own_step(finding, measured), *worst, *filter(None, [hosts])]
-        joined = say("comma", self.language).join(notes)
-        return (*title, TextPiece(say("noted", self.language, notes=joined))) if notes else title
+        return (*title, *self.said("noted", notes=self.comma.join(notes))) if notes else title
 
     def own_step(self, finding: Finding, measured: Collection[str]) -> list[str]:
         """The step of its rank, where a title holds a share and that step is not the one the report speaks of."""
@@ -400,7 +401,7 @@ class Maker:
         shares = {item.name for item in finding.evidence if item.unit == "share"} & set(measured)
         if own is None or not shares or abs(own - self.step_us) <= UNEVEN * self.step_us:
             return []
-        return [say(f"own_{self.times_of}", self.language, time=show_value(own, "us"))]
+        return [self.say(f"own_{self.times_of}", time=show_value(own, "us"))]
 
     def rule(self, finding: Finding) -> RuleInfo:
         """What is known of the rule; a saved diagnosis may lack it, and then its id has to do."""
@@ -434,10 +435,10 @@ class Maker:
             return f"+{(value - self.start_ns) / 1e6:,.3f} ms"
         return show_value(value, "ns")
 
-    def label(self, name: str, info: RuleInfo) -> Prose:
+    def value_label(self, name: str, info: RuleInfo) -> Prose:
         own = next((label.label for label in info.labels if label.name == name), None)
         if own is not None:
-            return parse_prose(own.say(self.language, of=self.times_of))
+            return parse_prose(self.spoken(own))
         word = word_for(COLUMNS, name, self.language, self.times_of)
         return plain_prose(word) if word else code_prose(name)
 
@@ -445,7 +446,7 @@ class Maker:
         unit = shown_unit(item.name, item.unit, info)
         param = _held_against(item, info)
         return CardMeasure(
-            label=self.label(item.name, info),
+            label=self.value_label(item.name, info),
             value=self.cell(item.value, item.name, unit),
             threshold="" if item.threshold is None else self.number(item.threshold, _unit_told(item.value, unit)),
             basis=self.basis(param) if param else (),
@@ -455,7 +456,7 @@ class Maker:
         shown = {param.name for item in finding.evidence if (param := _held_against(item, info))}
         return tuple(
             CardMeasure(
-                label=self.label(param.name, info),
+                label=self.value_label(param.name, info),
                 value=plain_prose(self.number(param.value, param.unit)),
                 basis=self.basis(param),
             )
@@ -465,7 +466,7 @@ class Maker:
 
     def basis(self, param: Param) -> Prose:
         """Why this threshold, and whether the project set it."""
-        own = plain_prose(say_aside(say("overridden", self.language), self.language)) if param.overridden else ()
+        own = plain_prose(say_aside(self.say("overridden"), self.language)) if param.overridden else ()
         return (*rule_sentence(param.basis.say(self.language)), *own)
 
     def excerpt(self, table: Table, info: RuleInfo, most: int = MOST_ROWS) -> CardRows:
@@ -480,9 +481,9 @@ class Maker:
             unit or any(number_or_none(row[i]) is not None for row in rows if i < len(row))
             for i, unit in enumerate(units)
         ]
-        heads = tuple(self.label(column.name, info) for column in columns)
+        heads = tuple(self.value_label(column.name, info) for column in columns)
         total = max(table.total, len(table.rows))
-        note = "" if total <= len(rows) else say("rows_of", self.language, shown=len(rows), total=f"{total:,}")
+        note = "" if total <= len(rows) else self.say("rows_of", shown=len(rows), total=f"{total:,}")
         cells = tuple(
             tuple(self.cell(value, column.name, unit) for value, column, unit in zip(row, columns, units, strict=False))
             for row in rows
@@ -519,10 +520,9 @@ class Maker:
                 yield step
 
     def action(self, step: Remedy, finding: Finding, holes: Mapping[str, TextPiece]) -> CardStep:
-        care = rule_text(step.care.say(self.language, of=self.times_of), holes) if step.care else ()
-        care = (*care, *self.clashes(step, finding))
+        care = rule_text(self.spoken(step.care), holes) if step.care else ()
         run, code = (clean_block(command, _shell_values(finding)) for command in (step.run, step.code))
-        return CardStep(rule_text(step.do.say(self.language, of=self.times_of), holes), run, code, care)
+        return CardStep(rule_text(self.spoken(step.do), holes), run, code, (*care, *self.clashes(step, finding)))
 
     def clashes(self, step: Remedy, finding: Finding) -> Iterator[Paragraph]:
         """What the step takes of that another finding says is scarce, with that finding."""
@@ -530,8 +530,7 @@ class Maker:
             other = self.scarce.get(what)
             if other is not None and other.rule != finding.rule:
                 resource = RESOURCES[what].say(self.language) if what in RESOURCES else clean_line(what)
-                said = say("takes", self.language, what=resource) + say("colon", self.language)
-                yield Paragraph((TextPiece(said), *self.title(other)))
+                yield Paragraph((*self.said("takes", what=resource), TextPiece(self.colon), *self.title(other)))
 
 
 def worst_place(card: Card, language: Language) -> str:

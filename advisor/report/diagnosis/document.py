@@ -18,13 +18,13 @@ from advisor.report.blocks import (
     Document,
     FactLine,
     Fold,
-    Grid,
     ListBlock,
     Paragraph,
     Quote,
     SplitBlock,
     bullet_list,
     first_paragraph,
+    grid_of,
     paragraph_of,
 )
 from advisor.report.diagnosis.cards import Card, Maker, by_number, make_cards, order_of
@@ -39,7 +39,7 @@ from advisor.report.diagnosis.outcomes import (
     unread_in_short,
 )
 from advisor.report.phrases import Phrases
-from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, plain_prose, strong, toned
+from advisor.report.prose import Prose, Said, TextPiece, clean_line, code_prose, plain_prose, strong, toned
 from advisor.report.run_summary import captures_chosen, engine_grid, run_list, run_title, to_read_first
 from advisor.report.time_split import time_parts
 from advisor.report.verdict.line import verdict_line
@@ -241,7 +241,7 @@ class DiagnosisBlocks(Phrases):
         if titled:
             yield self.heading("findings")
         heads = self.heads("finding", "severity", "confidence", "saving", "seen_at")
-        yield Grid((plain_prose("#"), *heads), tuple(map(_ranking_row, self.cards)))
+        yield grid_of(("#", *heads), map(_ranking_row, self.cards))
         yield self.sentence("rank_by")
 
     def notice(self) -> Iterator[Block]:
@@ -314,14 +314,12 @@ class DiagnosisBlocks(Phrases):
         yield self.heading("checked")
         yield Paragraph(plain_prose(say_outcome_counts(self.diagnosis, self.language)))
         rows = checked_rows(self.diagnosis, Maker(self.diagnosis, self.language), titled=titled)
-        grid = Grid(self.heads("rule", "result", "reason"), tuple(rows))
-        yield Fold(self.said("all_rules"), (grid,))
+        yield Fold(self.said("all_rules"), (self.grid(("rule", "result", "reason"), rows),))
 
 
-def _ranking_row(card: Card) -> tuple[Prose, ...]:
+def _ranking_row(card: Card) -> tuple[Said, ...]:
     """A row of the ranking; what only shows the time of a finding above once more is set back."""
     time = f"{card.bound} {card.saving_time}" if card.saving_time else "–"
     amount = f"{time} ({card.share})" if card.share else time
     title = (TextPiece("↳ "), *card.title) if card.is_folded else card.title
-    said = map(plain_prose, (card.confidence_word, amount, card.place_in_short or "–"))
-    return (plain_prose(card.number), title, (severity_piece(card),), *said)
+    return card.number, title, (severity_piece(card),), card.confidence_word, amount, card.place_in_short or "–"

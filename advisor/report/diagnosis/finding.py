@@ -127,7 +127,8 @@ class FindingBlocks(Phrases):
 
     def measures(self, measures: Iterable[CardMeasure]) -> Grid:
         """What was measured, and what it was held against."""
-        return Grid(self.heads("measure", "value", "threshold", "basis"), tuple(map(_measure_row, measures)))
+        rows = ((one.label, one.value, one.threshold or "–", one.basis) for one in measures)
+        return self.grid(("measure", "value", "threshold", "basis"), rows)
 
     def places(self, card: Card) -> Iterator[Prose]:
         """Where it was seen, and what it costs there."""
@@ -189,7 +190,3 @@ def severity_piece(card: Card) -> TextPiece:
 def quiet_line(said: Prose, *, begins: bool = False) -> Paragraph:
     """A sentence beside what matters."""
     return Paragraph(toned(said, "quiet"), begins)
-
-
-def _measure_row(item: CardMeasure) -> tuple[Prose, ...]:
-    return (item.label, item.value, plain_prose(item.threshold or "–"), item.basis)

@@ -25,11 +25,11 @@ from advisor.model.findings import (
     wins_at_most,
 )
 from advisor.model.run import UNEVEN
-from advisor.report.diagnosis.cards import Card, Maker, describe_saving
+from advisor.report.diagnosis.cards import Card, Maker, describe_saving, say_category
 from advisor.report.diagnosis.symptoms import folded_under, symptom_fingerprints
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, parse_prose
 from advisor.report.time_split import TimePart
-from advisor.report.words import CATEGORIES, say, word_for
+from advisor.report.words import say
 from advisor.units import show_value
 
 LEAST_SHARE = 0.005
@@ -80,7 +80,7 @@ def make_headline(
     kind, leading = first_findings(diagnosis)
     if leading:
         lead = leading[0]
-        first = next(card for card in cards if card.fingerprint == lead.fingerprint)
+        first = next(card for card in cards if card.finding is lead)
         beyond = () if kind == "record" else _say_unexplained(diagnosis, lead, cards, language)
         wins = first.saving if first.saving_time else _say_explained(lead, diagnosis, language)
         won = wins if kind == "fix" else ""
@@ -204,8 +204,8 @@ def _say_unexplained(diagnosis: Diagnosis, lead: Finding, cards: Sequence[Card],
     chance = seen_by_chance(diagnosis.findings)
     left = [
         (unexplained_part(symptom, (by_name[name] for name in symptom.causes if name in by_name)).share, card)
-        for symptom, card in zip(diagnosis.findings, cards, strict=True)
-        if symptom.is_symptom
+        for card in cards
+        if (symptom := card.finding).is_symptom
         and symptom is not lead
         and symptom.fingerprint not in chance
         and unpriced.isdisjoint(symptom.causes)
@@ -246,9 +246,7 @@ def nothing_to_fix(diagnosis: Diagnosis, language: Language) -> str:
     of a step is known and more rules could not look than did, a job is not called healthy.
     """
     quiet = _quiet_by_category(diagnosis)
-    looked = [
-        f"{word_for(CATEGORIES, name, language) or clean_line(name)} {count}" for name, count in quiet.most_common()
-    ]
+    looked = [f"{say_category(name, language)} {count}" for name, count in quiet.most_common()]
     blind = sum(outcome.outcome in ("skipped", "failed") for outcome in diagnosis.outcomes)
     trifles = _asked_rules_fired(diagnosis) and not quiet
     little = diagnosis.split is None and blind > quiet.total() and not trifles

@@ -11,9 +11,10 @@ from msgspec import Struct
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, Outcome
 from advisor.model.unread import SavedMessage, Unread
-from advisor.report.blocks import Block, Grid, Heading, Paragraph
+from advisor.report.blocks import Block, Heading, Paragraph, grid_of
 from advisor.report.diagnosis.cards import Maker, open_title
 from advisor.report.diagnosis.finding import quiet_line
+from advisor.report.grouping import values_by_key
 from advisor.report.prose import (
     Prose,
     TextPiece,
@@ -52,10 +53,11 @@ def not_checked(outcomes: Sequence[Outcome], language: Language) -> tuple[Unchec
 
     What blinds most rules comes first, what no capture holds last.
     """
-    groups: dict[str, list[str]] = {}
-    for outcome in outcomes:
-        if outcome.outcome in ("skipped", "failed") or outcome.without_ranks:
-            groups.setdefault(_reason_text(outcome, language), []).append(clean_line(outcome.rule))
+    groups = values_by_key(
+        (_reason_text(outcome, language), clean_line(outcome.rule))
+        for outcome in outcomes
+        if outcome.outcome in ("skipped", "failed") or outcome.without_ranks
+    )
     unheld = {_reason_text(outcome, language) for outcome in outcomes if outcome.needs in _UNHELD}
     ordered = sorted(groups.items(), key=lambda group: (group[0] in unheld, -len(group[1]), group[0]))
     return tuple(
@@ -128,19 +130,19 @@ def unread_in_full(unread: Sequence[Unread], language: Language) -> Iterator[Blo
     if not unread:
         return
     yield Heading(plain_prose(say("unread", language)))
-    heads = tuple(plain_prose(say(name, language)) for name in ("file", "place", "what", "rows"))
-    yield Grid(heads, tuple(unread_row(item, language) for item in unread[:MOST_UNREAD]))
+    heads = (say(name, language) for name in ("file", "place", "what", "rows"))
+    yield grid_of(heads, (unread_row(item, language) for item in unread[:MOST_UNREAD]))
     if len(unread) > MOST_UNREAD:
         yield Paragraph(plain_prose(say("more_unread", language, count=len(unread) - MOST_UNREAD)))
 
 
-def unread_row(item: Unread, language: Language) -> tuple[Prose, Prose, Prose, Prose]:
+def unread_row(item: Unread, language: Language) -> tuple[Prose, Prose, Prose, str]:
     """File, place, what was wrong, and how many rows were left out."""
     return (
         code_prose(item.file),
         _said_or_quoted(item.place_message, item.place, language) if item.place else (),
         _said_or_quoted(item.what_message, item.what, language),
-        plain_prose(_say_rows_lost(item, language) or "–"),
+        _say_rows_lost(item, language) or "–",
     )
 
 

@@ -130,12 +130,8 @@ class _FindingArticle(FindingBlocks):
         if not card.moments:
             return
         names = ("event_name", "seen_at", "after_step", "lasts", "in_timeline", "recorded_start")
-        heads = self.heads(*names)
-        rows = (
-            (one.name, *map(plain_prose, (one.place, one.since_step, one.lasts, one.span, one.start_ns)))
-            for one in card.moments
-        )
-        grid = Grid(heads, tuple(rows), (False, False, True, True, True, True))
+        rows = ((one.name, one.place, one.since_step, one.lasts, one.span, one.start_ns) for one in card.moments)
+        grid = self.grid(names, rows, (False, False, True, True, True, True))
         title = TextPiece(self.say("occurrences") + " ")
         yield Fold((title, *toned(card.moments[0].line, "quiet")), (grid,))
 
@@ -266,7 +262,7 @@ def _saving_blocks(card: Card) -> Iterator[Block]:
         return
     amount = (TextPiece(f"{card.bound} ", tone="quiet"), TextPiece(card.saving_time, strong=True))
     yield FactLine((amount, *([plain_prose(card.share)] if card.share else [])))
-    yield Meter(card.percent)
+    yield Meter(round(min(max(card.finding.saving.share, 0.0), 1.0) * 100, 1))
 
 
 def link_prose(said: Prose, anchor: str) -> Prose:

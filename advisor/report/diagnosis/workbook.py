@@ -6,19 +6,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from advisor.messages.text import Language, Text, TimesOf
+from advisor.messages.text import Language, Text
 from advisor.report.blocks import one_line
 from advisor.report.column_values import CAUSES
 from advisor.report.columns import COLUMNS
 from advisor.report.comparison.words import PARTS
 from advisor.report.diagnosis.cards import Card, make_cards
 from advisor.report.diagnosis.outcomes import not_checked
+from advisor.report.phrases import Phrases
 from advisor.report.prose import clean_line, flat_text
 from advisor.report.spreadsheet import UNIT_SIGNS, Sheet, cell_in_words, head_with_unit, workbook_bytes
 from advisor.report.words import WORDS, Wording, word_for
 
 if TYPE_CHECKING:
-    from advisor.model.findings import Diagnosis, Finding, Head, Scalar
+    from advisor.model.findings import Diagnosis, Head, Scalar
 
 
 _WORDS: Mapping[str, Text] = {
@@ -28,6 +29,7 @@ _WORDS: Mapping[str, Text] = {
     "account": Text("Where a step goes", "单步耗时构成"),
     "unchecked": Text("Not checked", "未检查"),
     "us": Text("µs per step", "每步 µs"),
+    "saving_us": Text("Saving (µs per step)", "收益 (每步 µs)"),
     "share": Text("share of the step", "占单步比例"),
     "count": Text("per step", "每步次数"),
     "where": Text("part of the step", "单步组成"),
@@ -51,86 +53,82 @@ def diagnosis_workbook(diagnosis: Diagnosis, language: Language) -> bytes:
 
 def diagnosis_sheets(diagnosis: Diagnosis, language: Language) -> tuple[Sheet, ...]:
     """What stands on each sheet."""
-    shown = list(zip(make_cards(diagnosis, language), diagnosis.findings, strict=True))
-    unchecked = ((flat_text(one.reason), ", ".join(one.rules)) for one in not_checked(diagnosis.outcomes, language))
-    sheets: tuple[tuple[str, tuple[str, ...], Iterable[tuple[Scalar, ...]]], ...] = (
-        ("findings", _finding_heads(language), (_finding_row(card, one) for card, one in shown)),
-        (
-            "evidence",
-            ("#", *_say_words(("finding", "measure", "value", "unit", "threshold"), language)),
-            (row for card, one in shown for row in _evidence_rows(card, one)),
-        ),
-        ("excerpt", (), (row for card, one in shown for row in _excerpt_rows(card, one, language))),
-        (
-            "account",
-            _say_words(("where", "name", "us", "share", "count"), language),
-            _account_rows(diagnosis, language),
-        ),
-        ("unchecked", _say_words(("why", "rules"), language), unchecked),
-    )
-    return tuple(Sheet(say_in_sheet(name, language), heads, tuple(rows)) for name, heads, rows in sheets)
+    return tuple(_SheetMaker(diagnosis, language).sheets())
 
 
-def _finding_heads(language: Language) -> tuple[str, ...]:
-    saving = f"{say_in_sheet('saving', language)} ({say_in_sheet('us', language)})"
-    said = _say_words(("finding", "severity", "confidence"), language)
-    return ("#", *said, saving, *_say_words(("share", "seen_at", "first_fix"), language), "id", "fingerprint")
+class _SheetMaker(Phrases):
+    """Makes the sheets of one diagnosis in one language."""
+
+    wording = say_in_sheet
+
+    def __init__(self, diagnosis: Diagnosis, language: Language) -> None:
+        super().__init__(language, diagnosis.run.times_of)
+        self.diagnosis, self.cards = diagnosis, make_cards(diagnosis, language)
+
+    def sheets(self) -> Iterator[Sheet]:
+        of_findings = ("finding", "severity", "confidence", "saving_us", "share", "seen_at", "first_fix")
+        yield self.sheet("findings", of_findings, map(_finding_row, self.cards), ("#",), ("id", "fingerprint"))
+        evidence = (row for card in self.cards for row in _evidence_rows(card))
+        yield self.sheet("evidence", ("finding", "measure", "value", "unit", "threshold"), evidence, ("#",))
+        yield self.sheet("excerpt", (), (row for card in self.cards for row in self.excerpt_rows(card)))
+        yield self.sheet("account", ("where", "name", "us", "share", "count"), self.account_rows())
+        groups = not_checked(self.diagnosis.outcomes, self.language)
+        unchecked = ((flat_text(group.reason), ", ".join(group.rules)) for group in groups)
+        yield self.sheet("unchecked", ("why", "rules"), unchecked)
+
+    def sheet(
+        self,
+        name: str,
+        heads: Iterable[str],
+        rows: Iterable[tuple[Scalar, ...]],
+        before: tuple[str, ...] = (),
+        after: tuple[str, ...] = (),
+    ) -> Sheet:
+        """One sheet; `before` and `after` its heads stand those that no language says otherwise."""
+        return Sheet(self.say(name), (*before, *map(self.say, heads), *after), tuple(rows))
+
+    def excerpt_rows(self, card: Card) -> Iterator[tuple[Scalar, ...]]:
+        """The title of the finding, the names of the columns, the rows, and an empty line."""
+        table = card.finding.excerpt
+        if table is None or not table.rows:
+            return
+        yield card.number, flat_text(card.title)
+        yield (None, *map(self.column_label, table.columns))
+        for row in table.rows:
+            told = zip(row, table.columns, strict=False)
+            yield (None, *(cell_in_words(cell, head.name, self.language) for cell, head in told))
+        yield ()
+
+    def column_label(self, head: Head) -> str:
+        label = word_for(COLUMNS, head.name, self.language, self.times_of) or clean_line(head.name)
+        return head_with_unit(label, head.unit, self.language)
+
+    def account_rows(self) -> Iterator[tuple[Scalar, ...]]:
+        account, split = self.diagnosis.account, self.diagnosis.split
+        for one in account.spent if account is not None and split is not None else ():
+            part = word_for(PARTS, one.part, self.language) or one.part
+            cause = word_for(CAUSES, one.name, self.language) if one.part == "free" else None
+            share = one.us / split.step_us if split is not None and split.step_us > 0 else None
+            yield part, cause or clean_line(one.name), one.us, share, one.count
 
 
-def _say_words(names: Iterable[str], language: Language) -> tuple[str, ...]:
-    return tuple(say_in_sheet(name, language) for name in names)
-
-
-def _finding_row(card: Card, one: Finding) -> tuple[Scalar, ...]:
+def _finding_row(card: Card) -> tuple[Scalar, ...]:
     return (
         card.number,
         flat_text(card.title),
         card.severity_word,
         card.confidence_word,
-        *one.saving.told,
+        *card.finding.saving.told,
         card.places[0].place if card.places else None,
         one_line(card.actions[0].do) if card.actions else None,
         card.rule,
-        clean_line(card.fingerprint),
+        clean_line(card.finding.fingerprint),
     )
 
 
-def _evidence_rows(card: Card, one: Finding) -> Iterator[tuple[Scalar, ...]]:
-    told = [item for item in one.evidence if item.value is not None]
+def _evidence_rows(card: Card) -> Iterator[tuple[Scalar, ...]]:
+    told = [item for item in card.finding.evidence if item.value is not None]
     for item, measure in zip(told, card.measures, strict=True):
         value = flat_text(measure.value) if isinstance(item.value, str) else item.value
         unit = UNIT_SIGNS.get(item.unit, item.unit)
         yield card.number, flat_text(card.title), flat_text(measure.label), value, unit, item.threshold
-
-
-def _excerpt_rows(card: Card, one: Finding, language: Language) -> Iterator[tuple[Scalar, ...]]:
-    """The title of the finding, the names of the columns, the rows, and an empty line."""
-    if one.excerpt is None or not one.excerpt.rows:
-        return
-    yield card.number, flat_text(card.title)
-    yield (None, *(_column_label(head, language, card.times_of) for head in one.excerpt.columns))
-    for row in one.excerpt.rows:
-        told = zip(row, one.excerpt.columns, strict=False)
-        yield (None, *(cell_in_words(cell, head.name, language) for cell, head in told))
-    yield ()
-
-
-def _column_label(head: Head, language: Language, times_of: TimesOf) -> str:
-    label = word_for(COLUMNS, head.name, language, times_of) or clean_line(head.name)
-    return head_with_unit(label, head.unit, language)
-
-
-def _account_rows(diagnosis: Diagnosis, language: Language) -> tuple[tuple[Scalar, ...], ...]:
-    if diagnosis.account is None or diagnosis.split is None:
-        return ()
-    step = diagnosis.split.step_us
-    return tuple(
-        (
-            word_for(PARTS, one.part, language) or one.part,
-            (word_for(CAUSES, one.name, language) if one.part == "free" else None) or clean_line(one.name),
-            one.us,
-            one.us / step if step > 0 else None,
-            one.count,
-        )
-        for one in diagnosis.account.spent
-    )

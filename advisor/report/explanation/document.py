@@ -9,7 +9,7 @@ from advisor.messages.text import Language
 from advisor.model.explanation import Case, Check, Explanation, Linked, Logic, Term, Threshold, Worth
 from advisor.model.findings import Diagnosis, Finding, Rows, Saving, Scalar, wins_at_most
 from advisor.model.run import Run
-from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph, bullet_list
+from advisor.report.blocks import Block, Document, Heading, Paragraph, bullet_list
 from advisor.report.columns import COLUMNS
 from advisor.report.diagnosis.cards import Maker, describe_saving
 from advisor.report.explanation.chinese_meanings import chinese_meanings
@@ -19,6 +19,7 @@ from advisor.report.occurrence_times import worst_events
 from advisor.report.places import join_places
 from advisor.report.prose import (
     Prose,
+    Said,
     TextPiece,
     clean_line,
     code_prose,
@@ -57,8 +58,8 @@ class _Maker(RuleBlocks):
         if explanation.logic is not None:
             yield from self.inputs(explanation.logic)
             yield from self.clauses(explanation.logic)
-        if explanation.thresholds:
-            yield from self.thresholds(explanation.thresholds)
+        thresholds = map(self.threshold_row, explanation.thresholds)
+        yield from self.tabled("thresholds", ("name", "value", "basis"), thresholds)
         yield from self.outcome()
         for case in explanation.cases[:most]:
             yield from self.case(case)
@@ -87,10 +88,10 @@ class _Maker(RuleBlocks):
         if logic.record_with is not None:
             yield Paragraph(parse_prose(self.say("record", how=logic.record_with.say(self.language))))
         rows = (
-            (code_prose(one.name), parse_prose(self.column_meaning(one.name, one.means)), plain_prose(one.unit))
+            (code_prose(one.name), parse_prose(self.column_meaning(one.name, one.means)), one.unit)
             for one in logic.columns
         )
-        yield Grid(self.heads("column", "holds", "unit"), tuple(rows))
+        yield self.grid(("column", "holds", "unit"), rows)
 
     def table_meaning(self, logic: Logic) -> str:
         """What a table holds; the reference of facts is in English, and in Chinese the name of the table leads."""
@@ -106,30 +107,24 @@ class _Maker(RuleBlocks):
 
     def clauses(self, logic: Logic) -> Iterator[Block]:
         """What it looks at and when it fires."""
-        yield self.heading("logic")
-        yield Grid(self.heads("key", "expression"), logic_rows([(one.key, one.text) for one in logic.clauses]))
+        rows = logic_rows([(one.key, one.text) for one in logic.clauses])
+        yield from self.tabled("logic", ("key", "expression"), rows)
         if logic.explains:
             yield from bullet_list([self.told("may_cause", rules=self.names(logic.explains))])
 
-    def thresholds(self, thresholds: Sequence[Threshold]) -> Iterator[Block]:
-        yield self.heading("thresholds")
-        rows = (
-            (code_prose(one.name), self.threshold_in_force(one), rule_sentence(one.basis.say(self.language)))
-            for one in thresholds
-        )
-        yield Grid(self.heads("name", "value", "basis"), tuple(rows))
+    def threshold_row(self, one: Threshold) -> tuple[Said, ...]:
+        return code_prose(one.name), self.threshold_in_force(one), rule_sentence(one.basis.say(self.language))
 
-    def threshold_in_force(self, one: Threshold) -> Prose:
+    def threshold_in_force(self, one: Threshold) -> Said:
         """Its value, and where it is another than the rule file says what that is and who set it."""
         value = self.cards.number(one.value, one.unit)
         if not one.overridden:
-            return plain_prose(value)
+            return value
         if one.shipped is None:
-            return plain_prose(f"{value} ({self.say('overridden')})")
+            return f"{value} ({self.say('overridden')})"
         pieces = {"value": TextPiece(value), "shipped": TextPiece(self.cards.number(one.shipped, one.unit))}
-        if not one.where:
-            return self.told("moved", **pieces)
-        return self.told("moved_at", **pieces, where=TextPiece(clean_line(one.where), code=True))
+        where = TextPiece(clean_line(one.where), code=True)
+        return self.told("moved_at" if one.where else "moved", **pieces, where=where)
 
     def outcome(self) -> Iterator[Block]:
         """What became of the rule in this run."""
@@ -206,38 +201,36 @@ class _Maker(RuleBlocks):
             (code_prose(term.name), code_prose(term.expression, LONGEST_EXPRESSION), self.term_value(term))
             for term in case.terms
         )
-        yield Grid(self.heads("name", "expression", "value"), tuple(rows), (False, False, True))
+        yield self.grid(("name", "expression", "value"), rows, (False, False, True))
 
     def evidence(self, case: Case) -> Iterator[Block]:
         """What was saved of the values, where the rule that computed them is not at hand."""
-        yield self.heading("evidence", 3)
         about = case.finding or case.measure
         measures = (self.cards.measure(item, self.info) for item in (about.evidence if about is not None else ()))
-        rows = ((one.label, one.value, plain_prose(one.threshold)) for one in measures)
-        yield Grid(self.heads("measure", "value", "threshold"), tuple(rows), (False, True, True))
+        rows = ((one.label, one.value, one.threshold) for one in measures)
+        yield self.heading("evidence", 3)
+        yield self.grid(("measure", "value", "threshold"), rows, (False, True, True))
 
-    def term_value(self, term: Term) -> Prose:
-        if term.per_row:
-            return self.said("per_row")
-        return self.cards.cell(term.value, term.name, term.unit)
+    def term_value(self, term: Term) -> Said:
+        return self.say("per_row") if term.per_row else self.cards.cell(term.value, term.name, term.unit)
 
     def checks(self, checks: Sequence[Check]) -> Iterator[Block]:
         """What the values were held against."""
         yield self.heading("held_against", 3)
         if any(check.decides != "when" for check in checks):
             yield self.sentence("first_level")
-        yield Grid(self.heads("decides", "condition", "stood", "met"), tuple(map(self.check_row, checks)))
+        yield self.grid(("decides", "condition", "stood", "met"), map(self.check_row, checks))
 
-    def check_row(self, check: Check) -> tuple[Prose, ...]:
+    def check_row(self, check: Check) -> tuple[Said, ...]:
         """What a condition decides, how it reads, with which values, and whether it holds."""
         levels = {"severity": SEVERITIES, "confidence": CONFIDENCES}.get(check.decides, {})
         decides = "when" if check.decides == "when" else f"{check.decides}_level"
         left, right = (self.cards.piece(value, check.unit) for value in (check.left, check.right))
         return (
-            self.said(decides, level=word_for(levels, check.level, self.language) or ""),
+            self.say(decides, level=word_for(levels, check.level, self.language) or ""),
             code_prose(check.text, LONGEST_EXPRESSION),
             (left, TextPiece(f" {check.sign} "), right) if check.sign else (),
-            self.said({True: "yes", False: "no", None: "unknown"}[check.holds]),
+            self.say({True: "yes", False: "no", None: "unknown"}[check.holds]),
         )
 
     def worth(self, worth: Worth, finding: Finding | None) -> Iterator[Block]:
@@ -251,7 +244,7 @@ class _Maker(RuleBlocks):
         yield self.sentence("worth_all", saving=saving, across=self.say(worth.across))
         yield Paragraph(rule_sentence(self.say("assumes", words=worth.assumes.say(self.language)), holes))
         rows = ((code_prose(term.name), self.term_value(term)) for term in worth.terms)
-        yield Grid(self.heads("name", "value"), tuple(rows), (False, True))
+        yield self.grid(("name", "value"), rows, (False, True))
 
     def excerpt(self, rows: Rows) -> Iterator[Block]:
         """The rows behind it."""

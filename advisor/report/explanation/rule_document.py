@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from advisor.messages.text import Language
 from advisor.model.findings import Param, RemedyStep, RuleInfo
-from advisor.report.blocks import Block, Blocks, Document, Grid, Heading, Paragraph
+from advisor.report.blocks import Block, Blocks, Document, Heading, Paragraph
 from advisor.report.diagnosis.cards import open_step, open_text, open_title
 from advisor.report.diagnosis.finding import remedy_list
 from advisor.report.explanation.words import say_explained
 from advisor.report.phrases import Phrases
-from advisor.report.prose import Prose, TextPiece, code_prose, plain_prose, strong
+from advisor.report.prose import Prose, Said, TextPiece, code_prose, strong
 from advisor.report.rule_text import reference_titles, rule_sentence
 from advisor.report.words import say_aside
 from advisor.units import show_value
@@ -33,12 +33,8 @@ class RuleBlocks(Phrases):
     def whole(self, info: RuleInfo, logic: Sequence[tuple[str, str]]) -> Iterator[Block]:
         """All that is known of one rule."""
         yield from self.introduction(info)
-        if logic:
-            yield self.heading("logic")
-            yield Grid(((), ()), logic_rows(logic))
-        if info.params:
-            yield self.heading("thresholds")
-            yield Grid(self.heads("threshold", "value", "basis"), tuple(map(self.param_row, info.params)))
+        yield from self.tabled("logic", ("", ""), logic_rows(logic))
+        yield from self.tabled("thresholds", ("threshold", "value", "basis"), map(self.param_row, info.params))
         yield from self.remedy(info.fix)
         yield from self.listed("references", reference_titles(info.references, self.language))
 
@@ -49,10 +45,10 @@ class RuleBlocks(Phrases):
         yield Paragraph(strong(open_title(info, self.language)))
         yield from open_text(info.why, self.language)
 
-    def param_row(self, param: Param) -> tuple[Prose, ...]:
+    def param_row(self, param: Param) -> tuple[Said, ...]:
         """A threshold, its value, and why it is so."""
         own = say_aside(self.say("overridden"), self.language) if param.overridden else ""
-        value = plain_prose(show_value(param.value, param.unit) + own)
+        value = show_value(param.value, param.unit) + own
         return code_prose(param.name), value, rule_sentence(param.basis.say(self.language))
 
     def remedy(self, fix: Sequence[RemedyStep]) -> Blocks:
@@ -64,10 +60,7 @@ class RuleBlocks(Phrases):
         )
 
 
-def logic_rows(logic: Sequence[tuple[str, str]]) -> tuple[tuple[Prose, Prose], ...]:
+def logic_rows(logic: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Prose]]:
     """Keys and expressions; a key is said once for all that stand under it."""
-    above = ("", *(key for key, _ in logic))
-    return tuple(
-        (plain_prose("" if key == before else key), code_prose(said, LONGEST_EXPRESSION))
-        for before, (key, said) in zip(above, logic, strict=False)
-    )
+    for before, (key, said) in zip(("", *(key for key, _ in logic)), logic, strict=False):
+        yield "" if key == before else key, code_prose(said, LONGEST_EXPRESSION)

@@ -18,6 +18,7 @@ from advisor.model.findings import Severity
 from advisor.report.formats import rule_help
 from advisor.report.formats.results import ToolResult, outcome_reason, reported_results
 from advisor.report.formats.wording import say_in_format
+from advisor.report.grouping import values_by_key
 from advisor.report.prose import clean_line
 from advisor.report.verdict.words import BUDGETS
 from advisor.report.words import say
@@ -75,9 +76,7 @@ def _add_case(suite: ElementTree.Element, case: JUnitCase) -> None:
 
 def _test_cases(reported: Reported) -> Iterable[JUnitCase]:
     diagnosis, language = reported.diagnosis, reported.language
-    found: dict[str, list[ToolResult]] = {}
-    for result in reported_results(reported):
-        found.setdefault(result.finding.rule, []).append(result)
+    found = values_by_key((result.finding.rule, result) for result in reported_results(reported))
     infos = {info.id: info for info in diagnosis.rules}
     outcomes = {outcome.rule: outcome for outcome in diagnosis.outcomes}
     for rule in sorted({*outcomes, *found}):

@@ -100,18 +100,17 @@ def reported_results(reported: Reported) -> tuple[ToolResult, ...]:
     verdict, comparison = reported.verdict, reported.comparison
     rulings = {ruling.fingerprint: ruling for ruling in verdict.rulings} if verdict else {}
     changes = {change.fingerprint: change for change in comparison.changes} if comparison else {}
-    made = make_cards(reported.diagnosis, reported.language)
     return tuple(
         ToolResult(
-            finding=finding,
+            finding=(finding := card.finding),
             card=card,
             level=_level_of_finding(finding, ruling),
             location=_clean_location(reported.locations.get(finding.fingerprint)),
             change=changes.get(finding.fingerprint),
             suppression=ruling.suppressed if ruling else None,
         )
-        for finding, card in zip(reported.diagnosis.findings, made, strict=True)
-        if (ruling := rulings.get(finding.fingerprint)) is None or ruling.action != "off"
+        for card in make_cards(reported.diagnosis, reported.language)
+        if (ruling := rulings.get(card.finding.fingerprint)) is None or ruling.action != "off"
     )
 
 

@@ -9,7 +9,7 @@ neither `baselineState` nor `suppressions` (docs.github.com, "SARIF support for 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -70,7 +70,7 @@ def _run_json(reported: Reported) -> SarifObject:
             {
                 "executionSuccessful": True,
                 "toolExecutionNotifications": _tool_notifications(reported, found, index),
-                "toolConfigurationNotifications": _of_settings(reported),
+                "toolConfigurationNotifications": list(_of_settings(reported)),
             }
         ],
         "results": [_result_json(result, index, reported) for result in found[:MOST_RESULTS]],
@@ -167,22 +167,17 @@ def _tool_notifications(
     return said
 
 
-def _of_settings(reported: Reported) -> list[SarifObject]:
+def _of_settings(reported: Reported) -> Iterator[SarifObject]:
     """What is to be said of the settings of the project."""
-    verdict, language = reported.verdict, reported.language
-    if verdict is None:
-        return []
-    said = [("warning", "expired", item) for item in verdict.expired]
-    said += [("note", "unused", item) for item in verdict.unused]
-    return [
-        _note_json(
-            level,
-            say_in_format(
-                name, language, what=clean_line(item.rule or item.fingerprint), date=clean_line(item.expires)
-            ),
-        )
-        for level, name, item in said
-    ]
+    if reported.verdict is None:
+        return
+    for level, name, items in (
+        ("warning", "expired", reported.verdict.expired),
+        ("note", "unused", reported.verdict.unused),
+    ):
+        for item in items:
+            what, date = clean_line(item.rule or item.fingerprint), clean_line(item.expires)
+            yield _note_json(level, say_in_format(name, reported.language, what=what, date=date))
 
 
 _UNLOOKED = {"skipped": "note", "failed": "error"}

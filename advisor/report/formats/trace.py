@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.report.blocks import one_line
 from advisor.report.formats.results import ToolResult, reported_results
+from advisor.report.grouping import values_by_key
 from advisor.report.occurrence_times import event_name
 from advisor.report.prose import flat_text
 from advisor.report.words import say
@@ -43,7 +44,8 @@ def _trace_events(reported: Reported) -> Iterator[TraceEvent]:
         yield from _process_events(rank)
     lanes = dict.fromkeys(ranks, 0)
     for result in found:
-        for rank, own in _by_rank(result.finding.occurrences).items():
+        by_rank = values_by_key((_rank_number(one), one) for one in result.finding.occurrences)
+        for rank, own in sorted(by_rank.items()):
             for number, lane in enumerate(assign_lanes(own), 1):
                 lanes[rank] += 1
                 yield from _lane_events(result, number, lanes[rank], rank, reported)
@@ -60,13 +62,6 @@ def assign_lanes(events: Sequence[Occurrence]) -> list[list[Occurrence]]:
         else:
             free.append(one)
     return lanes
-
-
-def _by_rank(events: Sequence[Occurrence]) -> Mapping[int, list[Occurrence]]:
-    ranks: dict[int, list[Occurrence]] = {}
-    for one in events:
-        ranks.setdefault(_rank_number(one), []).append(one)
-    return dict(sorted(ranks.items()))
 
 
 def _rank_number(one: Occurrence) -> int:

@@ -21,11 +21,12 @@ from advisor.report.blocks import (
 )
 from advisor.report.diagnosis.finding import quiet_line
 from advisor.report.diagnosis.outcomes import not_checked, unread_in_full
-from advisor.report.inspection.words import RECORDERS, WORDS, say
+from advisor.report.inspection.words import RECORDERS, say
 from advisor.report.phrases import Phrases
 from advisor.report.places import number_ranges
 from advisor.report.prose import (
     Prose,
+    Said,
     TextPiece,
     clean_block,
     clean_line,
@@ -38,7 +39,6 @@ from advisor.report.prose import (
     toned,
 )
 from advisor.report.run_summary import captures_chosen, run_list, run_title, to_read_first
-from advisor.report.words import WORDS as OF_REPORTS
 from advisor.report.words import say_rule_count, word_for
 from advisor.units import show_value
 
@@ -140,16 +140,10 @@ class _InspectionBlocks(Phrases):
 
     def additions(self, made: Recording, *, named: bool) -> Iterator[Grid]:
         """What is switched on beyond what was, for which rules, or for how many."""
-        rows = tuple(
-            (
-                code_prose(one.option),
-                plain_prose(one.records.say(self.language)),
-                self.rules_briefly(one.rules) if named else plain_prose(str(len(one.rules))),
-            )
-            for one in made.adds
-        )
-        if rows:
-            yield Grid(self.heads("option", "records", "asked_by"), rows)
+        if made.adds:
+            asked = ((one, self.rules_briefly(one.rules) if named else str(len(one.rules))) for one in made.adds)
+            rows = ((code_prose(one.option), one.records.say(self.language), rules) for one, rules in asked)
+            yield self.grid(("option", "records", "asked_by"), rows)
 
     def rules_briefly(self, rules: Sequence[str]) -> Prose:
         """How many rules, and the first of them."""
@@ -176,50 +170,37 @@ class _InspectionBlocks(Phrases):
 
     def ranks(self) -> Iterator[Block]:
         """Ranks that are alike, a row each."""
-        if not self.inspection.ranks:
-            return
-        yield self.heading("ranks")
-        heads = self.heads("ranks", "read", "source", "level", "recorded", "bytes")
-        yield Grid(heads, tuple(map(self.rank_row, self.inspection.ranks)), (False,) * 5 + (True,))
+        heads = ("ranks", "read", "source", "level", "recorded", "bytes")
+        yield from self.tabled("ranks", heads, map(self.rank_row, self.inspection.ranks), (False,) * 5 + (True,))
         if any(len(group.ranks) > len(group.read) for group in self.inspection.ranks):
             yield self.sentence("stand_for")
 
-    def rank_row(self, group: AlikeRanks) -> tuple[Prose, ...]:
+    def rank_row(self, group: AlikeRanks) -> tuple[Said, ...]:
         """A row about ranks that are alike."""
-        source = WORDS.get(group.source)
-        words = source.say(self.language) if source else word_for(OF_REPORTS, group.source, self.language)
-        return (
-            plain_prose(number_ranges(group.ranks, self.language)),
-            plain_prose(number_ranges(group.read, self.language)),
-            plain_prose(words or clean_line(group.source)),
-            plain_prose(group.level or "–"),
-            self.switches(group),
-            plain_prose(show_value(group.size_bytes, "B")),
-        )
+        ranks, read = (number_ranges(some, self.language) for some in (group.ranks, group.read))
+        source = word_for(say.words, group.source, self.language) or clean_line(group.source)
+        return ranks, read, source, group.level or "–", self.switches(group), show_value(group.size_bytes, "B")
 
-    def switches(self, group: AlikeRanks) -> Prose:
+    def switches(self, group: AlikeRanks) -> str:
         """What was recorded: the activities and the switches that were on, then those that were off."""
         named = (("stack", group.with_stack), ("memory", group.profile_memory), ("shapes", group.record_shapes))
         on, off = ([self.say(f"switch_{name}") for name, now in named if now is state] for state in (True, False))
         said = ["+".join(map(clean_line, group.activities or ())), *on]
         said += [self.say("without_switches", switches=self.say("listed").join(off))] if off else []
-        return plain_prose(self.comma.join(filter(None, said)) or self.say("unknown"))
+        return self.comma.join(filter(None, said)) or self.say("unknown")
 
     def found(self) -> Iterator[Block]:
         """Folders in which something was recognised that is no capture, or all of them where nothing can be read."""
         refused = self.inspection.refusal is not None
         parts = [one for one in self.inspection.found if refused or one.kind != "capture"]
-        if not parts:
-            return
-        yield self.heading("found" if refused else "found_beside")
-        rows = tuple(
+        rows = (
             (
-                code_prose(one.path) if one.path else self.said("whole_input"),
-                self.said(f"kind_{one.kind}", family=one.family, tool=one.tool or one.family),
+                code_prose(one.path) if one.path else self.say("whole_input"),
+                self.say(f"kind_{one.kind}", family=one.family, tool=one.tool or one.family),
             )
             for one in parts[:MOST_PARTS]
         )
-        yield Grid(self.heads("folder", "is"), rows)
+        yield from self.tabled("found" if refused else "found_beside", ("folder", "is"), rows)
         if len(parts) > MOST_PARTS:
             yield quiet_line(self.said("and_more", count=len(parts)))
 
@@ -238,15 +219,8 @@ class _InspectionBlocks(Phrases):
 
     def file_grid(self, files: Sequence[InputFile]) -> Grid:
         """Files with their sizes, and whether they are read."""
-        rows = tuple(
-            (
-                code_prose(file.path),
-                plain_prose("–" if file.size_bytes is None else show_value(file.size_bytes, "B")),
-                plain_prose(self.use_of(file)),
-            )
-            for file in files
-        )
-        return Grid(self.heads("file", "bytes", "used"), rows, (False, True, False))
+        rows = ((code_prose(file.path), show_value(file.size_bytes, "B"), self.use_of(file)) for file in files)
+        return self.grid(("file", "bytes", "used"), rows, (False, True, False))
 
     def use_of(self, file: InputFile) -> str:
         """Whether a file is read, and why not."""
@@ -260,10 +234,10 @@ class _InspectionBlocks(Phrases):
         yield self.heading("facts")
         read = number_ranges((rank for group in self.inspection.ranks for rank in group.read), self.language)
         yield self.sentence("counted", ranks=read)
-        heads = self.heads("table", "rows", "users", "without")
-        yield Grid(heads, tuple(map(self.fact_row, self.inspection.facts)), (False, True, True, False))
+        heads = ("table", "rows", "users", "without")
+        yield self.grid(heads, map(self.fact_row, self.inspection.facts), (False, True, True, False))
 
-    def fact_row(self, fact: InspectedFact) -> tuple[Prose, ...]:
+    def fact_row(self, fact: InspectedFact) -> tuple[Said, ...]:
         """A row about one table."""
         lacking: Prose = ()
         if fact.reason is not None:
@@ -272,7 +246,7 @@ class _InspectionBlocks(Phrases):
             lacking = join_prose(self.comma, map(code_prose, fact.empty_columns))
         rows = TextPiece(self.say("missing"), tone="warn") if fact.rows is None else TextPiece(f"{fact.rows:,}")
         name = (*plain_prose(fact.words.say(self.language)), *toned((TextPiece(" "), *code_prose(fact.table)), "note"))
-        return name, (rows,), plain_prose(str(fact.rules)), lacking
+        return name, (rows,), str(fact.rules), lacking
 
     def tables_briefly(self) -> Iterator[Block]:
         """The tables that are there and those that are missing, a line each."""

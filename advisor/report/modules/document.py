@@ -11,12 +11,13 @@ from advisor.messages.text import Language
 from advisor.model.modules import ModuleNode, ModuleReport, OperatorRow, RankModules
 from advisor.report.blocks import Block, Code, Document, FactLine, Grid, Heading, Paragraph, paragraph_of
 from advisor.report.diagnosis.finding import quiet_line
+from advisor.report.grouping import values_by_key
 from advisor.report.line_breaks import BELOW
 from advisor.report.losses import losses_in_full, losses_in_short, say_losses
 from advisor.report.modules.words import ATTENTION_MARKING, MARKING, say
 from advisor.report.phrases import Phrases
 from advisor.report.places import number_ranges
-from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose
+from advisor.report.prose import Said, TextPiece, clean_line, code_prose, parse_prose, plain_prose
 from advisor.report.run_summary import captures_chosen, run_title
 from advisor.units import show_value
 
@@ -54,10 +55,7 @@ class MergedOperator(Struct, frozen=True):
 
 def operators_of_group(operators: Sequence[OperatorRow], group: str) -> tuple[MergedOperator, ...]:
     """The operators of modules that were taken together, in the order in which each is first met."""
-    found: dict[tuple[str, str, str], list[OperatorRow]] = {}
-    for row in operators:
-        if row.group == group:
-            found.setdefault((row.phase, row.operator, row.kernels), []).append(row)
+    found = values_by_key(((row.phase, row.operator, row.kernels), row) for row in operators if row.group == group)
     return tuple(
         MergedOperator(rows[0], sum(row.calls for row in rows), sum(row.total_us for row in rows), _mean_mfu(rows))
         for rows in found.values()
@@ -195,22 +193,21 @@ class ModuleBlocks(Phrases):
         more = (*(["mfu"] if any(node.mfu is not None for node in nodes) else []), *([] if briefly else ["kernels"]))
         heads = ("module", "share", "", "time", "own", *passes, *more, "instances")
         largest = max((_share(node, steps=steps) for node in nodes), default=0.0)
-        rows = tuple(tuple(self.cells(node, (*passes, *more), largest, steps=steps)) for node in nodes)
-        titles = tuple(self.said(head) if head else () for head in heads)
-        return Grid(titles, rows, (False, True, False, *[True] * (len(heads) - 3)))
+        rows = (self.cells(node, (*passes, *more), largest, steps=steps) for node in nodes)
+        return self.grid(heads, rows, (False, True, False, *[True] * (len(heads) - 3)))
 
-    def cells(self, node: ModuleNode, more: Sequence[str], largest: float, *, steps: bool) -> Iterator[Prose]:
+    def cells(self, node: ModuleNode, more: Sequence[str], largest: float, *, steps: bool) -> Iterator[Said]:
         """One row of the tree."""
         share = _share(node, steps=steps)
         named = code_prose(node.name, 60) if node.path else self.said("outside")
         yield (TextPiece(BELOW * node.depth, tone="quiet"), *named) if node.depth else named
-        yield plain_prose(show_value(share, "share"))
+        yield show_value(share, "share")
         yield (TextPiece("█" * round(share / largest * BAR) if largest else "", tone="compute"),)
         for name in ("total", "own", *more):
             unit = {"mfu": "share", "kernels": "count"}.get(name, "us")
             value = getattr(node, f"{name}_us" if unit == "us" else name)
-            yield plain_prose(show_value(value, unit) if value else "–")
-        yield plain_prose(f"{node.instances:,}" if node.path else "–")
+            yield show_value(value or None, unit)
+        yield f"{node.instances:,}" if node.path else "–"
 
     def operators(self, rank: RankModules) -> Iterator[Block]:
         """The operators of each module that calls some itself."""
@@ -233,19 +230,18 @@ class ModuleBlocks(Phrases):
         told = any(one.mfu is not None for one in found)
         last = ("calls", "total", "mean", *(["mfu"] if told else []))
         heads = ("operator", *(["phase"] if passes else []), "launched", *last)
-        rows = tuple(
+        rows = (
             (
-                code_prose(one.row.operator, 80) if one.row.operator else plain_prose("–"),
-                *([plain_prose(self.say(one.row.phase))] if passes else []),
+                code_prose(one.row.operator, 80) if one.row.operator else "–",
+                *([self.say(one.row.phase)] if passes else []),
                 code_prose(one.row.kernels, 240),
-                plain_prose(f"{one.calls:,}"),
-                plain_prose(show_value(one.total_us, "us")),
-                plain_prose(show_value(one.total_us / one.calls, "us")),
-                *([plain_prose(show_value(one.mfu, "share"))] if told else []),
+                f"{one.calls:,}",
+                *(show_value(us, "us") for us in (one.total_us, one.total_us / one.calls)),
+                *([show_value(one.mfu, "share")] if told else []),
             )
             for one in found
         )
-        return Grid(self.heads(*heads), rows, (*[False] * (len(heads) - len(last)), *[True] * len(last)))
+        return self.grid(heads, rows, (*[False] * (len(heads) - len(last)), *[True] * len(last)))
 
 
 def modules_first(tree: Sequence[ModuleNode]) -> list[ModuleNode]:
@@ -255,9 +251,7 @@ def modules_first(tree: Sequence[ModuleNode]) -> list[ModuleNode]:
 
 def leading_module(rank: RankModules) -> ModuleNode | None:
     """The innermost module that still holds most of what the one around it takes; None where there is none."""
-    inner: dict[str, list[ModuleNode]] = {}
-    for node in rank.tree:
-        inner.setdefault(node.path.rpartition("/")[0] if node.depth else "", []).append(node)
+    inner = values_by_key((node.path.rpartition("/")[0] if node.depth else "", node) for node in rank.tree)
     found, nodes = None, [node for node in inner.get("", []) if node.path]
     while nodes:
         most = max(nodes, key=lambda node: node.total_us)

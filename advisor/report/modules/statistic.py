@@ -7,7 +7,7 @@ Columns and their names are those of its module_statistic, so that what people a
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from advisor.messages.text import Language
 from advisor.model.modules import ModuleReport, OperatorRow, RankModules
@@ -54,29 +54,29 @@ def _has_mfu(report: ModuleReport) -> bool:
     return any(row.mfu is not None for rank in report.ranks for row in rank.operators)
 
 
-def _heads(report: ModuleReport) -> tuple[str, ...]:
-    return (*_COLUMNS, *([_MFU] if _has_mfu(report) else []))
+def _columns(report: ModuleReport) -> Mapping[str, str]:
+    return {**_COLUMNS, **({_MFU: "TEXT"} if _has_mfu(report) else {})}
 
 
 def _rows(report: ModuleReport) -> Iterator[tuple[Cell, ...]]:
     mfu = _has_mfu(report)
     for rank in report.ranks:
         for row in rank.operators:
-            yield (*_cells(row), rank.rank, *([_mfu_cell(row)] if mfu else []))
+            yield (*_cells(row), rank.rank, *_mfu_cells(row, known=mfu))
 
 
-def _mfu_cell(row: OperatorRow) -> str:
-    return "" if row.mfu is None else f"{row.mfu:.4f}"
+def _mfu_cells(row: OperatorRow, *, known: bool) -> tuple[str, ...]:
+    return () if not known else ("",) if row.mfu is None else (f"{row.mfu:.4f}",)
 
 
 def statistic_csv(report: ModuleReport) -> str:
     """A heading and a row for each operator of each rank."""
-    return csv_text(_heads(report), _rows(report))
+    return csv_text(_columns(report), _rows(report))
 
 
 def statistic_database(report: ModuleReport) -> bytes:
     """A SQLite database with the one table."""
-    columns = {**_COLUMNS, **({_MFU: "TEXT"} if _has_mfu(report) else {})}
+    columns = _columns(report)
     connection = sqlite3.connect(":memory:")
     try:
         declared = ", ".join(f'"{name}" {kind}' for name, kind in columns.items())
@@ -101,7 +101,7 @@ def statistic_workbook(report: ModuleReport, language: Language) -> bytes:
 
 
 def _rank_sheet(rank: RankModules, *, mfu: bool) -> Sheet:
-    rows = tuple((*_cells(row), *([_mfu_cell(row)] if mfu else [])) for row in rank.operators)
+    rows = tuple((*_cells(row), *_mfu_cells(row, known=mfu)) for row in rank.operators)
     forms = ("", "", "", "", "#,##0", "#,##0", "#,##0", *([""] if mfu else []))
     return Sheet(f"module_statistic_{rank.rank}", (*_SHEET_HEADS, *([_MFU] if mfu else [])), rows, forms, 2)
 

@@ -26,9 +26,10 @@ from advisor.report.blocks import (
     Quote,
     SplitBlock,
     TextBlock,
+    grid_of,
     text_blocks,
 )
-from advisor.report.prose import Prose, TextPiece, flat_text, plain_prose
+from advisor.report.prose import Prose, TextPiece, flat_text
 
 ZERO_WIDTH = "\u200b"
 _MARKS = re.compile(r"[\\`*_{}\[\]<>|~$&^]")
@@ -153,8 +154,7 @@ def _fold_lines(fold: Fold) -> Iterator[str]:
 
 
 def _split_grid(split: SplitBlock) -> Grid:
-    heads = tuple(plain_prose(part.name) for part in split.parts)
-    return Grid(heads, (tuple(plain_prose(f"{part.time} ({part.share})") for part in split.parts),))
+    return grid_of((part.name for part in split.parts), [(f"{part.time} ({part.share})" for part in split.parts)])
 
 
 def _trim_empty_end(lines: Iterable[str]) -> list[str]:

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from advisor.messages.text import Language, TimesOf
 from advisor.model.findings import Head, Scalar, number_or_none
 from advisor.model.statistics import Statistic, Statistics
-from advisor.report.blocks import Block, Document, Grid, Heading, paragraph_of
+from advisor.report.blocks import Block, Document, Grid, Heading, grid_of, paragraph_of
 from advisor.report.column_values import value_word
 from advisor.report.losses import losses_in_full, losses_in_short
 from advisor.report.phrases import Phrases
-from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_long_prose, plain_prose
+from advisor.report.prose import Said, TextPiece, clean_line, code_prose, parse_long_prose
 from advisor.report.run_summary import captures_chosen
 from advisor.report.statistics.words import SHEETS, say, say_column, say_table
 from advisor.report.words import say_row_count, word_for
@@ -75,24 +77,19 @@ class _StatisticsBlocks(Phrases):
         for table in found.tables:
             count = say_row_count(min(len(table.rows.rows), self.most), table.rows.total, self.language)
             yield Heading((TextPiece(self.title(table.name)), TextPiece(count, tone="quiet")))
-            yield self.grid(table)
+            yield self.table_grid(table)
         if any(len(table.rows.rows) > self.most for table in found.tables):
             yield self.sentence("all_rows")
         if not found.tables:
             yield self.sentence("nothing")
-        if found.absent:
-            yield self.heading("absent")
-            rows = (
-                (plain_prose(self.title(one.name)), parse_long_prose(one.reason.say(self.language), 2000))
-                for one in found.absent
-            )
-            yield Grid(self.heads("table", "reason"), tuple(rows))
+        rows = ((self.title(one.name), parse_long_prose(one.reason.say(self.language), 2000)) for one in found.absent)
+        yield from self.tabled("absent", ("table", "reason"), rows)
 
     def title(self, name: str) -> str:
         """What a table is called."""
         return table_title(name, self.language, self.times_of)
 
-    def grid(self, table: Statistic) -> Grid:
+    def table_grid(self, table: Statistic) -> Grid:
         """The first rows, without columns that say nothing in any row."""
         columns = table.rows.columns
         told = [
@@ -101,18 +98,17 @@ class _StatisticsBlocks(Phrases):
             if head.name not in self.left_out and any(row[at] is not None for row in table.rows.rows)
         ]
         heads = [columns[at] for at in told]
-        return Grid(
-            tuple(plain_prose(say_column(head.name, self.language, self.times_of)) for head in heads),
-            tuple(tuple(self.cell(row[at], columns[at]) for at in told) for row in table.rows.rows[: self.most]),
+        grid = grid_of(
+            (say_column(head.name, self.language, self.times_of) for head in heads),
+            ((self.cell(row[at], columns[at]) for at in told) for row in table.rows.rows[: self.most]),
             tuple(head.unit != "" or head.name in PLAIN_NUMBERS for head in heads),
             next((at for at, head in enumerate(heads) if head.name == "input_shapes"), None),
-            keys=sum(head.name in table.keys for head in heads),
         )
+        return replace(grid, keys=sum(head.name in table.keys for head in heads))
 
-    def cell(self, cell: Scalar, head: Head) -> Prose:
+    def cell(self, cell: Scalar, head: Head) -> Said:
         if number_or_none(cell) is not None and head.name in PLAIN_NUMBERS:
-            return plain_prose(str(cell))
+            return str(cell)
         if not isinstance(cell, str):
-            return plain_prose(show_value(cell, head.unit))
-        word = value_word(cell, head.name, self.language)
-        return plain_prose(word) if word else code_prose(cell, LONGEST_NAME)
+            return show_value(cell, head.unit)
+        return value_word(cell, head.name, self.language) or code_prose(cell, LONGEST_NAME)

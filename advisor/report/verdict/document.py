@@ -46,6 +46,11 @@ MOST_SUPPRESSIONS = 10
 LONGEST_NOTE = 400
 DAYS = 90
 """For how long a suppression is suggested: about a release."""
+_RESULTS: dict[bool | None, tuple[str, Tone]] = {
+    True: ("kept", "good"),
+    False: ("exceeded", "bad"),
+    None: ("unmeasured", "warn"),
+}
 _SEVERITIES: dict[str, Tone] = {"critical": "bad", "high": "bad", "medium": "warn"}
 _PLAIN = re.compile(r"[a-z0-9-]+/[a-z0-9-]+")
 
@@ -61,11 +66,8 @@ class Judged(Struct, frozen=True):
     today: date
 
 
-class _Entry(Struct, frozen=True):
-    """One finding, ready to be shown, and what the policy says of it."""
-
-    card: Card
-    ruling: Ruling
+_Entry = tuple[Card, Ruling]
+"""One finding, ready to be shown, and what the policy says of it."""
 
 
 def verdict_document(judged: Judged, language: Language) -> Document:
@@ -82,9 +84,9 @@ class _Maker(Phrases):
         super().__init__(language)
         self.judged, self.verdict = judged, judged.verdict
         made = make_cards(judged.diagnosis, language)
-        self.entries = [_Entry(card, one) for card, one in zip(made, self.verdict.rulings, strict=True)]
-        self.failing = [one for one in self.entries if one.ruling.fails]
-        self.warned = [one for one in self.entries if one.ruling.warns and not one.ruling.is_known]
+        self.entries = list(zip(made, self.verdict.rulings, strict=True))
+        self.failing = [(card, one) for card, one in self.entries if one.fails]
+        self.warned = [(card, one) for card, one in self.entries if one.warns and not one.is_known]
         self.known = sum(one.warns and one.is_known for one in self.verdict.rulings)
 
     def blocks(self) -> Iterator[Block]:
@@ -94,7 +96,7 @@ class _Maker(Phrases):
             yield Paragraph(self.against(self.judged.comparison))
             yield from self.notes(self.judged.comparison.notes, "quiet")
         if self.failing:
-            items = tuple(tuple(map(Paragraph, self.failed(entry))) for entry in self.failing[:MOST_FAILING])
+            items = tuple(tuple(map(Paragraph, self.failed(*entry))) for entry in self.failing[:MOST_FAILING])
             yield ListBlock(items, mark=TextPiece("✗", tone="bad"))
             yield from self.more(self.failing, MOST_FAILING)
         if self.warned or self.known:
@@ -131,21 +133,15 @@ class _Maker(Phrases):
         if comparison.apart:
             why = say_barriers(comparison, comparison.apart, self.language)
             return TextPiece(self.say("apart", why=why), tone="warn")
-        times_of = compared_times(comparison)
-        said = say(
-            "step_time" if times_of == "step" else "window_time",
-            self.language,
-            times_of,
-            before=show_value(step.before_us, "us"),
-            after=show_value(step.after_us, "us"),
-            judged=JUDGEMENTS[step.status].say(self.language),
-        )
+        times_of, judged = compared_times(comparison), JUDGEMENTS[step.status].say(self.language)
+        name = "step_time" if times_of == "step" else "window_time"
+        before, after = show_value(step.before_us, "us"), show_value(step.after_us, "us")
+        said = say(name, self.language, times_of, before=before, after=after, judged=judged)
         return TextPiece(said, tone="warn" if step.status == "worse" else "")
 
-    def failed(self, entry: _Entry) -> Iterator[Prose]:
-        card, ruling = entry.card, entry.ruling
+    def failed(self, card: Card, ruling: Ruling) -> Iterator[Prose]:
         yield strong(card.title)
-        yield self.facts(entry)
+        yield self.facts(card, ruling)
         if card.causes:
             yield (TextPiece(f"{self.say('caused_by')}{self.colon}"), *card.causes[0].title)
         by = self.say("because", by=clean_line(ruling.by))
@@ -157,10 +153,9 @@ class _Maker(Phrases):
         said = " ".join(filter(None, (card.rule, clean_line(fingerprint))))
         return (TextPiece(said, code=True, tone="quiet"),)
 
-    def facts(self, entry: _Entry) -> Prose:
+    def facts(self, card: Card, ruling: Ruling) -> Prose:
         """Severity, new or worse, and saving."""
-        card, status = entry.card, entry.ruling.status
-        became = f"  {STATUS_WORDS[status].say(self.language)}" if status else ""
+        became = f"  {STATUS_WORDS[ruling.status].say(self.language)}" if ruling.status else ""
         severity = TextPiece(card.severity_word, tone=_SEVERITIES.get(card.severity, ""))
         return (severity, TextPiece(f"{became}  {card.saving}"))
 
@@ -168,8 +163,8 @@ class _Maker(Phrases):
         if self.warned:
             yield self.heading("warnings")
             items = (
-                (Paragraph(one.card.title), Paragraph((*self.facts(one), TextPiece("  "), *self.rule(one.card))))
-                for one in self.warned[:MOST_WARNINGS]
+                (Paragraph(card.title), Paragraph((*self.facts(card, one), TextPiece("  "), *self.rule(card))))
+                for card, one in self.warned[:MOST_WARNINGS]
             )
             yield ListBlock(tuple(items), mark=TextPiece("!", tone="warn"))
         yield from self.more(self.warned, MOST_WARNINGS)
@@ -181,37 +176,25 @@ class _Maker(Phrases):
         return (quiet_line(self.said("more", count=left)),) if left > 0 else ()
 
     def budgets(self) -> Grid:
-        names = ("budget", "limit", "measured", "result")
-        return Grid(self.heads(*names), tuple(map(self.budget, self.verdict.budgets)))
-
-    def budget(self, budget: Budget) -> tuple[Prose, ...]:
-        limit, measured = _told_apart(budget)
-        return (
-            plain_prose(BUDGETS[budget.name].say(self.language)),
-            plain_prose(limit),
-            plain_prose(measured),
-            (self.result(budget),),
+        rows = (
+            (BUDGETS[one.name].say(self.language), *_told_apart(one), (self.result(one),))
+            for one in self.verdict.budgets
         )
+        return self.grid(("budget", "limit", "measured", "result"), rows)
 
     def result(self, budget: Budget) -> TextPiece:
-        if budget.kept is None:
-            return TextPiece(self.say("unmeasured"), tone="warn")
-        if budget.kept:
-            return TextPiece(self.say("kept"), tone="good")
-        if budget.action == "warn":
-            return TextPiece(self.say("exceeded_warn"), tone="warn")
-        return TextPiece(self.say("exceeded"), tone="bad")
+        name, tone = _RESULTS[budget.kept]
+        if budget.kept is False and budget.action == "warn":
+            name, tone = "exceeded_warn", "warn"
+        return TextPiece(self.say(name), tone=tone)
 
     def suppressions(self) -> Iterator[Block]:
-        held = [(entry.card, one) for entry in self.entries if (one := entry.ruling.suppressed) is not None]
-        if held:
-            heading = f"{self.say('suppressed')}{self.colon}{len(held)}"
-            yield from self.first_lines(heading, [self.held(card, one) for card, one in held])
-        if self.verdict.expired:
-            lines = [self.named(one, self.say("was_until", day=one.expires)) for one in self.verdict.expired]
-            yield from self.first_lines(self.say("expired"), lines)
-        if self.verdict.unused:
-            yield from self.first_lines(self.say("unused"), [self.named(one, "") for one in self.verdict.unused])
+        if held := [self.held(card, one.suppressed) for card, one in self.entries if one.suppressed is not None]:
+            yield from self.first_lines(f"{self.say('suppressed')}{self.colon}{len(held)}", held)
+        if over := [self.named(one, self.say("was_until", day=one.expires)) for one in self.verdict.expired]:
+            yield from self.first_lines(self.say("expired"), over)
+        if unused := [self.named(one, "") for one in self.verdict.unused]:
+            yield from self.first_lines(self.say("unused"), unused)
 
     def first_lines(self, heading: str, lines: Sequence[Prose]) -> Iterator[Block]:
         yield Heading(plain_prose(heading))
@@ -225,9 +208,7 @@ class _Maker(Phrases):
 
     def named(self, one: Suppression, when: str) -> Prose:
         """A suppression by its place in the settings."""
-        place = (
-            f"{clean_line(self.judged.settings, 400)}:{one.line}" if one.line else clean_line(self.judged.settings, 400)
-        )
+        place = clean_line(self.judged.settings, 400) + (f":{one.line}" if one.line else "")
         about = self.comma.join(filter(None, (when, clean_line(one.reason, 200), clean_line(one.owner))))
         which = clean_line(" ".join(filter(None, (one.rule, one.fingerprint))))
         return (*code_prose(place, 420), TextPiece("  "), *code_prose(which), TextPiece(f"  {about}"))
@@ -235,32 +216,34 @@ class _Maker(Phrases):
     def how_to_suppress(self) -> Iterator[Block]:
         said = self.say("suppress", file=clean_line(self.judged.settings, 400))
         yield Heading(parse_prose(f"{said}{self.colon.rstrip()}"))
-        first, until = self.failing[0].ruling, self.judged.today + timedelta(days=DAYS)
-        if self.judged.settings.endswith(".toml"):
-            yield Code("\n".join(self.in_toml(first, until)), "toml")
-            return
-        lines = (
-            f"- rule: {_quote_yaml(first.rule, _PLAIN)}",
-            f"  fingerprint: {_quote_yaml(first.fingerprint, FINGERPRINT)}",
-            f"  reason:  # {self.say('reason_here')}",
-            f"  expires: {until.isoformat()}",
+        first, until = self.failing[0][1], self.judged.today + timedelta(days=DAYS)
+        is_toml = self.judged.settings.endswith(".toml")
+        written = (_IN_TOML if is_toml else _IN_YAML).format(
+            rule=_quote_word(first.rule, None if is_toml else _PLAIN),
+            fingerprint=_quote_word(first.fingerprint, None if is_toml else FINGERPRINT),
+            reason=self.say("reason_here"),
+            until=until.isoformat(),
         )
-        yield Code("\n".join(lines), "yaml")
-
-    def in_toml(self, first: Ruling, until: date) -> tuple[str, ...]:
-        """The suppression as it stands in a pyproject.toml."""
-        return (
-            "[[tool.advisor.suppressions]]",
-            f"rule = {json.dumps(clean_line(first.rule, 400))}",
-            f"fingerprint = {json.dumps(clean_line(first.fingerprint, 400))}",
-            f'reason = "{self.say("reason_here")}"',
-            f"expires = {until.isoformat()}",
-        )
+        yield Code(written, "toml" if is_toml else "yaml")
 
 
-def _quote_yaml(word: str, plain: re.Pattern[str]) -> str:
-    """A word as it can stand in YAML: in quotes where it is not of the usual form."""
-    return word if plain.fullmatch(word) and not word.isdigit() else json.dumps(clean_line(word, 400))
+_IN_YAML = """\
+- rule: {rule}
+  fingerprint: {fingerprint}
+  reason:  # {reason}
+  expires: {until}"""
+_IN_TOML = """\
+[[tool.advisor.suppressions]]
+rule = {rule}
+fingerprint = {fingerprint}
+reason = "{reason}"
+expires = {until}"""
+"""A suppression as it stands in the settings of a project."""
+
+
+def _quote_word(word: str, plain: re.Pattern[str] | None) -> str:
+    """A word in quotes, but in YAML one of the usual form."""
+    return word if plain and plain.fullmatch(word) and not word.isdigit() else json.dumps(clean_line(word, 400))
 
 
 def _told_apart(budget: Budget) -> tuple[str, str]:

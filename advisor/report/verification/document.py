@@ -11,12 +11,12 @@ from advisor.model.comparison import Change, Comparison, Shift, Status
 from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph
 from advisor.report.comparison.amounts import signed_amount
 from advisor.report.comparison.apart import compared_times, say_barriers, say_both_times
-from advisor.report.comparison.items import Items, WatchedValue
+from advisor.report.comparison.items import Items
 from advisor.report.comparison.sides import side_paragraphs, sides_chosen, sides_in_title
 from advisor.report.comparison.words import JUDGEMENTS, STATUSES
 from advisor.report.diagnosis.finding import quiet_line
 from advisor.report.phrases import Phrases
-from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, plain_prose, quiet
+from advisor.report.prose import Prose, Said, TextPiece, Tone, clean_line, code_prose, plain_prose, quiet
 from advisor.report.verification.words import say
 from advisor.report.words import say_aside
 from advisor.units import show_value
@@ -58,10 +58,9 @@ class _VerificationBlocks(Phrases):
         yield from sides_chosen(self.comparison, self.language)
         times = plain_prose(STEP_WORDS["per_step"][self.language][self.times_of])
         yield Grid(((), times, ()), tuple(self.amount_rows(verification)))
-        if own is not None and own.values and not self.comparison.unrelated:
-            yield self.heading("watched")
-            heads = self.heads("value", "before", "after", "threshold")
-            yield Grid(heads, tuple(map(_value_row, own.values)))
+        values = own.values if own is not None and not self.comparison.unrelated else ()
+        rows = ((one.label, one.before, one.after, one.threshold or "–") for one in values)
+        yield from self.tabled("watched", ("value", "before", "after", "threshold"), rows)
         yield from self.caveat_blocks(verification.against, verification.reasons)
 
     def all_blocks(self, found: Verifications) -> Iterator[Block]:
@@ -69,13 +68,13 @@ class _VerificationBlocks(Phrases):
         yield Paragraph(plain_prose(self.of_step(found.step)))
         yield from sides_chosen(self.comparison, self.language)
         if found.findings:
-            heads = self.heads("became", "finding", "promised_short", "freed_short", "explained_short")
-            yield Grid(heads, tuple(map(self.finding_row, found.findings)), subject=1)
+            heads = ("became", "finding", "promised_short", "freed_short", "explained_short")
+            yield self.grid(heads, map(self.finding_row, found.findings), subject=1)
             if not found.barriers:
                 yield quiet_line(self.said("no_sum"))
         yield from self.caveat_blocks([one for one in found.against if one.status == "new"], found.reasons)
 
-    def finding_row(self, one: Verification) -> tuple[Prose, ...]:
+    def finding_row(self, one: Verification) -> tuple[Said, ...]:
         change = self.comparison.change(one.fingerprint)
         title = self.items.title_before(change) if change is not None else ()
         reason = change.reason if change is not None and not one.barriers else None
@@ -83,9 +82,7 @@ class _VerificationBlocks(Phrases):
         return (
             (TextPiece(self.became_word(one), tone=_BECAME.get(one.status, "")),),
             (*_title_with_rule(title, one), *(plain_prose(why) if why else ())),
-            plain_prose(show_value(one.promised_us, "us") if one.promised_us > 0 else "–"),
-            plain_prose(_time_or_dash(one.freed_us, one.promised_us)),
-            plain_prose(_time_or_dash(one.explained_us, one.promised_us)),
+            *(_time_or_dash(us, one.promised_us) for us in (one.promised_us, one.freed_us, one.explained_us)),
         )
 
     def say_result(self, result: PromiseResult) -> str:
@@ -192,10 +189,6 @@ class _VerificationBlocks(Phrases):
 
 def _title_with_rule(title: Prose, one: Verification) -> Prose:
     return (*title, TextPiece(" — "), *code_prose(one.rule), TextPiece(" "), *code_prose(one.fingerprint))
-
-
-def _value_row(value: WatchedValue) -> tuple[Prose, ...]:
-    return (value.label, value.before, value.after, plain_prose(value.threshold or "–"))
 
 
 def _time_or_dash(us: float | None, promised: float) -> str:

@@ -15,6 +15,8 @@ from corpus.troubles import Place, Troubles, at_head, in_layer, share, stack
 
 _COPIED_BYTES_PER_US = 0.9e6
 _FP32_BYTES = 4
+_FEED_FORWARD, _ATTENTION = (2.5, 5.0), (1.0, 3.0)
+"""Parameters of the weights that all data parallel ranks have, in units of h² and in the order of the backward pass."""
 _HEAD = 128
 _NORM_LINE = 16
 """Where the model computes a norm by small operators."""
@@ -48,7 +50,8 @@ class Transformer:
     """Per parameter: 2 for BF16 gradients, 4 for FP32."""
     batched_p2p: bool = False
     bucket_bytes: int = 0
-    """Gradients go out in buckets of this size; 0 is one per layer."""
+    """Gradients of whole weights fill buckets in the order in which they are ready, and one of this size or more goes
+    out, as in DistributedDataParallel; 0 is one per layer."""
     pieces: int = 1
     """Parts in which a tensor parallel product and the sum of its results go on side by side, as with MindSpeed's
     `--use-ascend-coc`."""
@@ -87,6 +90,8 @@ class Step:
         self.hidden = (self.tokens, workload.hidden)
         self.width = workload.hidden // layout.tp
         self.host = workload.host_us
+        self._bucket = 0.0
+        """Bytes of gradients that wait for their bucket to be full."""
 
     def instructions(self) -> _Doing:
         """From the data loader to the loss."""
@@ -226,22 +231,29 @@ class Step:
         for layer in reversed(range(self.layers)):
             yield from self._gather_ahead(layer, layer - 1, reduce=layer + 1 < self.layers)
             yield from self._troubles(layer, backward=True)
-            yield from self._layer_backward(layer)
+            reduced = 1 - w.troubles.late_gradients if reduce and not w.sharded else 0.0
+            yield from self._layer_backward(layer, reduced)
             yield do.Free(11)
             if reduce and not w.sharded:
-                yield from self._reduce_gradients(1 - w.troubles.late_gradients)
-                if share(min(1.0, w.troubles.awaited_gradients), self.layers - 1 - layer):
-                    yield do.AwaitCommunication(self.layout.group("dp", self.rank))
+                yield from self._reduce_of_layer(reduced)
+                yield from self._await_reductions(layer)
         if w.sharded:
             yield self._shard("reduceScatter", "c10d::_reduce_scatter_base_", w.gradient_bytes)
         elif reduce:
+            yield from self._send_bucket()
             for _ in range(self.layers):
-                yield from self._reduce_gradients(w.troubles.late_gradients)
+                yield from self._fill_buckets(w.troubles.late_gradients, *_FEED_FORWARD, *_ATTENTION)
+                yield from self._reduce_of_layer(w.troubles.late_gradients)
+            yield from self._send_bucket()
 
-    def _layer_backward(self, layer: int) -> _Doing:
+    def _layer_backward(self, layer: int, reduced: float) -> _Doing:
+        """The backward pass of a layer, in which this part of its gradients fills buckets."""
         w, narrow = self.w, (self.tokens, self.width)
         yield do.Gradient(f"model/layers.{layer}/mlp")
         yield from self.feed_forward_backward(layer)
+        yield from self._fill_buckets(reduced, *_FEED_FORWARD)
+        if reduced and w.bucket_bytes:
+            yield from self._await_reductions(layer)
         yield from self._norm(layer, backward=True)
         yield do.Gradient(f"model/layers.{layer}/self_attn")
         yield from self._matmul_backward(self.tokens, self.width, w.hidden)
@@ -254,6 +266,7 @@ class Step:
         yield from self._norm(layer, backward=True)
         yield vector("aten::add", "Add", self.hidden, self.host, inputs=2)
         yield do.Gradient()
+        yield from self._fill_buckets(reduced, *_ATTENTION)
 
     def _matmul_backward(self, m: int, k: int, n: int, reduce: bool = False, slower: float = 1.0) -> _Doing:
         """Gradients of the input and of the weight; tensor parallel ranks add the first beside the second."""
@@ -349,24 +362,37 @@ class Step:
         dtype = "FP32" if item == _FP32_BYTES else "BFP16"
         return do.Communicate(op, kind, members, size - size % (4 * len(members)), self.layout.gradients, dtype)
 
-    def _reduce_gradients(self, part: float) -> _Doing:
-        if self.layout.dp == 1:
-            return
-        dtype = "FP32" if self.w.gradient_bytes == _FP32_BYTES else "BFP16"
-        members, total = (
-            self.layout.group("dp", self.rank),
-            round(part * self.w.gradient_bytes * self.shared_parameters()),
-        )
-        bucket = self.w.bucket_bytes or max(1, total)
-        for start in range(0, total, bucket):
-            size = min(bucket, total - start)
-            yield do.Communicate(
-                "c10d::allreduce_", "allReduce", members, size - size % (4 * len(members)), self.layout.gradients, dtype
-            )
+    def _reduce_of_layer(self, part: float) -> _Doing:
+        """This part of the gradients of a layer at once, unless they fill buckets."""
+        if not self.w.bucket_bytes:
+            yield from self._reduce(round(part * self.w.gradient_bytes * self.shared_parameters()))
+
+    def _await_reductions(self, layer: int) -> _Doing:
+        """Waits for the gradients that were sent, if that is what is wrong with the job in this layer."""
+        if share(min(1.0, self.w.troubles.awaited_gradients), self.layers - 1 - layer):
+            yield do.AwaitCommunication(self.layout.group("dp", self.rank))
+
+    def _fill_buckets(self, part: float, *weights: float) -> _Doing:
+        """Puts this part of the gradients of some weights into buckets, and sends those that are full."""
+        for squares in weights if self.w.bucket_bytes else ():
+            self._bucket += part * self.w.gradient_bytes * squares * self.w.hidden**2 / self.layout.tp
+            if self._bucket >= self.w.bucket_bytes:
+                yield from self._send_bucket()
+
+    def _send_bucket(self) -> _Doing:
+        size, self._bucket = round(self._bucket), 0.0
+        yield from self._reduce(size)
+
+    def _reduce(self, size: int) -> _Doing:
+        members = self.layout.group("dp", self.rank)
+        if len(members) > 1 and size:
+            dtype = "FP32" if self.w.gradient_bytes == _FP32_BYTES else "BFP16"
+            whole = size - size % (4 * len(members))
+            yield do.Communicate("c10d::allreduce_", "allReduce", members, whole, self.layout.gradients, dtype)
 
     def shared_parameters(self) -> int:
-        """Parameters of one layer that all data parallel ranks have: attention 4 h², feed-forward 7.5 h²."""
-        return 23 * self.w.hidden**2 // 2 // self.layout.tp
+        """Parameters of one layer that all data parallel ranks have."""
+        return round(sum(_FEED_FORWARD + _ATTENTION) * self.w.hidden**2) // self.layout.tp
 
     def parameters(self) -> int:
         """Parameters of one layer that one rank keeps."""

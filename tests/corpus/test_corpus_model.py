@@ -340,3 +340,16 @@ def test_a_fault_left_out_gives_the_step_time_its_truth_promised() -> None:
     assert "python-busy" not in {cause.name for cause in fixed.causes}
     with pytest.raises(KeyError, match="no fault `data-loader`"):
         corpus.job("host-bound-2-ranks", without=["data-loader"])
+
+
+def test_gradients_go_out_in_buckets_of_whole_weights_and_only_the_last_has_nothing_to_hide_behind() -> None:
+    made = job("healthy", 3, workload="plain")
+    workload = WORKLOADS["plain"].workload
+    assert isinstance(workload, Transformer)
+    for row in step_times(made.ranks[0]):
+        sent = sorted((one for one in made.ranks[0].collectives if one.step == row.step), key=lambda one: one.start)
+        sizes = [2 * one.count for one in sent]
+        assert sum(sizes) == pytest.approx(2 * 11.5 * workload.hidden**2 * workload.layers, rel=1e-4)
+        assert {round(size / 2 / workload.hidden**2, 2) for size in sizes} == {7.5, 4.0}
+        assert min(sizes) >= workload.bucket_bytes
+        assert row.exposed <= 1.1 * (sent[-1].end - sent[-1].start)

@@ -21,6 +21,8 @@ _STACK = ";\n".join((
     "train.py(88): <module>",
 ))  # fmt: skip
 """Frames as torch_npu writes them: innermost first, libraries among them."""
+_READ_LINE = 20
+"""Where a layer reads values back: all layers run the same code."""
 _SIDE_STREAM = 3
 _COPIED_BYTES = 1 << 20
 _COPY_US = 55.0
@@ -129,7 +131,7 @@ def _on_host(troubles: Troubles, at: Place) -> Iterator[do.Instruction]:
     if troubles.python_us:
         yield do.Host(f"model.py({50 + at.layer}): build_mask", troubles.python_us / 2, "python")
     for _ in range(share(troubles.syncs_per_layer, at.layer)):
-        yield do.Synchronize(stack=stack(20 + at.layer))
+        yield do.Synchronize(stack=stack(_READ_LINE))
     if troubles.python_us:
         yield do.Host(f"model.py({80 + at.layer}): log_norms", troubles.python_us / 2, "python")
     if troubles.growing_us and at.step:
@@ -147,7 +149,7 @@ def _waits(us: float, at: Place) -> Iterator[do.Instruction]:
         yield do.Copy("aten::to", "device to host", _READ_BYTES, _READ_US, blocking=True)
         yield do.Pause(us)
     if at.layer == 2 * at.layers // 3:
-        yield do.Synchronize(stack=stack(20 + at.layer))
+        yield do.Synchronize(stack=stack(_READ_LINE))
         yield do.Pause(us)
 
 

@@ -106,7 +106,7 @@ def removals(
 def _of_ranks(seen: JoinedRanks, sets: list[_Sets], device: DeviceTimeline, whole: Array) -> Table[Removal]:
     """What ranks that are replayed together gain, those of the first of them first."""
     plain = _gains_of_whole_steps(seen, seen.replayed.plain, whole)
-    collective = (seen.row >= 0) & (device.work.kind[seen.row] == COMM)
+    collective = values_at(device.work.kind, seen.row) == COMM
     parts = [_of_sets(seen, one, whole, plain) for one in sets]
     found = Table.concat(Removal, [*parts, _of_communication(seen, collective, whole, plain)])
     seen.replayed.let_go()

@@ -71,6 +71,11 @@ def garbage(run: Run, amount: float) -> None:
     _stalls_as(run, amount, "GC")
 
 
+def asked_garbage(run: Run, amount: float) -> None:
+    """The program collects garbage in each step, seen in its call stack."""
+    _stalls(run, amount, "<built-in function collect>", 1, 0.5)
+
+
 def _stalls_as(run: Run, amount: float, category: str) -> None:
     for changes in run.ranks:
         for operators in forward(changes):
@@ -283,6 +288,7 @@ FAULTS: Mapping[str, Fault] = {
         bases=("balanced",),
     ),
     "garbage-collection": Fault(garbage, frozenset({"host/garbage-collection"}), HOST),
+    "asked-garbage-collection": Fault(asked_garbage, frozenset({"host/garbage-collection"}), HOST),
     "garbage-every-third-step": Fault(
         garbage_every_third_step, frozenset({"host/garbage-collection"}), HOST | JITTER, bases=("balanced",)
     ),

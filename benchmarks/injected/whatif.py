@@ -92,7 +92,7 @@ _MENDED: Mapping[str, Callable[[Rank], None]] = {
     "host/free-time": _without_python,
     "host/interrupted-launches": _without_python,
     "host/slow-preparation": _without_python,
-    "host/garbage-collection": _without(lambda call: call.event.get("cat") == "GC"),
+    "host/garbage-collection": _without(lambda call: call.event.get("cat") == "GC" or "function collect>" in call.name),
     "host/online-compilation": _without(lambda call: "ompile" in call.name),
     "io/data-loader": _without(lambda call: "DataLoader" in call.name and "__next__" in call.name),
     "compute/fp32-matmul": _shorter(("MatMul", "BatchMatMul"), 0.5),

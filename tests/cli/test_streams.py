@@ -67,7 +67,7 @@ def printing(arguments: list[str]) -> str:
 
 
 def assert_is_everything(said: bytes) -> None:
-    assert b"A step takes 32.3 ms" in said
+    assert b"A step takes 33.1 ms" in said
     assert b"host/free-time" in said
 
 

@@ -152,7 +152,7 @@ def test_the_command_explains_a_capture_and_its_saved_report_alike(
     whole = capsys.readouterr().out
     assert main(["explain", words, "--in", str(report), "--lang", "en"]) == 0
     kept = capsys.readouterr().out
-    for said in ("waiting_share > normal", "29 % > 10 %", "host/late-launches", "uncopied_us - reachable * total_us"):
+    for said in ("waiting_share > normal", "28 % > 10 %", "host/late-launches", "uncopied_us - reachable * total_us"):
         assert said in whole and said in kept
 
 

@@ -18,8 +18,8 @@ def launch_clocks(launches: Table[Launch]) -> Table[LaunchClock]:
     """One row per rank of which a call and its task both have a time."""
     launches = launches.take((launches["host_start_ns"] != MISSING) & (launches["device_start_ns"] != MISSING))
     groups = group_by(launches["rank"])
-    since = launches["host_start_ns"].min() if len(launches) else 0
-    called = (launches["host_start_ns"] - since) / 1e3
+    since = launches["host_start_ns"][groups.first]  # its own: what others recorded rounds nothing otherwise
+    called = (launches["host_start_ns"] - since[groups.of]) / 1e3
     lag = (launches["device_start_ns"] - launches["host_start_ns"]) / 1e3
     return Table.build(
         LaunchClock,

@@ -117,8 +117,8 @@ def _paces_us(
     passing_others = else_us + (passing.sum() - passing) / passed_on
     longest = group_by(split["step"]).largest(split["span_us"]).mean()
     impossible = slowest * (1 - ahead / passed_on) + passing_others > (1 + UNEVEN) * longest
-    paces = (np.where(impossible, np.nan, one + passing_others) for one in (slowest, slowest_even))
-    return next(paces), next(paces)
+    own, even = (np.where(impossible, np.nan, one + passing_others) for one in (slowest, slowest_even))
+    return own, even
 
 
 def _us_beside_compute(split: Table[Overlap], pausing: Array) -> Array:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from msgspec import Struct
 
 from advisor.engine import reason
 from advisor.engine.excerpt import cells_of, rows_behind, with_excerpts
@@ -22,6 +21,7 @@ from advisor.engine.hit import Elsewhere, Hit, RuleResult
 from advisor.engine.merge import saving_with_share
 from advisor.engine.near_misses import Subject, first_of_quiet_subjects, measure_of_subject, nearest_groups
 from advisor.engine.profile_like import ProfileLike
+from advisor.engine.rank_means import RankMeans, means_by_rank
 from advisor.engine.worst_events import with_occurrences
 from advisor.engine.zero_divisors import zero_divisors
 from advisor.expr.compile import Compiled
@@ -30,7 +30,7 @@ from advisor.expr.language import HIGHEST_LEVEL, RUN_SCOPE, run_values
 from advisor.expr.settings import ENVIRONMENT, Environment, asked_variables, recorded_environment
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Setting
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Texts
 from advisor.messages.errors import FactMissing
 from advisor.messages.text import Text
 from advisor.model.findings import Evidence, Measure, Outcome, OutcomeName, Scalar
@@ -122,23 +122,7 @@ def _single_truth(compiled: Compiled, frame: Frame) -> int:
     return int(np.asarray(compiled.run(frame)).reshape(-1)[0])
 
 
-class _RankSteps(Struct, frozen=True):
-    """Of the ranks of which steps are known, ascending, what is averaged over them."""
-
-    ranks: Array
-    mean_us: Array
-    """The mean step."""
-    counts: Array
-    """How many there are."""
-
-    def of_groups(self, rank: Array, values: Array, of_run: float) -> Array:
-        """Per group: the value of its rank, or that of the run."""
-        at = np.minimum(np.searchsorted(self.ranks, rank), len(self.ranks) - 1)
-        found: Array = np.where(self.ranks[at] == rank, values[at], of_run)
-        return found
-
-
-def _steps_of_ranks(profile: ProfileLike, run: Run) -> _RankSteps | None:
+def _steps_of_ranks(profile: ProfileLike, run: Run) -> RankMeans | None:
     """The steps of each rank; None where those of the run stand for all."""
     if len(run.ranks) < 2 or run.step_us <= 0:  # noqa: PLR2004 - a single rank has no other step
         return None
@@ -146,24 +130,17 @@ def _steps_of_ranks(profile: ProfileLike, run: Run) -> _RankSteps | None:
         steps = profile.table(Overlap)
     except FactMissing:
         return None
-    found = steps.once(_average_steps)
+    found = steps.once(means_by_rank, "span_us")
     return found if len(found.ranks) else None
 
 
-def _average_steps(steps: Table[Overlap]) -> _RankSteps:
-    known = np.flatnonzero(~np.isnan(steps.floats("span_us")))
-    ranks, of = np.unique(steps["rank"][known], return_inverse=True)
-    counts = np.bincount(of)
-    return _RankSteps(ranks, np.bincount(of, weights=steps.floats("span_us")[known]) / counts, counts)
-
-
-def _step_of_groups(rank: Array, steps: _RankSteps, step_us: float) -> Array:
+def _step_of_groups(rank: Array, steps: RankMeans, step_us: float) -> Array:
     """Per group the step that times are held against: that of its rank where it is not about the mean of all."""
-    found = steps.of_groups(rank, steps.mean_us, step_us)
+    found = steps.of_groups(rank, steps.means, step_us)
     return np.where(np.abs(found - step_us) > UNEVEN * step_us, found, step_us)
 
 
-def _group_frame(rule: Rule, frame: Frame, steps: _RankSteps | None) -> Frame:
+def _group_frame(rule: Rule, frame: Frame, steps: RankMeans | None) -> Frame:
     """The same rows in groups, with the keys and every `let` named.
 
     Where ranks are told apart, what is seen on a rank whose step is another than the mean is a part of its own, and

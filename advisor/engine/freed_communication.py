@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.engine.profile_like import ProfileLike
+from advisor.engine.rank_means import means_by_rank
 from advisor.expr.frame import Frame, repeated
 from advisor.facts.derived import RankSplit
 from advisor.facts.table import Array
@@ -27,7 +28,7 @@ def bound_by_free_communication(rule: Rule, frame: Frame, profile: ProfileLike) 
     Of the rank of the group, else the mean over ranks. Missing where nothing limits the saving: where the rule does not
     ask for it, where it promises less, and where launches were not recorded.
     """
-    if rule.saving is None or rule.saving.frees != "communication":
+    if rule.saving is None or not rule.frees_communication:
         return
     promised = repeated(np.asarray(rule.saving.us.run(frame), np.float64), frame.groups) / _steps_of_saving(rule, frame)
     gain = _gains_of_groups(frame, profile) if (promised > 0).any() else np.nan
@@ -36,7 +37,7 @@ def bound_by_free_communication(rule: Rule, frame: Frame, profile: ProfileLike) 
 
 def limit_saving(rule: Rule, frame: Frame, us: Array) -> Array:
     """What a rule promises per group, µs, no more than it can win (see `bound_by_free_communication`)."""
-    if rule.saving is None or rule.saving.frees != "communication":
+    if not rule.frees_communication:
         return us
     limited: Array = np.fmin(us, frame.named[GAIN_WITHOUT_COMM] * _steps_of_saving(rule, frame))
     return limited
@@ -49,7 +50,7 @@ def soften_severity(
 
     A severity that is always the same, such as one that a user set, stays.
     """
-    if rule.saving is None or rule.saving.frees != "communication" or len(rule.severity) == 1:
+    if not rule.frees_communication or len(rule.severity) == 1:
         return severity
     little = np.asarray(frame.named[GAIN_WITHOUT_COMM])[groups] <= WORTH * step_us  # not so where it is missing
     return [min(one, Severity.low) if small else one for one, small in zip(severity, little.tolist(), strict=True)]
@@ -66,13 +67,8 @@ def _gains_of_groups(frame: Frame, profile: ProfileLike) -> Array | float:
         split = profile.table(RankSplit)
     except FactMissing:
         return np.nan
-    known = np.flatnonzero(~np.isnan(split[GAIN_WITHOUT_COMM]))
-    if not len(known):
-        return np.nan
-    ranks, of = np.unique(split["rank"][known], return_inverse=True)
-    gains = np.bincount(of, split[GAIN_WITHOUT_COMM][known]) / np.bincount(of)
+    gains = split.once(means_by_rank, GAIN_WITHOUT_COMM)
     rank = frame.named.get("rank")
-    if not isinstance(rank, np.ndarray):
-        return float(gains.mean())
-    at = np.minimum(np.searchsorted(ranks, rank), len(ranks) - 1)
-    return np.where(ranks[at] == rank, gains[at], np.nan)
+    if isinstance(rank, np.ndarray):
+        return gains.of_groups(rank, gains.means, np.nan)
+    return float(gains.means.mean()) if len(gains.means) else np.nan

@@ -170,9 +170,14 @@ class Rule:
         others = [self.excerpt.fact] if self.excerpt is not None and not self.excerpt.selectable else []
         if self.occurrences is not None and not self.occurrences.selectable:
             others.append(self.occurrences.fact)
-        if self.saving is not None and self.saving.frees:
+        if self.frees_communication:
             others.append(RankSplit)
         return tuple(dict.fromkeys((*self.facts, *(fact for fact in others if fact is not None))))
+
+    @property
+    def frees_communication(self) -> bool:
+        """Whether its remedy makes nothing but communication shorter."""
+        return self.saving is not None and self.saving.frees == "communication"
 
     @property
     def row_order(self) -> Compiled | None:

@@ -66,12 +66,18 @@ def parents_in_order(lane: Array, start: Array, end: Array) -> Array:
     count = len(start)
     level, place = _levels(lane, start, end), np.arange(count)
     key = level * count + place
-    ascending = np.sort(key)
-    before = np.searchsorted(ascending, key - count) - 1
-    found = values_at(ascending, before, -1)
+    by_level = key[_order_of_levels(level)]
+    before = np.searchsorted(by_level, key - count) - 1
+    found = values_at(by_level, before, -1)
     parent = found % max(count, 1)
     good = (before >= 0) & (found // max(count, 1) == level - 1) & (level > 1)
     return np.where(good & (values_at(lane, parent, -1) == lane), parent, -1)
+
+
+def _order_of_levels(level: Array) -> Array:
+    """The rows level by level, each in its order: levels are few, and small numbers are sorted in one pass."""
+    few = len(level) == 0 or int(level.max()) <= np.iinfo(np.uint16).max
+    return np.argsort(level.astype(np.uint16) if few else level, kind="stable")
 
 
 def _levels(lane: Array, start: Array, end: Array) -> Array:

@@ -13,7 +13,7 @@ from advisor.analysis.arrays.grouping import row_of_key
 from advisor.facts.base import MISSING
 from advisor.facts.derived import RankCoverage
 from advisor.facts.observed import StepWindow
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, ascending
 from advisor.model.run_of_ranks import RunOfRanks
 
 Moments = dict[int, Array]
@@ -119,7 +119,7 @@ def moments_by_rank(rank: Array, moment: Array) -> Moments:
     if not len(rank):
         return {}
     if len(distinct_ranks(rank)) == 1:
-        return {int(rank[0]): moment if (moment[1:] >= moment[:-1]).all() else np.sort(moment)}
+        return {int(rank[0]): ascending(moment)}
     order = np.lexsort((moment, rank))
     ranks, begin = np.unique(rank[order], return_index=True)
     return dict(zip(ranks.tolist(), np.split(moment[order], begin[1:]), strict=True))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
-from advisor.facts.table import Array, Texts, write_first_rows
+from advisor.facts.table import Array, Texts, ascending, write_first_rows
 
 _SPARE = 8
 """So many unused keys for each row are still cheaper to pass over than rows are to sort."""
@@ -207,7 +207,7 @@ def row_at_or_near(there: LaneMoments, asked: LaneMoments) -> Array:
     """
     (rank, moment, lane), (wanted_rank, wanted, wanted_lane) = there, asked
     near = row_at(rank, moment, wanted_rank, wanted)
-    ordered = np.sort(moment)
+    ordered = ascending(moment)
     twice = ordered[1:][ordered[1:] == ordered[:-1]]
     other = np.flatnonzero((near >= 0) & (lane[near] != wanted_lane)) if len(twice) else twice
     other = other[np.isin(wanted[other], twice)]

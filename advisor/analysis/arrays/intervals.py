@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
-from advisor.facts.table import Array
+from advisor.facts.table import Array, ascending
 from advisor.units import LONGEST_US
 
 _A, _B = 1, 2
@@ -179,13 +179,13 @@ def holding_a_middle(
 ) -> Array:
     """Which intervals hold the middle of any query: no other one covers more than half of it. Where only those in a
     mask are asked for, others hold none."""
-    asked = np.sort(query_start + (query_end - query_start) // 2)
+    asked = ascending(query_start + (query_end - query_start) // 2)
     return _more_begun_than_ended(asked, asked, start, end, side="left", among=among)
 
 
 def touching_any(start: Array, end: Array, query_start: Array, query_end: Array) -> Array:
     """Which intervals share time with any query; none of them may be empty."""
-    return _more_begun_than_ended(np.sort(query_start), np.sort(query_end), start, end, side="right")
+    return _more_begun_than_ended(ascending(query_start), ascending(query_end), start, end, side="right")
 
 
 def _more_begun_than_ended(

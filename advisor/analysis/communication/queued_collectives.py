@@ -9,7 +9,7 @@ from advisor.analysis.arrays.grouping import group_by
 from advisor.analysis.steps.device import collective_times, kernel_times
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Collective, Kernel
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Table, Texts, ascending
 
 
 def ops_queued_behind(collectives: Table[Collective], kernels: Table[Kernel] | None) -> Texts:
@@ -42,7 +42,7 @@ def _first_kernels(rank: Array, since: Array, kernel_rank: Array, kernel_start: 
     never = np.iinfo(np.int64).max
     first = np.full(len(rank), never)
     for one in np.intersect1d(rank, kernel_rank).tolist():
-        starts = np.sort(kernel_start[kernel_rank == one])
+        starts = ascending(kernel_start[kernel_rank == one])
         here = rank == one
         first[here] = np.append(starts, never)[np.searchsorted(starts, since[here], "left")]
     return first

@@ -11,7 +11,7 @@ from advisor.analysis.job.engine_phases import keep_tokens
 from advisor.analysis.operators.expert_loads import are_grouped
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Collective, Kernel
-from advisor.facts.table import Array, Table, Texts, values_at
+from advisor.facts.table import Array, Table, Texts, ascending, values_at
 
 _UNTOLD = ("", "world")
 """What is said of a group without a description: nothing, or that it has all ranks, as where one machine serves."""
@@ -76,7 +76,7 @@ def _reduce_in_layers(calls: Table[Collective], groups: Groups, kernels: Table[K
     summing = calls.texts("op").isin(["allReduce"])
     found = np.zeros(len(groups), bool)
     for number, first in enumerate(groups.first.tolist()):
-        begins = np.sort(layers["start_ns"][layers["rank"] == calls["rank"][first]])
+        begins = ascending(layers["start_ns"][layers["rank"] == calls["rank"][first]])
         own = calls["start_ns"][(groups.of == number) & summing]
         found[number] = len(begins) > _LEAST_LAYERS and len(own) > 0 and _part_with_calls(begins, own) >= _NEARLY_ALL
     return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.arrays.intervals import Spans, union
-from advisor.facts.table import Array
+from advisor.facts.table import Array, ascending
 
 DEEP = 500
 """A queue is not taken for full with fewer tasks in it. Public traces of hosts that keep ahead hold up to 436 at a time
@@ -30,7 +30,7 @@ def waits_for_room(start: Array, end: Array, begun: Array) -> Spans:
     """
     if len(start) < DEEP:
         return Spans.none()
-    held = np.arange(1, len(start) + 1) - np.searchsorted(np.sort(begun), end, "right")
+    held = np.arange(1, len(start) + 1) - np.searchsorted(ascending(begun), end, "right")
     length = end - start
     most = int(held.max())
     if most < DEEP:

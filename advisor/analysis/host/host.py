@@ -25,7 +25,7 @@ from advisor.analysis.arrays.intervals import (
 )
 from advisor.facts.base import MISSING
 from advisor.facts.observed import HostCall
-from advisor.facts.table import Array, Table, Texts, row_type, values_at
+from advisor.facts.table import Array, Table, Texts, ascending, row_type, values_at
 
 DEVICE_SOFTWARE = ("api", "launch", "graph", "communicate", "runtime")
 """Kinds of calls into the software of the device."""
@@ -156,7 +156,7 @@ class Calls(Struct, frozen=True):
 
     def moments_in(self, moments: Array) -> Array:
         """Per call: how many of these moments lie in it, its end included."""
-        moments = np.sort(moments)
+        moments = ascending(moments)
         found = np.searchsorted(moments, self.end, "right")
         for part in row_ranges(len(found)):
             found[part] -= np.searchsorted(moments, self.start[part])
@@ -164,7 +164,7 @@ class Calls(Struct, frozen=True):
 
     def places_holding(self, moments: Array, wanted: Array) -> tuple[Array, Array]:
         """The places of the wanted calls, a mask, in which any of these moments lies; and how many lie in each."""
-        moments, narrow = np.sort(moments), row_type(max(len(self), len(moments)))
+        moments, narrow = ascending(moments), row_type(max(len(self), len(moments)))
         places, counts = [np.empty(0, narrow)], [np.empty(0, narrow)]
         for part in row_ranges(len(self)):
             place = part.start + np.flatnonzero(wanted[part])
@@ -364,7 +364,7 @@ def are_waiting_reads(table: Table[HostCall]) -> Array:
     of_read, of_wait = np.split(threads, [len(doubted)])
     for thread in np.unique(of_read).tolist():
         own, inside = doubted[of_read == thread], waiting[of_wait == thread]
-        begun = np.append(np.sort(table["start_ns"][inside]), np.iinfo(np.int64).max)
+        begun = np.append(ascending(table["start_ns"][inside]), np.iinfo(np.int64).max)
         first = begun[np.searchsorted(begun, table["start_ns"][own])]
         reads[own] = first <= table["end_ns"][own]
     return reads

@@ -19,7 +19,7 @@ from advisor.analysis.steps.device import COMM, COPY, DeviceTimeline, build_time
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch, Gap, Overlap
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
-from advisor.facts.table import Array, Table, Texts, values_at
+from advisor.facts.table import Array, Table, Texts, ascending, values_at
 
 CAUSES = (
     "python",
@@ -159,7 +159,7 @@ def _ended_by_updates(pieces: _Pieces, calls: Table[HostCall]) -> Array:
     found = np.zeros(len(pieces), bool)
     for rank in np.unique(updated["rank"]).tolist():
         mine = (pieces.rank == rank) & (pieces.kind != _COPIED)
-        ends = np.sort(updated["end_ns"][updated["rank"] == rank])
+        ends = ascending(updated["end_ns"][updated["rank"] == rank])
         within = np.searchsorted(ends, pieces.end[mine], "right") - np.searchsorted(ends, pieces.start[mine], "right")
         found[mine] = within > 0
     return found
@@ -207,7 +207,7 @@ def _blame_copies(
     copies = np.flatnonzero(work.kind == COPY)
     keys = device.axis.shift[work.cell[copies]] + work.start[copies]
     copies = copies[np.argsort(keys, kind="stable")]
-    begun = np.searchsorted(np.sort(keys), device.axis.shift[pieces.cell[copied]] + pieces.start[copied], "right") - 1
+    begun = np.searchsorted(ascending(keys), device.axis.shift[pieces.cell[copied]] + pieces.start[copied], "right") - 1
     task = work.row[copies[np.maximum(begun, 0)]]
     row = row_at(
         calls["rank"][blocking], calls.at("connection", blocking), tasks["rank"][task], tasks["connection"][task]

@@ -19,7 +19,7 @@ from msgspec import Struct
 from advisor.analysis.arrays.grouping import group_by
 from advisor.analysis.job.engine_phases import PassWork, are_named
 from advisor.facts.observed import Kernel
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, ascending
 
 LEAST = 3
 """So many whole passes make a repetition: with two, one length is held against one other."""
@@ -118,7 +118,7 @@ def _are_whole_passes(found: Passes, start: Array, work: PassWork, exchanges: Ar
     told = (work.weight >= 0).any()
     if told and _holds_rarer_product(found, start, work):
         return False
-    within = np.diff(np.searchsorted(np.sort(exchanges), found.border_ns))
+    within = np.diff(np.searchsorted(ascending(exchanges), found.border_ns))
     return bool((within > 0).all() if len(exchanges) else told)
 
 

@@ -38,7 +38,7 @@ from advisor.analysis.job.engine_phases import DECODE, MIXED, PHASES, UNKNOWN, S
 from advisor.facts.base import MISSING
 from advisor.facts.derived import DecodeSize, EngineBorder, EngineStep, Gap, JobSign
 from advisor.facts.observed import DeviceTask, HostCall, Kernel, Launch, StepWindow
-from advisor.facts.table import Array, Table, Texts, values_at
+from advisor.facts.table import Array, Table, Texts, ascending, values_at
 from advisor.messages.errors import FactMissing
 from advisor.model.run_of_ranks import RunOfRanks
 
@@ -145,7 +145,7 @@ def _drains_between(borders: Array, mine: Table[HostCall], waiting: Table[HostCa
     if waiting is None:
         return np.full(len(borders) - 1, np.nan)
     ends = waiting["end_ns"][~are_event_waits(waiting)]
-    replays = np.sort(mine["start_ns"][launches_graph(mine)])
+    replays = ascending(mine["start_ns"][launches_graph(mine)])
     prepared = np.searchsorted(replays, ends) < np.searchsorted(replays, ends + _PREPARED_NS)
     return (_count_between(borders, ends[~prepared]) > 0).astype(np.float64)
 
@@ -423,7 +423,7 @@ def _mean_of_known(values: Array) -> float:
 
 def _count_between(borders: Array, moments: Array) -> Array:
     """How many moments lie from each border to the next."""
-    return np.diff(np.searchsorted(np.sort(moments), borders, "left"))
+    return np.diff(np.searchsorted(ascending(moments), borders, "left"))
 
 
 def _idle_at(moments: Array, gaps: Table[Gap]) -> Array:

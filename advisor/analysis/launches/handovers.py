@@ -13,7 +13,7 @@ from advisor.analysis.launches.launch_modes import lost_us_per_step
 from advisor.analysis.replay import replay
 from advisor.analysis.replay.replayed_rank import ReplayedRank
 from advisor.facts.derived import Handover, Holdup, HostKind
-from advisor.facts.table import Table
+from advisor.facts.table import Table, ascending
 
 QUEUED = ("enqueue", "dequeue")
 """Kinds of calls that put launches into a task queue, and take them from it."""
@@ -50,7 +50,7 @@ def with_queue(seen: ReplayedRank) -> tuple[ReplayedRank, Spans]:
     go on at once, while the second thread still makes one call after the other. The calls are of kind `unqueued`.
     """
     rank = seen.replayed
-    moments = np.sort(np.concatenate([one.launch[one.queued < replay.UNBOUND] for one in (rank.work, rank.beside)]))
+    moments = ascending(np.concatenate([one.launch[one.queued < replay.UNBOUND] for one in (rank.work, rank.beside)]))
     calls = seen.calls.take(seen.calls.of_rows(seen.table.texts("kind").isin(DEVICE_SOFTWARE)))
     launching = calls.take(np.searchsorted(moments, calls.end) > np.searchsorted(moments, calls.start))
     spans = subtract(launching.spans, rank.waits)

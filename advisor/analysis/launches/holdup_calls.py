@@ -15,7 +15,7 @@ from advisor.analysis.steps.device import build_timeline, kernel_times
 from advisor.analysis.steps.step_ends import engine_borders_of, last_waits_of_steps
 from advisor.facts.derived import Dispatch, EngineBorder, Gap, HoldupCall
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, ascending
 
 MOST_CALLS = 20
 """Of each kind and rank; a finding lists no more."""
@@ -113,7 +113,7 @@ def _free_of_rank(idle: Table[Gap], rank: int, kernel_start: Array) -> _KnownFre
     own = idle["rank"] == rank
     start = idle["start_ns"][own]
     free = union(start, start + whole_ns(idle["duration_us"][own]))
-    return _KnownFree(free, min([*free.start[:1].tolist(), *np.sort(kernel_start)[:1].tolist()], default=0))
+    return _KnownFree(free, min([*free.start[:1].tolist(), *ascending(kernel_start)[:1].tolist()], default=0))
 
 
 def _is_outermost(start: Array, end: Array) -> Array:

@@ -39,7 +39,7 @@ from advisor.analysis.steps.step_levels import FEW
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch, EngineBorder, Holdup, Overlap
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
-from advisor.facts.table import Array, Table, Texts, values_at
+from advisor.facts.table import Array, Table, Texts, ascending, values_at
 
 ENDING_IN_WAITS = (*WAITING, "allocate", "cpu_operator")
 """Kinds in which the host waits for the device: what they cost is the restart after them too."""
@@ -293,7 +293,7 @@ def _answered_by_others(seen: ReplayedRank, waits: Spans, gone: Array) -> Array:
     """
     before = np.searchsorted(waits.end[gone], waits.start, "right") - 1
     emptied = values_at(waits.end[gone], before, MISSING)
-    launched = np.sort(seen.replayed.work.launch)
+    launched = ascending(seen.replayed.work.launch)
     none_since = np.searchsorted(launched, emptied) == np.searchsorted(launched, waits.start)
     of_events = seen.calls.take(seen.calls.of_rows(host.are_event_waits(seen.table))).spans
     found: Array = (before >= 0) & none_since & (span_at(of_events, waits.end - 1) >= 0)
@@ -369,7 +369,7 @@ def _lost_us_before_first_step(seen: ReplayedRank, gain: Array, kinds: Spans, co
     after = after[(after > 0) & (after < len(computing))]
     if len(after) < _STEPS_TO_COMPARE - 1:
         return 0.0
-    between = np.sort(np.maximum(gain[computing[after]] - gain[computing[after - 1]], 0))
+    between = ascending(np.maximum(gain[computing[after]] - gain[computing[after - 1]], 0))
     put = replay.handed_over(replayed.queue, replayed.work)
     start = np.array([int(replayed.ranks.begin[0]), max(put[computing[-1]], replayed.work.reach[computing[-1]])])
     end = np.maximum([put[computing[0]], put[-1]], start)
@@ -448,7 +448,9 @@ def _late_tasks_by_call(
     around = _calls_around_longest(seen, late, pause, of=of, group=groups.of, groups=len(groups) + len(bare))
     lost_us = np.append(lost[cell] * share, lost[bare])
     kinds_told = Texts(np.append(does[groups.first], none - 1).astype(np.int32), kinds_of_calls.names)
-    launching = groups.sums(np.isin(row, seen.launching_operators[0].row).astype(np.float64))
+    launches = np.zeros(len(seen.table) + 1, bool)  # the last stands for no call
+    launches[seen.launching_operators[0].row] = True
+    launching = groups.sums(launches[row].astype(np.float64))
     return Table.build(
         Holdup,
         rank=seen.rank,

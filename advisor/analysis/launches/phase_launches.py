@@ -25,7 +25,7 @@ from advisor.analysis.steps.device import build_timeline
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch, Gap, Holdup, LaunchPause, PhaseLaunch
 from advisor.facts.observed import Collective, HostCall, Kernel, Launch
-from advisor.facts.table import Array, Table, Texts, values_at
+from advisor.facts.table import Array, Table, Texts, ascending, values_at
 from advisor.model.run_of_ranks import RunOfRanks
 
 _TOLD = ("prefill", "decode")
@@ -68,10 +68,10 @@ def phase_launches(
         starts, host = launches["device_start_ns"][of_rank], launches["host_start_ns"][of_rank]
         mine = _that_count(kernels, rank)
         begun, lasts = kernels["start_ns"][mine], kernels["duration_us"][mine]
-        known = are_among(begun, np.sort(starts))
+        known = are_among(begun, ascending(starts))
         if known.any():
             every, begun, lasts, unseen = begun, begun[known], lasts[known], lasts[~known]
-            among = are_among(starts, np.sort(begun)) & (host != MISSING)
+            among = are_among(starts, ascending(begun)) & (host != MISSING)
             lost = _without_long_pauses(lost_us_per_step(held, rank, "host"), idle, rank)
             one = phased.get(rank)
             fewest = {} if one is None else one.fewest_calls(starts[among], host[among], every)
@@ -154,7 +154,7 @@ def _sizes(host: Array, lasts: Array) -> tuple[float, float, float]:
 
 
 def _count_distinct(moments: Array) -> float:
-    ordered = np.sort(moments, kind="stable")  # calls lie nearly in order, which this sort makes use of
+    ordered = ascending(moments)
     return float(np.count_nonzero(np.diff(ordered)) + (len(ordered) > 0))
 
 

@@ -12,7 +12,7 @@ from advisor.analysis.arrays.grouping import group_by
 from advisor.analysis.arrays.intervals import time_alone_by_cell, unions_by_cell
 from advisor.analysis.steps.device import COMM, KERNEL, DeviceTimeline
 from advisor.facts.observed import Collective, Kernel
-from advisor.facts.table import Array, Table, row_type, values_at
+from advisor.facts.table import Array, Table, ascending, row_type, values_at
 
 
 class Beside(Struct, frozen=True):
@@ -89,7 +89,7 @@ def _is_unawaited_kernel(device: DeviceTimeline, kernels: Table[Kernel]) -> Arra
     rows = np.flatnonzero(work.kind == KERNEL)
     of_main = _on_main_stream(device, kernels, rows)
     side, main = rows[~of_main], rows[of_main]
-    start, end = (np.sort(times[main] + device.axis.shift[work.cell[main]]) for times in (work.start, work.end))
+    start, end = (ascending(times[main] + device.axis.shift[work.cell[main]]) for times in (work.start, work.end))
     ended = work.end[side] + device.axis.shift[work.cell[side]]
     begun = np.searchsorted(start, ended)
     still = begun == np.searchsorted(end, ended, "right")

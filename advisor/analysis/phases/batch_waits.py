@@ -18,7 +18,7 @@ from advisor.analysis.host.after_waits import charge_after_waits
 from advisor.facts.base import MISSING
 from advisor.facts.derived import BatchWait, Gap, Preparation
 from advisor.facts.observed import BatchQueue, HostCall, StepWindow
-from advisor.facts.table import Array, Table, values_at
+from advisor.facts.table import Array, Table, ascending, values_at
 
 _LAST_NS = np.iinfo(np.int64).max
 _LATE = ("python", "host_late")
@@ -76,7 +76,7 @@ def _of_timed_batches(
 def _begun_steps(windows: Table[StepWindow] | None, rank: int) -> Array:
     if windows is None:
         return np.empty(0, np.int64)
-    return np.sort(windows["start_ns"][(windows["rank"] == rank) & (windows["start_ns"] != MISSING)])
+    return ascending(windows["start_ns"][(windows["rank"] == rank) & (windows["start_ns"] != MISSING)])
 
 
 def _idle_like_batches(batch: Array, pauses: Table[Gap]) -> float | None:

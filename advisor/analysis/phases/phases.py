@@ -13,7 +13,7 @@ from advisor.analysis.steps.overlap import stages_of
 from advisor.facts.base import MISSING
 from advisor.facts.derived import BatchWait, RankPhase
 from advisor.facts.observed import BatchQueue, Collective, DataFetch, HostCpu, StepPhase
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, ascending
 from advisor.messages.errors import FactMissing
 from advisor.model.run_of_ranks import RunOfRanks
 
@@ -128,7 +128,7 @@ def _have_collectives(counted: Table[StepPhase], collectives: Table[Collective])
     end, found = _after(counted["start_ns"], counted["whole_us"]), np.zeros(len(counted), bool)
     for rank in np.unique(counted["rank"]).tolist():
         own = np.flatnonzero((counted["rank"] == rank) & (end != MISSING))
-        begun = np.sort(collectives["start_ns"][collectives["rank"] == rank])
+        begun = ascending(collectives["start_ns"][collectives["rank"] == rank])
         before = np.searchsorted(begun, counted["start_ns"][own])
         found[own] = np.searchsorted(begun, end[own]) > before
     return found

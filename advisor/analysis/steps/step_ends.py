@@ -9,14 +9,14 @@ from advisor.analysis.arrays.intervals import Spans
 from advisor.analysis.steps.cells import Cells
 from advisor.facts.derived import EngineBorder
 from advisor.facts.observed import HostCall
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, ascending
 
 NO_BORDERS = np.empty(0, np.int64)
 
 
 def engine_borders_of(rank: int, borders: Table[EngineBorder] | None) -> Array:
     """When the steps of a serving engine on one rank begin, in order of time, ns; empty where none are known."""
-    return NO_BORDERS if borders is None else np.sort(borders["start_ns"][borders["rank"] == rank])
+    return NO_BORDERS if borders is None else ascending(borders["start_ns"][borders["rank"] == rank])
 
 
 def rounds_of_calls(calls: Table[HostCall], rank: int) -> Array:
@@ -26,7 +26,7 @@ def rounds_of_calls(calls: Table[HostCall], rank: int) -> Array:
     Each of several micro-batches, or parts of a model captured apart, is such a round as well.
     """
     own, kinds = calls["rank"] == rank, calls.texts("kind")
-    begins = (np.sort(calls["start_ns"][own & kinds.isin([kind])]) for kind in ("data_loader", "graph"))
+    begins = (ascending(calls["start_ns"][own & kinds.isin([kind])]) for kind in ("data_loader", "graph"))
     return next((moments for moments in begins if len(moments)), NO_BORDERS)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.facts.table import Array, Values
-from advisor.sources.files.database import Database, Only, match_keys
+from advisor.sources.files.database import Database, Only, distinct_ids, match_keys
 
 
 class Counter(Struct, frozen=True):
@@ -61,7 +61,7 @@ def counters_of_tasks(database: Database, task: Array, counters: Mapping[str, Co
     if not owner:
         return {}
     counted = database.numbers("TASK_PMU_INFO", _COUNTED, {"value"}, Only("name", tuple(owner)))
-    ids, of_task = np.unique(task, return_inverse=True)
+    ids, of_task = distinct_ids(task)
     place = match_keys(ids, counted.pop("task"))
     found = {}
     for name, counter in counters.items():

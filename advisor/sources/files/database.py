@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from advisor.facts.base import MISSING
 from advisor.facts.narrow import GrowingNarrowColumn, NarrowColumn
-from advisor.facts.table import Array, Texts, values_at, write_first_rows
+from advisor.facts.table import Array, Texts, ascending, values_at, write_first_rows
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
 from advisor.progress import silent
@@ -417,7 +417,11 @@ def distinct_ids(ids: Array) -> tuple[Array, Array]:
     gone = ids == MISSING
     given = ids[~gone] if gone.any() else ids
     if not len(given) or int(given.max()) - int(given.min()) >= _DENSE:
-        distinct = np.unique(ids)
+        ordered = ascending(ids)
+        begins = np.append(True, ordered[1:] != ordered[:-1])
+        distinct = ordered[begins]
+        if np.array_equal(ordered, ids):  # as ids are that count what follows each other
+            return distinct, np.cumsum(begins, dtype=np.int32) - np.int32(1)
         return distinct, np.searchsorted(distinct, ids)
     low = int(given.min())
     present = np.zeros(int(given.max()) - low + 2, bool)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The small captures that signs are written into, and how their files are changed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import corpus
+from corpus.events import Job
+
+Row = dict[str, str]
+
+
+@cache
+def job(case: str, workload: str | None = None) -> Job:
+    """A generated job, simulated once per process."""
+    return corpus.job(case, seed=11, workload=workload)
+
+
+def write(
+    folder: Path, case: str = "healthy-light", *, workload: str | None = None, level: int = 1, **how: Any
+) -> Path:
+    """Writes a generated job into a folder."""
+    return corpus.write(job(case, workload), folder, level=level, **how)
+
+
+def edit_json(folder: Path, name: str, change: Callable[[Any], object]) -> None:
+    """Changes what the JSON files of this name hold, in every rank of a capture.
+
+    Raises:
+        FileNotFoundError: There is none: a sign that changes nothing proves nothing.
+    """
+    for path in _files(folder, name):
+        content = json.loads(path.read_bytes())
+        changed = change(content)
+        path.write_text(json.dumps(content if changed is None else changed), encoding="utf-8")
+
+
+def edit_rows(folder: Path, name: str, change: Callable[[list[Row]], object]) -> None:
+    """Changes the rows of the CSV files of this name; columns that rows gained are written behind the others.
+
+    Raises:
+        FileNotFoundError: There is none.
+    """
+    for path in _files(folder, name):
+        with path.open(encoding="utf-8", newline="") as file:
+            reader = csv.DictReader(file)
+            headings, rows = list(reader.fieldnames or ()), list(reader)
+        change(rows)
+        headings += [key for key in dict.fromkeys(key for row in rows for key in row) if key not in headings]
+        stream = io.StringIO()
+        writer = csv.DictWriter(stream, headings, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        path.write_text(stream.getvalue(), encoding="utf-8")
+
+
+def _files(folder: Path, name: str) -> list[Path]:
+    found = sorted(folder.rglob(name))
+    if not found:
+        raise FileNotFoundError(f"{folder} holds no {name}")
+    return found

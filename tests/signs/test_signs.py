@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each rule names what it is for, from the files of a capture on, and is quiet on a twin that is nearly the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from advisor import load_rules
+from advisor.model.findings import Diagnosis
+from advisor.model.job import TOLD_WORKLOADS
+from advisor.pipeline import diagnose, open_profile
+from corpus.signs import Sign, all_signs
+
+SIGNS = all_signs()
+
+
+def diagnosed(folder: Path, rule: str, sign: Sign) -> Diagnosis:
+    told = TOLD_WORKLOADS.get(sign.workload)
+    return diagnose(open_profile(folder, jobs=1, job=told), load_rules().select([rule]))
+
+
+@pytest.mark.parametrize("rule", sorted(SIGNS))
+def test_a_rule_names_its_sign(rule: str, tmp_path: Path) -> None:
+    sign = SIGNS[rule]
+    sign.spoiled(tmp_path / "capture")
+    found = diagnosed(tmp_path / "capture", rule, sign)
+    assert [outcome.outcome for outcome in found.outcomes if outcome.rule == rule] == ["fired"], found.outcomes
+    evidence = {shown.name: shown.value for shown in found.findings[0].evidence}
+    assert sign.shows.items() <= evidence.items()
+
+
+@pytest.mark.parametrize("rule", sorted(SIGNS))
+def test_a_rule_looks_at_the_twin_and_is_quiet(rule: str, tmp_path: Path) -> None:
+    sign = SIGNS[rule]
+    sign.twin(tmp_path / "capture")
+    found = diagnosed(tmp_path / "capture", rule, sign)
+    assert {outcome.outcome for outcome in found.outcomes if outcome.rule == rule} <= sign.twin_may, found.outcomes

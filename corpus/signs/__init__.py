@@ -13,11 +13,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 Write = Callable[[Path], None]
 """Writes a capture into a folder that does not exist yet."""
-
-_MODULES = ("environment",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +37,6 @@ class Sign:
 def all_signs() -> Mapping[str, Sign]:
     """The sign of each rule that has one, by the rule."""
     found: dict[str, Sign] = {}
-    for name in _MODULES:
-        found |= import_module(f"corpus.signs.{name}").SIGNS
+    for module in iter_modules(__path__):
+        found |= getattr(import_module(f"{__name__}.{module.name}"), "SIGNS", {})
     return found

@@ -15,11 +15,24 @@ from corpus.simulator import simulate
 from corpus.strengths import APPLIES, measure
 from corpus.workloads import WORKLOADS, Setup
 
-__all__ = ["APPLIES", "FAULTS", "MIXTURES", "Mixture", "Setup", "job", "names", "setup_of"]
+__all__ = [
+    "APPLIES",
+    "FAULTS",
+    "MIXTURES",
+    "Mixture",
+    "Setup",
+    "job",
+    "names",
+    "setup_of",
+    "small_setup",
+    "with_few_layers",
+]
 
 
 _STEP_US: dict[str, float] = {}
 """The step time of what was simulated in this process: the truth of many faults is the same job without them."""
+_FEW_LAYERS = {"interleaved": 8, "pipeline": 6}
+"""Of the small job of a workload that has many."""
 _HEALTHY = {"healthy": "dense", "healthy-light": "light", "healthy-pipeline": "pipeline"}
 
 
@@ -35,6 +48,20 @@ def setup_of(case: str, workload: str | None = None) -> Setup:
         KeyError: No case or workload has this name.
     """
     return _recipe(case, _named(workload), 1.0)[0]
+
+
+def small_setup(setup: Setup) -> Setup:
+    """The same job with two data parallel ranks, or one for each stage of a pipeline, or as many as share experts: what
+    strikes all ranks alike shows in two as in four."""
+    layout = setup.layout
+    dp = min(layout.dp, max(2 // layout.pp, layout.ep))
+    return replace(with_few_layers(setup), layout=replace(layout, dp=dp))
+
+
+def with_few_layers(setup: Setup) -> Setup:
+    """The same job of a model that is less deep, where it has many layers."""
+    layers = _FEW_LAYERS.get(setup.name)
+    return replace(setup, workload=replace(setup.workload, layers=layers)) if layers else setup  # type: ignore[call-arg]
 
 
 def job(

@@ -12,7 +12,6 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -20,13 +19,10 @@ from typing import Any
 import advisor
 import corpus
 from advisor.model.findings import Diagnosis
-from corpus.cases import Setup, setup_of
+from corpus.cases import setup_of, small_setup
 from corpus.events import Cause
 
 Stamps = dict[str, tuple[int, int]]
-LAYERS = {"interleaved": 8, "pipeline": 6}
-"""Of the small job of a workload that has many."""
-
 AMONG_FOUR = frozenset({
     "blocking-copies", "data-loader-one-rank", "expert-imbalance", "growing-python", "low-bandwidth", "low-frequency",
     "retransmission-stall", "slow-link", "slow-network-link", "slow-rank-compute", "slow-rank-data", "slow-rank-host",
@@ -34,20 +30,6 @@ AMONG_FOUR = frozenset({
 })  # fmt: skip
 """Faults of one rank or link among others, and those that lead only where more than two ranks wait for each other; all
 others are as clear in a small job. `benchmarks.accuracy` diagnoses each in every workload it applies to."""
-
-
-def small_setup(setup: Setup) -> Setup:
-    """The same job with two data parallel ranks, or one for each stage of a pipeline, or as many as share experts: what
-    strikes all ranks alike shows in two as in four."""
-    layout = setup.layout
-    dp = min(layout.dp, max(2 // layout.pp, layout.ep))
-    return replace(with_few_layers(setup), layout=replace(layout, dp=dp))
-
-
-def with_few_layers(setup: Setup) -> Setup:
-    """The same job of a model that is less deep, where it has many layers."""
-    layers = LAYERS.get(setup.name)
-    return replace(setup, workload=replace(setup.workload, layers=layers)) if layers else setup  # type: ignore[call-arg]
 
 
 @lru_cache(maxsize=2)

@@ -12,22 +12,32 @@ from pathlib import Path
 from typing import Any
 
 import corpus
+from corpus.cases import setup_of, small_setup
 from corpus.events import Job
 
 Row = dict[str, str]
 
 
 @cache
-def job(case: str, workload: str | None = None) -> Job:
-    """A generated job, simulated once per process."""
-    return corpus.job(case, seed=11, workload=workload)
+def job(case: str, workload: str | None = None, without: tuple[str, ...] = (), *, small: bool = True) -> Job:
+    """A generated job of few ranks and layers, simulated once per process; `without` one of its faults."""
+    setup = small_setup(setup_of(case, workload)) if small else None
+    return corpus.job(case, 11, workload=workload, setup=setup, without=without)
 
 
 def write(
-    folder: Path, case: str = "healthy-light", *, workload: str | None = None, level: int = 1, **how: Any
+    folder: Path,
+    case: str = "healthy-light",
+    *,
+    workload: str | None = None,
+    without: tuple[str, ...] = (),
+    small: bool = True,
+    export: str = "text",
+    level: int = 1,
+    **how: Any,
 ) -> Path:
     """Writes a generated job into a folder."""
-    return corpus.write(job(case, workload), folder, level=level, **how)
+    return corpus.write(job(case, workload, without, small=small), folder, export, level, **how)
 
 
 def edit_json(folder: Path, name: str, change: Callable[[Any], object]) -> None:

@@ -15,7 +15,7 @@ import pytest
 import corpus
 from corpus.accounting import lanes, length, step_times, union, windows
 from corpus.answers import HARMLESS, TIMELESS
-from corpus.cases import APPLIES, FAULTS, MIXTURES, Setup, job, setup_of
+from corpus.cases import APPLIES, FAULTS, MIXTURES, Setup, job, setup_of, small_setup, with_few_layers
 from corpus.events import Job, Layout, RankTrace
 from corpus.links import transit_ns
 from corpus.mixtures import WITH_TRIFLES
@@ -23,7 +23,7 @@ from corpus.program import Communicate, Machine
 from corpus.simulator import Deadlock, collectives_of, simulate
 from corpus.transformer import Transformer
 from corpus.workloads import WORKLOADS
-from tests.shared_captures import AMONG_FOUR, small_setup, with_few_layers
+from tests.shared_captures import AMONG_FOUR
 
 CASES = tuple(name for name in corpus.names() if name not in MIXTURES or name == "host-bound-2-ranks")
 _OF_ONE_STRENGTH = {"launch-blocking", "retransmission-stall"}

@@ -28,7 +28,9 @@ def test_a_rule_names_its_sign(rule: str, tmp_path: Path) -> None:
     found = diagnosed(tmp_path / "capture", rule, sign)
     assert [outcome.outcome for outcome in found.outcomes if outcome.rule == rule] == ["fired"], found.outcomes
     evidence = {shown.name: shown.value for shown in found.findings[0].evidence}
-    assert sign.shows.items() <= evidence.items()
+    assert {name: pytest.approx(value, rel=1e-3) for name, value in sign.shows.items()} == {
+        name: evidence.get(name) for name in sign.shows
+    }
 
 
 @pytest.mark.parametrize("rule", sorted(SIGNS))

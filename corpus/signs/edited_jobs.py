@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Signs in generated jobs of which some files say something else: what cannot be told from how long a step takes."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import corpus
+from corpus.cases import Setup, setup_of, small_setup
+from corpus.program import Instruction, Pause, Step
+from corpus.signs import Sign, Write
+from corpus.signs.captures import Row, edit_json, edit_rows, write
+
+Edit = Callable[[Path], None]
+
+
+def _edited(edit: Edit, case: str, **how: Any) -> Write:
+    """A generated job, edited."""
+
+    def written(folder: Path) -> None:
+        edit(write(folder, case, **how))
+
+    return written
+
+
+def _last_rank_alone(folder: Path) -> None:
+    for other in sorted(folder.glob("*_ascend_pt"))[:-1]:
+        shutil.rmtree(other)
+
+
+def _idle_in_collectives(part: float) -> Edit:
+    """Collectives that move data no longer, and of whose time so much is neither transfer nor wait."""
+
+    def change(content: Any) -> None:
+        for step in content.values():
+            for call in step["collective"].values():
+                times = call["Communication Time Info"]
+                idle = part * times["Elapse Time(ms)"]
+                times |= {
+                    "Transit Time(ms)": times["Elapse Time(ms)"] - idle, "Idle Time(ms)": idle, "Wait Time(ms)": 0.0,
+                    "Synchronization Time(ms)": 0.0, "Wait Time Ratio": 0.0, "Synchronization Time Ratio": 0.0,
+                }  # fmt: skip
+
+    return partial(edit_json, name="communication.json", change=change)
+
+
+def _reserved(megabytes: float) -> Edit:
+    """What the allocator reserves from its first row on."""
+
+    def change(rows: list[Row]) -> None:
+        for row in rows:
+            row["Total Reserved(MB)"] = str(megabytes)
+
+    return partial(edit_rows, name="memory_record.csv", change=change)
+
+
+def _products_in(types: str, part: float) -> Edit:
+    """The first matrix products of each step, so many of them, take inputs of this type."""
+
+    def change(rows: list[Row]) -> None:
+        products = [row for row in rows if row["Type"] == "MatMulV3"]
+        for step in {row["Step Id"] for row in products}:
+            own = [row for row in products if row["Step Id"] == step]
+            for row in own[: round(part * len(own))]:
+                row["Input Data Types"] = ";".join([types] * len(row["Input Data Types"].split(";")))
+
+    return partial(edit_rows, name="kernel_details.csv", change=change)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pausing(Setup):
+    """A job whose main thread does nothing that is recorded for a time, in the middle of some steps."""
+
+    pauses: Mapping[int, float] = field(default_factory=dict)
+    """How long, in µs, by which of the steps."""
+
+    def program(self, rank: int) -> Iterator[Instruction]:
+        step, operators = -1, 0
+        for instruction in Setup.program(self, rank):
+            yield instruction
+            step, operators = (step + 1, 0) if isinstance(instruction, Step) else (step, operators + 1)
+            if operators == _MIDDLE and step in self.pauses:
+                yield Pause(self.pauses[step])
+
+
+_MIDDLE = 40
+"""How many instructions of a step come before a pause."""
+
+
+def _paused(steps: int, pauses: Mapping[int, float]) -> Write:
+    """A job of so many steps that is kept waiting by its host, and by pauses."""
+
+    def written(folder: Path) -> None:
+        usual = small_setup(setup_of("host-bound"))
+        workload = replace(usual.workload, steps=steps)  # type: ignore[call-arg]
+        setup = _Pausing(workload, usual.layout, usual.machine, usual.environment, name=usual.name, pauses=pauses)
+        corpus.write(corpus.job("host-bound", 11, setup=setup), folder)
+
+    return written
+
+
+SIGNS: Mapping[str, Sign] = {
+    "capture/boundary-step": Sign(
+        spoiled=_paused(5, {4: 20_000}),
+        twin=_paused(5, {2: 20_000}),
+    ),
+    "comm/unseen-late-rank": Sign(
+        spoiled=_edited(_last_rank_alone, "slow-rank-compute", small=False),  # the first is slow
+        twin=_edited(_last_rank_alone, "slow-rank-compute", without=("slow-rank-compute",), small=False),
+    ),
+    "comm/idle-collectives": Sign(
+        spoiled=_edited(_idle_in_collectives(0.7), "exposed-communication"),
+        twin=_edited(_idle_in_collectives(0.4), "exposed-communication"),
+        shows={"idle_share": 0.7},
+    ),
+    "compute/fp32-matmul": Sign(
+        spoiled=_edited(_products_in("FLOAT", 1.0), "healthy"),
+        twin=_edited(_products_in("FLOAT", 0.1), "healthy"),
+    ),
+    "host/silent-pauses": Sign(
+        spoiled=_paused(6, {1: 30_000, 4: 30_000}),
+        twin=_paused(6, dict.fromkeys(range(6), 10_000)),  # every step's own
+        shows={"pauses": 2, "paused_steps": 2},
+    ),
+    "memory/near-capacity": Sign(
+        spoiled=_edited(_reserved(0.95 * 65536), "healthy"),
+        twin=_edited(_reserved(0.85 * 65536), "healthy"),
+        shows={"used_share": 0.95},
+    ),
+}

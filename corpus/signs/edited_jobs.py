@@ -49,6 +49,17 @@ def _idle_in_collectives(part: float) -> Edit:
     return partial(edit_json, name="communication.json", change=change)
 
 
+def _one_collective(edit: Edit) -> Write:
+    """A job whose gradients fit into one bucket, over slow links."""
+
+    def written(folder: Path) -> None:
+        usual = small_setup(setup_of("low-bandwidth"))
+        setup = replace(usual, workload=replace(usual.workload, layers=1))  # type: ignore[call-arg]
+        edit(corpus.write(corpus.job("low-bandwidth", 11, setup=setup), folder))
+
+    return written
+
+
 def _reserved(megabytes: float) -> Edit:
     """What the allocator reserves from its first row on."""
 
@@ -104,6 +115,30 @@ def _paused(steps: int, pauses: Mapping[int, float]) -> Write:
     return written
 
 
+def _other_operators(folder: Path) -> None:
+    """What turns queries and keys is done by operators of other names, as of a position encoding of one's own."""
+    for path in sorted(folder.rglob("*_ascend_pt/*/*")):
+        text = path.read_text(encoding="utf-8")
+        for name, other in _OTHER_OPERATORS.items():
+            text = text.replace(name, other)
+        path.write_text(text, encoding="utf-8")
+
+
+_OTHER_OPERATORS = {"Slice": "Sin", "ConcatD": "Tanh", "Mul,": "Exp,", "_Mul": "_Exp"}
+
+
+def _many_layers(layers: int) -> Write:
+    """A job of so many layers that are so small that each of their kernels is short."""
+
+    def written(folder: Path) -> None:
+        usual = small_setup(setup_of("host-bound"))
+        sizes = {"layers": layers, "steps": 2, "hidden": 128, "sequence": 64, "vocabulary": 512}
+        setup = replace(usual, workload=replace(usual.workload, **sizes))  # type: ignore[call-arg]
+        corpus.write(corpus.job("host-bound", 11, setup=setup), folder)
+
+    return written
+
+
 SIGNS: Mapping[str, Sign] = {
     "capture/boundary-step": Sign(
         spoiled=_paused(5, {4: 20_000}),
@@ -112,6 +147,10 @@ SIGNS: Mapping[str, Sign] = {
     "comm/unseen-late-rank": Sign(
         spoiled=_edited(_last_rank_alone, "slow-rank-compute", small=False),  # the first is slow
         twin=_edited(_last_rank_alone, "slow-rank-compute", without=("slow-rank-compute",), small=False),
+    ),
+    "comm/dominant-collective": Sign(
+        spoiled=_one_collective(_idle_in_collectives(0.95)),
+        twin=_one_collective(_idle_in_collectives(0.0)),  # it moves data all the time
     ),
     "comm/idle-collectives": Sign(
         spoiled=_edited(_idle_in_collectives(0.7), "exposed-communication"),
@@ -122,6 +161,11 @@ SIGNS: Mapping[str, Sign] = {
         spoiled=_edited(_products_in("FLOAT", 1.0), "healthy"),
         twin=_edited(_products_in("FLOAT", 0.1), "healthy"),
     ),
+    "compute/repeated-sequence": Sign(
+        spoiled=_edited(_other_operators, "unfused-rotary"),
+        twin=partial(write, case="unfused-rotary"),  # the same, by the names of a sequence that has a rule of its own
+    ),
+    "host/many-small-kernels": Sign(spoiled=_many_layers(40), twin=_many_layers(20)),
     "host/silent-pauses": Sign(
         spoiled=_paused(6, {1: 30_000, 4: 30_000}),
         twin=_paused(6, dict.fromkeys(range(6), 10_000)),  # every step's own

@@ -272,9 +272,7 @@ FAULTS: Mapping[str, Fault] = {
     "slow-softmax": Fault(slow_softmax, frozenset({"compute/slow-vector-operator"})),
     "slow-embedding-gradient": Fault(slow_embedding_gradient, frozenset({"compute/slow-vector-operator"})),
     "transposes": Fault(transposes, frozenset({"compute/layout-operators"})),
-    "constant-low-clock": Fault(
-        low_clock, frozenset({"compute/frequency-drop", "compute/low-frequency"}), bases=("balanced",)
-    ),
+    "constant-low-clock": Fault(low_clock, frozenset({"compute/frequency-drop"}), bases=("balanced",)),
     # not as recorded, where the host takes the step: there the device has little of it
     "forward-twice": Fault(forward_twice, frozenset({"compute/unused-forward"}), growth=None, bases=("balanced",)),
     "creeping-kernels": Fault(creeping_kernels, frozenset({"compute/creeping-slowdown"}), JITTER, bases=("balanced",)),

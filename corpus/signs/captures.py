@@ -19,10 +19,12 @@ Row = dict[str, str]
 
 
 @cache
-def job(case: str, workload: str | None = None, without: tuple[str, ...] = (), *, small: bool = True) -> Job:
+def job(
+    case: str, workload: str | None = None, without: tuple[str, ...] = (), strength: float = 1.0, *, small: bool = True
+) -> Job:
     """A generated job of few ranks and layers, simulated once per process; `without` one of its faults."""
     setup = small_setup(setup_of(case, workload)) if small else None
-    return corpus.job(case, 11, workload=workload, setup=setup, without=without)
+    return corpus.job(case, 11, workload=workload, setup=setup, without=without, strength=strength)
 
 
 def write(
@@ -31,13 +33,14 @@ def write(
     *,
     workload: str | None = None,
     without: tuple[str, ...] = (),
+    strength: float = 1.0,
     small: bool = True,
     export: str = "text",
     level: int = 1,
     **how: Any,
 ) -> Path:
     """Writes a generated job into a folder."""
-    return corpus.write(job(case, workload, without, small=small), folder, export, level, **how)
+    return corpus.write(job(case, workload, without, strength, small=small), folder, export, level, **how)
 
 
 def edit_json(folder: Path, name: str, change: Callable[[Any], object]) -> None:

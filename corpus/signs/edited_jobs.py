@@ -60,6 +60,29 @@ def _one_collective(edit: Edit) -> Write:
     return written
 
 
+def _cut_in_a_row(folder: Path) -> None:
+    """A copy that ended early."""
+    for path in sorted(folder.rglob("kernel_details.csv")):
+        content = path.read_bytes()
+        path.write_bytes(content[: len(content) // 2])
+
+
+def _many_gradients(layers: int) -> Write:
+    """A job that sends the gradient of each weight by itself; a layer has four."""
+
+    def written(folder: Path) -> None:
+        usual = small_setup(setup_of("small-packets"))
+        sizes = {"layers": layers, "steps": 1, "hidden": 128, "sequence": 64, "vocabulary": 512}
+        workload = replace(usual.workload, host_us=20.0, bucket_bytes=1, **sizes)  # type: ignore[call-arg]
+        machine = replace(usual.machine, setup_us=_SLOW_HANDSHAKE_US)
+        corpus.write(corpus.job("small-packets", 11, setup=replace(usual, workload=workload, machine=machine)), folder)
+
+    return written
+
+
+_SLOW_HANDSHAKE_US = 100.0
+
+
 def _reserved(megabytes: float) -> Edit:
     """What the allocator reserves from its first row on."""
 
@@ -89,13 +112,15 @@ class _Pausing(Setup):
 
     pauses: Mapping[int, float] = field(default_factory=dict)
     """How long, in µs, by which of the steps."""
+    only_first: bool = False
+    """The other ranks do not pause."""
 
     def program(self, rank: int) -> Iterator[Instruction]:
         step, operators = -1, 0
         for instruction in Setup.program(self, rank):
             yield instruction
             step, operators = (step + 1, 0) if isinstance(instruction, Step) else (step, operators + 1)
-            if operators == _MIDDLE and step in self.pauses:
+            if operators == _MIDDLE and step in self.pauses and not (self.only_first and rank):
                 yield Pause(self.pauses[step])
 
 
@@ -103,14 +128,17 @@ _MIDDLE = 40
 """How many instructions of a step come before a pause."""
 
 
-def _paused(steps: int, pauses: Mapping[int, float]) -> Write:
+def _paused(steps: int, pauses: Mapping[int, float], *, only_first: bool = False) -> Write:
     """A job of so many steps that is kept waiting by its host, and by pauses."""
 
     def written(folder: Path) -> None:
         usual = small_setup(setup_of("host-bound"))
         workload = replace(usual.workload, steps=steps)  # type: ignore[call-arg]
-        setup = _Pausing(workload, usual.layout, usual.machine, usual.environment, name=usual.name, pauses=pauses)
+        same = (workload, usual.layout, usual.machine, usual.environment)
+        setup = _Pausing(*same, name=usual.name, pauses=pauses, only_first=only_first)
         corpus.write(corpus.job("host-bound", 11, setup=setup), folder)
+        if only_first:
+            _last_rank_alone(folder)
 
     return written
 
@@ -144,6 +172,15 @@ SIGNS: Mapping[str, Sign] = {
         spoiled=_paused(5, {4: 20_000}),
         twin=_paused(5, {2: 20_000}),
     ),
+    "capture/damaged-input": Sign(
+        spoiled=_edited(_cut_in_a_row, "healthy"),
+        twin=partial(write, case="healthy"),
+    ),
+    "comm/many-collectives": Sign(spoiled=_many_gradients(60), twin=_many_gradients(40), shows={"calls_per_step": 240}),
+    "comm/overlong-collective": Sign(
+        spoiled=_paused(4, {2: 60_000}, only_first=True),  # its rank was not captured
+        twin=_paused(4, {}, only_first=True),
+    ),
     "comm/unseen-late-rank": Sign(
         spoiled=_edited(_last_rank_alone, "slow-rank-compute", small=False),  # the first is slow
         twin=_edited(_last_rank_alone, "slow-rank-compute", without=("slow-rank-compute",), small=False),
@@ -166,6 +203,10 @@ SIGNS: Mapping[str, Sign] = {
         twin=partial(write, case="unfused-rotary"),  # the same, by the names of a sequence that has a rule of its own
     ),
     "host/many-small-kernels": Sign(spoiled=_many_layers(40), twin=_many_layers(20)),
+    "host/stalled-step": Sign(
+        spoiled=_paused(6, {3: 30_000}),
+        twin=_paused(6, {}),
+    ),
     "host/silent-pauses": Sign(
         spoiled=_paused(6, {1: 30_000, 4: 30_000}),
         twin=_paused(6, dict.fromkeys(range(6), 10_000)),  # every step's own

@@ -29,5 +29,13 @@ SIGNS: Mapping[str, Sign] = {
     "host/interrupted-launches": _fault("launch-blocking"),
     "host/late-launches": _fault("host-bound"),
     "host/slow-preparation": _fault("data-loader"),
+    "capture/lost-rows": _fault("damaged-trace"),
+    "comm/slow-transfer": _fault("low-bandwidth"),
+    "compute/aicpu-totals": _fault("aicpu-exposed", totals=True),
+    "host/device-to-host-reads": _fault("synchronise-per-layer"),
+    "host/eager-inference": _fault("host-bound", workload="inference", strength=2.0),
+    "io/dataset-pipeline": _fault("data-loader", mindspore="graph"),
+    "io/exposed-copies": _fault("blocking-copies", strength=3.0),
+    "ranks/expert-imbalance": _fault("expert-imbalance"),
     "ranks/late-rank": _fault("expert-imbalance"),
 }

@@ -24,11 +24,11 @@ from advisor.model.findings import (
 from advisor.model.findings import RemedyStep as Remedy
 from advisor.model.findings import Rows as Table
 from advisor.model.run import UNEVEN
+from advisor.model.symptoms import OF_RANKS, folded_under, partly_explained
 from advisor.model.unread import SavedMessage, Unread
 from advisor.report.blocks import Blocks, Grid, Paragraph
 from advisor.report.column_values import value_word
 from advisor.report.columns import COLUMNS
-from advisor.report.diagnosis.symptoms import OF_RANKS, folded_under, partly_explained
 from advisor.report.occurrence_times import When, worst_events
 from advisor.report.phrases import Phrases
 from advisor.report.places import JoinedPlaces, join_places, say_ranks, say_whole_hosts

@@ -17,7 +17,7 @@ from msgspec import Struct
 from advisor.model.findings import Severity
 from advisor.report.formats import rule_help
 from advisor.report.formats.results import ToolResult, outcome_reason, reported_results
-from advisor.report.formats.wording import say_in_format
+from advisor.report.formats.words import say_in_format
 from advisor.report.grouping import values_by_key
 from advisor.report.prose import clean_line
 from advisor.report.verdict.words import BUDGETS

@@ -13,7 +13,7 @@ from advisor.report.blocks import one_line
 from advisor.report.comparison.words import STATUSES
 from advisor.report.diagnosis.cards import Card, make_cards
 from advisor.report.diagnosis.headline import say_unchecked
-from advisor.report.formats.wording import say_in_format
+from advisor.report.formats.words import say_in_format
 from advisor.report.prose import BETWEEN_SENTENCES, clean_line, flat_text, parse_prose
 from advisor.report.sources import named_line
 from advisor.report.words import say

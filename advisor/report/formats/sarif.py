@@ -24,7 +24,7 @@ from advisor.report.formats.results import (
     stand_in,
     suppression_text,
 )
-from advisor.report.formats.wording import say_in_format
+from advisor.report.formats.words import say_in_format
 from advisor.report.prose import clean_line
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ def verdict_line(verdict: Verdict, language: Language) -> Prose:
     failing = sum(one.fails for one in verdict.rulings)
     warned = sum(one.warns and not one.is_known for one in verdict.rulings)
     exceeded = [budget for budget in verdict.budgets if budget.kept is False]
-    broken = sum(budget.action == "error" for budget in exceeded)
+    broken = sum(budget.fails for budget in exceeded)
     counts = [("failing", failing), ("exceeded", broken), ("warned", warned + len(exceeded) - broken)]
     said = say("comma", language).join(say_count(name, count, language) for name, count in counts if count)
     word: tuple[str, Tone] = ("passed", "good") if verdict.passed else ("failed", "bad")

@@ -18,8 +18,8 @@ from advisor.report.blocks import (
     Paragraph,
     bullet_list,
     paragraph_of,
+    quiet_line,
 )
-from advisor.report.diagnosis.finding import quiet_line
 from advisor.report.diagnosis.outcomes import not_checked, unread_in_full
 from advisor.report.inspection.words import RECORDERS, say
 from advisor.report.phrases import Phrases

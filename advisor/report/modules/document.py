@@ -7,8 +7,18 @@ from collections.abc import Iterator, Sequence
 
 from advisor.messages.text import Language
 from advisor.model.modules import MergedOperator, ModuleNode, ModuleReport, RankModules
-from advisor.report.blocks import Block, Code, Document, FactLine, Grid, Heading, Paragraph, paragraph_of
-from advisor.report.diagnosis.finding import quiet_line
+from advisor.report.blocks import (
+    Block,
+    Blocks,
+    Code,
+    Document,
+    FactLine,
+    Grid,
+    Heading,
+    Paragraph,
+    paragraph_of,
+    quiet_line,
+)
 from advisor.report.line_breaks import BELOW
 from advisor.report.losses import losses_in_full, losses_in_short, say_losses
 from advisor.report.modules.words import ATTENTION_MARKING, MARKING, say
@@ -80,11 +90,9 @@ class ModuleBlocks(Phrases):
         if self.report.ranks:
             yield quiet_line(self.said("more_with_o"), begins=True)
 
-    def ranks_left(self, shown: int) -> Iterator[Block]:
+    def ranks_left(self, shown: int) -> Blocks:
         """How many ranks are not among the first that are shown."""
-        left = len(self.report.ranks) - shown
-        if left > 0:
-            yield quiet_line(self.said("ranks_left", count=f"{left:,}"), begins=True)
+        return self.left_over("ranks_left", len(self.report.ranks) - shown, begins=True)
 
     def lacks_attention(self) -> bool:
         """Whether products have an MFU, and fused attention of an NPU has none."""
@@ -192,8 +200,7 @@ class ModuleBlocks(Phrases):
         """A table of operators, and how many are not in it."""
         if most:
             yield self.operator_grid(found[:most])
-        if len(found) > most:
-            yield quiet_line(self.said("rows_left", count=f"{len(found) - most:,}"))
+        yield from self.left_over("rows_left", len(found) - most)
 
     def operator_grid(self, found: Sequence[MergedOperator]) -> Grid:
         """Operators with their kernels, calls and times over the whole capture."""

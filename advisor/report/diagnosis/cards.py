@@ -218,11 +218,7 @@ def describe_saving(saving: Saving, of: TimesOf, language: Language, *, at_most:
     name = "saves_at_most" if at_most else "saves"
     phrase = say(name if of == "step" else f"{name}_in_all", language, time=show_value(us, "us"))
     part = show_value(min(share, 1.0), "share") if share > 0 else ""
-    return (
-        f"{phrase} ({part})" if language == "en" and part else f"{phrase}（{part}）" if part else phrase,
-        show_value(us, "us"),
-        part,
-    )
+    return phrase + (say_aside(part, language) if part else ""), show_value(us, "us"), part
 
 
 def say_category(name: str, language: Language) -> str:

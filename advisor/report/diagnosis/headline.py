@@ -63,16 +63,15 @@ def make_headline(
     """What a report says first; `cards` are those of the findings, in their order, `parts` those of the mean step."""
     time = time_sentence(diagnosis, parts, language)
     kind, leading = first_findings(diagnosis)
-    if leading:
-        lead = leading[0]
+    lead = next(iter(leading), None)
+    doubts = say_doubts(diagnosis, lead, language)
+    if lead is not None:
         first = _card_of(lead, cards)
         beyond = () if kind == "record" else _say_unexplained(diagnosis, lead, cards, language)
         wins = first.saving if first.saving_time else _say_explained(lead, diagnosis, language)
         won = wins if kind == "fix" else ""
-        doubts = say_doubts(diagnosis, lead, language)
         place = _say_place(lead, language)
         return Headline(kind, time, say(f"lead_{kind}", language), first, "", won, place, beyond, doubts)
-    doubts = say_doubts(diagnosis, None, language)
     if kind == "blind":
         return Headline("blind", time, "", None, say_unchecked(diagnosis, language), doubts=doubts)
     gain = () if diagnosis.asked else _next_gain(diagnosis, language)  # other rules may know of more

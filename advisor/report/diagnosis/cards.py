@@ -26,7 +26,7 @@ from advisor.model.findings import Rows as Table
 from advisor.model.run import UNEVEN
 from advisor.model.symptoms import OF_RANKS, folded_under, partly_explained
 from advisor.model.unread import SavedMessage, Unread
-from advisor.report.blocks import Blocks, Grid, Paragraph
+from advisor.report.blocks import Blocks, Grid, Paragraph, one_line
 from advisor.report.column_values import value_word
 from advisor.report.columns import COLUMNS
 from advisor.report.occurrence_times import When, worst_events
@@ -165,6 +165,11 @@ class Card(Struct, frozen=True):
     def place_in_short(self) -> str:
         """The worst place, and a sign where there are more; empty where none is known."""
         return self.places[0].place + (" …" if len(self.places) > 1 else "") if self.places else ""
+
+    @property
+    def first_step(self) -> str | None:
+        """What to do first, in one line; None where nothing is known."""
+        return one_line(self.actions[0].do) if self.actions else None
 
     @property
     def same_time(self) -> tuple[CardLink, ...]:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from advisor.messages.text import Language
-from advisor.report.blocks import one_line
 from advisor.report.column_values import CAUSES
 from advisor.report.columns import COLUMNS
 from advisor.report.comparison.words import PARTS
@@ -101,7 +100,7 @@ def _finding_row(card: Card) -> tuple[Scalar, ...]:
         card.confidence_word,
         *card.finding.saving.told,
         card.places[0].place if card.places else None,
-        one_line(card.actions[0].do) if card.actions else None,
+        card.first_step,
         card.rule,
         clean_line(card.finding.fingerprint),
     )

@@ -9,7 +9,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from advisor.model.findings import Finding, Severity
-from advisor.report.blocks import one_line
 from advisor.report.comparison.words import STATUSES
 from advisor.report.diagnosis.cards import Card, make_cards
 from advisor.report.diagnosis.headline import say_unchecked
@@ -70,7 +69,7 @@ class ToolResult(Struct, frozen=True):
             ("seen_at", card.place_in_short or None),
             ("called_from", self.recorded or None),
             ("caused_by", flat_text(card.causes[0].title) if card.causes else None),
-            ("first_fix", one_line(card.actions[0].do) if card.actions else None),
+            ("first_fix", card.first_step),
         )
         told = ((say(name, language), value) for name, value in named if value is not None)
         lines = [say_in_format("where", language, key=key, value=value) for key, value in told]

@@ -20,11 +20,11 @@ from advisor.report.blocks import (
     quiet_line,
 )
 from advisor.report.line_breaks import BELOW
-from advisor.report.losses import losses_in_full, losses_in_short, say_losses
+from advisor.report.losses import TellLosses, losses_in_full, losses_in_short, say_losses
 from advisor.report.modules.words import ATTENTION_MARKING, MARKING, say
 from advisor.report.phrases import Phrases
 from advisor.report.places import number_ranges
-from advisor.report.prose import Said, TextPiece, clean_line, code_prose, parse_prose, plain_prose
+from advisor.report.prose import Prose, Said, TextPiece, clean_line, code_prose, parse_prose, plain_prose
 from advisor.report.run_summary import captures_chosen, run_title
 from advisor.units import show_value
 
@@ -71,7 +71,7 @@ class ModuleBlocks(Phrases):
             yield self.heading("attention")
             yield self.sentence("attention_unmarked")
             yield Code(ATTENTION_MARKING, "python")
-        yield from losses_in_full(say_losses(self.report.losses), self.report.losses.unread, self.language)
+        yield from self.lost(losses_in_full)
 
     def short(self) -> Iterator[Block]:
         """What fits on a terminal: of several ranks the first."""
@@ -84,11 +84,15 @@ class ModuleBlocks(Phrases):
                 share = show_value(SHORT_SHARE, "share")
                 yield quiet_line(self.said("modules_left", count=f"{left:,}", share=share), begins=True)
         yield from self.ranks_left(1)
-        yield from losses_in_short(say_losses(self.report.losses), self.report.losses.unread, self.language)
+        yield from self.lost(losses_in_short)
         if self.lacks_attention():
             yield quiet_line(self.said("attention_unmarked_short"), begins=True)
         if self.report.ranks:
             yield quiet_line(self.said("more_with_o"), begins=True)
+
+    def lost(self, tell: TellLosses) -> Iterator[Block]:
+        """What of the capture was damaged or lost of what they rest on."""
+        return tell(say_losses(self.report.losses), self.report.losses.unread, self.language)
 
     def ranks_left(self, shown: int) -> Blocks:
         """How many ranks are not among the first that are shown."""
@@ -178,7 +182,7 @@ class ModuleBlocks(Phrases):
     def cells(self, node: ModuleNode, more: Sequence[str], largest: float, *, steps: bool) -> Iterator[Said]:
         """One row of the tree."""
         share = _share(node, steps=steps)
-        named = code_prose(node.name, 60) if node.path else self.said("outside")
+        named = self.named(node)
         yield (TextPiece(BELOW * node.depth, tone="quiet"), *named) if node.depth else named
         yield show_value(share, "share")
         yield (TextPiece("█" * round(share / largest * BAR) if largest else "", tone="compute"),)
@@ -187,6 +191,10 @@ class ModuleBlocks(Phrases):
             value = getattr(node, f"{name}_us" if unit == "us" else name)
             yield show_value(value or None, unit)
         yield f"{node.instances:,}" if node.path else "–"
+
+    def named(self, node: ModuleNode) -> Prose:
+        """The name of a module, or of what lies outside of all."""
+        return code_prose(node.name, 60) if node.path else self.said("outside")
 
     def operators(self, rank: RankModules) -> Iterator[Block]:
         """The operators of each module that calls some itself."""

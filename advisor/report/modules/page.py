@@ -9,7 +9,7 @@ from itertools import pairwise
 from advisor.messages.text import Language
 from advisor.model.modules import ModuleNode, ModuleReport, RankModules
 from advisor.report.blocks import Block, Document, FactLine, Fold, Meter, Section
-from advisor.report.losses import losses_in_full, say_losses
+from advisor.report.losses import losses_in_full
 from advisor.report.modules.document import MOST_RANKS, ModuleBlocks, modules_first
 from advisor.report.pages import document_page, first_small_page, page_part
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, plain_prose
@@ -32,8 +32,7 @@ class _PageBlocks(ModuleBlocks):
         """The page with so many operators of each module."""
         run = self.report.run
         blocks = (Section(tuple(self.answer()), "verdict", element="section"), *self.ranks(most))
-        lost = losses_in_full(say_losses(self.report.losses), self.report.losses.unread, self.language)
-        blocks = (*blocks, *page_part("unread", tuple(lost), self.say("unread")))
+        blocks = (*blocks, *page_part("unread", self.lost(losses_in_full), self.say("unread")))
         title = f"{clean_line(run.name, 80)} · {self.say('modules')}"
         return Document(self.language, blocks, self.report.version, code_prose(run.name, 80), title)
 
@@ -59,11 +58,10 @@ class _PageBlocks(ModuleBlocks):
 
     def title(self, node: ModuleNode) -> Prose:
         """The name of a module, its share, and its time."""
-        named = code_prose(node.name, 60) if node.path else self.said("outside")
         times = f" {show_value(node.share, 'share')} · {show_value(node.total_us, 'us')}"
         several = f" · {self.say('instances')} {node.instances:,}" if node.instances > 1 else ""
         mfu = f" · MFU {show_value(node.mfu, 'share')}" if node.mfu is not None else ""
-        return (*named, TextPiece(times + mfu + several, tone="quiet"))
+        return (*self.named(node), TextPiece(times + mfu + several, tone="quiet"))
 
     def parts(self, node: ModuleNode) -> FactLine:
         """What the time of a module is made of."""

@@ -28,8 +28,8 @@ from advisor.model.findings import Diagnosis, Reference
 from advisor.model.inspection import Inspection
 from advisor.model.statistics import Statistics
 from advisor.model.verdict import Verdict
+from advisor.output_files import write_file
 from advisor.policy.settings_file import json_schema as settings_schema
-from advisor.report.output_files import write_file
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog, gather_rules, pattern_files, rule_files
 from advisor.rules.editor_schema import json_schema

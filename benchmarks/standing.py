@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from advisor.model.findings import Diagnosis, Finding, Severity
-from advisor.report.diagnosis.symptoms import folded_under
+from advisor.model.symptoms import folded_under
 
 
 def standing_findings(diagnosis: Diagnosis) -> list[Finding]:

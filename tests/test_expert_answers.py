@@ -16,7 +16,7 @@ import advisor
 from advisor.cli.main import main
 from advisor.messages.errors import InputError
 from advisor.model.findings import TOLD_APART, Confidence, Diagnosis, Severity
-from advisor.report.diagnosis.headline import first_findings
+from advisor.model.leading_findings import first_findings
 from advisor.sources import open_input
 from advisor.sources.kineto import opening
 from benchmarks.enlarge import enlarge

@@ -135,7 +135,7 @@ def write_all(
 
 def _tell_of_places(diagnosis: Diagnosis, sources: Sources, language: Language) -> None:
     """Says it where code hosts will show little of what was written."""
-    from advisor.report.formats.wording import say_in_format
+    from advisor.report.formats.words import say_in_format
 
     without = len(diagnosis.findings) - len(sources.locations(diagnosis))
     if without > 0:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -34,6 +36,11 @@ class ModuleNode(Struct, frozen=True):
     mfu: float | None = None
     """Part of the peak of the chip that it uses in its kernel time; None where that is unknown."""
 
+    @property
+    def share(self) -> float:
+        """Its part of the step, of the kernel time where no step is known."""
+        return self.kernel_share if self.step_share is None else self.step_share
+
 
 class OperatorRow(Struct, frozen=True):
     """One operator at one place of one module, over the whole capture."""
@@ -54,6 +61,16 @@ class OperatorRow(Struct, frozen=True):
     """Part of the peak of the chip that its kernels which multiply use; None where that is unknown."""
 
 
+class MergedOperator(Struct, frozen=True):
+    """One operator of modules that were taken together: all its rows with the same kernels in the same pass."""
+
+    row: OperatorRow
+    calls: int
+    total_us: float
+    mfu: float | None
+    """Mean over the time of those rows, where it is known of all."""
+
+
 class RankModules(Struct, frozen=True):
     """The model as one rank ran it."""
 
@@ -72,6 +89,39 @@ class RankModules(Struct, frozen=True):
     tree: tuple[ModuleNode, ...] = ()
     """Each module behind the one around it, in the order of their calls."""
     operators: tuple[OperatorRow, ...] = ()
+
+    def operators_of(self, group: str) -> tuple[MergedOperator, ...]:
+        """The operators of modules that were taken together, in the order in which each is first met."""
+        found: defaultdict[tuple[str, str, str], list[OperatorRow]] = defaultdict(list)
+        for row in self.operators:
+            if row.group == group:
+                found[row.phase, row.operator, row.kernels].append(row)
+        return tuple(
+            MergedOperator(rows[0], sum(row.calls for row in rows), sum(row.total_us for row in rows), _mean_mfu(rows))
+            for rows in found.values()
+        )
+
+    @property
+    def leading(self) -> ModuleNode | None:
+        """The innermost module that still holds most of what the one around it takes; None where there is none."""
+        inner: defaultdict[str, list[ModuleNode]] = defaultdict(list)
+        for node in self.tree:
+            if node.path:
+                inner[node.path.rpartition("/")[0] if node.depth else ""].append(node)
+        found, nodes = None, inner[""]
+        while nodes:
+            most = max(nodes, key=lambda node: node.total_us)
+            if found is not None and most.total_us < found.total_us / 2:
+                break
+            found, nodes = most, inner[most.path]
+        return found
+
+
+def _mean_mfu(rows: Sequence[OperatorRow]) -> float | None:
+    known = [(row.mfu, row.total_us) for row in rows if row.mfu is not None and row.total_us > 0]
+    if len(known) < len(rows):
+        return None
+    return sum(mfu * us for mfu, us in known) / sum(us for _, us in known)
 
 
 class ModuleReport(Struct, frozen=True):

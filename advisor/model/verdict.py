@@ -80,6 +80,11 @@ class Budget(_Model):
         """Whether the run stays within; None when that cannot be told."""
         return None if self.measured is None else self.measured <= self.limit
 
+    @property
+    def fails(self) -> bool:
+        """Whether it fails the run."""
+        return self.action == "error" and self.kept is False
+
 
 class Verdict(_Model):
     """Whether a run may pass, and why."""

@@ -60,7 +60,7 @@ def judge_by_policy(
         held += (unasked,) if unasked.budget.kept is False else ()
     budgets = tuple(one.budget for one in held)
     failing = any(ruling.fails for ruling in rulings)
-    exceeded = any(budget.kept is False and budget.action == "error" for budget in budgets)
+    exceeded = any(budget.fails for budget in budgets)
     fails, why = failing or exceeded, why_blind(diagnosis) or case.why_unrelated(comparison, rulings)
     return Verdict(
         passed=not fails and why is None,

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from advisor.messages.text import Language
-from advisor.report.prose import Prose, Said, TextPiece, as_prose, flat_text, join_prose
+from advisor.report.prose import Prose, Said, TextPiece, as_prose, flat_text, join_prose, toned
 from advisor.report.time_split import TimePart
 
 
@@ -209,6 +209,11 @@ def text_blocks(blocks: Blocks) -> Iterator[TextBlock]:
 def paragraph_of(*pieces: TextPiece) -> Blocks:
     """One paragraph, or nothing where nothing is said."""
     return (Paragraph(pieces),) if pieces else ()
+
+
+def quiet_line(said: Prose, *, begins: bool = False) -> Paragraph:
+    """A sentence beside what matters."""
+    return Paragraph(toned(said, "quiet"), begins)
 
 
 def bullet_list(items: Iterable[Prose], mark: TextPiece | None = None) -> Blocks:

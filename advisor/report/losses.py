@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from advisor.messages.text import Language, Text
 from advisor.model.findings import Diagnosis
@@ -13,6 +13,9 @@ from advisor.report.diagnosis.cards import Maker
 from advisor.report.diagnosis.outcomes import unread_in_full, unread_in_short
 from advisor.report.prose import TextPiece, flat_text
 from advisor.report.words import say
+
+TellLosses = Callable[[Sequence[Text], Sequence[Unread], Language], Iterator[Block]]
+"""What says of sentences on what is lost, and of what could not be read, as much as there is room for."""
 
 
 def say_losses(losses: Diagnosis) -> tuple[Text, ...]:

@@ -68,11 +68,7 @@ class Writer(NamedTuple):
 Write = Callable[..., Any]
 
 
-def _as_given(*known: object) -> tuple[object, ...]:
-    return known
-
-
-def _written_by(place: str, take: Callable[..., Iterable[object]] = _as_given) -> Write:
+def _written_by(place: str, take: Callable[..., Iterable[object]] = lambda *known: known) -> Write:
     """What calls the function at `module:name` with what it takes of all that is known; the module is imported then."""
     module, _, name = place.partition(":")
     return lambda *known: getattr(import_module(f"advisor.report.{module}"), name)(*take(*known))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from advisor.messages.text import Language, TimesOf
-from advisor.report.blocks import Blocks, Grid, Heading, Paragraph, bullet_list, grid_of
+from advisor.report.blocks import Blocks, Grid, Heading, Paragraph, bullet_list, grid_of, quiet_line
 from advisor.report.prose import BETWEEN_SENTENCES, Prose, Said, TextPiece, Tone, join_prose, plain_prose
 from advisor.report.words import Wording
 
@@ -61,6 +61,10 @@ class Phrases:
         """A table below its title; nothing where nothing is in it."""
         made = self.grid(names, rows, numeric)
         return (self.heading(title), made) if made.rows else ()
+
+    def left_over(self, name: str, count: int, *, begins: bool = False) -> Blocks:
+        """How many more there are than are shown; nothing where there are none."""
+        return (quiet_line(self.said(name, count=f"{count:,}"), begins=begins),) if count > 0 else ()
 
     def sentence(self, name: str, /, **values: object) -> Paragraph:
         """Fixed words that stand for themselves."""

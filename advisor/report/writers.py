@@ -14,7 +14,7 @@ from msgspec import Struct
 from advisor.input_folders import paths_outside_captures, place_identity
 from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
-from advisor.report.output_files import cannot_be_written, write_file
+from advisor.output_files import cannot_be_written, write_file
 from advisor.report.output_formats import WRITERS, Writer
 
 STDOUT = Path("-")

@@ -16,81 +16,32 @@ from rich.console import Console
 from advisor.messages.text import Language, Text
 from advisor.model.findings import (
     Account,
-    Confidence,
     Diagnosis,
     Evidence,
-    Finding,
     Measure,
     ModulePlace,
-    Occurrence,
     Outcome,
     Place,
     RemedyStep,
-    RuleInfo,
     Saving,
     Severity,
     Spent,
     TimeSplit,
     TitleWith,
 )
-from advisor.model.run import Parallel, Run
+from advisor.model.run import Run
+from advisor.model.symptoms import folded_under
 from advisor.report.blocks import one_line
 from advisor.report.diagnosis.cards import by_number, make_cards, worst_place
 from advisor.report.diagnosis.document import diagnosis_document, diagnosis_summary
 from advisor.report.diagnosis.headline import Headline, _join_alike, make_headline
 from advisor.report.diagnosis.page import diagnosis_page
-from advisor.report.diagnosis.symptoms import folded_under
 from advisor.report.prose import join_prose, plain_prose
 from advisor.report.renderers.markdown import document_text
 from advisor.report.renderers.terminal import print_document
 from advisor.report.time_split import time_parts
 from tests.charts_of_tests import BlankCharts
-
-
-def _text(words: str) -> Text:
-    return Text(en=words, zh=words)
-
-
-def _rule(name: str) -> RuleInfo:
-    return RuleInfo(
-        id=name, title=_text(name + " costs {share}"), why=_text("why"), fix=(RemedyStep(do=_text("Do this.")),)
-    )
-
-
-def _finding(
-    rule: str,
-    share: float = 0.0,
-    *,
-    severity: Severity = Severity.medium,
-    restated: float | None = None,
-    causes: tuple[str, ...] = (),
-    symptoms: tuple[str, ...] = (),
-    ranks: tuple[int, ...] = (0,),
-) -> Finding:
-    return Finding(
-        rule=rule,
-        fingerprint=rule,
-        severity=severity,
-        confidence=Confidence.high,
-        saving=Saving(us=share * 1000, share=share),
-        restated=None if restated is None else Saving(us=restated * 1000, share=restated),
-        seen=tuple(Place(rank=rank) for rank in ranks),
-        evidence=(Evidence(name="share", value=share, unit="share"),),
-        causes=causes,
-        symptoms=symptoms,
-    )
-
-
-def _diagnosis(*findings: Finding, outcomes: tuple[Outcome, ...] = (), **more: object) -> Diagnosis:
-    names = dict.fromkeys([*(finding.rule for finding in findings), *(outcome.rule for outcome in outcomes)])
-    return Diagnosis(
-        run=Run(ranks=(0, 1), steps=(1, 2), step_us=1000),
-        split=TimeSplit(step_us=1000, compute_us=600, exposed_comm_us=100, overlapped_us=0, free_us=300),
-        findings=findings,
-        outcomes=outcomes,
-        rules=tuple(_rule(name) for name in names),
-        **more,  # type: ignore[arg-type]
-    )
+from tests.findings_of_tests import alike, diagnosis_of, finding_of, rule_of
 
 
 def _said(diagnosis: Diagnosis, language: Language = "en") -> Headline:
@@ -102,7 +53,7 @@ def _flat(pieces: object) -> str:
 
 
 def test_a_cause_leads_and_is_what_to_fix_first() -> None:
-    said = _said(_diagnosis(_finding("host/python", 0.2)))
+    said = _said(diagnosis_of(finding_of("host/python", 0.2)))
     assert (said.kind, said.label) == ("fix", "Fix first")
     assert said.first is not None
     assert _flat(said.first.title) == "host/python costs 20 % (rank 0)"
@@ -119,18 +70,20 @@ def test_the_first_line_says_where_in_the_model_an_operator_takes_most_of_its_ti
     language: Language, said: str
 ) -> None:
     places = (ModulePlace(module="layers.*/mlp", share=0.72), ModulePlace(module="layers.*/attention", share=0.28))
-    lead = _finding("compute/slow", 0.2).model_copy(update={"modules": places})
+    lead = finding_of("compute/slow", 0.2).model_copy(update={"modules": places})
     for document in (diagnosis_document, diagnosis_summary):
-        text = document_text(document(_diagnosis(lead), language))
+        text = document_text(document(diagnosis_of(lead), language))
         assert said in text
-    answer = diagnosis_page(_diagnosis(lead), language, BlankCharts()).split('id="findings"')[0]
+    answer = diagnosis_page(diagnosis_of(lead), language, BlankCharts()).split('id="findings"')[0]
     plain = unescape(re.sub("<[^>]*>", "", answer)).replace("\u00a0", " ").replace("\u200b", "")
     assert said.split("20 %")[1].replace("`", "").lstrip(")）") in plain
 
 
 def test_a_cause_without_an_estimate_leads_with_what_it_explains_wins() -> None:
-    full = _finding("memory/full", symptoms=("memory/churn",))
-    said = _said(_diagnosis(full, _finding("memory/churn", 0.3, causes=("memory/full",)), _finding("host/python", 0.2)))
+    full = finding_of("memory/full", symptoms=("memory/churn",))
+    said = _said(
+        diagnosis_of(full, finding_of("memory/churn", 0.3, causes=("memory/full",)), finding_of("host/python", 0.2))
+    )
     assert said.first is not None
     assert (said.first.rule, said.won) == ("memory/full", "at most 300 µs per step (30 %)")
 
@@ -138,9 +91,9 @@ def test_a_cause_without_an_estimate_leads_with_what_it_explains_wins() -> None:
 @pytest.mark.parametrize("severity", [Severity.medium, Severity.high])
 def test_what_wins_nothing_does_not_lead_however_grave_it_is(severity: Severity) -> None:
     nothing = {"saving": Saving(nothing=True)}
-    useless = _finding("compute/wide", severity=severity, symptoms=("memory/churn",)).model_copy(update=nothing)
-    churn = _finding("memory/churn", 0.3, causes=("compute/wide",))
-    said = _said(_diagnosis(useless, churn, _finding("host/python", 0.2)))
+    useless = finding_of("compute/wide", severity=severity, symptoms=("memory/churn",)).model_copy(update=nothing)
+    churn = finding_of("memory/churn", 0.3, causes=("compute/wide",))
+    said = _said(diagnosis_of(useless, churn, finding_of("host/python", 0.2)))
     assert said.first is not None
     assert (said.first.rule, said.won) == ("memory/churn", "about 300 µs per step (30 %)")
 
@@ -149,22 +102,22 @@ def test_what_wins_nothing_does_not_lead_however_grave_it_is(severity: Severity)
 def test_a_finding_whose_fix_wins_nothing_says_so_and_not_that_nothing_was_estimated(
     language: Language, said: str
 ) -> None:
-    useless = _finding("compute/wide").model_copy(update={"saving": Saving(nothing=True)})
-    text = document_text(diagnosis_document(_diagnosis(_finding("host/python", 0.2), useless), language))
+    useless = finding_of("compute/wide").model_copy(update={"saving": Saving(nothing=True)})
+    text = document_text(diagnosis_document(diagnosis_of(finding_of("host/python", 0.2), useless), language))
     assert said in text
     assert "not estimated" not in text and "未估算" not in text
 
 
 def test_nothing_is_unexplained_where_a_cause_has_no_estimate() -> None:
-    uneven = _finding("pipeline/uneven", symptoms=("host/idle",))
-    idle = _finding("host/idle", 0.3, restated=0.3, causes=("pipeline/uneven",))
-    assert not _said(_diagnosis(uneven, idle)).beyond
-    assert _said(_diagnosis(_finding("io/loader", 0.1), _finding("host/idle", 0.3, restated=0.3))).beyond
+    uneven = finding_of("pipeline/uneven", symptoms=("host/idle",))
+    idle = finding_of("host/idle", 0.3, restated=0.3, causes=("pipeline/uneven",))
+    assert not _said(diagnosis_of(uneven, idle)).beyond
+    assert _said(diagnosis_of(finding_of("io/loader", 0.1), finding_of("host/idle", 0.3, restated=0.3))).beyond
 
 
 def test_a_slight_cause_without_an_estimate_does_not_lead() -> None:
-    spare = _finding("memory/spare", severity=Severity.low, symptoms=("memory/churn",))
-    said = _said(_diagnosis(_finding("memory/churn", 0.3, causes=("memory/spare",)), spare))
+    spare = finding_of("memory/spare", severity=Severity.low, symptoms=("memory/churn",))
+    said = _said(diagnosis_of(finding_of("memory/churn", 0.3, causes=("memory/spare",)), spare))
     assert said.first is not None
     assert (said.first.rule, said.won) == ("memory/churn", "about 300 µs per step (30 %)")
 
@@ -173,10 +126,10 @@ def test_a_slight_cause_without_an_estimate_does_not_lead() -> None:
     ("rank", "said"), [(5.0, "costs 20 %, for rank 5"), (None, "costs 20 %"), (1024.0, "costs 20 %, for rank 1024")]
 )
 def test_a_title_names_what_is_known_and_stays_silent_about_what_is_not(rank: float | None, said: str) -> None:
-    finding = _finding("comm/late", 0.2)
+    finding = finding_of("comm/late", 0.2)
     late = Evidence(name="late_rank", value=rank, unit="")
-    diagnosis = _diagnosis(finding.model_copy(update={"evidence": (*finding.evidence, late)}))
-    other = TitleWith(name="late_rank", title=_text("comm/late costs {share}, for rank {late_rank}"))
+    diagnosis = diagnosis_of(finding.model_copy(update={"evidence": (*finding.evidence, late)}))
+    other = TitleWith(name="late_rank", title=alike("comm/late costs {share}, for rank {late_rank}"))
     [info] = diagnosis.rules
     first = _said(diagnosis.model_copy(update={"rules": (info.model_copy(update={"titles": (other,)}),)})).first
     assert first is not None
@@ -184,7 +137,7 @@ def test_a_title_names_what_is_known_and_stays_silent_about_what_is_not(rank: fl
 
 
 def test_a_symptom_without_a_cause_says_what_is_known_and_not_what_to_fix() -> None:
-    said = _said(_diagnosis(_finding("host/idle", 0.1, restated=0.3)))
+    said = _said(diagnosis_of(finding_of("host/idle", 0.1, restated=0.3)))
     assert (said.kind, said.label) == ("look", "Known so far")
     assert said.first is not None
     assert said.first.saving == "at most 100 µs per step (10 %)"
@@ -197,8 +150,8 @@ def test_a_symptom_without_a_cause_says_what_is_known_and_not_what_to_fix() -> N
     ids=["half of its rows are gone", "few rows are gone"],
 )
 def test_a_cause_seen_in_what_is_left_of_a_file_does_not_lead(severity: Severity, kind: str, first: str) -> None:
-    cause = _finding("host/python", 0.8).model_copy(update={"doubted_by": ("capture/lost",)})
-    said = _said(_diagnosis(cause, _finding("capture/lost", severity=severity)))
+    cause = finding_of("host/python", 0.8).model_copy(update={"doubted_by": ("capture/lost",)})
+    said = _said(diagnosis_of(cause, finding_of("capture/lost", severity=severity)))
     assert said.kind == kind
     assert said.first is not None
     assert said.first.rule == first
@@ -207,21 +160,21 @@ def test_a_cause_seen_in_what_is_left_of_a_file_does_not_lead(severity: Severity
 @pytest.mark.parametrize(("table", "kind", "first"), [("kernels", "record", "capture/lost"), ("", "look", "host/idle")])
 def test_idle_time_that_kernels_left_out_of_a_file_leave_does_not_lead(table: str, kind: str, first: str) -> None:
     """What else makes the capture doubtful lets stand what was measured: a cut timeline the sums of its kernels."""
-    lost = _finding("capture/lost").model_copy(update={"subject": {"of": table} if table else {}})
-    idle = _finding("host/idle", 0.5, restated=0.6).model_copy(update={"doubted_by": ("capture/lost",)})
-    said = _said(_diagnosis(idle, lost))
+    lost = finding_of("capture/lost").model_copy(update={"subject": {"of": table} if table else {}})
+    idle = finding_of("host/idle", 0.5, restated=0.6).model_copy(update={"doubted_by": ("capture/lost",)})
+    said = _said(diagnosis_of(idle, lost))
     assert said.kind == kind
     assert said.first is not None
     assert said.first.rule == first
 
 
 def test_what_may_be_chance_neither_folds_what_is_sure_nor_hides_the_finding_that_leads() -> None:
-    apart = _finding("capture/ranks-apart")
-    rank = _finding("ranks/slow", 0.5, symptoms=("host/python",)).model_copy(
+    apart = finding_of("capture/ranks-apart")
+    rank = finding_of("ranks/slow", 0.5, symptoms=("host/python",)).model_copy(
         update={"doubted_by": ("capture/ranks-apart",)}
     )
-    python = _finding("host/python", 0.45, causes=("ranks/slow",))
-    diagnosis = _diagnosis(rank, python, apart)
+    python = finding_of("host/python", 0.45, causes=("ranks/slow",))
+    diagnosis = diagnosis_of(rank, python, apart)
     said = _said(diagnosis)
     assert said.first is not None
     assert said.first.rule == "host/python"
@@ -229,8 +182,8 @@ def test_what_may_be_chance_neither_folds_what_is_sure_nor_hides_the_finding_tha
 
 
 def test_a_small_cause_leads_its_large_symptom_and_what_stays_unexplained_is_said() -> None:
-    cause = _finding("env/queue", 0.02, symptoms=("host/idle",))
-    said = _said(_diagnosis(cause, _finding("host/idle", 0.25, restated=0.3, causes=("env/queue",))))
+    cause = finding_of("env/queue", 0.02, symptoms=("host/idle",))
+    said = _said(diagnosis_of(cause, finding_of("host/idle", 0.25, restated=0.3, causes=("env/queue",))))
     assert said.kind == "fix"
     assert said.first is not None
     assert said.first.rule == "env/queue"
@@ -240,8 +193,8 @@ def test_a_small_cause_leads_its_large_symptom_and_what_stays_unexplained_is_sai
 
 @pytest.mark.parametrize(("won", "kind"), [(0.02, "partly"), (0.2, "same_time")])
 def test_a_symptom_is_called_the_same_time_only_where_its_causes_explain_most_of_it(won: float, kind: str) -> None:
-    cause = _finding("io/loader", won, symptoms=("host/idle",))
-    said = _said(_diagnosis(cause, _finding("host/idle", 0.25, restated=0.3, causes=("io/loader",))))
+    cause = finding_of("io/loader", won, symptoms=("host/idle",))
+    said = _said(diagnosis_of(cause, finding_of("host/idle", 0.25, restated=0.3, causes=("io/loader",))))
     assert said.first is not None
     assert [_flat(one.title) for one in getattr(said.first, kind)] == ["host/idle costs 25 % (rank 0)"]
     assert len(said.first.partly) + len(said.first.same_time) == 1
@@ -249,8 +202,8 @@ def test_a_symptom_is_called_the_same_time_only_where_its_causes_explain_most_of
 
 def test_remarks_on_the_capture_and_trifles_do_not_lead() -> None:
     quiet = (Outcome(rule="host/a", outcome="quiet"), Outcome(rule="compute/b", outcome="quiet"))
-    remark = _finding("capture/stacks", severity=Severity.low)
-    said = _said(_diagnosis(_finding("compute/cast", 0.01), remark, outcomes=quiet))
+    remark = finding_of("capture/stacks", severity=Severity.low)
+    said = _said(diagnosis_of(finding_of("compute/cast", 0.01), remark, outcomes=quiet))
     assert (said.kind, said.first) == ("fine", None)
     assert said.says == "Nothing needs fixing. Rules that found nothing wrong: host 1, compute 1."
     assert _flat(said.beyond) == (
@@ -296,9 +249,9 @@ def test_remarks_on_the_capture_and_trifles_do_not_lead() -> None:
 def test_where_only_some_rules_were_asked_for_the_job_is_not_called_healthy(
     outcomes: dict[str, Literal["fired", "quiet", "skipped", "not applicable"]], kind: str, told: str
 ) -> None:
-    trifle = _finding("acme/other", 0.01)
+    trifle = finding_of("acme/other", 0.01)
     looked = tuple(Outcome(rule=name, outcome=said) for name, said in outcomes.items())
-    said = _said(_diagnosis(trifle, outcomes=looked).model_copy(update={"asked": ("acme/*", "capture/*")}))
+    said = _said(diagnosis_of(trifle, outcomes=looked).model_copy(update={"asked": ("acme/*", "capture/*")}))
     assert (said.kind, said.says, said.beyond) == (kind, told, ())
 
 
@@ -315,7 +268,7 @@ def test_where_no_step_is_known_and_most_rules_could_not_look_a_job_is_not_calle
 ) -> None:
     quiet = (Outcome(rule="host/a", outcome="quiet"), Outcome(rule="compute/b", outcome="quiet"))
     skipped = tuple(Outcome(rule=f"comm/{number}", outcome="skipped") for number in range(blind))
-    found = _diagnosis(outcomes=quiet + skipped)
+    found = diagnosis_of(outcomes=quiet + skipped)
     assert _said(found if steps else found.model_copy(update={"split": None})).says.startswith(begins)
 
 
@@ -330,18 +283,20 @@ def test_where_no_step_is_known_and_most_rules_could_not_look_a_job_is_not_calle
 def test_where_the_step_is_unknown_because_most_kernels_are_gone_a_cause_without_an_estimate_does_not_lead(
     severity: Severity, rule: str, kind: str
 ) -> None:
-    found = (_finding("compute/layout"), _finding(rule, severity=severity))
-    diagnosis = Diagnosis(version="1", run=Run(), findings=found, rules=tuple(_rule(one.rule) for one in found))
+    found = (finding_of("compute/layout"), finding_of(rule, severity=severity))
+    diagnosis = Diagnosis(version="1", run=Run(), findings=found, rules=tuple(rule_of(one.rule) for one in found))
     assert make_headline(diagnosis, make_cards(diagnosis, "en"), (), "en").kind == kind
 
 
 def test_where_no_step_is_known_a_finding_without_an_estimate_leads_by_its_severity() -> None:
-    totals = _diagnosis(_finding("compute/layout"), _finding("compute/top", severity=Severity.info))
+    totals = diagnosis_of(finding_of("compute/layout"), finding_of("compute/top", severity=Severity.info))
     assert _said(totals.model_copy(update={"split": None})).kind == "fix"
 
 
 def test_a_grave_doubt_about_the_capture_asks_to_record_again() -> None:
-    said = _said(_diagnosis(_finding("capture/contradicted", severity=Severity.high), _finding("host/python", 0.2)))
+    said = _said(
+        diagnosis_of(finding_of("capture/contradicted", severity=Severity.high), finding_of("host/python", 0.2))
+    )
     assert (said.kind, said.label) == ("record", "Record again first")
 
 
@@ -351,8 +306,8 @@ def test_a_grave_doubt_about_the_capture_asks_to_record_again() -> None:
     ids=["half of a file is gone", "a row is gone"],
 )
 def test_under_the_first_line_stands_what_makes_the_numbers_doubtful(severity: Severity, said: str) -> None:
-    damage = _finding("capture/lost", severity=severity)
-    assert _flat(_said(_diagnosis(_finding("host/python", 0.2), damage)).doubts).replace(" costs 0 %", "") == said
+    damage = finding_of("capture/lost", severity=severity)
+    assert _flat(_said(diagnosis_of(finding_of("host/python", 0.2), damage)).doubts).replace(" costs 0 %", "") == said
 
 
 def test_what_several_doubts_begin_with_is_said_once() -> None:
@@ -362,22 +317,22 @@ def test_what_several_doubts_begin_with_is_said_once() -> None:
 
 
 def test_beside_a_capture_to_record_again_nothing_is_said_to_be_without_a_cause() -> None:
-    little = _finding("capture/little", severity=Severity.high)
-    said = _said(_diagnosis(little, _finding("host/idle", 0.9, restated=0.9)))
+    little = finding_of("capture/little", severity=Severity.high)
+    said = _said(diagnosis_of(little, finding_of("host/idle", 0.9, restated=0.9)))
     assert (said.kind, said.beyond) == ("record", ())
 
 
 def test_a_capture_of_which_much_is_missing_is_not_called_healthy() -> None:
     quiet = (Outcome(rule="host/a", outcome="quiet"),)
-    cut = _finding("capture/cut", severity=Severity.medium)
-    said = _said(_diagnosis(_finding("compute/cast", 0.01), cut, outcomes=quiet))
+    cut = finding_of("capture/cut", severity=Severity.medium)
+    said = _said(diagnosis_of(finding_of("compute/cast", 0.01), cut, outcomes=quiet))
     assert (said.kind, said.first and said.first.rule) == ("record", "capture/cut")
-    assert _said(_diagnosis(_finding("host/python", 0.2), cut, outcomes=quiet)).kind == "fix"
+    assert _said(diagnosis_of(finding_of("host/python", 0.2), cut, outcomes=quiet)).kind == "fix"
 
 
 def test_what_nobody_could_measure_is_not_the_next_gain() -> None:
     near = Measure(fingerprint="x", saving=Saving(us=4, share=0.004), evidence=())
-    said = _said(_diagnosis(outcomes=(Outcome(rule="compute/cast", outcome="quiet", measures=(near,)),)))
+    said = _said(diagnosis_of(outcomes=(Outcome(rule="compute/cast", outcome="quiet", measures=(near,)),)))
     assert said.beyond == ()
 
 
@@ -388,7 +343,7 @@ def test_of_a_healthy_run_what_came_nearest_is_the_next_gain() -> None:
         evidence=(Evidence(name="share", value=0.02, unit="share"),),
         short_of="share",
     )
-    said = _said(_diagnosis(outcomes=(Outcome(rule="compute/cast", outcome="quiet", measures=(near,)),)))
+    said = _said(diagnosis_of(outcomes=(Outcome(rule="compute/cast", outcome="quiet", measures=(near,)),)))
     assert _flat(said.beyond) == "The next gain would be: compute/cast costs 2.0 % – about 20.0 µs per step (2.0 %)."
 
 
@@ -399,31 +354,31 @@ def test_what_would_be_worth_acting_on_were_it_clear_is_told_as_let_pass() -> No
         evidence=(Evidence(name="share", value=0.2, unit="share"),),
         short_of="contrast",
     )
-    said = _said(_diagnosis(outcomes=(Outcome(rule="compute/cast", outcome="quiet", measures=(near,)),)))
+    said = _said(diagnosis_of(outcomes=(Outcome(rule="compute/cast", outcome="quiet", measures=(near,)),)))
     assert _flat(said.beyond).startswith("The largest value that stayed within its threshold: compute/cast costs 20 %")
 
 
 def test_what_a_rule_kept_quiet_of_for_another_reason_is_no_gain() -> None:
     guarded = Measure(fingerprint="x", saving=Saving(us=900, share=0.9))
-    said = _said(_diagnosis(outcomes=(Outcome(rule="compute/cast", outcome="quiet", measures=(guarded,)),)))
+    said = _said(diagnosis_of(outcomes=(Outcome(rule="compute/cast", outcome="quiet", measures=(guarded,)),)))
     assert said.beyond == ()
 
 
 def test_where_nothing_came_near_the_longest_operator_is_named_and_no_gain_is_promised() -> None:
     account = Account(spent=(Spent(part="compute", name="MatMulV3", us=400),))
-    said = _said(_diagnosis(outcomes=(Outcome(rule="compute/cast", outcome="quiet"),), account=account))
+    said = _said(diagnosis_of(outcomes=(Outcome(rule="compute/cast", outcome="quiet"),), account=account))
     assert _flat(said.beyond) == "The longest operator is MatMulV3, with 40 % of the step."
 
 
 def test_nothing_checked_is_never_health() -> None:
-    assert _said(_diagnosis(outcomes=(Outcome(rule="compute/cast", outcome="skipped"),))).kind == "blind"
+    assert _said(diagnosis_of(outcomes=(Outcome(rule="compute/cast", outcome="skipped"),))).kind == "blind"
 
 
 def test_step_and_parts_are_those_of_one_step_and_an_uneven_rank_is_named() -> None:
     split = TimeSplit(
         step_us=1000, compute_us=600, exposed_comm_us=100, overlapped_us=0, free_us=300, slowest_rank=1, slowest_us=1100
     )
-    uneven = _diagnosis(_finding("host/python", 0.2)).model_copy(update={"split": split})
+    uneven = diagnosis_of(finding_of("host/python", 0.2)).model_copy(update={"split": split})
     assert _said(uneven).time == (
         "A step takes 1.00 ms (mean of 2 ranks; rank 1 is the slowest, with 1.10 ms): "
         "60 % compute, 30 % idle, 10 % exposed communication."
@@ -436,7 +391,7 @@ def test_step_and_parts_are_those_of_one_step_and_an_uneven_rank_is_named() -> N
 
 def test_where_marks_of_steps_are_further_apart_than_their_work_that_is_said() -> None:
     split = TimeSplit(step_us=1000, compute_us=700, exposed_comm_us=0, overlapped_us=0, free_us=300, marked_us=1500.0)
-    marked = _diagnosis(_finding("host/python", 0.2)).model_copy(update={"split": split})
+    marked = diagnosis_of(finding_of("host/python", 0.2)).model_copy(update={"split": split})
     assert _said(marked).time.endswith("30 % idle. From one step mark to the next it is 1.50 ms.")
     window = marked.model_copy(update={"run": marked.run.model_copy(update={"steps": ()})})
     assert "mark" not in _said(window).time
@@ -444,16 +399,16 @@ def test_where_marks_of_steps_are_further_apart_than_their_work_that_is_said() -
 
 @pytest.mark.parametrize(("ranks", "words"), [((0,), " (rank 0)"), ((1, 0), " (rank 1, worst of 2 ranks)"), ((), "")])
 def test_a_title_says_of_which_rank_its_numbers_are(ranks: tuple[int, ...], words: str) -> None:
-    (card,) = make_cards(_diagnosis(_finding("host/python", 0.2, ranks=ranks)), "en")
+    (card,) = make_cards(diagnosis_of(finding_of("host/python", 0.2, ranks=ranks)), "en")
     assert _flat(card.title) == f"host/python costs 20 %{words}"
 
 
 @pytest.mark.parametrize(("language", "words"), [("en", ", one of 2 places"), ("zh", "，共 2 处")])
 def test_what_is_seen_in_two_stages_is_not_placed_in_one_alone(language: Language, words: str) -> None:
     places = tuple(Place(rank=rank, stage=rank // 2) for rank in range(4))
-    (card,) = make_cards(_diagnosis(_finding("host/python", 0.2).model_copy(update={"seen": places})), language)
+    (card,) = make_cards(diagnosis_of(finding_of("host/python", 0.2).model_copy(update={"seen": places})), language)
     assert worst_place(card, language).endswith(words)
-    (alone,) = make_cards(_diagnosis(_finding("host/python", 0.2)), language)
+    (alone,) = make_cards(diagnosis_of(finding_of("host/python", 0.2)), language)
     assert worst_place(alone, language) == "rank 0"
 
 
@@ -461,10 +416,10 @@ def test_what_is_seen_in_two_stages_is_not_placed_in_one_alone(language: Languag
     ("language", "words"), [("en", "Rank 7: 20 % (also ranks 1–3)"), ("zh", "rank 7：20 %（rank 1–3 也是）")]
 )
 def test_a_title_that_names_the_worst_rank_names_the_others_beside_it(language: Language, words: str) -> None:
-    finding = _finding("ranks/slow", 0.2, ranks=(7, 1, 2, 3))
+    finding = finding_of("ranks/slow", 0.2, ranks=(7, 1, 2, 3))
     evidence = (*finding.evidence, Evidence(name="rank", value=7))
-    diagnosis = _diagnosis(finding.model_copy(update={"evidence": evidence}))
-    titled = _rule("ranks/slow").model_copy(
+    diagnosis = diagnosis_of(finding.model_copy(update={"evidence": evidence}))
+    titled = rule_of("ranks/slow").model_copy(
         update={"title": Text(en="Rank {rank}: {share}", zh="rank {rank}：{share}")}
     )
     (card,) = make_cards(diagnosis.model_copy(update={"rules": (titled,)}), language)
@@ -482,15 +437,15 @@ def test_a_title_that_names_the_worst_rank_names_the_others_beside_it(language: 
 def test_what_each_of_several_slow_ranks_costs_is_told(us: dict[int, float], words: str) -> None:
     """Two ranks hold up the others: the worst one is not worth what both are."""
     seen = tuple(Place(rank=rank, saving_us=one) for rank, one in us.items())
-    finding = _finding("ranks/slow-rank", 0.2).model_copy(update={"seen": seen})
-    rule = _rule("ranks/slow-rank").model_copy(update={"assumes": Text(en="It is mended.", zh="已修复。")})
-    (card,) = make_cards(_diagnosis(finding).model_copy(update={"rules": (rule,)}), "en")
+    finding = finding_of("ranks/slow-rank", 0.2).model_copy(update={"seen": seen})
+    rule = rule_of("ranks/slow-rank").model_copy(update={"assumes": Text(en="It is mended.", zh="已修复。")})
+    (card,) = make_cards(diagnosis_of(finding).model_copy(update={"rules": (rule,)}), "en")
     said = _flat(card.assumes).removeprefix("It is mended.").strip()
     assert said.startswith(words)
     assert bool(said) == bool(words)
     uneven = finding.model_copy(update={"rule": "ranks/uneven-work"})
     (card,) = make_cards(
-        _diagnosis(uneven).model_copy(update={"rules": (rule.model_copy(update={"id": "ranks/uneven-work"}),)}), "en"
+        diagnosis_of(uneven).model_copy(update={"rules": (rule.model_copy(update={"id": "ranks/uneven-work"}),)}), "en"
     )
     assert _flat(card.assumes) == "It is mended."  # what one gives up others get
 
@@ -505,14 +460,14 @@ def test_what_each_of_several_slow_ranks_costs_is_told(us: dict[int, float], wor
     ],
 )
 def test_a_title_says_of_which_step_its_share_is(own: float | None, language: Language, words: str) -> None:
-    finding = _finding("host/python", 0.2, ranks=(1, 0)).model_copy(update={"step_us": own})
-    (card,) = make_cards(_diagnosis(finding), language)
+    finding = finding_of("host/python", 0.2, ranks=(1, 0)).model_copy(update={"step_us": own})
+    (card,) = make_cards(diagnosis_of(finding), language)
     assert _flat(card.title).endswith(words)
 
 
 def test_a_category_of_a_saved_diagnosis_that_nobody_knows_stays_on_the_line() -> None:
     odd = Outcome(rule="own\u2028category\n/a", outcome="quiet")
-    said = _said(_diagnosis(outcomes=(odd,))).says
+    said = _said(diagnosis_of(outcomes=(odd,))).says
     assert len(said.splitlines()) == 1
 
 
@@ -530,7 +485,7 @@ def _tops(diagnosis: Diagnosis, language: Language) -> tuple[str, str, str]:
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_report_on_one_of_several_captures_says_at_the_top_which(language: Language) -> None:
     chosen = ("other_captures=4", "chosen=r0_ascend_pt, r1_ascend_pt, r2_ascend_pt")
-    diagnosis = _diagnosis(_finding("host/a", 0.2))
+    diagnosis = diagnosis_of(finding_of("host/a", 0.2))
     several = diagnosis.model_copy(update={"run": diagnosis.run.model_copy(update={"notes": chosen})})
     assert all("r0_ascend_pt, r1_ascend_pt, …" in top for top in _tops(several, language))
     assert not any("r0_ascend_pt" in top for top in _tops(diagnosis, language))
@@ -544,9 +499,9 @@ def test_a_report_on_one_of_several_captures_says_at_the_top_which(language: Lan
     ],
 )
 def test_a_finding_that_wins_what_its_cause_wins_is_the_same_time(rule: str, won: float, folded: bool) -> None:
-    cause = _finding("host/eager", 0.2, symptoms=(rule,))
-    effect = _finding(rule, won, causes=("host/eager",))
-    diagnosis = _diagnosis(cause, effect)
+    cause = finding_of("host/eager", 0.2, symptoms=(rule,))
+    effect = finding_of(rule, won, causes=("host/eager",))
+    diagnosis = diagnosis_of(cause, effect)
     assert folded_under(diagnosis) == ({rule: "host/eager"} if folded else {})
     first, second = make_cards(diagnosis, "en")
     assert (second.is_folded, len(first.folds)) == (folded, folded)
@@ -555,241 +510,55 @@ def test_a_finding_that_wins_what_its_cause_wins_is_the_same_time(rule: str, won
 @pytest.mark.parametrize(("won", "said"), [(0.2, ["Look there."]), (0.1, ["Turn it on.", "Copy this.", "Look there."])])
 def test_a_remedy_that_stands_with_the_cause_is_not_said_again_below_it(won: float, said: list[str]) -> None:
     """A finding that stands for itself says all of its own."""
-    cause = _finding("host/eager", 0.2, symptoms=("host/python",))
-    effect = _finding("host/python", won, causes=("host/eager",))
-    of_cause = (RemedyStep(do=_text("Turn it on."), run="export A=1"), RemedyStep(do=_text("Also."), code="f(x)"))
-    own = (
-        RemedyStep(do=_text("Turn it on.")),
-        RemedyStep(do=_text("Copy this."), code="f(x)"),
-        RemedyStep(do=_text("Look there."), run="export B=1"),
+    cause = finding_of("host/eager", 0.2, symptoms=("host/python",))
+    effect = finding_of("host/python", won, causes=("host/eager",))
+    of_cause = (
+        RemedyStep(do=alike("Turn it on."), run="export A=1"),
+        RemedyStep(do=alike("Also."), code="f(x)"),
     )
-    diagnosis = _diagnosis(cause, effect)
+    own = (
+        RemedyStep(do=alike("Turn it on.")),
+        RemedyStep(do=alike("Copy this."), code="f(x)"),
+        RemedyStep(do=alike("Look there."), run="export B=1"),
+    )
+    diagnosis = diagnosis_of(cause, effect)
     fixes = {"host/eager": of_cause, "host/python": own}
     rules = tuple(rule.model_copy(update={"fix": fixes.get(rule.id, ())}) for rule in diagnosis.rules)
     _, card = make_cards(diagnosis.model_copy(update={"rules": rules}), "en")
     assert [one_line(step.do) for step in card.actions] == said
 
 
-@pytest.mark.parametrize(
-    ("own", "of_cause", "won", "folded"),
-    [
-        ((5, 9), (5, 9), 0.19, True),
-        ((5,), (5, 9), 0.17, True),
-        ((5,), (5, 9), 0.1, True),
-        ((5,), (5, 9), 0.0, False),
-        ((5, 7), (5, 9), 0.1, False),
-        ((5,), (5, 9), 0.39, True),
-        ((5,), (5, 9), 0.41, False),
-        ((5, 7), (5, 9), 0.19, False),
-        ((5, 9, 13), (5, 9), 0.19, True),
-    ],
-)
-def test_a_finding_about_the_events_of_its_cause_is_the_same_time(
-    own: tuple[int, ...], of_cause: tuple[int, ...], won: float, folded: bool
-) -> None:
-    cause = _with_events(_finding("host/silent", 0.2, symptoms=("host/stalled",)), of_cause)
-    effect = _with_events(_finding("host/stalled", won, causes=("host/silent",)), own)
-    assert folded_under(_diagnosis(cause, effect)) == ({"host/stalled": "host/silent"} if folded else {})
-
-
-@pytest.mark.parametrize(
-    ("rule", "won", "folded"),
-    [("host/python", 0.17, True), ("host/python", 0.07, False), ("compute/cast", 0.17, False)],
-)
-def test_what_a_host_loses_that_waits_for_its_data_is_the_same_time(rule: str, won: float, folded: bool) -> None:
-    cause = _finding("io/dataset", 0.2, symptoms=(rule,))
-    effect = _finding(rule, won, causes=("io/dataset",))
-    assert folded_under(_diagnosis(cause, effect)) == ({rule: "io/dataset"} if folded else {})
-
-
-@pytest.mark.parametrize(("steps", "folded"), [((1, 2), True), ((1, 2, 3, 4), True), (tuple(range(9)), False)])
-def test_pauses_between_steps_are_one_fewer_than_the_waits_for_data_before_them(
-    steps: tuple[int, ...], folded: bool
-) -> None:
-    cause = _finding("io/dataset", 0.2, symptoms=("host/python",))
-    diagnosis = _diagnosis(cause, _finding("host/python", 0.13, causes=("io/dataset",)))
-    of_steps = diagnosis.model_copy(update={"run": diagnosis.run.model_copy(update={"steps": steps})})
-    assert folded_under(of_steps) == ({"host/python": "io/dataset"} if folded else {})
-
-
-@pytest.mark.parametrize(("won", "folded"), [(0.17, True), (0.24, True), (0.1, False), (0.3, False)])
-def test_copies_that_the_host_waits_for_are_the_time_that_it_loses_to_them(won: float, folded: bool) -> None:
-    cause = _finding("host/blocking", 0.2, symptoms=("io/copies",))
-    effect = _finding("io/copies", won, causes=("host/blocking",))
-    assert folded_under(_diagnosis(cause, effect)) == ({"io/copies": "host/blocking"} if folded else {})
-
-
-@pytest.mark.parametrize(
-    ("won", "ranks", "folded"),
-    [(0.01, (0, 1), True), (0.24, (0,), True), (0.26, (0,), False), (0.0, (0,), True), (0.01, (0, 2), False)],
-)
-def test_what_the_rule_of_a_cause_includes_is_part_of_its_time_however_small(
-    won: float, ranks: tuple[int, ...], folded: bool
-) -> None:
-    cause = _finding("env/waits", 0.2, symptoms=("host/drained",), ranks=(0, 1))
-    diagnosis = _diagnosis(cause, _finding("host/drained", won, causes=("env/waits",), ranks=ranks))
-    apart = folded_under(diagnosis)
-    rules = tuple(
-        rule.model_copy(update={"includes": ("host/drained",) if rule.id == "env/waits" else ()})
-        for rule in diagnosis.rules
-    )
-    assert not apart
-    assert folded_under(diagnosis.model_copy(update={"rules": rules})) == (
-        {"host/drained": "env/waits"} if folded else {}
-    )
-
-
-def _with_events(finding: Finding, starts: tuple[int, ...]) -> Finding:
-    events = tuple(Occurrence(table="stalls", rank=0, start_ns=1000 * start, duration_us=2.0) for start in starts)
-    return finding.model_copy(update={"occurrences": events})
-
-
-@pytest.mark.parametrize(
-    ("ranks", "won", "folded"), [((), 0.1, True), ((0,), 0.1, False), ((), 0.05, True), ((), 0.26, False)]
-)
-def test_a_mean_of_all_waits_is_the_time_of_the_rank_they_wait_for(
-    ranks: tuple[int, ...], won: float, folded: bool
-) -> None:
-    """Of two ranks one waits, so that the mean is half of what the late one costs; of its waits some are in kernels."""
-    cause = _finding("ranks/late", 0.2, symptoms=("comm/waits",), ranks=(1,))
-    waits = _finding("comm/waits", won, causes=("ranks/late",), ranks=ranks)
-    assert folded_under(_diagnosis(cause, waits)) == ({"comm/waits": "ranks/late"} if folded else {})
-
-
-@pytest.mark.parametrize(("late", "won", "folded"), [((1,), 0.1, True), ((1,), 0.07, False), ((0, 1), 0.1, False)])
-def test_a_mean_of_all_waits_is_the_time_of_what_makes_some_ranks_late(
-    late: tuple[int, ...], won: float, folded: bool
-) -> None:
-    cause = _finding("io/loader", 0.2, symptoms=("comm/waits",), ranks=late)
-    waits = _finding("comm/waits", won, causes=("io/loader",), ranks=())
-    assert folded_under(_diagnosis(cause, waits)) == ({"comm/waits": "io/loader"} if folded else {})
-
-
-@pytest.mark.parametrize(("us", "won", "folded"), [(100, 0.06, True), (100, 0.07, False), (190, 0.05, False)])
-def test_a_mean_of_all_waits_is_the_time_that_the_rank_with_most_of_a_cause_takes_longer(
-    us: float, won: float, folded: bool
-) -> None:
-    """All hosts are slow, and one the slowest: of two ranks the other waits, which is half of that in the mean."""
-    cause = _finding("host/python", 0.2, symptoms=("comm/waits",))
-    places = (Place(rank=1, saving_us=200), Place(rank=0, saving_us=us))
-    waits = _finding("comm/waits", won, causes=("host/python",)).model_copy(update={"seen": (Place(),)})
-    found = folded_under(_diagnosis(cause.model_copy(update={"seen": places}), waits))
-    assert found == ({"comm/waits": "host/python"} if folded else {})
-
-
-@pytest.mark.parametrize(("ranks", "won", "folded"), [((1,), 0.1, True), ((1,), 0.26, False), ((1, 2), 0.1, False)])
-@pytest.mark.parametrize("rule", ["ranks/clock", "io/loader"])
-def test_what_is_said_of_the_same_rank_again_is_a_part_of_its_cause(
-    rule: str, ranks: tuple[int, ...], won: float, folded: bool
-) -> None:
-    cause = _finding(rule, 0.2, symptoms=("ranks/late",), ranks=(1,))
-    late = _finding("ranks/late", won, causes=(rule,), ranks=ranks)
-    assert folded_under(_diagnosis(cause, late)) == ({"ranks/late": rule} if folded else {})
-
-
-@pytest.mark.parametrize(("elsewhere_us", "won", "folded"), [(80, 0.12, True), (80, 0.155, False), (150, 0.12, False)])
-def test_that_a_rank_is_slow_by_what_it_has_more_of_than_the_others_is_that_time(
-    elsewhere_us: float, won: float, folded: bool
-) -> None:
-    cause = _finding("host/collection", 0.2, symptoms=("ranks/slow",))
-    places = tuple(Place(rank=rank, saving_us=us) for rank, us in ((1, 200.0), (2, elsewhere_us), (3, elsewhere_us)))
-    slow = _finding("ranks/slow", won, causes=("host/collection",), ranks=(1,))
-    found = folded_under(_diagnosis(cause.model_copy(update={"seen": places}), slow))
-    assert found == ({"ranks/slow": "host/collection"} if folded else {})
-
-
-@pytest.mark.parametrize(
-    ("seen", "won", "folded"), [((1, 6), 0.26, True), ((6, 1), 0.26, False), ((1, 6), 0.41, False)]
-)
-def test_a_rank_that_comes_last_with_others_that_it_holds_up_is_late_for_its_own_reason(
-    seen: tuple[int, ...], won: float, folded: bool
-) -> None:
-    cause = _finding("ranks/slow-device", 0.2, symptoms=("ranks/late-rank",), ranks=(1, 5))
-    late = _finding("ranks/late-rank", won, causes=("ranks/slow-device",), ranks=seen)
-    assert folded_under(_diagnosis(cause, late)) == ({"ranks/late-rank": "ranks/slow-device"} if folded else {})
-
-
-@pytest.mark.parametrize(
-    ("rule", "ranks", "won", "folded"),
-    [
-        ("ranks/late-rank", (1,), 0.36, True),
-        ("ranks/late-rank", (1,), 0.38, False),  # something else makes it late, too
-        ("ranks/late-rank", (3, 2), 0.36, False),  # no part of it lies there
-        ("comm/waits", (), 0.36, True),
-        ("ranks/other", (1,), 0.36, False),
-    ],
-)
-def test_what_ranks_wait_for_several_reasons_is_the_time_of_all_of_them(
-    rule: str, ranks: tuple[int, ...], won: float, folded: bool
-) -> None:
-    loader = _finding("io/loader", 0.2, symptoms=(rule,), ranks=(1,))
-    device = _finding("ranks/slow-device", 0.1, symptoms=(rule,), ranks=(1,))
-    waits = _finding(rule, won, causes=("io/loader", "ranks/slow-device"), ranks=ranks)
-    assert folded_under(_diagnosis(loader, device, waits)) == ({rule: "io/loader"} if folded else {})
-
-
-@pytest.mark.parametrize(("won", "folded"), [(0.05, True), (0.3, False)])
-@pytest.mark.parametrize("rule", ["ranks/slow-host", "host/python"])
-def test_what_one_rank_loses_is_a_part_of_what_ranks_lose_in_turn(rule: str, won: float, folded: bool) -> None:
-    cause = _finding("ranks/hosts-in-turn", 0.2, symptoms=(rule,), ranks=())
-    part = _finding(rule, won, causes=("ranks/hosts-in-turn",), ranks=(17,))
-    assert folded_under(_diagnosis(cause, part)) == ({rule: "ranks/hosts-in-turn"} if folded else {})
-
-
-@pytest.mark.parametrize(("slow", "folded"), [((2,), False), ((2, 3), True)])
-def test_a_stage_is_heavy_by_itself_where_one_of_its_ranks_is_slow(slow: tuple[int, ...], folded: bool) -> None:
-    """The stage was judged by the rank in the middle: both are to be fixed."""
-    heavy = "pipeline/stage-imbalance"
-    cause = _finding("ranks/slow-device", 0.2, symptoms=(heavy,), ranks=slow)
-    stage = _finding(heavy, 0.19, causes=("ranks/slow-device",), ranks=())
-    stage = stage.model_copy(update={"seen": (Place(stage=1),)})
-    diagnosis = _diagnosis(cause, stage)
-    run = diagnosis.run.model_copy(update={"ranks": (0, 1, 2, 3), "parallel": Parallel(stages=((0, 1), (2, 3)))})
-    found = folded_under(diagnosis.model_copy(update={"run": run}))
-    assert found == ({heavy: "ranks/slow-device"} if folded else {})
-
-
-@pytest.mark.parametrize(("won", "folded"), [(0.3, True), (0.34, False)])
-def test_a_cause_is_the_time_of_all_that_others_lose_by_it_however_little_its_remedy_wins(
-    won: float, folded: bool
-) -> None:
-    cause = _finding("ranks/experts", 0.2, symptoms=("ranks/late",), ranks=(1,))
-    cause = cause.model_copy(update={"imposed": Saving(us=270, share=0.27)})
-    late = _finding("ranks/late", won, causes=("ranks/experts",), ranks=(1,))
-    assert folded_under(_diagnosis(cause, late)) == ({"ranks/late": "ranks/experts"} if folded else {})
-
-
 def test_a_medium_cause_without_an_estimate_leads_where_nothing_else_does() -> None:
-    said = _said(_diagnosis(_finding("env/logs"), _finding("compute/cast", 0.01)))
+    said = _said(diagnosis_of(finding_of("env/logs"), finding_of("compute/cast", 0.01)))
     assert said.first is not None
     assert (said.kind, said.first.rule) == ("fix", "env/logs")
     slight = _said(
-        _diagnosis(_finding("env/logs", severity=Severity.low), outcomes=(Outcome(rule="a/b", outcome="quiet"),))
+        diagnosis_of(finding_of("env/logs", severity=Severity.low), outcomes=(Outcome(rule="a/b", outcome="quiet"),))
     )
     assert slight.kind == "fine"
 
 
 def test_what_stands_for_itself_is_numbered_on_and_what_is_folded_behind_its_cause() -> None:
     findings = (
-        _finding("host/eager", 0.3, symptoms=("host/python", "host/late")),
-        _finding("host/python", 0.3, causes=("host/eager",)),
-        _finding("comm/slow", 0.2),
-        _finding("host/late", 0.3, causes=("host/python",)),
-        _finding("io/loader", 0.1),
+        finding_of("host/eager", 0.3, symptoms=("host/python", "host/late")),
+        finding_of("host/python", 0.3, causes=("host/eager",)),
+        finding_of("comm/slow", 0.2),
+        finding_of("host/late", 0.3, causes=("host/python",)),
+        finding_of("io/loader", 0.1),
     )
-    assert [card.number for card in make_cards(_diagnosis(*findings), "en")] == ["1", "1.1", "2", "1.2", "3"]
+    assert [card.number for card in make_cards(diagnosis_of(*findings), "en")] == ["1", "1.1", "2", "1.2", "3"]
 
 
 def test_reports_show_what_is_folded_behind_what_it_is_folded_under() -> None:
     findings = (
-        _finding("host/eager", 0.3, symptoms=("host/python", "host/late")),
-        _finding("comm/slow", 0.2, symptoms=("comm/exposed",)),
-        _finding("comm/exposed", 0.2, causes=("comm/slow",)),
-        _finding("host/late", 0.3, causes=("host/eager",)),
-        _finding("host/python", 0.3, causes=("host/eager",)),
-        _finding("io/loader", 0.1),
+        finding_of("host/eager", 0.3, symptoms=("host/python", "host/late")),
+        finding_of("comm/slow", 0.2, symptoms=("comm/exposed",)),
+        finding_of("comm/exposed", 0.2, causes=("comm/slow",)),
+        finding_of("host/late", 0.3, causes=("host/eager",)),
+        finding_of("host/python", 0.3, causes=("host/eager",)),
+        finding_of("io/loader", 0.1),
     )
-    shown = by_number(make_cards(_diagnosis(*findings), "en"))
+    shown = by_number(make_cards(diagnosis_of(*findings), "en"))
     assert [card.number for card in shown] == ["1", "1.1", "1.2", "2", "2.1", "3"]
 
 
@@ -801,9 +570,9 @@ def test_each_finding_has_a_number_of_its_own_and_those_shown_alone_are_counted_
     causes: list[set[int]],
 ) -> None:
     findings = (
-        _finding(f"a/{at}", 0.2, causes=tuple(f"a/{one}" for one in sorted(of))) for at, of in enumerate(causes)
+        finding_of(f"a/{at}", 0.2, causes=tuple(f"a/{one}" for one in sorted(of))) for at, of in enumerate(causes)
     )
-    cards = make_cards(_diagnosis(*findings), "en")
+    cards = make_cards(diagnosis_of(*findings), "en")
     assert len({card.number for card in cards}) == len(cards)
     alone = [card.number for card in cards if not card.is_folded]
     assert alone == [str(number) for number in range(1, len(alone) + 1)]

@@ -76,7 +76,7 @@ def _utc_words(seconds: float) -> str:
 
 def _clear_cache(arguments: argparse.Namespace) -> int:
     from advisor.messages.message import Message
-    from advisor.report.output_files import cannot_be_written
+    from advisor.output_files import cannot_be_written
     from advisor.units import show_value
 
     cache = _cache_of(arguments)

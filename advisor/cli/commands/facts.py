@@ -51,8 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
     from advisor.input_folders import folder_outside_input
     from advisor.messages.message import Message
     from advisor.messages.shell_words import shell_words
+    from advisor.output_files import cannot_be_written
     from advisor.pipeline import open_profile, write_facts
-    from advisor.report.output_files import cannot_be_written
     from advisor.report.progress_bar import ProgressBar
     from advisor.units import show_value
 
@@ -88,7 +88,7 @@ def _check_target(target: Path, source: Path) -> Path:
     from advisor.fact_store.writing import is_in_the_way
     from advisor.messages.errors import UsageError
     from advisor.messages.message import Message
-    from advisor.report.output_files import cannot_be_written
+    from advisor.output_files import cannot_be_written
     from advisor.report.writers import check_folder
 
     check_folder(target, source)

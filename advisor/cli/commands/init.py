@@ -43,8 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Writes what is not there yet; settings that are there stay, and may be given their schema."""
     from advisor.messages.errors import UsageError
     from advisor.messages.message import Message
+    from advisor.output_files import write_new_file
     from advisor.policy.settings_skeleton import new_settings
-    from advisor.report.output_files import write_new_file
 
     top = Path(arguments.dir)
     text = new_settings(language_of(arguments.lang), SCHEMA_FILE if arguments.schema else "")

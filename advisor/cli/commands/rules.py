@@ -140,7 +140,7 @@ def _write_new_rule(arguments: argparse.Namespace) -> int:
     from advisor.messages.errors import UsageError
     from advisor.messages.message import Message
     from advisor.messages.shell_words import shell_words
-    from advisor.report.output_files import write_new_file
+    from advisor.output_files import write_new_file
     from advisor.rules.catalog import new_rule, refuse_shipped_id
 
     target: Path = arguments.dir / f"{arguments.id}.yaml"

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         print(environment_snapshot.write_snapshot(arguments.output))
     except OSError as error:
-        from advisor.report.output_files import cannot_be_written
+        from advisor.output_files import cannot_be_written
 
         raise cannot_be_written(Path(arguments.output), error) from error
     return FINE

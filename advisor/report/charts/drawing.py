@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from msgspec import Struct
@@ -88,6 +88,20 @@ def time_axis(title: str | None) -> ChartSpec:
     """An axis of ms from a beginning."""
     axis = {"grid": False, "tickCount": 8}
     return quantity("ms", title=title, axis=axis, scale={"nice": False, "zero": True})
+
+
+def stepped_areas(since: str, y: ChartSpec, y2: str, tones: ChartSpec) -> ChartSpec:
+    """Areas over the time since a beginning, each of which keeps its height until its next point."""
+    x, upper = time_axis(since), {"field": y2}
+    return marks_of("area", {"interpolate": "step-after"}, x=x, y=y, y2=upper, color=tones)
+
+
+def complete_rows(rows: Iterable[Row], *names: str) -> Iterator[tuple[Row, list[float]]]:
+    """The rows that have a number in all of these columns, with these numbers."""
+    for row in rows:
+        numbers = [number for name in names if (number := finite_number(row.get(name))) is not None]
+        if len(numbers) == len(names):
+            yield row, numbers
 
 
 def amount_axis(field: str, title: str, ticks: int = 5) -> ChartSpec:

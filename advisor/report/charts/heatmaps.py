@@ -8,7 +8,7 @@ values where one points at it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -21,6 +21,7 @@ from advisor.report.charts.drawing import (
     Drawing,
     Row,
     coloured_by,
+    complete_rows,
     finite_number,
     marks_of,
     ordinal_axis,
@@ -48,21 +49,14 @@ OTHER_TONE, UNKNOWN_TONE = "critical", "idle"
 
 def rank_steps(rows: Sequence[Row], total: int, words: ChartWords) -> Drawing | None:
     """Heat map: how long each rank took for each step. The longer side of the two lies across."""
-    found = ([finite_number(row.get(name)) for name in ("rank", "step", "span_us")] for row in rows)
-    cells = [
-        (int(rank), int(step), us)
-        for rank, step, us in found
-        if rank is not None and step is not None and us is not None
-    ]
+    cells = [(int(rank), int(step), us) for _, (rank, step, us) in complete_rows(rows, "rank", "step", "span_us")]
     in_blocks = total > len(rows)
     ranks = (_block_names if in_blocks else _class_names)(cell[0] for cell in cells)
     steps = _class_names(cell[1] for cell in cells)
     if len(steps) < 2:  # noqa: PLR2004 — of one step, the time per rank says more
         return None
-    longest: dict[tuple[str, str], float] = {}
-    for rank, step, us in cells:
-        key = (ranks[rank], steps[step])
-        longest[key] = max(longest.get(key, 0.0), us)
+    in_cells = values_by_key(((ranks[rank], steps[step]), us) for rank, step, us in cells)
+    longest = {cell: max(0.0, *inside) for cell, inside in in_cells.items()}
     rank_word, step_word = map(words.say, ("rank", "step"))
     values: list[ChartSpec] = [
         {"rank": rank, "step": step, "opacity": opacity, "said": said}
@@ -103,7 +97,7 @@ def link_speeds(rows: Sequence[Row], total: int, words: ChartWords) -> Drawing |
 
     What moved too little to tell a bandwidth is there in a colour of its own, however slow it looks.
     """
-    read = [link for row in rows if (link := _read_link(row)) is not None]
+    read = [*_read_links(rows)]
     kinds = sorted({link.kind for link in read})[:MOST_KINDS]
     found = [link for link in read if link.kind in kinds]
     told = [link for link in found if math.isfinite(link.speed)]
@@ -132,15 +126,12 @@ def link_speeds(rows: Sequence[Row], total: int, words: ChartWords) -> Drawing |
     return Drawing(spec, note, heads, numbers, wide=_is_wide(side[0][2]))
 
 
-def _read_link(row: Row) -> LinkSpeed | None:
-    source, target = finite_number(row.get("source")), finite_number(row.get("target"))
-    if source is None or target is None:
-        return None
-    size, speed = finite_number(row.get("size_bytes")), finite_number(row.get("bandwidth_gbps"))
-    if speed is None and not size:
-        return None
-    told = speed if speed is not None and speed > 0 else math.nan
-    return LinkSpeed(int(source), int(target), clean_line(row.get("link") or "–", 20), told, size)
+def _read_links(rows: Iterable[Row]) -> Iterator[LinkSpeed]:
+    for row, (source, target) in complete_rows(rows, "source", "target"):
+        size, speed = finite_number(row.get("size_bytes")), finite_number(row.get("bandwidth_gbps"))
+        if speed is not None or size:
+            told = speed if speed is not None and speed > 0 else math.nan
+            yield LinkSpeed(int(source), int(target), clean_line(row.get("link") or "–", 20), told, size)
 
 
 def _link_cell(pair: tuple[str, str], inside: Sequence[tuple[float, LinkSpeed]], words: ChartWords) -> ChartSpec:

@@ -13,11 +13,10 @@ from advisor.report.charts.drawing import (
     amount_axis,
     coloured_by,
     finite_number,
-    marks_of,
     number_or_zero,
     slices_in_turn,
+    stepped_areas,
     stepped_points,
-    time_axis,
     tooltip_text,
 )
 from advisor.report.charts.words import ChartWords
@@ -46,14 +45,8 @@ def memory_course(rows: Sequence[Row], total: int, words: ChartWords) -> Drawing
         for at, gib in stepped_points(slices, [round(number_or_zero(row, HELD[name][0]) / _GIB, 4) for row in slices])
     ]
     capacity, since = finite_number(slices[0].get("capacity_bytes")), words.say("ms_in_recording")
-    areas = marks_of(
-        "area",
-        {"interpolate": "step-after"},
-        x=time_axis(since),
-        y=amount_axis("gib", words.say("gib")),
-        y2={"field": "low"},
-        color=coloured_by("held", {word: HELD[name][1] for name, word in shown.items()}),
-    )
+    tones = coloured_by("held", {word: HELD[name][1] for name, word in shown.items()})
+    areas = stepped_areas(since, amount_axis("gib", words.say("gib")), "low", tones)
     limit: ChartSpec = {
         "mark": {"type": "rule", "aria": False, "color": "var(--critical)", "strokeDash": [4, 3]},
         "encoding": {"y": {"datum": (capacity or 0.0) / _GIB, "type": "quantitative"}},

@@ -10,7 +10,7 @@ from statistics import median, quantiles
 from msgspec import Struct
 
 from advisor.model.run import UNEVEN
-from advisor.report.charts.drawing import HALF, MOST_COLUMNS, ChartSpec, Drawing, Row, finite_number, tooltip_text
+from advisor.report.charts.drawing import HALF, MOST_COLUMNS, ChartSpec, Drawing, Row, complete_rows, tooltip_text
 from advisor.report.charts.heatmaps import draw_heat_map, opacities_of_times
 from advisor.report.charts.words import ChartWords
 from advisor.report.grouping import values_by_key
@@ -62,9 +62,8 @@ def rank_map(rows: Sequence[Row], hosts: Hosts, words: ChartWords) -> Drawing | 
 def _own_times(rows: Sequence[Row]) -> list[OwnTime]:
     """Of each rank, ascending; without those of which it is not known."""
     found: dict[int, tuple[object, float]] = {}
-    for row in rows:
-        rank, compute, idle = (finite_number(row.get(name)) for name in ("rank", "compute_us", "free_us"))
-        if rank is not None and compute is not None and idle is not None and compute + idle > 0:
+    for row, (rank, compute, idle) in complete_rows(rows, "rank", "compute_us", "free_us"):
+        if compute + idle > 0:
             found[int(rank)] = (row.get("stage"), compute + idle)
     usual = {stage: median(times) for stage, times in values_by_key(found.values()).items()}
     return [OwnTime(rank, us, us / usual[stage]) for rank, (stage, us) in sorted(found.items())]
@@ -83,12 +82,12 @@ def _arrange(own: Sequence[OwnTime], hosts: Hosts) -> tuple[list[str], list[str]
     names = list(blocks)
     size = math.ceil(len(names) / MOST_HOSTS)
     columns = [_joined_name(names[i : i + size], hosts) for i in range(0, len(names), size)]
-    cells: dict[tuple[str, str], OwnTime] = {}
-    for number, inside in enumerate(blocks.values()):
-        for place, one in enumerate(inside):
-            key = (columns[number // size], str(place if hosts else one.rank % BLOCK))
-            if key not in cells or one.ratio > cells[key].ratio:
-                cells[key] = one
+    in_cells = values_by_key(
+        ((columns[number // size], str(place if hosts else one.rank % BLOCK)), one)
+        for number, inside in enumerate(blocks.values())
+        for place, one in enumerate(inside)
+    )
+    cells = {cell: max(inside, key=lambda one: one.ratio) for cell, inside in in_cells.items()}
     down = sorted({place for _, place in cells}, key=int)
     return columns, down, cells
 

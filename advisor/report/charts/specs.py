@@ -22,7 +22,7 @@ from advisor.report.charts.drawing import (
     Row,
     amount_axis,
     coloured_by,
-    finite_number,
+    complete_rows,
     marks_of,
     number_or_zero,
     ordinal_axis,
@@ -110,9 +110,7 @@ def _look() -> ChartSpec:
 
 def _time_split(rows: Sequence[Row], total: int, words: ChartWords) -> Drawing | None:
     """Stacked columns: where the time of each rank goes. The bar under the verdict says it of a single one."""
-    ordered = sorted(
-        (row for row in rows if finite_number(row.get("rank")) is not None), key=lambda row: number_or_zero(row, "rank")
-    )
+    ordered = sorted((row for row, _ in complete_rows(rows, "rank")), key=lambda row: number_or_zero(row, "rank"))
     if len(ordered) < 2:  # noqa: PLR2004 - one is the bar under the verdict
         return None
     size = math.ceil(len(ordered) / MOST_RANKS)
@@ -218,9 +216,9 @@ def _bars_drawing(bars: Sequence[Bar], colour: str, note: str, head: str) -> Dra
 def _launch_latency(rows: Sequence[Row], total: int, words: ChartWords) -> Drawing | None:
     """Histogram on a logarithmic axis: how long launches queue before the device begins them."""
     bins = [
-        (max(number_or_zero(row, "from_us"), 0.46), number_or_zero(row, "to_us"), number_or_zero(row, "launches"))
-        for row in rows[: 3 * MOST_BARS]
-        if number_or_zero(row, "to_us") > 0 and finite_number(row.get("launches")) is not None
+        (max(number_or_zero(row, "from_us"), 0.46), to_us, launches)
+        for row, (to_us, launches) in complete_rows(rows[: 3 * MOST_BARS], "to_us", "launches")
+        if to_us > 0
     ]
     if not bins:
         return None
@@ -256,7 +254,7 @@ def _group_range(group: Sequence[Row], name: str) -> str:
 
 
 def _group_mean(group: Sequence[Row], name: str) -> float | None:
-    values = [value for row in group if (value := finite_number(row.get(name))) is not None]
+    values = [value for _, (value,) in complete_rows(group, name)]
     return sum(values) / len(values) if values else None
 
 

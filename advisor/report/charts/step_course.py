@@ -21,11 +21,12 @@ from advisor.report.charts.drawing import (
     Drawing,
     Row,
     coloured_by,
+    complete_rows,
     finite_number,
-    marks_of,
     number_or_zero,
     quantity,
     slices_in_turn,
+    stepped_areas,
     stepped_points,
     time_axis,
     tooltip_text,
@@ -87,9 +88,10 @@ def step_course(rows: Sequence[Row], total: int, words: ChartWords) -> Drawing |
 
 def _read_courses(rows: Sequence[Row]) -> list[_Course]:
     """The lanes in the order in which they come; what has no rank, or no time, is in none."""
-    numbers = ((finite_number(row.get("rank")), finite_number(row.get("step")), row) for row in rows)
     found = values_by_key(
-        ((int(rank), None if step is None else int(step)), row) for rank, step, row in numbers if rank is not None
+        ((int(rank), None if step is None else int(step)), row)
+        for row, (rank,) in complete_rows(rows, "rank")
+        for step in [finite_number(row.get("step"))]
     )
     courses = (_Course(*key, slices) for key, lane in found.items() if (slices := slices_in_turn(lane)))
     return list(islice(courses, MOST_LANES))
@@ -128,14 +130,9 @@ def _lanes_spec(courses: Sequence[_Course], lanes: Sequence[str], width: int, wo
         for at, (low, high) in points
     ]
     header = {"labelAngle": 0, "labelAlign": "left", "labelPadding": 8, "labelLimit": WIDE - width}
-    areas = marks_of(
-        "area",
-        {"interpolate": "step-after"},
-        x=time_axis(words.say("ms_in_step")),
-        y=quantity("low", scale={"domain": [0, 1]}, axis=None),
-        y2={"field": "high"},
-        color=coloured_by("part", {name: part for part, name in names.items()}),
-    )
+    height = quantity("low", scale={"domain": [0, 1]}, axis=None)
+    tones = coloured_by("part", {name: part for part, name in names.items()})
+    areas = stepped_areas(words.say("ms_in_step"), height, "high", tones)
     return {
         "data": {"values": values},
         "facet": {"row": {"field": "lane", "type": "nominal", "sort": list(lanes), "header": header}},
@@ -164,8 +161,7 @@ def _lead_points(course: _Course) -> list[Mapping[str, float]]:
     """Where slices begin, ms, and the median lead of what began in them, µs: at least 1, as the axis counts decades."""
     return [
         {"ms": round(number_or_zero(row, "from_us") / 1e3, 4), "us": round(max(lead, 1.0), 2)}
-        for row in course.slices
-        if (lead := finite_number(row.get("lead_us"))) is not None
+        for row, (lead,) in complete_rows(course.slices, "lead_us")
     ]
 
 

@@ -132,15 +132,13 @@ class ComparisonBlocks(Phrases):
                 for word, item in changed[:most]
             )
             yield grid_of(heads, rows)
-        if (left := len(changed) - most) > 0:
-            yield Paragraph(quiet(self.say("more_short", count=left)))
+        yield from self.left_over("more_short", len(changed) - most)
         yield from map(Paragraph, self.notes)
 
     def summary(self) -> Iterator[Block]:
         """The first sheet of a spreadsheet."""
         yield Heading(plain_prose(self.verdict.says), 1)
-        said = (self.verdict.mainly, self.fix_first, plain_prose(self.verdict.findings))
-        yield from map(Paragraph, filter(None, said))
+        yield from self.lead
         yield Paragraph(plain_prose(self.verdict.sure))
         yield self.grid(("", "", ""), compared_sides(self.comparison, self.language))
         yield from sides_chosen(self.comparison, self.language)
@@ -156,6 +154,12 @@ class ComparisonBlocks(Phrases):
         yield Paragraph(self.in_a_row((TextPiece(self.verdict.says, strong=True),), self.verdict.mainly))
         yield from map(Paragraph, filter(None, (self.fix_first, plain_prose(self.verdict.findings))))
         yield Paragraph(quiet(self.verdict.sure))
+
+    @property
+    def lead(self) -> Blocks:
+        """Through what it got slower, what to fix first, and what became of the findings."""
+        said = (self.verdict.mainly, self.fix_first, plain_prose(self.verdict.findings))
+        return tuple(map(Paragraph, filter(None, said)))
 
     @property
     def fix_first(self) -> Prose:

@@ -23,6 +23,7 @@ from advisor.report.blocks import (
     TimeBar,
     bullet_list,
     paragraph_of,
+    quiet_line,
 )
 from advisor.report.charts.draw import Renderer
 from advisor.report.charts.specs import Chart
@@ -31,7 +32,7 @@ from advisor.report.comparison.figures import comparison_charts
 from advisor.report.comparison.items import Item
 from advisor.report.comparison.sides import sides_chosen, sides_in_title
 from advisor.report.comparison.words import COLOURS
-from advisor.report.diagnosis.finding import quiet_line, remedy_list
+from advisor.report.diagnosis.finding import remedy_list
 from advisor.report.pages import Drawings, bounded_page, figure_blocks, page_part
 from advisor.report.prose import Prose, TextPiece, Tone, code_prose, plain_prose, quiet, strong, toned
 from advisor.units import show_value
@@ -76,8 +77,7 @@ class _PageBlocks(ComparisonBlocks):
         """The answer, and both steps drawn to one scale."""
         said = self.verdict
         yield Heading(plain_prose(said.says), 1)
-        lead = (said.mainly, self.fix_first, plain_prose(said.findings))
-        yield Section(tuple(map(Paragraph, filter(None, lead))), "lead")
+        yield Section(self.lead, "lead")
         tone: Tone = "warn" if self.comparison.confidence == Confidence.low else "quiet"
         yield Paragraph((TextPiece(said.sure, tone=tone),))
         yield from sides_chosen(self.comparison, self.language)

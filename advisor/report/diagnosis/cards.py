@@ -24,11 +24,11 @@ from advisor.model.findings import (
 from advisor.model.findings import RemedyStep as Remedy
 from advisor.model.findings import Rows as Table
 from advisor.model.run import UNEVEN
+from advisor.model.symptoms import OF_RANKS, folded_under, partly_explained
 from advisor.model.unread import SavedMessage, Unread
-from advisor.report.blocks import Blocks, Grid, Paragraph
+from advisor.report.blocks import Blocks, Grid, Paragraph, one_line
 from advisor.report.column_values import value_word
 from advisor.report.columns import COLUMNS
-from advisor.report.diagnosis.symptoms import OF_RANKS, folded_under, partly_explained
 from advisor.report.occurrence_times import When, worst_events
 from advisor.report.phrases import Phrases
 from advisor.report.places import JoinedPlaces, join_places, say_ranks, say_whole_hosts
@@ -167,6 +167,11 @@ class Card(Struct, frozen=True):
         return self.places[0].place + (" …" if len(self.places) > 1 else "") if self.places else ""
 
     @property
+    def first_step(self) -> str | None:
+        """What to do first, in one line; None where nothing is known."""
+        return one_line(self.actions[0].do) if self.actions else None
+
+    @property
     def same_time(self) -> tuple[CardLink, ...]:
         """Symptoms shown here whose time is this time."""
         return tuple(link for link in self.folds if link not in self.partly)
@@ -218,11 +223,7 @@ def describe_saving(saving: Saving, of: TimesOf, language: Language, *, at_most:
     name = "saves_at_most" if at_most else "saves"
     phrase = say(name if of == "step" else f"{name}_in_all", language, time=show_value(us, "us"))
     part = show_value(min(share, 1.0), "share") if share > 0 else ""
-    return (
-        f"{phrase} ({part})" if language == "en" and part else f"{phrase}（{part}）" if part else phrase,
-        show_value(us, "us"),
-        part,
-    )
+    return phrase + (say_aside(part, language) if part else ""), show_value(us, "us"), part
 
 
 def say_category(name: str, language: Language) -> str:

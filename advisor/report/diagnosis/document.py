@@ -26,9 +26,10 @@ from advisor.report.blocks import (
     first_paragraph,
     grid_of,
     paragraph_of,
+    quiet_line,
 )
 from advisor.report.diagnosis.cards import Card, Maker, by_number, make_cards, order_of
-from advisor.report.diagnosis.finding import FindingBlocks, quiet_line, severity_piece
+from advisor.report.diagnosis.finding import FindingBlocks, severity_piece
 from advisor.report.diagnosis.headline import Headline, make_headline
 from advisor.report.diagnosis.outcomes import (
     Unchecked,

@@ -21,10 +21,11 @@ from advisor.report.blocks import (
     Section,
     bullet_list,
     led_by,
+    quiet_line,
 )
 from advisor.report.diagnosis.cards import Card, CardLink, CardMeasure, CardStep, Where, order_of, worst_place
 from advisor.report.phrases import Phrases
-from advisor.report.prose import Prose, TextPiece, Tone, code_prose, flat_text, join_prose, plain_prose, strong, toned
+from advisor.report.prose import Prose, TextPiece, Tone, code_prose, flat_text, join_prose, plain_prose, strong
 from advisor.report.words import say, say_aside
 
 MOST_MOMENTS = 3
@@ -62,7 +63,7 @@ class FindingBlocks(Phrases):
         yield Heading((*plain_prose(f"{card.number} · " if numbered else ""), *card.title))
         yield FactLine((*self.about(card), plain_prose(card.saving)))
         yield from card.why
-        yield from self.links(card)
+        yield from map(Paragraph, self.links(card))
         if card.measures:
             yield self.measures(card.measures)
         worst = join_prose(self.semicolon, (one.line for one in card.moments[:MOST_MOMENTS]))
@@ -113,17 +114,14 @@ class FindingBlocks(Phrases):
         yield plain_prose(self.say("confidence") + self.colon + card.confidence_word)
         yield code_prose(card.rule)
 
-    def links(self, card: Card) -> Iterator[Paragraph]:
-        """What it has to do with other findings, a line for each kind."""
-        for name, links in (
-            ("caused_by", card.causes),
-            ("same_time", card.same_time),
-            ("part_of", card.partly),
-            ("explains", card.other_symptoms),
-        ):
+    def links(self, card: Card, *, folds_alone: bool = False) -> Iterator[Prose]:
+        """What it has to do with other findings, a line for each kind; or only with those that are shown under it."""
+        folds = (("same_time", card.same_time), ("part_of", card.partly))
+        others = (("caused_by", card.causes), *folds, ("explains", card.other_symptoms))
+        for name, links in folds if folds_alone else others:
             if links:
-                yield Paragraph((*self.label(name), *self.titles(links)))
-        yield from map(Paragraph, self.doubted(card))
+                yield (*self.label(name), *self.titles(links))
+        yield from self.doubted(card)
 
     def measures(self, measures: Iterable[CardMeasure]) -> Grid:
         """What was measured, and what it was held against."""
@@ -168,11 +166,7 @@ class FindingBlocks(Phrases):
         )
         if place := worst_place(card, self.language):
             yield quiet_line(plain_prose(place))
-        for name, links in (("same_time", card.same_time), ("part_of", card.partly)):
-            if links:
-                yield quiet_line((*self.label(name), *self.titles(links)))
-        yield from map(quiet_line, self.doubted(card))
-        yield from map(quiet_line, self.called_from(card))
+        yield from map(quiet_line, (*self.links(card, folds_alone=True), *self.called_from(card)))
         if card.moments:
             yield quiet_line((*self.label("worst"), *card.moments[0].line))
         if card.actions:
@@ -185,8 +179,3 @@ class FindingBlocks(Phrases):
 def severity_piece(card: Card) -> TextPiece:
     """How grave it is, in its colour."""
     return TextPiece(card.severity_word, tone=cast("Tone", card.severity))
-
-
-def quiet_line(said: Prose, *, begins: bool = False) -> Paragraph:
-    """A sentence beside what matters."""
-    return Paragraph(toned(said, "quiet"), begins)

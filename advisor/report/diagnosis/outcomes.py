@@ -11,9 +11,8 @@ from msgspec import Struct
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, Outcome
 from advisor.model.unread import SavedMessage, Unread
-from advisor.report.blocks import Block, Heading, Paragraph, grid_of
+from advisor.report.blocks import Block, Heading, Paragraph, grid_of, quiet_line
 from advisor.report.diagnosis.cards import Maker, open_title
-from advisor.report.diagnosis.finding import quiet_line
 from advisor.report.grouping import values_by_key
 from advisor.report.prose import (
     Prose,

@@ -26,12 +26,13 @@ from advisor.report.blocks import (
     bullet_list,
     led_by,
     paragraph_of,
+    quiet_line,
 )
 from advisor.report.charts.draw import Renderer
 from advisor.report.charts.specs import Chart, exhibit_charts
 from advisor.report.diagnosis.cards import Card, CardLink, Where
 from advisor.report.diagnosis.document import FULL_CARDS, DiagnosisBlocks
-from advisor.report.diagnosis.finding import FindingBlocks, quiet_line, remedy_list, severity_piece
+from advisor.report.diagnosis.finding import FindingBlocks, remedy_list, severity_piece
 from advisor.report.diagnosis.outcomes import unread_in_full
 from advisor.report.pages import Drawings, bounded_page, figure_blocks, page_part
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, plain_prose, quiet, strong, toned
@@ -85,7 +86,7 @@ class _FindingArticle(FindingBlocks):
             (
                 Section(title, element="header"),
                 Section(card.why, "why"),
-                *self.links(card),
+                *map(Paragraph, self.links(card)),
                 Section(columns, "columns"),
                 *self.moments(card),
                 *self.rows(card),

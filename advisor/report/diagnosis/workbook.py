@@ -3,43 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from advisor.messages.text import Language, Text
-from advisor.report.blocks import one_line
+from advisor.messages.text import Language
 from advisor.report.column_values import CAUSES
 from advisor.report.columns import COLUMNS
 from advisor.report.comparison.words import PARTS
 from advisor.report.diagnosis.cards import Card, make_cards
 from advisor.report.diagnosis.outcomes import not_checked
+from advisor.report.diagnosis.words import say_in_sheet
 from advisor.report.phrases import Phrases
 from advisor.report.prose import clean_line, flat_text
 from advisor.report.spreadsheet import UNIT_SIGNS, Sheet, cell_in_words, head_with_unit, workbook_bytes
-from advisor.report.words import WORDS, Wording, word_for
+from advisor.report.words import word_for
 
 if TYPE_CHECKING:
     from advisor.model.findings import Diagnosis, Head, Scalar
-
-
-_WORDS: Mapping[str, Text] = {
-    "findings": Text("Findings", "问题"),
-    "evidence": Text("Evidence", "依据"),
-    "excerpt": Text("Rows behind", "相关数据"),
-    "account": Text("Where a step goes", "单步耗时构成"),
-    "unchecked": Text("Not checked", "未检查"),
-    "us": Text("µs per step", "每步 µs"),
-    "saving_us": Text("Saving (µs per step)", "收益 (每步 µs)"),
-    "share": Text("share of the step", "占单步比例"),
-    "count": Text("per step", "每步次数"),
-    "where": Text("part of the step", "单步组成"),
-    "name": Text("name", "名称"),
-    "rules": Text("rules", "规则"),
-    "why": Text("reason", "原因"),
-    "unit": Text("unit", "单位"),
-}
-say_in_sheet = Wording(_WORDS, WORDS)
-"""The words of the sheets, else those that all reports share."""
 
 
 def diagnosis_workbook(diagnosis: Diagnosis, language: Language) -> bytes:
@@ -120,7 +100,7 @@ def _finding_row(card: Card) -> tuple[Scalar, ...]:
         card.confidence_word,
         *card.finding.saving.told,
         card.places[0].place if card.places else None,
-        one_line(card.actions[0].do) if card.actions else None,
+        card.first_step,
         card.rule,
         clean_line(card.finding.fingerprint),
     )

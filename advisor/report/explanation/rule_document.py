@@ -53,11 +53,8 @@ class RuleBlocks(Phrases):
 
     def remedy(self, fix: Sequence[RemedyStep]) -> Blocks:
         """What to do, where that is known."""
-        return (
-            (self.heading("fix"), *remedy_list((open_step(step, self.language) for step in fix), self.language))
-            if fix
-            else ()
-        )
+        steps = remedy_list((open_step(step, self.language) for step in fix), self.language)
+        return (self.heading("fix"), *steps) if steps else ()
 
 
 def logic_rows(logic: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Prose]]:

@@ -8,16 +8,15 @@ than a remark (severity low and above). What could not look is skipped, never pa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Literal
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
-
-from msgspec import Struct
 
 from advisor.model.findings import Severity
 from advisor.report.formats import rule_help
 from advisor.report.formats.results import ToolResult, outcome_reason, reported_results
-from advisor.report.formats.wording import say_in_format
+from advisor.report.formats.words import say_in_format
 from advisor.report.grouping import values_by_key
 from advisor.report.prose import clean_line
 from advisor.report.verdict.words import BUDGETS
@@ -33,48 +32,32 @@ if TYPE_CHECKING:
 _NOT_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 """What XML 1.0 allows in no form, not even escaped."""
 
-JUnitKind = Literal["failure", "error", "skipped", ""]
-
-
-class JUnitCase(Struct, frozen=True):
-    """One test case: what it is called, what became of it, and what is said of it."""
-
-    group: str
-    name: str
-    kind: JUnitKind = ""
-    message: str = ""
-    body: str = ""
-
 
 def text(reported: Reported) -> str:
     """One test suite."""
     cases = tuple(_test_cases(reported))
-    counts = {
-        "tests": len(cases),
-        "failures": sum(case.kind == "failure" for case in cases),
-        "errors": sum(case.kind == "error" for case in cases),
-    }
+    became = Counter(kind.tag for case in cases for kind in case)
+    counts = {"tests": len(cases), "failures": became["failure"], "errors": became["error"]}
     root = ElementTree.Element("testsuites", _xml_attributes(name="advisor", time=0, **counts))
-    skipped = sum(case.kind == "skipped" for case in cases)
     name = clean_line(reported.diagnosis.run.name) or "advisor"
-    suite = ElementTree.SubElement(root, "testsuite", _xml_attributes(name=name, **counts, skipped=skipped, time=0))
-    for case in cases:
-        _add_case(suite, case)
+    of_suite = _xml_attributes(name=name, **counts, skipped=became["skipped"], time=0)
+    ElementTree.SubElement(root, "testsuite", of_suite).extend(cases)
     ElementTree.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
 
 
-def _add_case(suite: ElementTree.Element, case: JUnitCase) -> None:
-    element = ElementTree.SubElement(suite, "testcase", _xml_attributes(classname=case.group, name=case.name, time=0))
-    if case.kind:
-        ElementTree.SubElement(element, case.kind, _xml_attributes(message=case.message)).text = (
-            _valid_xml(case.body) or None
-        )
-    elif case.body:
-        ElementTree.SubElement(element, "system-out").text = _valid_xml(case.body)
+def _test_case(name: str, kind: str = "", message: str = "", body: str = "") -> ElementTree.Element:
+    """A test case by the name of its rule: what became of it, nothing where it passed, and what is said of it."""
+    group = f"advisor.{clean_line(name.split('/', 1)[0])}"
+    case = ElementTree.Element("testcase", _xml_attributes(classname=group, name=clean_line(name), time=0))
+    if kind:
+        ElementTree.SubElement(case, kind, _xml_attributes(message=message)).text = _valid_xml(body) or None
+    elif body:
+        ElementTree.SubElement(case, "system-out").text = _valid_xml(body)
+    return case
 
 
-def _test_cases(reported: Reported) -> Iterable[JUnitCase]:
+def _test_cases(reported: Reported) -> Iterable[ElementTree.Element]:
     diagnosis, language = reported.diagnosis, reported.language
     found = values_by_key((result.finding.rule, result) for result in reported_results(reported))
     infos = {info.id: info for info in diagnosis.rules}
@@ -87,31 +70,26 @@ def _test_cases(reported: Reported) -> Iterable[JUnitCase]:
 
 def _rule_case(
     rule: str, found: Iterable[ToolResult], outcome: Outcome | None, info: RuleInfo | None, reported: Reported
-) -> JUnitCase:
-    group, name, language = _group_name(rule), clean_line(rule), reported.language
-    some = tuple(found)
-    if some:
-        failing = tuple(result for result in some if _is_failure(result, by_policy=reported.verdict is not None))
-        body = "\n\n".join("\n".join(result.lines(language)) for result in failing or some)
-        applying = rule_help.keep_applying_steps(info, [result.finding for result in failing]) if info else None
-        help_text = rule_help.plain_help(applying, language) if applying else ""
-        said = f"{body}\n\n{help_text}" if failing and help_text else body
-        return JUnitCase(group, name, "failure" if failing else "", some[0].headline if failing else "", said)
-    return _case_without_findings(group, name, outcome, language)
+) -> ElementTree.Element:
+    some, language = tuple(found), reported.language
+    if not some:
+        return _case_without_findings(rule, outcome, language)
+    failing = tuple(result for result in some if _is_failure(result, by_policy=reported.verdict is not None))
+    body = "\n\n".join("\n".join(result.lines(language)) for result in failing or some)
+    if not failing:
+        return _test_case(rule, body=body)
+    applying = rule_help.keep_applying_steps(info, [result.finding for result in failing]) if info else None
+    help_text = rule_help.plain_help(applying, language) if applying else ""
+    return _test_case(rule, "failure", some[0].headline, "\n\n".join(filter(None, (body, help_text))))
 
 
-def _case_without_findings(group: str, name: str, outcome: Outcome | None, language: Language) -> JUnitCase:
-    """The case of a rule without findings."""
-    reasons: Mapping[str, tuple[JUnitKind, str]] = {
-        "not applicable": ("skipped", "not_applicable"),
-        "skipped": ("skipped", "skipped"),
-        "failed": ("error", "failed"),
-    }
-    if outcome is None or outcome.outcome not in reasons:
-        return JUnitCase(group, name)
-    kind, word = reasons[outcome.outcome]
+def _case_without_findings(rule: str, outcome: Outcome | None, language: Language) -> ElementTree.Element:
+    kinds = {"not applicable": "skipped", "skipped": "skipped", "failed": "error"}
+    if outcome is None or outcome.outcome not in kinds:
+        return _test_case(rule)
     reason = outcome_reason(outcome, language) or say("no_reason", language)
-    return JUnitCase(group, name, kind, say_in_format(word, language, reason=reason))
+    said = say_in_format(outcome.outcome.replace(" ", "_"), language, reason=reason)
+    return _test_case(rule, kinds[outcome.outcome], said)
 
 
 def _is_failure(result: ToolResult, *, by_policy: bool) -> bool:
@@ -120,20 +98,14 @@ def _is_failure(result: ToolResult, *, by_policy: bool) -> bool:
     return result.level == "error" if by_policy else result.finding.severity > Severity.info
 
 
-def _budget_case(budget: Budget, language: Language) -> JUnitCase:
+def _budget_case(budget: Budget, language: Language) -> ElementTree.Element:
+    limit, measured = (show_value(value, budget.unit) for value in (budget.limit, budget.measured))
+    word = "budget_unknown" if budget.measured is None else "budget_kept"
+    said = say_in_format(word, language, measured=measured, limit=limit)
+    line = say_in_format("where", language, key=BUDGETS[budget.name].say(language), value=said)
+    kind = "skipped" if budget.measured is None else "failure" if budget.fails else ""
     name = f"budget/{budget.name}"
-    limit, what = show_value(budget.limit, budget.unit), BUDGETS[budget.name].say(language)
-    if budget.measured is None:
-        said = say_in_format("budget_unknown", language, limit=limit)
-        return JUnitCase(_group_name(name), name, "skipped", say_in_format("where", language, key=what, value=said))
-    said = say_in_format("budget_kept", language, measured=show_value(budget.measured, budget.unit), limit=limit)
-    line = say_in_format("where", language, key=what, value=said)
-    broken = budget.kept is False and budget.action == "error"
-    return JUnitCase(_group_name(name), name, "failure" if broken else "", line if broken else "", line)
-
-
-def _group_name(rule: str) -> str:
-    return f"advisor.{clean_line(rule.split('/', 1)[0])}"
+    return _test_case(name, kind, line if kind else "", "" if kind == "skipped" else line)
 
 
 def _xml_attributes(**values: object) -> dict[str, str]:

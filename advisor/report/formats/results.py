@@ -9,11 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from advisor.model.findings import Finding, Severity
-from advisor.report.blocks import one_line
 from advisor.report.comparison.words import STATUSES
 from advisor.report.diagnosis.cards import Card, make_cards
 from advisor.report.diagnosis.headline import say_unchecked
-from advisor.report.formats.wording import say_in_format
+from advisor.report.formats.words import say_in_format
 from advisor.report.prose import BETWEEN_SENTENCES, clean_line, flat_text, parse_prose
 from advisor.report.sources import named_line
 from advisor.report.words import say
@@ -70,13 +69,12 @@ class ToolResult(Struct, frozen=True):
             ("seen_at", card.place_in_short or None),
             ("called_from", self.recorded or None),
             ("caused_by", flat_text(card.causes[0].title) if card.causes else None),
-            ("first_fix", one_line(card.actions[0].do) if card.actions else None),
+            ("first_fix", card.first_step),
         )
-        return (
-            self.headline,
-            *(_key_value(say(name, language), value, language) for name, value in named if value is not None),
-            *([suppression_text(self.suppression, language)] if self.suppression else []),
-        )
+        told = ((say(name, language), value) for name, value in named if value is not None)
+        lines = [say_in_format("where", language, key=key, value=value) for key, value in told]
+        accepted = [suppression_text(self.suppression, language)] if self.suppression else []
+        return (self.headline, *lines, *accepted)
 
     def message(self, language: Language) -> str:
         """All of them in one paragraph; the first sentence is the title."""
@@ -135,16 +133,8 @@ def suppression_text(suppression: Suppression, language: Language) -> str:
     """Why a finding is suppressed, by whom and until when."""
     name = "suppressed_by" if suppression.owner else "suppressed"
     said = say_in_format(name, language, reason=clean_line(suppression.reason), owner=clean_line(suppression.owner))
-    return (
-        say_in_format("until", language, said=said, date=clean_line(suppression.expires))
-        if suppression.expires
-        else said
-    )
-
-
-def count_unplaced(found: tuple[ToolResult, ...]) -> int:
-    """How many results belong nowhere in the source code."""
-    return sum(result.location is None for result in found)
+    date = clean_line(suppression.expires)
+    return say_in_format("until", language, said=said, date=date) if date else said
 
 
 def stand_in(reported: Reported) -> str:
@@ -165,7 +155,3 @@ def _level_of_finding(finding: Finding, ruling: Ruling | None) -> ResultLevel:
 def _clean_location(location: Location | None) -> Location | None:
     """A recorded path may hold anything too; no file that can be found changes."""
     return location and replace(location, file=clean_line(location.file, LONGEST_PATH))
-
-
-def _key_value(key: str, value: str, language: Language) -> str:
-    return say_in_format("where", language, key=key, value=value)

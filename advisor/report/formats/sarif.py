@@ -18,13 +18,12 @@ from advisor.report.diagnosis.cards import unknown_rule
 from advisor.report.formats import rule_help
 from advisor.report.formats.results import (
     ToolResult,
-    count_unplaced,
     outcome_reason,
     reported_results,
     stand_in,
     suppression_text,
 )
-from advisor.report.formats.wording import say_in_format
+from advisor.report.formats.words import say_in_format
 from advisor.report.prose import clean_line
 
 if TYPE_CHECKING:
@@ -160,9 +159,9 @@ def _tool_notifications(
         _note_of_outcome(outcome, index, language) for outcome in diagnosis.outcomes if outcome.outcome in _UNLOOKED
     ]
     said += [_note_of_unread(item, language) for item in diagnosis.unread]
-    if lost := len(found) - MOST_RESULTS if len(found) > MOST_RESULTS else 0:
+    if (lost := len(found) - MOST_RESULTS) > 0:
         said.append(_note_json("warning", say_in_format("too_many", language, count=lost, most=MOST_RESULTS)))
-    if without := count_unplaced(found):
+    if without := sum(result.location is None for result in found):
         said.append(_note_json("note", say_in_format("unplaced", language, count=without, total=len(found))))
     return said
 
@@ -171,13 +170,10 @@ def _of_settings(reported: Reported) -> Iterator[SarifObject]:
     """What is to be said of the settings of the project."""
     if reported.verdict is None:
         return
-    for level, name, items in (
-        ("warning", "expired", reported.verdict.expired),
-        ("note", "unused", reported.verdict.unused),
-    ):
-        for item in items:
-            what, date = clean_line(item.rule or item.fingerprint), clean_line(item.expires)
-            yield _note_json(level, say_in_format(name, reported.language, what=what, date=date))
+    expired = (("warning", "expired", item) for item in reported.verdict.expired)
+    for level, name, item in (*expired, *(("note", "unused", item) for item in reported.verdict.unused)):
+        what, date = clean_line(item.rule or item.fingerprint), clean_line(item.expires)
+        yield _note_json(level, say_in_format(name, reported.language, what=what, date=date))
 
 
 _UNLOOKED = {"skipped": "note", "failed": "error"}

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from advisor.report.blocks import one_line
 from advisor.report.formats.results import RULE, ToolResult, nothing_checked, reported_results
 from advisor.report.places import number_ranges
 from advisor.report.prose import clean_line
@@ -40,7 +39,7 @@ _COLUMNS: Mapping[str, Callable[[ToolResult, Language], CellValue]] = {
     "subject": lambda result, _: _subject_text(result),
     "ranks": lambda result, language: _place_numbers(result, "rank", language),
     "steps": lambda result, language: _place_numbers(result, "step", language),
-    "first_fix": lambda result, _: one_line(result.card.actions[0].do) if result.card.actions else None,
+    "first_fix": lambda result, _: result.card.first_step,
     "file": lambda result, _: result.location.file if result.location else None,
     "line": lambda result, _: result.location.line if result.location else None,
     "status": lambda result, _: result.change.status if result.change else None,

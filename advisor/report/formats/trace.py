@@ -11,7 +11,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from advisor.report.blocks import one_line
 from advisor.report.formats.results import ToolResult, reported_results
 from advisor.report.grouping import values_by_key
 from advisor.report.occurrence_times import event_name
@@ -101,7 +100,7 @@ def _finding_event(one: Occurrence, result: ToolResult, lane: int, reported: Rep
             "fingerprint": result.finding.fingerprint,
             "severity": result.finding.severity.name,
             "saving": card.saving,
-            "first step": one_line(card.actions[0].do) if card.actions else "",
+            "first step": card.first_step or "",
             "step": one.step,
         },
     }

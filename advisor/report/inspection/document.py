@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from advisor.messages.text import Language
-from advisor.model.inspection import AlikeRanks, InputFile, InputRefusal, InspectedFact, Inspection, Recording
+from advisor.model.inspection import AlikeRanks, InputFile, InputRefusal, InspectedFact, Inspection
 from advisor.model.run import Run
 from advisor.report.blocks import (
     Block,
@@ -18,8 +18,8 @@ from advisor.report.blocks import (
     Paragraph,
     bullet_list,
     paragraph_of,
+    quiet_line,
 )
-from advisor.report.diagnosis.finding import quiet_line
 from advisor.report.diagnosis.outcomes import not_checked, unread_in_full
 from advisor.report.inspection.words import RECORDERS, say
 from advisor.report.phrases import Phrases
@@ -74,7 +74,8 @@ class _InspectionBlocks(Phrases):
         yield from self.recording()
         yield from self.beside()
         if self.inspection.run is not None:
-            yield from self.run(self.inspection.run)
+            yield self.heading("run")
+            yield from run_list(self.inspection.run, self.language)
         yield from self.ranks()
         yield from self.found()
         yield from self.files()
@@ -132,18 +133,13 @@ class _InspectionBlocks(Phrases):
         anew = self.inspection.run is None
         yield self.heading("record_anew" if anew else "record")
         recorder = RECORDERS[made.recorder].say(self.language)
-        intro = self.say("begin_with" if anew else "one_configuration", recorder=recorder)
-        yield Paragraph(plain_prose(intro))
+        yield self.sentence("begin_with" if anew else "one_configuration", recorder=recorder)
         yield Code(clean_block(made.code, holes=False), made.language)
-        yield from self.additions(made, named=named)
-        yield from bullet_list(parse_prose(said.say(self.language)) for said in made.care)
-
-    def additions(self, made: Recording, *, named: bool) -> Iterator[Grid]:
-        """What is switched on beyond what was, for which rules, or for how many."""
         if made.adds:
             asked = ((one, self.rules_briefly(one.rules) if named else str(len(one.rules))) for one in made.adds)
             rows = ((code_prose(one.option), one.records.say(self.language), rules) for one, rules in asked)
             yield self.grid(("option", "records", "asked_by"), rows)
+        yield from bullet_list(parse_prose(said.say(self.language)) for said in made.care)
 
     def rules_briefly(self, rules: Sequence[str]) -> Prose:
         """How many rules, and the first of them."""
@@ -162,11 +158,6 @@ class _InspectionBlocks(Phrases):
             for one in self.inspection.advice
         )
         yield from self.listed("beside", advice)
-
-    def run(self, run: Run) -> Iterator[Block]:
-        """What was captured, how, and with what."""
-        yield self.heading("run")
-        yield from run_list(run, self.language)
 
     def ranks(self) -> Iterator[Block]:
         """Ranks that are alike, a row each."""

@@ -5,19 +5,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
-
 from advisor.messages.text import Language
-from advisor.model.modules import ModuleNode, ModuleReport, OperatorRow, RankModules
-from advisor.report.blocks import Block, Code, Document, FactLine, Grid, Heading, Paragraph, paragraph_of
-from advisor.report.diagnosis.finding import quiet_line
-from advisor.report.grouping import values_by_key
+from advisor.model.modules import MergedOperator, ModuleNode, ModuleReport, RankModules
+from advisor.report.blocks import (
+    Block,
+    Blocks,
+    Code,
+    Document,
+    FactLine,
+    Grid,
+    Heading,
+    Paragraph,
+    paragraph_of,
+    quiet_line,
+)
 from advisor.report.line_breaks import BELOW
-from advisor.report.losses import losses_in_full, losses_in_short, say_losses
+from advisor.report.losses import TellLosses, losses_in_full, losses_in_short, say_losses
 from advisor.report.modules.words import ATTENTION_MARKING, MARKING, say
 from advisor.report.phrases import Phrases
 from advisor.report.places import number_ranges
-from advisor.report.prose import Said, TextPiece, clean_line, code_prose, parse_prose, plain_prose
+from advisor.report.prose import Prose, Said, TextPiece, clean_line, code_prose, parse_prose, plain_prose
 from advisor.report.run_summary import captures_chosen, run_title
 from advisor.units import show_value
 
@@ -43,32 +50,6 @@ def modules_summary(report: ModuleReport, language: Language) -> Document:
     return Document(language, tuple(ModuleBlocks(report, language).short()), report.version)
 
 
-class MergedOperator(Struct, frozen=True):
-    """One operator of modules that were taken together: all its rows with the same kernels in the same pass."""
-
-    row: OperatorRow
-    calls: int
-    total_us: float
-    mfu: float | None
-    """Mean over the time of those rows, where it is known of all."""
-
-
-def operators_of_group(operators: Sequence[OperatorRow], group: str) -> tuple[MergedOperator, ...]:
-    """The operators of modules that were taken together, in the order in which each is first met."""
-    found = values_by_key(((row.phase, row.operator, row.kernels), row) for row in operators if row.group == group)
-    return tuple(
-        MergedOperator(rows[0], sum(row.calls for row in rows), sum(row.total_us for row in rows), _mean_mfu(rows))
-        for rows in found.values()
-    )
-
-
-def _mean_mfu(rows: Sequence[OperatorRow]) -> float | None:
-    known = [(row.mfu, row.total_us) for row in rows if row.mfu is not None and row.total_us > 0]
-    if len(known) < len(rows):
-        return None
-    return sum(mfu * us for mfu, us in known) / sum(us for _, us in known)
-
-
 class ModuleBlocks(Phrases):
     """Makes the blocks of one report."""
 
@@ -90,7 +71,7 @@ class ModuleBlocks(Phrases):
             yield self.heading("attention")
             yield self.sentence("attention_unmarked")
             yield Code(ATTENTION_MARKING, "python")
-        yield from losses_in_full(say_losses(self.report.losses), self.report.losses.unread, self.language)
+        yield from self.lost(losses_in_full)
 
     def short(self) -> Iterator[Block]:
         """What fits on a terminal: of several ranks the first."""
@@ -103,17 +84,19 @@ class ModuleBlocks(Phrases):
                 share = show_value(SHORT_SHARE, "share")
                 yield quiet_line(self.said("modules_left", count=f"{left:,}", share=share), begins=True)
         yield from self.ranks_left(1)
-        yield from losses_in_short(say_losses(self.report.losses), self.report.losses.unread, self.language)
+        yield from self.lost(losses_in_short)
         if self.lacks_attention():
             yield quiet_line(self.said("attention_unmarked_short"), begins=True)
         if self.report.ranks:
             yield quiet_line(self.said("more_with_o"), begins=True)
 
-    def ranks_left(self, shown: int) -> Iterator[Block]:
+    def lost(self, tell: TellLosses) -> Iterator[Block]:
+        """What of the capture was damaged or lost of what they rest on."""
+        return tell(say_losses(self.report.losses), self.report.losses.unread, self.language)
+
+    def ranks_left(self, shown: int) -> Blocks:
         """How many ranks are not among the first that are shown."""
-        left = len(self.report.ranks) - shown
-        if left > 0:
-            yield quiet_line(self.said("ranks_left", count=f"{left:,}"), begins=True)
+        return self.left_over("ranks_left", len(self.report.ranks) - shown, begins=True)
 
     def lacks_attention(self) -> bool:
         """Whether products have an MFU, and fused attention of an NPU has none."""
@@ -133,7 +116,7 @@ class ModuleBlocks(Phrases):
         rank = self.report.ranks[0]
         inside = sum(node.kernel_share for node in rank.tree if node.path and not node.depth)
         said = self.say("inside", inside=show_value(inside, "share"), rank=rank.rank)
-        leading = leading_module(rank)
+        leading = rank.leading
         words = parse_prose(self.leading(leading)) if leading else ()
         yield Paragraph(self.in_a_row((TextPiece(said, strong=True),), words))
         if self.report.unmarked:
@@ -143,7 +126,7 @@ class ModuleBlocks(Phrases):
     def leading(self, node: ModuleNode) -> str:
         """The module in which most of the time is spent in one place."""
         name = "leading_kernels" if node.step_share is None else "leading"
-        return self.say(name, module=clean_line(node.path, 120), share=show_value(share_of_module(node), "share"))
+        return self.say(name, module=clean_line(node.path, 120), share=show_value(node.share, "share"))
 
     def how_to_record(self) -> Iterator[Block]:
         """What has to be recorded, with the code."""
@@ -199,7 +182,7 @@ class ModuleBlocks(Phrases):
     def cells(self, node: ModuleNode, more: Sequence[str], largest: float, *, steps: bool) -> Iterator[Said]:
         """One row of the tree."""
         share = _share(node, steps=steps)
-        named = code_prose(node.name, 60) if node.path else self.said("outside")
+        named = self.named(node)
         yield (TextPiece(BELOW * node.depth, tone="quiet"), *named) if node.depth else named
         yield show_value(share, "share")
         yield (TextPiece("█" * round(share / largest * BAR) if largest else "", tone="compute"),)
@@ -209,11 +192,15 @@ class ModuleBlocks(Phrases):
             yield show_value(value or None, unit)
         yield f"{node.instances:,}" if node.path else "–"
 
+    def named(self, node: ModuleNode) -> Prose:
+        """The name of a module, or of what lies outside of all."""
+        return code_prose(node.name, 60) if node.path else self.said("outside")
+
     def operators(self, rank: RankModules) -> Iterator[Block]:
         """The operators of each module that calls some itself."""
         yield self.heading("operators")
         for node in rank.tree:
-            if found := operators_of_group(rank.operators, node.path) if node.path else ():
+            if found := rank.operators_of(node.path) if node.path else ():
                 yield Heading(code_prose(node.path, 160), 3)
                 yield from self.rows(found)
 
@@ -221,8 +208,7 @@ class ModuleBlocks(Phrases):
         """A table of operators, and how many are not in it."""
         if most:
             yield self.operator_grid(found[:most])
-        if len(found) > most:
-            yield quiet_line(self.said("rows_left", count=f"{len(found) - most:,}"))
+        yield from self.left_over("rows_left", len(found) - most)
 
     def operator_grid(self, found: Sequence[MergedOperator]) -> Grid:
         """Operators with their kernels, calls and times over the whole capture."""
@@ -247,23 +233,6 @@ class ModuleBlocks(Phrases):
 def modules_first(tree: Sequence[ModuleNode]) -> list[ModuleNode]:
     """The modules of a rank in their order, and what lies outside of them last."""
     return sorted(tree, key=lambda node: not node.path)
-
-
-def leading_module(rank: RankModules) -> ModuleNode | None:
-    """The innermost module that still holds most of what the one around it takes; None where there is none."""
-    inner = values_by_key((node.path.rpartition("/")[0] if node.depth else "", node) for node in rank.tree)
-    found, nodes = None, [node for node in inner.get("", []) if node.path]
-    while nodes:
-        most = max(nodes, key=lambda node: node.total_us)
-        if found is not None and most.total_us < found.total_us / 2:
-            break
-        found, nodes = most, inner.get(most.path, [])
-    return found
-
-
-def share_of_module(node: ModuleNode) -> float:
-    """Its part of the step, of the kernel time where no step is known."""
-    return node.kernel_share if node.step_share is None else node.step_share
 
 
 def _is_shown_briefly(node: ModuleNode) -> bool:

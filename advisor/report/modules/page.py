@@ -9,8 +9,8 @@ from itertools import pairwise
 from advisor.messages.text import Language
 from advisor.model.modules import ModuleNode, ModuleReport, RankModules
 from advisor.report.blocks import Block, Document, FactLine, Fold, Meter, Section
-from advisor.report.losses import losses_in_full, say_losses
-from advisor.report.modules.document import MOST_RANKS, ModuleBlocks, modules_first, operators_of_group, share_of_module
+from advisor.report.losses import losses_in_full
+from advisor.report.modules.document import MOST_RANKS, ModuleBlocks, modules_first
 from advisor.report.pages import document_page, first_small_page, page_part
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, plain_prose
 from advisor.units import show_value
@@ -32,8 +32,7 @@ class _PageBlocks(ModuleBlocks):
         """The page with so many operators of each module."""
         run = self.report.run
         blocks = (Section(tuple(self.answer()), "verdict", element="section"), *self.ranks(most))
-        lost = losses_in_full(say_losses(self.report.losses), self.report.losses.unread, self.language)
-        blocks = (*blocks, *page_part("unread", tuple(lost), self.say("unread")))
+        blocks = (*blocks, *page_part("unread", self.lost(losses_in_full), self.say("unread")))
         title = f"{clean_line(run.name, 80)} · {self.say('modules')}"
         return Document(self.language, blocks, self.report.version, code_prose(run.name, 80), title)
 
@@ -50,20 +49,19 @@ class _PageBlocks(ModuleBlocks):
         for begin, end in pairwise((*heads, len(nodes))):
             node = nodes[begin]
             inner = tuple(self.level(rank, nodes[begin + 1 : end], depth + 1, most))
-            own = operators_of_group(rank.operators, node.path) if node.path else ()
+            own = rank.operators_of(node.path) if node.path else ()
             listed = tuple(self.rows(own, most)) if own else ()
             folded = (Fold(self.said("operators"), listed),) if listed and inner else listed
             below = (Section(inner, "inner"),) if inner else ()
             fold = Fold(self.title(node), (self.parts(node), *folded, *below), depth < OPEN_DEPTH and bool(inner))
-            yield Section((Meter(round(min(max(share_of_module(node), 0.0), 1.0) * 100, 2)), fold), "module")
+            yield Section((Meter(round(min(max(node.share, 0.0), 1.0) * 100, 2)), fold), "module")
 
     def title(self, node: ModuleNode) -> Prose:
         """The name of a module, its share, and its time."""
-        named = code_prose(node.name, 60) if node.path else self.said("outside")
-        times = f" {show_value(share_of_module(node), 'share')} · {show_value(node.total_us, 'us')}"
+        times = f" {show_value(node.share, 'share')} · {show_value(node.total_us, 'us')}"
         several = f" · {self.say('instances')} {node.instances:,}" if node.instances > 1 else ""
         mfu = f" · MFU {show_value(node.mfu, 'share')}" if node.mfu is not None else ""
-        return (*named, TextPiece(times + mfu + several, tone="quiet"))
+        return (*self.named(node), TextPiece(times + mfu + several, tone="quiet"))
 
     def parts(self, node: ModuleNode) -> FactLine:
         """What the time of a module is made of."""

@@ -28,21 +28,23 @@ _COLUMNS = {
     "avgKernelDuration(ns)": "REAL",
     "opCount": "INTEGER",
     "rankID": "INTEGER",
+    "avgMFU": "TEXT",
 }
-_MFU = "avgMFU"
-"""The last column, where it is known of any row."""
+"""With their kinds; the last one is there where it is known of any row."""
 _SHEET_HEADS = (
     *("Parent Module", "Module", "Op Name", "Kernel List"),
-    *("Total Kernel Duration(ns)", "Avg Kernel Duration(ns)", "Op Count"),
+    *("Total Kernel Duration(ns)", "Avg Kernel Duration(ns)", "Op Count", "avgMFU"),
 )
+_SHEET_FORMS = ("", "", "", "", "#,##0", "#,##0", "#,##0", "")
 _TREE = ("path", "depth", "instances", "kernels", "total_us", "own_us", "forward_us", "backward_us", "recompute_us")
 
 
-def _cells(row: OperatorRow) -> tuple[Cell, ...]:
-    """A row without its rank; what belongs to the backward pass is marked as module_statistic marks it."""
+def _cells(row: OperatorRow, *rank: int) -> tuple[Cell, ...]:
+    """A row, its MFU last; what belongs to the backward pass is marked as module_statistic marks it."""
     module = row.module if row.phase == "forward" else f"[Backward]{row.module}"
-    texts = tuple(map(_text, (row.parent, module, row.operator, row.kernels)))
-    return (*texts, round(row.total_us * 1e3, 3), round(row.mean_us * 1e3, 3), row.calls)
+    texts = map(_text, (row.parent, module, row.operator, row.kernels))
+    mfu = "" if row.mfu is None else f"{row.mfu:.4f}"
+    return (*texts, round(row.total_us * 1e3, 3), round(row.mean_us * 1e3, 3), row.calls, *rank, mfu)
 
 
 def _text(text: str) -> str:
@@ -50,23 +52,15 @@ def _text(text: str) -> str:
     return clean_line(text, max(len(text), 1))
 
 
-def _has_mfu(report: ModuleReport) -> bool:
-    return any(row.mfu is not None for rank in report.ranks for row in rank.operators)
-
-
 def _columns(report: ModuleReport) -> Mapping[str, str]:
-    return {**_COLUMNS, **({_MFU: "TEXT"} if _has_mfu(report) else {})}
+    known = any(row.mfu is not None for rank in report.ranks for row in rank.operators)
+    return {name: kind for name, kind in _COLUMNS.items() if known or name != "avgMFU"}
 
 
 def _rows(report: ModuleReport) -> Iterator[tuple[Cell, ...]]:
-    mfu = _has_mfu(report)
+    width = len(_columns(report))
     for rank in report.ranks:
-        for row in rank.operators:
-            yield (*_cells(row), rank.rank, *_mfu_cells(row, known=mfu))
-
-
-def _mfu_cells(row: OperatorRow, *, known: bool) -> tuple[str, ...]:
-    return () if not known else ("",) if row.mfu is None else (f"{row.mfu:.4f}",)
+        yield from (_cells(row, rank.rank)[:width] for row in rank.operators)
 
 
 def statistic_csv(report: ModuleReport) -> str:
@@ -95,15 +89,14 @@ def statistic_workbook(report: ModuleReport, language: Language) -> bytes:
     Raises:
         UsageError: The library that writes spreadsheets is not installed.
     """
-    mfu = _has_mfu(report)
-    sheets = [_tree_sheet(report, language), *(_rank_sheet(rank, mfu=mfu) for rank in report.ranks)]
+    width = len(_columns(report)) - 1  # each sheet is of one rank
+    sheets = [_tree_sheet(report, language), *(_rank_sheet(rank, width) for rank in report.ranks)]
     return workbook_bytes(clean_line(report.run.name, 200), sheets)
 
 
-def _rank_sheet(rank: RankModules, *, mfu: bool) -> Sheet:
-    rows = tuple((*_cells(row), *_mfu_cells(row, known=mfu)) for row in rank.operators)
-    forms = ("", "", "", "", "#,##0", "#,##0", "#,##0", *([""] if mfu else []))
-    return Sheet(f"module_statistic_{rank.rank}", (*_SHEET_HEADS, *([_MFU] if mfu else [])), rows, forms, 2)
+def _rank_sheet(rank: RankModules, width: int) -> Sheet:
+    rows = tuple(_cells(row)[:width] for row in rank.operators)
+    return Sheet(f"module_statistic_{rank.rank}", _SHEET_HEADS[:width], rows, _SHEET_FORMS[:width], 2)
 
 
 def _tree_sheet(report: ModuleReport, language: Language) -> Sheet:

@@ -48,14 +48,9 @@ def statistics_summary(statistics: Statistics, language: Language, most: int) ->
     return Document(language, blocks, statistics.version)
 
 
-def table_title(name: str, language: Language, times_of: TimesOf = "step") -> str:
-    """What a table is called."""
-    return say_table(name, language, times_of) or clean_line(name)
-
-
 def sheet_name(name: str, language: Language, times_of: TimesOf = "step") -> str:
     """What the sheet of a table is called."""
-    return word_for(SHEETS, name, language) or table_title(name, language, times_of)
+    return word_for(SHEETS, name, language) or say_table(name, language, times_of)
 
 
 class _StatisticsBlocks(Phrases):
@@ -87,7 +82,7 @@ class _StatisticsBlocks(Phrases):
 
     def title(self, name: str) -> str:
         """What a table is called."""
-        return table_title(name, self.language, self.times_of)
+        return say_table(name, self.language, self.times_of)
 
     def table_grid(self, table: Statistic) -> Grid:
         """The first rows, without columns that say nothing in any row."""

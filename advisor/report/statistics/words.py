@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from advisor.messages.text import Language, Text, TimesOf
 from advisor.report.columns import COLUMNS
+from advisor.report.prose import clean_line
 from advisor.report.words import WORDS as OF_REPORTS
 from advisor.report.words import Wording, word_for
 
@@ -73,9 +74,9 @@ say = Wording(WORDS, OF_REPORTS)
 """The words of statistics, else those that all reports share."""
 
 
-def say_table(name: str, language: Language, times_of: TimesOf = "step") -> str | None:
-    """What a table is called; None of one that is none of ours."""
-    return word_for({**TABLES, **WITHOUT_STEPS[times_of]}, name, language)
+def say_table(name: str, language: Language, times_of: TimesOf = "step") -> str:
+    """What a table is called; one that is none of ours by its own name."""
+    return word_for({**TABLES, **WITHOUT_STEPS[times_of]}, name, language) or clean_line(name)
 
 
 def say_column(name: str, language: Language, times_of: TimesOf = "step") -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 
 from msgspec import Struct
@@ -24,6 +24,7 @@ from advisor.report.blocks import (
     ListBlock,
     Paragraph,
     bullet_list,
+    quiet_line,
 )
 from advisor.report.comparison.answer import say_status_counts
 from advisor.report.comparison.apart import compared_times, say_barriers
@@ -31,7 +32,6 @@ from advisor.report.comparison.sides import sides_chosen
 from advisor.report.comparison.words import JUDGEMENTS
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
 from advisor.report.diagnosis.cards import Card, make_cards, worst_place
-from advisor.report.diagnosis.finding import quiet_line
 from advisor.report.diagnosis.outcomes import unread_in_short
 from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, parse_prose, plain_prose, quiet, strong
@@ -98,7 +98,7 @@ class _Maker(Phrases):
         if self.failing:
             items = tuple(tuple(map(Paragraph, self.failed(*entry))) for entry in self.failing[:MOST_FAILING])
             yield ListBlock(items, mark=TextPiece("✗", tone="bad"))
-            yield from self.more(self.failing, MOST_FAILING)
+            yield from self.left_over("more", len(self.failing) - MOST_FAILING)
         if self.warned or self.known:
             yield from self.warnings()
         yield from unread_in_short(self.judged.diagnosis.unread, self.language)
@@ -167,13 +167,9 @@ class _Maker(Phrases):
                 for card, one in self.warned[:MOST_WARNINGS]
             )
             yield ListBlock(tuple(items), mark=TextPiece("!", tone="warn"))
-        yield from self.more(self.warned, MOST_WARNINGS)
+        yield from self.left_over("more", len(self.warned) - MOST_WARNINGS)
         if self.known:
             yield quiet_line(self.said("known", count=self.known))
-
-    def more(self, entries: Sequence[object], shown: int) -> Blocks:
-        left = len(entries) - shown
-        return (quiet_line(self.said("more", count=left)),) if left > 0 else ()
 
     def budgets(self) -> Grid:
         rows = (
@@ -189,17 +185,15 @@ class _Maker(Phrases):
         return TextPiece(self.say(name), tone=tone)
 
     def suppressions(self) -> Iterator[Block]:
-        if held := [self.held(card, one.suppressed) for card, one in self.entries if one.suppressed is not None]:
-            yield from self.first_lines(f"{self.say('suppressed')}{self.colon}{len(held)}", held)
-        if over := [self.named(one, self.say("was_until", day=one.expires)) for one in self.verdict.expired]:
-            yield from self.first_lines(self.say("expired"), over)
-        if unused := [self.named(one, "") for one in self.verdict.unused]:
-            yield from self.first_lines(self.say("unused"), unused)
-
-    def first_lines(self, heading: str, lines: Sequence[Prose]) -> Iterator[Block]:
-        yield Heading(plain_prose(heading))
-        yield from bullet_list(lines[:MOST_SUPPRESSIONS], TextPiece("–"))
-        yield from self.more(lines, MOST_SUPPRESSIONS)
+        held = [self.held(card, one.suppressed) for card, one in self.entries if one.suppressed is not None]
+        over = [self.named(one, self.say("was_until", day=one.expires)) for one in self.verdict.expired]
+        unused = [self.named(one, "") for one in self.verdict.unused]
+        in_force = f"{self.say('suppressed')}{self.colon}{len(held)}"
+        for title, lines in ((in_force, held), (self.say("expired"), over), (self.say("unused"), unused)):
+            if lines:
+                yield Heading(plain_prose(title))
+                yield from bullet_list(lines[:MOST_SUPPRESSIONS], TextPiece("–"))
+                yield from self.left_over("more", len(lines) - MOST_SUPPRESSIONS)
 
     def held(self, card: Card, one: Suppression) -> Prose:
         until = self.say("until", day=one.expires) if one.expires else ""

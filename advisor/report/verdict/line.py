@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.messages.text import Language
 from advisor.report.prose import Prose, TextPiece, Tone
-from advisor.report.verdict.words import say, say_count
+from advisor.report.verdict.words import say
 
 if TYPE_CHECKING:
     from advisor.model.verdict import Verdict
@@ -18,9 +18,9 @@ def verdict_line(verdict: Verdict, language: Language) -> Prose:
     failing = sum(one.fails for one in verdict.rulings)
     warned = sum(one.warns and not one.is_known for one in verdict.rulings)
     exceeded = [budget for budget in verdict.budgets if budget.kept is False]
-    broken = sum(budget.action == "error" for budget in exceeded)
+    broken = sum(budget.fails for budget in exceeded)
     counts = [("failing", failing), ("exceeded", broken), ("warned", warned + len(exceeded) - broken)]
-    said = say("comma", language).join(say_count(name, count, language) for name, count in counts if count)
+    said = say("comma", language).join(say(f"{name}_count", language, count=count) for name, count in counts if count)
     word: tuple[str, Tone] = ("passed", "good") if verdict.passed else ("failed", "bad")
     word = ("blind", "bad") if verdict.blind else word
     quiet = not (verdict.rulings or verdict.budgets or verdict.notes)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from advisor.messages.text import Language, Text
+from advisor.messages.text import Text
 from advisor.report.words import WORDS as OF_REPORTS
 from advisor.report.words import Wording
 
@@ -67,8 +67,3 @@ BUDGETS: Mapping[BudgetName, Text] = {
 
 say = Wording(WORDS, OF_REPORTS)
 """The words of a verdict, else those that all reports share."""
-
-
-def say_count(name: str, count: int, language: Language) -> str:
-    """How many of something: `say_count("failing", 2, "en")` is `2 findings`."""
-    return say(f"{name}_count", language, count=count)

@@ -8,13 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from advisor.comparison.verification import PromiseResult, Verification, Verifications
 from advisor.messages.text import STEP_WORDS, Language, Text
 from advisor.model.comparison import Change, Comparison, Shift, Status
-from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph
+from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph, quiet_line
 from advisor.report.comparison.amounts import signed_amount
 from advisor.report.comparison.apart import compared_times, say_barriers, say_both_times
 from advisor.report.comparison.items import Items
 from advisor.report.comparison.sides import side_paragraphs, sides_chosen, sides_in_title
 from advisor.report.comparison.words import JUDGEMENTS, STATUSES
-from advisor.report.diagnosis.finding import quiet_line
 from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, Said, TextPiece, Tone, clean_line, code_prose, plain_prose, quiet
 from advisor.report.verification.words import say
@@ -54,7 +53,7 @@ class _VerificationBlocks(Phrases):
         change = self.comparison.change(verification.fingerprint)
         own = self.items.item(change) if change is not None else None
         yield Heading((TextPiece(self.say_result(result), tone=_RESULTS.get(result, "")),), 1)
-        yield Paragraph(_title_with_rule(self.items.title_before(change) if change is not None else (), verification))
+        yield Paragraph(self.titled(verification))
         yield from sides_chosen(self.comparison, self.language)
         times = plain_prose(STEP_WORDS["per_step"][self.language][self.times_of])
         yield Grid(((), times, ()), tuple(self.amount_rows(verification)))
@@ -76,14 +75,19 @@ class _VerificationBlocks(Phrases):
 
     def finding_row(self, one: Verification) -> tuple[Said, ...]:
         change = self.comparison.change(one.fingerprint)
-        title = self.items.title_before(change) if change is not None else ()
         reason = change.reason if change is not None and not one.barriers else None
         why = "" if reason is None else say_aside(clean_line(reason.say(self.language), 500), self.language)
         return (
             (TextPiece(self.became_word(one), tone=_BECAME.get(one.status, "")),),
-            (*_title_with_rule(title, one), *(plain_prose(why) if why else ())),
+            (*self.titled(one), *(plain_prose(why) if why else ())),
             *(_time_or_dash(us, one.promised_us) for us in (one.promised_us, one.freed_us, one.explained_us)),
         )
+
+    def titled(self, one: Verification) -> Prose:
+        """What the finding was called before, with its rule."""
+        change = self.comparison.change(one.fingerprint)
+        title = self.items.title_before(change) if change is not None else ()
+        return (*title, TextPiece(" — "), *code_prose(one.rule), TextPiece(" "), *code_prose(one.fingerprint))
 
     def say_result(self, result: PromiseResult) -> str:
         """Whether it was fixed, or why that cannot be told."""
@@ -185,10 +189,6 @@ class _VerificationBlocks(Phrases):
         if us is None or us <= 0 or promised <= 0:
             return ""
         return self.say("of_promise", share=show_value(us / promised, "share"))
-
-
-def _title_with_rule(title: Prose, one: Verification) -> Prose:
-    return (*title, TextPiece(" — "), *code_prose(one.rule), TextPiece(" "), *code_prose(one.fingerprint))
 
 
 def _time_or_dash(us: float | None, promised: float) -> str:

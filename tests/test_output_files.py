@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from advisor.messages.errors import UsageError
-from advisor.report.output_files import write_file, write_new_file
+from advisor.output_files import write_file, write_new_file
 from advisor.report.writers import Output, check_output, check_outputs, outside_captures
 
 

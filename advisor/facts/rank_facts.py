@@ -518,11 +518,11 @@ def _choose_by_rank(asked: WantedFact, table: ReadTable, ranks: Sequence[int]) -
     """What is wanted of a table of all of these ranks, in their order, and how many rows each has."""
     if isinstance(table, Selected | FactMissing):
         return table, []
+    if isinstance(asked, type):
+        return _in_order_of_ranks(table, ranks)
     if isinstance(asked, SelectionByRank):
         return asked.select_by_rank(table, ranks)
     rows, lengths = _in_order_of_ranks(table, ranks)
-    if isinstance(asked, type):
-        return rows, lengths
     parts = [asked.select(rows.part(begin, end)) for begin, end in pairwise(accumulate(lengths, initial=0))]
     return Selected.concat(parts), [len(part.rows) for part in parts]
 

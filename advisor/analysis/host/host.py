@@ -453,12 +453,19 @@ def longest_of_several(calls: Calls, start: Array, end: Array) -> Array:
 
 
 def _calls_operators(table: Table[HostCall], rank: int, thread: int) -> bool:
-    return table.once(_find_calling, rank, thread)
+    return (rank, thread) in table.once(_find_calling_threads)
 
 
-def _find_calling(table: Table[HostCall], rank: int, thread: int) -> bool:
-    own = table.isin("thread", [thread]) & (table["rank"] == rank)
-    return bool((own & table.texts("kind").isin(("operator", "enqueue"))).any())
+def _find_calling_threads(table: Table[HostCall]) -> frozenset[tuple[int, int]]:
+    """The ranks and ids of threads that call operators."""
+    calls = table.texts("kind").isin(("operator", "enqueue"))
+    found = set[tuple[int, int]]()
+    for part in row_ranges(len(calls)):
+        rows = part.start + np.flatnonzero(calls[part])
+        rank, thread = table["rank"][rows], table.at("thread", rows)
+        first = group_by(rank, thread).first
+        found.update(zip(rank[first].tolist(), thread[first].tolist(), strict=True))
+    return frozenset(found)
 
 
 def are_ranges(table: Table[HostCall], rank: int) -> Array:

@@ -7,7 +7,8 @@ stands still, and run dry later. So each kind of cost is taken out of what the h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import msgspec
 import numpy as np
@@ -183,11 +184,13 @@ def _of_ranks(joined: JoinedRanks, device: DeviceTimeline, room_us: dict[int, fl
     for number, seen in enumerate(joined.seen):
         room, met = room_us[seen.rank], _kinds_met(seen)
         rows = [_holdups_of_kind(seen, name).having(lost_us=lost[name][number]) for name in met]
+        reads = rows[met.index("read")]["calls"] if "read" in met else np.zeros(len(seen.own))
         rows = [_with_insides(part, name, seen, device) for part, name in zip(rows, met, strict=True)]
         rows += unqueued.get(number, [])
         computing = np.flatnonzero(device.work.kind[seen.row] != COPY)
         found += [part.take((part["calls"] > 0) | (part["lost_us"] > 0)) for part in rows]
-        found.append(_other_holdups(seen, reliefs[number], prompt[number], room_us=room, computing=computing))
+        after_reads = partial(_part_after_reads, seen, reliefs[number], reads)
+        found.append(_other_holdups(seen, prompt[number], after_reads, room_us=room, computing=computing))
         seen.replayed.let_go()
     return Table.concat(Holdup, found)
 
@@ -341,12 +344,17 @@ def _equal_spans(one: Spans, other: Spans) -> bool:
 
 
 def _other_holdups(
-    seen: ReplayedRank, reliefs: Reliefs, prompt: tuple[Array, Spans], *, room_us: float, computing: Array
+    seen: ReplayedRank,
+    prompt: tuple[Array, Spans],
+    part_after_reads: Callable[[Array], Array],
+    *,
+    room_us: float,
+    computing: Array,
 ) -> Table[Holdup]:
     """What is lost to all other work of the host: what remains when the kinds are gone, and it only kept up."""
     gain, kinds = prompt
     lost, before_first = per_cell(seen, gain) / 1e3, _lost_us_before_first_step(seen, gain, kinds, computing)
-    of_reads = _part_after_reads(seen, reliefs, lost)
+    of_reads = part_after_reads(lost)
     lost = _within_steps(lost, seen, gain, room_us)
     before = np.append(before_first, np.zeros(len(lost)))[: len(lost)]
     seen.replayed.let_go()
@@ -377,9 +385,10 @@ def _lost_us_before_first_step(seen: ReplayedRank, gain: Array, kinds: Spans, co
     return float(min(between[(len(between) - 1) // 2], own)) / 1e3
 
 
-def _part_after_reads(seen: ReplayedRank, reliefs: Reliefs, lost: Array) -> Array:
-    """Per own cell: the part of what a late host loses that it would not lose if no value were read."""
-    many = (_holdups_of_kind(seen, "read")["calls"] > FEW_READS) & (lost > 0)
+def _part_after_reads(seen: ReplayedRank, reliefs: Reliefs, reads: Array, lost: Array) -> Array:
+    """Per own cell: the part of what a late host loses that it would not lose if no value were read; `reads` is how
+    many each reads."""
+    many = (reads > FEW_READS) & (lost > 0)
     if not many.any():
         return np.full(len(lost), np.nan)
     every_read = {**reliefs, "read": _relief_of_kind(seen, "read", last_too=True)}

@@ -343,6 +343,10 @@ class Folder(Description):
         for one in folders:
             one._kept.beside = tables
 
+    def read_alone(self) -> None:
+        """Tells that what is read from now on is read of this one, and not of others."""
+        self._kept.beside = None
+
     def connection(self, which: str) -> sqlite3.Connection:
         """The database `profiler` or `analysis`, opened read-only.
 

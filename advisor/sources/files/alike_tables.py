@@ -45,6 +45,8 @@ def read_alike(
     """The columns of each of these files as `csvfile.read_columns` gives them; None for one to be read by itself."""
     required = tuple(required)
     found: list[dict[str, Values] | None] = [None] * len(paths)
+    if len(paths) == 1:
+        return found
     for numbers, tables in _with_equal_headings(map(_plain_table, paths)):
         if len(tables) > 1:
             for number, part in zip(numbers, _read_joined(tables, columns, headings, required), strict=False):

@@ -416,19 +416,37 @@ def covering_on_thread(calls: Calls, start: Array, end: Array) -> Array:
 def covering_on_any(
     table: Table[HostCall], calls: Calls, start: Array, end: Array, *, among: Array | None = None
 ) -> Array:
-    """The same over all threads of calls of one rank, or of those of them in a mask: the shortest of those found on
-    each. A thread that calls no operators and waits for something itself, as one that loads data does for work, is none
-    of them."""
+    """The same over all threads of each rank, or of those of the calls in a mask: the shortest of those found on each.
+    No two ranks share a moment. A thread that calls no operators and waits for something itself, as one that loads data
+    does for work, is none of them."""
     found, length = np.full(len(start), -1), np.full(len(start), np.iinfo(np.int64).max)
     calls = calls.take(holding_a_middle(calls.start, calls.end, start, end, among))
-    threads, names = table.at("thread", calls.row), table.texts("name")
-    for thread in np.unique(threads).tolist():
-        row = covering_on_thread(calls.take(threads == thread), start, end)
-        if not _calls_operators(table, int(table["rank"][calls.row[0]]), thread):
-            row = np.where(table.once(_truth_of_each_name, _names_wait)[names.codes[row]], -1, row)
+    turns = _turns_of_threads(table["rank"][calls.row], table.at("thread", calls.row))
+    for turn in range(int(turns.max(initial=-1)) + 1):
+        row = _without_helpers(table, covering_on_thread(calls.take(turns == turn), start, end))
         lasts = np.where(row >= 0, table["end_ns"][row] - table["start_ns"][row], np.iinfo(np.int64).max)
         found, length = np.where(lasts < length, row, found), np.minimum(lasts, length)
     return found
+
+
+def _turns_of_threads(rank: Array, thread: Array) -> Array:
+    """Per call: the place of its thread among those of its rank."""
+    threads = group_by(rank, thread)
+    of_rank = rank[threads.first]
+    return (np.arange(len(threads)) - np.searchsorted(of_rank, of_rank))[threads.of]
+
+
+def _without_helpers(table: Table[HostCall], row: Array) -> Array:
+    """These rows of calls, -1 instead of those in which a thread that calls no operators waits for something."""
+    names = table.texts("name")
+    waiting = np.flatnonzero((row >= 0) & table.once(_truth_of_each_name, _names_wait)[names.codes[row]])
+    if len(waiting):
+        calling = table.once(_find_calling_threads)
+        rows = row[waiting]
+        operates = row_at(*calling, table["rank"][rows], table.at("thread", rows)) >= 0
+        row = row.copy()
+        row[waiting[~operates]] = -1
+    return row
 
 
 def _names_wait(name: str) -> bool:
@@ -452,20 +470,17 @@ def longest_of_several(calls: Calls, start: Array, end: Array) -> Array:
     return np.where(is_mostly_covered(calls.spans, start, end), found, -1)
 
 
-def _calls_operators(table: Table[HostCall], rank: int, thread: int) -> bool:
-    return (rank, thread) in table.once(_find_calling_threads)
-
-
-def _find_calling_threads(table: Table[HostCall]) -> frozenset[tuple[int, int]]:
-    """The ranks and ids of threads that call operators."""
+def _find_calling_threads(table: Table[HostCall]) -> tuple[Array, Array]:
+    """The threads that call operators, each once: their ranks and ids."""
     calls = table.texts("kind").isin(("operator", "enqueue"))
-    found = set[tuple[int, int]]()
+    ranks, threads = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for part in row_ranges(len(calls)):
         rows = part.start + np.flatnonzero(calls[part])
         rank, thread = table["rank"][rows], table.at("thread", rows)
         first = group_by(rank, thread).first
-        found.update(zip(rank[first].tolist(), thread[first].tolist(), strict=True))
-    return frozenset(found)
+        ranks.append(rank[first])
+        threads.append(thread[first])
+    return np.concatenate(ranks), np.concatenate(threads)
 
 
 def are_ranges(table: Table[HostCall], rank: int) -> Array:

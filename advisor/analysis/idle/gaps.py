@@ -13,6 +13,7 @@ from msgspec import Struct, structs
 from advisor.analysis.arrays.grouping import row_at
 from advisor.analysis.arrays.intervals import Spans, intersect, span_at, subtract, touching_any
 from advisor.analysis.host import host
+from advisor.analysis.host.calls_in_turn import CallsInTurn, calls_in_turn
 from advisor.analysis.launches.dispatch import clock_tolerances, names_of
 from advisor.analysis.steps.completeness import only_whole
 from advisor.analysis.steps.device import COMM, COPY, DeviceTimeline, build_timeline
@@ -93,9 +94,7 @@ def gaps(
     call = np.full(len(pieces), -1)
     if calls is not None:
         _blame_copies(device, pieces, tasks, calls, cause=cause, call=call)
-        for rank in np.unique(pieces.rank).tolist():
-            late = np.flatnonzero((pieces.rank == rank) & pieces.late)
-            _blame_host(pieces, late, calls, cause=cause, call=call)
+        _blame_hosts(pieces, calls, cause=cause, call=call)
     if links is None:  # without launches nobody can say that the host was not late
         cause[cause == _CODE["unknown"]] = -1
     called = Texts.constant(None, 0) if calls is None else calls.texts("name")
@@ -217,14 +216,35 @@ def _blame_copies(
     call[copied[held]] = blocking[row[held]]
 
 
-def _blame_host(pieces: _Pieces, late: Array, table: Table[HostCall], *, cause: Array, call: Array) -> None:
-    """What the host of one rank was doing in the pieces it is to blame for."""
-    if not len(late):
-        return
-    calls = host.calls_of(table, int(pieces.rank[late[0]]))
-    if not len(calls):
-        return
-    kinds = host.calls_by_activity(table).by_mark(calls)
+def _blame_hosts(pieces: _Pieces, calls: Table[HostCall], *, cause: Array, call: Array) -> None:
+    """What the host of each rank was doing in the pieces it is to blame for."""
+    late = np.flatnonzero(pieces.late)
+    launched, dry = pieces.launched[late], pieces.dry[late]
+    known = launched != MISSING
+    first = np.minimum(dry - pieces.tolerance[late], np.where(known, launched, dry))
+    last = np.maximum(pieces.end[late], np.where(known, launched, dry))
+    for turn in calls_in_turn(calls, pieces.rank[late], first, last):
+        _blame_calls(
+            _moved(pieces, late[turn.asked], turn.shift), late[turn.asked], calls, turn, cause=cause, call=call
+        )
+
+
+def _moved(pieces: _Pieces, rows: Array, by: Array) -> _Pieces:
+    """The same with moments of some of them moved."""
+    if not by.any():
+        return pieces
+    shift = np.zeros(len(pieces), np.int64)
+    shift[rows] = by
+    moved = {name: getattr(pieces, name) + shift for name in ("start", "end", "dry")}
+    launched = np.where(pieces.launched == MISSING, MISSING, pieces.launched + shift)
+    return structs.replace(pieces, **moved, launched=launched)
+
+
+def _blame_calls(
+    pieces: _Pieces, late: Array, table: Table[HostCall], turn: CallsInTurn, *, cause: Array, call: Array
+) -> None:
+    """What these calls were doing in these pieces, both in the time in which the ranks follow each other."""
+    calls, kinds = turn.calls, host.calls_by_activity(table).by_mark(turn.calls)
     late = _blame_activities(pieces, late, kinds, cause, call)
     late = _blame_waiting(pieces, late, kinds, cause, call)
     late = _blame_queue(pieces, late, table, calls, cause=cause, call=call)
@@ -271,7 +291,8 @@ def _blame_queue(
     inside = (at >= 0) & (launched < values_at(dequeues.end, at, 0))
     taken = values_at(dequeues.row, np.where(inside, at, -1), -1)
     put = np.where(taken >= 0, host.enqueue_of_dequeue(table, taken), -1)
-    early = (put >= 0) & (table["end_ns"][put] <= pieces.dry[late] - pieces.tolerance[late])
+    shift = values_at(dequeues.start, np.where(inside, at, -1), 0) - table["start_ns"][taken]
+    early = (put >= 0) & (table["end_ns"][put] + shift <= pieces.dry[late] - pieces.tolerance[late])
     cause[late[early]] = _CODE["dequeue"]
     call[late[early]] = taken[early]
     return late[~early]

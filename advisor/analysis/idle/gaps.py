@@ -292,7 +292,7 @@ def _blame_queue(
     taken = values_at(dequeues.row, np.where(inside, at, -1), -1)
     put = np.where(taken >= 0, host.enqueue_of_dequeue(table, taken), -1)
     shift = values_at(dequeues.start, np.where(inside, at, -1), 0) - table["start_ns"][taken]
-    early = (put >= 0) & (table["end_ns"][put] + shift <= pieces.dry[late] - pieces.tolerance[late])
+    early: Array = (put >= 0) & (table["end_ns"][put] + shift <= pieces.dry[late] - pieces.tolerance[late])
     cause[late[early]] = _CODE["dequeue"]
     call[late[early]] = taken[early]
     return late[~early]

@@ -133,6 +133,10 @@ class Calls(Struct, frozen=True):
         """Per call: what stands in its row of a column or a mask of the table; it may be seen there, and is no copy."""
         return values[: len(self)] if self.numbers is None else values[self.numbers]
 
+    def texts(self, column: Texts) -> Texts:
+        """Per call: what stands in its row of a text column; asked of these alone where a table has many ranks."""
+        return Texts(self.of_rows(column.codes), column.names)
+
     def take(self, where: Array) -> Calls:
         where = np.flatnonzero(where) if where.dtype == bool else where
         return Calls(self.rows_at(where), self.start[where], self.end[where])
@@ -274,12 +278,21 @@ def are_of_launching_threads(table: Table[HostCall], marked: Array) -> Array:
 
     Where none of the threads of a rank is known to launch, all of them may.
     """
-    ranks, threads = table.once(_find_launching_threads)
     found = np.zeros(len(marked), bool)
     for part in row_ranges(len(marked)):
         rows = part.start + np.flatnonzero(marked[part])
-        rank = table["rank"][rows]
-        found[rows] = (row_at(ranks, threads, rank, table.at("thread", rows)) >= 0) | ~np.isin(rank, ranks)
+        found[rows] = made_by_launching_threads(table, rows)
+    return found
+
+
+def made_by_launching_threads(table: Table[HostCall], rows: Array) -> Array:
+    """The same of these rows of calls, one by one."""
+    ranks, threads = table.once(_find_launching_threads)
+    found = np.zeros(len(rows), bool)
+    for part in row_ranges(len(rows)):
+        own = rows[part]
+        rank = table["rank"][own]
+        found[part] = (row_at(ranks, threads, rank, table.at("thread", own)) >= 0) | ~np.isin(rank, ranks)
     return found
 
 
@@ -494,7 +507,7 @@ def are_ranges(table: Table[HostCall], rank: int) -> Array:
 def _find_ranges(table: Table[HostCall], rank: int) -> Array:
     calls = calls_of(table, rank)
     found = np.zeros(len(calls), bool)
-    named = calls.of_rows(table.texts("kind").isin(_RANGES)) & ~are_named(table, calls, _names_frame)
+    named = calls.texts(table.texts("kind")).isin(_RANGES) & ~are_named(table, calls, _names_frame)
     if not named.any():
         return found
     later: dict[int, Array] = {}  # by thread: when the next two of its calls begin
@@ -543,8 +556,18 @@ def running_at(calls: Calls, moment: Array, slack: Array) -> Array:
 
 def enqueue_of_dequeue(table: Table[HostCall], dequeued: Array) -> Array:
     """Per row of a dequeue: the row of the enqueue of its rank that it answers, by correlation id, or -1."""
-    enqueues = np.flatnonzero(table.texts("kind").isin(["enqueue"]))
+    if not len(dequeued):
+        return np.full(0, -1)
+    rows, answered = table.once(_find_enqueues)
+    return values_at(answered, row_of_key(rows, dequeued), -1)
+
+
+def _find_enqueues(table: Table[HostCall]) -> tuple[Array, Array]:
+    """The rows of all dequeues, and of the enqueue that each answers, or -1: looked for once for all ranks."""
+    kinds, narrow = table.texts("kind"), row_type(len(table))
+    enqueues = np.flatnonzero(kinds.isin(["enqueue"])).astype(narrow)
     enqueues = enqueues[table.at("connection", enqueues) != MISSING]
+    dequeued = np.flatnonzero(kinds.isin(["dequeue"])).astype(narrow)
     rank, connection = table["rank"], table.at("connection", enqueues)
     at = row_at(rank[enqueues], connection, rank[dequeued], table.at("connection", dequeued))
-    return values_at(enqueues, at, -1)
+    return dequeued, values_at(enqueues, at, -1)

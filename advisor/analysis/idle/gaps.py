@@ -248,7 +248,7 @@ def _blame_calls(
     late = _blame_activities(pieces, late, kinds, cause, call)
     late = _blame_waiting(pieces, late, kinds, cause, call)
     late = _blame_queue(pieces, late, table, calls, cause=cause, call=call)
-    framework = calls.of_rows(table.texts("kind").isin(host.FRAMEWORK))
+    framework = calls.texts(table.texts("kind")).isin(host.FRAMEWORK)
     touched = touching_any(calls.start, calls.end, pieces.start[late], pieces.end[late])
     framework &= touched
     busy = host.is_mostly_covered(calls.spans_of(framework), pieces.start[late], pieces.end[late])
@@ -256,7 +256,7 @@ def _blame_calls(
     start, end = pieces.start[late[busy]], pieces.end[late[busy]]
     call[late[busy]] = host.covering_on_any(table, calls, start, end, among=framework)
     late = late[~busy]
-    launching = calls.of_rows(table.texts("kind").isin(host.LAUNCHING)) & touched
+    launching = calls.texts(table.texts("kind")).isin(host.LAUNCHING) & touched
     call[late] = host.covering_on_any(table, calls, pieces.start[late], pieces.end[late], among=launching)
 
 
@@ -285,7 +285,7 @@ def _blame_queue(
     pieces: _Pieces, late: Array, table: Table[HostCall], calls: host.Calls, *, cause: Array, call: Array
 ) -> Array:
     """Charges pieces whose work stood in the task queue before the device ran dry, but was taken from it too late."""
-    dequeues = calls.take(calls.of_rows(table.texts("kind").isin(["dequeue"])))
+    dequeues = calls.take(calls.texts(table.texts("kind")).isin(["dequeue"]))
     launched = pieces.launched[late]
     at = np.searchsorted(dequeues.start, launched, "right") - 1
     inside = (at >= 0) & (launched < values_at(dequeues.end, at, 0))

@@ -309,7 +309,7 @@ def _answered_by_others(seen: ReplayedRank, waits: Spans, gone: Array) -> Array:
 
 def _drain_calls(seen: ReplayedRank) -> host.Calls:
     """Waits for the device that are no part of an operator that brings something to the host."""
-    fetching = seen.calls.take(seen.calls.of_rows(seen.table.texts("activity").isin(["read", "fetch"]))).spans
+    fetching = seen.calls.take(seen.calls.texts(seen.table.texts("activity")).isin(["read", "fetch"])).spans
     waits = seen.kinds["synchronise"]
     return waits.take(span_at(fetching, waits.start) < 0)
 

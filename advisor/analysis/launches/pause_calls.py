@@ -67,7 +67,7 @@ def _calls_that_fill(table: Table[HostCall], calls: host.Calls, start: Array, en
     near = touching_any(calls.start, calls.end, start, end)
 
     def near_of(kinds: Collection[str]) -> Array:  # a mask when it is looked through: calls are many
-        return near & calls.of_rows(table.texts("kind").isin(kinds))
+        return near & calls.texts(table.texts("kind")).isin(kinds)
 
     row = host.covering_on_any(table, calls, start, end, among=near_of(host.FRAMEWORK))
     row = np.where(row >= 0, row, host.longest_of_several(calls.take(near_of(["operator"])), start, end))

@@ -40,24 +40,45 @@ class TopRows(Struct, frozen=True):
 
     def select(self, table: Table[Any]) -> Selected:
         """The first rows of each group, the first of which stands for those that are left out."""
-        frame = Frame(table)
-        frame = frame.keep(value_per_row(compile_for_columns(self.where, self.fact), frame) == TRUE)
-        rows = frame.index
-        assert rows is not None  # noqa: S101 - keep() numbers the rows
+        return self._selected(table, *self._first_of_parts(table, ()))
+
+    def select_by_rank(self, table: Table[Any], ranks: Sequence[int]) -> tuple[Selected, list[int]]:
+        """The same of each of these ranks, in their order, and how many each has."""
+        rows, stands_for = self._first_of_parts(table, ("rank",))
+        of = table["rank"][rows]
+        places = [np.flatnonzero(of == rank) for rank in ranks]
+        chosen = np.concatenate(places)
+        return self._selected(table, rows[chosen], stands_for[chosen]), [*map(len, places)]
+
+    def _first_of_parts(self, table: Table[Any], apart: tuple[str, ...]) -> tuple[Array, Array]:
+        """The rows to choose of each part of a table that has one value in these columns, ascending, and how many rows
+        each stands for."""
+        frame = in_parts(table, None, apart)
+        rows = np.flatnonzero(value_per_row(compile_for_columns(self.where, self.fact), frame) == TRUE)
+        frame = in_parts(table, rows, apart)
         order = value_per_row(compile_for_columns(self.order, self.fact), frame).astype(np.float64)
-        columns = [frame.column(name) for name in self.columns]
-        codes, _ = number_rows(frame, self.keys)
+        columns, keys = [frame.column(name) for name in self.columns], (*apart, *self.keys)
+        codes, _ = number_rows(frame, keys)
         by_group = np.argsort(codes, kind="stable")
         edges = np.searchsorted(codes[by_group], np.arange(int(codes.max(initial=-1)) + 2))
         tops = [
             _first_by_order(mine, order, columns, self.top) for mine in np.split(by_group, edges[1:-1]) if len(mine)
         ]
-        chosen = np.unique(np.concatenate([*tops, _first_rows_by_key(frame, order, (*self.keys, *self.within))]))
+        chosen = np.unique(np.concatenate([*tops, _first_rows_by_key(frame, order, (*keys, *self.within))]))
         stands_for = np.ones(len(chosen), np.int64)
         _, first, kept = np.unique(codes[chosen], return_index=True, return_counts=True)
         stands_for[first] += np.bincount(codes)[codes[chosen][first]] - kept
-        used = (*self.keys, *self.within, *self.columns, *self.names)
-        return Selected(table.take(rows[chosen]).only(used), stands_for)
+        return rows[chosen], stands_for
+
+    def _selected(self, table: Table[Any], rows: Array, stands_for: Array) -> Selected:
+        return Selected(table.only((*self.keys, *self.within, *self.columns, *self.names), rows), stands_for)
+
+
+def in_parts(table: Table[Any], rows: Array | None, apart: tuple[str, ...]) -> Frame:
+    """These rows of a table, or all; what is asked of all of them together is asked of each part of it that has one
+    value in these columns."""
+    frame = Frame(table, rows)
+    return Frame(table, rows, *number_rows(frame, apart)) if apart else frame
 
 
 def _first_rows_by_key(frame: Frame, order: Array, keys: tuple[str, ...]) -> Array:

@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from advisor.engine.excerpt import value_per_row, worst_hits
+from advisor.engine.excerpt import in_parts, value_per_row, worst_hits
 from advisor.engine.hit import Hit
 from advisor.engine.profile_like import ProfileLike
 from advisor.expr.compile import compile_for_columns
@@ -208,10 +208,10 @@ class WorstEvents(Struct, frozen=True):
         moment = self._moment
         lasted = np.nan_to_num(_durations_us(table, moment, np.arange(len(table))))
         rows = np.flatnonzero(_is_timed(table[moment.start], lasted))
-        frame = _in_parts(table, rows, apart)
+        frame = in_parts(table, rows, apart)
         if self.where is not None:
             rows = rows[value_per_row(compile_for_columns(self.where, self.fact), frame) == TRUE]
-            frame = _in_parts(table, rows, apart)
+            frame = in_parts(table, rows, apart)
         order = np.zeros(len(rows))
         if self.order is not None:
             order = value_per_row(compile_for_columns(self.order, self.fact), frame).astype(np.float64)
@@ -231,12 +231,6 @@ class WorstEvents(Struct, frozen=True):
     def _moment(self) -> Moment:
         assert self.fact.moment is not None  # noqa: S101 - a rule without times of its events is refused
         return self.fact.moment
-
-
-def _in_parts(table: Table[Any], rows: Array, apart: tuple[str, ...]) -> Frame:
-    """These rows of a table; what is asked of all of them together is asked of each part of it."""
-    frame = Frame(table, rows)
-    return Frame(table, rows, *number_rows(frame, apart)) if apart else frame
 
 
 def _is_timed(start: Array, lasted_us: Array) -> Array:

@@ -71,6 +71,14 @@ class OfOneRank(Protocol):
     def sole_rank(self) -> int: ...
 
 
+@runtime_checkable
+class ReadBesideOthers(Protocol):
+    """A source of which files are read together with those of others that are read next."""
+
+    def read_beside(self, others: Sequence[object]) -> None:
+        """Tells it of these, itself among them."""
+
+
 WantedFact = type[Fact] | Selection
 ReadTable = AnyTable | Selected | FactMissing
 RankFacts = dict[WantedFact, ReadTable]
@@ -247,6 +255,8 @@ class FactsWanted:
 
         What a derivation takes beside the rows themselves is most of what small ranks take; of large ones it is none.
         """
+        if len(sources) > 1 and isinstance(sources[0], ReadBesideOthers):
+            sources[0].read_beside(sources)
         read = [self._read_roots(source) for source in sources]
         alike: dict[object, list[int]] = {}
         for number, (source, (_, found)) in enumerate(zip(sources, read, strict=True)):
@@ -508,11 +518,11 @@ def _choose_by_rank(asked: WantedFact, table: ReadTable, ranks: Sequence[int]) -
     """What is wanted of a table of all of these ranks, in their order, and how many rows each has."""
     if isinstance(table, Selected | FactMissing):
         return table, []
+    if isinstance(asked, type):
+        return _in_order_of_ranks(table, ranks)
     if isinstance(asked, SelectionByRank):
         return asked.select_by_rank(table, ranks)
     rows, lengths = _in_order_of_ranks(table, ranks)
-    if isinstance(asked, type):
-        return rows, lengths
     parts = [asked.select(rows.part(begin, end)) for begin, end in pairwise(accumulate(lengths, initial=0))]
     return Selected.concat(parts), [len(part.rows) for part in parts]
 

@@ -171,7 +171,7 @@ class FactMissing(AdvisorError):
             behind = self.tables if self.unreadable else ()
         self.behind = tuple(dict.fromkeys(behind))
         self.reason: Text | None = None
-        super().__init__(self.say("en"))
+        super().__init__(self.tables, self.unreadable, self.incomplete, self.behind)
 
     def because(self, reason: Text) -> FactMissing:
         """The same as somebody says it who knows what was recorded, and how to have the rest."""

@@ -50,6 +50,26 @@ def test_rows_chosen_rank_by_rank_are_those_of_the_whole_table(tmp_path_factory:
     assert ([row[1] for row in shown.rows], shown.total) == (mine[:3], len(mine))
 
 
+@given(gaps, st.permutations(range(3)), st.sampled_from(["", "where: duration_us > mean(duration_us), "]))
+@settings(deadline=None)
+def test_of_several_ranks_at_once_the_same_rows_are_chosen_as_of_each(
+    tmp_path_factory: Any, events: Any, ranks: Any, where: str
+) -> None:
+    rows = ROWS.replace("where: host, ", where) if where else ROWS
+    wanted = top_rows(made(tmp_path_factory.mktemp("rules"), body=IDLE + rows + EVENTS))
+    assert wanted is not None
+    told = [
+        f"{rank} {step} {at} {us} {cause} {str(host).lower()}"
+        for at, (rank, step, us, cause, host) in enumerate(events)
+    ]
+    table = read_table(Gap, "\n".join(["rank step start_ns duration_us cause host", *told]))
+    together, lengths = wanted.select_by_rank(table, ranks)
+    alone = [wanted.select(table.take(table["rank"] == rank)) for rank in ranks]
+    assert together.rows.rows() == [row for one in alone for row in one.rows.rows()]
+    assert together.stands_for.tolist() == [number for one in alone for number in one.stands_for.tolist()]
+    assert lengths == [len(one.rows) for one in alone]
+
+
 def test_a_rule_that_shows_rows_of_a_heavy_table_does_not_want_it_whole(tmp_path: Path) -> None:
     rule = made(tmp_path, body=IDLE + ROWS + EVENTS)
     assert [asked for asked in wanted_by([rule]) if isinstance(asked, type)] == [Overlap]

@@ -28,13 +28,14 @@ from advisor.facts.rank_facts import (
     ranks_in,
 )
 from advisor.facts.selection import Selected
-from advisor.facts.table import Table, Texts
+from advisor.facts.table import Table, Texts, Values
 from advisor.messages.errors import FactMissing
 from advisor.pipeline import open_profile, prepare_exhibits
 from advisor.progress import silent
 from advisor.rank_work.batches import MOST_TOGETHER, TOGETHER_BYTES, batches_of_ranks
 from advisor.rank_work.local import LocalProcesses
 from advisor.sources import open_input
+from advisor.sources.files import csvfile
 from tests.every_export import CAPTURES, REAL
 from tests.rank_work.ill_ranks import BareRank, InPlaceOf
 from tests.shared_captures import SharedCaptures
@@ -181,3 +182,21 @@ def test_of_a_batch_only_the_rank_that_workers_die_over_is_lost(shared: SharedCa
     assert [one.file for one in found.unread] == [ill[2].name]
     further = profile.table(StepSpan)  # and what is asked for later is of the same ranks
     assert sorted({*further["rank"].tolist()}) == others
+
+
+def test_small_text_tables_of_ranks_are_parsed_together(
+    shared: SharedCaptures, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rank takes more calls of the parser than cells; what is damaged is still parsed by itself, and told."""
+    alone: list[str] = []
+    read_columns = csvfile.read_columns
+
+    def counted(path: Path, *words: Any) -> dict[str, Values]:
+        alone.append(path.name)
+        return read_columns(path, *words)
+
+    profile = open_profile(shared.written("slow-link", small=True), jobs=1)
+    monkeypatch.setattr(csvfile, "read_columns", counted)
+    prepare_exhibits(profile, advisor.load_rules())
+    assert len(profile.run.ranks) > 1
+    assert not alone

@@ -105,10 +105,17 @@ class Counted(Struct, frozen=True):
 
 
 def distinct_ranks(rank: Array, where: Array | None = None) -> Array:
-    """The ranks among these, or those of them where a mask is true, ascending; most tables hold one."""
+    """The ranks among these, or those of them where a mask is true, ascending; most tables hold one, and others the
+    rows of one after those of another."""
     if len(rank) and (rank.strides == (0,) or (rank == rank[0]).all()):
         return rank[:1].copy() if where is None or where.any() else rank[:0]
-    return np.unique(rank if where is None else rank[where])
+    rank = rank if where is None else rank[where]
+    return rank[_begins_of_ranks(rank)] if (rank[1:] >= rank[:-1]).all() else np.unique(rank)
+
+
+def _begins_of_ranks(rank: Array) -> Array:
+    """Where each of several ranks, which ascend, begins."""
+    return np.flatnonzero(np.append(True, rank[1:] != rank[:-1])[: len(rank)])
 
 
 def moments_by_rank(rank: Array, moment: Array) -> Moments:
@@ -120,9 +127,11 @@ def moments_by_rank(rank: Array, moment: Array) -> Moments:
         return {}
     if len(distinct_ranks(rank)) == 1:
         return {int(rank[0]): ascending(moment)}
-    order = np.lexsort((moment, rank))
-    ranks, begin = np.unique(rank[order], return_index=True)
-    return dict(zip(ranks.tolist(), np.split(moment[order], begin[1:]), strict=True))
+    if not ((rank[1:] > rank[:-1]) | ((rank[1:] == rank[:-1]) & (moment[1:] >= moment[:-1]))).all():
+        order = np.lexsort((moment, rank))
+        rank, moment = rank[order], moment[order]
+    begin = _begins_of_ranks(rank)
+    return dict(zip(rank[begin].tolist(), np.split(moment, begin[1:]), strict=True))
 
 
 def longest_holes(found: Array, of: Array, groups: int) -> Array:

@@ -58,7 +58,7 @@ def _find_operators(table: Table[HostCall], rank: int, device: DeviceTimeline, l
     handed = _handed_over(table, calls, moment)
     order = np.argsort(handed, kind="stable")
     moment, fetched, sent = handed[order], fetched[order], sent[order]
-    reading = calls.take(calls.of_rows(does.isin(["read"]))).spans
+    reading = calls.take(calls.texts(does).isin(["read"])).spans
     fetched &= span_at(reading, moment) < 0
     if not fetched.any() or (moment == MISSING).any():
         return CpuOperators.none()
@@ -66,7 +66,7 @@ def _find_operators(table: Table[HostCall], rank: int, device: DeviceTimeline, l
     computing = names.hits("::" in name for name in names.names) & kinds.isin(["operator"]) & ~does.isin(["make"])
     found = calls.take(calls.of_rows(computing))
     found = found.take(found.end - found.start >= LEAST_NS)
-    loading = calls.take(calls.of_rows(kinds.isin(["data_loader"]))).spans
+    loading = calls.take(calls.texts(kinds).isin(["data_loader"])).spans
     before = np.searchsorted(moment, found.start) - 1
     alone = np.searchsorted(moment, found.end) - 1 == before
     kept = alone & (before >= 0) & values_at(fetched, before, False) & (span_at(loading, found.start) < 0)
@@ -95,7 +95,7 @@ def _launches_of_rank(rank: int, device: DeviceTimeline, links: Table[Dispatch])
 def _handed_over(table: Table[HostCall], calls: host.Calls, moment: Array) -> Array:
     """Per launch: when it was handed over to the thread that made it, missing where that is not known; of all others
     the launch itself."""
-    taken = calls.take(calls.of_rows(table.texts("kind").isin(["dequeue"])))
+    taken = calls.take(calls.texts(table.texts("kind")).isin(["dequeue"]))
     at = np.searchsorted(taken.start, moment, "right") - 1
     inside = np.flatnonzero((at >= 0) & (moment < values_at(taken.end, at, MISSING)))
     found = moment.copy()
@@ -107,7 +107,7 @@ def _ends_of_copies_back(
     table: Table[HostCall], calls: host.Calls, moment: Array, sent: Array, following: Array
 ) -> Array:
     """Per launch: when the host was done with it and with waiting for it, if it is a copy to the device."""
-    waiting = calls.take(calls.of_rows(table.texts("activity").isin(["copy", "blocking_copy", "synchronise"])))
+    waiting = calls.take(calls.texts(table.texts("activity")).isin(["copy", "blocking_copy", "synchronise"]))
     last = np.searchsorted(waiting.start, values_at(moment, following + 1, np.iinfo(np.int64).max)) - 1
     since = values_at(waiting.start, last) >= values_at(moment, following, np.iinfo(np.int64).max)
     found: Array = np.where(values_at(sent, following, False) & since, values_at(waiting.end, last), MISSING)

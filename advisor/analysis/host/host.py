@@ -133,6 +133,10 @@ class Calls(Struct, frozen=True):
         """Per call: what stands in its row of a column or a mask of the table; it may be seen there, and is no copy."""
         return values[: len(self)] if self.numbers is None else values[self.numbers]
 
+    def texts(self, column: Texts) -> Texts:
+        """Per call: what stands in its row of a text column; asked of these alone where a table has many ranks."""
+        return Texts(self.of_rows(column.codes), column.names)
+
     def take(self, where: Array) -> Calls:
         where = np.flatnonzero(where) if where.dtype == bool else where
         return Calls(self.rows_at(where), self.start[where], self.end[where])
@@ -274,12 +278,21 @@ def are_of_launching_threads(table: Table[HostCall], marked: Array) -> Array:
 
     Where none of the threads of a rank is known to launch, all of them may.
     """
-    ranks, threads = table.once(_find_launching_threads)
     found = np.zeros(len(marked), bool)
     for part in row_ranges(len(marked)):
         rows = part.start + np.flatnonzero(marked[part])
-        rank = table["rank"][rows]
-        found[rows] = (row_at(ranks, threads, rank, table.at("thread", rows)) >= 0) | ~np.isin(rank, ranks)
+        found[rows] = made_by_launching_threads(table, rows)
+    return found
+
+
+def made_by_launching_threads(table: Table[HostCall], rows: Array) -> Array:
+    """The same of these rows of calls, one by one."""
+    ranks, threads = table.once(_find_launching_threads)
+    found = np.zeros(len(rows), bool)
+    for part in row_ranges(len(rows)):
+        own = rows[part]
+        rank = table["rank"][own]
+        found[part] = (row_at(ranks, threads, rank, table.at("thread", own)) >= 0) | ~np.isin(rank, ranks)
     return found
 
 
@@ -416,19 +429,37 @@ def covering_on_thread(calls: Calls, start: Array, end: Array) -> Array:
 def covering_on_any(
     table: Table[HostCall], calls: Calls, start: Array, end: Array, *, among: Array | None = None
 ) -> Array:
-    """The same over all threads of calls of one rank, or of those of them in a mask: the shortest of those found on
-    each. A thread that calls no operators and waits for something itself, as one that loads data does for work, is none
-    of them."""
+    """The same over all threads of each rank, or of those of the calls in a mask: the shortest of those found on each.
+    No two ranks share a moment. A thread that calls no operators and waits for something itself, as one that loads data
+    does for work, is none of them."""
     found, length = np.full(len(start), -1), np.full(len(start), np.iinfo(np.int64).max)
     calls = calls.take(holding_a_middle(calls.start, calls.end, start, end, among))
-    threads, names = table.at("thread", calls.row), table.texts("name")
-    for thread in np.unique(threads).tolist():
-        row = covering_on_thread(calls.take(threads == thread), start, end)
-        if not _calls_operators(table, int(table["rank"][calls.row[0]]), thread):
-            row = np.where(table.once(_truth_of_each_name, _names_wait)[names.codes[row]], -1, row)
+    turns = _turns_of_threads(table["rank"][calls.row], table.at("thread", calls.row))
+    for turn in range(int(turns.max(initial=-1)) + 1):
+        row = _without_helpers(table, covering_on_thread(calls.take(turns == turn), start, end))
         lasts = np.where(row >= 0, table["end_ns"][row] - table["start_ns"][row], np.iinfo(np.int64).max)
         found, length = np.where(lasts < length, row, found), np.minimum(lasts, length)
     return found
+
+
+def _turns_of_threads(rank: Array, thread: Array) -> Array:
+    """Per call: the place of its thread among those of its rank."""
+    threads = group_by(rank, thread)
+    of_rank = rank[threads.first]
+    return (np.arange(len(threads)) - np.searchsorted(of_rank, of_rank))[threads.of]
+
+
+def _without_helpers(table: Table[HostCall], row: Array) -> Array:
+    """These rows of calls, -1 instead of those in which a thread that calls no operators waits for something."""
+    names = table.texts("name")
+    waiting = np.flatnonzero((row >= 0) & table.once(_truth_of_each_name, _names_wait)[names.codes[row]])
+    if len(waiting):
+        calling = table.once(_find_calling_threads)
+        rows = row[waiting]
+        operates = row_at(*calling, table["rank"][rows], table.at("thread", rows)) >= 0
+        row = row.copy()
+        row[waiting[~operates]] = -1
+    return row
 
 
 def _names_wait(name: str) -> bool:
@@ -452,13 +483,17 @@ def longest_of_several(calls: Calls, start: Array, end: Array) -> Array:
     return np.where(is_mostly_covered(calls.spans, start, end), found, -1)
 
 
-def _calls_operators(table: Table[HostCall], rank: int, thread: int) -> bool:
-    return table.once(_find_calling, rank, thread)
-
-
-def _find_calling(table: Table[HostCall], rank: int, thread: int) -> bool:
-    own = table.isin("thread", [thread]) & (table["rank"] == rank)
-    return bool((own & table.texts("kind").isin(("operator", "enqueue"))).any())
+def _find_calling_threads(table: Table[HostCall]) -> tuple[Array, Array]:
+    """The threads that call operators, each once: their ranks and ids."""
+    calls = table.texts("kind").isin(("operator", "enqueue"))
+    ranks, threads = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for part in row_ranges(len(calls)):
+        rows = part.start + np.flatnonzero(calls[part])
+        rank, thread = table["rank"][rows], table.at("thread", rows)
+        first = group_by(rank, thread).first
+        ranks.append(rank[first])
+        threads.append(thread[first])
+    return np.concatenate(ranks), np.concatenate(threads)
 
 
 def are_ranges(table: Table[HostCall], rank: int) -> Array:
@@ -472,7 +507,7 @@ def are_ranges(table: Table[HostCall], rank: int) -> Array:
 def _find_ranges(table: Table[HostCall], rank: int) -> Array:
     calls = calls_of(table, rank)
     found = np.zeros(len(calls), bool)
-    named = calls.of_rows(table.texts("kind").isin(_RANGES)) & ~are_named(table, calls, _names_frame)
+    named = calls.texts(table.texts("kind")).isin(_RANGES) & ~are_named(table, calls, _names_frame)
     if not named.any():
         return found
     later: dict[int, Array] = {}  # by thread: when the next two of its calls begin
@@ -521,8 +556,18 @@ def running_at(calls: Calls, moment: Array, slack: Array) -> Array:
 
 def enqueue_of_dequeue(table: Table[HostCall], dequeued: Array) -> Array:
     """Per row of a dequeue: the row of the enqueue of its rank that it answers, by correlation id, or -1."""
-    enqueues = np.flatnonzero(table.texts("kind").isin(["enqueue"]))
+    if not len(dequeued):
+        return np.full(0, -1)
+    rows, answered = table.once(_find_enqueues)
+    return values_at(answered, row_of_key(rows, dequeued), -1)
+
+
+def _find_enqueues(table: Table[HostCall]) -> tuple[Array, Array]:
+    """The rows of all dequeues, and of the enqueue that each answers, or -1: looked for once for all ranks."""
+    kinds, narrow = table.texts("kind"), row_type(len(table))
+    enqueues = np.flatnonzero(kinds.isin(["enqueue"])).astype(narrow)
     enqueues = enqueues[table.at("connection", enqueues) != MISSING]
+    dequeued = np.flatnonzero(kinds.isin(["dequeue"])).astype(narrow)
     rank, connection = table["rank"], table.at("connection", enqueues)
     at = row_at(rank[enqueues], connection, rank[dequeued], table.at("connection", dequeued))
-    return values_at(enqueues, at, -1)
+    return dequeued, values_at(enqueues, at, -1)

@@ -50,7 +50,7 @@ def _of_rank(table: Table[HostCall], device: DeviceTimeline, rank: int) -> Table
     free = device.free_of_rank(rank)
     calls = calls_of(table, rank)
     cell = device.cells.on_host(calls.of_rows(table["rank"]), calls.start)
-    kept = (cell >= 0) & ~calls.of_rows(table.texts("kind").isin(["step"])) & _worth_naming(table, calls, free)
+    kept = (cell >= 0) & ~calls.texts(table.texts("kind")).isin(["step"]) & _worth_naming(table, calls, free)
     calls, cell = calls.take(kept), cell[kept]
     blocks = _blocks_of_cells(cell, len(device.cells))
     return Table.concat(HostCost, [_of_cells(table, calls.take(own), cell[own], device, free) for own in blocks])
@@ -87,7 +87,7 @@ def _of_cells(
 def _worth_naming(table: Table[HostCall], calls: Calls, free: Spans) -> Array:
     """Everything but the Python functions that stand beside little idle time."""
     kinds, names = table.texts("kind"), table.texts("name")
-    python = np.flatnonzero(calls.of_rows(kinds.isin(["python"])))
+    python = np.flatnonzero(calls.texts(kinds).isin(["python"]))
     codes = names.codes[calls.row[python]] + 1  # a function without a name counts as one name
     idle = np.bincount(
         codes, weights=covered_ns(free, calls.start[python], calls.end[python]), minlength=len(names.names) + 1

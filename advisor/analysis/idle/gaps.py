@@ -13,6 +13,7 @@ from msgspec import Struct, structs
 from advisor.analysis.arrays.grouping import row_at
 from advisor.analysis.arrays.intervals import Spans, intersect, span_at, subtract, touching_any
 from advisor.analysis.host import host
+from advisor.analysis.host.calls_in_turn import CallsInTurn, calls_in_turn
 from advisor.analysis.launches.dispatch import clock_tolerances, names_of
 from advisor.analysis.steps.completeness import only_whole
 from advisor.analysis.steps.device import COMM, COPY, DeviceTimeline, build_timeline
@@ -93,9 +94,7 @@ def gaps(
     call = np.full(len(pieces), -1)
     if calls is not None:
         _blame_copies(device, pieces, tasks, calls, cause=cause, call=call)
-        for rank in np.unique(pieces.rank).tolist():
-            late = np.flatnonzero((pieces.rank == rank) & pieces.late)
-            _blame_host(pieces, late, calls, cause=cause, call=call)
+        _blame_hosts(pieces, calls, cause=cause, call=call)
     if links is None:  # without launches nobody can say that the host was not late
         cause[cause == _CODE["unknown"]] = -1
     called = Texts.constant(None, 0) if calls is None else calls.texts("name")
@@ -217,18 +216,39 @@ def _blame_copies(
     call[copied[held]] = blocking[row[held]]
 
 
-def _blame_host(pieces: _Pieces, late: Array, table: Table[HostCall], *, cause: Array, call: Array) -> None:
-    """What the host of one rank was doing in the pieces it is to blame for."""
-    if not len(late):
-        return
-    calls = host.calls_of(table, int(pieces.rank[late[0]]))
-    if not len(calls):
-        return
-    kinds = host.calls_by_activity(table).by_mark(calls)
+def _blame_hosts(pieces: _Pieces, calls: Table[HostCall], *, cause: Array, call: Array) -> None:
+    """What the host of each rank was doing in the pieces it is to blame for."""
+    late = np.flatnonzero(pieces.late)
+    launched, dry = pieces.launched[late], pieces.dry[late]
+    known = launched != MISSING
+    first = np.minimum(dry - pieces.tolerance[late], np.where(known, launched, dry))
+    last = np.maximum(pieces.end[late], np.where(known, launched, dry))
+    for turn in calls_in_turn(calls, pieces.rank[late], first, last):
+        _blame_calls(
+            _moved(pieces, late[turn.asked], turn.shift), late[turn.asked], calls, turn, cause=cause, call=call
+        )
+
+
+def _moved(pieces: _Pieces, rows: Array, by: Array) -> _Pieces:
+    """The same with moments of some of them moved."""
+    if not by.any():
+        return pieces
+    shift = np.zeros(len(pieces), np.int64)
+    shift[rows] = by
+    moved = {name: getattr(pieces, name) + shift for name in ("start", "end", "dry")}
+    launched = np.where(pieces.launched == MISSING, MISSING, pieces.launched + shift)
+    return structs.replace(pieces, **moved, launched=launched)
+
+
+def _blame_calls(
+    pieces: _Pieces, late: Array, table: Table[HostCall], turn: CallsInTurn, *, cause: Array, call: Array
+) -> None:
+    """What these calls were doing in these pieces, both in the time in which the ranks follow each other."""
+    calls, kinds = turn.calls, host.calls_by_activity(table).by_mark(turn.calls)
     late = _blame_activities(pieces, late, kinds, cause, call)
     late = _blame_waiting(pieces, late, kinds, cause, call)
     late = _blame_queue(pieces, late, table, calls, cause=cause, call=call)
-    framework = calls.of_rows(table.texts("kind").isin(host.FRAMEWORK))
+    framework = calls.texts(table.texts("kind")).isin(host.FRAMEWORK)
     touched = touching_any(calls.start, calls.end, pieces.start[late], pieces.end[late])
     framework &= touched
     busy = host.is_mostly_covered(calls.spans_of(framework), pieces.start[late], pieces.end[late])
@@ -236,7 +256,7 @@ def _blame_host(pieces: _Pieces, late: Array, table: Table[HostCall], *, cause: 
     start, end = pieces.start[late[busy]], pieces.end[late[busy]]
     call[late[busy]] = host.covering_on_any(table, calls, start, end, among=framework)
     late = late[~busy]
-    launching = calls.of_rows(table.texts("kind").isin(host.LAUNCHING)) & touched
+    launching = calls.texts(table.texts("kind")).isin(host.LAUNCHING) & touched
     call[late] = host.covering_on_any(table, calls, pieces.start[late], pieces.end[late], among=launching)
 
 
@@ -265,13 +285,14 @@ def _blame_queue(
     pieces: _Pieces, late: Array, table: Table[HostCall], calls: host.Calls, *, cause: Array, call: Array
 ) -> Array:
     """Charges pieces whose work stood in the task queue before the device ran dry, but was taken from it too late."""
-    dequeues = calls.take(calls.of_rows(table.texts("kind").isin(["dequeue"])))
+    dequeues = calls.take(calls.texts(table.texts("kind")).isin(["dequeue"]))
     launched = pieces.launched[late]
     at = np.searchsorted(dequeues.start, launched, "right") - 1
     inside = (at >= 0) & (launched < values_at(dequeues.end, at, 0))
     taken = values_at(dequeues.row, np.where(inside, at, -1), -1)
     put = np.where(taken >= 0, host.enqueue_of_dequeue(table, taken), -1)
-    early = (put >= 0) & (table["end_ns"][put] <= pieces.dry[late] - pieces.tolerance[late])
+    shift = values_at(dequeues.start, np.where(inside, at, -1), 0) - table["start_ns"][taken]
+    early: Array = (put >= 0) & (table["end_ns"][put] + shift <= pieces.dry[late] - pieces.tolerance[late])
     cause[late[early]] = _CODE["dequeue"]
     call[late[early]] = taken[early]
     return late[~early]

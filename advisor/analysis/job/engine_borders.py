@@ -28,6 +28,7 @@ from advisor.analysis.job.engine_phases import (
     PassWork,
     StepSizes,
     are_named,
+    reach_cache,
     sizes_of_steps,
     work_of_passes,
 )
@@ -146,9 +147,9 @@ def _passes_by_rank(
     told = EngineTables(kernels, *others)
     known = find_engine_steps(run, told, launches)
     found: dict[int, FoundSteps] = {}
-    for rank in sorted(set(distinct_ranks(kernels["rank"]).tolist()) - known.keys()):
-        own = RankTables.of(rank, kernels, launches, told.tasks)
-        passes = _passes_of_parts(own) if own.keeps_cache else None
+    keeping = kernels["rank"][reach_cache(kernels) & (kernels["start_ns"] != MISSING)]
+    for rank in sorted(set(distinct_ranks(keeping).tolist()) - known.keys()):
+        passes = _passes_of_parts(RankTables.of(rank, kernels, launches, told.tasks))
         if passes is not None:
             found[rank] = passes
     return found

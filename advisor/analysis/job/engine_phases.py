@@ -60,15 +60,22 @@ class PassWork(Struct, frozen=True):
 def work_of_passes(kernels: Table[Kernel]) -> PassWork:
     """What each kernel tells of the step it belongs to."""
 
-    def tells(*things: str) -> Array:
-        return are_named(kernels, lambda name: not set(things).isdisjoint(OPERATORS.told_by(name)))
-
     stores = keep_tokens(kernels)
-    decodes, reads = tells("decode"), tells("prefill")
+    decodes, reads = _tell(kernels, "decode"), _tell(kernels, "prefill")
     told = np.where(decodes & ~reads, DECODE, np.where(reads & ~decodes, PREFILL, UNKNOWN))
     rows, weight = _sides_of_products(kernels, stores)
     verifies = are_named(kernels, lambda name: _VERIFIES.match(name) is not None)
-    return PassWork(stores, (decodes | reads | tells("cache")) & ~stores, told, rows, weight, verifies)
+    return PassWork(stores, (decodes | reads | _tell(kernels, "cache")) & ~stores, told, rows, weight, verifies)
+
+
+def reach_cache(kernels: Table[Kernel]) -> Array:
+    """Per kernel: whether it keeps keys and values, or attends to what is kept or to prompts (`PassWork`)."""
+    return keep_tokens(kernels) | _tell(kernels, "decode", "prefill", "cache")
+
+
+def _tell(kernels: Table[Kernel], *things: str) -> Array:
+    """Per kernel: whether its operator tells any of these things of a job."""
+    return are_named(kernels, lambda name: not set(things).isdisjoint(OPERATORS.told_by(name)))
 
 
 def keep_tokens(kernels: Table[Kernel]) -> Array:

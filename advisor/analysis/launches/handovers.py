@@ -40,7 +40,7 @@ def handovers(kinds: Table[HostKind], held: Table[Holdup] | None) -> Table[Hando
 
 def calls_operators(seen: ReplayedRank) -> bool:
     """Whether operators of the framework were recorded of a rank: without them nobody knows who prepares launches."""
-    return bool(seen.calls.of_rows(seen.table.texts("kind").isin(["operator"])).any())
+    return bool(seen.calls.texts(seen.table.texts("kind")).isin(["operator"]).any())
 
 
 def with_queue(seen: ReplayedRank) -> tuple[ReplayedRank, Spans]:
@@ -51,7 +51,7 @@ def with_queue(seen: ReplayedRank) -> tuple[ReplayedRank, Spans]:
     """
     rank = seen.replayed
     moments = ascending(np.concatenate([one.launch[one.queued < replay.UNBOUND] for one in (rank.work, rank.beside)]))
-    calls = seen.calls.take(seen.calls.of_rows(seen.table.texts("kind").isin(DEVICE_SOFTWARE)))
+    calls = seen.calls.take(seen.calls.texts(seen.table.texts("kind")).isin(DEVICE_SOFTWARE))
     launching = calls.take(np.searchsorted(moments, calls.end) > np.searchsorted(moments, calls.start))
     spans = subtract(launching.spans, rank.waits)
     queue = replay.Queue(spans.start, spans.end, spans.start)

@@ -7,10 +7,12 @@ stands still, and run dry later. So each kind of cost is taken out of what the h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import msgspec
 import numpy as np
+from msgspec import Struct
 
 from advisor.analysis.arrays.grouping import group_by, row_at, row_of_key
 from advisor.analysis.arrays.intervals import Spans, covered_ns, span_at, union_of_sets
@@ -19,7 +21,7 @@ from advisor.analysis.launches.copy_directions import copied_in_calls
 from advisor.analysis.launches.fetch_work import own_work_in_fetches
 from advisor.analysis.launches.handovers import calls_operators, with_queue
 from advisor.analysis.launches.long_pauses import FEW_READS, LONGEST_LAUNCH_US, calls_around, waits_before_long_pauses
-from advisor.analysis.launches.pause_calls import calls_in_pauses
+from advisor.analysis.launches.pause_calls import LatePauses, calls_in_pauses
 from advisor.analysis.replay import replay
 from advisor.analysis.replay.joined_ranks import JoinedRanks, join_ranks_in_time, joined_in_parts
 from advisor.analysis.replay.replayed_rank import (
@@ -179,17 +181,22 @@ def _of_ranks(joined: JoinedRanks, device: DeviceTimeline, room_us: dict[int, fl
     lost = _lost_us_by_kind(joined, reliefs, room_us)
     prompt = _gains_of_prompt_hosts(joined, reliefs)
     unqueued = _unqueued_holdups(joined, room_us)
-    found = []
+    found, late_hosts = [], list[_LateHost]()
     for number, seen in enumerate(joined.seen):
         room, met = room_us[seen.rank], _kinds_met(seen)
         rows = [_holdups_of_kind(seen, name).having(lost_us=lost[name][number]) for name in met]
+        reads = rows[met.index("read")]["calls"] if "read" in met else np.zeros(len(seen.own))
         rows = [_with_insides(part, name, seen, device) for part, name in zip(rows, met, strict=True)]
         rows += unqueued.get(number, [])
         computing = np.flatnonzero(device.work.kind[seen.row] != COPY)
-        found += [part.take((part["calls"] > 0) | (part["lost_us"] > 0)) for part in rows]
-        found.append(_other_holdups(seen, reliefs[number], prompt[number], room_us=room, computing=computing))
+        found.append([part.take((part["calls"] > 0) | (part["lost_us"] > 0)) for part in rows])
+        after_reads = partial(_part_after_reads, seen, reliefs[number], reads)
+        late_hosts.append(_late_host(seen, prompt[number], after_reads, room_us=room, computing=computing))
         seen.replayed.let_go()
-    return Table.concat(Holdup, found)
+    pauses = [LatePauses.of(one.seen, one.late, one.pause) for one in late_hosts]
+    calls = calls_in_pauses(joined.seen[0].table, pauses, [len(one.late) for one in late_hosts])
+    rest = [_other_holdups(*one) for one in zip(late_hosts, calls, strict=True)]
+    return Table.concat(Holdup, [part for parts, last in zip(found, rest, strict=True) for part in (*parts, last)])
 
 
 def _lost_us_by_kind(joined: JoinedRanks, reliefs: list[Reliefs], room_us: dict[int, float]) -> dict[str, list[Array]]:
@@ -302,7 +309,7 @@ def _answered_by_others(seen: ReplayedRank, waits: Spans, gone: Array) -> Array:
 
 def _drain_calls(seen: ReplayedRank) -> host.Calls:
     """Waits for the device that are no part of an operator that brings something to the host."""
-    fetching = seen.calls.take(seen.calls.of_rows(seen.table.texts("activity").isin(["read", "fetch"]))).spans
+    fetching = seen.calls.take(seen.calls.texts(seen.table.texts("activity")).isin(["read", "fetch"])).spans
     waits = seen.kinds["synchronise"]
     return waits.take(span_at(fetching, waits.start) < 0)
 
@@ -340,19 +347,46 @@ def _equal_spans(one: Spans, other: Spans) -> bool:
     return np.array_equal(one.start, other.start) and np.array_equal(one.end, other.end)
 
 
-def _other_holdups(
-    seen: ReplayedRank, reliefs: Reliefs, prompt: tuple[Array, Spans], *, room_us: float, computing: Array
-) -> Table[Holdup]:
-    """What is lost to all other work of the host: what remains when the kinds are gone, and it only kept up."""
+class _LateHost(Struct, frozen=True):
+    """What one rank loses to all other work of its host: what remains when the kinds are gone, and it only kept up."""
+
+    seen: ReplayedRank
+    late: Array
+    """The tasks that began late for a host that did not keep up."""
+    pause: Array
+    """Per such task: how long the device was idle before it, without what one of the kinds fills, ns."""
+    lost: Array
+    """Per own cell, µs."""
+    before: Array
+    """Per own cell: what is lost between two steps once more, µs (`_lost_us_before_first_step`)."""
+    of_reads: Array
+    """Per own cell: the part of what is lost that would not be if no value were read."""
+
+
+def _late_host(
+    seen: ReplayedRank,
+    prompt: tuple[Array, Spans],
+    part_after_reads: Callable[[Array], Array],
+    *,
+    room_us: float,
+    computing: Array,
+) -> _LateHost:
     gain, kinds = prompt
     lost, before_first = per_cell(seen, gain) / 1e3, _lost_us_before_first_step(seen, gain, kinds, computing)
-    of_reads = _part_after_reads(seen, reliefs, lost)
+    of_reads = part_after_reads(lost)
     lost = _within_steps(lost, seen, gain, room_us)
     before = np.append(before_first, np.zeros(len(lost)))[: len(lost)]
-    seen.replayed.let_go()
-    told = _late_tasks_by_call(seen, np.diff(np.append(0, gain)), lost + before, kinds=kinds, of_reads=of_reads)
-    share = before / np.where(lost + before > 0, lost + before, 1.0)
-    before_us = told["lost_us"] * share[row_of_key(seen.cells.step[seen.own], told["step"])]
+    gained = np.diff(np.append(0, gain))
+    late = np.flatnonzero(gained[:-1] > PAUSE_NS)
+    return _LateHost(seen, late, _pauses_apart_from(kinds, seen, late, gained), lost, before, of_reads)
+
+
+def _other_holdups(rest: _LateHost, row: Array) -> Table[Holdup]:
+    """The rows of kind `host` of one rank; `row` are the calls that filled the pauses."""
+    lost = rest.lost + rest.before
+    told = _late_tasks_by_call(rest, row, lost)
+    share = rest.before / np.where(lost > 0, lost, 1.0)
+    before_us = told["lost_us"] * share[row_of_key(rest.seen.cells.step[rest.seen.own], told["step"])]
     return told.having(lost_us=told["lost_us"] - before_us, before_us=before_us)
 
 
@@ -377,9 +411,10 @@ def _lost_us_before_first_step(seen: ReplayedRank, gain: Array, kinds: Spans, co
     return float(min(between[(len(between) - 1) // 2], own)) / 1e3
 
 
-def _part_after_reads(seen: ReplayedRank, reliefs: Reliefs, lost: Array) -> Array:
-    """Per own cell: the part of what a late host loses that it would not lose if no value were read."""
-    many = (_holdups_of_kind(seen, "read")["calls"] > FEW_READS) & (lost > 0)
+def _part_after_reads(seen: ReplayedRank, reliefs: Reliefs, reads: Array, lost: Array) -> Array:
+    """Per own cell: the part of what a late host loses that it would not lose if no value were read; `reads` is how
+    many each reads."""
+    many = (reads > FEW_READS) & (lost > 0)
     if not many.any():
         return np.full(len(lost), np.nan)
     every_read = {**reliefs, "read": _relief_of_kind(seen, "read", last_too=True)}
@@ -426,18 +461,14 @@ def _waits_beside(waits: Spans, reliefs: Reliefs) -> Spans:
     return Spans(waits.start[left], waits.end[left])
 
 
-def _late_tasks_by_call(
-    seen: ReplayedRank, gained: Array, lost: Array, *, kinds: Spans, of_reads: Array
-) -> Table[Holdup]:
+def _late_tasks_by_call(rest: _LateHost, row: Array, lost: Array) -> Table[Holdup]:
     """By step and call: the tasks that began late for a host that did not keep up; what it lost, by their pauses.
 
     The part of a pause that one of the kinds fills is told as that kind.
     """
+    seen, late, pause = rest.seen, rest.late, rest.pause
     count = len(seen.own)
-    late = np.flatnonzero(gained[:-1] > PAUSE_NS)
-    pause = _pauses_apart_from(kinds, seen, late, gained)
     of = np.searchsorted(seen.last, late)  # the last tasks of the cells, in order
-    row = calls_in_pauses(seen, late, pause)
     names, kinds_of_calls = seen.table.texts("name"), seen.table.texts("kind")
     call, does = values_at(names.codes, row, -1), values_at(kinds_of_calls.codes, row, -1)
     groups = group_by(of, call, does)
@@ -465,7 +496,7 @@ def _late_tasks_by_call(
         longest_before=around[1],
         idle_us=np.append(paused / 1e3, none),
         lost_us=lost_us,
-        restart_us=lost_us * of_reads[every],
+        restart_us=lost_us * rest.of_reads[every],
     )
 
 

@@ -77,12 +77,11 @@ def _calls_that_do_near(seen: ReplayedRank, start: Array, end: Array) -> host.Ca
     """What launching threads call of the framework and of the software of the device, no further from a pause than it
     is long; no ranges of a program."""
     around = union(start - (end - start), end + (end - start))
-    they_do = seen.calls.of_rows(seen.table.texts("kind").isin([*host.FRAMEWORK, *host.DEVICE_SOFTWARE]))
+    they_do = seen.calls.texts(seen.table.texts("kind")).isin([*host.FRAMEWORK, *host.DEVICE_SOFTWARE])
     they_do &= ~host.are_ranges(seen.table, seen.rank)
     they_do &= touching_any(seen.calls.start, seen.calls.end, around.start, around.end)
-    marked = np.zeros(len(seen.table), bool)
-    marked[seen.calls.rows_at(they_do)] = True
-    return seen.calls.take(seen.calls.of_rows(host.are_of_launching_threads(seen.table, marked)))
+    near = np.flatnonzero(they_do)
+    return seen.calls.take(near[host.made_by_launching_threads(seen.table, seen.calls.rows_at(near))])
 
 
 def _longest_silence(busy: Spans, start: int, end: int) -> tuple[int, int] | None:

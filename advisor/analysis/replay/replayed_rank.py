@@ -175,12 +175,12 @@ def _find_launching_operators(
     """Their places among the calls of the rank, and how many launches each has: they are many, and kept."""
     calls = host.calls_of(table, rank)
     both = (replay.handed_over(queue, one)[one.queued < replay.UNBOUND] for one in (work, beside))
-    return calls.places_holding(np.concatenate([*both]), calls.of_rows(table.texts("kind").isin(["operator"])))
+    return calls.places_holding(np.concatenate([*both]), calls.texts(table.texts("kind")).isin(["operator"]))
 
 
 def _waiting_frees(table: Table[HostCall], calls: host.Calls, free: Spans) -> host.Calls:
     """The calls that give device memory back while the device is busy: they return when all it was given is done."""
-    freeing = calls.take(calls.of_rows(table.texts("activity").isin(["free"])))
+    freeing = calls.take(calls.texts(table.texts("activity")).isin(["free"]))
     return freeing.take(span_at(free, freeing.start) < 0)
 
 
@@ -191,13 +191,8 @@ def _after_the_launch(calls: host.Calls) -> host.Calls:
 
 def _waits_of_launching_threads(table: Table[HostCall], waits: list[host.Calls]) -> Spans:
     """What a helper waits for beside those threads holds nothing up."""
-    if not any(len(calls) for calls in waits):
-        return Spans.none()
-    marked = np.zeros(len(table), bool)
-    for calls in waits:
-        marked[calls.row] = True
-    marked = host.are_of_launching_threads(table, marked)
-    return union_of_sets([calls.take(calls.of_rows(marked)).spans for calls in waits])
+    some = [calls for calls in waits if len(calls)]
+    return union_of_sets([calls.take(host.made_by_launching_threads(table, calls.row)).spans for calls in some])
 
 
 def until_last_task(gain: Array) -> Array:
@@ -269,7 +264,7 @@ def _waits_from(waits: Spans, begin: int) -> Spans:
 
 def _task_queue(table: Table[HostCall], calls: host.Calls) -> tuple[replay.Queue, Array]:
     """What the second thread took from the queue, and which threads do that."""
-    taken = calls.take(calls.of_rows(table.texts("kind").isin(["dequeue"])))
+    taken = calls.take(calls.texts(table.texts("kind")).isin(["dequeue"]))
     put = host.enqueue_of_dequeue(table, taken.row)
     known = put >= 0
     moment = np.where(known, table["end_ns"][put], MISSING)
@@ -373,7 +368,7 @@ def _blocked_launches(
         np.concatenate([getattr(one, name)[one.queued < replay.UNBOUND] for one in work])
         for name in ("launch", "start")
     )
-    launching = calls.take(calls.of_rows(table.texts("kind").isin(host.DEVICE_SOFTWARE)))
+    launching = calls.take(calls.texts(table.texts("kind")).isin(host.DEVICE_SOFTWARE))
     if not len(launching) or not len(launch):
         return None
     at = np.searchsorted(launching.start, launch + _ROUNDED_NS, "right") - 1

@@ -143,8 +143,9 @@ def _tasks_from_text(folder: Folder) -> Table[DeviceTask]:
 
 def are_kernels(name: Texts, task_type: Texts) -> Array:
     """Per task of the timeline: whether it is a kernel, by its type; by its name where the type says nothing."""
-    named = name.hits(n not in KIND_OF_NAME and not _NO_KERNEL.fullmatch(n) for n in name.names)
-    found: Array = task_type.isin(KERNEL_TYPES) | (task_type.isin([OF_NO_TYPE]) & named)
+    found, untold = task_type.isin(KERNEL_TYPES), task_type.isin([OF_NO_TYPE])
+    if untold.any():
+        found |= untold & name.hits(n not in KIND_OF_NAME and not _NO_KERNEL.fullmatch(n) for n in name.names)
     return found
 
 

@@ -73,7 +73,7 @@ def iterations_of(folder: Folder) -> Iterations:
 
 def _read_iterations(folder: Folder) -> Iterations:
     if not folder.by_msprof:
-        return _longest_model(*(np.empty(0, np.int64),) * 6)
+        return Iterations(*(np.empty(0, np.int64),) * 5)
     marked, calls = _marked_iterations(folder), executions_of(folder)
     if not len(marked.step):
         runs = calls.equal_runs

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from math import prod
 
 import numpy as np
@@ -89,6 +90,7 @@ _TELLING_SHARE = 0.01
 _REQUIRED = ("op_name", "start_ns", "duration_us")
 
 
+@lru_cache(maxsize=1 << 12)  # every rank of a job runs the same kernels, and several facts ask of each
 def is_communication(name: str) -> bool:
     """Whether a kernel is part of a collective and not of the model, by its name."""
     return bool(_COMMUNICATION.match(name))
@@ -245,6 +247,8 @@ def _complete_kernels(table: Table[Kernel]) -> Table[Kernel]:
 
 
 def _or_else(types: Texts, names: Texts) -> Texts:
+    if (types.codes >= 0).all():
+        return types
     index = {name: code for code, name in enumerate(types.names)}
     derived = np.array([*(index.setdefault(type_of_name(n), len(index)) for n in names.names), -1], np.int32)
     return Texts(np.where(types.codes < 0, derived[names.codes], types.codes).astype(np.int32), tuple(index))

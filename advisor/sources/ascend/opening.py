@@ -54,6 +54,8 @@ _NUMBER_AT_END = re.compile(r"(?<!\d)(\d+)$")
 """One in brackets counts copies."""
 _LONGEST_NUMBER = 5
 """A longer one is a date or the number of a process."""
+_BESIDE = 64
+"""Of so many captures the sums of steps are read together."""
 
 
 def open_captures(candidates: Sequence[Candidate], given: Input) -> tuple[Run, list[Source]]:
@@ -377,20 +379,25 @@ def _open_folders(
         InputError: None holds anything.
     """
     shelf = Shelf()
-    folders, steps, readable = list[Folder](), set[int](), False
-    for done, capture in enumerate(ranked, 1):
-        folder = replace(
+    folders = [
+        replace(
             capture,
             groups=own_groups[capture.rank],
-            groups_of_run=dict(sorted(groups.items())) if done == 1 else None,
+            groups_of_run=dict(sorted(groups.items())) if number == 0 else None,
             stage=layout.stage_of(capture.rank),
             shelf=shelf,
             readings=READINGS,
-            aside=given.aside if done == 1 else (),
+            aside=given.aside if number == 0 else (),
         )
+        for number, capture in enumerate(ranked)
+    ]
+    steps, readable = set[int](), False
+    for done, folder in enumerate(folders, 1):
+        if done % _BESIDE == 1:
+            folder.read_beside(folders[done - 1 : done - 1 + _BESIDE])
         readable = readable or holds_something(folder)
         steps.update(numbered_steps(folder))
-        folders.append(folder)
+        folder.read_alone()
         given.progress("captures", done, len(ranked))
     if not readable:
         raise _no_measurement_error(given.path, folders)

@@ -109,9 +109,9 @@ def _rows_of_calls(timeline: TraceTimeline, call: Array, calls: Table[Collective
 
 def _rows_of_starts(calls: Table[Collective], name: Texts, start: Array) -> Array:
     """The call of each name and start, -1 of none."""
-    names = Texts.concat([calls.texts("name"), name]).codes
-    keys = np.stack([names, np.concatenate([calls["start_ns"], start])], axis=1)
-    of = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
+    names = Texts.concat([calls.texts("name"), name])
+    moments = np.unique(np.concatenate([calls["start_ns"], start]), return_inverse=True)[1].reshape(-1)
+    of = moments * (len(names.names) + 1) + names.codes  # a name that is missing is one of its own
     return match_keys(of[: len(calls)], of[len(calls) :])
 
 

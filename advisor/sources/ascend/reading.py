@@ -32,6 +32,7 @@ from advisor.messages.message import Message
 from advisor.progress import Progress, silent
 from advisor.sources.ascend.known_tables import find_foreign_tables
 from advisor.sources.ascend.msprof import missing_slices
+from advisor.sources.ascend.tables_beside import TablesBeside
 from advisor.sources.family import GroupMembers, LeftAside
 from advisor.sources.files import csvfile, timeline
 from advisor.sources.files.damage_notes import Notes, Unreadable
@@ -176,6 +177,10 @@ class Description:
         """The same with empty ones."""
         return (*((self.files[name],) if name in self.files else ()), *self.more.get(name, ()))
 
+    def whole_files(self) -> dict[str, Path]:
+        """The text files that are not cut into several."""
+        return {name: path for name, path in self.files.items() if not self.more.get(name)}
+
     def need(self, fact: type[Fact], name: str) -> Path:
         """The path of a text file that a fact is read from.
 
@@ -238,6 +243,8 @@ class Kept:
     """Small tables read before: opening the input asks for some that rules ask for again."""
     facts: set[type[Fact]] = field(default_factory=set)
     """Those that were read, or looked for."""
+    beside: TablesBeside | None = None
+    """Its text tables with those of others that are read next, until `release`."""
     rows_read: RowsRead | None = None
     """Counts for `progress` what is read of the databases."""
 
@@ -316,7 +323,10 @@ class Folder(Description):
         self.need(fact, name)
         wanted = {**fact.columns(), **(also or {})}
         if self.device is None:
-            return csvfile.read_parts(self._noted_parts(name), wanted, headings, self.notes, required)
+            parts, required = self._noted_parts(name), tuple(required)
+            beside = self._kept.beside
+            found = None if beside is None else beside.take(parts[0], name, wanted, headings, required)
+            return csvfile.read_parts(parts, wanted, headings, self.notes, required) if found is None else found
         found = csvfile.read_parts(
             self._noted_parts(name),
             {**wanted, _DEVICE: _DEVICE_COLUMN},
@@ -325,6 +335,17 @@ class Folder(Description):
             required,
         )
         return _of_device(found, self.device)
+
+    def read_beside(self, others: Sequence[object]) -> None:
+        """Tells that these, itself among them, are read next: their small text tables are then parsed together."""
+        folders = [one for one in others if isinstance(one, Folder)]
+        tables = TablesBeside([one.whole_files() for one in folders if one.device is None])
+        for one in folders:
+            one._kept.beside = tables
+
+    def read_alone(self) -> None:
+        """Tells that what is read from now on is read of this one, and not of others."""
+        self._kept.beside = None
 
     def connection(self, which: str) -> sqlite3.Connection:
         """The database `profiler` or `analysis`, opened read-only.
@@ -382,6 +403,7 @@ class Folder(Description):
                 connection.close()
         self._kept.decoded.clear()
         self._kept.facts.clear()
+        self._kept.beside = None
         self.shelf.leave(self)
 
     def read(self, fact: type[F]) -> Table[F]:

@@ -101,7 +101,7 @@ class _Wanted(Struct, frozen=True):
         return FACTORS.get(self.column.unit, {}).get(self.heading.unit, 1.0)
 
 
-class _TextFile(Struct, frozen=True):
+class TextFile(Struct, frozen=True):
     """A file and how it begins; one that is not longer is read once, however often it is opened.
 
     What a spreadsheet saved in UTF-16 is held as UTF-8, as a whole.
@@ -112,7 +112,7 @@ class _TextFile(Struct, frozen=True):
     whole: bool
 
     @classmethod
-    def at(cls, path: Path) -> _TextFile:
+    def at(cls, path: Path) -> TextFile:
         """The file of this path.
 
         Raises:
@@ -190,12 +190,26 @@ def read_columns(
     Raises:
         Unreadable: The file cannot be opened, is empty, or lacks a required column.
     """
-    file = _open_text(path, notes)
+    return columns_of_text(_open_text(path, notes), columns, headings, notes, required)
+
+
+def columns_of_text(
+    file: TextFile,
+    columns: Mapping[str, Column],
+    headings: Mapping[str, Sequence[str]],
+    notes: Notes,
+    required: Iterable[str] = (),
+) -> dict[str, Values]:
+    """The same of a file of which is known how it begins.
+
+    Raises:
+        Unreadable: It is empty, or lacks a required column.
+    """
     found, lines = _read_headings(file, notes)
     wanted = _match_headings(found, columns, headings, frozenset(required))
     lacking = [headings[name][0] for name in required if name not in {w.name for w in wanted}]
     if lacking:
-        refuse_file(path, notes, Message("lacks_column", column=lacking[0]))
+        refuse_file(file.path, notes, Message("lacks_column", column=lacking[0]))
     progress = _read_rows(file, _Layout(lines, len(found), tuple(w.place for w in wanted)), wanted, notes)
     _note_damage(file, progress, notes)
     return {w.name: _join_parts(w, progress) for w in wanted}
@@ -269,19 +283,19 @@ def spellings_of(path: Path, notes: Notes) -> list[str]:
     return [heading.spelling for heading in _read_headings(_open_text(path, notes), notes)[0]]
 
 
-def _open_text(path: Path, notes: Notes) -> _TextFile:
+def _open_text(path: Path, notes: Notes) -> TextFile:
     """The file of this path.
 
     Raises:
         Unreadable: It cannot be opened.
     """
     try:
-        return _TextFile.at(path)
+        return TextFile.at(path)
     except OSError as error:
         refuse_file(path, notes, Message("file_unreadable", why=reason_of_error(error)))
 
 
-def _read_headings(file: _TextFile, notes: Notes) -> tuple[list[ColumnHeading], int]:
+def _read_headings(file: TextFile, notes: Notes) -> tuple[list[ColumnHeading], int]:
     """The headings of a file, and how many lines they fill."""
     path, start = file.path, file.start
     if start.startswith(GZIP):
@@ -345,7 +359,7 @@ def _match_headings(
     return matched
 
 
-def _read_rows(file: _TextFile, layout: _Layout, wanted: Sequence[_Wanted], notes: Notes) -> _Progress:
+def _read_rows(file: TextFile, layout: _Layout, wanted: Sequence[_Wanted], notes: Notes) -> _Progress:
     """All rows of a file. Read again byte by byte when a row is uneven: pyarrow stumbles over those with odd bytes."""
     import pyarrow as pa
 
@@ -366,7 +380,7 @@ def _read_rows(file: _TextFile, layout: _Layout, wanted: Sequence[_Wanted], note
     return progress
 
 
-def _has_rows(file: _TextFile, lines: int) -> bool:
+def _has_rows(file: TextFile, lines: int) -> bool:
     """Whether anything follows the headings; pyarrow takes a heading without a line end for an error."""
     with file.open() as opened:
         for _ in range(lines):
@@ -375,7 +389,7 @@ def _has_rows(file: _TextFile, lines: int) -> bool:
         return bool(opened.read(1))
 
 
-def _scan_blocks(file: _TextFile, layout: _Layout, wanted: Sequence[_Wanted], progress: _Progress) -> None:
+def _scan_blocks(file: TextFile, layout: _Layout, wanted: Sequence[_Wanted], progress: _Progress) -> None:
     """Take in a file block by block, every cell as bytes, columns named by their place.
 
     Raises:
@@ -501,7 +515,7 @@ def _count_damage(plain: object, bad: Array, heading: str, progress: _Progress) 
     progress.damaged(Message("no_usable_number", column=heading), bad & ~with_comma & ~rounded)
 
 
-def _note_damage(file: _TextFile, progress: _Progress, notes: Notes) -> None:
+def _note_damage(file: TextFile, progress: _Progress, notes: Notes) -> None:
     """Note the damage of a file that was read to its end."""
     path, total = file.path, max(progress.rows + len(progress.uneven), 1)
     if _ends_in_quotes(file):
@@ -518,13 +532,13 @@ def _note_damage(file: _TextFile, progress: _Progress, notes: Notes) -> None:
         notes.add(path.name, Message("at_row", n=uneven[0]), Message("uneven_rows"), rows=count, share=count / total)
 
 
-def _ends_with_line(file: _TextFile) -> bool:
+def _ends_with_line(file: TextFile) -> bool:
     with file.open() as opened:
         opened.seek(-1, io.SEEK_END)
         return opened.read(1) == b"\n"
 
 
-def _ends_in_quotes(file: _TextFile) -> bool:
+def _ends_in_quotes(file: TextFile) -> bool:
     """Whether a quoted cell is never closed, so that the rest of the file fell into it."""
     quotes = 0
     with file.open() as opened:

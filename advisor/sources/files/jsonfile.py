@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
+
+import msgspec
 
 from advisor.facts.base import LARGEST
 from advisor.messages.errors import reason_of_error
@@ -48,6 +51,9 @@ def parse_json(raw: bytes | str) -> object:
     Raises:
         ValueError: It is no JSON, or is nested without end.
     """
+    if isinstance(raw, bytes):
+        with contextlib.suppress(msgspec.DecodeError, UnicodeError, RecursionError):  # the other parser takes more
+            return msgspec.json.decode(raw)  # a quarter of the time
     text = raw if isinstance(raw, str) else raw.decode("utf-8-sig", "replace")
     try:
         found: object = json.loads(text)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.analysis.arrays.intervals import Spans, union
+from advisor.analysis.idle.gaps import gaps
 from advisor.analysis.launches.holdups import holdups
 from advisor.analysis.replay import joined_ranks, replay
 from advisor.analysis.replay.joined_ranks import join_ranks_in_time, joined_in_parts
@@ -134,6 +135,19 @@ def test_what_holds_hosts_up_is_the_same_for_ranks_together_and_one_by_one(ranks
     alone = [_of_rank(job, rank) for rank in range(len(ranks))]
     if all(len(links) for _, links, *_ in alone):  # where nothing of a job was launched, nothing is replayed
         assert _held_up(job) == [*chain(*map(_held_up, alone))]
+
+
+def _idle(job: Job) -> list[str]:
+    kernels, links, calls, collectives, windows = job
+    found = gaps(kernels, links=links, collectives=collectives, tasks=None, calls=calls, windows=windows)
+    return [str(row) for row in found.rows()]
+
+
+@settings(max_examples=100)
+@given(RANKS)
+def test_what_leaves_devices_idle_is_the_same_for_ranks_together_and_one_by_one(ranks):
+    job = _job(ranks)
+    assert _idle(job) == [*chain(*(_idle(_of_rank(job, rank)) for rank in range(len(ranks))))]
 
 
 PARTS = st.lists(st.tuples(st.integers(-400, 3000), st.integers(1, 300)), max_size=4)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -18,6 +19,8 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=8,
 )
+
+SIGNS = ["", " ", ",", "]", "0", ".", "e9", "\t", "\ufeff", "-"]
 
 
 def load(path: Path, content: bytes) -> object:
@@ -52,6 +55,30 @@ def test_a_file_whose_end_was_never_written_says_so_in_words_of_no_parser(tmp_pa
 def test_half_a_surrogate_pair_can_still_be_written(tmp_path: Path) -> None:
     found = load(tmp_path / "a.json", b'{"\\ud800": ["x\\udfff", "\\ud83d\\ude00"]}')
     assert "\U0001f600" in repr(found).encode("utf-8").decode()
+
+
+@given(VALUES, st.booleans(), st.data())
+@settings(max_examples=400)
+def test_bytes_say_what_the_same_text_says_whatever_is_wrong_with_it(
+    value: object, ascii_only: bool, data: st.DataObject
+) -> None:
+    text = json.dumps(value, ensure_ascii=ascii_only)
+    if data.draw(st.booleans()):
+        at = data.draw(st.integers(0, len(text)))
+        text = (
+            text[:at]
+            + data.draw(st.sampled_from(["", " ", ",", "]", "0", ".", "e9", "\t", "\ufeff", "-"]))
+            + text[at + 1 :]
+        )
+    raw = text.encode("utf-8", "replace")
+
+    def said(given: bytes | str) -> str:
+        try:
+            return repr(jsonfile.parse_json(given))
+        except ValueError:
+            return "no JSON"
+
+    assert said(raw) == said(raw.decode("utf-8-sig"))
 
 
 @given(VALUES)

@@ -29,6 +29,11 @@ _DTYPE = {"INT8": 0, "INT32": 2, "FP16": 3, "FP32": 4, "INT64": 5, "BFP16": 11}
 _LINK = {"ON_CHIP": 0, "HCCS": 1, "ROCE": 3, "INVALID_TYPE": 65535}
 _RDMA = {name: number for number, name in schema.ENUMS["ENUM_HCCL_RDMA_TYPE"]} | {"": 65535}
 _TRANSPORT = {"Notify_Wait": 2, "RDMASend": 1}
+_CORE_TIMES = {"aicore_time(us)": "aic_total_time", "aiv_time(us)": "aiv_total_time"}
+_COUNTERS = tuple(
+    (name.replace("(us)", ""), "time" in name) for name in (_CORE_TIMES.get(column, column) for column in COLUMNS[:-1])
+)
+"""The counters of a kernel as databases name them, and whether they are times, which are in ns there."""
 _NA = 65534
 _FRAMEWORK, _MEMORY = 1 << 28, 1 << 29
 _HOST_UID = 3538958389648580163
@@ -109,10 +114,11 @@ class _Database:
 
     def _name(self, value: str, base: int = 0) -> int:
         key = (base, value)
-        if key not in self.ids:
-            self.ids[key] = base + self.named[base]
+        known = self.ids.get(key)
+        if known is None:
+            known = self.ids[key] = base + self.named[base]
             self.named[base] += 1
-        return self.ids[key]
+        return known
 
     def _about(self) -> None:
         trace, export = self.trace, self.export
@@ -182,10 +188,10 @@ class _Database:
         values = metrics(task, self.trace.frequency[0][1])
         if values is None:
             return
-        for column, value in zip(COLUMNS[:-1], values[:-1], strict=True):
-            name = {"aicore_time(us)": "aic_total_time", "aiv_time(us)": "aiv_total_time"}.get(column, column)
-            stored = value * 1000 if "time" in name and isinstance(value, float) else value
-            self.out["TASK_PMU_INFO"].append((number, self._name(name.replace("(us)", "")), stored))
+        self.out["TASK_PMU_INFO"] += [
+            (number, self._name(name), value * 1000 if timed and isinstance(value, float) else value)
+            for (name, timed), value in zip(_COUNTERS, values[:-1], strict=True)
+        ]
 
     def _collective(self, number: int, collective: Any) -> None:
         kind = f"hcom_{collective.op}_" if self.export.level else "N/A"

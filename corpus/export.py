@@ -114,7 +114,8 @@ class Export:
 
 def us_text(ns: int) -> str:
     """Whole ns as decimal µs with three digits, as timestamps are written."""
-    return f"{ns // 1000}.{ns % 1000:03d}"
+    digits = str(ns)
+    return f"{digits[:-3]}.{digits[-3:]}" if ns >= 1000 else f"0.{ns:03d}"  # noqa: PLR2004
 
 
 def us(ns: int) -> float:

@@ -291,9 +291,7 @@ class _Timeline(TraceWriter):
         yield from self._lane(_PID, "MindSpore", "CPU", 1, threads)
 
     def _host_event(self, call: HostCall, number: int) -> Iterator[Event]:
-        if call.layer in ("acl", "node", "hccl", "runtime"):
-            yield from super()._host_event(call, number)
-        elif self.export.records(call) and (told := self._told(call)):
+        if self.export.records(call) and (told := self._told(call)):
             name, category = told
             at = us_text(self.export.host(call.start))
             yield {"ph": "X", "name": name, "pid": _PID, "tid": call.thread, "ts": at,

@@ -19,6 +19,7 @@ _COPY_STREAM = 1
 _OPEN_COLLECTIVES = 64
 """So many of the last collectives may still run."""
 _STREAM_OF_CORE = {"DSA_SQE": 3}
+_SHORTEST_NS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,9 @@ class RankMachine:
         self.comm_ready = 0
         self.streams: Counter[int] = Counter()
         self._tasks: Counter[int] = Counter()
-        self._seen: Counter[object] = Counter()
+        self._seen: dict[tuple[int, str], int] = {}
+        self._rank, self._noise = rank, machine.noise
+        self._enqueue_ns, self._gap_ns = ns(machine.enqueue_us), ns(machine.kernel_gap_us)
         self._connection = 900
         self._correlation = 8_000_000
         self._comm_streams: dict[tuple[int, ...], int] = {}
@@ -87,7 +90,7 @@ class RankMachine:
 
     def finish(self) -> RankTrace:
         """Close what is open and give the trace."""
-        self.trace.end = max([self.main, self.queue, *self.streams.values()]) + ns(200)
+        self.trace.end = max([self.main, self.queue, *self.streams.values()]) + 200_000
         while self._open:
             self._close()
         self.allocator.sample(self.trace.end)
@@ -110,7 +113,7 @@ class RankMachine:
 
     def _close(self) -> None:
         self._open.pop().end = self.main
-        self.main += ns(0.4)
+        self.main += 400
 
     def _begin(self, begin: do.Begin) -> None:
         self._open_range(begin.layer, begin.name)
@@ -159,7 +162,7 @@ class RankMachine:
     def _release(self, free: do.Free) -> None:
         for _ in range(free.count):
             self.allocator.give_back(self.main)
-            self.main += ns(0.3)
+            self.main += 300
 
     def _churn(self, churn: do.Churn) -> None:
         """The cache is emptied and filled again: both calls go to the driver and block."""
@@ -191,7 +194,7 @@ class RankMachine:
         op = self._open_range("op", sync.op, stack=sync.stack)
         self.main += self._host_ns(12, sync.op)
         self._open_range("op", "aten::_local_scalar_dense")
-        self.main = max(self.main + ns(4), self.queue)
+        self.main = max(self.main + 4_000, self.queue)
         copy = do.Copy(sync.op, "device to host", 4, 1.6)
         self.main = self._copy_async(copy, op, self.main_thread, self.main)
         self._wait_for_stream(self.main_thread)
@@ -202,7 +205,7 @@ class RankMachine:
         start = self.main
         self.main = max(start, self.streams[_COMPUTE_STREAM]) + ns(self.machine.synchronize_us)
         self._call("acl", "aclrtSynchronizeStreamWithTimeout", thread, start, self.main)
-        self._call("runtime", "StreamSynchronize", thread, start + ns(0.6), self.main - ns(1.2))
+        self._call("runtime", "StreamSynchronize", thread, start + 600, self.main - 1_200)
 
     # The queue
 
@@ -213,32 +216,32 @@ class RankMachine:
             self._wait_for_stream(self.main_thread)
             return
         self._correlation += 1
-        put = self.main + ns(self.machine.enqueue_us)
+        put = self.main + self._enqueue_ns
         self.trace.calls.append(HostCall("queue", "Enqueue", self.main_thread, self.main, put, self._correlation))
-        self.main = put + ns(1)
-        start = max(put + ns(1.5), self.queue)
+        self.main = put + 1_000
+        start = max(put + 1_500, self.queue)
         taken = HostCall("queue", f"Dequeue@{entry}", self.queue_thread, start, -1, self._correlation)
         self.trace.calls.append(taken)
-        taken.end = work(self.queue_thread, start + ns(2)) + ns(1)
-        self.queue = taken.end + ns(3)
+        taken.end = work(self.queue_thread, start + 2_000) + 1_000
+        self.queue = taken.end + 3_000
 
     def _launch_kernels(self, launch: do.Launch, op: HostCall, thread: int, at: int) -> int:
         name = "aclopCompileAndExecute" if launch.compile_us else launch.api
         call = self._call("acl", name, thread, at, at)
-        at += ns(2)
+        at += 2_000
         if launch.compile_us:
             end = at + self._host_ns(launch.compile_us, "opCompile")
             self._call("acl", "opCompile", thread, at, end)
-            at = end + ns(1)
+            at = end + 1_000
         for kernel in launch.kernels:
-            at = self._launch_kernel(kernel, op, thread, at) + ns(1)
+            at = self._launch_kernel(kernel, op, thread, at) + 1_000
         call.end = at + ns(max(0, self.machine.dequeue_us - self.machine.launch_us) * self._host)
         return call.end
 
     def _launch_kernel(self, kernel: do.Kernel, op: HostCall, thread: int, at: int) -> int:
         end = at + self._host_ns(self.machine.launch_us, "launch")
         node = self._call("node", "launch", thread, at, end, item=kernel.name)
-        self._call("runtime", "KernelLaunchWithHandle", thread, at + ns(1.9), at + ns(5))
+        self._call("runtime", "KernelLaunchWithHandle", thread, at + 1_900, at + 5_000)
         stream = kernel.stream or _STREAM_OF_CORE.get(kernel.info.core, _COMPUTE_STREAM)
         slowdown = self._slowdown * self.machine.paces.get(self.step, 1.0)
         took = self._varied(kernel.us * (1 if kernel.info.core == "AI_CPU" else slowdown), kernel.name)
@@ -301,13 +304,13 @@ class RankMachine:
             end = at + self._host_ns(self.machine.collective_launch_us, "hcom")
             launched.append(self._call("acl", f"hcom_{wanted.kind}_", thread, at, end))
             self._call("node", "launch", thread, at, end, item=f"hcom_{wanted.kind}_")
-            self._call("hccl", "Launch_Ffts", thread, end - ns(100), end - ns(10), item="Launch_Ffts")
+            self._call("hccl", "Launch_Ffts", thread, end - 100_000, end - 10_000, item="Launch_Ffts")
             return end
 
         self._submit(f"Hccl{wanted.kind.capitalize()}", work)
         self._close()
         launch = launched[0]
-        self.comm_ready = max(launch.end - ns(10), self.streams[stream] + ns(3.6))
+        self.comm_ready = max(launch.end - 10_000, self.streams[stream] + 3_600)
         return origin, launch
 
     def _communicate(self, wanted: do.Communicate, origin: HostCall, launch: HostCall, met: Met) -> None:
@@ -368,7 +371,8 @@ class RankMachine:
 
     def _run_task(self, kind: str, name: str, stream: int, took: int, *, launch: HostCall, op: HostCall | None) -> Task:
         ready = launch.start + self._varied(self.machine.launch_to_device_us, "ready")
-        start = max(ready, self.streams[stream] + ns(self.machine.kernel_gap_us) if self.streams[stream] else ready)
+        free = self.streams[stream]
+        start = max(ready, free + self._gap_ns) if free else ready
         self._tasks[stream] += 1
         task = Task(kind, name, stream, self._tasks[stream], start, start + took, launch.connection, self.step)
         task.launch_start, task.launch_thread, task.origin = launch.start, launch.thread, op
@@ -383,9 +387,9 @@ class RankMachine:
 
     def _varied(self, us: float, name: str) -> int:
         key = (self.step, name)
-        self._seen[key] += 1
-        sign = noise(self.seed, self.trace.rank, *key, self._seen[key])
-        return max(20, ns(us * (1 + self.machine.noise * sign)))
+        self._seen[key] = times = self._seen.get(key, 0) + 1
+        varied = ns(us * (1 + self._noise * noise(self.seed, self._rank, self.step, name, times)))
+        return varied if varied > _SHORTEST_NS else _SHORTEST_NS
 
     _DO: dict[type, Callable[..., None]] = {  # noqa: RUF012
         do.Step: _enter_step,

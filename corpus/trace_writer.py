@@ -57,8 +57,12 @@ class TraceWriter:
     def events(self) -> Iterator[Event]:
         """Lanes first, then the host, the device, communication and the overlap analysis."""
         yield from self._metadata()
+        recorded = self._recorded_layers()
         for number, call in enumerate(self.trace.calls):
-            yield from self._host_event(call, number)
+            if call.layer not in _PREFIX:
+                yield from self._host_event(call, number)
+            elif call.layer in recorded:
+                yield self._cann_event(call)
         if self.export.modules:
             yield from self._marks()
         for task in self.trace.tasks:
@@ -131,12 +135,13 @@ class TraceWriter:
 
     # Host
 
+    def _recorded_layers(self) -> set[str]:
+        """Those of CANN whose calls are recorded."""
+        if self.export.level == 0:
+            return set()
+        return set(_PREFIX) if self.export.level == 2 else set(_PREFIX) - {"runtime"}  # noqa: PLR2004
+
     def _host_event(self, call: HostCall, number: int) -> Iterator[Event]:
-        if call.layer in _PREFIX:
-            if self.export.level == 0 or (call.layer == "runtime" and self.export.level < 2):  # noqa: PLR2004
-                return
-            yield self._cann_event(call)
-            return
         if not self.export.records(call):
             return
         pid = self._gc_pid if call.layer == "gc" else self.trace.pid

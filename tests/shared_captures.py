@@ -12,13 +12,15 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 import advisor
 import corpus
+from advisor import pipeline
 from advisor.model.findings import Diagnosis
+from advisor.rules.catalog import Catalog
 from corpus.cases import setup_of, small_setup
 from corpus.events import Cause
 
@@ -85,8 +87,16 @@ class SharedCaptures:
     def diagnosis(self, folder: Path) -> Diagnosis:
         """What is wrong with a capture that no test changes, with the shipped rules and without settings."""
         saved = self._folder / f"{_digest(str(folder))}.diagnosis.json"
-        self.make_once(saved.name, lambda: saved.write_text(advisor.diagnose(folder).to_json(), "utf-8"))
+        self.make_once(saved.name, lambda: saved.write_text(self._diagnose(folder).to_json(), "utf-8"))
         return self._read(saved)
+
+    def _diagnose(self, folder: Path) -> Diagnosis:
+        """As `advisor.diagnose`, with rules that are read once."""
+        return pipeline.diagnose(advisor.load_profile(folder), self._rules)
+
+    @cached_property
+    def _rules(self) -> Catalog:
+        return advisor.load_rules()
 
     def diagnosed(self, case: str, seed: int = 0, **how: Any) -> Diagnosis:
         """What is wrong with a generated capture."""

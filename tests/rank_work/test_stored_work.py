@@ -8,12 +8,14 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 import advisor
+import corpus
 from advisor.fact_store.cache_folder import CacheFolder
 from advisor.facts.derived import CollectiveCall, OperatorShare
 from advisor.facts.observed import Damage, Kernel
@@ -27,8 +29,10 @@ from advisor.progress import silent
 from advisor.rank_work.lost_rank import FactsOfLostRank, LostRank
 from advisor.rank_work.stored_work import StoredWork
 from advisor.rules.catalog import Catalog
+from corpus.cases import Setup
+from corpus.workloads import WORKLOADS
 from tests.every_export import CAPTURES, REAL
-from tests.shared_captures import SharedCaptures
+from tests.shared_captures import SharedCaptures, with_few_layers
 
 OLD_S = 1_700_000_000
 CATALOG = advisor.load_rules()
@@ -132,21 +136,30 @@ def test_of_facts_that_were_written_too(capture: Path, shared: SharedCaptures, t
     check_same_from_cache(old_copy(tmp_path / "facts", tmp_path / "old"), tmp_path / "cache", whole)
 
 
-OF_MANY = [
-    ("slow-link", {}),
-    ("slow-link", {"export": "database"}),
-    ("expert-imbalance", {"level": 2}),
-    ("uneven-stages", {"export": "database", "level": 0}),
-    ("slow-rank-compute", {"workload": "tensor"}),
+def of_few_micro_batches(workload: str) -> Setup:
+    """The same ranks, stages and groups, with less in a step."""
+    setup = with_few_layers(WORKLOADS[workload])
+    return replace(setup, workload=replace(setup.workload, micro_batches=2))  # type: ignore[call-arg]
+
+
+OF_MANY: list[tuple[str, Setup | None, dict[str, Any]]] = [
+    ("slow-link", None, {}),
+    ("slow-link", None, {"export": "database"}),
+    ("expert-imbalance", None, {"level": 2}),
+    ("uneven-stages", of_few_micro_batches("pipeline"), {"export": "database", "level": 0}),
+    ("slow-rank-compute", of_few_micro_batches("tensor"), {}),
 ]
 """Jobs of four ranks."""
 
 
-@pytest.mark.parametrize(("case", "options"), OF_MANY)
+@pytest.mark.parametrize(("case", "setup", "options"), OF_MANY)
 def test_when_a_rank_comes_goes_or_changes_the_others_are_taken_from_the_cache(
-    shared: SharedCaptures, tmp_path: Path, case: str, options: dict[str, object]
+    shared: SharedCaptures, tmp_path: Path, case: str, setup: Setup | None, options: dict[str, Any]
 ) -> None:
-    written: Path = shared.written(case, **options)  # type: ignore[arg-type]
+    if setup is None:
+        written = shared.written(case, **options)
+    else:
+        written = corpus.write(corpus.job(case, setup=setup), tmp_path / "job" / case, **options)
     capture, folder = old_copy(written, tmp_path), tmp_path / "cache"
     places = sorted(capture.glob("*_ascend_pt"))
 
@@ -351,12 +364,13 @@ def test_damage_that_came_to_light_before_is_told_by_a_later_question(capture: P
 def test_other_rules_thresholds_and_chips_are_not_mixed_up(capture: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     some = CATALOG.select(["host/*"])
+    plain = {chip: advisor.diagnose(capture, chip=chip).to_json() for chip in ("910B3", "310P3")}
+    plain_of_some = diagnose(open_profile(capture), some).to_json()
+    assert len({*plain.values(), plain_of_some}) == 3
     for _ in range(2):
-        for chip in ("910B3", "310P3"):
-            plain = advisor.diagnose(capture, chip=chip)
-            assert advisor.diagnose(capture, chip=chip, cache=cache).to_json() == plain.to_json()
-        kept = diagnose(open_profile(capture, cache=CacheFolder(cache)), some).to_json()
-        assert kept == diagnose(open_profile(capture), some).to_json()
+        for chip, said in plain.items():
+            assert advisor.diagnose(capture, chip=chip, cache=cache).to_json() == said
+        assert diagnose(open_profile(capture, cache=CacheFolder(cache)), some).to_json() == plain_of_some
 
 
 def _diagnose_often(capture: str, folder: str, expected: str) -> None:

@@ -10,12 +10,13 @@ import pytest
 from report_samples import CONVERSION, EXPOSED, HOSTILE, SHAPES, finding, rich, table, write_report
 
 from advisor.messages.errors import UsageError
-from advisor.messages.text import Language
+from advisor.messages.text import LANGUAGES, Language
 from advisor.model.findings import CodeLine, Diagnosis, Evidence, Severity
 from advisor.report.charts.draw import Renderer
 from advisor.report.output_formats import WRITERS
 from advisor.report.pages import LARGEST_BYTES
 from advisor.report.writers import check_suffix
+from tests.charts_of_tests import BlankCharts
 
 SUFFIXES = [writer.suffix for writer in WRITERS]
 
@@ -32,11 +33,14 @@ def test_every_writer_writes_every_shape_in_every_language(
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_equal_diagnoses_give_equal_bytes(suffix: str, language: Language, tmp_path: Path) -> None:
+def test_equal_diagnoses_give_equal_bytes(suffix: str, tmp_path: Path) -> None:
     for name in ("one", "two"):
         with Renderer() as fresh:
-            write_report(rich(), tmp_path / f"{name}{suffix}", language, fresh)
-    assert (tmp_path / f"one{suffix}").read_bytes() == (tmp_path / f"two{suffix}").read_bytes()
+            for language in LANGUAGES:
+                write_report(rich(), tmp_path / f"{name}-{language}{suffix}", language, fresh)
+    for language in LANGUAGES:
+        one, two = (tmp_path / f"{name}-{language}{suffix}" for name in ("one", "two"))
+        assert one.read_bytes() == two.read_bytes(), language
 
 
 @pytest.mark.parametrize("suffix", [".md", ".html"])
@@ -144,7 +148,7 @@ def test_the_users_line_is_said_without_the_folders_of_the_machine(
     first, *rest = rich().findings
     source = CodeLine(file="/home/somebody/job/train.py", line=88, function="<b>|` @all")
     diagnosis = rich().model_copy(update={"findings": (first.model_copy(update={"source": source}), *rest)})
-    write_report(diagnosis, tmp_path / f"report{suffix}", language)
+    write_report(diagnosis, tmp_path / f"report{suffix}", language, BlankCharts())
     text = (tmp_path / f"report{suffix}").read_text("utf-8").replace("<wbr>", "")
     assert "…/job/train.py:88" in text
     assert "somebody" not in text

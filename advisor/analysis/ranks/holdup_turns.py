@@ -16,10 +16,12 @@ from advisor.facts.table import Array, Table, Texts
 def holdup_turns(held: Table[Holdup], split: Table[Overlap]) -> Table[HoldupTurn]:
     """One row per stage, step and kind of cost, of those that cost one rank more than the others of its stage.
 
-    The steps of `split` are those that are compared; a rank without a row of a kind loses nothing by it.
+    The steps of `split` are those that are compared; a rank without a row of a kind loses nothing by it, and a row
+    without a cause is of no kind.
     """
     at = row_at(split["rank"], split["step"], held["rank"], held["step"])
-    held, at = held.take(at >= 0), at[at >= 0]
+    known = (at >= 0) & (held.texts("cause").codes >= 0)
+    held, at = held.take(known), at[known]
     causes = held.texts("cause").in_use()
     kinds = len(causes.names)
     lost = np.zeros((len(split), kinds))

@@ -45,8 +45,16 @@ def test_the_rank_that_loses_most_in_a_step_is_held_against_the_others_of_its_st
         ("0 9 gc 30", SPLIT),
         ("0 0 gc 30", "0 0 0 0 100"),
         ("0 0 gc -", SPLIT),
+        ("0 0 - 30", SPLIT),
     ],
-    ids=["what all lose alike", "nobody waits for it", "a step that nobody compares", "a lone rank", "not known"],
+    ids=[
+        "what all lose alike",
+        "nobody waits for it",
+        "a step that nobody compares",
+        "a lone rank",
+        "not known",
+        "no cause",
+    ],
 )
 def test_it_has_no_row(held: str, split: str) -> None:
     assert turns_of(held, split) == []

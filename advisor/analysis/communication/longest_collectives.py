@@ -53,6 +53,7 @@ def longest_calls(run: Run, calls: Table[CollectiveCall]) -> Table[LongestCall]:
         others=like.sizes[like.of[longest]] - 1.0,
         others_us=like.medians_of_others(elapse)[longest],
         others_bytes=like.medians_of_others(calls["size_bytes"][timed])[longest],
+        others_transit_us=like.medians_of_others(calls["transit_us"][timed])[longest],
         seen_on=parts.sizes[parts.of[longest]].astype(np.float64),
         steps_us=_medians_of_other_steps(calls, row),
         in_turn_us=_medians_in_turn(calls.take(timed), like)[longest],

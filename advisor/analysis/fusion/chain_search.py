@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where chains of small operators lie: runs of kernels on one stream, in start order, whose types follow a pattern.
 
-Conversions and copies may stand between two members; they belong to the chain. Chains are matched around their rarest
+Conversions and copies may stand between two members; they belong to the chain, unless what they move is larger than all
+that its members work on, as a cache of keys and values is. Chains are matched around their rarest
 member, all occurrences at once, the longest form of all patterns first; a kernel belongs to one chain only.
 """
 
@@ -124,11 +125,34 @@ def find_chains(every: StepKernels, device: DeviceTimeline, patterns: ChainPatte
     lanes = stream_lanes(every, device, patterns.passed_over)
     order, first, last = _match_orders(lanes, patterns.orders)
     first, last, halved = _with_conversions(lanes, every, patterns, (order, first, last))
-    size = last - first + 1
-    begin = np.cumsum(size) - size
-    chain = np.repeat(np.arange(len(size)), size)
-    row = lanes.row[np.arange(len(chain)) - begin[chain] + first[chain]]
-    return FoundChains(row, chain, begin, size, order, halved)
+    spread = last - first + 1
+    chain = np.repeat(np.arange(len(spread)), spread)
+    row = lanes.row[np.arange(len(chain)) - (np.cumsum(spread) - spread)[chain] + first[chain]]
+    own = ~_move_other_tensors(every.table, row, chain, patterns.passed_over)
+    row, chain = row[own], chain[own]
+    size = np.bincount(chain, minlength=len(spread))
+    return FoundChains(row, chain, np.cumsum(size) - size, size, order, halved)
+
+
+def _move_other_tensors(table: Table[Kernel], row: Array, chain: Array, passed_over: frozenset[str]) -> Array:
+    """Per kernel of the chains: whether it is passed over and has a tensor larger than any of the members has."""
+    passed = table.texts("op_type").take(row).isin(passed_over)
+    elements = np.fmax(*(_most_elements(table.texts(name).take(row)) for name in ("input_shapes", "output_shapes")))
+    most = np.full(int(chain.max(initial=-1)) + 1, np.nan)
+    np.fmax.at(most, chain[~passed], elements[~passed])
+    larger: Array = passed & (elements > most[chain])
+    return larger
+
+
+def _most_elements(shapes: Texts) -> Array:
+    """Per text: the elements of the largest of these tensors; NaN where none is known."""
+    used = np.unique(shapes.codes[shapes.codes >= 0])
+    most = np.full(len(shapes.names) + 1, np.nan)
+    for code in used.tolist():
+        tensors = parse_tensors(shapes.names[code])
+        most[code] = max((float(one.elements) for one in tensors if one is not None), default=np.nan)
+    found: Array = most[shapes.codes]
+    return found
 
 
 _CONVERSION = "Cast"

@@ -38,9 +38,9 @@ def stalls(
         charged = _charge_to_queue(charge_after_waits(charged, calls), calls)
     named = _are_named(idle)
     named[kept] = _are_named(charged)
-    usual = np.stack([_usual_longest_us(idle, spans, np.where(named == kind, of, -1)) for kind in (False, True)])
+    usual = [_usual_us(idle, spans, np.where(named == kind, of, -1)) for kind in (False, True)]
+    usual_us = np.where(named, usual[True], usual[False])[kept]
     idle, of = charged, of[kept]
-    usual_us = usual[named[kept].astype(np.intp), of]
     return Table.build(
         Stall,
         rank=idle["rank"],
@@ -107,14 +107,23 @@ def _beyond_usual_together(idle: Table[Gap], usual_us: Array) -> Array:
     return np.where(alike, steps.sums(np.where(alike, beyond, 0.0))[steps.of], np.nan)
 
 
-def _usual_longest_us(idle: Table[Gap], spans: Table[StepSpan], of: Array) -> Array:
-    """Per step: the longest such interval of the middle one of the other steps of its rank; missing without others.
+def _usual_us(idle: Table[Gap], spans: Table[StepSpan], of: Array) -> Array:
+    """Per interval: the longest such interval of the middle one of the other steps of its rank; missing without others.
 
+    The longest of a step may lie beside the one that is usual there. By as much as the second longest of its step is
+    longer than the second of the others, the longest is therefore compared with less, down to that second of theirs.
     `of` is the step of each interval, -1 for those that are not looked at.
     """
-    known = of >= 0
-    longest = np.fmax(Groups(of[known], np.arange(len(spans))).largest(idle["duration_us"][known]), 0.0)
-    return group_by(spans["rank"]).medians_of_others(longest)
+    known = np.flatnonzero(of >= 0)
+    lasted, ranks = idle["duration_us"][known], group_by(spans["rank"])
+    steps = Groups(of[known], np.arange(len(spans)))
+    leads = steps.turns(-lasted) == 0
+    longest, second = (np.fmax(steps.largest(us), 0.0) for us in (lasted, np.where(leads, np.nan, lasted)))
+    usual, then = ranks.medians_of_others(longest), ranks.medians_of_others(second)
+    beside = np.maximum(usual - np.maximum(second - then, 0.0), then)
+    found = np.full(len(of), np.nan)
+    found[known] = np.where(leads, beside[of[known]], usual[of[known]])
+    return found
 
 
 def _busy_share(idle: Table[Gap], calls: Table[HostCall] | None) -> Array:

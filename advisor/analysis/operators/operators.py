@@ -16,7 +16,7 @@ from advisor.analysis.operators.totals import CONVERSIONS, of_totals
 from advisor.analysis.rooflines.families import AI_CPU_CORE, communicate_inside, families_of, family_of
 from advisor.analysis.rooflines.lookups import gathers_along_last
 from advisor.analysis.rooflines.precision import multiplied_in_float32
-from advisor.analysis.rooflines.reachable import beyond_ridge, most_memory_us
+from advisor.analysis.rooflines.reachable import beyond_ridge, half_precision_us, most_memory_us
 from advisor.analysis.rooflines.roles import roles_of_kernels
 from advisor.analysis.steps.completeness import lacks_kernel_rows
 from advisor.analysis.steps.device import KERNEL, DeviceTimeline, build_timeline
@@ -235,6 +235,7 @@ def operator_shapes(
             *(table.texts(key).take(first) for key in ("op_type", "input_shapes", "output_shapes"))
         ),
         most_memory_us=np.nan if limits is None else most_memory_us(table.take(first), limits),
+        half_us=np.nan if limits is None else half_precision_us(table.take(first), mean, limits),
         communicates=communicate.astype(np.int8),
         blocks=groups.smallest(table["blocks"]),
         step_share=ratio(total, chosen.step_us[first]) * chosen.once[first],

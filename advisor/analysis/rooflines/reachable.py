@@ -36,6 +36,23 @@ def reachable_us(kernels: Table[Kernel], limits: Table[ChipLimit]) -> Array:
     return found
 
 
+def half_precision_us(kernels: Table[Kernel], mean_us: Array, limits: Table[ChipLimit]) -> Array:
+    """Per kernel: what a product in float32 would take in bfloat16 at what is within reach, its start-up aside.
+
+    NaN of all others, where the chip is not known, and of those that take longer than what is within reach of float32
+    explains: nobody knows what they would be bound by.
+    """
+    alike, works = _works_of_like_kernels(kernels)
+    at = row_of_key(limits["rank"], kernels["rank"][alike.first])
+    whole = np.array([work.dtype == "FLOAT" and work.cube_work != "" for work in works], bool)
+    flops, size = (np.array([getattr(work, name) for work in works], float) for name in ("flops", "size_bytes"))
+    peaks = [peaks_of_rows(limits, np.where(whole, at, -1), [dtype] * len(works)) for dtype in ("FLOAT", "BF16")]
+    in_float, in_half = (flops / peak / 1e6 / REACH for peak in peaks)
+    memory = size / 2 / values_at(limits["memory_gbps"], at, np.nan) / 1e3 / REACH_MEMORY
+    found: Array = np.where(mean_us <= in_float[alike.of], np.maximum(in_half, memory)[alike.of], np.nan)
+    return found
+
+
 def most_memory_us(kernels: Table[Kernel], limits: Table[ChipLimit]) -> Array:
     """Per kernel: what one pass over its inputs and outputs takes at full bandwidth; NaN where that is not known."""
     alike, works = _works_of_like_kernels(kernels)

@@ -28,6 +28,7 @@ from advisor.model.run_of_ranks import RunOfRanks
 
 _NEAR = 0.03
 """Clocks of all cores differ by more from chip to chip, by less than this from what counters say."""
+_NO_CLOCKS = np.array([])
 _WRITTEN = 0.99
 """Clocks are written in whole MHz, and those of chips lie further apart: 1500, 1800 and 1850 MHz."""
 _PEAKS = {
@@ -70,17 +71,19 @@ def chip_limits(
     Raises:
         FactMissing: Nothing tells what the chip of any rank can do.
     """
-    recorded, fastest = _recorded_devices(devices), _fastest_clocks(frequencies)
+    recorded, clocks = _recorded_devices(devices), _recorded_clocks(frequencies)
     ranks = np.unique(kernels["rank"]).tolist()
     rows = []
     for rank in ranks:
         named, cores, vector_cores, clock = recorded.get(rank, ("", math.nan, math.nan, math.nan))
         chip = chips.of_device(named, run.chip)
-        told, cube_mhz = _clock_of_cores(chip, cores * clock, kernels["cube_mhz"][kernels["rank"] == rank])
+        own, seen = kernels["rank"] == rank, clocks.get(rank, _NO_CLOCKS)
+        told, cube_mhz = _clock_of_cores(chip, cores * clock, kernels["cube_mhz"][own])
         if told in _MEASURED:
-            alike = _chips_alike(chip, cube_mhz, chips)
+            running = told == "counters" and not (kernels["cube_share"][own] > 0).any()
+            alike = _chips_alike(chip, cube_mhz, chips, seen if running else _NO_CLOCKS)
         else:
-            alike = _members_as_fast(chip, fastest.get(rank, math.nan), chips)
+            alike = _members_as_fast(chip, seen.max() if len(seen) else math.nan, chips)
             cube_mhz = min((one.cube_cores * one.nominal_mhz for one in alike), default=cube_mhz)
         candidates = alike or ([chip] if chip.name else _counting(chips))
         certain = bool(alike) or chips.is_exact(chip.name)
@@ -189,12 +192,22 @@ def _agreed_clock(counted: Array) -> float:
     return float(middle) if high - low <= _NEAR * middle else math.nan
 
 
-def _chips_alike(chip: Chip, cube_mhz: float, chips: ChipTable) -> list[Chip]:
-    """The chips that it may be: itself where its name is exact, else those with such cores, of its family if named."""
+def _chips_alike(chip: Chip, cube_mhz: float, chips: ChipTable, seen: Array) -> list[Chip]:
+    """The chips that it may be: itself where its name is exact, else those with such cores, of its family if named.
+
+    Where cores were counted at the clock at which they ran, and not at the one that utilisation is counted against, a
+    chip has so many cores at a clock that was `seen`: 24 that are slowed down give what 20 give at full clock.
+    """
     if chips.is_exact(chip.name) or chip.tflops:
         return [chip]
     members = _members(chip, chips)
-    return [one for one in members if abs(one.cube_cores * one.nominal_mhz - cube_mhz) <= _NEAR * cube_mhz]
+    built = [one for one in members if _gives(one, np.array([one.nominal_mhz]), cube_mhz)]
+    return [one for one in members if _gives(one, seen[seen <= one.nominal_mhz / _WRITTEN], cube_mhz)] or built
+
+
+def _gives(chip: Chip, clocks: Array, cube_mhz: float) -> bool:
+    """Whether the cores of a chip come to that clock together at one of these."""
+    return bool((abs(chip.cube_cores * clocks - cube_mhz) <= _NEAR * cube_mhz).any())
 
 
 def _members_as_fast(chip: Chip, mhz: float, chips: ChipTable) -> list[Chip]:
@@ -212,13 +225,12 @@ def _members(chip: Chip, chips: ChipTable) -> list[Chip]:
     return [one for one in exact if (one.family in families if chip.name else one.macs == CUBE_OF_A2)]
 
 
-def _fastest_clocks(frequencies: Table[Frequency] | None) -> dict[int, float]:
-    """By rank: the highest clock of its cores, MHz; NaN where none is known."""
+def _recorded_clocks(frequencies: Table[Frequency] | None) -> dict[int, Array]:
+    """By rank: the clocks at which its cores were seen, MHz."""
     if frequencies is None:
         return {}
-    ranks = group_by(frequencies["rank"])
-    fastest = ranks.largest(frequencies["mhz"])
-    return dict(zip(frequencies["rank"][ranks.first].tolist(), fastest.tolist(), strict=True))
+    rank, mhz = frequencies["rank"], frequencies["mhz"]
+    return {one: np.unique(mhz[(rank == one) & ~np.isnan(mhz)]) for one in np.unique(rank).tolist()}
 
 
 def _counting(chips: ChipTable) -> list[Chip]:

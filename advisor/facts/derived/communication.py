@@ -312,6 +312,9 @@ class LongestCall(Fact):
     others: Annotated[float, Count("Other calls of its kind and communicator on this rank in this step.")]
     others_us: Annotated[float, Us("Their median elapse; missing where there are none.")]
     others_bytes: Annotated[float, Bytes("Their median payload.")]
+    others_transit_us: Annotated[
+        float, Us("The median time in which their data move; missing where it was measured of none.")
+    ]
     seen_on: Annotated[float, Count("Captured ranks that took part in it, this one included.")]
     steps_us: Annotated[
         float,

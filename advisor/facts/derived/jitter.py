@@ -103,7 +103,9 @@ class Stall(Fact):
         float,
         Us(
             "Median over the other steps of their longest interval charged to the host, of intervals with a known "
-            "cause where this one has a known cause, else of those without; missing where there are none."
+            "cause where this one has a known cause, else of those without; missing where there are none. For the "
+            "longest of its step less by what its second longest exceeds that of the others, and at least that one: "
+            "the usual interval may still be there beside it."
         ),
     ]
     alike_us: Annotated[

@@ -213,6 +213,13 @@ class OperatorShape(Fact):
             "missing where nothing tells the chip."
         ),
     ]
+    half_us: Annotated[
+        float,
+        Us(
+            "What a product in float32 would take in bfloat16 at the part of the peak and of the bandwidth that real "
+            "ones reach; missing of others, where nothing tells the chip, or where it takes longer than float32 tells."
+        ),
+    ]
     communicates: Annotated[bool, Flag(COMMUNICATES)]
     blocks: Annotated[float, Count("Blocks, the smallest seen.")]
     step_share: Annotated[float, Share("Part of the step.")]

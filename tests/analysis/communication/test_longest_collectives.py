@@ -95,6 +95,7 @@ def test_longest_calls_agree_with_plain_python(rows):
         p2p=0,
         start_ns=list(range(len(rows))),
         elapse_us=[float(length) for _, _, length in rows],
+        transit_us=[length / 2 for _, _, length in rows],
     )
     found = {
         (row["rank"], row["op"]): row
@@ -108,3 +109,4 @@ def test_longest_calls_agree_with_plain_python(rows):
         rest = [length for place, length in enumerate(own) if place != turn]
         assert (row["elapse_us"], row["seen_on"], row["shortest_us"]) == (max(own), len(same), min(same))
         assert row["others_us"] == (statistics.median(rest) if rest else None)
+        assert row["others_transit_us"] == (statistics.median(rest) / 2 if rest else None)

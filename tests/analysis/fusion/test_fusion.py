@@ -183,6 +183,28 @@ def test_a_chain_counts_what_stands_between_its_members_and_the_pauses():
     assert norm["longest_us"] == 30.0 and norm["fused_us"] == 30.0
 
 
+@pytest.mark.parametrize(
+    ("cache", "written", "kernels", "total", "between"),
+    [
+        ("2,8,2048,64", "2,8,2048,64", 5, 50, 0),  # larger than all that the chain works on: a KV cache
+        ("2,8,512,64", "2,8,2048,64", 5, 50, 0),  # written into one
+        ("2,8,512,64", "2,8,512,64", 6, 90, 40),
+        ("", "", 6, 90, 40),  # nobody knows
+    ],
+)
+def test_a_copy_of_a_tensor_larger_than_those_of_the_members_belongs_to_no_chain(
+    cache: str, written: str, kernels: float, total: float, between: float
+) -> None:
+    """The shape of queries is 2,8,512,64."""
+    own = "2,8,512,64"
+    kernels_ran = ran("Mul Neg TensorMove:40 ConcatD Mul Add MatMulV3", **{
+        "input_shapes": [own, own, cache or None, f"{own};{own}", own, own, own],
+        "output_shapes": [own, own, written or None, own, own, own, own],
+    })  # fmt: skip
+    row = chains(kernels_ran)["rotary"]
+    assert (row["kernels"], row["total_us"], row["between_us"]) == (kernels, total, between)
+
+
 def test_what_takes_most_time_between_the_members_is_named():
     told = {
         types: chains(ran(types))["norm"]["between_type"]

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import statistics
+
+from hypothesis import given
+from hypothesis import strategies as st
+
 from advisor.analysis.jitter.stalls import stalls
 from advisor.facts.derived import Gap, StepSpan
 from advisor.facts.observed import StepWindow
@@ -27,7 +32,7 @@ def found(gaps: str = GAPS, calls: str | None = None) -> list[dict[str, object]]
 def test_long_pauses_of_the_host_stand_beside_those_of_other_steps():
     rows = found()
     assert [(row["step"], row["duration_us"], row["usual_us"]) for row in rows] == [
-        (2, 400, 25),
+        (2, 400, 20),
         (3, 30, 210),
         (1, 20, 215),
     ]
@@ -61,7 +66,37 @@ def test_pauses_that_are_alike_are_added_up_and_slight_ones_beside_them_are_not(
         "2 2400000 150 host_late true -\n2 2800000 60 host_late true -\n3 3100000 20 host_late true -"
     )
     beyond = {row["start_ns"]: row["alike_us"] for row in found(gaps)}
-    assert beyond == {1100000: None, 2100000: 330, 2400000: 330, 2800000: None, 3100000: None}
+    assert beyond == {1100000: None, 2100000: 350, 2400000: 350, 2800000: None, 3100000: None}
+
+
+def test_a_pause_beside_the_usual_one_of_its_step_is_compared_with_what_comes_after_that() -> None:
+    usual = "".join(
+        f"\n{step} {step}500000 320 host_late true -\n{step} {step}100000 35 host_late true -" for step in (1, 2, 3)
+    )
+    gaps = "step start_ns duration_us cause host call\n2 2000000 535 host_late true -" + usual
+    shown = {row["start_ns"]: row["usual_us"] for row in found(gaps)}
+    assert (shown[2000000], shown[2500000], shown[1500000]) == (35, 320, 427.5)
+
+
+@given(st.lists(st.lists(st.integers(0, 60), max_size=4), min_size=3, max_size=3))
+def test_the_two_longest_pauses_of_a_step_are_together_beyond_the_usual_two_by_no_less_than_the_longest_is(
+    pauses: list[list[int]],
+) -> None:
+    lines = [
+        f"\n{step} {step}{place}00000 {us + 10} host_late true -"
+        for step, own in enumerate(pauses, start=1)
+        for place, us in enumerate(own)
+    ]
+    rows = found("step start_ns duration_us cause host call" + "".join(lines)) if lines else []
+    tops = {step: [*sorted((us + 10 for us in own), reverse=True), 0, 0][:2] for step, own in enumerate(pauses, 1)}
+    for step, (longest, second) in tops.items():
+        others = [tops[other] for other in tops if other != step]
+        first, then = (statistics.median(one[place] for one in others) for place in (0, 1))
+        shown = [row["usual_us"] for row in rows if row["step"] == step]
+        grown = max(second - then, 0)
+        assert shown[:1] in ([], [max(first - grown, then)])
+        assert all(usual == first for usual in shown[1:])
+        assert not shown or longest == max(row["duration_us"] for row in rows if row["step"] == step)
 
 
 def test_the_host_may_be_in_the_next_step_when_the_device_still_waits_in_one() -> None:

@@ -135,6 +135,24 @@ def test_cube_cores_are_certain_where_the_name_is_of_one_chip_or_they_were_recor
 
 
 @pytest.mark.parametrize(
+    ("counted", "seen", "cores"),
+    [
+        ("35472 -", [1478], 24),  # by the clock that was recorded, and not 20 cores at 1800 MHz
+        ("35472 -", [], 20),  # nobody recorded the clock
+        ("35472 -", [1800, 1478], None),  # 20 cores at the one, or 24 at the other
+        ("36000 0.9", [1500], 20),  # what utilisation is counted against is the clock the chip was built for
+        ("43200 0.9", [1478], 24),
+        ("43200 -", [1478], 24),  # no cores give that at the clock that was recorded
+    ],
+)
+def test_cores_are_counted_at_the_clock_at_which_they_ran(counted: str, seen: list[float], cores: float | None) -> None:
+    clocks = Table.build(Frequency, rank=[0] * len(seen), time_ns=list(range(len(seen))), mhz=np.array(seen, float))
+    kernels = read_table(Kernel, f"cube_mhz cube_share\n{counted}")
+    (row,) = chip_limits(run_of_ranks(Run(chip="Ascend910B")), ChipTable(), kernels, None, clocks).rows()
+    assert (row["cube_cores"], row["certain_cube_cores"]) == (cores or 20, cores)
+
+
+@pytest.mark.parametrize(
     ("chip", "seen", "cube_mhz", "gib", "gbps"),
     [
         ("Ascend910B", [800, 1800], 36000, 64, 1600),  # Ascend910B3 is the least of those that run at 1800 MHz

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What products would take in another data type."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from advisor.analysis.rooflines.reachable import half_precision_us
+from advisor.analysis.rooflines.rooflines import chip_limits
+from advisor.chips import ChipTable
+from advisor.facts.observed import Kernel
+from advisor.facts.table import Table
+from advisor.model.run import Run
+from advisor.model.run_of_ranks import run_of_ranks
+
+H100 = "NVIDIA H100 80GB HBM3"
+"""989.4 TFLOPS in bfloat16, 66.9 in float32, 3350 GB/s."""
+
+
+@pytest.mark.parametrize(
+    ("chip", "op_type", "shapes", "made", "dtype", "mean_us", "half_us"),
+    [
+        (H100, "aten::mm", "8192,4096;4096,4096", "8192,4096", "FLOAT", 4200, 396.88),  # 2.749e11 / 989.4e6 / 0.7
+        (H100, "aten::mm", "8192,4096;4096,4096", "8192,4096", "FLOAT", 600, 396.88),  # in TF32
+        (H100, "aten::mm", "8192,64;64,4096", "8192,4096", "FLOAT", 90, 34.17),  # 68.7 MB read and written
+        (H100, "aten::mm", "8192,4096;4096,4096", "8192,4096", "FLOAT", 6000, None),  # something else holds it up
+        (H100, "aten::mm", "64,64;64,64", "64,64", "FLOAT", 3, None),  # it is its start
+        (H100, "aten::mm", "8192,4096;4096,4096", "8192,4096", "DT_BF16", 400, None),
+        (H100, "aten::add", "8192,4096;8192,4096", "8192,4096", "FLOAT", 200, None),
+        ("AMD Instinct MI300X", "aten::mm", "8192,4096;4096,4096", "8192,4096", "FLOAT", 4200, None),
+    ],
+)
+def test_a_product_that_float32_makes_slow_takes_in_half_precision_what_the_chip_is_known_to_reach(  # noqa: PLR0917 - columns of the cases
+    chip: str, op_type: str, shapes: str, made: str, dtype: str, mean_us: float, half_us: float | None
+) -> None:
+    kernels = Table.build(
+        Kernel,
+        rank=0,
+        op_type=[op_type],
+        input_shapes=[shapes],
+        input_dtypes=[f"{dtype};{dtype}"],
+        output_shapes=[made],
+        output_dtypes=[dtype],
+        duration_us=[float(mean_us)],
+    )
+    limits = chip_limits(run_of_ranks(Run(chip=chip)), ChipTable(), kernels, None)
+    (found,) = half_precision_us(kernels, np.array([float(mean_us)]), limits)
+    assert found == pytest.approx(np.nan if half_us is None else half_us, rel=1e-3, nan_ok=True)

@@ -19,9 +19,9 @@ from benchmarks.fuzz.captures import Files, read_files
 from benchmarks.fuzz.shrink import shrink_capture
 from benchmarks.fuzz.sources_of_seeds import REAL, generate_job, record_capture
 from corpus.export import EPOCH_NS
+from corpus.mindinsight import write_one_rank, write_pipeline
 from tests.further_recordings import record_further
 from tests.sources import gpu_traces
-from tests.sources.mindinsight.legacy_folders import write_one_rank, write_pipeline
 
 PROF = "PROF_000001_20250101000000000_ABCDEFGHIJKLMNOP"
 _STAMP = "20250101000000"

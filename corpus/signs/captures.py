@@ -7,6 +7,7 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,21 @@ import corpus
 from corpus.events import Job
 
 Row = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Near:
+    """A number that is not exactly known, as what was written follows from a simulation: equal to what differs by no
+    more than that share of it."""
+
+    value: float
+    share: float = 0.03
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, int | float) and abs(other - self.value) <= self.share * abs(self.value)
+
+    def __hash__(self) -> int:
+        return hash(Near)
 
 
 @cache

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 TICKS_PER_US = 100
@@ -21,16 +21,25 @@ Step = tuple[float, float, float]
 """Iteration interval, forward and backward pass, tail, in µs."""
 
 
-def trace(steps: Sequence[Step], begin_us: float = 1e6) -> str:
+Spans = Mapping[str, tuple[float, float]]
+"""Begin and end within a step, in µs, of each collective, send or receive, such as `stream_48_0_Receive-op663`."""
+
+
+def trace(steps: Sequence[Step], begin_us: float = 1e6, spans: Spans | None = None) -> str:
     """step_trace_raw_*_detail_time.csv: in ticks of 10 ns, the first step without an interval, averages last."""
-    lines, at = [HEADINGS], begin_us
+    spans = spans or {}
+    headings = [f"{name}{of}" for name in spans for of in ("", "_start_point", "_end_point")]
+    lines, at = [",".join([HEADINGS, *headings])], begin_us
     for number, phases in enumerate(steps, 1):
         interval, working, tail = (0.0, *phases[1:]) if number == 1 else phases
         whole = interval + working + tail
-        times = (at, at + whole, whole, at + interval, at + interval + working, interval, working, tail)
+        times = [at, at + whole, whole, at + interval, at + interval + working, interval, working, tail]
+        early = steps[number - 1][0] - interval
+        for since, until in spans.values():
+            times += [until - since, at + since - early, at + until - early]
         lines.append(",".join([str(number), *(str(round(us * TICKS_PER_US)) for us in times)]))
         at += whole
-    return "\n".join([*lines, "-" + ",100" * 8, ""])
+    return "\n".join([*lines, "-" + ",100" * (8 + len(headings)), ""])
 
 
 def stage_times(rows: Iterable[tuple[float, float, float]]) -> str:

@@ -5,21 +5,20 @@ of a dataset, and in captures of what followed it."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import corpus
 from corpus import mindinsight
-from corpus import program as do
 from corpus.events import Layout
 from corpus.export import EPOCH_NS
 from corpus.mindinsight import Step
 from corpus.operators import vector
+from corpus.program import Instruction
 from corpus.signs import Sign, Write
-from corpus.signs.captures import Near, edit_json
+from corpus.signs.captures import Altered, Near, edit_json, write_setup
 from corpus.transformer import Transformer
-from corpus.troubles import Troubles
-from corpus.workloads import WORKLOADS, Workload
+from corpus.workloads import WORKLOADS
 
 _WAITING: Step = (5000, 14000, 1000)
 """A quarter of the step passes before its forward pass begins."""
@@ -102,41 +101,19 @@ def _sample_storage(info: dict[str, dict[str, dict[str, object]]]) -> None:
     info["config"]["experimental_config"]["_host_sys"] = ["disk"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Fetching:
-    """A job that takes the batch of each step from a queue on the device by an operator of the AI CPU."""
-
-    model: Workload
-    us: float
-    stream: int
-
-    @property
-    def steps(self) -> int:
-        return self.model.steps
-
-    @property
-    def first_step(self) -> int:
-        return self.model.first_step
-
-    @property
-    def troubles(self) -> Troubles:
-        return self.model.troubles
-
-    def step(self, layout: Layout, rank: int, number: int) -> Iterator[do.Instruction]:
-        plain = vector("aten::getnext", "GetNext", (4, 1024), 20.0, dtype="INT32", core="AI_CPU", us=self.us)
-        yield replace(plain, kernels=tuple(replace(kernel, stream=self.stream) for kernel in plain.kernels))
-        yield from self.model.step(layout, rank, number)
-
-
 def _fetching(us: float, *, beside: bool = False) -> Write:
-    """GetNext takes so long in each step, before all other kernels or beside them."""
+    """GetNext, an operator of the AI CPU, takes so long in each step, before all other kernels or beside them."""
+    fetch = vector("aten::getnext", "GetNext", (4, 1024), 20.0, dtype="INT32", core="AI_CPU", us=us)
+    if beside:
+        fetch = replace(fetch, kernels=tuple(replace(kernel, stream=3) for kernel in fetch.kernels))
+
+    def change(step: Iterator[Instruction], _layout: Layout, _rank: int) -> Iterator[Instruction]:
+        yield fetch
+        yield from step
+
     model = Transformer(layers=4, steps=3, vocabulary=2048, trimmings=True)
-    setup = replace(WORKLOADS["single"], workload=_Fetching(model, us, 3 if beside else 0), name="fetching")
-
-    def written(folder: Path) -> None:
-        corpus.write(corpus.job("healthy", seed=11, setup=setup), folder, mindspore="graph")
-
-    return written
+    setup = replace(WORKLOADS["single"], workload=Altered(model, change))
+    return lambda folder: write_setup(folder, setup, mindspore="graph")
 
 
 SIGNS: Mapping[str, Sign] = {

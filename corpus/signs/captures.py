@@ -41,7 +41,8 @@ class Altered:
     """A workload of which each rank does in each step what `change` makes of its instructions."""
 
     model: Workload
-    change: Callable[[Iterator[Instruction], Layout, int], Iterator[Instruction]]
+    change: Callable[[Iterator[Instruction], int], Iterator[Instruction]]
+    """Of the instructions of a step and its place among those recorded."""
 
     @property
     def steps(self) -> int:
@@ -60,7 +61,7 @@ class Altered:
 
     def step(self, layout: Layout, rank: int, number: int) -> Iterator[Instruction]:
         """What one rank does in one step."""
-        return self.change(self.model.step(layout, rank, number), layout, rank)
+        return self.change(self.model.step(layout, rank, number), number)
 
 
 def write_setup(folder: Path, setup: Setup, case: str = "healthy", **how: Any) -> Path:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import corpus
 from corpus import mindinsight
-from corpus.events import Layout
 from corpus.export import EPOCH_NS
 from corpus.mindinsight import Step
 from corpus.operators import vector
@@ -107,7 +106,7 @@ def _fetching(us: float, *, beside: bool = False) -> Write:
     if beside:
         fetch = replace(fetch, kernels=tuple(replace(kernel, stream=3) for kernel in fetch.kernels))
 
-    def change(step: Iterator[Instruction], _layout: Layout, _rank: int) -> Iterator[Instruction]:
+    def change(step: Iterator[Instruction], _number: int) -> Iterator[Instruction]:
         yield fetch
         yield from step
 

@@ -35,7 +35,7 @@ def _changed(change: Altered, **how: bool) -> Write:
 
 
 def _calling(first_ms: float, later_ms: float) -> Write:
-    """A call into CANN that the device waits for amid a step takes so long in the first one, and in each that follows."""
+    """A call into CANN that the device waits for amid a step takes so long in the first one, and in each after it."""
 
     def change(step: Instructions, number: int) -> Instructions:
         for place, one in enumerate(step):

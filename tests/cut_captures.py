@@ -13,11 +13,11 @@ from pathlib import Path
 
 import corpus
 from benchmarks.fuzz.captures import read_files, write_files
-from benchmarks.fuzz.other_seeds import as_msprof
+from corpus import gpu_traces
 from corpus.export import EPOCH_NS
+from corpus.mindinsight import stage_times, trace, write_one_rank, write_pipeline
+from corpus.msprof import as_msprof
 from tests.further_recordings import record_further
-from tests.sources import gpu_traces
-from tests.sources.mindinsight.legacy_folders import stage_times, trace, write_one_rank, write_pipeline
 
 Cut = Callable[[Path], None]
 Rows = list[str]

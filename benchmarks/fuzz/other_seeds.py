@@ -12,49 +12,17 @@ import tempfile
 import zipfile
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path, PurePath
+from pathlib import Path
 from types import MappingProxyType
 
 from benchmarks.fuzz.captures import Files, read_files
 from benchmarks.fuzz.shrink import shrink_capture
 from benchmarks.fuzz.sources_of_seeds import REAL, generate_job, record_capture
+from corpus import gpu_traces
 from corpus.export import EPOCH_NS
+from corpus.mindinsight import write_one_rank, write_pipeline
+from corpus.msprof import as_msprof
 from tests.further_recordings import record_further
-from tests.sources import gpu_traces
-from tests.sources.mindinsight.legacy_folders import write_one_rank, write_pipeline
-
-PROF = "PROF_000001_20250101000000000_ABCDEFGHIJKLMNOP"
-_STAMP = "20250101000000"
-_OF_MSPROF = MappingProxyType({
-    "kernel_details.csv": f"mindstudio_profiler_output/op_summary_{_STAMP}.csv",
-    "trace_view.json": f"mindstudio_profiler_output/msprof_{_STAMP}.json",
-    "communication.json": "analyze/communication.json",
-    "communication_matrix.json": "analyze/communication_matrix.json",
-    "analysis.db": "analyze/communication_analyzer.db",
-    "data_preprocess.csv": f"mindstudio_profiler_output/aicpu_{_STAMP}.csv",
-    **{
-        f"{name}.csv": f"mindstudio_profiler_output/{name}_{_STAMP}.csv"
-        for name in (
-            *("op_statistic", "api_statistic", "memory_record", "operator_memory", "npu_module_mem", "l2_cache"),
-            *("nic", "cpu_usage", "hbm", "llc_read_write", "hccs"),
-            *("host_mem_usage", "host_disk_usage", "host_network_usage"),
-        )
-    },
-})  # fmt: skip
-"""Where msprof writes what the profiler of a framework writes too."""
-
-
-def as_msprof(files: Files) -> Files:
-    """What the first rank of a framework's profiler wrote as msprof writes it."""
-    first = min(PurePath(name).parts[0] for name in files if "_ascend_pt/" in name)
-    made: Files = {}
-    for name, held in files.items():
-        if not name.startswith(first):
-            continue
-        plain = PurePath(name).name
-        own = f"msprof_{_STAMP}.db" if plain.startswith("ascend_pytorch_profiler") else _OF_MSPROF.get(plain)
-        made |= {f"{PROF}/{own}": held} if own else {}
-    return made
 
 
 def _msprof(export: str, rows: int) -> Files:

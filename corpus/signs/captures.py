@@ -6,16 +6,68 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import corpus
 from corpus.cases import setup_of, small_setup
-from corpus.events import Job
+from corpus.events import Job, Layout
+from corpus.program import Instruction
+from corpus.troubles import Troubles
+from corpus.workloads import Setup, Workload
 
 Row = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Near:
+    """A number that is not exactly known, as what was written follows from a simulation: equal to what differs by no
+    more than that share of it."""
+
+    value: float
+    share: float = 0.03
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, int | float) and abs(other - self.value) <= self.share * abs(self.value)
+
+    def __hash__(self) -> int:
+        return hash(Near)
+
+
+@dataclass(frozen=True, slots=True)
+class Altered:
+    """A workload of which each rank does in each step what `change` makes of its instructions."""
+
+    model: Workload
+    change: Callable[[Iterator[Instruction], int], Iterator[Instruction]]
+    """Of the instructions of a step and its place among those recorded."""
+
+    @property
+    def steps(self) -> int:
+        """How many steps are recorded."""
+        return self.model.steps
+
+    @property
+    def first_step(self) -> int:
+        """The number of the first of them."""
+        return self.model.first_step
+
+    @property
+    def troubles(self) -> Troubles:
+        """The faults it has."""
+        return self.model.troubles
+
+    def step(self, layout: Layout, rank: int, number: int) -> Iterator[Instruction]:
+        """What one rank does in one step."""
+        return self.change(self.model.step(layout, rank, number), number)
+
+
+def write_setup(folder: Path, setup: Setup, case: str = "healthy", **how: Any) -> Path:
+    """Writes a case of a job that is not among the workloads."""
+    return corpus.write(corpus.job(case, seed=11, setup=replace(setup, name="")), folder, **how)
 
 
 @cache

@@ -20,7 +20,7 @@ from advisor.facts.table import Texts
 from advisor.report.modules.words import ATTENTION_MARKING, MARKING
 from advisor.sources.attention_words import table_of_marks
 from advisor.sources.files.damage_notes import Notes
-from tests.sources.gpu_traces import Event, host, launched, trace
+from corpus.gpu_traces import Event, host, launched, trace
 
 STATISTIC = [
     *("parentModule", "module", "opName", "kernelList"),

@@ -33,7 +33,7 @@ from advisor.rules.catalog import Catalog
 from advisor.sources.ascend import msprof
 from advisor.sources.ascend.detect import FURTHER_FILES, TEXT_FILES
 from advisor.sources.ascend.unused_files import why_unused
-from tests.sources.gpu_traces import host, trace
+from corpus.gpu_traces import host, trace
 
 TOP = Path(__file__).parent.parent.parent
 CASE = TOP / "corpus" / "host-bound-2-ranks"

@@ -13,8 +13,8 @@ import pytest
 
 import advisor
 from benchmarks.fuzz.captures import read_files, write_files
-from benchmarks.fuzz.other_seeds import as_msprof
 from corpus.export import EPOCH_NS
+from corpus.msprof import as_msprof
 from tests.shared_captures import SharedCaptures
 
 SYSTEM = "Device_id,Memory Total(kB),Memory Free(kB),Buffers(kB),Cached(kB),Share Memory(kB)\n"

@@ -10,7 +10,7 @@ import pytest
 
 import advisor
 from advisor.cli.main import main
-from tests.sources.gpu_traces import host, launched, trace, training, write
+from corpus.gpu_traces import host, launched, trace, training, write
 
 ROWS = "Device_id,Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),Input Shapes"
 

@@ -18,7 +18,7 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import Launch
 from advisor.facts.table import Table
 from advisor.pipeline import open_profile
-from tests.sources.gpu_traces import trace, training, write
+from corpus.gpu_traces import trace, training, write
 
 CALLS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 10**9), st.integers(-(10**10), 10**10)), max_size=30)
 

@@ -13,7 +13,7 @@ import advisor
 from advisor.facts.observed import BatchQueue, DatasetOperation, HostCpu
 from advisor.messages.errors import FactMissing
 from advisor.sources import open_input
-from tests.sources.mindinsight.legacy_folders import write_one_rank
+from corpus.mindinsight import write_one_rank
 
 STEPS = "Device_id,Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free,Stage,Bubble\n"
 

@@ -12,7 +12,7 @@ import advisor
 from advisor.analysis.rooflines.operator_work import work_of_kernel
 from advisor.facts.observed import Kernel
 from advisor.sources.kineto.attention import formats_of_attention
-from tests.sources.gpu_traces import host, launched, trace, write
+from corpus.gpu_traces import host, launched, trace, write
 
 BSND, BNSD = [2, 512, 16, 64], [2, 16, 512, 64]
 

@@ -11,7 +11,7 @@ import pytest
 from advisor.facts.observed import AutogradCall, GradientLink, ModuleRange
 from advisor.messages.errors import FactMissing
 from advisor.pipeline import modules, open_profile
-from tests.sources.gpu_traces import Event, host, launched, trace
+from corpus.gpu_traces import Event, host, launched, trace
 
 
 def module(name: str, ts: float, dur: float) -> Event:

@@ -38,7 +38,7 @@ from advisor.sources.kineto.kernel_names import direct_collective, function_name
 from advisor.sources.kineto.kernels import shapes_as_text, types_as_text
 from advisor.sources.kineto.reading import Trace
 from advisor.sources.pytorch_words import activity_of_range
-from tests.sources.gpu_traces import KERNELS, Event, copied, host, launched, trace, training, write
+from corpus.gpu_traces import KERNELS, Event, copied, host, launched, trace, training, write
 
 NAME = "worker0.1700000000000.pt.trace.json"
 

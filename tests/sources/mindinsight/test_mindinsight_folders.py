@@ -26,7 +26,7 @@ from advisor.facts.observed import (
 from advisor.facts.profile import Profile
 from advisor.messages.errors import FactMissing, InputError
 from advisor.pipeline import open_profile
-from tests.sources.mindinsight.legacy_folders import stage_times, trace, write_one_rank, write_pipeline
+from corpus.mindinsight import stage_times, trace, write_one_rank, write_pipeline
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 import advisor
 from advisor.model.findings import Diagnosis
 from advisor.report.output_formats import WRITERS, Reported
-from tests.sources.mindinsight.legacy_folders import write_one_rank, write_pipeline
+from corpus.mindinsight import write_one_rank, write_pipeline
 
 COSTS = 'step_num,communication_cost,wait_cost,link_info,communication_operator_cost\n{}-,1,1,{{}},"{{}}"\n'
 LISTED = '{""stream_1_0_AllReduce-op1"": [""reduce"", 1.5, 0.5, {}]}'

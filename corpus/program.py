@@ -142,6 +142,9 @@ class Communicate:
     communicator: tuple[int, ...] = ()
     """All ranks of the communicator, when it has more than those who take part."""
     host_us: float = 60.0
+    slower: float = 1.0
+    """How many times as long its data move as the links would allow: its packets are out of line, its buffer is too
+    small, or kernels beside it use the memory as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +226,10 @@ class Machine:
 
     def in_step(self, step: int) -> Machine:
         """The machine as it is in a step: with slower links where others use the network."""
-        slower = self.disturbed.get(step, 1.0)
+        return self.slowed(self.disturbed.get(step, 1.0))
+
+    def slowed(self, slower: float) -> Machine:
+        """The machine with links that take this many times as long."""
         if slower == 1.0:
             return self
         links = {link: gbps / slower for link, gbps in self.slow_links.items()}

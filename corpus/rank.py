@@ -327,7 +327,8 @@ class RankMachine:
         )  # fmt: skip
         self._met[group] += 1
         self._tasks[stream] += 1
-        planes = Planes(done, wanted, self.trace.rank, self.machine.in_step(self.step), met.route, met.there)
+        machine = self.machine.in_step(self.step).slowed(wanted.slower)
+        planes = Planes(done, wanted, self.trace.rank, machine, met.route, met.there)
         done.transfers = planes.transfers(stream, self._tasks[stream])
         self.trace.collectives.append(done)
         self.trace.tasks.extend(transfer.task for transfer in done.transfers)

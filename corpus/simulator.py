@@ -13,7 +13,7 @@ from itertools import count
 
 from corpus.events import Collective, RankTrace
 from corpus.links import Link, Route, ns, route
-from corpus.program import Instruction, Machine, Meeting
+from corpus.program import Communicate, Instruction, Machine, Meeting
 from corpus.rank import Met, RankMachine
 
 _Running = Generator[Meeting, Met, None]
@@ -68,7 +68,7 @@ class _Network:
     def route(self, wanted: Meeting, step: int) -> Route:
         """How a collective moves its data this time, in a step of this number."""
         held: dict[Link, int] = {}
-        machine = self.machine.in_step(step)
+        machine = self.machine.in_step(step).slowed(wanted.slower if isinstance(wanted, Communicate) else 1.0)
         usual = route(wanted.kind, wanted.size, wanted.members, machine)
         for link, losses in self.machine.losses.items():
             if usual.crosses(*link):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import corpus
@@ -124,6 +125,45 @@ def edit_rows(folder: Path, name: str, change: Callable[[list[Row]], object]) ->
         writer.writeheader()
         writer.writerows(rows)
         path.write_text(stream.getvalue(), encoding="utf-8")
+
+
+def as_msprof(folder: Path) -> Path:
+    """Keeps the first rank of a capture alone, in the folders, under the names and headings that msprof gives the same.
+
+    Returns where msprof writes the files of the capture.
+    """
+    ranks = sorted(folder.glob("*_ascend_pt"))
+    made = folder / "PROF_000001_20250109084754000_ABCDEFGHIJKLMNOP" / MSPROF_OUTPUT
+    made.mkdir(parents=True)
+    for name, own in _OF_MSPROF.items():
+        if (written := ranks[0] / "ASCEND_PROFILER_OUTPUT" / name).is_file():
+            written.rename(made / msprof_name(own))
+    for heading in made.glob("op_summary_*.csv"):
+        first, _, rest = heading.read_text(encoding="utf-8").partition("\n")
+        named = ",".join(_OP_SUMMARY.get(column, column) for column in first.split(","))
+        heading.write_text(f"{named}\n{rest}", encoding="utf-8")
+    for rank in ranks:
+        rmtree(rank)
+    return made
+
+
+MSPROF_OUTPUT = "mindstudio_profiler_output"
+_OF_MSPROF = {
+    "kernel_details.csv": "op_summary.csv",
+    "trace_view.json": "msprof.json",
+    **{name: name for name in ("op_statistic.csv", "api_statistic.csv", "memory_record.csv", "npu_module_mem.csv")},
+}
+_OP_SUMMARY = {
+    "Name": "Op Name", "Type": "OP Type", "Accelerator Core": "Task Type", "Start Time(us)": "Task Start Time(us)",
+    "Duration(us)": "Task Duration(us)", "Wait Time(us)": "Task Wait Time(us)",
+}  # fmt: skip
+"""Headings of kernel_details.csv that are others in op_summary.csv."""
+
+
+def msprof_name(name: str) -> str:
+    """A name with the moment of the export, as msprof writes it."""
+    plain, dot, kind = name.rpartition(".")
+    return f"{plain}_20250109084812{dot}{kind}"
 
 
 def _files(folder: Path, name: str) -> list[Path]:

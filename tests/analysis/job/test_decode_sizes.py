@@ -22,7 +22,7 @@ from advisor.model.run import Run
 from advisor.model.run_of_ranks import run_of_ranks
 from advisor.pipeline import diagnose, open_profile
 from tests.analysis.job.test_engine_passes import serving
-from tests.replayed_steps import replay_steps
+from corpus.replayed_steps import replay_steps
 
 RUN = run_of_ranks(Run())
 

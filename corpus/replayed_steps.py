@@ -20,9 +20,12 @@ _KEPT = ("copy", "memcpy", "argmax")
 """What is launched beside the graph: inputs, and the choice of tokens, which ends a step."""
 
 
+_LAST = ("aten::argmax", "Dequeue@aclnnArgMax")
+"""What ends a step, on each of the threads that launch."""
 _ATTENTION = ("fusedinferattention", "fused_infer_attention")
 WHOLE, PIECES, UPDATED = "whole", "pieces", "updated"
-"""How a step is replayed: as one graph, as one for each stretch between attention, as one whose attention is updated."""
+"""How a step is replayed: as one graph, as one for each stretch between attention operators, as one whose attention is
+updated."""
 _UPDATE = "aclmdlRICaptureTaskUpdate"
 
 
@@ -37,22 +40,13 @@ def replay_steps(folder: Path, replayed: Callable[[int], bool], how: str = WHOLE
 
 def _replay_in_trace(trace: Path, replayed: Callable[[int], bool], how: str) -> None:
     events: list[dict[str, Any]] = json.loads(trace.read_text("utf-8"))
-    ends: dict[object, list[float]] = {}
-    beside: dict[object, list[tuple[float, float]]] = {}
-    attending: dict[object, list[float]] = {}
-    for event in events:
-        if event.get("ph") != "X":
-            continue
-        start, said = float(event["ts"]), _said(event)
-        attends = any(one in said for one in _ATTENTION)
-        if any(one in said for one in _KEPT) or (attends and how == PIECES):
-            beside.setdefault(event["tid"], []).append((start, start + event["dur"]))
-            if event["name"] in ("aten::argmax", "Dequeue@aclnnArgMax"):
-                ends.setdefault(event["tid"], []).append(start + event["dur"])
-        if attends and said.startswith("ascendcl@"):
-            attending.setdefault(event["tid"], []).append(start)
-    beside = {thread: _outermost(stretches) for thread, stretches in beside.items()}
-    attending = {thread: sorted(moments) for thread, moments in attending.items()}
+    stretches = _stretches(events, _KEPT + _ATTENTION * (how == PIECES))
+    beside = {thread: _outermost([(start, end) for start, end, _ in of]) for thread, of in stretches.items()}
+    ends = {thread: sorted(end for _, end, name in of if name in _LAST) for thread, of in stretches.items()}
+    attending = {
+        thread: sorted(start for start, _, name in of if name.startswith("AscendCL@"))
+        for thread, of in _stretches(events, _ATTENTION).items()
+    }
     gone: set[tuple[str, object]] = set()
     kept: list[dict[str, Any]] = []
     begun: set[tuple[object, int, int]] = set()
@@ -75,6 +69,16 @@ def _replay_in_trace(trace: Path, replayed: Callable[[int], bool], how: str) -> 
                 kept += [_called(event, f"{_UPDATE}Begin", at, 0.2), _called(event, f"{_UPDATE}End", end - 0.2, 0.2)]
     kept = [one for one in kept if one.get("ph") != "f" or (str(one.get("cat")), one.get("id")) not in gone]
     trace.write_text(json.dumps(kept), "utf-8")
+
+
+def _stretches(events: list[dict[str, Any]], words: tuple[str, ...]) -> dict[object, list[tuple[float, float, str]]]:
+    """By thread: when each call of what has one of these words in its name begins and ends, and what it is called."""
+    found: dict[object, list[tuple[float, float, str]]] = {}
+    for event in events:
+        if event.get("ph") == "X" and any(one in _said(event) for one in words):
+            start = float(event["ts"])
+            found.setdefault(event["tid"], []).append((start, start + event["dur"], event["name"]))
+    return found
 
 
 def _called(event: dict[str, Any], name: str, start: float, us: float) -> dict[str, Any]:

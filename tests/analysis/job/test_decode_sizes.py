@@ -21,8 +21,8 @@ from advisor.model.findings import Confidence
 from advisor.model.run import Run
 from advisor.model.run_of_ranks import run_of_ranks
 from advisor.pipeline import diagnose, open_profile
-from tests.analysis.job.test_engine_passes import serving
 from corpus.replayed_steps import replay_steps
+from tests.analysis.job.test_engine_passes import serving
 
 RUN = run_of_ranks(Run())
 

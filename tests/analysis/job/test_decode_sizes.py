@@ -21,8 +21,8 @@ from advisor.model.findings import Confidence
 from advisor.model.run import Run
 from advisor.model.run_of_ranks import run_of_ranks
 from advisor.pipeline import judge_profile, open_profile
+from corpus.replayed_steps import replay_steps
 from tests.analysis.job.test_engine_passes import serving
-from tests.replayed_steps import replay_steps
 
 RUN = run_of_ranks(Run())
 

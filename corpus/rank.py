@@ -142,7 +142,9 @@ class RankMachine:
             self.trace.gradients.append((forward.get(call.name.removesuffix("_grad"), forward[""]), call))
 
     def _be_busy(self, host: do.Host) -> None:
-        self._open_range(host.layer, host.name)
+        call = self._open_range(host.layer, host.name)
+        if host.layer == "acl":  # each call into CANN has a number of its own
+            call.connection = self._next_connection()
         self.main += self._host_ns(host.us, host.name)
         self._close()
 

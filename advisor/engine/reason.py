@@ -10,6 +10,7 @@ from advisor.engine import mindspore_hints, summary_hints
 from advisor.engine.recorder_hints import hints_of
 from advisor.engine.vocabulary import (
     FILES,
+    OF_TABLES,
     PIPES_ON,
     RUN,
     RUN_VALUES,
@@ -331,7 +332,7 @@ def of_missing_values(  # noqa: PLR0917 - what is missing, and in whose words
     """
     if variables:
         return _with_hints([_OTHER_VARIABLES], ())
-    values = [_sought_value(name, run) for name in columns if name in VALUES]
+    values = [_sought_value(fact, name, run) for name in columns if name in VALUES]
     other = hints_of(run)
     if columns and all((fact.table, name) in OF_COLUMN for name in columns):
         how = [other.of_column[name] if other else OF_COLUMN[fact.table, name] for name in columns]
@@ -360,9 +361,9 @@ _OF_PAUSES = ("free_us", "copy_us", "to_host_us", "device_copy_us", "event_wait_
 """Columns of what lies in pauses: of a program without marked steps nobody knows which pauses are the job's."""
 
 
-def _sought_value(column: str, run: Run | None) -> SoughtValue:
+def _sought_value(fact: type[Fact], column: str, run: Run | None) -> SoughtValue:
     unmarked = run is not None and run.times_of == "work"
-    return VALUES["step" if unmarked and column in _OF_PAUSES else column]
+    return OF_TABLES.get((fact.table, column)) or VALUES["step" if unmarked and column in _OF_PAUSES else column]
 
 
 def of_no_environment(run: Run) -> Reason:

@@ -245,6 +245,7 @@ _BESIDE = SoughtValue(_t("what ran beside the operators", "算子与其他任务
 _SPLIT = SoughtValue(
     _t("how collectives split into transfer and waiting", "集合通信的传输与等待拆分"), "transfers", LEVEL1
 )
+_IDLE = SoughtValue(_t("when the device was idle", "设备何时空闲"), "kernels", NPU)
 _PARTS = SoughtValue(_t("what the time of steps was spent on", "单步时间的构成"), "kernels", NPU)
 _CLOCK = SoughtValue(_t("AI Core frequency", "AI Core 频率"), "frequencies", NPU)
 _LAST = SoughtValue(_t("which rank came last in each collective", "各次集合通信由哪张卡最后到达"), "collectives", NPU)
@@ -271,7 +272,7 @@ VALUES: Mapping[str, SoughtValue] = {
     "free_us": _PARTS,
     "group_kind": SoughtValue(_t("kinds of communication groups", "通信域的类型"), "groups", Group.record_with),
     "has_steps": _MARKS,
-    "idle_us": _SPLIT,
+    "idle_us": _IDLE,
     "input_dtypes": SoughtValue(_t("input data types of operators", "算子的输入数据类型"), "kernels", LEVEL1),
     "last_share": _LAST,
     "level_number": _SWITCHES,
@@ -294,6 +295,10 @@ VALUES: Mapping[str, SoughtValue] = {
     "with_stack": _SWITCHES,
 }
 """By column."""
+OF_TABLES: Mapping[tuple[str, str], SoughtValue] = {
+    (table, "idle_us"): _SPLIT for table in ("collectives", "collective_calls", "longest_calls")
+}
+"""By table and column, where other tables have a column of this name that means something else."""
 
 FILES: Mapping[str, str] = {
     "api_totals": "api_statistic.csv",

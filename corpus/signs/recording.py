@@ -24,6 +24,7 @@ _MODEL = Transformer(layers=4, steps=3, vocabulary=2048, trimmings=True)
 _ALONE = replace(WORKLOADS["single"], workload=_MODEL)
 _PAIR = replace(WORKLOADS["dense"], workload=_MODEL, layout=Layout(dp=2))
 _SECOND_NS = 10**9
+_OTHER_PROCESS = 9999
 _BUCKETS_US = (5000, 12000, 30000, 55000, 90000)
 """When each bucket is reduced; ranks whose calls are as far apart throughout would look like clocks that differ."""
 
@@ -119,11 +120,21 @@ def _held_steps(*steps: tuple[int, int]) -> Write:
     return written
 
 
-def _recorded_again(folder: Path) -> None:
-    """The first rank was recorded a second time, ten minutes later, by another process."""
-    _ranks()(folder)
-    again = replace(_later(_pair().ranks[0], 600 * _SECOND_NS), pid=9999)
-    corpus.write(replace(_pair(), ranks=[again]), folder)
+def _recorded_again(later_ns: int) -> Write:
+    """The first rank was recorded a second time, so much later, by another process."""
+
+    def written(folder: Path) -> None:
+        _ranks()(folder)
+        again = replace(_later(_pair().ranks[0], later_ns), pid=_OTHER_PROCESS)
+        corpus.write(replace(_pair(), ranks=[again]), folder)
+        (second,) = folder.glob(f"*_{_OTHER_PROCESS}_*")
+        edit_json(second, "profiler_info*.json", lambda info: _began_later(info, later_ns))
+
+    return written
+
+
+def _began_later(info: dict[str, dict[str, int]], ns: int) -> None:
+    info["start_info"]["start_monotonic"] += ns
 
 
 def _first_rank_alone(folder: Path) -> None:
@@ -267,7 +278,7 @@ SIGNS: Mapping[str, Sign] = {
         shows={"copies": 1, "ranks_seen": 2},
     ),
     "capture/several-captures": Sign(
-        spoiled=_recorded_again,
+        spoiled=_recorded_again(600 * _SECOND_NS),
         twin=_ranks(),
         shows={"left_aside": 1, "at_once": None},
     ),

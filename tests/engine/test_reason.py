@@ -8,11 +8,13 @@ from advisor.engine import vocabulary as called
 from advisor.expr.language import RUN_SCOPE
 from advisor.facts import FACTS
 from advisor.facts.base import Fact
-from advisor.facts.derived import MemoryPeak
+from advisor.facts.derived import CollectiveCall, HoldupCall, MemoryPeak, Preparation
 from advisor.facts.observed import Kernel
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Capture, Run
 from advisor.sources.ascend.detect import TEXT_FILES
+
+_OF_COLLECTIVES = ("communication.json",)
 
 
 @pytest.mark.parametrize("name", ["chip", "world_size", "level", "torch_npu_version"])
@@ -104,6 +106,15 @@ def test_what_collectives_moved_shows_that_the_device_was_recorded_at_level_1(fi
     assert "`kernel_details.csv` is absent" in said.en and "Level1" not in said.en
     msprof = Run(captures=(Capture(rank=0, path="", source="text", recorder="msprof", absent=("op_statistic.csv",)),))
     assert reason.of_missing(FactMissing(["kernels"]), msprof).en.startswith("not recorded")
+
+
+@pytest.mark.parametrize(("fact", "is_split"), [(HoldupCall, False), (Preparation, False), (CollectiveCall, True)])
+def test_when_the_device_was_idle_is_not_how_collectives_split(fact: type[Fact], is_split: bool) -> None:
+    run = Run(ranks=(0,), captures=(Capture(rank=0, path="", source="text", level="Level1", absent=_OF_COLLECTIVES),))
+    for partly in (True, False):
+        said = reason.of_missing_values(fact, ["idle_us"], (), run=run, partly=partly)
+        assert ("communication.json" in said.en) == is_split
+        assert "collectives split" not in said.en
 
 
 def test_totals_of_operators_show_that_the_device_was_recorded() -> None:

@@ -39,7 +39,10 @@ def expert_calls(kernels: Table[Kernel], split: Table[Overlap]) -> Table[ExpertC
 
 
 def expert_steps(calls: Table[ExpertCall], split: Table[Overlap]) -> Table[ExpertStep]:
-    """One row per stage and step in which all of its ranks that have experts called them equally often."""
+    """One row per stage and step in which all of its ranks that have experts called them equally often.
+
+    Where no shapes were recorded nobody can be told to have most tokens: what rests on that is missing.
+    """
     at = row_at(split["rank"], split["step"], calls["rank"], calls["step"])
     calls, at = calls.take(at >= 0), at[at >= 0]
     calls, at = _called_alike(calls, at, split["stage"][at])
@@ -48,6 +51,11 @@ def expert_steps(calls: Table[ExpertCall], split: Table[Overlap]) -> Table[Exper
     steps = group_by(stage[meets.first], step[meets.first])
     heavy, told = _ranks_sent_most(calls, meets, steps, turn[meets.first])
     us, tokens = calls["duration_us"], calls["tokens"]
+    counted = steps.sums(np.isfinite(meets.largest(tokens)))
+
+    def where_counted(values: Array) -> Array:
+        return np.where(counted > 0, values, np.nan)
+
     row = row_at(meets.of, calls["rank"], np.arange(len(meets)), heavy)
     beyond = us - meets.means(us)[meets.of]
     excess = np.where(row >= 0, np.append(beyond, 0.0)[row], 0.0)
@@ -61,12 +69,12 @@ def expert_steps(calls: Table[ExpertCall], split: Table[Overlap]) -> Table[Exper
         stage=stage[first],
         ranks=by_rank.sizes.astype(np.float64),
         calls=steps.sizes.astype(np.float64),
-        most_tokens=steps.sums(np.where(told, meets.largest(tokens), 0.0)),
-        mean_tokens=steps.sums(np.where(told, meets.means(tokens), 0.0)),
+        most_tokens=where_counted(steps.sums(np.where(told, meets.largest(tokens), 0.0))),
+        mean_tokens=where_counted(steps.sums(np.where(told, meets.means(tokens), 0.0))),
         expert_us=by_rank.means(sums.sums(us)),
-        beyond_mean_us=np.maximum(steps.sums(excess), 0),
+        beyond_mean_us=where_counted(np.maximum(steps.sums(excess), 0)),
         standing_us=np.maximum(by_rank.largest(sums.sums(beyond)), 0),
-        in_turn=_count_different(steps.of[told], heavy[told], len(steps)),
+        in_turn=where_counted(_count_different(steps.of[told], heavy[told], len(steps))),
         exposed_comm_us=by_rank.means(exposed),
     )
 

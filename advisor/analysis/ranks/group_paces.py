@@ -14,7 +14,9 @@ from advisor.analysis.arrays.grouping import Groups, group_by, ratio, row_of_key
 from advisor.analysis.ranks.links import set_against_like
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall, GroupPace, Meeting, Overlap
+from advisor.facts.observed import Group
 from advisor.facts.table import Array, Table, Texts, values_at
+from advisor.messages.errors import FactMissing
 from advisor.units import spell_run
 
 _EXCHANGE = "alltoall"
@@ -27,9 +29,16 @@ _MOST_RUNS = 8
 def group_paces(
     calls: Table[CollectiveCall], met: Table[Meeting], split: Table[Overlap] | None = None
 ) -> Table[GroupPace]:
-    """A row per communicator of a known kind of which several members were captured."""
-    met = met.take(_are_even(met.texts("op")) & (met["p2p"] != 1))
-    met = met.take((met.texts("group").codes >= 0) & (met.texts("group_kind").codes >= 0))
+    """A row per communicator of a known kind of which several members were captured.
+
+    Raises:
+        FactMissing: There are several communicators, and of none is it known what it is for.
+    """
+    met = met.take(_are_even(met.texts("op")) & (met["p2p"] != 1) & (met.texts("group").codes >= 0))
+    told = met.texts("group_kind").codes >= 0
+    if not told.any() and len(group_by(met.texts("group"))) > 1:
+        raise FactMissing([Group.table])
+    met = met.take(told)
     groups = group_by(met.texts("group"))
     names, kinds = (met.texts(column).take(groups.first) for column in ("group", "group_kind"))
     steps = np.bincount(groups.of[group_by(groups.of, met["step"]).first], minlength=len(groups))

@@ -454,7 +454,11 @@ class ExpertStep(Fact):
     ranks: Annotated[float, Count("Ranks of the stage with experts.")]
     calls: Annotated[float, Count("Grouped multiplications of each of them.")]
     most_tokens: Annotated[
-        float, Count("Rows of the rank with most, in all multiplications together in which rows of ranks differ.")
+        float,
+        Count(
+            "Rows of the rank with most, in all multiplications together in which rows of ranks differ; missing "
+            "without shapes."
+        ),
     ]
     mean_tokens: Annotated[float, Count("Mean rows of the ranks in the same multiplications.")]
     expert_us: Annotated[float, Us("All multiplications of a rank, mean of the ranks.")]

@@ -65,6 +65,13 @@ def test_a_multiplication_with_rows_alike_goes_by_the_one_before() -> None:
     assert row["beyond_mean_us"] == 10 + 5, "nothing tells whose the first one is"
 
 
+def test_where_no_tokens_were_recorded_nobody_is_said_to_have_most() -> None:
+    untold: Layers = [[("-", 30), ("-", 10)], [("-", 10), ("-", 30)]]  # type: ignore[list-item]
+    (row,) = steps_of(untold)
+    assert {row[column] for column in ("most_tokens", "mean_tokens", "in_turn", "beyond_mean_us")} == {None}
+    assert (row["expert_us"], row["standing_us"]) == (40, 0)
+
+
 @pytest.mark.parametrize(
     "split", ["0 1 - 10", "0 1 - 10\n1 2 - 10", "0 1 0 10\n1 1 1 10"], ids=["one rank", "other steps", "other stages"]
 )

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from advisor.analysis.ranks.group_paces import group_paces
 from advisor.analysis.ranks.meetings import meetings
 from advisor.facts.derived import CollectiveCall, Meeting, Overlap
+from advisor.facts.observed import Group
 from advisor.facts.table import Table, read_table
+from advisor.messages.errors import FactMissing
 
 CALLS = """
 rank step name op        group group_kind p2p   start_ns elapse_us exposed_us size_bytes
@@ -39,6 +41,23 @@ def test_a_communicator_is_set_against_others_by_the_shortest_elapse_of_each_mee
     assert slow["deviation"] > 3 and slow["bare_us"] == pytest.approx(25.0)
     assert (slow["size_ratio"], slow["work_ratio"]) == (1, 1.5)
     assert found["0-1"]["deviation"] == pytest.approx(0, abs=3)
+
+
+_UNTOLD = """
+step name op        group group_kind p2p   shortest_us exposed_us
+1    a    allReduce t0    -          false 10          10
+1    b    allReduce {}    -          false 30          30
+"""
+
+
+def test_communicators_of_which_nobody_tells_the_kind_ask_for_it_and_are_not_called_fine():
+    with pytest.raises(FactMissing) as missing:
+        group_paces(Table.empty(CollectiveCall), read_table(Meeting, _UNTOLD.format("t1")))
+    assert list(missing.value.tables) == [Group.table]
+
+
+def test_the_only_communicator_has_none_beside_it_whatever_its_kind_is():
+    assert not len(group_paces(Table.empty(CollectiveCall), read_table(Meeting, _UNTOLD.format("t0"))))
 
 
 def test_what_a_single_call_takes_beyond_the_next_longest_is_told_apart():

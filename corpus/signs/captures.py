@@ -13,9 +13,11 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
+from pytest import approx
+
 import corpus
 from corpus.cases import setup_of, small_setup
-from corpus.events import Job, Layout
+from corpus.events import Job, KernelInfo, Layout, Task
 from corpus.program import Instruction
 from corpus.troubles import Troubles
 from corpus.workloads import Setup, Workload
@@ -109,7 +111,8 @@ def edit_json(folder: Path, name: str, change: Callable[[Any], object]) -> None:
 
 
 def edit_rows(folder: Path, name: str, change: Callable[[list[Row]], object]) -> None:
-    """Changes the rows of the CSV files of this name; columns that rows gained are written behind the others.
+    """Changes the rows of the CSV files of this name; columns that rows gained are written behind the others, and those
+    that all rows lost are gone.
 
     Raises:
         FileNotFoundError: There is none.
@@ -119,6 +122,7 @@ def edit_rows(folder: Path, name: str, change: Callable[[list[Row]], object]) ->
             reader = csv.DictReader(file)
             headings, rows = list(reader.fieldnames or ()), list(reader)
         change(rows)
+        headings = [key for key in headings if not rows or any(key in row for row in rows)]
         headings += [key for key in dict.fromkeys(key for row in rows for key in row) if key not in headings]
         stream = io.StringIO()
         writer = csv.DictWriter(stream, headings, lineterminator="\n")
@@ -171,3 +175,26 @@ def _files(folder: Path, name: str) -> list[Path]:
     if not found:
         raise FileNotFoundError(f"{folder} holds no {name}")
     return found
+
+
+def with_kernels(
+    folder: Path, change: Callable[[Task], KernelInfo | None], case: str = "healthy-light", **how: Any
+) -> Path:
+    """Writes the first rank of a generated job, with other kernels in the place of some: as long, and of what they are
+    `change` tells by the task; None leaves it. Names follow the type as CANN writes them."""
+    base = job(case)
+    first = base.ranks[0]
+    tasks = [_as(task, change(task)) if task.kernel else task for task in first.tasks]
+    return corpus.write(replace(base, ranks=[replace(first, tasks=tasks)]), folder, **how)
+
+
+def _as(task: Task, info: KernelInfo | None) -> Task:
+    if info is None or task.kernel is None:
+        return task
+    kept = info.op_type == task.kernel.op_type
+    return replace(task, kernel=info, name=task.name if kept else f"aclnn{info.op_type}_{info.op_type}_{info.op_type}")
+
+
+def about(value: float, part: float = 0.005) -> object:
+    """Equal to what differs from this value by no more than this part of it."""
+    return approx(value, rel=part)

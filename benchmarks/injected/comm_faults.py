@@ -69,6 +69,16 @@ def _transit(collective: Collective) -> float:
     return float(times.get("Transit Time(ms)") or 0) * 1e6 or collective.moved
 
 
+def one_slow_transfer(run: Run, amount: float) -> None:
+    """The data of one collective of each step move slowly."""
+    for meetings in _by_step(run):
+        if meetings:
+            factor = 1 + amount / max(_transit(meetings[-1][0]), 1)
+            _lengthen(meetings[-1], amount)
+            for collective in meetings[-1]:
+                collective.slower = factor
+
+
 def slow_link(run: Run, amount: float) -> None:
     """The link between the first two ranks is slow, and every collective takes as long as it."""
     for collective, factor in _lengthen_transfers(run, amount):
@@ -194,6 +204,7 @@ BASES = ("recorded", "balanced-4")
 IDLE = frozenset({"comm/idle-collectives", "comm/overlong-collective", "comm/dominant-collective"})
 FAULTS: Mapping[str, Fault] = {
     "idle-collective": Fault(overlong, IDLE, TALK, bases=BASES[1:]),
+    "one-slow-transfer": Fault(one_slow_transfer, frozenset({"comm/overlong-collective"}), TALK, bases=BASES[1:]),
     "one-overlong-collective": Fault(
         one_overlong,
         IDLE,

@@ -100,9 +100,9 @@ def test_one_damaged_file_is_left_with_those_it_was_read_with(tmp_path: Path) ->
     assert read_alike(_written(tmp_path, [whole, damaged]), OperatorMemory.columns(), HEADINGS) == [None, None]
 
 
-def test_files_that_fill_a_block_are_read_in_several(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_are_long_together_are_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     content = _content(HEADING, _PLAIN, b"\n")
-    monkeypatch.setattr("advisor.sources.files.alike_tables.BLOCK_BYTES", 2 * len(content))
+    monkeypatch.setattr("advisor.sources.files.alike_tables._TOGETHER_BYTES", 2 * len(content))
     paths = _written(tmp_path, [content] * 5)
     found = read_alike(paths, OperatorMemory.columns(), HEADINGS)
     assert [part is not None for part in found] == [True, True, True, True, False], "the last one is alone"

@@ -32,8 +32,8 @@ Files = Mapping[str, str]
 
 
 def _steps(step: Step, rank: int = 0) -> Files:
-    """Six steps alike, of which the first has no interval."""
-    return {f"step_trace_raw_{rank}_detail_time.csv": mindinsight.trace([step] * 6, _BEGIN_US)}
+    """Six steps alike, of which the first has no interval; no two ranks begin at once."""
+    return {f"step_trace_raw_{rank}_detail_time.csv": mindinsight.trace([step] * 6, _BEGIN_US + 3 * rank)}
 
 
 def _of_data(host: Sequence[int], device: Sequence[int] = (), *, sunk: bool = True) -> Files:
@@ -55,7 +55,10 @@ def _fetches(ahead_us: float) -> Files:
     interval, working, tail = _WAITING
     begun = [_BEGIN_US + working + tail + number * sum(_WAITING) for number in range(5)]
     ends = [start + interval - ahead_us for start in begun]
-    return {"aicpu_intermediate_0.csv": mindinsight.aicpu_calls([("GetNext", end - 4000, end) for end in ends])}
+    return {
+        "aicpu_intermediate_0.csv": mindinsight.aicpu_calls([("GetNext", end - 4000, end) for end in ends]),
+        "aicore_intermediate_0_type.csv": "op_type,execution_time,execution_frequency,percent\nMatMul,14,90,100\n",
+    }
 
 
 def _folder(*parts: Files) -> Write:

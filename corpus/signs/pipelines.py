@@ -21,6 +21,8 @@ from corpus.workloads import WORKLOADS
 
 _RANKS = 4
 _INTERVAL_US, _TAIL_US = 1000.0, 500.0
+_BEGIN_US = 1e6
+"""Of the first rank; no two of them begin at once."""
 
 Stage = Sequence[tuple[float, float, float]]
 """Computation, receiving and other communication of each step, in ms."""
@@ -41,7 +43,7 @@ def _stages(*stages: Stage, flops: Sequence[float] = (), spans: Spans | None = N
             steps = [(_INTERVAL_US, sum(row) * 1e3, _TAIL_US) for row in stages[stage]]
             name = f"ascend_cluster_analyse_pipeline-parallel_{len(stages)}_{_RANKS}_{rank}.csv"
             files = {
-                f"step_trace_raw_{rank}_detail_time.csv": mindinsight.trace(steps, spans=spans),
+                f"step_trace_raw_{rank}_detail_time.csv": mindinsight.trace(steps, _BEGIN_US + 3 * rank, spans),
                 name: mindinsight.stage_times(stages[stage]),
             }
             if flops:
@@ -56,11 +58,12 @@ def _stages(*stages: Stage, flops: Sequence[float] = (), spans: Spans | None = N
 def _tails(step: Step, reducing_us: float) -> Write:
     """Data-parallel ranks whose AllReduce runs for so long from the begin of the tail on."""
     begin = step[0] + step[1]
-    text = mindinsight.trace([step] * 4, spans={"stream_48_0_AllReduce-op663": (begin, begin + reducing_us)})
+    spans = {"stream_48_0_AllReduce-op663": (begin, begin + reducing_us)}
 
     def written(folder: Path) -> None:
         folder.mkdir(parents=True)
         for rank in range(_RANKS):
+            text = mindinsight.trace([step] * 4, _BEGIN_US + 3 * rank, spans)
             (folder / f"step_trace_raw_{rank}_detail_time.csv").write_text(text, encoding="utf-8")
             told = folder / f"ascend_cluster_analyse_data-parallel_1_{_RANKS}_{rank}.csv"
             told.write_text("iteration_interval, fp_and_bp, tail\n1,1,1\n", encoding="utf-8")

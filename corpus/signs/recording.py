@@ -152,7 +152,7 @@ def _reducing(lost: int) -> Write:
         for rank in range(2):
             events: list[gpu_traces.Event] = []
             for step in range(3):
-                begin, number = 1e6 + step * 1e5, 1000 + step * 20
+                begin, number = 1e6 + step * 1e5 + 3 * rank, 1000 + step * 20
                 events.append(gpu_traces.host(f"ProfilerStep#{step + 3}", begin, 99_900, "user_annotation"))
                 for bucket, at in enumerate(_BUCKETS_US):
                     events += gpu_traces.launched(number + bucket, begin + at - 3000, 20, 2500)

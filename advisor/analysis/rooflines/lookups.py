@@ -11,12 +11,14 @@ GATHERS = frozenset({"Gather", "GatherD", "GatherV2", "GatherV2D", "GatherV3"})
 
 
 def gathers_along_last(types: Texts, inputs: Texts, outputs: Texts) -> Array:
-    """Per row: 1 for a Gather along the last axis, 0 along another, -1 (missing) where it is none or cannot be told.
+    """Per row: 1 for a Gather along the last axis, 0 for one along another and for other types, -1 (missing) where the
+    shapes of a Gather do not tell, or the type is not known.
 
     Where several axes fit, as in a square input, the first counts: it is the one that costs nothing.
     """
-    found = np.full(len(types), -1, np.int8)
-    rows = np.flatnonzero(types.isin(GATHERS) & (inputs.codes >= 0) & (outputs.codes >= 0))
+    gathers = types.isin(GATHERS)
+    found = np.where(gathers | (types.codes < 0), -1, 0).astype(np.int8)
+    rows = np.flatnonzero(gathers & (inputs.codes >= 0) & (outputs.codes >= 0))
     for row in rows.tolist():
         axis, axes = picked_axis(inputs.names[inputs.codes[row]], outputs.names[outputs.codes[row]])
         if axis is not None:

@@ -202,9 +202,7 @@ class OperatorShape(Fact):
     ]
     picks_last: Annotated[
         bool,
-        Flag(
-            "A Gather along the last axis of its input, by its shapes; missing for others and where they do not tell."
-        ),
+        Flag("A Gather along the last axis of its input, by its shapes; missing for one of which they do not tell."),
     ]
     most_memory_us: Annotated[
         float,

@@ -13,7 +13,7 @@ from advisor.facts.observed import Kernel
 from advisor.facts.table import Texts, read_table
 
 
-def along_last(op_type: str, inputs: str | None, outputs: str | None) -> int:
+def along_last(op_type: str | None, inputs: str | None, outputs: str | None) -> int:
     return int(gathers_along_last(Texts.of([op_type]), Texts.of([inputs]), Texts.of([outputs]))[0])
 
 
@@ -36,7 +36,12 @@ def test_the_axis_of_a_gather_is_told_by_its_shapes(inputs, outputs, told):
 
 
 def test_what_is_no_gather_picks_nothing():
-    assert along_last("Mul", "16,100000;1000;1", "16,1000") == -1
+    assert along_last("Mul", "16,100000;1000;1", "16,1000") == 0
+    assert along_last("Mul", None, None) == 0
+
+
+def test_what_has_no_type_may_be_a_gather():
+    assert along_last(None, "16,100000;1000;1", "16,1000") == -1
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=4), st.lists(st.integers(1, 9), max_size=2), st.data())
@@ -55,7 +60,7 @@ def test_the_axis_agrees_with_what_numpy_takes(shape, index, data):
 def test_operators_say_of_their_shapes_which_axis_they_pick_along():
     kernels = "start_ns duration_us op_type input_shapes output_shapes\n0 5 GatherV2 16,90;10;1 16,10\n9000 5 Mul 8;8 8"
     rows = operator_shapes(read_table(Kernel, kernels), None, None).rows()
-    assert {row["op_type"]: row["picks_last"] for row in rows} == {"GatherV2": True, "Mul": None}
+    assert {row["op_type"]: row["picks_last"] for row in rows} == {"GatherV2": True, "Mul": False}
 
 
 def test_operators_say_what_one_pass_over_their_data_takes_where_the_chip_is_known():

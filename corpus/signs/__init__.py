@@ -35,8 +35,15 @@ class Sign:
 
 
 def all_signs() -> Mapping[str, Sign]:
-    """The sign of each rule that has one, by the rule."""
+    """The sign of each rule that has one, by the rule.
+
+    Raises:
+        ValueError: Two modules have one of the same rule.
+    """
     found: dict[str, Sign] = {}
     for module in iter_modules(__path__):
-        found |= getattr(import_module(f"{__name__}.{module.name}"), "SIGNS", {})
+        own: Mapping[str, Sign] = getattr(import_module(f"{__name__}.{module.name}"), "SIGNS", {})
+        if twice := found.keys() & own.keys():
+            raise ValueError(f"{module.name} has further signs of {', '.join(sorted(twice))}")
+        found |= own
     return found

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from shutil import rmtree
 from typing import Any
 
 from pytest import approx
@@ -23,21 +22,6 @@ from corpus.troubles import Troubles
 from corpus.workloads import Setup, Workload
 
 Row = dict[str, str]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Near:
-    """A number that is not exactly known, as what was written follows from a simulation: equal to what differs by no
-    more than that share of it."""
-
-    value: float
-    share: float = 0.03
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, int | float) and abs(other - self.value) <= self.share * abs(self.value)
-
-    def __hash__(self) -> int:
-        return hash(Near)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,45 +115,6 @@ def edit_rows(folder: Path, name: str, change: Callable[[list[Row]], object]) ->
         path.write_text(stream.getvalue(), encoding="utf-8")
 
 
-def as_msprof(folder: Path) -> Path:
-    """Keeps the first rank of a capture alone, in the folders, under the names and headings that msprof gives the same.
-
-    Returns where msprof writes the files of the capture.
-    """
-    ranks = sorted(folder.glob("*_ascend_pt"))
-    made = folder / "PROF_000001_20250109084754000_ABCDEFGHIJKLMNOP" / MSPROF_OUTPUT
-    made.mkdir(parents=True)
-    for name, own in _OF_MSPROF.items():
-        if (written := ranks[0] / "ASCEND_PROFILER_OUTPUT" / name).is_file():
-            written.rename(made / msprof_name(own))
-    for heading in made.glob("op_summary_*.csv"):
-        first, _, rest = heading.read_text(encoding="utf-8").partition("\n")
-        named = ",".join(_OP_SUMMARY.get(column, column) for column in first.split(","))
-        heading.write_text(f"{named}\n{rest}", encoding="utf-8")
-    for rank in ranks:
-        rmtree(rank)
-    return made
-
-
-MSPROF_OUTPUT = "mindstudio_profiler_output"
-_OF_MSPROF = {
-    "kernel_details.csv": "op_summary.csv",
-    "trace_view.json": "msprof.json",
-    **{name: name for name in ("op_statistic.csv", "api_statistic.csv", "memory_record.csv", "npu_module_mem.csv")},
-}
-_OP_SUMMARY = {
-    "Name": "Op Name", "Type": "OP Type", "Accelerator Core": "Task Type", "Start Time(us)": "Task Start Time(us)",
-    "Duration(us)": "Task Duration(us)", "Wait Time(us)": "Task Wait Time(us)",
-}  # fmt: skip
-"""Headings of kernel_details.csv that are others in op_summary.csv."""
-
-
-def msprof_name(name: str) -> str:
-    """A name with the moment of the export, as msprof writes it."""
-    plain, dot, kind = name.rpartition(".")
-    return f"{plain}_20250109084812{dot}{kind}"
-
-
 def _files(folder: Path, name: str) -> list[Path]:
     found = sorted(folder.rglob(name))
     if not found:
@@ -182,7 +127,7 @@ def with_kernels(
 ) -> Path:
     """Writes the first rank of a generated job, with other kernels in the place of some: as long, and of what they are
     `change` tells by the task; None leaves it. Names follow the type as CANN writes them."""
-    base = job(case)
+    base = job(case, small=False)
     first = base.ranks[0]
     tasks = [_as(task, change(task)) if task.kernel else task for task in first.tasks]
     return corpus.write(replace(base, ranks=[replace(first, tasks=tasks)]), folder, **how)

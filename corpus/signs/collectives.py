@@ -12,8 +12,8 @@ from corpus import program as do
 from corpus.events import KernelInfo, Layout
 from corpus.operators import tensors
 from corpus.signs import Sign, Write
-from corpus.signs.captures import edit_json
-from corpus.signs.instructed import EVEN, MS, About, computes, instructed, moves, moves_alone
+from corpus.signs.captures import about, edit_json
+from corpus.signs.instructed import EVEN, MS, computes, instructed, moves, moves_alone
 
 _PAIR = (0, 1)
 _CALLS = 4
@@ -98,9 +98,9 @@ def _interleaved(
     return instructed(work, layout, **more)
 
 
-def _exposed_share(moving_ms: float) -> About:
+def _exposed_share(moving_ms: float) -> object:
     """The part of a step of `_interleaved` in which nothing computes."""
-    return About(moving_ms / (moving_ms + 8), 0.03)
+    return about(moving_ms / (moving_ms + 8), 0.03)
 
 
 def _in_context_parallel(folder: Path) -> None:
@@ -140,12 +140,12 @@ SIGNS: Mapping[str, Sign] = {
     "comm/slow-collective": Sign(
         spoiled=_exchanges_slower(4.0),
         twin=_exchanges_slower(2.5),
-        shows={"typical_gbps": About(_GBPS / 4, 0.01), "beside_gbps": About(_GBPS, 0.01), "calls_per_step": _CALLS},
+        shows={"typical_gbps": about(_GBPS / 4, 0.01), "beside_gbps": about(_GBPS, 0.01), "calls_per_step": _CALLS},
     ),
     "ranks/slow-communicator": Sign(
         spoiled=_four_pairs(slower=2.0),
         twin=_four_pairs(larger=1.3),
-        shows={"others_like": 3, "times_longer": About(2.0, 0.05), "calls_per_step": _CALLS},
+        shows={"others_like": 3, "times_longer": about(2.0, 0.05), "calls_per_step": _CALLS},
     ),
     "comm/repeated-broadcast": Sign(
         spoiled=_broadcasts((1, 1, 1, 1)),
@@ -153,14 +153,14 @@ SIGNS: Mapping[str, Sign] = {
         shows={
             "calls_per_step": 1,
             "steps_with": 4,
-            "bytes_per_call": About(20e6, 1e-6),
-            "exposed_us_per_step": About(20e6 / _GBPS / 1e3, 0.03),
+            "bytes_per_call": about(20e6, 1e-6),
+            "exposed_us_per_step": about(20e6 / _GBPS / 1e3, 0.03),
         },
     ),
     "comm/synchronised-batch-norm": Sign(
         spoiled=_synchronised_norms(20),
         twin=_synchronised_norms(19),
-        shows={"layers": 20, "kernels_us": About(3 * 20 * 30, 1e-6)},
+        shows={"layers": 20, "kernels_us": about(3 * 20 * 30, 1e-6)},
     ),
     "comm/exposed-expert-exchange": Sign(
         spoiled=_interleaved("alltoallv", "ep", Layout(dp=2, ep=2), hidden=False),
@@ -180,11 +180,11 @@ SIGNS: Mapping[str, Sign] = {
     "comm/waiting-kernels": Sign(
         spoiled=_sums_inside(2 * MS, captured=(0,)),
         twin=_sums_inside(1 * MS, captured=(0,)),
-        shows={"top_type": "MatmulAllReduce", "calls_per_step": _CALLS, "inside_us": About(_CALLS * 2 * MS, 0.01)},
+        shows={"top_type": "MatmulAllReduce", "calls_per_step": _CALLS, "inside_us": about(_CALLS * 2 * MS, 0.01)},
     ),
     "comm/waits-inside-kernels": Sign(
         spoiled=_sums_inside(2 * MS, late_us=2 * MS),
         twin=_sums_inside(2 * MS, late_us=1 * MS),
-        shows={"top_type": "MatmulAllReduce", "calls": _CALLS, "waits_us": About(_CALLS * 2 * MS / 2, 0.02)},
+        shows={"top_type": "MatmulAllReduce", "calls": _CALLS, "waits_us": about(_CALLS * 2 * MS / 2, 0.02)},
     ),
 }

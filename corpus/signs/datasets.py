@@ -15,7 +15,7 @@ from corpus.mindinsight import Step
 from corpus.operators import vector
 from corpus.program import Instruction
 from corpus.signs import Sign, Write
-from corpus.signs.captures import Altered, Near, edit_json, write_setup
+from corpus.signs.captures import Altered, about, edit_json, write_setup
 from corpus.transformer import Transformer
 from corpus.workloads import WORKLOADS
 
@@ -147,7 +147,7 @@ SIGNS: Mapping[str, Sign] = {
     "io/waiting-getnext": Sign(
         spoiled=_fetching(20_000.0),
         twin=_fetching(20_000.0, beside=True),
-        shows={"fetches": 1, "taking_us": Near(20_000), "alone_fetch_us": Near(20_000)},
+        shows={"fetches": 1, "taking_us": about(20_000, 0.03), "alone_fetch_us": about(20_000, 0.03)},
     ),
     "io/slow-sending": Sign(
         spoiled=_folder(_steps(_WAITING), _of_data(_SELDOM_DRY, sunk=False)),

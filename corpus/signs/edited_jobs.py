@@ -93,19 +93,6 @@ def _reserved(megabytes: float) -> Edit:
     return partial(edit_rows, name="memory_record.csv", change=change)
 
 
-def _products_in(types: str, part: float) -> Edit:
-    """The first matrix products of each step, so many of them, take inputs of this type."""
-
-    def change(rows: list[Row]) -> None:
-        products = [row for row in rows if row["Type"] == "MatMulV3"]
-        for step in {row["Step Id"] for row in products}:
-            own = [row for row in products if row["Step Id"] == step]
-            for row in own[: round(part * len(own))]:
-                row["Input Data Types"] = ";".join([types] * len(row["Input Data Types"].split(";")))
-
-    return partial(edit_rows, name="kernel_details.csv", change=change)
-
-
 @dataclass(frozen=True, slots=True)
 class _Pausing(Setup):
     """A job whose main thread does nothing that is recorded for a time, in the middle of some steps."""
@@ -193,10 +180,6 @@ SIGNS: Mapping[str, Sign] = {
         spoiled=_edited(_idle_in_collectives(0.7), "exposed-communication"),
         twin=_edited(_idle_in_collectives(0.4), "exposed-communication"),
         shows={"idle_share": 0.7},
-    ),
-    "compute/fp32-matmul": Sign(
-        spoiled=_edited(_products_in("FLOAT", 1.0), "healthy"),
-        twin=_edited(_products_in("FLOAT", 0.1), "healthy"),
     ),
     "compute/repeated-sequence": Sign(
         spoiled=_edited(_other_operators, "unfused-rotary"),

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from corpus.signs import Sign, Write
-from corpus.signs.instructed import MS, About
+from corpus.signs.captures import about
+from corpus.signs.instructed import MS
 
 _Event = dict[str, Any]
 _BEGIN_US = 4_458_677_000_000.0
@@ -89,10 +90,10 @@ SIGNS: Mapping[str, Sign] = {
         spoiled=_reductions(2.0),
         twin=_reductions(7.0),
         shows={
-            "typical_gbps": About(2.0, 0.001),
+            "typical_gbps": about(2.0, 0.001),
             "large_calls": _CALLS,
-            "moving_us": About(_CALLS * 50 * MS, 0.001),
-            "unhidden_us": About(_CALLS * 50 * MS, 0.001),
+            "moving_us": about(_CALLS * 50 * MS, 0.001),
+            "unhidden_us": about(_CALLS * 50 * MS, 0.001),
         },
     ),
 }

@@ -11,9 +11,10 @@ import corpus
 from corpus import program as do
 from corpus.cases import setup_of
 from corpus.events import Layout
+from corpus.msprof import STAMP, write_msprof
 from corpus.program import Instruction
 from corpus.signs import Sign, Write
-from corpus.signs.captures import Row, as_msprof, edit_rows, msprof_name, write
+from corpus.signs.captures import Row, edit_rows, job, write
 from corpus.troubles import Troubles
 from corpus.workloads import Workload
 
@@ -24,10 +25,10 @@ def _processors(*, user: int, waiting: int) -> Write:
     """A recording of msprof that sampled processors of which 8 % are idle, those of the device among them."""
 
     def written(folder: Path) -> None:
-        write(folder, "host-bound")
+        results = write_msprof(job("host-bound"), folder)
         of_host = f"host,Host Cpu,{user},{92 - user - waiting - 2},{waiting},0,2,8\n"
-        load = msprof_name("cpu_usage.csv")
-        (as_msprof(folder) / load).write_text(f"{_LOAD}{of_host}0,Ctrl Cpu,99,1,0,0,0,0\n", encoding="utf-8")
+        content = f"{_LOAD}{of_host}0,Ctrl Cpu,99,1,0,0,0,0\n"
+        (results / f"cpu_usage_{STAMP}.csv").write_text(content, encoding="utf-8")
 
     return written
 

@@ -108,18 +108,3 @@ def moves_alone(kind: str, members: Ranks, size: int, group: str, *, slower: flo
     """One collective that what follows waits for."""
     yield moves(kind, members, size, group, slower=slower)
     yield do.AwaitCommunication()
-
-
-@dataclass(frozen=True)
-class About:
-    """A number that follows by hand but for what is small beside it: the start of a packet, a pause between kernels."""
-
-    number: float
-    share: float
-    """How far it may be off, of its size."""
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, int | float) and abs(other - self.number) <= self.share * abs(self.number)
-
-    def __hash__(self) -> int:
-        return hash((self.number, self.share))

@@ -14,8 +14,8 @@ from corpus import program as do
 from corpus.events import Layout
 from corpus.export import EPOCH_NS, us_text
 from corpus.signs import Sign, Write
-from corpus.signs.captures import edit_json
-from corpus.signs.instructed import EVEN, MS, About, computes, instructed, moves, moves_alone
+from corpus.signs.captures import about, edit_json
+from corpus.signs.instructed import EVEN, MS, computes, instructed, moves, moves_alone
 
 _PAIR = (0, 1)
 _CALLS = 4
@@ -144,17 +144,17 @@ SIGNS: Mapping[str, Sign] = {
     "comm/contended-bandwidth": Sign(
         spoiled=_beside_and_alone(2.0),
         twin=_beside_and_alone(1.2),
-        shows={"alone_gbps": About(_LINK_GBPS, 0.01), "ratio": About(0.5, 0.01)},
+        shows={"alone_gbps": about(_LINK_GBPS, 0.01), "ratio": about(0.5, 0.01)},
     ),
     "comm/misaligned-transfers": Sign(
         spoiled=_out_of_line(7813 * 512 + 100, 2.0),
         twin=_out_of_line(7815 * 512, 2.0),
-        shows={"whole_gbps": About(_LINK_GBPS, 0.03), "odd_gbps": About(_LINK_GBPS / 2, 0.03)},
+        shows={"whole_gbps": about(_LINK_GBPS, 0.03), "odd_gbps": about(_LINK_GBPS / 2, 0.03)},
     ),
     "comm/network-inside-host": Sign(
         spoiled=_over_the_network((0, 0)),
         twin=_over_the_network((0, 1)),
-        shows={"rate": About(6.0, 0.03)},
+        shows={"rate": about(6.0, 0.03)},
     ),
     "comm/lost-packets": Sign(
         spoiled=_with_counters(repeated=lambda look: 20 + 3 * look, broken=lambda look: 8 + 2 * look),
@@ -164,11 +164,11 @@ SIGNS: Mapping[str, Sign] = {
     "comm/saturated-port": Sign(
         spoiled=_with_a_port((88.0, 92.0), (10.0, 20.0)),
         twin=_with_a_port((72.0, 82.0), (10.0, 20.0)),
-        shows={"busy": About(0.90, 1e-9), "capacity": About(25_000 * 1.048576e-3, 1e-9)},
+        shows={"busy": about(0.90, 1e-9), "capacity": about(25_000 * 1.048576e-3, 1e-9)},
     ),
     "ranks/slow-port": Sign(
         spoiled=_six_ranks((3, 0), (3, 1), (3, 2), (3, 4), (3, 5)),
         twin=_six_ranks((3, 4)),
-        shows={"rank": 3, "ends": 5, "best": About(_LINK_GBPS / 2, 0.01), "usual": About(_LINK_GBPS, 0.01)},
+        shows={"rank": 3, "ends": 5, "best": about(_LINK_GBPS / 2, 0.01), "usual": about(_LINK_GBPS, 0.01)},
     ),
 }

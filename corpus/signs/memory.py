@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from corpus.msprof import STAMP, write_msprof
 from corpus.signs import Sign, Write
-from corpus.signs.captures import Row, as_msprof, edit_rows, msprof_name, write
+from corpus.signs.captures import Row, edit_rows, job, write
 
 
 def _modules(**held_mb: float) -> Write:
@@ -75,9 +76,9 @@ def _host(*, free_kb: int, cached_kb: int) -> Write:
     """A recording of msprof that sampled the memory of a host of 1.024 TB, 45 GB of whose cache are shared memory."""
 
     def written(folder: Path) -> None:
-        write(folder, level=1)
+        results = write_msprof(job("healthy-light"), folder)
         sampled = f"host,1000000000,{free_kb},5000000,{cached_kb},45000000,500000000,900000000,0,0\n"
-        (as_msprof(folder) / msprof_name("sys_mem.csv")).write_text(_SYSTEM + sampled, encoding="utf-8")
+        (results / f"sys_mem_{STAMP}.csv").write_text(_SYSTEM + sampled, encoding="utf-8")
 
     return written
 

@@ -15,7 +15,7 @@ from corpus.events import Layout
 from corpus.mindinsight import Spans, Step
 from corpus.program import AwaitCommunication, Communicate, Instruction, Launch
 from corpus.signs import Sign, Write
-from corpus.signs.captures import Altered, Near, write_setup
+from corpus.signs.captures import Altered, about, write_setup
 from corpus.transformer import Transformer
 from corpus.workloads import WORKLOADS
 
@@ -147,14 +147,14 @@ SIGNS: Mapping[str, Sign] = {
     "pipeline/exposed-transfers": Sign(
         spoiled=_bare_transfers(1024),
         twin=_bare_transfers(2560),
-        shows={"moving_us": Near(10 * 512), "calls": 20},
+        shows={"moving_us": about(10 * 512, 0.03), "calls": 20},
     ),
     "comm/redistribution": Sign(
         spoiled=_redistributing(64 << 20),
         twin=_redistributing(24 << 20),
         shows={
             "top_op": "allGather", "top_before": "RotaryMul", "top_after": "FlashAttentionScore", "calls_per_step": 4,
-            "redistributed_us": Near(4 * 1227),
+            "redistributed_us": about(4 * 1227, 0.03),
         },
     ),
     "comm/long-tail": Sign(

@@ -9,7 +9,8 @@ from corpus import program as do
 from corpus.events import KernelInfo, Layout
 from corpus.operators import tensors
 from corpus.signs import Sign, Write
-from corpus.signs.instructed import MS, About, computes, instructed, moves_alone
+from corpus.signs.captures import about
+from corpus.signs.instructed import MS, computes, instructed, moves_alone
 
 _RANKS = 4
 _ALL = tuple(range(_RANKS))
@@ -97,27 +98,27 @@ SIGNS: Mapping[str, Sign] = {
         shows={
             "in_turn": _RANKS,
             "slow_steps": _STEPS,
-            "mean_us": About(10 * 2 * MS * 1.05, 0.001),
-            "excess": About(0.15 / 1.05, 0.01),
+            "mean_us": about(10 * 2 * MS * 1.05, 0.001),
+            "excess": about(0.15 / 1.05, 0.01),
         },
     ),
     "ranks/experts-in-turn": Sign(
         spoiled=_crowded_by_step(1.6),
         twin=_crowded_by_step(1.15),
         shows={
-            "load": About(1.6, 0.001),
+            "load": about(1.6, 0.001),
             "in_turn": _RANKS,
-            "expert_excess_us": About(0.6 * 2 * _LAYERS * _EXPERTS_US, 0.01),
+            "expert_excess_us": about(0.6 * 2 * _LAYERS * _EXPERTS_US, 0.01),
         },
     ),
     "ranks/experts-by-layer": Sign(
         spoiled=_crowded_by_layer(1.6),
         twin=_crowded_by_layer(1.15),
         shows={
-            "load": About(1.6, 0.001),
+            "load": about(1.6, 0.001),
             "heaviest_ranks": _RANKS,
-            "own_us": About(2 * _LAYERS * _EXPERTS_US, 0.01),
-            "beyond_us": About(0.6 * 2 * _LAYERS * _EXPERTS_US, 0.01),
+            "own_us": about(2 * _LAYERS * _EXPERTS_US, 0.01),
+            "beyond_us": about(0.6 * 2 * _LAYERS * _EXPERTS_US, 0.01),
         },
     ),
     "ranks/uneven-attention": Sign(
@@ -125,9 +126,9 @@ SIGNS: Mapping[str, Sign] = {
         twin=_attention(_SLOW_LAST, rest_of_last=1.1),
         shows={
             "rank": _RANKS - 1,
-            "load": About(1.6, 0.001),
-            "own_us": About(_LAYERS * 3.2 * MS, 0.01),
-            "rest_us": About(_LAYERS * 3 * MS, 0.01),
+            "load": about(1.6, 0.001),
+            "own_us": about(_LAYERS * 3.2 * MS, 0.01),
+            "rest_us": about(_LAYERS * 3 * MS, 0.01),
         },
     ),
 }

@@ -16,7 +16,7 @@ import corpus
 from corpus import gpu_traces
 from corpus.events import Job, Layout, RankTrace
 from corpus.signs import Sign, Write
-from corpus.signs.captures import Near, Row, edit_json, edit_rows, write, write_setup
+from corpus.signs.captures import Row, about, edit_json, edit_rows, write, write_setup
 from corpus.transformer import Transformer
 from corpus.workloads import WORKLOADS, Setup
 
@@ -226,12 +226,12 @@ SIGNS: Mapping[str, Sign] = {
     "capture/clocks-apart": Sign(
         spoiled=_setup(_ALONE, clock_ns=-5 * _SECOND_NS),
         twin=_setup(_ALONE, clock_ns=-_SECOND_NS // 2000),
-        shows={"early_share": 1, "quickest_us": Near(-5e6), "apart_us": Near(5e6)},
+        shows={"early_share": 1, "quickest_us": about(-5e6, 0.03), "apart_us": about(5e6, 0.03)},
     ),
     "capture/contradicted-times": Sign(
         spoiled=_summed_up(0.8),
         twin=_summed_up(0.96),
-        shows={"apart_share": Near(0.2, 1e-3)},
+        shows={"apart_share": about(0.2, 1e-3)},
     ),
     "capture/incomplete-kernels": Sign(
         spoiled=_thinned(3),
@@ -265,7 +265,7 @@ SIGNS: Mapping[str, Sign] = {
     "capture/ranks-apart": Sign(
         spoiled=_ranks(_second_later(120 * _SECOND_NS)),
         twin=_ranks(_second_later(59 * _SECOND_NS)),
-        shows={"ranks_seen": 2, "apart_us": Near(120e6)},
+        shows={"ranks_seen": 2, "apart_us": about(120e6, 0.03)},
     ),
     "capture/ranks-missing": Sign(
         spoiled=_first_rank_alone,

@@ -14,7 +14,7 @@ from corpus.msprof import STAMP, write_msprof
 from corpus.operators import vector
 from corpus.program import Host, Instruction, Launch, Pause, Step, Synchronize
 from corpus.signs import Sign, Write
-from corpus.signs.captures import Altered, Near, write_setup
+from corpus.signs.captures import Altered, about, write_setup
 from corpus.transformer import Transformer
 from corpus.troubles import LOADER
 from corpus.workloads import WORKLOADS
@@ -173,46 +173,51 @@ SIGNS: Mapping[str, Sign] = {
     "capture/first-calls": Sign(
         spoiled=_calling(first_ms=25, later_ms=0.03),
         twin=_calling(first_ms=25, later_ms=25),
-        shows={"calls_seen": 1, "longest_wait_us": Near(25_000), "first_call": "aclnnInplaceNormal"},
+        shows={"calls_seen": 1, "longest_wait_us": about(25_000, 0.03), "first_call": "aclnnInplaceNormal"},
     ),
     "capture/first-compilations": Sign(
         spoiled=_compiling(0),
         twin=_compiling(0, _LAST),
-        shows={"compilations": 8, "later_compilations": 0, "lost_us_per_step": Near(8000, 0.1)},
+        shows={"compilations": 8, "later_compilations": 0, "lost_us_per_step": about(8000, 0.1)},
     ),
     "capture/recorded-start": Sign(
         spoiled=_pausing_without_steps(0),
         twin=_pausing_without_steps(0, _LAST),
-        shows={"apart": Near(1e6), "tasks_before": 2},
+        shows={"apart": about(1e6, 0.03), "tasks_before": 2},
     ),
     "capture/start-up-step": Sign(
         spoiled=_starting(73),
         twin=_starting(30),
-        shows={"ratio": Near(2, 0.1), "several_steps": None},
+        shows={"ratio": about(2, 0.1), "several_steps": None},
     ),
     "capture/uncounted-breaks": Sign(
         spoiled=_outside(50, 30),
         twin=_outside(12, 8),
-        shows={"breaks": 2, "outside": Near(80_000), "longest": Near(50_000), "longest_after": _MODEL.first_step},
+        shows={
+            "breaks": 2,
+            "outside": about(80_000, 0.03),
+            "longest": about(50_000, 0.03),
+            "longest_after": _MODEL.first_step,
+        },
     ),
     "capture/uncounted-ending": Sign(
         spoiled=_ending(50, 1),
         twin=_ending(50, 45),
-        shows={"after": Near(50_000), "usual": Near(1000), "last_step": _MODEL.first_step + _LAST},
+        shows={"after": about(50_000, 0.03), "usual": about(1000, 0.03), "last_step": _MODEL.first_step + _LAST},
     ),
     "capture/uncounted-intervals": Sign(
         spoiled=_marked_by_msprof(20),
         twin=_marked_by_msprof(5),
-        shows={"interval": Near(20_000)},
+        shows={"interval": about(20_000, 0.03)},
     ),
     "capture/uncounted-pauses": Sign(
         spoiled=_by_msprof(3),
         twin=_by_msprof(0.2),
-        shows={"paused": Near(36 * 3 * _MS, 0.05), "longest": Near(3 * _MS, 0.05)},
+        shows={"paused": about(36 * 3 * _MS, 0.05), "longest": about(3 * _MS, 0.05)},
     ),
     "capture/uncounted-preparation": Sign(
         spoiled=_preparing(40),
         twin=_preparing(5),
-        shows={"before": Near(40_000), "lone_step": _MODEL.first_step},
+        shows={"before": about(40_000, 0.03), "lone_step": _MODEL.first_step},
     ),
 }

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import advisor
+import corpus
 from advisor import pipeline
 from advisor.analysis import DERIVATIONS
 from advisor.facts.derivation import Makers
@@ -36,6 +38,7 @@ from advisor.rank_work.batches import MOST_TOGETHER, TOGETHER_BYTES, batches_of_
 from advisor.rank_work.local import LocalProcesses
 from advisor.sources import open_input
 from advisor.sources.files import csvfile
+from corpus.cases import setup_of, small_setup
 from tests.every_export import CAPTURES, REAL
 from tests.rank_work.ill_ranks import BareRank, InPlaceOf
 from tests.shared_captures import SharedCaptures
@@ -184,9 +187,7 @@ def test_of_a_batch_only_the_rank_that_workers_die_over_is_lost(shared: SharedCa
     assert sorted({*further["rank"].tolist()}) == others
 
 
-def test_small_text_tables_of_ranks_are_parsed_together(
-    shared: SharedCaptures, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_small_text_tables_of_ranks_are_parsed_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A rank takes more calls of the parser than cells; what is damaged is still parsed by itself, and told."""
     alone: list[str] = []
     read_columns = csvfile.read_columns
@@ -195,7 +196,9 @@ def test_small_text_tables_of_ranks_are_parsed_together(
         alone.append(path.name)
         return read_columns(path, *words)
 
-    profile = open_profile(shared.written("slow-link", small=True), jobs=1)
+    setup = small_setup(setup_of("slow-link"))
+    setup = replace(setup, workload=replace(setup.workload, layers=1, steps=2))  # type: ignore[call-arg]
+    profile = open_profile(corpus.write(corpus.job("slow-link", setup=setup), tmp_path), jobs=1)
     monkeypatch.setattr(csvfile, "read_columns", counted)
     prepare_exhibits(profile, advisor.load_rules())
     assert len(profile.run.ranks) > 1

@@ -29,10 +29,10 @@ from advisor.progress import silent
 from advisor.rank_work.lost_rank import FactsOfLostRank, LostRank
 from advisor.rank_work.stored_work import StoredWork
 from advisor.rules.catalog import Catalog
-from corpus.cases import Setup
+from corpus.cases import Setup, with_few_layers
 from corpus.workloads import WORKLOADS
 from tests.every_export import CAPTURES, REAL
-from tests.shared_captures import SharedCaptures, with_few_layers
+from tests.shared_captures import SharedCaptures
 
 OLD_S = 1_700_000_000
 CATALOG = advisor.load_rules()

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import corpus
@@ -15,7 +15,7 @@ from corpus.inference import SERVER, Decoder
 from corpus.program import Instruction
 from corpus.replayed_steps import PIECES, UPDATED, WHOLE, replay_steps
 from corpus.signs import Sign, Write
-from corpus.troubles import Troubles
+from corpus.signs.captures import Altered
 
 _LIGHT = Decoder(
     steps=16, hidden=1280, inner=6912, heads=10, cached_heads=2, requests=8, context=512, vocabulary=32000, prompt=64
@@ -27,49 +27,28 @@ _LARGER = 4
 """Of so many decode steps one has a batch that is larger than all that a graph was captured for."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Graphed:
-    """A decoder that launches its kernels as fast as a graph does, but for attention and steps without a graph."""
-
-    decoder: Decoder
-    attention_us: float
-    """What preparing one attention operator takes the host."""
-    eager_us: float = 0.0
-    """What launching one kernel takes the host in steps without a graph; 0 where all have one."""
-    troubles: Troubles = field(default_factory=Troubles)
-
-    @property
-    def steps(self) -> int:
-        """As many as the decoder has."""
-        return self.decoder.steps
-
-    @property
-    def first_step(self) -> int:
-        """That of the decoder."""
-        return self.decoder.first_step
-
-    def step(self, layout: Layout, rank: int, number: int) -> Iterator[Instruction]:
-        """The instructions of the decoder, with what launching them takes."""
-        if self.eager_us and not _fits(number):
-            larger = replace(self.decoder, requests=self.decoder.requests * 2, host_us=self.eager_us)
-            yield from larger.step(layout, rank, number)
-            return
-        for instruction in self.decoder.step(layout, rank, number):
-            if isinstance(instruction, do.Launch):
-                attends = "fused_infer_attention" in instruction.op
-                yield replace(instruction, host_us=self.attention_us if attends else 0.3)
-            else:
-                yield instruction
-
-
 def _fits(number: int) -> bool:
     """Whether a graph was captured for the batch of a step; the first one reads prompts."""
     return number > 0 and number % _LARGER != _LARGER - 1
 
 
 def _replaying(how: str, attention_us: float, eager_us: float = 0.0) -> Write:
+    """A decoder that launches its kernels as fast as a graph does, but for attention, which takes the host so long to
+    prepare each time, and for steps without a graph, of which launching each kernel does; 0 where all have one."""
+
+    def step(instructions: Iterator[Instruction], number: int) -> Iterator[Instruction]:
+        if eager_us and not _fits(number):
+            yield from replace(_LIGHT, requests=_LIGHT.requests * 2, host_us=eager_us).step(Layout(), 0, number)
+            return
+        for instruction in instructions:
+            if isinstance(instruction, do.Launch):
+                attends = "fused_infer_attention" in instruction.op
+                yield replace(instruction, host_us=attention_us if attends else 0.3)
+            else:
+                yield instruction
+
     def written(folder: Path) -> None:
-        workload = _Graphed(_LIGHT, attention_us, eager_us)
+        workload = Altered(_LIGHT, step)
         setup = replace(setup_of("healthy", "inference"), layout=Layout(), machine=_QUICK, workload=workload)
         corpus.write(corpus.job("healthy", 1, setup=setup), folder, steps=False)
         replay_steps(folder, _fits if eager_us else lambda number: number > 0, how)

@@ -4,19 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import corpus
 from corpus import program as do
 from corpus.cases import setup_of
-from corpus.events import Layout
 from corpus.msprof import STAMP, write_msprof
 from corpus.program import Instruction
 from corpus.signs import Sign, Write
-from corpus.signs.captures import Row, edit_rows, job, write
-from corpus.troubles import Troubles
-from corpus.workloads import Workload
+from corpus.signs.captures import Altered, Row, edit_rows, job, write
 
 _LOAD = "Device_id,Cpu Type,User(%),Sys(%),IoWait(%),Irq(%),Soft(%),Idle(%)\n"
 
@@ -90,49 +87,26 @@ def _small(adds: int) -> Write:
     return _totals(operators=kinds)
 
 
-@dataclass(frozen=True, slots=True)
-class _Interrupted:
-    """A workload that does something else in the middle of some of its steps."""
-
-    workload: Workload
-    meanwhile: tuple[Instruction, ...]
-    every: int
-    """After so many launches of a step, and so many more."""
-    limit: int
-    """At most so often in a step."""
-    troubles: Troubles = field(default_factory=Troubles)
-
-    @property
-    def steps(self) -> int:
-        """As many as the workload has."""
-        return self.workload.steps
-
-    @property
-    def first_step(self) -> int:
-        """That of the workload."""
-        return self.workload.first_step
-
-    def step(self, layout: Layout, rank: int, number: int) -> Iterator[Instruction]:
-        """The instructions of the workload, and what is done among them."""
-        launches = 0
-        for instruction in self.workload.step(layout, rank, number):
-            yield instruction
-            launches += isinstance(instruction, do.Launch)
-            if (
-                isinstance(instruction, do.Launch)
-                and launches % self.every == 0
-                and launches <= self.every * self.limit
-            ):
-                yield from self.meanwhile
+_LAUNCHES = 8
+"""Between two interruptions of a step."""
 
 
 def _interrupted(*meanwhile: Instruction, limit: int) -> Write:
     """A job of four ranks that does this in each step, so many times. At Level2, where copies tell their direction."""
 
+    def step(instructions: Iterator[Instruction], _: int) -> Iterator[Instruction]:
+        launches = 0
+        for instruction in instructions:
+            yield instruction
+            if isinstance(instruction, do.Launch):
+                launches += 1
+                if launches % _LAUNCHES == 0 and launches <= _LAUNCHES * limit:
+                    yield from meanwhile
+
     def written(folder: Path) -> None:
         setup = setup_of("healthy-light")
-        workload = _Interrupted(setup.workload, meanwhile, 8, limit)
-        corpus.write(corpus.job("healthy-light", 11, setup=replace(setup, workload=workload)), folder, level=2)
+        changed = replace(setup, workload=Altered(setup.workload, step))
+        corpus.write(corpus.job("healthy-light", 11, setup=changed), folder, level=2)
 
     return written
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import corpus
@@ -15,42 +15,24 @@ from corpus.inference import Decoder
 from corpus.operators import tensors
 from corpus.program import Instruction
 from corpus.signs import Sign, Write
-from corpus.troubles import Troubles
-
-
-@dataclass(frozen=True, slots=True)
-class _Server:
-    """A decoder that does something else before some of its steps."""
-
-    decoder: Decoder
-    before: Mapping[int, tuple[Instruction, ...]]
-    """By the number of the step, from 0; of -1 before each."""
-    troubles: Troubles = field(default_factory=Troubles)
-
-    @property
-    def steps(self) -> int:
-        """As many as the decoder has."""
-        return self.decoder.steps
-
-    @property
-    def first_step(self) -> int:
-        """That of the decoder."""
-        return self.decoder.first_step
-
-    def step(self, layout: Layout, rank: int, number: int) -> Iterator[Instruction]:
-        """What is done before it, and the instructions of the decoder."""
-        yield from self.before.get(-1, ())
-        yield from self.before.get(number, ())
-        yield from self.decoder.step(layout, rank, number)
+from corpus.signs.captures import Altered
 
 
 def _serving(
     decoder: Decoder, before: Mapping[int, tuple[Instruction, ...]] | None = None, *, marked: bool = False
 ) -> Write:
-    """A server on one device; its steps are told by the profiler where they are marked, else by what repeats."""
+    """A server on one device; its steps are told by the profiler where they are marked, else by what repeats.
+
+    It does something else before some of them: by the number of the step, from 0, or before each by -1.
+    """
+
+    def step(instructions: Iterator[Instruction], number: int) -> Iterator[Instruction]:
+        for of in (-1, number):
+            yield from (before or {}).get(of, ())
+        yield from instructions
 
     def written(folder: Path) -> None:
-        setup = replace(setup_of("healthy", "inference"), layout=Layout(), workload=_Server(decoder, before or {}))
+        setup = replace(setup_of("healthy", "inference"), layout=Layout(), workload=Altered(decoder, step))
         corpus.write(corpus.job("healthy", 1, setup=setup), folder, steps=marked)
 
     return written

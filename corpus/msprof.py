@@ -35,7 +35,7 @@ _OF_MSPROF = MappingProxyType({
     },
 })  # fmt: skip
 """Where msprof writes what the profiler of a framework writes too."""
-_HEADINGS = {
+HEADINGS = {
     "Name": "Op Name",
     "Type": "OP Type",
     "Accelerator Core": "Task Type",
@@ -79,7 +79,7 @@ def _summary(text: str) -> str:
     kept = [name for name in reader.fieldnames or () if name != "Step Id"]
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["Device_id", *(_HEADINGS.get(name, name) for name in kept)])
+    writer.writerow(["Device_id", *(HEADINGS.get(name, name) for name in kept)])
     writer.writerows([0, *(row[name] for name in kept)] for row in reader)
     return stream.getvalue()
 

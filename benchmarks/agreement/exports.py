@@ -20,6 +20,7 @@ from advisor.facts.derived import Overlap
 from advisor.facts.profile import Profile
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.readings import READINGS
+from corpus.msprof import HEADINGS
 
 OBSERVED: tuple[type[Fact], ...] = tuple(sorted((r.fact for r in READINGS), key=lambda fact: fact.table))
 SPLIT = ("compute_us", "exposed_comm_us", "free_us")
@@ -30,15 +31,6 @@ _ABOUT_THE_FILES = ("damages", "rank_captures", "settings")
 
 MSPROF = "PROF_000001_20260101000000000_AGREEMENT/mindstudio_profiler_output"
 _STAMP = "20260101000000"
-_AS_MSPROF = {
-    "Name": "Op Name",
-    "Type": "OP Type",
-    "Accelerator Core": "Task Type",
-    "Start Time(us)": "Task Start Time(us)",
-    "Duration(us)": "Task Duration(us)",
-    "Wait Time(us)": "Task Wait Time(us)",
-}
-"""Columns of kernel_details.csv as op_summary calls them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +162,7 @@ def as_msprof(capture: Path, folder: Path) -> Path:
         rows = csv.DictReader(read)
         kept = [name for name in rows.fieldnames or () if name != "Step Id"]
         out = csv.writer(written)
-        out.writerow([_AS_MSPROF.get(name, name) for name in kept])
+        out.writerow([HEADINGS.get(name, name) for name in kept])
         out.writerows([row[name] for name in kept] for row in rows)
     for name in ("op_statistic", "api_statistic"):
         shutil.copyfile(found / f"{name}.csv", output / f"{name}_{_STAMP}.csv")

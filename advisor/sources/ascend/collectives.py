@@ -8,18 +8,17 @@ communication.json), what its time went to (communication.json) and what it carr
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Collective
-from advisor.facts.table import Array, Table, Texts, Values
+from advisor.facts.table import Array, Table, Texts, Values, values_at
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
 from advisor.sources.ascend.attribution import steps_in_database, steps_in_timeline
@@ -29,18 +28,25 @@ from advisor.sources.ascend.communication import (
     communication_entries,
     is_p2p,
     op_of,
-    step_number,
-    time_us,
 )
 from advisor.sources.ascend.groups import communicator_hash
 from advisor.sources.ascend.kernels import COMMUNICATION_CORES, kernel_details
 from advisor.sources.ascend.plane_tasks import splits_by_planes
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.ascend.sqltable import Origin, read_records
+from advisor.sources.ascend.record_cells import (
+    groups_of_cells,
+    number_rows,
+    plain_cells_at,
+    steps_of_cells,
+    texts_of_cells,
+    us_of_cells,
+)
+from advisor.sources.ascend.sqltable import Origin, read_record_columns
 from advisor.sources.files.damage_notes import Unreadable
-from advisor.sources.files.database import Database, are_spans
-from advisor.sources.files.jsonfile import as_number, value_at
+from advisor.sources.files.database import Database, are_spans, distinct_ids
+from advisor.sources.files.jsonfile import value_at
 from advisor.sources.files.names import bounded_name
+from advisor.sources.files.table_blocks import decimal_numbers
 from advisor.sources.reading import Reading
 
 if TYPE_CHECKING:
@@ -87,89 +93,92 @@ _OPERATOR = re.compile(rf"hcom_|{SCOPED_OP.pattern}", re.IGNORECASE)
 _NAME = re.compile(r"hcom_[A-Za-z]+_*?__(\d+)_\d+(?:_\d+)?")
 
 
-class Split(Struct, frozen=True):
-    """What the time of one operator went to, µs."""
-
-    elapse: float = np.nan
-    transit: float = np.nan
-    wait: float = np.nan
-    sync: float = np.nan
-    idle: float = np.nan
+_SPLITS = {"transit_us": "Transit", "wait_us": "Wait", "sync_us": "Synchronization", "idle_us": "Idle"}
+"""What the time of an operator went to, as communication.json calls it; the database writes `transit_time`."""
 
 
-class Payload(Struct, frozen=True):
-    """What one operator carried."""
+class Calls(Struct, frozen=True):
+    """Operators column by column, put together from where their parts are recorded."""
 
-    count: float = np.nan
-    dtype: str | None = None
-    algorithm: str | None = None
+    name: Texts
+    start_ns: Array
+    elapse_us: Array
+    step: Array
+    group: Texts
+    """The communicator's hash; missing where it is not told."""
+    count: Array
+    dtype: Texts
+    algorithm: Texts
+    split: Mapping[str, Array] = {}
+    """What its time went to, µs, by column of `Collective`; empty where nobody told."""
+
+    @classmethod
+    def that_ran(cls, name: Texts, start_ns: Array, elapse_us: Array, step: Array) -> Calls:
+        """Of which is known when they ran, and nothing else."""
+        unknown = Texts.constant(None, len(name))
+        return cls(name, start_ns, elapse_us, step, unknown, np.full(len(name), np.nan), unknown, unknown)
 
     @property
-    def size_bytes(self) -> float:
-        """Count times size of the data type; NaN when one of them is unknown."""
-        known = self.count >= 0
-        return self.count * DTYPE_BYTES.get(self.dtype or "", np.nan) if known else np.nan
+    def size_bytes(self) -> Array:
+        """Count times size of the data type; NaN where one of them is unknown."""
+        sizes = np.array([*(DTYPE_BYTES.get(name, np.nan) for name in self.dtype.names), np.nan])[self.dtype.codes]
+        return np.where(self.count >= 0, self.count * sizes, np.nan)
 
 
-class Call(Struct, frozen=True):
-    """One operator, put together from where its parts are recorded."""
-
-    name: str
-    start_ns: int
-    elapse_us: float
-    step: int = MISSING
-    group: str = ""
-    split: Split = field(default_factory=Split)
-    payload: Payload = field(default_factory=Payload)
-
-
-def _collective_table(folder: Folder, calls: Iterable[Call]) -> Table[Collective]:
-    found = sorted(calls, key=lambda call: (call.start_ns, call.name))
-    ops = [op_of(call.name) for call in found]
-    groups = [_group_of_call(folder, call) for call in found]
+def _collective_table(folder: Folder, calls: Calls) -> Table[Collective]:
+    """The operators in order of start."""
+    order = np.lexsort((calls.name.places_in_order(), calls.start_ns))
+    name = calls.name.take(order).in_use()
+    op = Texts.of(map(op_of, name.names)).at(name.codes)
+    by_name = Texts.of(_group_of_name(folder, one) for one in name.names).at(name.codes)
+    group = _first_known(calls.group.take(order), by_name)
+    kinds = (folder.groups[one].kind if one in folder.groups else None for one in group.names)
     return Table.build(
         Collective,
         rank=folder.rank,
-        step=np.array([call.step for call in found], np.int64),
-        name=[call.name for call in found],
-        op=ops,
-        group=[group or None for group in groups],
-        group_kind=[(folder.groups[group].kind or None) if group in folder.groups else None for group in groups],
-        p2p=np.array([is_p2p(op) for op in ops], np.int8),
-        start_ns=np.array([call.start_ns for call in found], np.int64),
-        elapse_us=np.array([call.elapse_us for call in found], np.float64),
-        transit_us=np.array([call.split.transit for call in found], np.float64),
-        wait_us=np.array([call.split.wait for call in found], np.float64),
-        sync_us=np.array([call.split.sync for call in found], np.float64),
-        idle_us=np.array([call.split.idle for call in found], np.float64),
-        size_bytes=np.array([call.payload.size_bytes for call in found], np.float64),
-        dtype=[call.payload.dtype for call in found],
-        algorithm=[call.payload.algorithm for call in found],
+        step=calls.step[order],
+        name=name,
+        op=op,
+        group=group,
+        group_kind=Texts.of(kind or None for kind in kinds).at(group.codes),
+        p2p=op.hits(map(is_p2p, op.names)),
+        start_ns=calls.start_ns[order],
+        elapse_us=calls.elapse_us[order],
+        size_bytes=calls.size_bytes[order],
+        dtype=calls.dtype.take(order),
+        algorithm=calls.algorithm.take(order),
+        **{column: us[order] for column, us in calls.split.items()},
     )
 
 
-def _group_of_call(folder: Folder, call: Call) -> str:
-    """The communicator's hash; where only its last digits are known, from the name, the group of the run they fit."""
-    if call.group:
-        return call.group
-    found = _NAME.match(call.name)
-    digits = found[1] if found else ""
-    fitting = [group for group in folder.groups if digits and group.endswith(digits)]
-    return fitting[0] if len(fitting) == 1 else digits
+def _group_of_name(folder: Folder, name: str) -> str | None:
+    """The communicator's hash where only its last digits are known, from a name: the group of the run they fit."""
+    found = _NAME.match(name)
+    if found is None:
+        return None
+    fitting = [group for group in folder.groups if group.endswith(found[1])]
+    return fitting[0] if len(fitting) == 1 else found[1]
+
+
+def _first_known(texts: Texts, others: Texts) -> Texts:
+    """Per row the first of two texts, or where it is missing the second."""
+    rows = np.arange(len(texts))
+    return Texts.concat([texts, others]).take(np.where(texts.codes >= 0, rows, rows + len(rows))).in_use()
 
 
 def _collectives_from_text(folder: Folder) -> Table[Collective]:
     timeline, told = _read_or_none(folder.timeline), _read_or_none(lambda: _entries_of_rank(folder))
     rows = _read_or_none(lambda: kernel_details(folder))
     if rows is not None:
-        calls = _of_details(rows)
+        calls = _calls_of_details(rows)
     elif timeline is not None:
-        calls = _of_timeline(folder, timeline)
+        calls = _calls_of_timeline(folder, timeline)
     elif told is not None:
-        calls = _of_entries(told)
+        calls = _calls_of_entries(told)
     else:
         raise FactMissing([Collective.table])
-    table = _collective_table(folder, _with_payloads(_with_splits(calls, told or ()), timeline))
+    calls = calls if told is None else _with_splits(calls, told)
+    table = _collective_table(folder, calls if timeline is None else _with_payloads(calls, timeline))
     if told is None and timeline is not None and folder.by_msprof:
         table = _with_plane_splits(table, timeline)
     # MindSpore lists those that begin while the host is in a step, and there may be none
@@ -202,7 +211,7 @@ def _entries_of_rank(folder: Folder) -> tuple[CommunicationEntry, ...]:
     return communication_entries(folder, COMMUNICATION)
 
 
-def _of_details(columns: Mapping[str, Values]) -> Iterator[Call]:
+def _calls_of_details(columns: Mapping[str, Values]) -> Calls:
     name, core, start, duration = (columns.get(c) for c in ("op_name", "core", "start_ns", "duration_us"))
     assert isinstance(name, Texts) and isinstance(start, np.ndarray) and isinstance(duration, np.ndarray)  # noqa: S101
     wanted = name.hits(bool(_OPERATOR.match(n)) for n in name.names)
@@ -211,28 +220,24 @@ def _of_details(columns: Mapping[str, Values]) -> Iterator[Call]:
     rows = np.flatnonzero(wanted)
     step = columns.get("step")
     steps = step[rows] if isinstance(step, np.ndarray) else np.full(len(rows), MISSING, np.int64)
-    yield from _make_calls(name.take(rows), start[rows], duration[rows], steps)
+    return Calls.that_ran(name.take(rows), start[rows], duration[rows], steps)
 
 
-def _of_timeline(folder: Folder, timeline: TraceTimeline) -> Iterator[Call]:
+def _calls_of_timeline(folder: Folder, timeline: TraceTimeline) -> Calls:
     slices, rows = timeline.slices, operator_rows(timeline)
     start = slices.start_ns[rows]
     elapse = (slices.end_ns[rows] - start) / 1000
-    yield from _make_calls(slices.name.take(rows), start, elapse, steps_in_timeline(folder, start))
+    return Calls.that_ran(slices.name.take(rows), start, elapse, steps_in_timeline(folder, start))
 
 
-def _make_calls(name: Texts, start: Array, elapse: Array, step: Array) -> Iterator[Call]:
-    for row in zip(name.values(), start.tolist(), elapse.tolist(), step.tolist(), strict=True):
-        yield Call(row[0] or "", *row[1:])
-
-
-def _of_entries(told: Iterable[CommunicationEntry]) -> Iterator[Call]:
-    for entry in told:
-        start = as_number(value_at(entry.content, _TIMES, "Start Timestamp(us)")) * 1000
-        elapse = time_us(entry.content, _TIMES, "Elapse Time(ms)")
-        if 0 < start < _LATEST_NS and elapse >= 0:
-            step = MISSING if entry.step is None else entry.step
-            yield Call(entry.name, round(start), elapse, step)
+def _calls_of_entries(told: Sequence[CommunicationEntry]) -> Calls:
+    times = [value_at(entry.content, _TIMES) for entry in told]
+    start = decimal_numbers(tuple(plain_cells_at("Start Timestamp(us)", times)))[0] * 1000
+    elapse = us_of_cells(plain_cells_at("Elapse Time(ms)", times))
+    rows = np.flatnonzero((start > 0) & (start < _LATEST_NS) & (elapse >= 0))
+    steps = np.array([MISSING if entry.step is None else entry.step for entry in told], np.int64)
+    name = Texts.of(entry.name for entry in told)
+    return Calls.that_ran(name.take(rows), np.rint(start[rows]).astype(np.int64), elapse[rows], steps[rows])
 
 
 def operator_rows(timeline: TraceTimeline) -> Array:
@@ -242,66 +247,81 @@ def operator_rows(timeline: TraceTimeline) -> Array:
     return np.flatnonzero(chosen[timeline.slices.track])
 
 
-def _with_splits(calls: Iterable[Call], told: Iterable[CommunicationEntry]) -> Iterator[Call]:
-    """Each call with its group and what its time went to, found by step and name, or by name alone."""
-    known: dict[tuple[int | None, str], CommunicationEntry] = {}
-    for entry in told:
-        known[entry.step, entry.name] = known[None, entry.name] = entry
-    for call in calls:
-        entry_of = known.get((call.step, call.name)) or known.get((None, call.name))
-        if entry_of is None:
-            yield call
-        else:
-            yield replace(call, group=entry_of.group, split=_split_of_entry(entry_of))
+def _with_splits(calls: Calls, told: Sequence[CommunicationEntry]) -> Calls:
+    """The operators with their groups and what their time went to, found by step and name, or by name alone."""
+    steps = np.array([MISSING if entry.step is None else entry.step for entry in told], np.int64)
+    row = _rows_told((calls.step, [calls.name]), (steps, [Texts.of(entry.name for entry in told)]))
+    group = Texts.of(entry.group or None for entry in told).at(row)
+    times = [value_at(entry.content, _TIMES) for entry in told]
+    split = {column: us_of_cells(plain_cells_at(f"{kind} Time(ms)", times)) for column, kind in _SPLITS.items()}
+    return replace(calls, group=group, split={column: values_at(us, row, np.nan) for column, us in split.items()})
 
 
-def _split_of_entry(entry: CommunicationEntry) -> Split:
-    kinds = ("Elapse", "Transit", "Wait", "Synchronization", "Idle")
-    return Split(*(time_us(entry.content, _TIMES, f"{kind} Time(ms)") for kind in kinds))
+_Keys = tuple[Array, Sequence[Texts]]
+"""The step of each row, and the texts by which it is known."""
 
 
-def _with_payloads(calls: Iterable[Call], timeline: TraceTimeline | None) -> Iterator[Call]:
-    """Each call with the payload of the slice of its name that begins nearest, and with the start of that slice.
+def _rows_told(calls: _Keys, told: _Keys) -> Array:
+    """Per call: the last row told of its step and texts, else the last told of its texts in any step, or -1."""
+    (step, texts), (told_step, told_texts) = calls, told
+    count = len(step)
+    known = [Texts.concat([one, other]).codes for one, other in zip(texts, told_texts, strict=True)]
+    of_step = _last_of_key(number_rows([np.append(step, told_step), *known]), count)
+    of_any = _last_of_key(number_rows(known), count)
+    return np.where((of_step >= 0) & (step != MISSING), of_step, of_any)
+
+
+def _last_of_key(key: Array, count: int) -> Array:
+    """Per one of the first so many rows: the last of the others that has its key, counted from the first of these, or
+    -1."""
+    last = np.full(int(key.max(initial=-1)) + 1, -1)
+    np.maximum.at(last, key[count:], np.arange(len(key) - count))
+    return last[key[:count]]
+
+
+def _with_payloads(calls: Calls, timeline: TraceTimeline) -> Calls:
+    """The operators with the payload of the slice of their name that begins nearest, and with the start of that slice.
 
     The table cuts off what is below a nanosecond and the timeline rounds it, so that starts differ by one; launches
     end where the timeline says.
     """
-    known = _payloads_by_name(timeline) if timeline is not None else {}
-    for call in calls:
-        start, payload = _nearest_payload(known.get(call.name, []), call.start_ns)
-        near = abs(start - call.start_ns) <= _ROUNDING_NS
-        yield replace(call, payload=payload, start_ns=start if near else call.start_ns)
-
-
-def _nearest_payload(seen: list[tuple[int, Payload]], start: int) -> tuple[int, Payload]:
-    if not seen:
-        return start, Payload()
-    place = bisect_left(seen, start, key=lambda found: found[0])
-    return min(seen[max(place - 1, 0) : place + 1], key=lambda found: abs(found[0] - start))
-
-
-def _payloads_by_name(timeline: TraceTimeline) -> dict[str, list[tuple[int, Payload]]]:
-    """Starts and payloads of the operators the timeline shows, by name, in order of start."""
-    payloads, slices = timeline.payloads, timeline.slices
-    carried = zip(
-        payloads.row.tolist(),
-        payloads.count.tolist(),
-        payloads.dtype.values(),
-        payloads.algorithm.values(),
-        strict=True,
-    )
-    of_row = {row: Payload(count, _word_or_none(dtype), _word_or_none(algo)) for row, count, dtype, algo in carried}
+    slices, payloads = timeline.slices, timeline.payloads
     rows = operator_rows(timeline)
-    rows = rows[np.argsort(slices.start_ns[rows], kind="stable")]
-    found: dict[str, list[tuple[int, Payload]]] = {}
-    names = slices.name.take(rows).values()
-    for row, name, start in zip(rows.tolist(), names, slices.start_ns[rows].tolist(), strict=True):
-        found.setdefault(name or "", []).append((start, of_row.get(row, Payload())))
-    return found
+    row = _nearest_of_name((calls.name, calls.start_ns), (slices.name.take(rows), slices.start_ns[rows]))
+    start = values_at(slices.start_ns[rows], row, 0)
+    near = (row >= 0) & (np.abs(start - calls.start_ns) <= _ROUNDING_NS)
+    carried = np.full(len(slices.start_ns), -1)
+    carried[payloads.row] = np.arange(len(payloads.row))
+    carried = values_at(carried[rows], row, -1)
+    return replace(
+        calls,
+        start_ns=np.where(near, start, calls.start_ns),
+        count=values_at(payloads.count, carried, np.nan),
+        dtype=_without(payloads.dtype, _NO_WORDS).at(carried),
+        algorithm=_without(payloads.algorithm, _NO_WORDS).at(carried),
+    )
 
 
-def _word_or_none(word: str | None) -> str | None:
-    return None if word in _NO_WORDS else word
+def _nearest_of_name(calls: tuple[Texts, Array], seen: tuple[Texts, Array]) -> Array:
+    """Per call: which of those seen under its name begins nearest, the earlier of two that are as near; -1 for none."""
+    (name, start), (seen_name, seen_start) = calls, seen
+    names = Texts.concat([name, seen_name])
+    own, of = names.codes[: len(name)], names.codes[len(name) :]
+    order = np.lexsort((seen_start, of))
+    edges = np.searchsorted(of[order], np.arange(len(names.names) + 1))
+    moments = np.unique(seen_start)
+    stride = len(moments) + 1
+    keys = of[order] * stride + np.searchsorted(moments, seen_start[order])
+    after = np.searchsorted(keys, own * stride + np.searchsorted(moments, start))
+    before = np.where(after > edges[own], after - 1, -1)
+    after = np.where(after < edges[own + 1], after, -1)
+    apart = [np.abs(values_at(seen_start, values_at(order, one, -1), 0) - start) for one in (before, after)]
+    return values_at(order, np.where((before >= 0) & ((after < 0) | (apart[0] <= apart[1])), before, after), -1)
+
+
+def _without(texts: Texts, absent: Collection[str | None]) -> Texts:
+    """The same texts, missing where they say that nothing is known."""
+    return Texts.of(None if name in absent else name for name in texts.names).at(texts.codes)
 
 
 def _collectives_from_database(folder: Folder) -> Table[Collective]:
@@ -320,51 +340,46 @@ def _collectives_from_database(folder: Folder) -> Table[Collective]:
         "count": ["count"],
     }
     found = database.integers("COMMUNICATION_OP", wanted, database.on_device("COMMUNICATION_OP", folder.rank))
-    return _collective_table(
-        folder, _with_analysed_splits(_recorded_calls(folder, database, found), _splits_by_key(folder))
+    return _collective_table(folder, _with_analysed_splits(folder, _recorded_calls(folder, database, found)))
+
+
+def _recorded_calls(folder: Folder, database: Database, found: dict[str, Array]) -> Calls:
+    good = are_spans(found["start"], found["end"])
+    name = database.texts(found["name"][good])
+    named = np.flatnonzero(good)[name.codes >= 0]
+    found = {column: values[named] for column, values in found.items()}
+    elapse, steps = (found["end"] - found["start"]) / 1000, steps_in_database(folder, found["start"])
+    calls = Calls.that_ran(name.take(name.codes >= 0), found["start"], elapse, steps)
+    group = database.texts(found["group"])
+    types, type_of = distinct_ids(found["dtype"])
+    dtypes = {**DTYPES, **database.names("ENUM_HCCL_DATA_TYPE")}
+    return replace(
+        calls,
+        group=Texts.of(communicator_hash(one) or None for one in group.names).at(group.codes),
+        count=np.where(found["count"] >= 0, found["count"], np.nan),
+        dtype=_without(Texts.of(map(dtypes.get, types.tolist())).at(type_of), _NO_WORDS),
+        algorithm=_without(database.texts(found["algorithm"]), _NO_WORDS),
     )
 
 
-def _recorded_calls(folder: Folder, database: Database, found: dict[str, Array]) -> Iterator[Call]:
-    good = are_spans(found["start"], found["end"])
-    found = {name: values[good] for name, values in found.items()}
-    names, groups, algorithms = (database.texts(found[name]).values() for name in ("name", "group", "algorithm"))
-    elapse = (found["end"] - found["start"]) / 1000
-    steps = steps_in_database(folder, found["start"])
-    dtypes = {**DTYPES, **database.names("ENUM_HCCL_DATA_TYPE")}
-    numbers = (found["start"], elapse, steps, found["count"], found["dtype"])
-    rows = zip(names, *(column.tolist() for column in numbers), groups, algorithms, strict=True)
-    for name, start, took, step, count, dtype, group, algorithm in rows:
-        if name is not None:
-            carried = float(count) if count >= 0 else np.nan
-            payload = Payload(carried, _word_or_none(dtypes.get(dtype)), _word_or_none(algorithm))
-            yield Call(name, start, took, step, communicator_hash(group or ""), payload=payload)
-
-
-_Key = tuple[int | None, str, str]
-
-
-def _splits_by_key(folder: Folder) -> dict[_Key, Split]:
-    """What the time of each operator went to, by step, name and group; by name and group alone under no step."""
-    kinds = ("elapse_time", "transit_time", "wait_time", "synchronization_time", "idle_time")
+def _with_analysed_splits(folder: Folder, calls: Calls) -> Calls:
+    """The operators with what their time went to, found by step, name and group, or by name and group alone."""
+    times = {column: f"{kind.lower()}_time" for column, kind in _SPLITS.items()}
+    wanted = ("step", "hccl_op_name", "group_name", *times.values())
     try:
-        rows = read_records(
-            folder, Origin("analysis", "CommAnalyzerTime"), ("step", "hccl_op_name", "group_name", *kinds)
-        )
+        told = read_record_columns(folder, Origin("analysis", "CommAnalyzerTime"), wanted)
     except (FactMissing, Unreadable):  # not recorded, or noted as damage: the split stays unknown
-        rows = None
-    found: dict[_Key, Split] = {}
-    for step, name, group, *times in rows or ():
-        split = Split(*(time_us({"ms": time}, "ms") for time in times))
-        plain, hashed = bounded_name(str(name).partition("@")[0]), communicator_hash(bounded_name(str(group or "")))
-        found[step_number(str(step or "")), plain, hashed] = found[None, plain, hashed] = split
-    return found
-
-
-def _with_analysed_splits(calls: Iterable[Call], known: Mapping[_Key, Split]) -> Iterator[Call]:
-    for call in calls:
-        split = known.get((call.step, call.name, call.group)) or known.get((None, call.name, call.group))
-        yield call if split is None else replace(call, split=split)
+        told = None
+    if told is None:
+        return calls
+    step, name, group, *us = told
+    names = texts_of_cells(name, lambda cell: bounded_name(str(cell).partition("@")[0]))
+    row = _rows_told(
+        (calls.step, [calls.name, calls.group]), (steps_of_cells(step), [names, _without(groups_of_cells(group), {""})])
+    )
+    return replace(
+        calls, split={column: values_at(us_of_cells(of), row, np.nan) for column, of in zip(times, us, strict=True)}
+    )
 
 
 _WAYS = {"text": _collectives_from_text, "database": _collectives_from_database}

@@ -149,18 +149,6 @@ def _entries_of_operators(
             yield CommunicationEntry(step_number(step), p2p, name, communicator_hash(group), content)
 
 
-def time_us(content: object, *keys: str) -> float:
-    """A time in ms as µs; NaN when it is not there, no number or below zero."""
-    found = jsonfile.as_number(value_at(content, *keys)) * 1e3
-    return found if found >= 0 else float("nan")
-
-
-def size_bytes(megabytes: object) -> float:
-    """A size in MB of 1e6 bytes as whole bytes; NaN when it is no number or below zero."""
-    found = jsonfile.as_number(megabytes) * BYTES_PER_MB
-    return float(round(found)) if found >= 0 else float("nan")
-
-
 def ranks_of(text: str) -> tuple[int, ...]:
     """The ranks in a text such as `(0, 1, 2, 3)`; none in anything else, such as `p2p`."""
     if not text.startswith("("):

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
@@ -19,14 +19,14 @@ from advisor.sources.ascend.communication import (
     CommunicationEntry,
     communication_entries,
     op_of,
-    size_bytes,
-    time_us,
 )
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.record_cells import (
     bytes_of_cells,
     distinct_cells,
     groups_of_cells,
+    number_rows,
+    plain_cells_at,
     steps_of_cells,
     texts_of_cells,
     us_of_cells,
@@ -34,7 +34,6 @@ from advisor.sources.ascend.record_cells import (
 from advisor.sources.ascend.sent_pairs import pair_of_key
 from advisor.sources.ascend.sqltable import Origin, read_record_columns
 from advisor.sources.family import GroupMembers
-from advisor.sources.files.jsonfile import as_text, value_at
 from advisor.sources.files.names import bounded_name
 from advisor.sources.reading import Reading
 
@@ -42,28 +41,14 @@ ON_CHIP = frozenset({"LOCAL"})
 _REPRESENTATIVE = re.compile(r"^(.*)-(top1|middle|bottom1|bottom2|bottom3|total)$")
 
 
-class LinkTransfer(NamedTuple):
-    """What one operator, or all of one kind, moved between two ranks."""
-
-    rank: int
-    step: int
-    op: str
-    group: str
-    source: int
-    target: int
-    link: str
-    size_bytes: float
-    transit_us: float
-    is_total: bool = False
-
-
-class LinkTransferColumns(Struct, frozen=True):
-    """Many of them, column by column."""
+class LinkTransfers(Struct, frozen=True):
+    """What operators, or all of one kind, moved between two ranks, column by column."""
 
     rank: Array
     step: Array
     op: Texts
     group: Texts
+    """The communicator's hash, empty where it is not told."""
     source: Array
     target: Array
     link: Texts
@@ -71,60 +56,37 @@ class LinkTransferColumns(Struct, frozen=True):
     transit_us: Array
     is_total: Array
 
-    @classmethod
-    def of(cls, cells: Iterable[LinkTransfer]) -> LinkTransferColumns:
-        """From single ones."""
-        found = list(zip(*cells, strict=True)) or [()] * len(LinkTransfer._fields)
-        rank, step, op, group, source, target, link, size, time, total = found
-        return cls(
-            rank=np.array(rank, np.int64),
-            step=np.array(step, np.int64),
-            op=Texts.of(op),
-            group=Texts.of(group),
-            source=np.array(source, np.int64),
-            target=np.array(target, np.int64),
-            link=Texts.of(link),
-            size_bytes=np.array(size, np.float64),
-            transit_us=np.array(time, np.float64),
-            is_total=np.array(total, bool),
-        )
-
-    def take(self, rows: Array) -> LinkTransferColumns:
+    def take(self, rows: Array) -> LinkTransfers:
         """Those of these rows."""
         columns = {name: getattr(self, name) for name in self.__struct_fields__}
         taken: dict[str, Any] = {n: c.take(rows) if isinstance(c, Texts) else c[rows] for n, c in columns.items()}
-        return LinkTransferColumns(**taken)
+        return LinkTransfers(**taken)
 
 
 def _links_from_text(folder: Folder) -> Table[Link]:
     folder.need(Link, "communication_matrix.json")
     found = communication_entries(folder, "communication_matrix.json")
-    cells = LinkTransferColumns.of(cell for entry in found for cell in of_entry(entry, folder.rank))
-    return link_table(cells, _members_of_groups(folder))
+    return link_table(transfers_of_entries(found, folder.rank), _members_of_groups(folder))
 
 
 def _members_of_groups(folder: Folder) -> Mapping[str, GroupMembers]:
     return {**folder.groups_by_senders, **folder.groups}
 
 
-def of_entry(entry: CommunicationEntry, rank: int | None) -> Iterator[LinkTransfer]:
-    """The cells of one operator; without a rank (cluster summaries) each belongs to the rank that sends."""
-    op, is_total = _op_and_total(entry.name)
-    for key, content in entry.content.items():
-        pair = pair_of_key(key)
-        link = as_text(value_at(content, "Transport Type"))
-        if pair and link and link not in ON_CHIP:
-            yield LinkTransfer(
-                pair[0] if rank is None else rank,
-                MISSING if entry.step is None else entry.step,
-                op,
-                entry.group,
-                *pair,
-                link,
-                size_bytes(value_at(content, "Transit Size(MB)")),
-                time_us(content, "Transit Time(ms)"),
-                is_total,
-            )
+def transfers_of_entries(entries: Sequence[CommunicationEntry], rank: int | None) -> LinkTransfers:
+    """The pairs of operators; without a rank (cluster summaries) each belongs to the rank that sends."""
+    names, of_pair = Texts.of(entry.name for entry in entries), [len(entry.content) for entry in entries]
+    steps = np.array([MISSING if entry.step is None else entry.step for entry in entries], np.int64)
+    pairs = [key for entry in entries for key in entry.content]
+    cells = [cell for entry in entries for cell in entry.content.values()]
+    return _transfers_of_pairs(
+        rank,
+        steps=np.repeat(steps, of_pair),
+        names=names.take(np.repeat(np.arange(len(entries)), of_pair)),
+        groups=Texts.of(entry.group for entry in entries).take(np.repeat(np.arange(len(entries)), of_pair)),
+        pairs=pairs,
+        cells=[plain_cells_at(name, cells) for name in ("Transport Type", "Transit Size(MB)", "Transit Time(ms)")],
+    )
 
 
 def _op_and_total(name: str) -> tuple[str, bool]:
@@ -133,7 +95,7 @@ def _op_and_total(name: str) -> tuple[str, bool]:
     return (found[1].lower(), found[2] == "total") if found else (op_of(name).lower(), False)
 
 
-def link_table(moved: LinkTransferColumns, groups: Mapping[str, GroupMembers]) -> Table[Link]:
+def link_table(moved: LinkTransfers, groups: Mapping[str, GroupMembers]) -> Table[Link]:
     """One row per kind of operator, pair of ranks and link: the `total` where there is one, else all added up.
 
     A rank lists what it sends. Where the sender is another, its ranks are numbered inside a group of unknown members.
@@ -141,7 +103,7 @@ def link_table(moved: LinkTransferColumns, groups: Mapping[str, GroupMembers]) -
     Raises:
         FactMissing: That is so of all rows.
     """
-    of_kind = _number_rows([moved.rank, moved.step, moved.op.codes, moved.group.codes])
+    of_kind = number_rows([moved.rank, moved.step, moved.op.codes, moved.group.codes])
     summed = np.zeros(len(of_kind), bool)
     summed[of_kind[moved.is_total]] = True
     moved = moved.take(np.flatnonzero(moved.is_total | ~summed[of_kind]))
@@ -152,7 +114,7 @@ def link_table(moved: LinkTransferColumns, groups: Mapping[str, GroupMembers]) -
         raise FactMissing([Link.table])
     moved, source, target = moved.take(told), source[told], target[told]
     words = [one.places_in_order() for one in (moved.op, moved.group, moved.link)]
-    of = _number_rows([moved.rank, moved.step, *words[:2], source, target, words[2]])
+    of = number_rows([moved.rank, moved.step, *words[:2], source, target, words[2]])
     first = np.unique(of, return_index=True)[1]
     size, time = (np.bincount(of, cells, len(first)) for cells in (moved.size_bytes, moved.transit_us))
     with np.errstate(over="ignore"):  # a time far below any that is measured gives no bandwidth
@@ -173,18 +135,7 @@ def link_table(moved: LinkTransferColumns, groups: Mapping[str, GroupMembers]) -
     )
 
 
-def _number_rows(columns: Sequence[Array]) -> Array:
-    """Per row the number of its values among the distinct ones, in their order by the first column, then the second."""
-    order = np.lexsort(columns[::-1])
-    new = np.zeros(len(order), bool)
-    for column in columns:
-        new[1:] |= np.diff(column[order]) != 0
-    numbers = np.empty(len(order), np.intp)
-    numbers[order] = np.cumsum(new)
-    return numbers
-
-
-def _global_ranks(moved: LinkTransferColumns, groups: Mapping[str, GroupMembers]) -> tuple[Array, Array]:
+def _global_ranks(moved: LinkTransfers, groups: Mapping[str, GroupMembers]) -> tuple[Array, Array]:
     """Sources and targets as global ranks: files number ranks inside their group, where 2023 ones and summaries do
     not."""
     ranks = [groups[name].ranks if name in groups else () for name in moved.group.names]
@@ -218,26 +169,47 @@ def _links_from_database(folder: Folder) -> Table[Link]:
     return link_table(_transfers_of_records(folder.rank, found), _members_of_groups(folder))
 
 
-def _transfers_of_records(rank: int, records: Sequence[Sequence[object]]) -> LinkTransferColumns:
+def _transfers_of_records(rank: int, records: Sequence[Sequence[object]]) -> LinkTransfers:
     """A row of the database is one pair of one entry of the file."""
-    step, name, group, source, target, link, size, time = records
-    of_name, names = distinct_cells(name)
-    of_pair, pairs = distinct_cells([f"{one}-{other}" for one, other in zip(source, target, strict=True)])
-    known = [pair_of_key(pair) for pair in pairs]
-    ops = [_op_and_total(bounded_name(str(cell).partition("@")[0])) for cell in names]
+    step, name, group, source, target, *cells = records
+    return _transfers_of_pairs(
+        rank,
+        steps=steps_of_cells(step),
+        names=texts_of_cells(name, lambda cell: bounded_name(str(cell).partition("@")[0])),
+        groups=groups_of_cells(group),
+        pairs=[f"{one}-{other}" for one, other in zip(source, target, strict=True)],
+        cells=cells,
+    )
+
+
+def _transfers_of_pairs(
+    rank: int | None,
+    *,
+    steps: Array,
+    names: Texts,
+    groups: Texts,
+    pairs: Sequence[str],
+    cells: Sequence[Sequence[object]],
+) -> LinkTransfers:
+    """What pairs `from-to` of operators moved; `cells` are the kinds of link, sizes in MB and times in ms."""
+    link, size, time = cells
+    of_pair, distinct = distinct_cells(pairs)
+    known = [pair_of_key(pair) for pair in distinct]
+    ops = [_op_and_total(name) for name in names.names]
     links = texts_of_cells(link, lambda cell: cell if isinstance(cell, str) and cell not in {"", *ON_CHIP} else None)
+    source, target = (np.array([pair[end] if pair else MISSING for pair in known], np.int64)[of_pair] for end in (0, 1))
     whole = np.array([pair is not None for pair in known], bool)[of_pair] & (links.codes >= 0)
-    return LinkTransferColumns(
-        rank=np.full(len(step), rank),
-        step=steps_of_cells(step),
-        op=Texts.of(op for op, _ in ops).take(of_name),
-        group=groups_of_cells(group),
-        source=np.array([pair[0] if pair else MISSING for pair in known], np.int64)[of_pair],
-        target=np.array([pair[1] if pair else MISSING for pair in known], np.int64)[of_pair],
+    return LinkTransfers(
+        rank=source if rank is None else np.full(len(pairs), rank),
+        step=steps,
+        op=Texts.of(op for op, _ in ops).take(names.codes),
+        group=groups,
+        source=source,
+        target=target,
         link=links,
         size_bytes=bytes_of_cells(size),
         transit_us=us_of_cells(time),
-        is_total=np.array([is_total for _, is_total in ops], bool)[of_name],
+        is_total=np.array([is_total for _, is_total in ops], bool)[names.codes],
     ).take(np.flatnonzero(whole))
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cells of analysis.db, whole columns at once: words that stand in many rows are read once. It says what the files
-communication.json and communication_matrix.json say (`communication`)."""
+"""Cells of communication files and of analysis.db, which says the same (`communication`), whole columns at once: words
+that stand in many rows are read once."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from advisor.facts.base import MISSING
 from advisor.facts.table import Array, Texts
 from advisor.sources.ascend.communication import BYTES_PER_MB, step_number
 from advisor.sources.ascend.groups import communicator_hash
+from advisor.sources.files.jsonfile import value_at
 from advisor.sources.files.names import bounded_name
 from advisor.sources.files.table_blocks import decimal_numbers
 
@@ -25,6 +26,16 @@ def distinct_cells(cells: Sequence[object]) -> tuple[Array, list[Any]]:
     typed = list(zip(map(type, cells), cells, strict=True))
     index = dict(zip(dict.fromkeys(typed), itertools.count(), strict=False))
     return np.fromiter(map(index.__getitem__, typed), np.intp, len(typed)), [value for _, value in index]
+
+
+def plain_cells(values: Iterable[object]) -> list[object]:
+    """Values of a file as cells of a table hold them: nothing where they are no text and no number."""
+    return [value if isinstance(value, str | int | float) else None for value in values]
+
+
+def plain_cells_at(key: str, objects: Iterable[object]) -> list[object]:
+    """What lies under a key of each object of a file, as cells of a table."""
+    return plain_cells(value_at(one, key) for one in objects)
 
 
 def texts_of_cells(cells: Sequence[object], read: Callable[[object], str | None]) -> Texts:
@@ -55,3 +66,14 @@ def us_of_cells(milliseconds: Sequence[object]) -> Array:
     """Times in ms as µs; NaN where there is no number, or one below zero."""
     found = decimal_numbers(tuple(milliseconds))[0]
     return np.where(found >= 0, found * 1e3, math.nan)
+
+
+def number_rows(columns: Sequence[Array]) -> Array:
+    """Per row the number of its values among the distinct ones, in their order by the first column, then the second."""
+    order = np.lexsort(columns[::-1])
+    new = np.zeros(len(order), bool)
+    for column in columns:
+        new[1:] |= np.diff(column[order]) != 0
+    numbers = np.empty(len(order), np.intp)
+    numbers[order] = np.cumsum(new)
+    return numbers

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -18,21 +17,20 @@ from advisor.sources.ascend.communication import (
     CommunicationEntry,
     communication_entries,
     op_of,
-    size_bytes,
-    time_us,
 )
 from advisor.sources.ascend.kernels import communication_rows, kernel_details
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.record_cells import (
     bytes_of_cells,
     groups_of_cells,
+    plain_cells,
     steps_of_cells,
     texts_of_cells,
     us_of_cells,
 )
 from advisor.sources.ascend.sqltable import Origin, read_record_columns
 from advisor.sources.files.damage_notes import Unreadable
-from advisor.sources.files.jsonfile import as_mapping, as_number, value_at
+from advisor.sources.files.jsonfile import as_mapping, value_at
 from advisor.sources.files.names import bounded_name
 from advisor.sources.files.table_blocks import decimal_numbers
 from advisor.sources.reading import Reading
@@ -42,54 +40,25 @@ SUMS = frozenset({"SDMA"})
 """Link names that only add others up."""
 
 
-class MovedPackets(NamedTuple):
-    """Packets of one size that one operator moved over one kind of link."""
-
-    rank: int
-    step: int
-    name: str
-    group: str
-    link: str
-    packet_bytes: float
-    packets: float
-    transit_us: float
-
-
-class MovedPacketColumns(Struct, frozen=True):
-    """Many of them, column by column."""
+class MovedPackets(Struct, frozen=True):
+    """Packets of one size that operators moved over one kind of link, column by column."""
 
     rank: Array
     step: Array
     name: Texts
     group: Texts
+    """The communicator's hash, empty where it is not told."""
     link: Texts
     packet_bytes: Array
     packets: Array
     transit_us: Array
-
-    @classmethod
-    def of(cls, rows: Iterable[MovedPackets]) -> MovedPacketColumns:
-        """From single ones."""
-        rank, step, name, group, link, size, packets, time = list(zip(*rows, strict=True)) or [()] * 8
-        return cls(
-            rank=np.array(rank, np.int64),
-            step=np.array(step, np.int64),
-            name=Texts.of(name),
-            group=Texts.of(group),
-            link=Texts.of(link),
-            packet_bytes=np.array(size, np.float64),
-            packets=np.array(packets, np.float64),
-            transit_us=np.array(time, np.float64),
-        )
 
 
 def _transfers_from_text(folder: Folder) -> Table[Transfer]:
     folder.need(Transfer, "communication.json")
     found = communication_entries(folder, "communication.json")
     found = _in_steps_of_launches(folder, found) if folder.by_mindspore else found
-    return transfer_table(
-        MovedPacketColumns.of(row for entry in found for row in of_entry(entry, folder.rank, entry.content))
-    )
+    return transfer_table(packets_of_entries((folder.rank, entry, entry.content) for entry in found))
 
 
 def _in_steps_of_launches(folder: Folder, found: Sequence[CommunicationEntry]) -> tuple[CommunicationEntry, ...]:
@@ -108,21 +77,32 @@ def _in_steps_of_launches(folder: Folder, found: Sequence[CommunicationEntry]) -
     return tuple(replace(entry, step=numbered.get(entry.name, entry.step)) for entry in found)
 
 
-def of_entry(entry: CommunicationEntry, rank: int, content: Mapping[str, object]) -> Iterator[MovedPackets]:
-    """The rows of one operator on one rank."""
-    step = MISSING if entry.step is None else entry.step
-    for link, info in as_mapping(value_at(content, BANDWIDTHS)).items():
-        if link in SUMS:
-            continue
-        for size, cells in as_mapping(value_at(info, "Size Distribution")).items():
-            count, time = cells[:2] if isinstance(cells, list) and len(cells) > 1 else (None, None)
-            packets = as_number(count)
-            if packets > 0:
-                moved = time_us({"ms": time}, "ms")
-                yield MovedPackets(rank, step, entry.name, entry.group, link, size_bytes(size), packets, moved)
+def packets_of_entries(told: Iterable[tuple[int, CommunicationEntry, Mapping[str, object]]]) -> MovedPackets:
+    """What ranks moved in operators: each with its rank and what it says of that."""
+    listed = [
+        (rank, entry, link, size, cells)
+        for rank, entry, content in told
+        for link, info in as_mapping(value_at(content, BANDWIDTHS)).items()
+        if link not in SUMS
+        for size, cells in as_mapping(value_at(info, "Size Distribution")).items()
+        if isinstance(cells, list) and len(cells) > 1
+    ]
+    ranks, entries, links, sizes, cells = zip(*listed, strict=True) if listed else [()] * 5
+    packets = decimal_numbers(tuple(plain_cells(of[0] for of in cells)))[0]
+    rows = np.flatnonzero(packets > 0)
+    return MovedPackets(
+        rank=np.array(ranks, np.int64)[rows],
+        step=np.array([MISSING if entry.step is None else entry.step for entry in entries], np.int64)[rows],
+        name=Texts.of(entry.name for entry in entries).take(rows),
+        group=Texts.of(entry.group for entry in entries).take(rows),
+        link=Texts.of(links).take(rows),
+        packet_bytes=bytes_of_cells(sizes)[rows],
+        packets=packets[rows],
+        transit_us=us_of_cells(plain_cells(of[1] for of in cells))[rows],
+    )
 
 
-def transfer_table(moved: MovedPacketColumns) -> Table[Transfer]:
+def transfer_table(moved: MovedPackets) -> Table[Transfer]:
     """The rows in order of step, operator, link and packet size."""
     size = np.where(np.isnan(moved.packet_bytes), -1, moved.packet_bytes)
     words = (one.places_in_order() for one in (moved.link, moved.group, moved.name))
@@ -154,7 +134,7 @@ def _transfers_from_database(folder: Folder) -> Table[Transfer]:
     return transfer_table(_packets_of_records(folder.rank, found))
 
 
-def _packets_of_records(rank: int, records: Sequence[Sequence[object]]) -> MovedPacketColumns:
+def _packets_of_records(rank: int, records: Sequence[Sequence[object]]) -> MovedPackets:
     """A row of the database is one packet size of one link of one operator."""
     step, name, group, link, size, count, time = records
     names = texts_of_cells(name, lambda cell: bounded_name(cell.partition("@")[0]) if isinstance(cell, str) else None)
@@ -163,7 +143,7 @@ def _packets_of_records(rank: int, records: Sequence[Sequence[object]]) -> Moved
     )
     packets = decimal_numbers(tuple(count))[0]
     rows = np.flatnonzero((names.codes >= 0) & (links.codes >= 0) & (packets > 0))
-    return MovedPacketColumns(
+    return MovedPackets(
         rank=np.full(len(rows), rank),
         step=steps_of_cells(step)[rows],
         name=names.take(rows),

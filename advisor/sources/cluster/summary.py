@@ -19,8 +19,9 @@ from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
 from advisor.model.run import Capture, Parallel, Run
 from advisor.sources.ascend import groups, links, transfers
-from advisor.sources.ascend.communication import CommunicationEntry, of_cluster, op_of, ranks_of, time_us
+from advisor.sources.ascend.communication import CommunicationEntry, of_cluster, op_of, ranks_of
 from advisor.sources.ascend.reading import Folder
+from advisor.sources.ascend.record_cells import plain_cells_at, us_of_cells
 from advisor.sources.ascend.steps import HEADINGS, REQUIRED
 from advisor.sources.cluster import analysis_database
 from advisor.sources.family import GroupMembers, LeftAside
@@ -222,7 +223,8 @@ class ClusterSummary:
     def _collective_table(self) -> Table[Collective]:
         operators = self._needed_entries("cluster_communication.json")
         rows = [(rank, entry, info) for _, entry in operators for rank, info in _by_rank(entry)]
-        us = {name: [time_us(info, TIMES, f"{key} Time(ms)") for *_, info in rows] for name, key in _DURATIONS}
+        times = [value_at(info, TIMES) for *_, info in rows]
+        us = {name: us_of_cells(plain_cells_at(f"{key} Time(ms)", times)) for name, key in _DURATIONS}
         kinds = [self.groups[e.group].kind or None if e.group in self.groups else None for _, e, _ in rows]
         table = Table.build(
             Collective,
@@ -245,13 +247,11 @@ class ClusterSummary:
     def _transfer_table(self) -> Table[Transfer]:
         operators = self._needed_entries("cluster_communication.json")
         found = ((rank, entry, info) for _, entry in operators for rank, info in _by_rank(entry))
-        moved = (row for rank, entry, info in found for row in transfers.of_entry(entry, rank, info))
-        return transfers.transfer_table(transfers.MovedPacketColumns.of(moved))
+        return transfers.transfer_table(transfers.packets_of_entries(found))
 
     def _link_table(self) -> Table[Link]:
         found = self._needed_entries("cluster_communication_matrix.json")
-        cells = (cell for _, entry in found for cell in links.of_entry(entry, None))
-        return links.link_table(links.LinkTransferColumns.of(cells), {})
+        return links.link_table(links.transfers_of_entries([entry for _, entry in found], None), {})
 
     def _group_table(self) -> Table[Group]:
         if not self.groups:

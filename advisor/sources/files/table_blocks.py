@@ -164,10 +164,13 @@ def decimal_numbers(cells: ColumnCells) -> tuple[Array, Array]:
         told = ~np.isnan(cells)
         values = _bound_numbers(cells)
         return values, told & np.isnan(values)
-    if _types_of(cells) - {int, float, NoneType}:
+    try:
+        numbers = not _types_of(cells) - {int, float, NoneType}
+        values = _bound_numbers(np.array([math.nan if cell is None else cell for cell in cells if numbers], np.float64))
+    except OverflowError:  # a whole number of hundreds of digits, as JSON may hold one
+        numbers = False
+    if not numbers:
         values = np.array([jsonfile.as_number(cell) for cell in cells], np.float64)
-    else:
-        values = _bound_numbers(np.array([math.nan if cell is None else cell for cell in cells], np.float64))
     return values, _are_told(cells) & np.isnan(values)
 
 

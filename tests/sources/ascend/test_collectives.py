@@ -3,10 +3,13 @@ from __future__ import annotations
 
 import itertools
 import json
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
@@ -178,3 +181,59 @@ def test_an_element_has_as_many_bytes_as_the_name_of_its_type_has_bits(name: str
 
 def test_no_other_data_type_has_a_size() -> None:
     assert set(DTYPE_BYTES) == set(NUMBERS_OF_HCCL.values())
+
+
+NAMES = ("hcom_allReduce__271_0_1", "hcom_allGather__9_1_1", "hcom_send__5_2_1")
+some_calls = st.lists(st.tuples(st.sampled_from(NAMES), st.integers(0, 40), st.integers(1, 3)), max_size=8)
+some_told = st.lists(
+    st.tuples(st.sampled_from(NAMES), st.sampled_from(["step", "step1", "step2"]), st.integers(0, 9)), max_size=8
+)
+some_slices = st.lists(
+    st.tuples(st.sampled_from(NAMES), st.integers(0, 40), st.integers(0, 9)), max_size=8, unique_by=lambda row: row[:2]
+)
+
+
+@given(some_calls, some_told, some_slices)
+@settings(max_examples=60, deadline=None)
+def test_each_operator_has_the_split_of_its_step_or_of_its_name_and_the_payload_that_begins_nearest(
+    calls: list[tuple[str, int, int]], told: list[tuple[str, str, int]], slices: list[tuple[str, int, int]]
+) -> None:
+    rows = [f"{step},{name},x,HCCL,{100 + at}.000,1.0,0" for name, at, step in calls]
+    listed: dict[str, dict[str, dict[str, object]]] = {}
+    for name, step, wait in told:
+        entry = {"Communication Time Info": {"Wait Time(ms)": wait}}
+        listed.setdefault(step, {"collective": {}})["collective"].pop(f"{name}@{GROUP}", None)
+        listed[step]["collective"][f"{name}@{GROUP}"] = entry
+    shown = [
+        event(name, f"{100 + at}.000", 1.0, pid=15, tid=0, args={"data_type": "FP32", "count": count})
+        for name, at, count in slices
+    ]
+    in_order = [
+        (name, None if step == "step" else int(step[4:]), entry["Communication Time Info"]["Wait Time(ms)"])
+        for step, kinds in listed.items()
+        for name, entry in ((key.partition("@")[0], entry) for key, entry in kinds["collective"].items())
+    ]
+    wanted = []
+    for name, at, step in calls:
+        of_step = [wait for one, of, wait in in_order if (one, of) == (name, step)]
+        of_any = [wait for one, _, wait in in_order if one == name]
+        near = sorted((abs(other - at), other, count) for one, other, count in slices if one == name)
+        start = near[0][1] if near and near[0][0] <= 1 else at
+        wait = (of_step or of_any or [None])[-1]
+        wanted.append((start, name, None if wait is None else wait * 1e3, near[0][2] * 4 if near else None))
+    with tempfile.TemporaryDirectory() as place:
+        details = "\n".join(["Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us)", *rows, ""])
+        trace = (lane(15, "HCCL"), thread(15, 0, "Group 0 Communication"), *shown)
+        folder = captured(Path(place), trace, kernel_details=details, communication=json.dumps(listed))
+        found = of(COLLECTIVES.ways["text"], folder)
+    plain = [(row["start_ns"] // 1000 - 100, row["name"], row["wait_us"], row["size_bytes"]) for row in found]
+    assert sorted(plain, key=repr) == sorted(wanted, key=repr)
+
+
+def test_a_whole_number_of_hundreds_of_digits_is_no_time(tmp_path: Path) -> None:
+    content = json.loads(told())
+    entry = content["step50"]["collective"][f"hcom_allReduce__271_0_1@{GROUP}"]
+    entry["Communication Time Info"] = {"Wait Time(ms)": 10**400, "Idle Time(ms)": [1], "Transit Time(ms)": True}
+    folder = captured(tmp_path, TRACE, kernel_details=DETAILS.format(core="HCCL"), communication=json.dumps(content))
+    (row,) = of(COLLECTIVES.ways["text"], folder)
+    assert [row[name] for name in ("wait_us", "idle_us", "transit_us", "sync_us")] == [None, None, None, None]

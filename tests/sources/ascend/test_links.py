@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -15,11 +16,31 @@ from hypothesis import strategies as st
 import advisor
 from advisor.facts.base import MISSING
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.links import LinkTransfer, LinkTransferColumns, link_table
+from advisor.sources.ascend.links import LinkTransfers, link_table
 from advisor.sources.family import GroupMembers
 from tests.shared_captures import SharedCaptures
+from tests.sources.ascend.row_columns import columns_as_in
 
 Sums = dict[tuple[object, ...], tuple[float, float]]
+
+
+class LinkTransfer(NamedTuple):
+    """What one operator, or all of one kind, moved between two ranks."""
+
+    rank: int
+    step: int
+    op: str
+    group: str
+    source: int
+    target: int
+    link: str
+    size_bytes: float
+    transit_us: float
+    is_total: bool = False
+
+
+def columns_of(cells: Sequence[LinkTransfer]) -> LinkTransfers:
+    return LinkTransfers(**columns_as_in(LinkTransfers, cells, LinkTransfer._fields))
 
 
 def moved(source: int, target: int, size: float, time: float) -> LinkTransfer:
@@ -27,13 +48,13 @@ def moved(source: int, target: int, size: float, time: float) -> LinkTransfer:
 
 
 def test_the_bandwidth_of_a_link_is_what_it_moved_in_the_time_it_took() -> None:
-    (row,) = link_table(LinkTransferColumns.of([moved(0, 1, 4e6, 300.0), moved(0, 1, 2e6, 300.0)]), {}).rows()
+    (row,) = link_table(columns_of([moved(0, 1, 4e6, 300.0), moved(0, 1, 2e6, 300.0)]), {}).rows()
     assert (row["size_bytes"], row["transit_us"], row["bandwidth_gbps"]) == (6e6, 600.0, 10.0)
 
 
 def test_a_time_that_nothing_takes_gives_no_bandwidth_and_warns_nobody() -> None:
     cells = [moved(0, 1, 1e29, 1e-300), moved(0, 2, 1e6, 0.0), moved(0, 3, 1e6, math.nan)]
-    assert [row["bandwidth_gbps"] for row in link_table(LinkTransferColumns.of(cells), {}).rows()] == [None, None, None]
+    assert [row["bandwidth_gbps"] for row in link_table(columns_of(cells), {}).rows()] == [None, None, None]
 
 
 def added_one_by_one(cells: Sequence[LinkTransfer], groups: Mapping[str, GroupMembers]) -> Sums:
@@ -77,9 +98,9 @@ def test_rows_are_the_sums_of_a_plain_loop_in_order_with_global_ranks(cells: lis
     wanted = added_one_by_one(cells, groups)
     if cells and not wanted:
         with pytest.raises(FactMissing):
-            link_table(LinkTransferColumns.of(cells), groups)
+            link_table(columns_of(cells), groups)
         return
-    table = link_table(LinkTransferColumns.of(cells), groups)
+    table = link_table(columns_of(cells), groups)
     rows = [
         (
             r["rank"],

@@ -4,8 +4,10 @@ from __future__ import annotations
 import math
 import shutil
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -13,12 +15,31 @@ from hypothesis import strategies as st
 
 import advisor
 from advisor.facts.base import MISSING
-from advisor.sources.ascend.transfers import MovedPacketColumns, MovedPackets, transfer_table
+from advisor.sources.ascend.transfers import MovedPackets, transfer_table
 from tests.shared_captures import SharedCaptures
+from tests.sources.ascend.row_columns import columns_as_in
+
+
+class Moved(NamedTuple):
+    """Packets of one size that one operator moved over one kind of link."""
+
+    rank: int
+    step: int
+    name: str
+    group: str
+    link: str
+    packet_bytes: float
+    packets: float
+    transit_us: float
+
+
+def columns_of(rows: Sequence[Moved]) -> MovedPackets:
+    return MovedPackets(**columns_as_in(MovedPackets, rows, Moved._fields))
+
 
 some_moves = st.lists(
     st.builds(
-        MovedPackets,
+        Moved,
         rank=st.sampled_from([0, 3]),
         step=st.sampled_from([MISSING, 1, 2]),
         name=st.sampled_from(["hcom_allReduce__1_0_1", "hcom_broadcast__1_1_1", "Ω"]),
@@ -34,9 +55,9 @@ some_moves = st.lists(
 
 @given(some_moves)
 @settings(max_examples=200)
-def test_rows_stand_in_order_of_step_operator_link_and_size_and_say_what_they_said(moves: list[MovedPackets]) -> None:
+def test_rows_stand_in_order_of_step_operator_link_and_size_and_say_what_they_said(moves: list[Moved]) -> None:
     ordered = sorted(moves, key=lambda row: (*row[:5], -1 if math.isnan(row.packet_bytes) else row.packet_bytes))
-    found = transfer_table(MovedPacketColumns.of(moves)).rows()
+    found = transfer_table(columns_of(moves)).rows()
     plain = [
         {**row._asdict(), "step": None if row.step == MISSING else row.step, "group": row.group or None}
         for row in ordered

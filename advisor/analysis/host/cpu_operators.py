@@ -91,8 +91,8 @@ def _find_operators(
 def _launches_of_rank(
     rank: int, device: DeviceTimeline, links: Table[Dispatch], fetching: Spans
 ) -> tuple[Array, Array, Array]:
-    """When the host launched what the device of a rank did, in order; what of it copies to the host, and from it. Copies
-    that run while those of `fetching` do go to the host."""
+    """When the host launched what the device of a rank did, in order; what of it copies to the host, and from it. What
+    copies while something of `fetching` runs copies to the host."""
     work = device.work
     rows = np.flatnonzero(device.cells.rank[work.cell] == rank)
     link = row_at(links["rank"], links["start_ns"], np.full(len(rows), rank), work.start[rows])

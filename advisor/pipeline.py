@@ -198,6 +198,15 @@ def _tables_required(rule: Rule, profile: Profile) -> frozenset[str]:
     return frozenset(root.table for fact in rule.facts for root in profile.observed_required(fact))
 
 
+def _ranks_timed_by_kernels(profile: Profile) -> frozenset[int]:
+    """The ranks of whose steps none is told by the profiler's own sums alone."""
+    overlaps = profile.table_if_recorded(Overlap)
+    if overlaps is None:
+        return frozenset()
+    by_events = overlaps.texts("source").isin(["intervals"])
+    return frozenset(overlaps["rank"][by_events].tolist()).difference(overlaps["rank"][~by_events].tolist())
+
+
 def judge_profile(
     profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progress: Progress = silent
 ) -> Diagnosis:
@@ -224,14 +233,16 @@ def judge_profile(
         findings += with_upper_bounds(merge(result, waited, worth), rule, profile, catalog.tolerated_loss)
         progress("rules", done, len(catalog.rules))
     needed = {rule.id: _tables_required(rule, profile) for rule in catalog.rules}
-    told, judged = without_implausible(with_doubts(findings, catalog.rules, needed), outcomes, needed)
+    doubted = with_doubts(findings, catalog.rules, needed, _ranks_timed_by_kernels(profile))
+    told, judged = without_implausible(doubted, outcomes, needed)
+    undoubted = {one.fingerprint: one.confidence for one in findings}
     return Diagnosis(
         version=VERSION,
         run=run,
         split=None if splits is None else _split_of_profile(profile, splits),
         account=_account_of_profile(profile),
         peak_memory_bytes=_peak_memory(profile),
-        findings=_with_places(profile, run, catalog, rank_findings(told, catalog, run.ranks)),
+        findings=_with_places(profile, run, catalog, rank_findings(told, catalog, run.ranks, undoubted)),
         outcomes=judged,
         rules=tuple(rule.info(run) for rule in catalog.rules),
         exhibits=shown,

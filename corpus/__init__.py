@@ -13,14 +13,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from corpus.cases import job, names
+from corpus.cases import habits, job, names
 from corpus.database_writer import write_database
 from corpus.events import Job
 from corpus.export import Export
 from corpus.mindspore import write_mindspore, write_mindspore_database
 from corpus.text_writer import write_text
 
-__all__ = ["Export", "Job", "job", "names", "write"]
+__all__ = ["Export", "Job", "habits", "job", "names", "write"]
 _WRITERS = {"text": write_text, "database": write_database}
 _MINDSPORE = {"text": write_mindspore, "database": write_mindspore_database}
 

@@ -35,11 +35,11 @@ class Allocator:
         self._trace.allocations.append(block)
         self._record(time)
 
-    def give_back(self, time: int) -> None:
-        """Take back the oldest block, if there is one."""
+    def give_back(self, time: int, *, newest: bool = False) -> None:
+        """Take back the oldest block, or the newest, if there is one."""
         if not self._live:
             return
-        block = self._live.popleft()
+        block = self._live.pop() if newest else self._live.popleft()
         self.allocated -= block.size
         block.released = max(time, block.time)
         block.total_after, block.reserved_after = self.allocated, self.reserved

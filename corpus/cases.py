@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
 from corpus.accounting import step_us
 from corpus.events import Cause, Job, RankTrace
+from corpus.experts import MixtureOfExperts
 from corpus.faults import FAULTS, LASTING
 from corpus.mixtures import MIXTURES, Mixture
 from corpus.simulator import simulate
 from corpus.strengths import APPLIES, measure
+from corpus.transformer import Transformer
 from corpus.workloads import WORKLOADS, Setup
 
 __all__ = [
@@ -21,6 +23,7 @@ __all__ = [
     "MIXTURES",
     "Mixture",
     "Setup",
+    "habits",
     "job",
     "names",
     "setup_of",
@@ -29,6 +32,8 @@ __all__ = [
 ]
 
 
+_BUCKET_BYTES = 25 * 2**20
+"""The default of DistributedDataParallel."""
 _STEP_US: dict[str, float] = {}
 """The step time of what was simulated in this process: the truth of many faults is the same job without them."""
 _FEW_LAYERS = {"interleaved": 8, "pipeline": 6}
@@ -109,6 +114,32 @@ def job(
         causes.append(Cause(fault, value, places[fault], _step_us(_apply(base, others, seed)[0], seed)))
     done.causes = tuple(causes)
     return done
+
+
+def habits(case: str, seed: int = 0, *, setup: Setup, strength: float = 1.0) -> tuple[Cause, ...]:
+    """What the job of a case does whatever strikes it, which costs time nevertheless, by the names of faults of the
+    same kind; each with the step time of the job that does not.
+
+    A host that a fault makes slow no longer hides that it waits for the tokens of each expert to be counted, and a
+    model of one layer reduces all its gradients at once, with nothing left to compute.
+
+    Raises:
+        KeyError: No case has this name.
+    """
+    base, faults = _recipe(case, setup, strength)
+    return tuple(
+        Cause(name, 1.0, {}, _step_us(_apply(replace(base, workload=other), faults, seed)[0], seed))
+        for name, other in _without_habits(base)
+    )
+
+
+def _without_habits(setup: Setup) -> Iterator[tuple[str, Any]]:
+    """Per habit of a workload the fault that is like it, and the workload without."""
+    workload = setup.workload
+    if isinstance(workload, MixtureOfExperts) and workload.awaits_counts:
+        yield "blocking-copies", replace(workload, awaits_counts=False)
+    if isinstance(workload, Transformer) and workload.layers == 1 and not workload.bucket_bytes and setup.layout.dp > 1:
+        yield "exposed-communication", replace(workload, bucket_bytes=_BUCKET_BYTES)
 
 
 def _named(workload: str | None) -> Setup | None:

@@ -27,6 +27,9 @@ class MixtureOfExperts(Transformer):
     experts: int = 32
     top_k: int = 2
     expert_width: int = 2048
+    awaits_counts: bool = True
+    """Whether the host waits for how many tokens each expert is sent, before it launches their exchange, as Megatron's
+    dispatcher does. It costs nothing while the host is ahead."""
     crowded: dict[int, float] = field(default_factory=dict)
     """Share of further tokens that the experts of a rank are sent; the others are sent as many less."""
 
@@ -95,7 +98,7 @@ class _ExpertStep(Step):
             "npu::npu_moe_gating_top_k_softmax", "MoeGatingTopKSoftmax", chosen, self.host, dtype="FLOAT", suffix=""
         )
         yield vector("aten::bincount", "Bincount", (self.tokens * w.top_k,), self.host, dtype="INT32")
-        yield do.Copy("aten::to", "device to host", 4 * w.experts, 2.0, blocking=True)
+        yield do.Copy("aten::to", "device to host", 4 * w.experts, 2.0, blocking=w.awaits_counts)
         yield vector("npu::npu_moe_token_permute", "MoeTokenPermute", routed, self.host, suffix="")
 
     def _exchange_tokens(self) -> do.Communicate:

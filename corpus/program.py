@@ -98,6 +98,15 @@ class Free:
 
 
 @dataclass(frozen=True, slots=True)
+class GiveBack:
+    """So many of the oldest blocks and of the newest go back with the operators that read them last, which takes no
+    time of its own."""
+
+    oldest: int
+    newest: int
+
+
+@dataclass(frozen=True, slots=True)
 class Churn:
     """The allocator returns segments to the device and asks for them again."""
 
@@ -171,7 +180,19 @@ class AwaitCommunication:
 
 
 Instruction = (
-    Step | Host | Pause | Begin | End | Launch | Free | Churn | Copy | Synchronize | Meeting | AwaitCommunication
+    Step
+    | Host
+    | Pause
+    | Begin
+    | End
+    | Launch
+    | Free
+    | GiveBack
+    | Churn
+    | Copy
+    | Synchronize
+    | Meeting
+    | AwaitCommunication
 )
 
 

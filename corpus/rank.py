@@ -166,6 +166,11 @@ class RankMachine:
             self.allocator.give_back(self.main)
             self.main += 300
 
+    def _give_back(self, blocks: do.GiveBack) -> None:
+        for newest, count in ((False, blocks.oldest), (True, blocks.newest)):
+            for _ in range(count):
+                self.allocator.give_back(self.main, newest=newest)
+
     def _churn(self, churn: do.Churn) -> None:
         """The cache is emptied and filled again: both calls go to the driver and block."""
         for name, grow in (("aclrtFreePhysical", False), ("aclrtMallocPhysical", True)):
@@ -405,6 +410,7 @@ class RankMachine:
         do.Pause: _pause,
         do.Launch: _launch,
         do.Free: _release,
+        do.GiveBack: _give_back,
         do.Churn: _churn,
         do.Copy: _copy,
         do.Synchronize: _synchronize,

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict, deque
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 
 from corpus import program as do
@@ -77,6 +78,17 @@ class Transformer:
         return Step(self, layout, rank, number).instructions()
 
 
+def _counting_blocks(doing: _Doing) -> Generator[do.Instruction, None, tuple[int, int]]:
+    """The same instructions; gives how many blocks they take from the allocator, and how many they give back."""
+    taken = freed = 0
+    for one in doing:
+        launch = one.launch if isinstance(one, do.Exchange) else one
+        taken += isinstance(launch, do.Launch) and launch.output_bytes > 0
+        freed += one.count if isinstance(one, do.Free) else 0
+        yield one
+    return taken, freed
+
+
 class Step:
     """The instructions of one step of one rank."""
 
@@ -92,6 +104,8 @@ class Step:
         self.host = workload.host_us
         self._bucket = 0.0
         """Bytes of gradients that wait for their bucket to be full."""
+        self._held: defaultdict[int, deque[int]] = defaultdict(deque)
+        """Per chunk the blocks that the forward passes took whose backward passes are still to come."""
 
     def instructions(self) -> _Doing:
         """From the data loader to the loss."""
@@ -111,9 +125,9 @@ class Step:
 
     def _move(self, move: Move, last: bool) -> _Doing:
         if move is Move.FORWARD:
-            yield from self._forward(0)
+            yield from self._pass_forward(0)
         elif move is Move.BACKWARD:
-            yield from self._backward(0, reduce=last)
+            yield from self._pass_backward(0, last=last)
         else:
             yield from self._exchange(move)
 
@@ -151,9 +165,23 @@ class Step:
 
     def _turn(self, turn: Turn) -> _Doing:
         if turn.kind == "forward":
-            yield from self._forward(turn.chunk)
+            yield from self._pass_forward(turn.chunk)
         else:
-            yield from self._backward(turn.chunk, reduce=turn.micro_batch == self.w.micro_batches - 1)
+            yield from self._pass_backward(turn.chunk, last=turn.micro_batch == self.w.micro_batches - 1)
+
+    # Memory
+
+    def _pass_forward(self, chunk: int) -> _Doing:
+        taken, _ = yield from _counting_blocks(self._forward(chunk))
+        self._held[chunk].append(taken)
+
+    def _pass_backward(self, chunk: int, last: bool) -> _Doing:
+        """A backward pass, after which a micro-batch holds nothing, however many there are: that is what passes in turn
+        are for. Of the last one gradients stay until the weights are updated."""
+        taken, freed = yield from _counting_blocks(self._backward(chunk, reduce=last))
+        held = self._held[chunk].popleft()
+        if not last:
+            yield do.GiveBack(max(held - freed, 0), taken - max(freed - held, 0))
 
     # Compute
 

@@ -20,6 +20,7 @@ from benchmarks.accuracy.page import TARGETS, measures, met, page
 from benchmarks.accuracy.plan import ABOVE, AT, BELOW, SPLITS, Case, plan, setup_of, wanted
 from benchmarks.accuracy.score import Score, by_fault, by_rule, healthy, ratio, strong, total
 from corpus.answers import ANSWERS, ANSWERS_ON_THE_RANK, HARMLESS, TIMELESS
+from corpus.cases import setup_of as healthy_setup
 from corpus.events import Cause as Injected
 from corpus.events import Job, Layout
 from corpus.faults import FAULTS
@@ -79,6 +80,32 @@ def test_between_the_thresholds_naming_and_silence_are_both_right(claims: list[C
     done = marked([cause(share=(HARMLESS_SHARE + WORTH) / 2)], claims)
     assert not done.wrong
     assert not done.found
+
+
+@pytest.mark.parametrize(("share", "wrong"), [(HARMLESS_SHARE, ()), (HARMLESS_SHARE * 0.99, ("io/slow",))])
+def test_a_habit_of_the_job_may_be_named_where_it_costs_as_much_and_need_not_be(
+    share: float, wrong: tuple[str, ...]
+) -> None:
+    done = mark(case(), [], [claim()], KEY, [cause(share=share)])
+    assert (done.wrong, done.found, done.causes, done.leads) == (wrong, (), (), None)
+    assert not mark(case(), [], [], KEY, [cause(share=2 * WORTH)]).found
+
+
+def test_the_truth_of_a_habit_is_the_time_of_the_same_job_without_it() -> None:
+    setup = healthy_setup("host-bound-2-ranks")
+    broken = corpus.job("host-bound-2-ranks", 3, setup=setup)
+    (one,) = corpus.habits("host-bound-2-ranks", 3, setup=setup)
+    other = replace(setup, workload=replace(setup.workload, bucket_bytes=25 * 2**20))  # type: ignore[call-arg]
+    assert one.name == "exposed-communication"
+    assert one.step_us_without == corpus.job("host-bound-2-ranks", 3, setup=other).step_us < 0.95 * broken.step_us
+    assert not corpus.habits("healthy", 3, setup=WORKLOADS["dense"])
+
+
+def test_waiting_for_counts_of_tokens_costs_a_healthy_job_nothing() -> None:
+    setup = WORKLOADS["experts"]
+    healthy_us = corpus.job("healthy", 3, setup=setup).step_us
+    (one,) = corpus.habits("healthy", 3, setup=setup)
+    assert (one.name, one.step_us_without > healthy_us * (1 - HARMLESS_SHARE)) == ("blocking-copies", True)
 
 
 def test_a_cause_worth_acting_on_begins_at_its_threshold() -> None:

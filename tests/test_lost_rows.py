@@ -122,6 +122,22 @@ def test_a_whole_capture_has_lost_nothing(whole: Diagnosis) -> None:
     assert {one.rule: one.outcome for one in whole.outcomes}["capture/lost-rows"] == "quiet"
 
 
+def test_a_list_of_steps_that_ends_early_leaves_the_order_of_findings_as_it_was(
+    real_data: Path, shared: SharedCaptures, tmp_path: Path
+) -> None:
+    source = real_data / "msinsight_pytorch_matrix/text/level1/rank0_ascend_pt"
+    before = [one.rule for one in shared.diagnosis(source).findings if not one.rule.startswith("capture/")]
+    folder = writable_copy(source, tmp_path / source.name)
+    (output,) = outputs(folder)
+    text = (output / "step_trace_time.csv").read_text("utf-8")
+    (output / "step_trace_time.csv").write_text(text[: len(text) // 2], "utf-8")
+    lines = (output / "kernel_details.csv").read_text("utf-8").splitlines(keepends=True)
+    (output / "kernel_details.csv").write_text("".join([*lines, *lines[1:41]]), "utf-8")
+    after = [one.rule for one in advisor.diagnose(folder).findings]
+    assert {"capture/damaged-input", "capture/lost-rows"} <= set(after)
+    assert [one for one in after if not one.startswith("capture/")] == before
+
+
 def test_rows_lost_in_a_database_are_never_taken_for_health(
     real_data: Path, shared: SharedCaptures, tmp_path: Path
 ) -> None:

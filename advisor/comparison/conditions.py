@@ -209,7 +209,7 @@ def _of_barriers(before: Diagnosis, after: Diagnosis, barriers: Collection[Barri
         yield Text(
             en=f"Matrix products of a step: {work} TFLOP per rank before, {work_now} now, as with another batch size, "
             "sequence length or model. Compare the time per sample or token.",
-            zh=f"每个 rank 单步的矩阵乘计算量由 {work} TFLOP 变为 {work_now} TFLOP，batch、序列长度或模型可能不同。"
+            zh=f"每张卡单步的矩阵乘计算量由 {work} TFLOP 变为 {work_now} TFLOP，batch、序列长度或模型可能不同。"
             "请比较每个样本或 token 的耗时。",
         )
 
@@ -220,21 +220,21 @@ def _of_ranks(one: Run, other: Run) -> Iterator[Text]:
     if _resized(one, other):
         yield Text(
             en=f"The job had {one.rank_count} ranks before, {other.rank_count} now: times are means over the ranks.",
-            zh=f"rank 数由 {one.rank_count} 变为 {other.rank_count}：各项时间均为 rank 平均值。",
+            zh=f"卡数由 {one.rank_count} 变为 {other.rank_count}：各项时间均为各卡平均值。",
         )
     elif _other_ranks(one, other) and one.world_size == other.world_size:
         yield Text(
             en=f"Other ranks were captured: {counts[0]} before, {counts[1]} now. Times are means over these, which "
             "differ though no rank changed.",
-            zh=f"两次采集的 rank 不同：之前 {counts[0]} 个，现在 {counts[1]} 个。"
-            "各项时间均为所采集 rank 的平均值，即使各 rank 没有变化，均值也会不同。",
+            zh=f"两次采集的卡不同：之前 {counts[0]} 张，现在 {counts[1]} 张。"
+            "各项时间均为所采集的卡的平均值，即使各卡没有变化，均值也会不同。",
         )
     elif _other_ranks(one, other):
         yield Text(
             en=f"Other ranks were captured: {counts[0]} before, {counts[1]} now, and how many the job had is known of "
             "only one of the two. Times are means over the captured ranks.",
-            zh=f"两次采集的 rank 不同：之前 {counts[0]} 个，现在 {counts[1]} 个，且只有其中一份记录了任务的 rank 总数。"
-            "各项时间均为所采集 rank 的平均值。",
+            zh=f"两次采集的卡不同：之前 {counts[0]} 张，现在 {counts[1]} 张，且只有其中一份记录了任务的 总卡数。"
+            "各项时间均为所采集的卡的平均值。",
         )
 
 

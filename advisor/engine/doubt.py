@@ -26,29 +26,33 @@ _STANDS_IN_FOR = {"step_times": "kernels"}
 
 
 def with_doubts(
-    findings: Iterable[Finding], rules: Iterable[Doubting], needed: Mapping[str, Collection[str]] | None = None
+    findings: Iterable[Finding],
+    rules: Iterable[Doubting],
+    needed: Mapping[str, Collection[str]] | None = None,
+    timed: Collection[int] = (),
 ) -> tuple[Finding, ...]:
     """The findings; those seen where the times they rest on are in doubt are one level less certain, and name why.
 
     What is said of the capture itself stays as certain as it is, and so does what rests on nothing of a table of which
-    rows were lost. `needed` are the recorded tables that a rule cannot do without, by its name: where these hold what
-    another table only stands in for, and are whole, nothing rests on that.
+    rows were lost. `needed` are the recorded tables that a rule cannot do without, by its name, and `timed` the ranks
+    whose kernels tell how long their steps were: where these hold what another table only stands in for, and are whole,
+    nothing rests on that but what needs it.
     """
     found, known = tuple(findings), tuple(rules)
     patterns = {rule.id: rule.doubts for rule in known if rule.doubts}
     lossy = {one.subject.get("of") for one in found}
     unread = {table for table, source in _STANDS_IN_FOR.items() if source not in lossy}
-    spared = {
-        rule.id: {table for table, part in rule.coverage.items() if part <= 0}
-        | {table for table in unread if _can_do_without(table, (needed or {}).get(rule.id, ()))}
-        for rule in known
-    }
+    there = {one.subject.get("of") for one in found if _concerns_no_other(one, timed)}
+    spared = {rule.id: {table for table, part in rule.coverage.items() if part <= 0} for rule in known}
+    for name, tables in (needed or {}).items():
+        instead = {table for table in unread if table in there or _STANDS_IN_FOR[table] in tables}
+        spared[name] = spared.get(name, set()) | instead.difference(tables)
     return tuple(_less_certain(one, _doubts_about(one, found, patterns, spared.get(one.rule, ()))) for one in found)
 
 
-def _can_do_without(table: str, needed: Collection[str]) -> bool:
-    """Whether a rule that needs these tables reads one only where another lacks rows."""
-    return table not in needed and _STANDS_IN_FOR[table] in needed
+def _concerns_no_other(doubt: Finding, ranks: Collection[int]) -> bool:
+    """Whether it was seen on some of these ranks, and nowhere else."""
+    return bool(doubt.seen) and all(place.rank in ranks for place in doubt.seen)
 
 
 def _doubts_about(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from advisor.engine.vocabulary import TELL_JOB
 from advisor.facts.derived.job import SEVERAL_STEPS
 from advisor.facts.observed.modules import ModuleRange
-from advisor.facts.observed.recording import BOTH, LEVEL1, MEMORY, NPU
+from advisor.facts.observed.recording import BOTH, LEVEL1, LEVEL2, MEMORY, NPU
 from advisor.messages.text import Text
 
 NOT_RECORDED = Text(
@@ -34,6 +34,7 @@ OF_SWITCH: Mapping[Text, Text] = {
         zh="采集时 activities 同时包含 ProfilerActivity.CPU 与 ProfilerActivity.CUDA",
     ),
     LEVEL1: NOT_RECORDED,
+    LEVEL2: NOT_RECORDED,
     SEVERAL_STEPS: SEVERAL_STEPS,
     MEMORY: MEMORY,
     ModuleRange.record_with: Text(

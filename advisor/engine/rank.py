@@ -12,7 +12,7 @@
    where it is sure; what may be the remedy of something else does not. What is not sure, and told with the most that it
    can win, counts for half of that.
    A cause that rests on a file of which so much is lost that it may show it by chance comes after the others, before
-   what is only told for information.
+   what is only told for information. A doubt that all share puts none behind another.
 3. Symptoms, findings of rules that say where time goes and not why, are such findings only while nothing explains
    them. Explained, they come after everything that can be acted on: their time is the same time.
 4. Apart from that by saving, severity, rule id, subject, fingerprint: a total order.
@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Protocol
 
 from msgspec import Struct
@@ -73,15 +74,22 @@ class Rules(Protocol):
     def rules(self) -> Sequence[Explaining]: ...
 
 
-def rank_findings(findings: Iterable[Finding], catalog: Rules, captured: Collection[int] = ()) -> tuple[Finding, ...]:
+def rank_findings(
+    findings: Iterable[Finding],
+    catalog: Rules,
+    captured: Collection[int] = (),
+    undoubted: Mapping[str, Confidence] = MappingProxyType({}),
+) -> tuple[Finding, ...]:
     """The findings in the order of a report, causes and symptoms linked by fingerprint.
 
     `captured` are all ranks of the run, those without a finding too; what all of them have alike is known by these.
+    `undoubted` is how certain findings were before the capture was doubted, by fingerprint.
     """
     ordered = sorted(findings, key=_order_alone)
     symptoms, causes = _link_findings(ordered, catalog, captured)
-    ready, guessed = _find_ready(ordered, catalog), _find_guessed(ordered, catalog)
-    lineup = _Lineup(ordered, symptoms, causes, seen_by_chance(ordered), ready, guessed)
+    unsure = _find_unsure(ordered, undoubted)
+    ready, guessed = _find_ready(ordered, catalog) - unsure, _find_bounded(ordered, catalog) & unsure
+    lineup = _Lineup(ordered, symptoms, causes, _find_chance(ordered), ready, guessed)
     first = {
         number: [other for other in found if lineup.stands_above(number, other)] for number, found in symptoms.items()
     }
@@ -271,7 +279,7 @@ class _Lineup(Struct, frozen=True):
     chance: frozenset[str] = frozenset()
     """Fingerprints of findings that what is left of a file may show by chance."""
     ready: frozenset[str] = frozenset()
-    """Fingerprints of causes whose first remedy is there to be copied."""
+    """Fingerprints of causes that are sure, and whose first remedy is there to be copied."""
     guessed: frozenset[str] = frozenset()
     """Fingerprints of causes that are not sure, and of which no more is known than the most that they can win."""
 
@@ -309,8 +317,7 @@ class _Lineup(Struct, frozen=True):
         if tier == _ACT and finding.severity == Severity.info and us <= 0:
             return _CHANCE, share, us
         if us > 0 or tier not in (_ACT, _CHANCE):
-            sure = finding.confidence > Confidence.low
-            ahead = TOLD_APART if sure and finding.fingerprint in self.ready else 1.0
+            ahead = TOLD_APART if finding.fingerprint in self.ready else 1.0
             ahead *= _OF_A_GUESS if finding.fingerprint in self.guessed else 1.0
             return tier, share * ahead, us * ahead
         if finding.is_slight:
@@ -337,6 +344,30 @@ class _Lineup(Struct, frozen=True):
         return -heaviest[0], -heaviest[1], -heaviest[2], -own[0], -own[1], -own[2], number
 
 
+def _contends(finding: Finding) -> bool:
+    """Whether it is for the order to say if this comes before others: remarks stand behind them anyway."""
+    return not finding.rule.startswith("capture/") and not finding.is_slight
+
+
+def _find_unsure(findings: Sequence[Finding], undoubted: Mapping[str, Confidence]) -> frozenset[str]:
+    """Fingerprints of findings of which certainty is lacking; a doubt of all alike says nothing of any one of them."""
+    shared = set[str]().union(*(one.doubted_by for one in findings))
+    for one in filter(_contends, findings):
+        shared.intersection_update(one.doubted_by)
+    return frozenset(
+        one.fingerprint
+        for one in findings
+        if (undoubted.get(one.fingerprint, one.confidence) if shared.issuperset(one.doubted_by) else one.confidence)
+        <= Confidence.low
+    )
+
+
+def _find_chance(findings: Sequence[Finding]) -> frozenset[str]:
+    """Fingerprints of what the rest of a file may show by chance; of none where that is all there is to compare."""
+    chance = seen_by_chance(findings)
+    return chance if any(one.fingerprint not in chance for one in filter(_contends, findings)) else frozenset()
+
+
 def _find_ready(findings: Sequence[Finding], catalog: Rules) -> frozenset[str]:
     """Fingerprints of findings whose first remedy is a command or code, not work that has yet to be thought out."""
     steps = {rule.id: rule.fix for rule in catalog.rules}
@@ -344,10 +375,10 @@ def _find_ready(findings: Sequence[Finding], catalog: Rules) -> frozenset[str]:
     return frozenset(fingerprint for fingerprint, said in first if any(step.run or step.code for step in said))
 
 
-def _find_guessed(findings: Sequence[Finding], catalog: Rules) -> frozenset[str]:
-    """Fingerprints of findings that are not sure, of rules whose estimates are upper bounds."""
+def _find_bounded(findings: Sequence[Finding], catalog: Rules) -> frozenset[str]:
+    """Fingerprints of findings of rules whose estimates are upper bounds."""
     bounding = {rule.id for rule in catalog.rules if rule.saving is not None and rule.saving.at_most}
-    return frozenset(one.fingerprint for one in findings if one.rule in bounding and one.confidence <= Confidence.low)
+    return frozenset(one.fingerprint for one in findings if one.rule in bounding)
 
 
 def _topological_order(places: Sequence[Standing], symptoms: CauseLinks, causes: CauseLinks) -> list[int]:

@@ -26,7 +26,7 @@ from advisor.facts import FACTS
 from advisor.facts.base import Fact
 from advisor.facts.derived import MemoryPeak
 from advisor.facts.observed import Group, OperatorCall, Setting
-from advisor.facts.observed.recording import BOTH, LEVEL1, MEMORY, NPU
+from advisor.facts.observed.recording import BOTH, LEVEL1, LEVEL2, MEMORY, NPU
 from advisor.messages.errors import FactMissing
 from advisor.messages.text import Text
 from advisor.model.run import Capture, Run
@@ -244,6 +244,7 @@ _SWITCHED_ON: Mapping[Text, Callable[[Capture], bool]] = {
     NPU: lambda capture: capture.device_recorded,
     BOTH: lambda capture: _records_host(capture) and capture.device_recorded,
     LEVEL1: lambda capture: capture.at_level1,
+    LEVEL2: lambda capture: capture.level == "Level2",
     MEMORY: lambda capture: capture.profile_memory is True,
     OperatorCall.record_with: _records_host,
 }

@@ -22,7 +22,7 @@ OF_VALUES: Mapping[str, Text] = {
         en="a cluster summary tells the waiting of stages in the column `Bubble` of `cluster_step_trace_time.csv`, "
         "for the ranks of each stage: give the whole file, or run the cluster analysis again",
         zh="集群分析结果把各 stage 的等待时间记在 `cluster_step_trace_time.csv` 的 `Bubble` 列，"
-        "每个 stage 的 rank 都要有值：请提供完整文件，或重新执行集群分析",
+        "每个 stage 的卡都要有值：请提供完整文件，或重新执行集群分析",
     ),
 }
 """By a table of which it lacks values."""

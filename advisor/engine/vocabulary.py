@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from advisor.facts.observed import Group
-from advisor.facts.observed.recording import LEVEL1, NPU
+from advisor.facts.observed.recording import LEVEL1, LEVEL2, NPU
 from advisor.messages.text import Text
 
 
@@ -262,6 +262,7 @@ VALUES: Mapping[str, SoughtValue] = {
     "comm_us": _PARTS,
     "complete": SoughtValue(_t("whether the profiler was stopped", "profiler 是否正常停止"), "", _TOLD),
     "compute_us": _PARTS,
+    "to_host_share": SoughtValue(_t("direction of memory copies", "内存拷贝的方向"), "device_tasks", LEVEL2),
     "to_host_us": SoughtValue(_t("direction of memory copies", "内存拷贝的方向"), "device_tasks", NPU),
     "copy_us": SoughtValue(_t("memory copies of the device", "设备侧的内存拷贝"), "device_tasks", NPU),
     "core": SoughtValue(_t("on which kind of core operators ran", "算子所在的核类型"), "kernels", LEVEL1),

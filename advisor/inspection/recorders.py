@@ -128,7 +128,7 @@ _SLOWER = _t(
 )
 _ALL_RANKS = _t(
     "Record every rank, and the same steps on each.",
-    "请在所有 rank 上采集相同的 step。",
+    "请在所有卡上采集相同的 step。",
 )
 _WAITING = _t(
     "Record while requests are waiting all the time: an engine without requests idles too. Few steps are enough.",

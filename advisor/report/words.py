@@ -145,7 +145,7 @@ WORDS: Mapping[str, Text] = {
     "own_work": _t("whose device works for {time}", "该卡设备工作 {time}"),
     "uneven": _t(
         "{time} (mean of {ranks} ranks; rank {rank} is the slowest, with {slowest})",
-        "{time}（{ranks} 个 rank 的均值，rank {rank} 最慢，{slowest}）",
+        "{time}（{ranks} 张卡的均值，rank {rank} 最慢，{slowest}）",
     ),
     "unlike_steps": _t("{time} (mean; {usual} is usual)", "{time}（均值，多数 step 为 {usual}）"),
     "no_saving": _t("saving not estimated", "未估算收益"),
@@ -224,10 +224,10 @@ WORDS: Mapping[str, Text] = {
     "peak_word": _t("peak of {name}", "{name} 的峰值"),
     "pause_word": _t("pause", "停顿"),
     "after_step": _t("After {the_step} began", "距{the_step}开始"),
-    "in_timeline": _t("After the first event of the rank", "距该 rank 首个事件"),
+    "in_timeline": _t("After the first event of the rank", "距该卡首个事件"),
     "how_counted": _t(
         "time after the start of {the_step}, duration · time after the first event of the rank · start as recorded",
-        "距{the_step}开始的时间、时长 · 距该 rank 首个事件的时间 · 记录的开始时间",
+        "距{the_step}开始的时间、时长 · 距该卡首个事件的时间 · 记录的开始时间",
     ),
     "lasts": _t("Lasts", "时长"),
     "recorded_start": _t("Start as recorded, ns", "记录的开始时间（ns）"),
@@ -239,7 +239,7 @@ WORDS: Mapping[str, Text] = {
     "assumes": _t("The saving assumes", "收益的前提"),
     "alone": _t(
         "The worst rank alone would finish {us} sooner; another rank then decides when the step ends.",
-        "最严重的 rank 自身可提前 {us}，但之后整步由其他 rank 决定。",
+        "最严重的卡自身可提前 {us}，但之后整步由其他卡决定。",
     ),
     "rank_costs": _t("rank {rank} {us}", "rank {rank} {us}"),
     "each_costs": _t(
@@ -311,7 +311,7 @@ WORDS: Mapping[str, Text] = {
     "doing_captures": _t("opening captures", "打开采集数据"),
     "doing_timeline": _t("reading the timeline", "读取时间线"),
     "doing_database": _t("reading the database", "读取数据库"),
-    "doing_ranks": _t("reading and analysing ranks", "读取并分析各 rank"),
+    "doing_ranks": _t("reading and analysing ranks", "读取并分析各卡"),
     "doing_rules": _t("applying rules", "执行规则"),
     "ranks_done": _t("{done} of {total}", "{done}/{total}"),
     "worker_reads": _t(
@@ -363,7 +363,7 @@ WORDS: Mapping[str, Text] = {
     "summary_only": _t(
         "A cluster summary holds only step times and communication. Diagnose the folder with its captures "
         "(`*_ascend_pt`) before recording anything again: most of what is missing here is in them.",
-        "集群分析结果只含 step 时间与通信数据。补采之前请先诊断各 rank 的采集目录（`*_ascend_pt`），"
+        "集群分析结果只含 step 时间与通信数据。补采之前请先诊断各卡的采集目录（`*_ascend_pt`），"
         "此处缺少的内容大多在其中。",
     ),
     "raw_beside_only": _t(
@@ -374,7 +374,7 @@ WORDS: Mapping[str, Text] = {
     ),
     "unchecked_short": _t("Not checked", "未检查"),
     "record_more": _t("{rules} could not be checked", "{rules}未能检查"),
-    "look_everywhere": _t("{rules} could not be checked, or not on every rank", "{rules}未能检查或未能检查全部 rank"),
+    "look_everywhere": _t("{rules} could not be checked, or not on every rank", "{rules}未能检查或未能检查全部卡"),
     "numbers": _t("Numbers", "数据"),
     "rule_count": _t("{count} {count|rule|rules}", "{count} 条规则"),
     "needs": _t("not recorded: {tables}", "未采集：{tables}"),
@@ -409,9 +409,7 @@ WORDS: Mapping[str, Text] = {
 }
 
 NOTES: Mapping[str, Text] = {
-    "other_captures": _t(
-        "older captures of the same ranks, not used: {value}", "同一 rank 的 {value} 份较早采集未使用"
-    ),
+    "other_captures": _t("older captures of the same ranks, not used: {value}", "同一张卡的 {value} 份较早采集未使用"),
     "at_once_captures": _t(
         "recorded at the same time by other processes: {value}", "其中 {value} 份由其他进程同时采集"
     ),

@@ -22,7 +22,7 @@ from pathlib import Path
 import corpus
 from benchmarks.accuracy.mark import Cause, Claim, Mark, mark
 from benchmarks.accuracy.plan import Case
-from benchmarks.accuracy.run import causes, made
+from benchmarks.accuracy.run import causes, habits, made
 from benchmarks.other_reader import printed, printed_rows
 
 _SLOW_COMPUTE = ("slow rank: Computing", "Kernel compare", "cluster slow_rank")
@@ -136,8 +136,8 @@ def diagnosed(case: Case, command: str) -> Mark:
         found, reported = _advised(command, capture, Path(folder) / "advice")
         if case.export == "database" and job.layout.world > 1:
             found += _recipes(command, capture, Path(folder) / "recipes")
-    injected = causes(job)
-    marked = mark(case, injected, claimed(found, injected), MAPPING)
+    injected, also = causes(job), habits(case, job)
+    marked = mark(case, injected, claimed(found, [*injected, *also]), MAPPING, also)
     return replace(marked, found=tuple(replace(one, error=None) for one in marked.found), reported=reported)
 
 

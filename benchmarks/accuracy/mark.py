@@ -92,10 +92,20 @@ class Mark:
         return bool(self.claims) and _names(self.claims[0], strongest, self.key)
 
 
-def mark(case: Case, causes: Sequence[Cause], claims: Sequence[Claim], answers: Answers | None = None) -> Mark:
-    """Marks the claims of one diagnosis. A claim is right when it names a cause that is worth naming."""
+def mark(
+    case: Case,
+    causes: Sequence[Cause],
+    claims: Sequence[Claim],
+    answers: Answers | None = None,
+    habits: Sequence[Cause] = (),
+) -> Mark:
+    """Marks the claims of one diagnosis. A claim is right when it names a cause that is worth naming.
+
+    `habits` are what the job does whatever was injected: it is right to name them where they cost as much, and none has
+    to be found.
+    """
     key = ANSWERS if answers is None else answers
-    allowed = [cause for cause in causes if cause.allowed]
+    allowed = [cause for cause in (*causes, *habits) if cause.allowed]
     return Mark(
         case,
         tuple(causes),

@@ -191,6 +191,10 @@ and Level2) alternate.
 | fault | named by any of |
 |---|---|
 {answers}
+
+Two jobs have habits that cost time where a fault makes them matter: the host of one with experts waits for the counts
+of their tokens, and a model of one layer reduces all its gradients at once. What names them, as it would name
+`blocking-copies` and `exposed-communication`, is right where the same job without the habit is at least 2% faster.
 """
 
 

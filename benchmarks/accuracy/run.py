@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import tempfile
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,22 +17,33 @@ from benchmarks.accuracy.mark import Cause, Claim, Mark, mark
 from benchmarks.accuracy.plan import Case, setup_of
 from benchmarks.standing import standing_findings
 from corpus.answers import TIMELESS
+from corpus.cases import Setup
 from corpus.cases import setup_of as healthy_setup
+from corpus.events import Cause as Injected
 
 
 def made(case: Case) -> corpus.Job:
     """The job of a case."""
-    base = setup_of(case, healthy_setup(case.case, case.workload or None))
-    return corpus.job(case.case, case.seed, setup=base, strength=case.strength)
+    return corpus.job(case.case, case.seed, setup=_setup_of(case), strength=case.strength)
 
 
 def causes(job: corpus.Job) -> list[Cause]:
     """What was injected, and what fixing each would win."""
-    found = []
-    for cause in job.causes:
-        us = max(job.step_us - cause.step_us_without, 0.0)
-        found.append(Cause(cause.name, cause.place, us, us / job.step_us))
-    return found
+    return _with_shares(job, job.causes)
+
+
+def habits(case: Case, job: corpus.Job) -> list[Cause]:
+    """What the job of a case does anyway, and what doing it otherwise would win."""
+    return _with_shares(job, corpus.habits(case.case, case.seed, setup=_setup_of(case), strength=case.strength))
+
+
+def _with_shares(job: corpus.Job, injected: Iterable[Injected]) -> list[Cause]:
+    won = [(one, max(job.step_us - one.step_us_without, 0.0)) for one in injected]
+    return [Cause(one.name, one.place, us, us / job.step_us) for one, us in won]
+
+
+def _setup_of(case: Case) -> Setup:
+    return setup_of(case, healthy_setup(case.case, case.workload or None))
 
 
 def diagnosed(case: Case) -> Mark:
@@ -43,7 +55,8 @@ def diagnosed(case: Case) -> Mark:
         capture = corpus.write(job, Path(folder) / "capture", case.export, case.level, **case.variants)
         making_s = time.monotonic() - started
         diagnosis = advisor.diagnose(capture)
-    return replace(mark(case, causes(job), claims(diagnosis, job)), making_s=making_s)
+    marked = mark(case, causes(job), claims(diagnosis, job), habits=habits(case, job))
+    return replace(marked, making_s=making_s)
 
 
 def claims(diagnosis: Diagnosis, job: corpus.Job) -> list[Claim]:

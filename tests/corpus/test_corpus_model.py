@@ -353,3 +353,29 @@ def test_gradients_go_out_in_buckets_of_whole_weights_and_only_the_last_has_noth
         assert {round(size / 2 / workload.hidden**2, 2) for size in sizes} == {7.5, 4.0}
         assert min(sizes) >= workload.bucket_bytes
         assert row.exposed <= 1.1 * (sent[-1].end - sent[-1].start)
+
+
+def _allocated_per_step(job: Job) -> list[tuple[list[int], int]]:
+    """Per rank what operators hold at the end of each step, and the most they ever held."""
+    found = []
+    for rank in job.ranks:
+        held = [(moment.time, moment.allocated) for moment in rank.memory if moment.component == "PTA"]
+        ends = [call.end for call in rank.calls if call.layer == "step"]
+        found.append(
+            ([[size for time, size in held if time <= end][-1] for end in ends], max(size for _, size in held))
+        )
+    return found
+
+
+@pytest.mark.parametrize("workload", ["dense", "pipeline", "interleaved", "tensor", "convolution", "inference"])
+def test_a_step_leaves_no_more_memory_in_use_than_the_one_before_it(workload: str) -> None:
+    made = job("healthy", setup=setup_of("healthy", workload))
+    assert all(len(set(ends)) == 1 for ends, _ in _allocated_per_step(made))
+
+
+def test_more_micro_batches_hold_no_more_memory_than_those_in_flight() -> None:
+    few, many = (
+        job("healthy", setup=Setup(replace(SMALL_PIPELINE, micro_batches=number), Layout(pp=4))) for number in (8, 16)
+    )
+    for (_, one), (_, other) in zip(_allocated_per_step(few), _allocated_per_step(many), strict=True):
+        assert other <= one * 1.02

@@ -87,3 +87,20 @@ def test_sums_of_the_profiler_put_nothing_in_doubt_that_rests_on_whole_kernels()
     ]
     assert with_doubts([sums, kernels, events], RULES, needed)[2].doubted_by == (sums.fingerprint, kernels.fingerprint)
     assert with_doubts([sums, events], RULES)[1].confidence == Confidence.medium
+
+
+def test_sums_of_the_profiler_put_nothing_in_doubt_on_a_rank_whose_kernels_tell_how_long_its_steps_were():
+    sums, kernels = (
+        finding("capture/contradicted", 0).model_copy(update={"subject": {"of": of}})
+        for of in ("step_times", "kernels")
+    )
+    needed = {"host/a": ("collectives",), "ranks/c": ("step_times",)}
+    found = [finding("host/a", 0), finding("ranks/c", 0)]
+
+    def certain(*doubts: Finding, timed: tuple[int, ...]) -> list[Confidence]:
+        told = with_doubts([*doubts, *found], RULES, needed, timed)
+        return [one.confidence for one in told if not one.rule.startswith("capture/")]
+
+    assert certain(sums, timed=(0, 1)) == [Confidence.high, Confidence.medium]
+    assert certain(sums, timed=(1,)) == [Confidence.medium, Confidence.medium]
+    assert certain(sums, kernels, timed=(0,)) == [Confidence.medium, Confidence.medium]

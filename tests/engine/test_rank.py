@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from advisor.engine.doubt import with_doubts
 from advisor.engine.rank import rank_findings
 from advisor.messages.text import Text
 from advisor.model.findings import (
@@ -36,6 +38,8 @@ class Rule:
     own_reason: str = ""
     fix: tuple[RemedyStep, ...] = ()
     saving: Bound | None = None
+    doubts: tuple[str, ...] = ()
+    coverage: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -473,3 +477,49 @@ def test_rules_that_explain_each_other_in_a_circle_lose_no_finding() -> None:
     orders = {tuple(f.rule for f in rank_findings(some, rules)) for some in itertools.permutations(found)}
     assert len(orders) == 1
     assert len(orders.pop()) == 3
+
+
+@settings(max_examples=200)
+@given(
+    st.tuples(some_findings, some_links, restating),
+    st.lists(st.sampled_from(list(Confidence)), min_size=8, max_size=8),
+    st.tuples(st.sets(st.sampled_from(names)), st.sets(st.sampled_from(names))),
+    st.sampled_from(list(Severity)),
+)
+def test_a_doubt_that_all_findings_share_never_changes_their_order(
+    given_findings: tuple[list, dict, set[str]],
+    certain: list[Confidence],
+    remedies: tuple[set[str], set[str]],
+    severity: Severity,
+) -> None:
+    (entries, links, symptoms), (ready, bounding) = given_findings, remedies
+    sure = [
+        one.model_copy(update={"confidence": how, "restated": one.saving if one.rule in symptoms else None})
+        for one, how in zip((finding(*entry) for entry in entries), certain, strict=False)
+    ]
+    lost = finding("capture/lost", severity=severity).model_copy(
+        update={"subject": {"of": "kernels"}, "seen": (Place(),)}
+    )
+    rules = Rules(
+        (
+            Rule("capture/lost", doubts=("*",)),
+            *(
+                Rule(name, tuple(seen), fix=(TO_COPY,) * (name in ready), saving=Bound() if name in bounding else None)
+                for name, seen in links.items()
+            ),
+        )
+    )
+    before = {one.fingerprint: one.confidence for one in sure}
+    doubted = rank_findings(with_doubts([*sure, lost], rules.rules), rules, undoubted=before)
+    wanted = [one.fingerprint for one in rank_findings(sure, rules) if not one.rule.startswith("capture/")]
+    assert [one.fingerprint for one in doubted if not one.rule.startswith("capture/")] == wanted
+
+
+def test_a_doubt_of_some_findings_alone_puts_a_guess_behind_what_is_sure() -> None:
+    rules = Rules((Rule("comm/a", saving=Bound()), Rule("host/b")))
+    a, b = finding("comm/a", 0.5), finding("host/b", 0.3)
+    before = {one.fingerprint: Confidence.medium for one in (a, b)}
+    sure = b.model_copy(update={"confidence": Confidence.medium})
+    doubted = [one.model_copy(update={"doubted_by": ("x",)}) for one in (a, b)]
+    assert [one.rule for one in rank_findings([doubted[0], sure], rules, undoubted=before)] == ["host/b", "comm/a"]
+    assert [one.rule for one in rank_findings(doubted, rules, undoubted=before)] == ["comm/a", "host/b"]

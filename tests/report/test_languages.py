@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import pytest
 from report_samples import FREE, finding, rich, table
 from rich.console import Console
 
 from advisor.messages.text import Text
-from advisor.model.findings import Diagnosis, Evidence, Severity
+from advisor.model.findings import Diagnosis, Evidence, RuleInfo, Severity
 from advisor.model.run import Run
 from advisor.model.unread import SavedMessage, Unread
 from advisor.report.charts.draw import Renderer
@@ -193,3 +193,27 @@ def test_what_a_rule_reads_is_named_in_chinese_too() -> None:
     """The explanation of a rule says what each column of its table holds."""
     read = {rule.fact for rule in Catalog.load([shipped_folder("rules")]).rules}
     assert {f"{fact.table}.{name}" for fact in read for name in fact.columns() if name not in COLUMNS} == set()
+
+
+COUNTED_RANK = re.compile(
+    r"(?:个|各|该|其他|所有|全部|哪个|每个|这些|同一) ?rank(?! ?(?:[{\d]|table|编号))|rank (?:数|之间|间)"
+)
+"""Ranks as what a job has so many of: practitioners count 卡 there, and say rank with the number of one."""
+
+
+def test_chinese_texts_count_cards_and_number_ranks() -> None:
+    told = [words.zh for words in _texts_of_tables()]
+    told += [words for rule in Catalog.load([shipped_folder("rules")]).rules for words in _chinese_of_rule(rule.info())]
+    assert [words for words in told if COUNTED_RANK.search(words)] == []
+
+
+def _texts_of_tables() -> Iterator[Text]:
+    for words in TABLES:
+        yield from (one for one in words.values() if isinstance(one, Text))
+
+
+def _chinese_of_rule(info: RuleInfo) -> Iterator[str]:
+    texts = (info.title, info.why, info.assumes, *(one.title for one in info.titles))
+    texts += (*(one.basis for one in info.params), *(one.label for one in info.labels))
+    texts += tuple(words for step in info.fix for words in (step.do, step.care))
+    yield from (words.zh for words in texts if words is not None)

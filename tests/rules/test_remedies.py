@@ -272,3 +272,14 @@ def test_a_step_that_names_an_option_with_an_end_says_where_it_ends(option: str,
         if step.care is None or said not in step.care.say(language)
     ]
     assert not silent
+
+
+def test_code_for_one_operation_of_a_dataset_is_given_only_where_it_is_known_to_be_there() -> None:
+    named = re.compile(r"dataset\.(map|batch|filter|shuffle)\(")
+    assuming = [
+        (rule.id, step.code)
+        for rule in Catalog.load([shipped_folder("rules")]).rules
+        for step, test in zip(rule.fix, rule.fix_when, strict=True)
+        if (found := named.search(step.code)) and (test is None or found[1].title() not in test.source)
+    ]
+    assert not assuming

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Short sequences of small operators that repeat and that no pattern of a chain knows: what one kernel would spare.
 
-Every window of three to ten operators is known by a hash of their types. Sequences are taken one after another, the
-one that would spare most first; no operator is counted twice, neither in two sequences nor in two of one.
+Each operator works on what the one before it made, as far as shapes tell: one kernel passes over a tensor, and spares
+nothing of what is done to another. Every window of three to ten operators is known by a hash of their types. Sequences
+are taken one after another, the one that would spare most first; no operator is counted twice, neither in two sequences
+nor in two of one.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from advisor.analysis.operators.kernel_costs import all_work_beside, undisturbed
 from advisor.analysis.operators.operators import StepKernels, in_steps
 from advisor.analysis.rooflines.families import families_of
 from advisor.analysis.rooflines.reachable import pass_within_reach_us
+from advisor.analysis.rooflines.tensors import parse_tensors
 from advisor.analysis.steps.device import DeviceTimeline, build_timeline
 from advisor.facts.base import MISSING
 from advisor.facts.chain_patterns import ChainPatterns
@@ -106,19 +109,41 @@ def _small_operators(
         free[at] = ~(every.duration_us[at] > _SLOW * pass_within_reach_us(table.take(at), limits))
     lanes = stream_lanes(every, device, frozenset())
     at = np.flatnonzero(free[lanes.row])
-    return _Run(
-        lanes.row[at], lanes.code[at].astype(np.uint64), _left_in_stretch(lanes, at), every.duration_us[lanes.row[at]]
-    )
+    row = lanes.row[at]
+    return _Run(row, lanes.code[at].astype(np.uint64), _left_in_stretch(table, lanes, at), every.duration_us[row])
 
 
-def _left_in_stretch(lanes: Lanes, at: Array) -> Array:
-    """Per place: how many of these follow without any other between them on the stream."""
+def _left_in_stretch(table: Table[Kernel], lanes: Lanes, at: Array) -> Array:
+    """Per place: how many of these follow with no other between them on the stream, each on what one before made."""
     if not len(at):
         return np.empty(0, np.intp)
-    ends = np.append((np.diff(at) != 1) | (lanes.lane[at[1:]] != lanes.lane[at[:-1]]), True)
+    apart = (np.diff(at) != 1) | (lanes.lane[at[1:]] != lanes.lane[at[:-1]])
+    near = np.flatnonzero(~apart)
+    apart[near] = _work_on_another(table, lanes.row[at[near]], lanes.row[at[near + 1]])
+    ends = np.append(apart, True)
     last = np.flatnonzero(ends)
     left: Array = last[np.searchsorted(last, np.arange(len(at)))] - np.arange(len(at)) + 1
     return left
+
+
+def _work_on_another(table: Table[Kernel], before: Array, after: Array) -> Array:
+    """Per pair of kernels: whether the second reads nothing with as many elements as the first wrote; a view has the
+    same number. Not where it is unknown what one of them reads or writes."""
+    made, read = table.texts("output_shapes").take(before), table.texts("input_shapes").take(after)
+    ways = len(read.names) + 1
+    pairs, which = np.unique((made.codes + 1).astype(np.int64) * ways + read.codes + 1, return_inverse=True)
+    another = np.zeros(len(pairs), bool)
+    for number, pair in enumerate(pairs.tolist()):
+        wrote, took = (_elements(texts, code - 1) for texts, code in zip((made, read), divmod(pair, ways), strict=True))
+        another[number] = bool(wrote) and bool(took) and wrote.isdisjoint(took)
+    found: Array = another[which]
+    return found
+
+
+def _elements(shapes: Texts, code: int) -> set[int]:
+    """How many elements each of the tensors has that a text names; nothing of no text."""
+    said = shapes.names[code] if code >= 0 else ""
+    return {tensor.elements for tensor in parse_tensors(said) if tensor is not None}
 
 
 def _take_best(run: _Run, often: int) -> list[_Found]:

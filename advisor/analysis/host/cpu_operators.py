@@ -52,9 +52,20 @@ def cpu_operators(table: Table[HostCall], rank: int, device: DeviceTimeline, lin
     return table.once(_find_operators, rank, device, links)
 
 
-def _find_operators(table: Table[HostCall], rank: int, device: DeviceTimeline, links: Table[Dispatch]) -> CpuOperators:
+def possible_cpu_operators(
+    table: Table[HostCall], rank: int, device: DeviceTimeline, links: Table[Dispatch]
+) -> host.Calls:
+    """What would be such operators if all copies whose direction was not recorded went to the host."""
+    found = CpuOperators.none() if not len(device.untold) else _find_operators(table, rank, device, links, untold=True)
+    return found.calls
+
+
+def _find_operators(
+    table: Table[HostCall], rank: int, device: DeviceTimeline, links: Table[Dispatch], *, untold: bool = False
+) -> CpuOperators:
     calls, kinds, does = host.calls_of(table, rank), table.texts("kind"), table.texts("activity")
-    moment, fetched, sent = _launches_of_rank(rank, device, links)
+    fetching = device.untold if untold else device.to_host
+    moment, fetched, sent = _launches_of_rank(rank, device, links, fetching)
     handed = _handed_over(table, calls, moment)
     order = np.argsort(handed, kind="stable")
     moment, fetched, sent = handed[order], fetched[order], sent[order]
@@ -77,8 +88,11 @@ def _find_operators(table: Table[HostCall], rank: int, device: DeviceTimeline, l
     return CpuOperators(found, union(moment[before], end))
 
 
-def _launches_of_rank(rank: int, device: DeviceTimeline, links: Table[Dispatch]) -> tuple[Array, Array, Array]:
-    """When the host launched what the device of a rank did, in order; what of it copies to the host, and from it."""
+def _launches_of_rank(
+    rank: int, device: DeviceTimeline, links: Table[Dispatch], fetching: Spans
+) -> tuple[Array, Array, Array]:
+    """When the host launched what the device of a rank did, in order; what of it copies to the host, and from it. What
+    copies while something of `fetching` runs copies to the host."""
     work = device.work
     rows = np.flatnonzero(device.cells.rank[work.cell] == rank)
     link = row_at(links["rank"], links["start_ns"], np.full(len(rows), rank), work.start[rows])
@@ -88,7 +102,7 @@ def _launches_of_rank(rank: int, device: DeviceTimeline, links: Table[Dispatch])
     moment = work.start[rows] - whole_ns(latency)
     order = np.argsort(moment, kind="stable")
     rows, at = rows[order], work.start[rows[order]] + device.axis.shift[work.cell[rows[order]]]
-    copies, to_host = work.kind[rows] == COPY, span_at(device.to_host, at) >= 0
+    copies, to_host = work.kind[rows] == COPY, span_at(fetching, at) >= 0
     return moment[order], copies & to_host, copies & ~to_host & (span_at(device.to_or_from_host, at) >= 0)
 
 

@@ -7,7 +7,7 @@ stands still, and run dry later. So each kind of cost is taken out of what the h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import msgspec
@@ -17,6 +17,7 @@ from msgspec import Struct
 from advisor.analysis.arrays.grouping import group_by, row_at, row_of_key
 from advisor.analysis.arrays.intervals import Spans, covered_ns, span_at, union_of_sets
 from advisor.analysis.host import host
+from advisor.analysis.host.cpu_operators import possible_cpu_operators
 from advisor.analysis.launches.copy_directions import copied_in_calls
 from advisor.analysis.launches.fetch_work import own_work_in_fetches
 from advisor.analysis.launches.handovers import calls_operators, with_queue
@@ -66,6 +67,7 @@ def holdups(
 ) -> Table[Holdup]:
     """One row per rank, step and kind of cost that was seen, and one of kind `host` for all that remains.
 
+    Where operators may compute on the CPU, and directions of copies were not recorded, their row has no cost.
     What a kind costs is missing in steps whose list of kernels lacks rows. Where no launches were recorded nothing can
     be replayed: a kind then loses the idle time beside it, and there is no row of kind `host`.
     """
@@ -80,13 +82,27 @@ def holdups(
         if len(launched)
         else [_beside_idle_time(seen, device, room_us[seen.rank]) for seen in replayed]
     )
-    found = _beside_other_steps(Table.concat(Holdup, parts))
+    told = Table.concat(Holdup, parts)
+    found = _beside_other_steps(Table.concat(Holdup, [told, *_untold_cpu_operators(told, device, launched, calls)]))
     unknown = lacks_kernel_rows(split, found["rank"], found["step"])
     measured = ("idle_us", "lost_us", "restart_us")
     found = found.having(**{name: np.where(unknown, np.nan, found[name]) for name in measured})
     known, steps = np.unique(device.cells.rank, return_counts=True)
     steps_of_rank = steps[np.searchsorted(known, found["rank"])]
     return _with_lossy_steps(_beside_other_rows(found, steps_of_rank), device.cells, steps_of_rank)
+
+
+def _untold_cpu_operators(
+    told: Table[Holdup], device: DeviceTimeline, links: Table[Dispatch], calls: Table[HostCall]
+) -> Iterator[Table[Holdup]]:
+    """A row without a cost per step that may have operators on the CPU, for it was not recorded whether what was copied
+    before them went to the host; of ranks of which none is known."""
+    known = told["rank"][told.texts("cause").isin(["cpu_operator"])]
+    for rank in np.setdiff1d(device.cells.rank, known).tolist():
+        begun = possible_cpu_operators(calls, rank, device, links).start
+        cell = device.cells.on_host(np.full(len(begun), rank), begun)
+        steps = np.unique(device.cells.step[cell[cell >= 0]])
+        yield Table.build(Holdup, rank=rank, step=steps, cause=Texts.constant("cpu_operator", len(steps)))
 
 
 def _with_lossy_steps(found: Table[Holdup], cells: Cells, steps_of_rank: Array) -> Table[Holdup]:
@@ -219,10 +235,12 @@ def _lost_us_by_kind(joined: JoinedRanks, reliefs: list[Reliefs], room_us: dict[
 
 
 def _with_insides(part: Table[Holdup], name: str, seen: ReplayedRank, device: DeviceTimeline) -> Table[Holdup]:
-    """Blocking copies with their time on the device and the part that goes to the host, fetches with the work of this
-    process in them; others as they are."""
+    """Blocking copies with their time on the device and the part that goes to the host, operators on the CPU with the
+    latter, fetches with the work of this process in them; others as they are."""
     if name == "data_loader":
         return part.having(own_work_us=own_work_in_fetches(seen))
+    if name == "cpu_operator":
+        return part.having(to_host_share=np.ones(len(part)))
     if name != "blocking_copy":
         return part
     copied_us, share = copied_in_calls(seen, device)

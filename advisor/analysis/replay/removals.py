@@ -136,7 +136,7 @@ def _of_types(every: StepKernels, alike: TurnTakers) -> _Sets:
     types = every.table.texts("op_type")
     groups = group_by(every.table["rank"], types)
     first = groups.first
-    share = groups.sums(every.duration_us) / every.steps[first] / every.step_us[first]
+    share = ratio(groups.sums(every.duration_us), (every.steps * every.step_us)[first])
     large = (share >= LEAST_SHARE) & (types.codes[first] >= 0)
     slower = alike.slower_us(every.duration_us) * 1e3
     return _sets_of_kernels("operator", types, every, (groups, np.arange(len(groups.of)), slower), large)
@@ -146,7 +146,7 @@ def _of_chains(every: StepKernels, chains: FoundChains, pattern: Texts, fused_us
     """The kernels of the chains of each pattern; per chain its pattern, and what the fused operator needs."""
     row, names = chains.row, pattern.take(chains.chain)
     groups = group_by(every.table["rank"][row], names)
-    share = groups.sums(every.duration_us[row]) / (every.steps * every.step_us)[row[groups.first]]
+    share = ratio(groups.sums(every.duration_us[row]), (every.steps * every.step_us)[row[groups.first]])
     members = groups, row, np.full(len(row), np.nan)
     kept = share >= LEAST_SHARE
     sets = _sets_of_kernels("chain", names, every, members, kept)
@@ -158,7 +158,7 @@ def _of_slow_steps(device: DeviceTimeline, kernels: Table[Kernel], split: Table[
     every, found = typed_in_steps(device, kernels, split), slow_steps(device, kernels, split)
     row, excess = found.row[found.excess_us > 0], found.excess_us[found.excess_us > 0]
     groups = group_by(every.table["rank"][row])
-    share = groups.sums(excess) / (every.steps * every.step_us)[row[groups.first]]
+    share = ratio(groups.sums(excess), (every.steps * every.step_us)[row[groups.first]])
     none = Texts.constant(None, len(row))
     return _sets_of_kernels("pace", none, every, (groups, row, excess * 1e3), share >= LEAST_SHARE)
 

@@ -64,6 +64,8 @@ class DeviceTimeline(Struct, frozen=True, dict=True):
     to_host: Spans
     """The copies from the device to the host."""
     to_or_from_host: Spans
+    untold: Spans
+    """When copies ran whose direction was not recorded."""
     knows_directions: Array
     """Per cell: whether the direction of every copy of its rank is known, of which there is one."""
     waits: Spans
@@ -216,6 +218,7 @@ def _laid_out(
         copies=spans_of_tasks(kinds.isin(["copy"])),
         to_host=spans_of_tasks(kinds.isin(["copy"]) & told.isin(["d2h"])),
         to_or_from_host=spans_of_tasks(kinds.isin(["copy"]) & told.isin(["d2h", "h2d"])),
+        untold=spans_of_tasks(kinds.isin(["copy"]) & (told.codes < 0)),
         knows_directions=_cells_with_directions(cells, copies, told),
         waits=spans_of_tasks(kinds.isin(["wait"])),
         launched_at_once=_between_tasks_of_one_launch(cells, axis, end, tasks),

@@ -65,7 +65,7 @@ def _part_if_recorded(offer: Offer, profile: Profile) -> TablePart | None:
 
 
 _TABLES: Mapping[str, Text] = {
-    "ranks": Text(en="Times rank by rank", zh="各 rank 的时间"),
+    "ranks": Text(en="Times rank by rank", zh="各卡的时间"),
     "kernels": Text(en="Kernels", zh="算子（kernel）"),
     "operators": Text(en="Framework operators", zh="框架算子"),
     "calls": Text(en="Host calls", zh="host 调用"),

@@ -251,7 +251,8 @@ class Holdup(Fact):
         float,
         Share(
             "For `blocking_copy`: of the copies that run during these calls the part, by time, that goes to the host; "
-            "missing where directions were not recorded."
+            "missing where directions were not recorded. For `cpu_operator`: 1, or missing where it was not recorded "
+            "whether the copy before it went to the host, and all that it costs is missing too."
         ),
     ]
     lossy_steps: Annotated[

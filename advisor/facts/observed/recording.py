@@ -15,6 +15,10 @@ LEVEL1 = Text(
     en="record with profiler_level=Level1 or above",
     zh="采集时设置 profiler_level=Level1 或更高",
 )
+LEVEL2 = Text(
+    en="record with profiler_level=Level2",
+    zh="采集时设置 profiler_level=Level2",
+)
 MEMORY = Text(en="record with profile_memory=True", zh="采集时设置 profile_memory=True")
 DATA = Text(
     en="record with data_process=True (MindSpore's profiler)",

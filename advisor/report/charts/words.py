@@ -13,7 +13,7 @@ from advisor.report.words import Wording
 _t = Text
 
 CHARTS: Mapping[str, Text] = {
-    "time_split": _t("Time per rank", "各 rank 时间拆解"),
+    "time_split": _t("Time per rank", "各卡时间拆解"),
     "rank_map": _t("Computation and idle time of each rank", "各卡的计算与空闲时间"),
     "step_course": _t("{the_step} from beginning to end", "{the_step}的全过程"),
     "idle_causes": _t("Idle time by cause", "空闲时间的成因"),
@@ -21,8 +21,8 @@ CHARTS: Mapping[str, Text] = {
     "memory_course": _t("Device memory over the recording", "采集期间的显存"),
     "operators": _t("Operators with most device time", "耗时最多的算子"),
     "rooflines": _t("Operators against the chip's limits (roofline)", "算子与芯片能力对比（roofline）"),
-    "rank_steps": _t("Step time by rank and step", "各 rank 各 step 耗时"),
-    "links": _t("Bandwidth between ranks", "rank 间带宽"),
+    "rank_steps": _t("Step time by rank and step", "各卡各 step 耗时"),
+    "links": _t("Bandwidth between ranks", "卡间带宽"),
 }
 
 AXES: Mapping[str, Text] = {
@@ -51,7 +51,7 @@ AXES: Mapping[str, Text] = {
         "{lane}（{component}）：最多预留 {reserved}，显存共 {capacity}",
     ),
     "middle_step": _t("step {step}, from the middle of the recording", "step {step}，取自采集中段"),
-    "middle_steps": _t("one step from the middle of each rank's recording", "各 rank 取采集中段的一个 step"),
+    "middle_steps": _t("one step from the middle of each rank's recording", "各卡取采集中段的一个 step"),
     "courses_chosen": _t(
         "a selection of ranks, from the one that waits least for others to the one that waits most",
         "从等待最少到等待最多，均匀选取的几张卡",
@@ -59,21 +59,21 @@ AXES: Mapping[str, Text] = {
     "latency": _t("from host call to device start", "从 host 调用到设备开始"),
     "launches": _t("launches", "下发次数"),
     "source": _t("from rank", "源 rank"),
-    "target": _t("to rank", "目的 rank"),
+    "target": _t("to rank", "目的卡"),
     "ranks_grouped": _t(
         "{count} ranks in groups of up to {size}; each bar is the mean of its group",
-        "共 {count} 个 rank，每 {size} 个一组，柱长为组内均值",
+        "共 {count} 张卡，每 {size} 个一组，柱长为组内均值",
     ),
     "cells_grouped": _t(
         "{ranks} ranks and {steps} steps; neighbours are drawn as one cell, with their longest step",
-        "共 {ranks} 个 rank、{steps} 个 step，相邻项合并为一格，取其中最长的 step",
+        "共 {ranks} 张卡、{steps} 个 step，相邻项合并为一格，取其中最长的 step",
     ),
     "links_grouped": _t(
         "{count} ranks; neighbours are drawn as one cell, with their slowest link",
-        "共 {count} 个 rank，相邻 rank 合并为一格，取其中最慢的链路",
+        "共 {count} 张卡，相邻卡合并为一格，取其中最慢的链路",
     ),
     "steps_grouped": _t(
-        "neighbouring ranks are drawn as one cell, with their longest step", "相邻 rank 合并为一格，取其中最长的 step"
+        "neighbouring ranks are drawn as one cell, with their longest step", "相邻卡合并为一格，取其中最长的 step"
     ),
     "host": _t("host", "主机"),
     "ranks": _t("ranks", "rank"),
@@ -83,7 +83,7 @@ AXES: Mapping[str, Text] = {
     "beside_median": _t("{ratio} the median", "中位数的 {ratio}"),
     "spread": _t(
         "{count} ranks: median {median}, nine of ten between {low} and {high}",
-        "共 {count} 个 rank：中位数 {median}，九成介于 {low} 与 {high} 之间",
+        "共 {count} 张卡：中位数 {median}，九成介于 {low} 与 {high} 之间",
     ),
     "stand_out": _t(
         "more than {share} above the median: {ranks} (up to {most})", "超出中位数 {share} 以上：{ranks}（最多 {most}）"
@@ -112,7 +112,7 @@ AXES: Mapping[str, Text] = {
     "calls_step": _t("{count} {count|call|calls} {per_step}", "{per_step} {count} 次"),
     "mean_of": _t("mean of ranks {ranks}", "rank {ranks} 均值"),
     "stronger_slower": _t("the darker the colour, the slower", "颜色越浓带宽越低"),
-    "mean_time": _t("time {per_step}, mean of the ranks", "{per_step}耗时，各 rank 平均"),
+    "mean_time": _t("time {per_step}, mean of the ranks", "{per_step}耗时，各卡平均"),
     "top_of": _t("{shown} of {total} operator types", "{total} 类算子中的前 {shown} 类"),
     "total_launches": _t("launches: {count}", "共 {count} 次下发"),
     "total_idle": _t("{time} idle {per_step}", "{per_step}空闲 {time}"),

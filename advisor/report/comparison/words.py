@@ -120,7 +120,7 @@ WORDS: Mapping[str, Text] = {
     "judged": _t("Judgement", "判断"),
     "split_note": _t(
         "Times {per_step}, means over all ranks. A difference counts when it is larger than the noise.",
-        "{per_step}时间，为所有 rank 的平均值。差值超出波动范围才算变化。",
+        "{per_step}时间，为所有卡的平均值。差值超出波动范围才算变化。",
     ),
     # why it moved
     "moved": _t("Why it changed", "变化从何而来"),
@@ -167,7 +167,7 @@ WORDS: Mapping[str, Text] = {
     "tables": _t("Side by side", "逐项对比"),
     "tables_note": _t(
         "{per_step} and averaged over the ranks, largest difference first; an en dash means not recorded.",
-        "均为{per_step}、各 rank 平均，差值大的在前；短横线表示未采集。",
+        "均为{per_step}、各卡平均，差值大的在前；短横线表示未采集。",
     ),
     "more_rows": _t(
         "More rows with -o differences.xlsx or -o differences.csv.",
@@ -202,10 +202,10 @@ BARRIERS: Mapping[Barrier, Text] = {
     "device": _t("one ran on an NPU, the other on a GPU", "一份来自 NPU，另一份来自 GPU"),
     "workload": _t("they do different things", "任务类型不同"),
     "chip": _t("they ran on different chips", "两次运行的芯片型号不同"),
-    "size": _t("the number of ranks of the job differs", "任务的 rank 数不同"),
+    "size": _t("the number of ranks of the job differs", "任务的卡数不同"),
     "program": _t("they may be different programs", "可能不是同一个程序"),
     "work": _t("a step does a different amount of work", "单步计算量不同"),
-    "ranks": _t("different ranks were captured", "采集的 rank 不同"),
+    "ranks": _t("different ranks were captured", "采集的卡不同"),
 }
 """Why two captures do not compare."""
 
@@ -223,7 +223,7 @@ PARTS: Mapping[str, Text] = {part: OF_REPORTS[name] for part, name in COLOURS.it
 TABLES: Mapping[str, Text] = {
     "changes": _t("Findings", "问题"),
     "moved": _t("Why it changed", "变化来源"),
-    "ranks": _t("Ranks", "各 rank"),
+    "ranks": _t("Ranks", "各卡"),
     "kernels": _t("Kernels", "算子（kernel）"),
     "operators": _t("Framework operators", "框架算子"),
     "calls": _t("Host calls", "host 调用"),

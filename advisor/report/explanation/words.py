@@ -60,18 +60,17 @@ WORDS: Mapping[str, Text] = {
     "worth": _t("How the saving was computed", "收益的计算"),
     "worth_place": _t("`{expression}` gives {us} here.", "`{expression}` 在此处得到 {us}。"),
     "worth_all": _t("Over all places: {saving}; {across}.", "综合各处：{saving}（{across}）。"),
-    "worst": _t("the worst rank counts, because the others wait for it", "取最差的 rank，其他 rank 都在等它"),
-    "mean": _t("the mean over the ranks", "取各 rank 的平均"),
-    "least": _t("the least that any rank saves", "取各 rank 的最小值"),
+    "worst": _t("the worst rank counts, because the others wait for it", "取最差的卡，其他卡都在等它"),
+    "mean": _t("the mean over the ranks", "取各卡的平均"),
+    "least": _t("the least that any rank saves", "取各卡的最小值"),
     "critical": _t(
         "how much sooner the rank that then ends last would end, including what it waited for the others",
-        "取修复后最晚结束的 rank 所提前的时间，其原先等待其他 rank 的时间一并计入",
+        "取修复后最晚结束的卡所提前的时间，其原先等待其他卡的时间一并计入",
     ),
     "worst_or_critical": _t(
         "where all ranks have it, what the worst of them saves; otherwise how much sooner the rank that then ends last "
         "would end, including what it waited for the others",
-        "各 rank 都有时取最差的 rank；只有部分 rank 有时，取修复后最晚结束的 rank 所提前的时间，"
-        "其原先等待其他 rank 的时间一并计入",
+        "各卡都有时取最差的卡；只有部分卡有时，取修复后最晚结束的卡所提前的时间，其原先等待其他卡的时间一并计入",
     ),
     "assumes": _t("It assumes: {words}", "前提：{words}"),
     "not_asked": _t(

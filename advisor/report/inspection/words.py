@@ -32,7 +32,7 @@ WORDS: Mapping[str, Text] = {
     "ranks": _t("Ranks", "Rank"),
     "stand_for": _t(
         "Ranks that were captured alike share a row; the ranks under “Read” stand for all of them.",
-        "采集方式相同的 rank 合为一行；“已读取”列出的 rank 代表整行。",
+        "采集方式相同的卡合为一行；“已读取”列出的卡代表整行。",
     ),
     "read": _t("Read", "已读取"),
     "recorded": _t("Recorded", "采集内容"),
@@ -49,7 +49,7 @@ WORDS: Mapping[str, Text] = {
     "unused_packed": _t("not read: packed", "未读取：压缩文件"),
     "unused_left aside": _t(
         "not used: another capture of the rank counts, or it tells nothing on its own",
-        "未使用：同一 rank 另有采集，或单凭该文件无法诊断",
+        "未使用：同一张卡另有采集，或单凭该文件无法诊断",
     ),
     "unused_of no use": _t("known and not read: {why}", "已知但不读取：{why}"),
     "unused_no part": _t("holds nothing that is read", "不含所读取的数据"),
@@ -68,7 +68,7 @@ WORDS: Mapping[str, Text] = {
     "facts": _t("Tables", "数据表"),
     "counted": _t(
         "Rows of the ranks that were read: {ranks}. They were counted, not estimated.",
-        "以下为已读取的 rank（{ranks}）的行数，均为实际读取结果，并非估算。",
+        "以下为已读取的卡（{ranks}）的行数，均为实际读取结果，并非估算。",
     ),
     "table": _t("Table", "表"),
     "rows": _t("Rows", "行数"),

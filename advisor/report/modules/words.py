@@ -111,7 +111,7 @@ WORDS: Mapping[str, Text] = {
         "Modules that are deeper or take less than {share} of the kernel time, listed only in the report (-o): {count}",
         "层级更深或占算子时间不足 {share} 的模块未在此列出，见 -o 输出的报告：{count} 个",
     ),
-    "ranks_left": _t("Ranks that are not shown here: {count}", "未在此列出的 rank：{count} 个"),
+    "ranks_left": _t("Ranks that are not shown here: {count}", "未在此列出的卡：{count} 张"),
     "how_mindspore": _t(
         "The kernels of MindSpore are not assigned to modules. In graph mode the name of an operator tells its cells.",
         "MindSpore 的 kernel 不归到模块；图模式下，算子名中已含所属的 Cell。",

@@ -26,13 +26,13 @@ WORDS: Mapping[str, Text] = {
 }
 
 TABLES: Mapping[str, Text] = {
-    "ranks": _t("Mean step of each rank", "各 rank 的平均单步"),
+    "ranks": _t("Mean step of each rank", "各卡的平均单步"),
     "kernels": _t("Kernels", "算子（kernel）"),
     "rooflines": _t("Operators against the chip's limits (roofline)", "算子与芯片能力对比（roofline）"),
     "operators": _t("Framework operators, host time", "框架算子的 host 耗时"),
     "apis": _t("Calls into the device software", "设备软件接口调用"),
     "collectives": _t("Collectives", "通信算子"),
-    "links": _t("Links between ranks", "rank 间链路"),
+    "links": _t("Links between ranks", "卡间链路"),
     "p2p": _t("Sends with their receives", "配对的 send 与 receive"),
     "pipeline": _t("Micro-batches of the pipeline", "流水线各 micro-batch"),
     "gaps": _t("Idle time of the device by cause", "设备空闲时间（按成因）"),
@@ -58,12 +58,12 @@ SHEETS: Mapping[str, Text] = {
 WITHOUT_STEPS: Mapping[TimesOf, Mapping[str, Text]] = {
     "step": {},
     "window": {
-        "ranks": _t("Captured window of each rank", "各 rank 的采集窗口"),
+        "ranks": _t("Captured window of each rank", "各卡的采集窗口"),
         "steps": _t("Captured windows", "采集窗口"),
         "span_us": _t("Captured window", "采集窗口时长"),
     },
     "work": {
-        "ranks": _t("Work of the device on each rank", "各 rank 的设备工作时间"),
+        "ranks": _t("Work of the device on each rank", "各卡的设备工作时间"),
         "steps": _t("Work of the device", "设备工作时间"),
         "span_us": _t("Device work", "设备工作时间"),
     },

@@ -27,7 +27,7 @@ WORDS: Mapping[str, Text] = {
     "count": _t("{count} {word}", "{word} {count} 个"),
     "no_change": _t("no findings on either side", "两侧均无问题"),
     "apart": _t("they cannot be compared: {why}", "两者不可比：{why}"),
-    "step_time": _t("mean step {before} → {after} ({judged})", "各 rank 平均单步 {before} → {after}（{judged}）"),
+    "step_time": _t("mean step {before} → {after} ({judged})", "各卡平均单步 {before} → {after}（{judged}）"),
     "window_time": _t("{the_step} {before} → {after} ({judged})", "{the_step} {before} → {after}（{judged}）"),
     # findings
     "because": _t("set by {by}", "依据 {by}"),
@@ -58,7 +58,7 @@ WORDS: Mapping[str, Text] = {
 
 BUDGETS: Mapping[BudgetName, Text] = {
     "free_share": _t("idle share", "空闲占比"),
-    "step_time": _t("step, slowest rank", "最慢 rank 单步耗时"),
+    "step_time": _t("step, slowest rank", "最慢卡单步耗时"),
     "memory": _t("peak memory", "显存峰值"),
     "saving_left": _t("largest saving left", "最大剩余收益"),
     "slowdown": _t("slowdown of the mean step", "平均单步变慢"),

@@ -73,6 +73,36 @@ def test_what_is_slow_for_its_data_is_not_made_quicker_by_one_kernel(us, found):
     assert len(repeated_sequences(kernels, None, None, patterns=ChainPatterns()).rows()) == 1
 
 
+@pytest.mark.parametrize(
+    ("shapes", "found"),
+    [
+        (("64,128;64,128", "64,128;1", "64,128;128"), ["Abs → Exp → Sub"]),
+        (("64,128;64,128", "8192;", "2,4096"), ["Abs → Exp → Sub"]),
+        (("64,128", "64,128", "16,16;16,16"), []),
+        (("16,16", "64,128", "64,128"), []),
+        (("64,128", "", "16,16"), ["Abs → Exp → Sub"]),
+    ],
+    ids=["one tensor", "views of it", "then another", "another before", "not recorded"],
+)
+def test_operators_on_other_tensors_than_the_one_before_made_end_a_sequence(shapes, found):
+    inputs = ["64,128;128,128", *shapes] * 7
+    outputs = [one.split(";", maxsplit=1)[0] for one in inputs]
+    kernels = ran("MatMulV3 Abs Exp Sub " * 7).having(input_shapes=Texts.of(inputs), output_shapes=Texts.of(outputs))
+    rows = repeated_sequences(kernels, None, None, patterns=ChainPatterns()).rows()
+    assert [row["sequence"] for row in rows] == found
+
+
+def test_what_a_reduction_leaves_is_what_the_next_operator_works_on():
+    shapes = [("64,128;128,128", "64,128"), ("64,128", "64,128"), ("64,128", "64,1"), ("64,1", "64,1"),
+              ("64,128;64,1", "64,128")]  # fmt: skip
+    kernels = ran("MatMulV3 Square ReduceSum Sqrt Mul " * 7).having(
+        input_shapes=Texts.of([given for given, _ in shapes] * 7),
+        output_shapes=Texts.of([made for _, made in shapes] * 7),
+    )
+    (row,) = repeated_sequences(kernels, None, None, patterns=ChainPatterns()).rows()
+    assert row["sequence"] == "Square → ReduceSum → Sqrt → Mul"
+
+
 def test_one_kernel_would_need_about_the_longest_of_each():
     (row,) = repeated_sequences(ran("MatMulV3 Abs Exp Sub " * 7), None, None, patterns=ChainPatterns()).rows()
     assert (row["total_us"], row["longest_us"], row["gap_us"], row["alone_us"]) == (210.0, 70.0, 14.0, 210.0)

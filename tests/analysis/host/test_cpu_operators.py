@@ -112,3 +112,26 @@ def test_the_operators_are_listed_with_their_time() -> None:
         tasks=read_table(DeviceTask, TASKS),
     ).rows()  # fmt: skip
     assert [(r["name"], r["duration_us"]) for r in rows if r["cause"] == "cpu_operator"] == [("aten::cumsum", 800.0)]
+
+
+UNTOLD = TASKS.replace("d2h", "-").replace("h2d", "-")
+
+
+@pytest.mark.parametrize(
+    ("operator", "tasks", "costs"),
+    [
+        (CUMSUM, TASKS, [(1.0, 800.0)]),
+        (CUMSUM, UNTOLD, [(None, None)]),
+        ("1 operator aten::cumsum 1100000 1150000\n", UNTOLD, []),
+        (CUMSUM, TASKS.replace("d2h", "h2d"), []),
+    ],
+    ids=["to the host", "not recorded", "not recorded and nothing computes", "to the device"],
+)
+def test_what_it_costs_is_missing_where_it_is_not_known_whether_a_copy_went_to_the_host(
+    operator: str, tasks: str, costs: list[tuple[float | None, float | None]]
+) -> None:
+    rows = holdups(
+        KERNELS, host_calls(CALLS.format(operator=operator)),
+        links=LINKS, collectives=None, tasks=read_table(DeviceTask, tasks), windows=None,
+    ).rows()  # fmt: skip
+    assert [(r["to_host_share"], r["host_us"]) for r in rows if r["cause"] == "cpu_operator"] == costs

@@ -202,6 +202,18 @@ def test_a_rank_without_launches_has_no_row():
     assert found("start_ns latency_us idle_before_us vertical") == {}
 
 
+def test_kernels_and_chains_of_a_step_of_no_length_are_not_asked_for() -> None:
+    chain = ["Pow", "ReduceMean", "Add", "Rsqrt", "Mul", "Mul"]
+    kernels = "\n".join(f"{name} 0 0" for name in chain)
+    with np.errstate(all="raise"):
+        table = removals(
+            read_table(Kernel, "op_type start_ns duration_us\n" + kernels),
+            read_table(Dispatch, "start_ns latency_us idle_before_us vertical\n0 0 - -"),
+            calls=None, collectives=None, tasks=None, windows=None, patterns=shipped_patterns().chains,
+        )  # fmt: skip
+    assert not len(table)
+
+
 @pytest.mark.parametrize("host", [0.0, 0.5, 1.5])
 def test_kernels_that_take_no_time_win_what_the_job_wins_in_which_they_take_none(host: float, tmp_path: Path) -> None:
     """From a host that is just ahead to one that is far behind, which wins hardly anything."""

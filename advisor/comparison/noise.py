@@ -21,13 +21,17 @@ _PART_OF = {
 }
 """The part of the step in which the savings of a category lie; others take theirs from the step as a whole."""
 
+_TELL_USUAL = 3
+"""Of fewer other steps none tells what is usual."""
+_Steps = tuple[StepSplit, ...]
+
 
 class Noise:
     """What a difference must exceed."""
 
     def __init__(self, before: Diagnosis, after: Diagnosis, tolerance: Tolerance) -> None:
         self.tolerance = tolerance
-        self.steps = tuple(_step_splits(diagnosis) for diagnosis in (before, after))
+        self.steps = _without_cut_steps(_step_splits(before), _step_splits(after))
         self.singles = sum(len(steps) < 2 for steps in self.steps)  # noqa: PLR2004 - a spread needs two
         """How many of the two hold a single step, whose spread is not known."""
         self.splits = before.split, after.split
@@ -111,6 +115,22 @@ def _length_with_part(us: float, part: float) -> float:
 
 def _step_splits(diagnosis: Diagnosis) -> tuple[StepSplit, ...]:
     return diagnosis.account.steps if diagnosis.account is not None else ()
+
+
+def _without_cut_steps(before: _Steps, after: _Steps) -> tuple[_Steps, _Steps]:
+    """The steps of both without the last one, where that is cut short in both and as many are left as tell a spread.
+
+    A capture ends with the last task of its last step, and lacks the pause before a next one. Of as many steps that
+    takes the same part from both means: it is no noise.
+    """
+    if len(before) == len(after) and all(_ends_short(steps) for steps in (before, after)):
+        return before[:-1], after[:-1]
+    return before, after
+
+
+def _ends_short(steps: _Steps) -> bool:
+    """Whether the last step is shorter than all before it, of which there are three or more."""
+    return len(steps) > _TELL_USUAL and steps[-1].step_us < min(step.step_us for step in steps[:-1])
 
 
 def _sample_deviation(values: Sequence[float]) -> float:

@@ -482,6 +482,7 @@ COLUMNS: Mapping[str, Text] = {
     "slowest_compute_us": _t("Compute of its slowest rank", "该 stage 最慢卡的计算"),
     "slowest_step": _t("Slowest step", "最慢的 step"),
     "sole": _t("One communicator alone", "仅一个通信域"),
+    "some_wait": _t("Only some steps wait", "仅部分 step 等待"),
     "sooner_us": _t("Saved if all steps were quick", "各 step 都达到快者时提前"),
     "source": _t("From", "来源"),
     "source_wait_us": _t("Sender waits", "发送方等待"),

@@ -36,6 +36,32 @@ def test_no_spread_allows_more_than_one_step_alone_would_of_the_larger_time() ->
     assert wild.of_time("step_us", 500, 1000) == wild.of_time("step_us", 1000, 500) == pytest.approx(300)
 
 
+CUT = (980.0, 1000.0, 1020.0, 600.0)
+"""The last step ends with its last task, without the pause before a next one."""
+
+
+def test_a_last_step_that_lacks_its_pause_in_both_captures_alike_is_no_noise() -> None:
+    both = noise(diagnosis(steps=CUT), diagnosis(steps=CUT))
+    assert both.of_time("step_us", 900, 900) == pytest.approx(40)
+    assert not both.is_wide
+
+
+@pytest.mark.parametrize(
+    "other",
+    [(980.0, 1000.0, 1020.0, 1000.0), (*CUT[:3], 1000.0, 600.0), (600.0, *CUT[:3])],
+    ids=["its last step is whole", "of more steps it moves the mean less", "another step is short"],
+)
+def test_a_short_last_step_counts_where_the_other_capture_is_not_short_alike(
+    other: tuple[float, ...],
+) -> None:
+    assert noise(diagnosis(steps=CUT), diagnosis(steps=other)).is_wide
+
+
+def test_of_three_steps_the_last_counts_for_two_do_not_tell_what_is_usual() -> None:
+    short = diagnosis(steps=(1000.0, 1020.0, 600.0))
+    assert noise(short, short).is_wide
+
+
 def test_no_difference_below_the_floor_counts_and_the_floor_is_of_the_longer_step() -> None:
     even = diagnosis(steps=(1000.0,) * 3)
     for pair in ((even, diagnosis(steps=(2000.0,) * 3)), (diagnosis(steps=(2000.0,) * 3), even)):

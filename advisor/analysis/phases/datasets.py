@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.arrays.grouping import group_by, row_at, row_of_key
+from advisor.analysis.phases.queue_looks import telling_looks
 from advisor.facts.base import MISSING
 from advisor.facts.derived import DatasetStage
 from advisor.facts.observed import BatchQueue, DatasetOperation, HostCpu, StepPhase
@@ -23,6 +24,7 @@ def dataset_stages(
 ) -> Table[DatasetStage]:
     """One row per operation."""
     rank, share = operations["rank"], operations["queue_share"]
+    looks = None if queues is None else telling_looks(queues.take(~np.isnan(queues["size"])), phases)
     parent = row_at(rank, operations["number"], rank, operations["parent"])
     parent[operations["parent"] == MISSING] = -1
     children = np.bincount(parent[parent >= 0], minlength=len(rank))
@@ -39,8 +41,8 @@ def dataset_stages(
         empty_share=operations["empty_share"],
         fullest_after_share=_fullest_after(parent, share),
         emptiest_before_share=_emptiest_before(parent, share),
-        host_empty_share=_empty_shares(rank, queues, "host"),
-        device_empty_share=_empty_shares(rank, queues, "device"),
+        host_empty_share=_empty_shares(rank, looks, "host"),
+        device_empty_share=_empty_shares(rank, looks, "device"),
         interval_us=_mean_of_rank(rank, phases, "interval_us"),
         busy_cpu_share=_mean_of_rank(rank, processors, "busy_share"),
     )
@@ -85,7 +87,7 @@ def _empty_shares(rank: Array, queues: Table[BatchQueue] | None, name: str) -> A
     """Per row: the part of the looks in which a queue behind the dataset of its rank was empty."""
     if queues is None:
         return np.full(len(rank), np.nan)
-    looks = queues.take(queues.texts("queue").isin([name]) & ~np.isnan(queues["size"]))
+    looks = queues.take(queues.texts("queue").isin([name]))
     return _means_by_rank(rank, looks["rank"], (looks["size"] == 0).astype(np.float64))
 
 

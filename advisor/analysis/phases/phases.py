@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from advisor.analysis.arrays.grouping import group_by, ratio, row_of_key
 from advisor.analysis.arrays.intervals import axis_of_cells, covered_ns, union
+from advisor.analysis.phases.queue_looks import of_waiting_steps, telling_looks, wait_long
 from advisor.analysis.steps.device import DAY_NS
 from advisor.analysis.steps.overlap import stages_of
 from advisor.facts.base import MISSING
@@ -18,8 +19,6 @@ from advisor.messages.errors import FactMissing
 from advisor.model.run_of_ranks import RunOfRanks
 
 _MEANS = ("whole_us", "interval_us", "forward_backward_us", "tail_us", "receive_us", "collective_us")
-_LIKE_LONGEST = 0.25
-"""What is shorter than a quarter of the longest is not long in the same way."""
 _BESIDE = ("interval_us", "forward_backward_us", "tail_us")
 
 
@@ -56,7 +55,7 @@ def rank_phases(  # noqa: PLR0917 - a step, and what feeds it
         **_longest_intervals(rank, counted),
         tail_comm_us=_tails_in_collectives(rank, counted, collectives),
         **{f"peer_{name}": peers.medians_of_others(means[name]) for name in _BESIDE},
-        **_looks_at_queues(rank, queues),
+        **_looks_at_queues(rank, queues, counted),
         **_fetches_of_ranks(rank, counted, fetches),
         batch_us=_of_rank(rank, waits, "taken_us"),
         batch_wait_us=_of_rank(rank, waits, "waited_us"),
@@ -76,7 +75,7 @@ def _longest_intervals(rank: Array, counted: Table[StepPhase]) -> dict[str, Arra
     """Per rank: how many steps count, the longest interval, and how many are like it."""
     ranks, interval = group_by(counted["rank"]), counted["interval_us"]
     longest = ranks.largest(interval)
-    like = ranks.sums((interval > _LIKE_LONGEST * longest[ranks.of]).astype(np.float64))
+    like = ranks.sums(wait_long(counted).astype(np.float64))
     at = row_of_key(counted["rank"][ranks.first], rank)
     return {
         "steps": np.append(ranks.sizes, 0.0)[at],
@@ -92,18 +91,21 @@ def _of_rank(rank: Array, told: Table[HostCpu] | Table[BatchWait] | None, name: 
     return found
 
 
-def _looks_at_queues(rank: Array, queues: Table[BatchQueue] | None) -> dict[str, Array]:
-    """Per rank how often each queue was looked at, and in which part of the looks it was empty."""
+def _looks_at_queues(rank: Array, queues: Table[BatchQueue] | None, counted: Table[StepPhase]) -> dict[str, Array]:
+    """Per rank how often each queue was looked at, and in which part of the looks it was empty, of those that tell."""
     queues = Table.empty(BatchQueue) if queues is None else queues
-    at = np.searchsorted(rank, queues["rank"])
-    found: dict[str, Array] = {}
+    known = np.isin(rank, queues["rank"])
+    sunk = np.isin(rank, queues["rank"][queues["sunk"] == 1])
+    sized = queues.take(~np.isnan(queues["size"]))
+    some_wait = np.isin(rank, sized["rank"][of_waiting_steps(sized, counted)])
+    found: dict[str, Array] = {"some_wait": some_wait.astype(np.int8)}
+    told = telling_looks(sized, counted)
+    at = np.searchsorted(rank, told["rank"])
     for name in ("host", "device"):
-        here = queues.texts("queue").isin([name]) & ~np.isnan(queues["size"])
+        here = told.texts("queue").isin([name])
         looks = np.bincount(at[here], minlength=len(rank)).astype(np.float64)
-        empty = np.bincount(at[here & (queues["size"] == 0)], minlength=len(rank))
+        empty = np.bincount(at[here & (told["size"] == 0)], minlength=len(rank))
         found |= {f"{name}_looks": looks, f"{name}_empty_share": ratio(empty, looks)}
-    known = np.bincount(at, minlength=len(rank)) > 0
-    sunk = np.bincount(at[queues["sunk"] == 1], minlength=len(rank)) > 0
     return {**found, "sunk": np.where(known, sunk, -1).astype(np.int8)}
 
 

@@ -47,8 +47,19 @@ def host_turns(held: Table[Holdup], split: Table[Overlap]) -> Table[HostTurn]:
         pause_us=pause[last],
         rank_lost_us=mean[last],
         most_lost_us=stages.largest(mean)[stages.of[last]],
-        least_lost_us=stages.smallest(lost)[stages.of[last]],
+        least_lost_us=stages.smallest(_of_inner_steps(split, lost))[stages.of[last]],
     )
+
+
+def _of_inner_steps(split: Table[Overlap], values: Array) -> Array:
+    """The values of steps between the first and the last of their stage; all of them where it has none between.
+
+    A step at the edge lacks a pause, the last one that before a next step, so it loses less than any whole one.
+    """
+    stages, step = group_by(split["stage"]), split["step"].astype(np.float64)
+    inner = (step > stages.smallest(step)[stages.of]) & (step < stages.largest(step)[stages.of])
+    has_inner = stages.largest(inner.astype(np.float64))[stages.of] > 0
+    return np.where(inner | ~has_inner, values, np.nan)
 
 
 def _longest_pauses(held: Table[Holdup], at: Array, cells: int) -> Array:

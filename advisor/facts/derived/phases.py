@@ -53,6 +53,10 @@ class RankPhase(Fact):
     peer_forward_backward_us: Annotated[float, Us("Median forward and backward pass of the peers.")]
     peer_tail_us: Annotated[float, Us("Median tail of the peers.")]
     sunk: Annotated[bool, Flag("Batches go to the device through a queue, ahead of the steps (data sinking).")]
+    some_wait: Annotated[
+        bool,
+        Flag("Only some of its steps wait for their batch, and the samples that follow are of these alone."),
+    ]
     host_looks: Annotated[float, Count("Samples of the queue on the host; 0 where it was not sampled.")]
     host_empty_share: Annotated[float, Share("Share of these samples in which it was empty.")]
     device_looks: Annotated[float, Count("Samples of the queue on the device.")]

@@ -529,7 +529,10 @@ class HostTurn(Fact):
     ]
     rank_lost_us: Annotated[float, Us("What this rank loses per step, over all of its steps.")]
     most_lost_us: Annotated[float, Us("The same of the rank of the stage that loses most.")]
-    least_lost_us: Annotated[float, Us("The least that any rank of the stage loses in any of its steps.")]
+    least_lost_us: Annotated[
+        float,
+        Us("The least that any rank of the stage loses in a step between its first and its last, where it has one."),
+    ]
 
 
 class StageTime(Fact):

@@ -48,6 +48,48 @@ def test_intervals_of_a_quarter_of_the_longest_are_not_like_it() -> None:
     assert told == [(3, 40, 2), (1, None, 0), (0, None, 0)]
 
 
+WAITING = """
+rank step first whole_us interval_us
+0    1    true  9        -
+0    2    false 9        80
+0    3    false 9        1
+0    4    false 9        1
+0    5    false 9        70
+1    2    false 9        50
+1    3    false 9        40
+"""
+LOOKS = """
+rank step queue size
+0    1    host  0
+0    2    host  0
+0    3    host  9
+0    4    host  9
+0    5    host  0
+0    5    device 2
+1    2    host  0
+1    3    host  7
+"""
+
+
+def test_where_only_some_steps_wait_the_queues_of_those_count() -> None:
+    """Four full queues do not tell that a batch was ready for the one step that waited for it."""
+    rows = rank_phases(RUN, read_table(StepPhase, WAITING), read_table(BatchQueue, LOOKS), None, None, None).rows()
+    assert [(row["host_looks"], row["host_empty_share"], row["some_wait"]) for row in rows] == [
+        (2, 1, True),
+        (2, 0.5, False),
+    ]
+    assert [row["device_looks"] for row in rows] == [1, 0]
+    operations = read_table(DatasetOperation, "rank number operation\n0 0 BatchOp\n1 0 BatchOp")
+    stages = dataset_stages(operations, read_table(BatchQueue, LOOKS), read_table(StepPhase, WAITING), None).rows()
+    assert [row["host_empty_share"] for row in stages] == [1, 0.5]
+
+
+def test_all_looks_count_where_none_was_at_a_step_that_waits() -> None:
+    queues = read_table(BatchQueue, "rank step queue size\n0 3 host 0\n0 4 host 5")
+    (row, _) = rank_phases(RUN, read_table(StepPhase, WAITING), queues, None, None, None).rows()
+    assert (row["host_looks"], row["host_empty_share"], row["some_wait"]) == (2, 0.5, False)
+
+
 def test_collectives_count_as_far_as_they_run_in_a_tail() -> None:
     running = read_table(Collective, "rank start_ns elapse_us\n0 13500 1\n0 14500 8\n0 24000 5\n1 0 4")
     found = rank_phases(RUN, read_table(StepPhase, PHASES), None, None, running, None).rows()

@@ -15,6 +15,7 @@ import pytest
 
 import advisor
 import corpus
+from advisor.pipeline import modules, open_profile
 from corpus.cases import setup_of
 from corpus.events import Layout
 from corpus.mindspore import MODES
@@ -92,3 +93,14 @@ def test_groups_are_named_by_their_members(tmp_path: Path) -> None:
     names = {entry["group_name"] for entry in told.values()}
     assert "hccl_world_group" in names and len(names) > 1
     assert advisor.diagnose(tmp_path).run.parallel.stages == ((0, 1), (2, 3))
+
+
+def test_marked_modules_launch_in_forward_passes_what_they_do_in_pytorch(tmp_path: Path) -> None:
+    job = corpus.job("healthy", 5)
+    of = {
+        name: modules(open_profile(corpus.write(job, tmp_path / name, mindspore=name, modules=True))).ranks[0].tree
+        for name in ("", "pynative")
+    }
+    theirs = {node.path: node.total_us for node in of["pynative"] if node.path}
+    assert theirs == {node.path: pytest.approx(node.forward_us) for node in of[""] if node.path}
+    assert set(theirs) >= {"model/layers.*/mlp", "model/layers.*/self_attn"}

@@ -60,9 +60,10 @@ OF_HINT: Mapping[Text | None, Text] = {
 """By the hint that the profiler of PyTorch is given with."""
 _TEXT_TOO = Text(
     en="export text as well, `export_type=[ExportType.Text, ExportType.Db]`: MindSpore writes the steps marked by "
-    "prof.step() into no database",
+    "prof.step() into no database; or mark them in the program, mstx ranges `step N`, and record with mstx=True",
     zh="同时导出文本：`export_type=[ExportType.Text, ExportType.Db]`，"
-    "MindSpore 不把 prof.step() 标记的 step 写入数据库",
+    "MindSpore 不把 prof.step() 标记的 step 写入数据库；或在程序中用名为 `step N` 的 mstx range 打点，"
+    "并设置 mstx=True 采集",
 )
 OF_HINT_IN_DATABASES: Mapping[Text | None, Text] = {StepWindow.record_with: _TEXT_TOO, STEPS_ON: _TEXT_TOO}
 """The same where databases alone were written."""

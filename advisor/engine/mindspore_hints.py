@@ -44,9 +44,10 @@ _OLD_FILES_ALONE = Text(
     zh="仅旧版 MindSpore profiler 在图模式下采集此项（MindSpore Insight 文件），现行 profiler 不采集",
 )
 _MODULES = Text(
-    en="advisor does not assign the kernels of MindSpore to modules; in graph mode the name of an operator tells its "
-    "cells",
-    zh="advisor 不把 MindSpore 的 kernel 归到模块；图模式下算子名中已含所属的 Cell",
+    en="in PyNative mode mark the cells with mstx ranges of the domain `Module` (`advisor modules` shows the code); in "
+    "graph mode the name of an operator tells its cells",
+    zh="动态图模式下用 domain 为 `Module` 的 mstx range 标记 Cell（`advisor modules` 给出代码）；"
+    "图模式下算子名中已含所属的 Cell",
 )
 OF_HINT: Mapping[Text | None, Text] = {
     ModuleRange.record_with: _MODULES,
@@ -59,9 +60,10 @@ OF_HINT: Mapping[Text | None, Text] = {
 """By the hint that the profiler of PyTorch is given with."""
 _TEXT_TOO = Text(
     en="export text as well, `export_type=[ExportType.Text, ExportType.Db]`: MindSpore writes the steps marked by "
-    "prof.step() into no database",
+    "prof.step() into no database; or mark them in the program, mstx ranges `step N`, and record with mstx=True",
     zh="同时导出文本：`export_type=[ExportType.Text, ExportType.Db]`，"
-    "MindSpore 不把 prof.step() 标记的 step 写入数据库",
+    "MindSpore 不把 prof.step() 标记的 step 写入数据库；或在程序中用名为 `step N` 的 mstx range 打点，"
+    "并设置 mstx=True 采集",
 )
 OF_HINT_IN_DATABASES: Mapping[Text | None, Text] = {StepWindow.record_with: _TEXT_TOO, STEPS_ON: _TEXT_TOO}
 """The same where databases alone were written."""

@@ -82,6 +82,7 @@ TABLES: Mapping[str, Text] = {
     "launch_latencies": _t("times from launch to kernel", "下发到执行的时间"),
     "launch_forms": _t("kernels launched one by one or as graphs", "算子逐个下发还是以图下发"),
     "launch_pauses": _t("pauses of the device for late launches", "等待 host 下发的空闲区间"),
+    "passed_tasks": _t("tasks that threads of the host passed on", "host 线程之间转交的任务"),
     "phase_launches": _t("launches by phase of a serving engine", "按推理阶段统计的下发"),
     "launch_modes": _t("how operators were launched", "算子下发方式"),
     "launch_waits": _t("times from launch to kernel", "下发到执行的时间"),

@@ -30,6 +30,9 @@ STEPS = 5
 ENGINE_STEPS = 20
 """Of a serving engine: they are short, and some of them read prompts."""
 
+_BATCHES = 20
+"""To take while the data pipeline is looked at: enough to tell whether its queues run empty."""
+
 
 def _t(en: str, zh: str) -> Text:
     return Text(en, zh)
@@ -248,7 +251,7 @@ def _python_code(recorder: Recorder, on: Collection[Switch], level: str) -> Iter
     yield f"    activities=[profiler.ProfilerActivity.CPU, profiler.ProfilerActivity.{device}],"
     yield "    schedule=steps,"
     yield '    on_trace_ready=profiler.tensorboard_trace_handler("./prof"),'
-    for switch in ("shapes", "memory", "stack", "data"):
+    for switch in ("shapes", "memory", "stack"):
         if switch in on and switch in OPTIONS[recorder]:
             yield f"    {OPTIONS[recorder][switch]},"
     if metrics:
@@ -257,6 +260,22 @@ def _python_code(recorder: Recorder, on: Collection[Switch], level: str) -> Iter
     yield "    for batch in loader:"
     yield "        train_step(batch)"
     yield "        prof.step()"
+    if "data" in on and "data" in OPTIONS[recorder]:
+        yield from _code_of_data_pipeline(OPTIONS[recorder]["data"])
+
+
+def _code_of_data_pipeline(option: str) -> Iterator[str]:
+    """Of MindSpore, whose profiler switches the option off where it is given a schedule, and removes what it samples
+    of queues while it parses (`ProfilerParameters` and `data_simplification`)."""
+    yield ""
+    yield "# the data pipeline in a run of its own: a schedule would switch it off"
+    yield "with profiler.profile("
+    yield '    on_trace_ready=profiler.tensorboard_trace_handler("./prof_data"),'
+    yield f"    {option},"
+    yield "    experimental_config=profiler._ExperimentalConfig(data_simplification=False),"
+    yield "):"
+    yield f"    for batch, _ in zip(loader, range({_BATCHES})):"
+    yield "        train_step(batch)"
 
 
 def _msprof_command(on: Collection[Switch]) -> Iterator[str]:

@@ -17,7 +17,7 @@ import pytest
 
 from advisor.cli.main import main
 from advisor.facts.table import Texts
-from advisor.report.modules.words import ATTENTION_MARKING, MARKING
+from advisor.report.modules.words import ATTENTION_MARKING, MARKING, MARKING_OF_MINDSPORE
 from advisor.sources.attention_words import table_of_marks
 from advisor.sources.files.damage_notes import Notes
 from corpus.gpu_traces import Event, host, launched, trace
@@ -198,22 +198,25 @@ def test_a_program_of_an_unknown_framework_is_given_no_code_of_pytorch(
     assert "with_stack" not in said
 
 
-@pytest.mark.parametrize(("language", "told"), [("en", "not assigned to modules"), ("zh", "不归到模块")])
-def test_programs_of_mindspore_are_promised_no_modules(
+@pytest.mark.parametrize(("language", "told"), [("en", "an operator tells its cells"), ("zh", "所属的 Cell")])
+def test_programs_of_mindspore_are_given_code_that_marks_cells(
     shared: object, capsys: pytest.CaptureFixture[str], language: str, told: str
 ) -> None:
     folder = shared.written("healthy", mindspore="pynative")  # type: ignore[attr-defined]
     assert main(["modules", str(folder), "--lang", language]) == 3
     said = " ".join(capsys.readouterr().out.split())
     assert told in said
+    assert "nn.Cell.__call__ = marked_call" in said
+    assert "torch" not in said
     assert "with_stack" not in said
     assert main(["inspect", str(folder), "--lang", language]) == 0
-    assert "advisor modules" not in " ".join(capsys.readouterr().out.split())
+    assert "advisor modules" in " ".join(capsys.readouterr().out.split())
 
 
-def test_the_code_that_marks_modules_is_python() -> None:
-    compile(MARKING, "marking", "exec")
-    assert max(map(len, MARKING.splitlines())) < 80
+@pytest.mark.parametrize("code", [MARKING, MARKING_OF_MINDSPORE], ids=["PyTorch", "MindSpore"])
+def test_the_code_that_marks_modules_is_python(code: str) -> None:
+    compile(code, "marking", "exec")
+    assert max(map(len, code.splitlines())) < 80
 
 
 class _Module(types.ModuleType):

@@ -15,10 +15,13 @@ import pytest
 
 import advisor
 import corpus
+from advisor.pipeline import modules, open_profile
 from corpus.cases import setup_of
 from corpus.events import Layout
+from corpus.export import EPOCH_NS
 from corpus.mindspore import MODES
 from corpus.workloads import WORKLOADS
+from tests.sources.ascend.test_module_marks import MARKS
 
 
 @cache
@@ -84,6 +87,33 @@ def test_a_database_holds_neither_steps_nor_calls_of_the_framework(tmp_path: Pat
     assert (run.steps, run.framework, run.execution) == ((), "MindSpore", "graph")
 
 
+def mark_steps(job: corpus.Job, folder: Path) -> Path:
+    """A range `step N` around each step on the thread that launches, as MindFormers marks them."""
+    for trace in job.ranks:
+        (path,) = folder.glob(f"*_ascend_ms/*/ascend_mindspore_profiler_{trace.rank}.db")
+        thread = next(call.thread for call in trace.calls if call.layer == "queue" and call.name != "Enqueue")
+        with closing(sqlite3.connect(path)) as connection, connection:
+            (top,) = connection.execute("SELECT max(id) FROM STRING_IDS").fetchone()
+            names = ["default", *(f"step {call.name.partition('#')[2]}" for call in trace.steps())]
+            connection.executemany("INSERT INTO STRING_IDS VALUES (?, ?)", enumerate(names, top + 1))
+            connection.execute(f"CREATE TABLE IF NOT EXISTS MSTX_EVENTS ({MARKS})")
+            for number, call in enumerate(trace.steps(), top + 2):
+                times = (call.start + EPOCH_NS, call.end + EPOCH_NS - 1000)
+                row = (*times, 2, number, 0, number, thread, thread, top + 1, 0)
+                connection.execute("INSERT INTO MSTX_EVENTS VALUES (?,?,?,?,?,?,?,?,?,?)", row)
+    return folder
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_steps_that_the_program_marks_in_a_database_are_those_of_the_text(tmp_path: Path, mode: str) -> None:
+    job = _job()
+    text = advisor.diagnose(corpus.write(job, tmp_path / "text", mindspore=mode))
+    found = advisor.diagnose(mark_steps(job, corpus.write(job, tmp_path / "db", "database", mindspore=mode)))
+    assert (found.run.steps, found.run.step_us) == (text.run.steps, pytest.approx(text.run.step_us, rel=0.01))
+    assert not [one for one in found.findings if one.rule == "capture/no-steps"]
+    assert not [one for one in found.findings if one.rule in ("capture/damaged-input", "capture/lost-rows")]
+
+
 def test_groups_are_named_by_their_members(tmp_path: Path) -> None:
     setup = WORKLOADS["pipeline"]
     small = replace(setup, workload=replace(setup.workload, layers=2, micro_batches=2, steps=1))  # type: ignore[call-arg]
@@ -92,3 +122,14 @@ def test_groups_are_named_by_their_members(tmp_path: Path) -> None:
     names = {entry["group_name"] for entry in told.values()}
     assert "hccl_world_group" in names and len(names) > 1
     assert advisor.diagnose(tmp_path).run.parallel.stages == ((0, 1), (2, 3))
+
+
+def test_marked_modules_launch_in_forward_passes_what_they_do_in_pytorch(tmp_path: Path) -> None:
+    job = corpus.job("healthy", 5)
+    of = {
+        name: modules(open_profile(corpus.write(job, tmp_path / name, mindspore=name, modules=True))).ranks[0].tree
+        for name in ("", "pynative")
+    }
+    theirs = {node.path: node.total_us for node in of["pynative"] if node.path}
+    assert theirs == {node.path: pytest.approx(node.forward_us) for node in of[""] if node.path}
+    assert set(theirs) >= {"model/layers.*/mlp", "model/layers.*/self_attn"}

@@ -153,6 +153,16 @@ def test_what_was_written_stays_on_where_no_capture_names_its_switch(table: str)
     assert option not in without.code
 
 
+def test_the_data_pipeline_of_mindspore_is_recorded_without_the_schedule_that_would_switch_it_off() -> None:
+    run = run_with(level="Level0").model_copy(update={"framework": "MindSpore"})
+    made = merged_recording(run, [lacking("a/one", reason.LEVEL1)], {"batch_queues"})
+    assert made is not None
+    steps, data = made.code.split("with profiler.profile(")[1:]
+    assert "schedule=steps" in steps and "data_process" not in steps
+    assert "data_process=True" in data and "schedule=" not in data and "data_simplification=False" in data
+    compile(made.code, "recording", "exec")
+
+
 def test_what_the_old_profiler_of_mindspore_never_records_is_a_switch_of_the_new_one() -> None:
     old = Capture(rank=0, path="", source="insight")
     run = Run(framework="MindSpore", captures=(old,))

@@ -35,6 +35,37 @@ OF_TORCH = re.compile(
     r"[Tt]orch|\bDataLoader\b|\baten::|\.backward\(|DistributedDataParallel|\bDDP\b|\bno_sync\b|pin_memory|_ascend_pt"
 )
 """What only PyTorch has."""
+SWITCHES_OF_TORCH = re.compile(
+    r"TASK_QUEUE_ENABLE|CPU_AFFINITY_CONF|PYTORCH_|ACL_OP_COMPILER|non_blocking|nn\.Module|\bnpu_\w+"
+)
+"""What remedies set or call that only PyTorch has, with torch_npu."""
+DOCUMENTED_BY_MINDSPORE = {
+    "mindspore._c_expression.GroupOptions",
+    "mindspore.amp.auto_mixed_precision",
+    "mindspore.communication.create_group",
+    "mindspore.dataset.MindDataset",
+    "mindspore.dataset.config.set_auto_offload",
+    "mindspore.dataset.config.set_enable_autotune",
+    "mindspore.dataset.config.set_prefetch_size",
+    "mindspore.dataset.vision",
+    "mindspore.device_context.ascend.op_tuning.op_compile",
+    "mindspore.jit",
+    "mindspore.JitConfig",
+    "mindspore.mint.optim.FusedAdamW",
+    "mindspore.ops.swiglu",
+    "mindspore.parallel.auto_parallel.AutoParallel",
+    "mindspore.parallel.nn.Pipeline",
+    "mindspore.profiler.ExportType",
+    "mindspore.profiler.mstx",
+    "mindspore.profiler._ExperimentalConfig",
+    "mindspore.profiler.profiler.analyse",
+    "mindspore.recompute",
+    "mindspore.runtime.current_stream",
+    "mindspore.runtime.set_cpu_affinity",
+    "mindspore.runtime.synchronize",
+    "mindspore.set_auto_parallel_context",
+}
+"""What the documentation of MindSpore describes and examples of it call, of what remedies name."""
 RULES = Catalog.load([shipped_folder("rules")]).rules
 OWN = {
     "verl": re.compile("verl"),
@@ -115,10 +146,24 @@ def test_mindspore_is_told_something_and_nothing_of_torch_npu() -> None:
     wrong = []
     for rule in RULES:
         told, elsewhere = shown(rule, "framework=MindSpore stack=MindSpore"), shown(rule, "framework=PyTorch")
-        of_torch = any(OF_TORCH.search(words(step)) for steps in told for step in steps)
+        of_torch = any(
+            OF_TORCH.search(words(step)) or SWITCHES_OF_TORCH.search(words(step)) for steps in told for step in steps
+        )
         if of_torch or (told and elsewhere and [*map(bool, told)] != [*map(bool, elsewhere)]):
             wrong.append(rule.id)
     assert wrong == []
+
+
+def names_of_mindspore(said: str) -> Iterator[str]:
+    """What a text names of MindSpore, with its package."""
+    yield from re.findall(r"\bmindspore(?:\.\w+)+", re.sub(r"from mindspore.*", "", said))
+    for package, imported in re.findall(r"from (mindspore[\w.]*) import ([\w, ]+)", said):
+        yield from (f"{package}.{one.strip()}" for one in imported.split(","))
+
+
+def test_remedies_name_nothing_of_mindspore_that_it_does_not_document() -> None:
+    said = {name for rule in RULES for step in rule.fix for name in names_of_mindspore(words(step))}
+    assert said == DOCUMENTED_BY_MINDSPORE
 
 
 def test_mindspore_is_sent_to_no_page_on_torch() -> None:

@@ -14,7 +14,15 @@ from advisor.sources import open_input
 
 SIX = [f"{export}/level{level}" for export in ("text", "db") for level in (0, 1, 2)]
 NEVER_AT_LEVEL0 = {"transfers", "links", "operator_totals", "peer_waits"}
-OF_MINDSPORE = {"step_phases", "rank_flops", "batch_queues", "data_fetches", "dataset_operations", "host_cpus"}
+OF_MINDSPORE = {
+    "step_phases",
+    "rank_flops",
+    "batch_queues",
+    "data_fetches",
+    "dataset_operations",
+    "host_cpus",
+    "passed_tasks",
+}
 
 
 @pytest.fixture(params=SIX)

@@ -2,10 +2,11 @@
 """Which module each piece of work on the device belongs to, by the operator behind it.
 
 A kernel is traced to the framework operator that led to it: by the link the profiler drew, else by its launch, which
-lies inside the operator on one thread. The operator belongs to the innermost call of a module around it. Operators of
-the backward pass run on threads of their own, outside all modules: each takes the module of the forward operator whose
-gradient it computes, together with the engine's call around it, which sums up gradients. What is called inside of that,
-as where activations are computed again, lies below it.
+lies inside the operator on one thread. The operator belongs to the innermost call of a module around it. Where none is
+around it and other threads passed the task to its own, as in the pipeline of MindSpore, the moment counts at which the
+first of them did. Operators of the backward pass run on threads of their own, outside all modules: each takes the
+module of the forward operator whose gradient it computes, together with the engine's call around it, which sums up
+gradients. What is called inside of that, as where activations are computed again, lies below it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,16 @@ from advisor.analysis.arrays.counted import distinct_ranks
 from advisor.analysis.arrays.grouping import group_by, row_at, row_at_or_near
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.nesting import Nest, depths_of, nest_intervals
-from advisor.facts.observed import Collective, GradientLink, HostCall, Kernel, Launch, ModuleRange, OperatorLink
+from advisor.facts.observed import (
+    Collective,
+    GradientLink,
+    HostCall,
+    Kernel,
+    Launch,
+    ModuleRange,
+    OperatorLink,
+    PassedTask,
+)
 from advisor.facts.table import Array, Table, Texts, row_type, values_at
 
 PHASES = ("forward", "backward", "recompute")
@@ -43,6 +53,7 @@ class LaunchTables(NamedTuple):
     launches: Table[Launch] | None
     links: Table[OperatorLink] | None
     gradients: Table[GradientLink] | None
+    passed: Table[PassedTask] | None
 
 
 class Paths(Struct, frozen=True):
@@ -122,7 +133,8 @@ def _charge_work(ranges: Table[ModuleRange], *tables: Any) -> ChargedWork:
     collectives = _or_empty(Collective, recorded.collectives)
     operators = framework_operators(recorded.calls)
     launches = _or_empty(Launch, recorded.launches)
-    lanes = lanes_of(ranges, operators, launches)
+    passed = _or_empty(PassedTask, recorded.passed)
+    lanes = lanes_of(ranges, operators, launches, passed, passed.having(thread=passed["worker"]))
     spans, linked_backward = _nest_spans(ranges, operators, recorded.gradients, lanes[0], lanes[1])
     rank = np.append(kernels["rank"], collectives["rank"])
     start = np.append(kernels["start_ns"], collectives["start_ns"])
@@ -130,7 +142,7 @@ def _charge_work(ranges: Table[ModuleRange], *tables: Any) -> ChargedWork:
     launch = _launch_of_work(launches, rank, start, stream)
     linked = _operator_of_work(operators, recorded.links, rank, start)
     origin = _origins(operators, lanes, launches, launch, linked)
-    span = spans.nest.around(origin.lane, origin.start, origin.end)
+    span = _spans_around(spans.nest, origin, _first_passings(passed, lanes[3], lanes[4]))
     codes, paths = _number_paths(spans)
     return ChargedWork(
         rank=rank,
@@ -205,6 +217,38 @@ def _origins(
         np.where(known, values_at(operators["start_ns"], operator), moment),
         np.where(known, values_at(operators["end_ns"], operator), moment),
     )
+
+
+class _Passings(Struct, frozen=True):
+    """Tasks that were passed from thread to thread, and where each comes from."""
+
+    nest: Nest
+    """By the threads that carried them out."""
+    lane: Array
+    """Per task the thread that first passed it on."""
+    moment: Array
+
+
+def _first_passings(passed: Table[PassedTask], lane: Array, worker: Array) -> _Passings:
+    """Where tasks come from: what is passed on while another task is carried out comes from where that one does."""
+    start, moment = passed["start_ns"], passed["passed_ns"]
+    nest = nest_intervals(worker, start, passed["end_ns"])
+    first = nest.around(lane, moment, moment)
+    first = np.where(values_at(start, first) < start, first, -1)  # clocks that disagree make no circles
+    first = np.where(first >= 0, first, np.arange(len(first)))
+    while (further := first[first] != first).any():
+        first = np.where(further, first[first], first)
+    return _Passings(nest, lane[first], moment[first])
+
+
+def _spans_around(spans: Nest, origin: _Origins, passings: _Passings) -> Array:
+    """Per piece of work the innermost span around its origin; where there is none, around where its task comes from."""
+    found = spans.around(origin.lane, origin.start, origin.end)
+    rows = np.flatnonzero((found < 0) & (origin.lane >= 0))
+    task = passings.nest.around(origin.lane[rows], origin.start[rows], origin.start[rows])
+    lane, moment = values_at(passings.lane, task, -1), values_at(passings.moment, task)
+    found[rows] = spans.around(lane, moment, moment)
+    return found
 
 
 def _names_of_kernels(kernels: Table[Kernel]) -> Texts:

@@ -75,6 +75,23 @@ class OperatorLink(Fact):
     device_start_ns: Annotated[int, Ns("Start of the task on the device; missing where no task has its connection.")]
 
 
+class PassedTask(Fact):
+    """One task that a thread of the host passed on to another, as MindSpore does with operators in PyNative mode: from
+    Python to the frontend, from there to the backend, and on to the thread that launches."""
+
+    table = "passed_tasks"
+    heavy = True
+    moment = Moment(end="end_ns", name=())
+    record_with = BOTH
+
+    rank: Rank
+    thread: Annotated[int, Volatile("Thread of the host that passed the task on.")]
+    passed_ns: Annotated[int, Ns("When it did.")]
+    worker: Annotated[int, Volatile("Thread of the host that carried the task out.")]
+    start_ns: Annotated[int, Ns("When that began.")]
+    end_ns: Annotated[int, Ns("When that ended.")]
+
+
 class ApiTotal(Fact):
     """All calls of one CANN interface over the whole capture (api_statistic)."""
 

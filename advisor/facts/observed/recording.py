@@ -21,8 +21,8 @@ LEVEL2 = Text(
 )
 MEMORY = Text(en="record with profile_memory=True", zh="采集时设置 profile_memory=True")
 DATA = Text(
-    en="record with data_process=True (MindSpore's profiler)",
-    zh="采集时设置 data_process=True（MindSpore profiler）",
+    en="record with data_process=True and without a schedule, which switches it off (MindSpore's profiler)",
+    zh="采集时设置 data_process=True，且不设置 schedule（设置 schedule 会关闭此项；MindSpore profiler）",
 )
 PHASES = Text(
     en="record with the old profiler of MindSpore in graph mode (MindSpore Insight)",

@@ -21,7 +21,7 @@ from advisor.report.blocks import (
 )
 from advisor.report.line_breaks import BELOW
 from advisor.report.losses import TellLosses, losses_in_full, losses_in_short, say_losses
-from advisor.report.modules.words import ATTENTION_MARKING, MARKING, say
+from advisor.report.modules.words import ATTENTION_MARKING, MARKING, MARKING_OF_MINDSPORE, say
 from advisor.report.phrases import Phrases
 from advisor.report.places import number_ranges
 from advisor.report.prose import Prose, Said, TextPiece, clean_line, code_prose, parse_prose, plain_prose
@@ -99,7 +99,9 @@ class ModuleBlocks(Phrases):
         return self.left_over("ranks_left", len(self.report.ranks) - shown, begins=True)
 
     def lacks_attention(self) -> bool:
-        """Whether products have an MFU, and fused attention of an NPU has none."""
+        """Whether products have an MFU, and fused attention of an NPU has none that code of PyTorch would mark."""
+        if self.report.run.framework == "MindSpore":
+            return False
         rows = [row for rank in self.report.ranks for row in rank.operators]
         attention = [row for row in rows if ATTENTION in row.kernels]
         return any(row.mfu is not None for row in rows) and any(row.mfu is None for row in attention)
@@ -136,7 +138,10 @@ class ModuleBlocks(Phrases):
             yield self.sentence("how")
             return
         if run.framework == "MindSpore":
+            yield self.sentence("how")
             yield self.sentence("how_mindspore")
+            yield Code(MARKING_OF_MINDSPORE, "python")
+            yield self.sentence("how_mindspore_graph")
             return
         may_mark = run.device_family == "npu"
         yield Paragraph(self.in_a_row(*map(self.said, ("how", "two_ways") if may_mark else ("how",))))

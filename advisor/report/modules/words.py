@@ -113,8 +113,14 @@ WORDS: Mapping[str, Text] = {
     ),
     "ranks_left": _t("Ranks that are not shown here: {count}", "未在此列出的卡：{count} 张"),
     "how_mindspore": _t(
-        "The kernels of MindSpore are not assigned to modules. In graph mode the name of an operator tells its cells.",
-        "MindSpore 的 kernel 不归到模块；图模式下，算子名中已含所属的 Cell。",
+        "Mark the cells that matter (PyNative mode, MindSpore 2.7 and newer): name the classes of your model. The "
+        "marks are read from the timeline: no database of MindSpore tells which thread passed an operator on.",
+        "在动态图（PyNative）模式下标记关注的 Cell（MindSpore 2.7 及以上）：在集合中列出模型中的类名。标记从 timeline "
+        "中读取：MindSpore 的 db 不记录算子由哪个线程转交而来。",
+    ),
+    "how_mindspore_graph": _t(
+        "In graph mode cells are compiled and cannot be marked; there the name of an operator tells its cells.",
+        "图模式下 Cell 已被编译，无法打点；算子名中已含所属的 Cell。",
     ),
     "how_msprof": _t(
         "msprof records neither framework operators nor Python calls: use the framework's own profiler.",
@@ -159,6 +165,42 @@ with profiler.profile(
         prof.step()
 """
 """What marks some modules of a model and records the marks."""
+MARKING_OF_MINDSPORE = """\
+from mindspore import nn, profiler
+
+MARKED = {"DecoderLayer", "Attention", "MLP"}  # classes of your model
+plain_call = nn.Cell.__call__
+
+def marked_call(cell, *args, **kwargs):
+    name = type(cell).__name__
+    if name not in MARKED:
+        return plain_call(cell, *args, **kwargs)
+    mark = profiler.mstx.range_start(name, domain="Module")
+    try:
+        return plain_call(cell, *args, **kwargs)
+    finally:
+        profiler.mstx.range_end(mark, domain="Module")
+
+nn.Cell.__call__ = marked_call
+
+config = profiler._ExperimentalConfig(
+    profiler_level=profiler.ProfilerLevel.Level1,
+    mstx=True,
+)
+with profiler.profile(
+    activities=[profiler.ProfilerActivity.CPU, profiler.ProfilerActivity.NPU],
+    schedule=profiler.schedule(wait=0, warmup=1, active=3, skip_first=10),
+    on_trace_ready=profiler.tensorboard_trace_handler("./prof"),
+    experimental_config=config,
+) as prof:
+    for batch in loader:
+        train_step(batch)
+        prof.step()
+"""
+"""The same in MindSpore; older versions know no domains of marks.
+
+<https://www.mindspore.cn/docs/en/r2.7.1/api_python/mindspore/mindspore.profiler.mstx.html>.
+"""
 ATTENTION_MARKING = """\
 import json
 import torch_npu

@@ -15,6 +15,7 @@ from advisor.facts.observed import Launch
 from advisor.facts.table import Array, Table, values_at
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
+from advisor.sources.ascend.arrows import pair_ends, slices_around
 from advisor.sources.ascend.device_tasks import HARDWARE, KIND_OF_NAME, task_columns, waits_and_marks
 from advisor.sources.ascend.graph_launches import CALL, with_graphs
 from advisor.sources.ascend.reading import Folder
@@ -52,7 +53,7 @@ def launches_by_arrows(folder: Folder) -> Table[Launch]:
         folder.notes.add(file, "", Message("arrows_lack_an_end"), rows=len(links.track), share=1.0)
         raise FactMissing([Launch.table], [file])
     ends = ends[~_to_nothing(timeline, ends)]
-    start_of = _pair_ends(timeline, starts, ends)
+    start_of = pair_ends(links, starts, ends)
     starts, ends = starts[start_of[start_of >= 0]], ends[start_of >= 0]
     calls = _launching_slices(timeline, links.track[starts], links.time_ns[starts])
     slices, known = timeline.slices, calls >= 0
@@ -72,55 +73,17 @@ def launches_by_arrows(folder: Folder) -> Table[Launch]:
 def _to_nothing(timeline: TraceTimeline, ends: Array) -> Array:
     """Whether an arrow ends at an event or a place holder: newer exporters draw those, older ones do not."""
     track, moment = timeline.links.track[ends], timeline.links.time_ns[ends]
-    found = _slices_around(timeline, waits_and_marks(timeline), track, moment)
+    found = slices_around(timeline, waits_and_marks(timeline), track, moment)
     same: Array = values_at(timeline.slices.start_ns, found) == moment
     return same
-
-
-def _pair_ends(timeline: TraceTimeline, starts: Array, ends: Array) -> Array:
-    """For each end the place of its start among the starts, -1 without one. One start may have several ends."""
-    links = timeline.links
-    order = np.lexsort((links.low, links.high))
-    changed = (links.high[order][1:] != links.high[order][:-1]) | (links.low[order][1:] != links.low[order][:-1])
-    number = np.empty(len(order), np.int64)
-    number[order] = np.cumsum(np.append(0, changed))
-    return match_keys(number[starts], number[ends])
 
 
 def _launching_slices(timeline: TraceTimeline, track: Array, moment: Array) -> Array:
     """The slice that launched at each moment: Node@launch around it, else the AscendCL call that begins there."""
     name = timeline.slices.name
-    launch = _slices_around(timeline, name.isin([_LAUNCH]), track, moment)
-    call = _slices_around(timeline, name.hits(n.startswith(_CALLS) for n in name.names), track, moment)
+    launch = slices_around(timeline, name.isin([_LAUNCH]), track, moment)
+    call = slices_around(timeline, name.hits(n.startswith(_CALLS) for n in name.names), track, moment)
     return np.where(launch >= 0, launch, call)
-
-
-def _slices_around(timeline: TraceTimeline, wanted: Array, track: Array, moment: Array) -> Array:
-    """The last of the wanted slices of a track to begin before a moment that lies inside it, -1 without one.
-
-    Calls of one name do not nest, so the last to begin is the only one that can be around the moment.
-    """
-    slices = timeline.slices
-    rows = np.flatnonzero(wanted)
-    if not len(rows):
-        return np.full(len(moment), -1, np.int64)
-    rows = rows[np.lexsort((slices.start_ns[rows], slices.track[rows]))]
-    place = _last_before(slices.track[rows], slices.start_ns[rows], track, moment)
-    found = rows[np.maximum(place, 0)]
-    inside = (place >= 0) & (slices.track[found] == track) & (slices.end_ns[found] >= moment)
-    return np.where(inside, found, -1)
-
-
-def _last_before(track: Array, start: Array, asked_track: Array, asked: Array) -> Array:
-    """In rows sorted by track and start: the last one of the asked track or a lower one that starts by the moment."""
-    joined_track = np.concatenate([track, asked_track])
-    joined = np.concatenate([start, asked])
-    later = np.concatenate([np.zeros(len(track), np.int8), np.ones(len(asked), np.int8)])
-    order = np.lexsort((later, joined, joined_track))
-    seen = np.cumsum(later[order] == 0) - 1
-    place = np.empty(len(order), np.int64)
-    place[order] = seen
-    return place[len(track) :]
 
 
 def _launches_from_database(folder: Folder) -> Table[Launch]:

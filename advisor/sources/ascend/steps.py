@@ -19,12 +19,15 @@ from advisor.sources.ascend.executions import EXECUTION
 from advisor.sources.ascend.iterations import LANE, TRACE, iterations_of
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import Origin, columns_of, query_rows, read_records, select_columns
+from advisor.sources.ascend.step_windows import STEP_WINDOWS
+from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.reading import Reading
 from advisor.sources.step_sums import usable_step_times
 
 TIMES = "step_trace_time.csv"
 _MARK = re.compile(rb'"ProfilerStep#(\d{1,18})"')
 _ITERATION_MARK = re.compile(rb'"Iteration (\d{1,18})"')
+_PROGRAM_MARK = re.compile(rb'"step (\d{1,18})"')
 _EXECUTION_CALLED = "SELECT 1 FROM STRING_IDS WHERE value GLOB 'aclmdlExecute*' LIMIT 1"
 _EXECUTION_MARK = re.compile(EXECUTION.encode())
 _LONGEST_MARK = len('"ProfilerStep#"') + 18
@@ -109,7 +112,8 @@ def numbered_steps(folder: Folder) -> tuple[int, ...]:
         steps = folder.read(StepTime)["step"]
     except FactMissing:
         steps = np.empty(0, np.int64)
-    return _recorded_steps(steps) or _window_steps(folder) or _marked_steps(folder)
+    found = _recorded_steps(steps) or _window_steps(folder) or _marked_steps(folder)
+    return found if found or not folder.by_mindspore else _steps_of_program(folder)
 
 
 def _iteration_numbers(folder: Folder) -> tuple[int, ...]:
@@ -135,6 +139,17 @@ def _recorded_steps(steps: Array) -> tuple[int, ...]:
 def _marked_steps(folder: Folder, mark: re.Pattern[bytes] = _MARK) -> tuple[int, ...]:
     """The steps that the timeline marks, for captures of which it is all there is. It is not decoded."""
     return tuple(sorted(set(map(int, _marks_in_timeline(folder, mark)))))
+
+
+def _steps_of_program(folder: Folder) -> tuple[int, ...]:
+    """The steps that a program of MindSpore marks itself. A timeline is decoded where something in it is so called."""
+    way = "text" if folder.parts("trace_view.json") else "database"
+    if way == "text" and not any(True for _ in _marks_in_timeline(folder, _PROGRAM_MARK)):
+        return ()
+    try:
+        return _recorded_steps(STEP_WINDOWS.ways[way](folder)["step"])
+    except (FactMissing, Unreadable):
+        return ()
 
 
 def _marks_in_timeline(folder: Folder, mark: re.Pattern[bytes]) -> Iterator[bytes]:

@@ -3,7 +3,8 @@
 
 Only what the facts need is declared; the decoder passes over everything else. Counters other than the AI Core
 frequency, the traffic of memory and cache and the use of the host are dropped here, and of flows all but HostToDevice,
-those from forward to backward operators, and the beginnings of those from operators to tasks.
+those from forward to backward operators, those between threads of MindSpore, and the beginnings of those from operators
+to tasks.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ OPERATOR_LINK = "async_npu"
 """Category of flows from an operator of the framework to the task it led to; their id is the start of the task, ns."""
 GRADIENT_LINK = "fwdbwd"
 """Category of flows from an operator of the forward pass to the one that computes its gradient."""
+PASSED_TASK = "async_mindspore"
+"""Category of flows from where a thread of MindSpore passes a task on to where another one begins it."""
 OVERLAP = frozenset({"Computing", "Communication", "Communication(Not Overlapped)", "Free"})
 """Slices of the lane Overlap Analysis, which we draw ourselves: only their sums are kept, as a witness."""
 PROCESS, THREAD, LABELS = "process_name", "thread_name", "process_labels"
@@ -165,8 +168,9 @@ def columns_of_events(events: Sequence[AnyEvent]) -> EventBatch:
             by_phase[event.ph] = [event]
     piece = EventBatch(events=len(events))
     _add_slices(piece, by_phase.get("X", []))
-    starts, ends = ([e for e in by_phase.get(phase, []) if e.cat == LINK] for phase in "sf")
-    _add_links(piece, starts, ends)
+    for part, category in (("links", LINK), ("passed_tasks", PASSED_TASK)):
+        starts, ends = ([e for e in by_phase.get(phase, []) if e.cat == category] for phase in "sf")
+        _add_links(piece, part, starts, ends)
     _add_operator_links(piece, [e for e in by_phase.get("s", []) if e.cat == OPERATOR_LINK])
     add_gradient_links(piece, [e for phase in "sf" for e in by_phase.get(phase, []) if e.cat == GRADIENT_LINK])
     counters = by_phase.get("C", [])
@@ -282,13 +286,13 @@ def _add_marks(piece: EventBatch, args: list[Args]) -> None:
     }
 
 
-def _add_links(piece: EventBatch, starts: list[Any], ends: list[Any]) -> None:
+def _add_links(piece: EventBatch, part: str, starts: list[Any], ends: list[Any]) -> None:
     events = starts + ends
     high, low = wide_ids([e.id for e in events])
-    piece.parts["links"] = {
+    piece.parts[part] = {
         "high": high,
         "low": low,
-        "track": _tracks_of(piece, "links", events),
+        "track": _tracks_of(piece, part, events),
         "time_ns": times_ns(events),
         "end": np.arange(len(events)) >= len(starts),
     }
@@ -461,7 +465,7 @@ def check_event(event: Event) -> Event | None:
         Odd: It is of a kind that is kept, and unusable.
     """
     phase = event.ph
-    linked = phase in ("s", "f") and event.cat == LINK
+    linked = phase in ("s", "f") and event.cat in (LINK, PASSED_TASK)
     of_operator = (phase == "s" and event.cat == OPERATOR_LINK) or is_gradient_link(event)
     counted = phase == "C" and (event.name == FREQUENCY or event.name.startswith(SAMPLED))
     if not (linked or of_operator or counted or phase in ("X", "M")):

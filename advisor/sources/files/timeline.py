@@ -22,6 +22,7 @@ from advisor.sources.files.events import ASCEND_EVENTS, TRACK
 from advisor.sources.files.packed import TraceFile
 
 _DEVICE = re.compile(r"NPU (\d{1,4})")
+_OF_ARROWS = ("high", "low", TRACK, "time_ns", "end")
 
 
 class Slices(Struct, frozen=True):
@@ -84,8 +85,8 @@ class Exchanges(Struct, frozen=True):
     """Of data or a signal; all are missing where they are no whole numbers."""
 
 
-class LaunchArrows(Struct, frozen=True):
-    """Both ends of HostToDevice arrows, matched by `high` and `low`, the two halves of their id."""
+class ArrowEnds(Struct, frozen=True):
+    """Both ends of arrows between lanes, matched by `high` and `low`, the two halves of their id."""
 
     high: Array
     low: Array
@@ -164,7 +165,10 @@ class TraceTimeline(Struct, frozen=True):
     copies: Copies
     payloads: Payloads
     exchanges: Exchanges
-    links: LaunchArrows
+    links: ArrowEnds
+    """Arrows HostToDevice."""
+    passed_tasks: ArrowEnds
+    """Arrows from one thread of MindSpore to another."""
     operator_links: OperatorArrows
     gradient_links: GradientArrows
     autograd: AutogradNumbers
@@ -210,6 +214,7 @@ def _timeline_of_events(found: CollectedEvents, device: int | None) -> TraceTime
         for part in ("slices", "tasks", "copies", "payloads", "links", "operator_links", "frequencies")
     )
     gradients, exchanges = found.parts["gradient_links"], found.parts["exchanges"]
+    passed = found.parts["passed_tasks"]
     tracks = found.tracks()
     others = _on_other_devices(tracks, device)
     kept = ~(links["end"] & others[links[TRACK]])
@@ -235,7 +240,8 @@ def _timeline_of_events(found: CollectedEvents, device: int | None) -> TraceTime
             algorithm=found.texts("payloads", "algorithm"),
         ),
         Exchanges(*(exchanges[name] for name in ("row", "source", "peer", "size_bytes"))),
-        LaunchArrows(*(links[name][kept] for name in ("high", "low", TRACK, "time_ns", "end"))),
+        ArrowEnds(*(links[name][kept] for name in _OF_ARROWS)),
+        ArrowEnds(*(passed[name] for name in _OF_ARROWS)),
         OperatorArrows(operator_links["operator_ns"], operator_links["device_ns"]),
         GradientArrows(gradients["id"], gradients["time_ns"], gradients["end"]),
         AutogradNumbers(*(found.parts["autograd"][name] for name in ("row", "number", "backward"))),

@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,10 +15,12 @@ from advisor.facts import read_table
 from advisor.facts.base import MISSING
 from advisor.facts.observed import StepWindow
 from advisor.facts.table import Table
+from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.attribution import steps_of
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.step_windows import STEP_WINDOWS
 from advisor.sources.ascend.steps import _mark_numbers, numbered_steps
+from tests.sources.ascend.test_module_marks import MARKS as EVENTS
 from tests.sources.traces import captured, event, of
 
 Task = tuple[int, int, int]
@@ -49,6 +52,64 @@ def test_a_step_that_ends_where_it_begins_is_told(tmp_path: Path) -> None:
     (note,) = folder.notes.all()
     assert (note.file, note.rows) == (path.name, 1)
     assert str(note.what) == "STEP_TIME: endNs holds no usable value"
+
+
+MARKS = [
+    ("step 7", "default", 100, 180),
+    ("step 8", "default", 200, 280),
+    ("step 8", "default", 210, 220),  # a second of its number, as of another callback
+    ("step 12", "default", 400, 480),
+    ("step 9", "Module", 300, 380),
+    ("step x", "default", 500, 580),
+]
+
+
+def marked_database(root: Path, marks: list[tuple[str, str, int, int]]) -> Folder:
+    """What MindSpore keeps of a program that marks its steps: the database of msprof."""
+    capture = root / "host_1_20250109084754000_ascend_ms"
+    capture.mkdir()
+    path = capture / "ascend_mindspore_profiler_3.db"
+    texts = {text: number for number, text in enumerate({text for mark in marks for text in mark[:2]})}
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"CREATE TABLE MSTX_EVENTS ({EVENTS})")
+        connection.execute("CREATE TABLE STRING_IDS (id INTEGER PRIMARY KEY, value TEXT)")
+        connection.executemany("INSERT INTO STRING_IDS VALUES (?, ?)", [(at, text) for text, at in texts.items()])
+        for text, domain, start, end in marks:
+            row = (start, end, 2, 0, 0, texts[text], 77, 77, texts[domain], 0)
+            connection.execute("INSERT INTO MSTX_EVENTS VALUES (?,?,?,?,?,?,?,?,?,?)", row)
+    return Folder(rank=3, root=capture, output=capture, databases={"profiler": path})
+
+
+def test_steps_that_a_program_of_mindspore_marks_last_until_the_next_number_begins(tmp_path: Path) -> None:
+    folder = marked_database(tmp_path, MARKS)
+    rows = of(STEP_WINDOWS.ways["database"], folder)
+    assert [(row["step"], row["start_ns"], row["end_ns"]) for row in rows] == [
+        *((7, 100, 200), (8, 200, 280), (12, 400, 480)),
+    ]
+    assert numbered_steps(folder) == (7, 8, 12)
+
+
+def test_steps_that_a_program_of_mindspore_marks_are_in_its_timeline_too(tmp_path: Path) -> None:
+    def marked(*, called: bool) -> Folder:
+        trace = [
+            event(name, f"{start}", end - start, pid=5, args={"event_type": "start/end", "domain": domain})
+            for name, domain, start, end in MARKS
+        ]
+        trace += [event("ProfilerStep#3", "50", 600)] if called else []
+        found = captured(tmp_path, trace)
+        return Folder(rank=3, root=tmp_path / "host_1_20250109084754000_ascend_ms", output=tmp_path, files=found.files)
+
+    for called, expected in ((False, (7, 8, 12)), (True, (3,))):
+        folder = marked(called=called)
+        assert tuple(row["step"] for row in of(STEP_WINDOWS.ways["text"], folder)) == expected
+        assert numbered_steps(folder) == expected
+
+
+def test_a_database_of_mindspore_without_marks_of_steps_has_none(tmp_path: Path) -> None:
+    folder = marked_database(tmp_path, MARKS[4:])
+    with pytest.raises(FactMissing):
+        of(STEP_WINDOWS.ways["database"], folder)
+    assert numbered_steps(folder) == ()
 
 
 def test_steps_are_known_where_the_timeline_is_all_there_is(tmp_path: Path) -> None:

@@ -38,15 +38,27 @@ def function_name(name: str) -> str:
     if wrapped := _WRAPPED.match(name):
         return wrapped[1]
     plain = _without_marks(name).replace(_ANONYMOUS, "").strip()
-    kept, depth = [], 0
-    for letter in plain:
-        if letter == "(" and not depth:
+    return _outside_of_brackets(plain).strip().rpartition(" ")[2] or plain
+
+
+def _outside_of_brackets(name: str) -> str:
+    """What stands before the parameters, and not between `<` and `>`.
+
+    Between parentheses a `>` without its `<` compares, as in `std::enable_if<((8)>(0)), void>`.
+    """
+    kept, opened = [], ""
+    for letter in name:
+        if letter == "(" and not opened:
             break
-        depth += (letter == "<") - (letter == ">" and depth > 0)
-        if not depth and letter != ">":
+        if letter in "<(":
+            opened += letter
+        elif letter == ")" and "(" in opened:
+            opened = opened[: opened.rindex("(")]
+        elif letter == ">":
+            opened = opened.removesuffix("<")
+        elif not opened:
             kept.append(letter)
-    found = "".join(kept).strip()
-    return found.rpartition(" ")[2] or plain
+    return "".join(kept)
 
 
 def _without_marks(name: str) -> str:

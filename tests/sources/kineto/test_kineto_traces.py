@@ -836,6 +836,12 @@ def test_work_launched_before_the_recording_has_no_step_and_no_launch(tmp_path: 
             "cutlass_80_tensorop_s1688gemm_64x64_16x6_nn_align4",
         ),
         ("_ZN7ck_tile6kentry.kd", "_ZN7ck_tile6kentry"),
+        (
+            "std::enable_if<(((8)>(0)))&&vllm::_typeConvert<c10::BFloat16>::exists, void>::type "
+            "vllm::fused_add_rms_norm_kernel<c10::BFloat16, 8>(c10::BFloat16*, float, int)",
+            "vllm::fused_add_rms_norm_kernel",
+        ),
+        ("void scan<(a<b), 2>(int)", "scan"),
         ("", ""),
         ("<<<>", "<<<>"),
     ],

@@ -104,6 +104,7 @@ COLUMNS: Mapping[str, Text] = {
     "chains": _t("Chains", "链数"),
     "chance_us": _t("Standard error", "标准误差"),
     "child_share": _t("In its largest submodule", "最大子模块占比"),
+    "choosing_us": _t("Choosing tokens", "用于选取 token"),
     "collective_us": _t("Other communication", "其他通信"),
     "comm_us": _t("Communication", "通信"),
     "common_exposed_us": _t("Least exposed", "各卡中最少的未掩盖"),

@@ -12,6 +12,7 @@ from advisor.analysis.arrays.grouping import Groups, group_by, ratio, row_at, ro
 from advisor.analysis.operators.kernel_costs import Beside, all_work_beside, decisive_work_beside, undisturbed_ns
 from advisor.analysis.operators.library_calls import calls_with_other_work
 from advisor.analysis.operators.like_kernels import ALIKE, TurnTakers, find_turn_takers, group_like_kernels
+from advisor.analysis.operators.token_choices import work_of_choices
 from advisor.analysis.operators.totals import CONVERSIONS, of_totals
 from advisor.analysis.rooflines.families import AI_CPU_CORE, communicate_inside, families_of, family_of
 from advisor.analysis.rooflines.lookups import gathers_along_last
@@ -158,6 +159,7 @@ def _of_kernels(
         narrowable_share=_share_narrowable(groups, table.texts("input_dtypes"), duration),
         inside_call=groups.leading(inside, duration),
         inside_share=ratio(groups.sums(duration * (inside.codes >= 0)), groups.sums(duration)),
+        choosing_us=groups.sums(duration * work_of_choices(table)) / chosen.steps[first],
         busiest_share=_busiest_pipe_share({share: groups.means(table[share], duration) for share in PIPES}),
         shapes=_distinct_shapes(groups, table.texts("input_shapes")),
     )

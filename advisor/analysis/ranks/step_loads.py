@@ -39,6 +39,7 @@ def step_work(kernels: Table[Kernel], split: Table[Overlap]) -> Table[StepWork]:
         rank=rank,
         step=step,
         kernel_us=cells.sums(kernels["duration_us"][known]),
+        kernels=cells.sizes.astype(np.float64),
         mega_elements=np.where(told, cells.sums(np.nan_to_num(elements)), np.nan) / 1e6,
         attention_us=cells.sums(np.where(attends, kernels["duration_us"][known], 0.0)),
         expert_us=cells.sums(np.where(grouped, kernels["duration_us"][known], 0.0)),
@@ -51,7 +52,7 @@ def step_loads(work: Table[StepWork], split: Table[Overlap]) -> Table[StepLoad]:
     """One row per rank and step, of stages in which two ranks or more recorded the step."""
     at = row_at(split["rank"], split["step"], work["rank"], work["step"])
     work, at = work.take(at >= 0), at[at >= 0]
-    stage, exposed, span = split["stage"][at], split["exposed_comm_us"][at], split["span_us"][at]
+    stage, exposed, free = split["stage"][at], split["exposed_comm_us"][at], split["free_us"][at]
     cells = group_by(stage, work["step"])
     members = cells.sizes[cells.of]
     kernel_us, elements = work["kernel_us"], work["mega_elements"]
@@ -71,6 +72,7 @@ def step_loads(work: Table[StepWork], split: Table[Overlap]) -> Table[StepLoad]:
         ranks=members.astype(np.float64),
         kernel_us=kernel_us,
         mean_kernel_us=mean_us,
+        kernels_ratio=ratio(work["kernels"], cells.means(work["kernels"])[cells.of]),
         elements_ratio=ratio(elements, cells.means(elements)[cells.of]),
         attention_us=work["attention_us"],
         mean_attention_us=cells.means(work["attention_us"])[cells.of],
@@ -80,7 +82,9 @@ def step_loads(work: Table[StepWork], split: Table[Overlap]) -> Table[StepLoad]:
         mean_tokens=cells.means(work["tokens"])[cells.of],
         exposed_comm_us=exposed,
         others_comm_us=cells.means_of_others(exposed),
-        span_us=span,
+        free_us=free,
+        others_free_us=cells.means_of_others(free),
+        span_us=split["span_us"][at],
         heaviest=longest,
         other_steps_us=ratio(ranks.sums(beyond)[ranks.of] - beyond, counted[ranks.of] - 1.0),
         mean_extra_us=ratio(ranks.sums(beyond), counted)[ranks.of],

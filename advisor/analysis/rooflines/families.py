@@ -61,7 +61,10 @@ _LIBRARY = re.compile(r"\w+::|(volta|turing|ampere|hopper|maxwell|sm\d+)_|cudnn|
 _OF_LIBRARIES = (
     ("attention", r"attention|flash|fmha|(?<![a-z])mha"),
     ("convolution", r"conv(?!ert)|[dw]grad|fprop|scudnn|winograd"),
-    ("matmul", r"(?<!fb)gemm|matmul|cijk_|cutlass::kernel|nvjet|::(addmm|baddbmm|bmm|mm|mv|dot|linear|einsum)$"),
+    (
+        "matmul",
+        r"(?<!fb)gemm|matmul|cijk_|cutlass::kernel|nvjet|::(addmm|baddbmm|bmm|mm|mv|dot|linear|einsum|_(scaled_|int_|(scaled_)?grouped_)mm)$",
+    ),
     ("optimizer", r"_foreach_|fused_(adam|sgd)|multi_tensor_apply|adagrad"),
     ("reduction", r"norm|(?<![a-z])bn_|softmax|pool|loss|mean|sum|reduce|sort|topk|scan|arg(max|min)|welford"),
     (

@@ -114,6 +114,13 @@ class OperatorShare(Fact):
     inside_share: Annotated[
         float, Share("Part of its time in kernels that such calls launch; missing for the profiler's totals.")
     ]
+    choosing_us: Annotated[
+        float,
+        Us(
+            "The part of the device time that chooses tokens: between the last kernel of the model and the choice, "
+            "such as an `argmax`, and the choice itself; missing for the profiler's totals."
+        ),
+    ]
     shapes: Annotated[float, Count("Distinct input shapes.")]
     chained_us: Annotated[
         float, Us("The part of the device time in chains that one fused operator would replace (`fusible_chains`).")

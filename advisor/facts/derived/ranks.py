@@ -368,6 +368,7 @@ class StepWork(Fact):
     rank: Rank
     step: Step
     kernel_us: Annotated[float, Us("Time of its kernels together.")]
+    kernels: Annotated[float, Count("How many these are.")]
     mega_elements: Annotated[
         float, Number("Elements of all their inputs, in millions; missing where shapes were not recorded.")
     ]
@@ -397,6 +398,7 @@ class StepLoad(Fact):
     ranks: Annotated[float, Count("Ranks of the stage, itself counted.")]
     kernel_us: Annotated[float, Us("Time of its kernels.")]
     mean_kernel_us: Annotated[float, Us("Mean of the stage in this step.")]
+    kernels_ratio: Annotated[float, Times("How many kernels it ran, over the mean of the stage in this step.")]
     elements_ratio: Annotated[
         float, Times("Elements of the inputs of its kernels, over the mean of the stage in this step.")
     ]
@@ -408,6 +410,8 @@ class StepLoad(Fact):
     mean_tokens: Annotated[float, Count("Mean of the stage in this step; 0 without experts.")]
     exposed_comm_us: Annotated[float, Us("Its exposed communication.")]
     others_comm_us: Annotated[float, Us("Mean exposed communication of the other ranks of the stage in this step.")]
+    free_us: Annotated[float, Us("The time in which it neither computed nor communicated.")]
+    others_free_us: Annotated[float, Us("Mean of that time of the other ranks of the stage in this step.")]
     span_us: Annotated[float, Us("Its step.")]
     heaviest: Annotated[bool, Flag("The rank whose kernels took longest in this step.")]
     other_steps_us: Annotated[

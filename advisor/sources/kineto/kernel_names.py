@@ -12,6 +12,13 @@ SINGLE_LAUNCH = re.compile(r"(cuda|cu|hip)\w*Launch(Cooperative)?Kernel")
 CAPTURE = re.compile(r"(cuda|cu|hip)(GraphLaunch|GraphInstantiate|Stream(Begin|End)Capture)")
 """Calls that show that graphs are used, and may have been captured."""
 _WRAPPED = re.compile(r"(?:void )?cutlass::Kernel2?<(\w+)>")
+_COPY = "at::native::direct_copy_kernel_cuda"
+_COPIES = re.compile(
+    r"(?:void )?at::native::(?:vectorized_elementwise_kernel<\d+, "
+    r"|elementwise_kernel(?:_manual_unroll)?<\d+, \d+, at::native::gpu_kernel_impl_nocast<)"
+    r"at::native::(?:\(anonymous namespace\)::)?direct_copy_kernel_cuda\b"
+)
+"""Copies of PyTorch that do not cast: the same function runs what is computed element by element."""
 _DESCRIPTOR = re.compile(r"\.kd$")
 COMMUNICATION = re.compile(r"(nccl|rccl)\w*Kernel|ncclDev|mscclKernel", re.IGNORECASE)
 """Kernels of NCCL and RCCL, which carry out collectives."""
@@ -33,20 +40,35 @@ FlashInfer and TensorRT-LLM, those on symmetric memory of PyTorch, and the excha
 def function_name(name: str) -> str:
     """A function without return type, parameters and template arguments: `at::native::gather_kernel`.
 
-    What CUTLASS wraps has the name of what is wrapped: it says what is multiplied, and how.
+    What CUTLASS wraps has the name of what is wrapped: it says what is multiplied, and how. So has a copy of PyTorch:
+    within a CUDA graph no operator tells that nothing is computed.
     """
     if wrapped := _WRAPPED.match(name):
         return wrapped[1]
+    if _COPIES.match(name):
+        return _COPY
     plain = _without_marks(name).replace(_ANONYMOUS, "").strip()
-    kept, depth = [], 0
-    for letter in plain:
-        if letter == "(" and not depth:
+    return _outside_of_brackets(plain).strip().rpartition(" ")[2] or plain
+
+
+def _outside_of_brackets(name: str) -> str:
+    """What stands before the parameters, and not between `<` and `>`.
+
+    Between parentheses a `>` without its `<` compares, as in `std::enable_if<((8)>(0)), void>`.
+    """
+    kept, opened = [], ""
+    for letter in name:
+        if letter == "(" and not opened:
             break
-        depth += (letter == "<") - (letter == ">" and depth > 0)
-        if not depth and letter != ">":
+        if letter in "<(":
+            opened += letter
+        elif letter == ")" and "(" in opened:
+            opened = opened[: opened.rindex("(")]
+        elif letter == ">":
+            opened = opened.removesuffix("<")
+        elif not opened:
             kept.append(letter)
-    found = "".join(kept).strip()
-    return found.rpartition(" ")[2] or plain
+    return "".join(kept)
 
 
 def _without_marks(name: str) -> str:

@@ -25,7 +25,10 @@ _ROLES = tuple(
     (role, re.compile(pattern))
     for role, pattern in (
         ("cast", r"aten::(to|_to_copy)"),
-        ("move", r"aten::(copy_|clone|contiguous|_?cat|stack)|at::native::CatArrayBatchedCopy\w*"),
+        (
+            "move",
+            r"aten::(copy_|clone|contiguous|_?cat|stack)|at::native::(CatArrayBatchedCopy\w*|direct_copy_kernel_cuda)",
+        ),
         ("move", CONVERSION),
         ("fill", r"Mem[Ss]et|aten::(fill_|(new_)?(zeros|ones|full)|(zeros|ones|full)_like|zero_|_foreach_zero_)"),
     )

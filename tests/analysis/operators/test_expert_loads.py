@@ -31,6 +31,12 @@ def test_rows_count_for_each_call_beside_the_mean_of_the_stage() -> None:
     assert (second["tokens"], second["comm_us"], second["peer_comm_us"], second["ranks"]) == (350, 3, 7, 2)
 
 
+@pytest.mark.parametrize("op_type", ["GroupedMatmul", "aten::_grouped_mm", "aten::_scaled_grouped_mm"])
+def test_experts_of_every_framework_are_known(op_type: str) -> None:
+    first, second = loads_of(f"0 {op_type} 9,4;1,4,4;1 1 1\n1 {op_type} 3,4;1,4,4;1 1 1", "0 - 1 1\n1 - 1 1")
+    assert (first["tokens"], second["tokens"]) == (9, 3)
+
+
 @pytest.mark.parametrize("times", ["0 0 1 1\n1 1 1 1", "0 - 1 1"])
 def test_a_rank_without_another_in_its_stage_is_held_against_none(times: str) -> None:
     assert loads_of("0 GroupedMatmul 9,4;1 1 1\n1 GroupedMatmul 9,4;1 1 1", times) == []

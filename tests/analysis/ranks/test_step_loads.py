@@ -118,3 +118,19 @@ def test_loads_are_those_of_a_plain_mean(steps: list[list[int]]) -> None:
         else:
             assert row["other_steps_us"] is None
         assert row["elements_ratio"] is None or isnan(float(str(row["elements_ratio"])))
+
+
+def test_what_a_rank_ran_and_how_long_it_stood_idle_is_held_against_the_others() -> None:
+    """Kernels against the mean of all, idle time beside that of the others."""
+    work = read_table(StepWork, "rank step kernel_us kernels\n0 1 20 90\n1 1 10 60\n2 1 12 30")
+    split = read_table(
+        Overlap, "rank step stage exposed_comm_us free_us span_us\n0 1 0 2 1 50\n1 1 0 2 30 50\n2 1 0 2 10 50"
+    )
+    rows = step_loads(work, split).rows()
+    assert [row["kernels_ratio"] for row in rows] == [1.5, 1.0, 0.5]
+    assert [(row["free_us"], row["others_free_us"]) for row in rows] == [(1, 20), (30, 5.5), (10, 15.5)]
+
+
+def test_the_kernels_of_a_step_are_counted() -> None:
+    rows = work_of("0 1 Add 5,5 3\n0 1 Add - 4\n0 2 Add 5,5 1", "0 1 timeline -\n0 2 timeline -")
+    assert [row["kernels"] for row in rows] == [2, 1]

@@ -11,6 +11,7 @@ from advisor.facts.table import Texts
     ("family", "types"),
     [
         ("matmul", "MatMulV2 BatchMatMulV3 GroupedMatmul QuantBatchMatmulV3 MatmulAllReduce"),
+        ("matmul", "aten::mm aten::_scaled_mm aten::_int_mm aten::_grouped_mm aten::_scaled_grouped_mm"),
         ("convolution", "Conv2D Conv2DV2 Conv3D Conv2DBackpropFilter Conv3DBackpropInputV2 DepthwiseConv2D"),
         ("attention", "FlashAttentionScore FlashAttentionScoreGrad FusedInferAttentionScore PagedAttention"),
         (

@@ -836,6 +836,27 @@ def test_work_launched_before_the_recording_has_no_step_and_no_launch(tmp_path: 
             "cutlass_80_tensorop_s1688gemm_64x64_16x6_nn_align4",
         ),
         ("_ZN7ck_tile6kentry.kd", "_ZN7ck_tile6kentry"),
+        (
+            "std::enable_if<(((8)>(0)))&&vllm::_typeConvert<c10::BFloat16>::exists, void>::type "
+            "vllm::fused_add_rms_norm_kernel<c10::BFloat16, 8>(c10::BFloat16*, float, int)",
+            "vllm::fused_add_rms_norm_kernel",
+        ),
+        ("void scan<(a<b), 2>(int)", "scan"),
+        (
+            "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<at::native::"
+            "direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}::operator()() const> >(int)",
+            "at::native::direct_copy_kernel_cuda",
+        ),
+        (
+            "void at::native::vectorized_elementwise_kernel<4, at::native::(anonymous namespace)::"
+            "direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}, std::array<char*, 2ul> >(int)",
+            "at::native::direct_copy_kernel_cuda",
+        ),
+        (
+            "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)"
+            "::{lambda()#3}, at::native::memory::LoadWithCast<1>, at::native::memory::StoreWithCast<1> >(int)",
+            "at::native::unrolled_elementwise_kernel",
+        ),
         ("", ""),
         ("<<<>", "<<<>"),
     ],

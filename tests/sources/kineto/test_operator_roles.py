@@ -16,7 +16,11 @@ def role_of(op_type: str | None, dtypes: str | None = None, caller: str | None =
     ("role", "types"),
     [
         ("cast", "aten::_to_copy aten::to"),
-        ("move", "aten::copy_ aten::cat aten::clone aten::contiguous at::native::CatArrayBatchedCopy_aligned16_contig"),
+        (
+            "move",
+            "aten::copy_ aten::cat aten::clone aten::contiguous at::native::CatArrayBatchedCopy_aligned16_contig "
+            "at::native::direct_copy_kernel_cuda",
+        ),
         ("move", "cudnn::ops::nchwToNhwcKernel nhwcToNchwKernel cudnn::ops::nchwToFoldedNhwcKernel"),
         ("other", "cudnn::bn_fw_tr_1C11_kernel_NCHW at::native::max_pool_forward_nchw cutlass_fprop_64x32_nhwc_align4"),
         ("fill", "Memset aten::fill_ aten::zero_ aten::zeros_like aten::_foreach_zero_"),

@@ -130,6 +130,8 @@ class Card(Struct, frozen=True):
     title: Prose
     why: Blocks
     saving: str
+    gain: str
+    """The same where nothing before it says that it is a saving."""
     saving_time: str
     share: str
     measures: tuple[CardMeasure, ...]
@@ -315,6 +317,7 @@ class Maker(Phrases):
             title=self.title(finding),
             why=rule_text(self.spoken(info.why), holes),
             saving=phrase,
+            gain=self.say("gain", saving=phrase) if time else phrase,
             saving_time=time,
             share=share,
             measures=measures,

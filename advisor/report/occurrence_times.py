@@ -37,7 +37,7 @@ class When(Struct, frozen=True):
     start_ns: str
     """As recorded."""
     line: Prose
-    """Where, when and how long, and its name: `rank 1, step 50, 60.8 ms into the step, lasting 86.2 ms (aten::item)`."""
+    """Where, when, how long, and its name: `rank 1, step 50, 60.8 ms into the step, lasting 86.2 ms (aten::item)`."""
 
 
 def worst_events(finding: Finding, language: Language) -> tuple[When, ...]:

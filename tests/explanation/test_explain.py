@@ -177,6 +177,20 @@ def test_a_finding_is_found_by_how_its_fingerprint_begins(catalog: Catalog, diag
         assert (found.info.id, found.fingerprint) == (finding.rule, finding.fingerprint)
 
 
+def test_a_finding_is_found_and_named_by_the_number_that_the_report_gives_it(
+    catalog: Catalog, diagnosis: Diagnosis
+) -> None:
+    cards = make_cards(diagnosis, "en")
+    assert any("." in card.number for card in cards)
+    for card in cards:
+        found = find_rule_and_finding(card.number, "", diagnosis, catalog)
+        assert (found.info.id, found.fingerprint) == (card.rule, card.finding.fingerprint)
+        explanation = explain(found.info, found.rule, diagnosis, fingerprint=found.fingerprint)
+        assert [case.number for case in explanation.cases] == [card.number]
+    with pytest.raises(UsageError, match="no rule `99`"):
+        find_rule_and_finding("99", "", diagnosis, catalog)
+
+
 def test_every_table_that_a_rule_reads_is_called_something_in_both_languages(catalog: Catalog) -> None:
     for rule in catalog.rules:
         called = logic_of_rule(rule).called

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from msgspec import Struct
@@ -24,7 +23,7 @@ from advisor.model.findings import (
 from advisor.model.findings import RemedyStep as Remedy
 from advisor.model.findings import Rows as Table
 from advisor.model.run import UNEVEN
-from advisor.model.symptoms import OF_RANKS, folded_under, partly_explained
+from advisor.model.symptoms import OF_RANKS, finding_numbers, folded_under, partly_explained
 from advisor.model.unread import SavedMessage, Unread
 from advisor.report.blocks import Blocks, Grid, Paragraph, one_line
 from advisor.report.column_values import value_word
@@ -200,18 +199,6 @@ def order_of(number: str) -> tuple[int, ...]:
     return tuple(map(int, number.split(".")))
 
 
-def _numbers_of_findings(diagnosis: Diagnosis, folded: Mapping[str, str]) -> dict[str, str]:
-    """By fingerprint: `2` is the second finding that stands for itself, `2.1` the first that is folded under it."""
-    names = [finding.fingerprint for finding in diagnosis.findings]
-    numbers = {name: str(place) for place, name in enumerate((one for one in names if one not in folded), 1)}
-    below: Counter[str] = Counter()
-    for name in names:
-        if name in folded:
-            below[folded[name]] += 1
-            numbers[name] = f"{numbers[folded[name]]}.{below[folded[name]]}"
-    return numbers
-
-
 def describe_saving(saving: Saving, of: TimesOf, language: Language, *, at_most: bool = False) -> tuple[str, str, str]:
     """What can be won: as a phrase, as a bare time, and as a share of the step; empty where nothing is estimated
     or won.
@@ -286,7 +273,7 @@ class Maker(Phrases):
         self.findings = diagnosis.by_fingerprint
         self.folded = folded_under(diagnosis)
         self.partly = partly_explained(diagnosis)
-        self.numbers = _numbers_of_findings(diagnosis, self.folded)
+        self.numbers = finding_numbers(diagnosis)
         self.unread = _messages_by_words(diagnosis.unread)
         self.many_ranks = len(diagnosis.run.ranks) > 1
         self.hosts = diagnosis.run.hosts

@@ -132,7 +132,7 @@ class Entries:
 
     def _saving_facts(self, card: Card | None, change: Change | None) -> list[str]:
         """What fixing it wins, and what it would have won before."""
-        known = [safe_sentence(card.saving)] if card and card.saving_time else []
+        known = [safe_sentence(card.gain)] if card and card.saving_time else []
         if change is None:
             return known
         before, after = saving_time(change.saving_before), saving_time(change.saving_after)

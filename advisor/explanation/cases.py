@@ -13,6 +13,7 @@ from advisor.explanation.partial_evaluation import Known, shown_unit, types_of
 from advisor.messages.text import Text
 from advisor.model.explanation import Case, Linked, Term, Worth
 from advisor.model.findings import Diagnosis, Finding, Measure, Place, RuleInfo, Saving, Scalar, wins_at_most
+from advisor.model.symptoms import finding_numbers
 from advisor.rules.bind import Rule
 
 
@@ -25,7 +26,7 @@ class Cases:
         """`info` is the rule as it was evaluated; without the rule itself only what was saved is known."""
         self.rule, self.diagnosis, self.profile, self.rows = rule, diagnosis, profile, rows
         self.params = {param.name: param.value for param in info.params}
-        self.numbers = {finding.fingerprint: number for number, finding in enumerate(diagnosis.findings, 1)}
+        self.numbers = finding_numbers(diagnosis)
 
     def of_findings(self, findings: Sequence[Finding]) -> Iterator[Case]:
         """What each finding rests on."""
@@ -50,7 +51,7 @@ class Cases:
         known = self._known_values({**spot, **finding.subject, **shown}, hit)
         return Case(
             fingerprint=finding.fingerprint,
-            number=self.numbers.get(finding.fingerprint),
+            number=self.numbers.get(finding.fingerprint, ""),
             finding=finding,
             terms=tuple(self._named_terms(known)) if known else (),
             checks=tuple(checks_of_rule(self.rule, known)) if known and self.rule else (),

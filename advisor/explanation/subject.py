@@ -10,6 +10,7 @@ from msgspec import Struct
 from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
 from advisor.model.findings import Diagnosis, RuleInfo
+from advisor.model.symptoms import finding_numbers
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog, unknown_rule
 
@@ -32,11 +33,15 @@ class AskedSubject(Struct, frozen=True):
 def find_rule_and_finding(
     rule_id: str, fingerprint: str, diagnosis: Diagnosis | None, catalog: Catalog
 ) -> AskedSubject:
-    """The rule and the finding that are meant.
+    """The rule and the finding that are meant; for a rule may stand the number that reports give a finding.
 
     Raises:
         UsageError: There is no such rule or finding; the message names those that come near.
     """
+    if not fingerprint and diagnosis is not None and rule_id[:1].isdigit():
+        numbered = (name for name, number in finding_numbers(diagnosis).items() if number == rule_id)
+        if fingerprint := next(numbered, ""):
+            rule_id = ""
     if fingerprint:
         name, found_id = _find_finding(fingerprint, rule_id, diagnosis, catalog)
         return _find_rule(found_id, name, diagnosis, catalog)

@@ -127,8 +127,9 @@ class Case(_Model):
     """One subject: where the rule fired, or where it looked and came near."""
 
     fingerprint: str
-    number: int | None = None
-    """The place among the findings of the diagnosis, from 1; None where the rule did not fire."""
+    number: str = ""
+    """What reports number the finding, such as `2`, or `2.1` where it is shown under that; empty where the rule did not
+    fire."""
     finding: Finding | None = None
     measure: Measure | None = None
     """What was measured where the rule did not fire."""

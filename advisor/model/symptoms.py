@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from advisor.model.findings import (
@@ -42,6 +43,20 @@ where it waits for a copy, which the device makes meanwhile."""
 def symptom_fingerprints(diagnosis: Diagnosis) -> frozenset[str]:
     """Fingerprints of the findings that say where time goes and not why."""
     return frozenset(finding.fingerprint for finding in diagnosis.findings if finding.is_symptom)
+
+
+def finding_numbers(diagnosis: Diagnosis) -> Mapping[str, str]:
+    """By fingerprint what reports number it: `2` is the second finding that stands for itself, `2.1` the first that is
+    folded under it."""
+    folded = folded_under(diagnosis)
+    names = [finding.fingerprint for finding in diagnosis.findings]
+    numbers = {name: str(place) for place, name in enumerate((one for one in names if one not in folded), 1)}
+    below: Counter[str] = Counter()
+    for name in names:
+        if name in folded:
+            below[folded[name]] += 1
+            numbers[name] = f"{numbers[folded[name]]}.{below[folded[name]]}"
+    return numbers
 
 
 def folded_under(diagnosis: Diagnosis) -> Mapping[str, str]:

@@ -32,6 +32,7 @@ LOOK: Mapping[str, str] = {
     "h1": "margin:0.2em 0;font-size:1.1em;font-weight:600",
     "h2": "margin:0.2em 0;font-size:1em;font-weight:600",
     "p": "margin:0.3em 0",
+    "span": "margin-right:0.9em",
     "quiet": "opacity:0.75;font-size:0.9em",
     "table": "border-collapse:collapse;margin:0.6em 0;background:none;color:inherit",
     "tr": "background:none",

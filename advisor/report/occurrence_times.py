@@ -37,7 +37,7 @@ class When(Struct, frozen=True):
     start_ns: str
     """As recorded."""
     line: Prose
-    """Where and when in a few words, and its name: `rank 1, step 50, +60.8 ms, 86.2 ms (aten::item)`."""
+    """Where, when, how long, and its name: `rank 1, step 50, 60.8 ms into the step, lasting 86.2 ms (aten::item)`."""
 
 
 def worst_events(finding: Finding, language: Language) -> tuple[When, ...]:
@@ -46,16 +46,14 @@ def worst_events(finding: Finding, language: Language) -> tuple[When, ...]:
 
 
 def _describe_event(one: Occurrence, language: Language) -> When:
-    name, place, since = event_name(one, language), _event_place(one, language), _offset_text(one.since_step_us)
-    late = since or _offset_text(one.since_start_us)
-    brief = say("comma", language).join(
-        filter(None, (place, late if one.since_step_us != 0 else "", _duration_text(one)))
-    )
+    name, place, lasts = event_name(one, language), _event_place(one, language), _duration_text(one)
+    lasting = say("lasting", language, time=lasts) if lasts else ""
+    brief = say("comma", language).join(filter(None, (place, _since_text(one, language), lasting)))
     return When(
         name=name,
         place=place,
-        since_step=since,
-        lasts=_duration_text(one),
+        since_step=_offset_text(one.since_step_us),
+        lasts=lasts,
         span=_span_text(one),
         start_ns=str(one.start_ns),
         line=_event_line(brief, name, language),
@@ -86,6 +84,16 @@ def _offset_text(us: float | None) -> str:
     return f"+{show_value(us, 'us')}" if us >= 0 else f"−{show_value(-us, 'us')}"
 
 
+def _since_text(one: Occurrence, language: Language) -> str:
+    """How long after the start of its step, or of the recording, it began; empty where it began with that."""
+    in_step = one.step is not None and one.since_step_us is not None
+    us = one.since_step_us if in_step else one.since_start_us
+    if not us:
+        return ""
+    name = "into_timeline" if not in_step else "into_step" if us > 0 else "before_step"
+    return say(name, language, time=show_value(abs(us), "us"))
+
+
 def _span_text(one: Occurrence) -> str:
     if one.since_start_us is None:
         return ""
@@ -94,6 +102,5 @@ def _span_text(one: Occurrence) -> str:
 
 
 def _event_line(brief: str, name: Prose, language: Language) -> Prose:
-    """`rank 1, step 50, +60.8 ms, 86.2 ms (aten::item)`."""
     opened, _, closed = say("aside", language).partition("{words}")
     return (*plain_prose(f"{brief}{opened}"), *name, *plain_prose(closed)) if brief else name

@@ -36,10 +36,7 @@ def check_reachable(path: Path, families: Sequence[Family]) -> None:
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
-        raise InputError(
-            Message("does_not_exist", path=show_name(path)),
-            Message("check_the_path", request=give),
-        ) from None
+        raise InputError(Message("does_not_exist", path=show_name(path)), Message("check_the_path")) from None
     except (OSError, ValueError) as error:
         what = Message("cannot_be_looked_at", path=show_name(path), why=reason_of_error(error))
         raise InputError(what, hint_beside(what, give)) from error

@@ -222,7 +222,7 @@ def test_without_a_baseline_the_verdict_comes_first_and_then_what_to_fix_first()
     assert said[1].startswith("### A step takes 117 ms")
     assert said[2] == "**Fix first**"
     assert said[3].startswith(
-        "- **critical** · Communication is exposed for 70 % of each step — about 57.0 ms per step (49 %)"
+        "- **critical** · Communication is exposed for 70 % of each step — saving about 57.0 ms per step (49 %)"
     )
     assert said[4] == "  - First step: Let gradient buckets be sent while the backward pass still runs."
     assert said[9] == "<details><summary>Other findings: 1</summary>"
@@ -253,7 +253,7 @@ def test_against_a_baseline_new_and_worse_come_first_then_better_and_gone_then_t
     assert said[1] == "### Mean step 98.0 ms → 117 ms (+19 %): slower"
     assert said[2] == "What changed most: exposed communication `allReduce` (+18.0 ms) · idle host late (−1.00 ms)"
     assert said[3] == "**New or worse**"
-    assert [" — new · about 57.0 ms" in said[4], " — worse · about 3.00 ms → 14.0 ms per step" in said[6]] == [
+    assert [" — new · saving about 57.0 ms" in said[4], " — worse · about 3.00 ms → 14.0 ms per step" in said[6]] == [
         True,
         True,
     ]
@@ -272,7 +272,7 @@ def test_an_upper_bound_is_no_estimate_where_it_moved_or_is_gone_either() -> Non
     said = "\n".join(lines(render_comment(after, changed(with_findings(launch, before), after))))
     assert "worse · at most 3.00 ms → 14.0 ms per step" in said
     assert "gone · before: at most 21.0 ms per step" in said
-    assert "new · about 57.0 ms" in said
+    assert "new · saving about 57.0 ms" in said
 
 
 def test_a_difference_is_written_as_in_reports() -> None:

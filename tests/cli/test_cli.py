@@ -261,7 +261,8 @@ def test_rules_are_listed_and_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rules", "list", "--lang", "en"]) == 0
     listed = capsys.readouterr().out
     assert listed.count("\n") >= 30
-    assert "host/free-time" in listed
+    assert re.search(r"^host/free-time +stable +The device is idle for … of each step$", listed, re.M)
+    assert "{" not in listed
     assert main(["rules", "show", "host/free-time", "--lang", "zh"]) == 0
     assert "空闲" in capsys.readouterr().out
     assert main(["rules", "show", "host/free-tme"]) == 2

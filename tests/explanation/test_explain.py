@@ -122,7 +122,7 @@ def test_links_are_those_of_the_finding(catalog: Catalog, diagnosis: Diagnosis) 
     assert case.finding is not None
     assert tuple(link.fingerprint for link in case.causes) == case.finding.causes
     assert tuple(link.fingerprint for link in case.symptoms) == case.finding.symptoms
-    assert case.number == 1 + diagnosis.findings.index(case.finding)
+    assert case.number == "1.1"  # shown under the first finding, which causes it
 
 
 def test_what_can_be_won_is_called_an_upper_bound_where_the_diagnosis_calls_it_one(
@@ -175,6 +175,20 @@ def test_a_finding_is_found_by_how_its_fingerprint_begins(catalog: Catalog, diag
     for finding in diagnosis.findings:
         found = find_rule_and_finding("", finding.fingerprint[:6].upper(), diagnosis, catalog)
         assert (found.info.id, found.fingerprint) == (finding.rule, finding.fingerprint)
+
+
+def test_a_finding_is_found_and_named_by_the_number_that_the_report_gives_it(
+    catalog: Catalog, diagnosis: Diagnosis
+) -> None:
+    cards = make_cards(diagnosis, "en")
+    assert any("." in card.number for card in cards)
+    for card in cards:
+        found = find_rule_and_finding(card.number, "", diagnosis, catalog)
+        assert (found.info.id, found.fingerprint) == (card.rule, card.finding.fingerprint)
+        explanation = explain(found.info, found.rule, diagnosis, fingerprint=found.fingerprint)
+        assert [case.number for case in explanation.cases] == [card.number]
+    with pytest.raises(UsageError, match="no rule `99`"):
+        find_rule_and_finding("99", "", diagnosis, catalog)
 
 
 def test_every_table_that_a_rule_reads_is_called_something_in_both_languages(catalog: Catalog) -> None:

@@ -67,7 +67,7 @@ def test_what_failed_is_told_with_its_rule_place_saving_status_and_reason() -> N
         "Against the baseline: 1 new, 1 the same; mean step 940 µs → 1.00 ms (longer).\n"
         "\n"
         "✗ State of host/free-time\n"
-        "  high  new  about 200 µs per step (20 %)\n"
+        "  high  new  saving about 200 µs per step (20 %)\n"
         f"  rank 0  host/free-time {FREE.fingerprint}  set by fail_on new:high\n"
         "\n"
         "Known from the baseline, not worse: 1\n"

@@ -161,6 +161,25 @@ def test_nothing_is_wider_than_a_phone(opened: Any) -> None:
         assert opened.execute_script("return document.documentElement.scrollWidth") <= PHONE
 
 
+def test_no_keys_are_named_where_there_is_no_keyboard(opened: Any) -> None:
+    assert shown(opened, ".tone-keys")
+    with phone(opened):
+        assert shown(opened, ".tone-keys") == []
+
+
+def test_in_print_nothing_beside_a_heading_is_larger_than_the_text(opened: Any) -> None:
+    opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        larger = """
+            const size = (one) => parseFloat(getComputedStyle(one).fontSize), text = size(document.body);
+            return [...document.querySelectorAll("#findings p, #findings strong, article p, article li, article td")]
+                .filter((one) => !one.closest(".saving") && one.textContent.trim() && size(one) > text + 0.1)
+                .map((one) => one.textContent.trim().slice(0, 40))"""
+        assert opened.execute_script(larger) == []
+    finally:
+        opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
 def test_a_copy_button_covers_no_flag_on_a_phone(browser: Any, renderer: Renderer, tmp_path: Path) -> None:
     one = rich()
     (step, *_) = one.rules[0].fix

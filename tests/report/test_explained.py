@@ -55,7 +55,7 @@ def explained(names: tuple[str, ...]) -> Explanation:
     explanation = explain(info, None, diagnosis)
     case = Case(
         fingerprint="0123456789abcdef",
-        number=1,
+        number="1",
         finding=explanation.cases[0].finding if explanation.cases else None,
         terms=(Term(name=names[0], value=names[1], expression=names[2]),),
         checks=(Check(decides="when", text=names[0], left=names[1], sign="==", right=names[2], holds=None),),

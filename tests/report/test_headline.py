@@ -85,7 +85,7 @@ def test_a_cause_without_an_estimate_leads_with_what_it_explains_wins() -> None:
         diagnosis_of(full, finding_of("memory/churn", 0.3, causes=("memory/full",)), finding_of("host/python", 0.2))
     )
     assert said.first is not None
-    assert (said.first.rule, said.won) == ("memory/full", "at most 300 µs per step (30 %)")
+    assert (said.first.rule, said.won) == ("memory/full", "saving at most 300 µs per step (30 %)")
 
 
 @pytest.mark.parametrize("severity", [Severity.medium, Severity.high])
@@ -95,7 +95,7 @@ def test_what_wins_nothing_does_not_lead_however_grave_it_is(severity: Severity)
     churn = finding_of("memory/churn", 0.3, causes=("compute/wide",))
     said = _said(diagnosis_of(useless, churn, finding_of("host/python", 0.2)))
     assert said.first is not None
-    assert (said.first.rule, said.won) == ("memory/churn", "about 300 µs per step (30 %)")
+    assert (said.first.rule, said.won) == ("memory/churn", "saving about 300 µs per step (30 %)")
 
 
 @pytest.mark.parametrize(("language", "said"), [("en", "no gain expected"), ("zh", "预计无收益")])
@@ -119,7 +119,7 @@ def test_a_slight_cause_without_an_estimate_does_not_lead() -> None:
     spare = finding_of("memory/spare", severity=Severity.low, symptoms=("memory/churn",))
     said = _said(diagnosis_of(finding_of("memory/churn", 0.3, causes=("memory/spare",)), spare))
     assert said.first is not None
-    assert (said.first.rule, said.won) == ("memory/churn", "about 300 µs per step (30 %)")
+    assert (said.first.rule, said.won) == ("memory/churn", "saving about 300 µs per step (30 %)")
 
 
 @pytest.mark.parametrize(
@@ -392,7 +392,7 @@ def test_step_and_parts_are_those_of_one_step_and_an_uneven_rank_is_named() -> N
 def test_where_marks_of_steps_are_further_apart_than_their_work_that_is_said() -> None:
     split = TimeSplit(step_us=1000, compute_us=700, exposed_comm_us=0, overlapped_us=0, free_us=300, marked_us=1500.0)
     marked = diagnosis_of(finding_of("host/python", 0.2)).model_copy(update={"split": split})
-    assert _said(marked).time.endswith("30 % idle. From one step mark to the next it is 1.50 ms.")
+    assert _said(marked).time.endswith("30 % idle. By the step marks of the program it is 1.50 ms.")
     window = marked.model_copy(update={"run": marked.run.model_copy(update={"steps": ()})})
     assert "mark" not in _said(window).time
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from report_samples import HOSTILE, rich
 from advisor.comparison import compare
 from advisor.messages.text import LANGUAGES, Language
 from advisor.report.notebook import COLOURS, comparison_html, diagnosis_html, finding_html, table_html
+from advisor.report.words import SEVERITIES
 
 GROUNDS = {"light": ("#ffffff", "#1f1f1f"), "dark": ("#1e1e1e", "#d4d4d4")}
 """Ground and letters, as VS Code and Jupyter set them."""
@@ -70,6 +72,17 @@ def test_letters_take_the_colour_of_what_surrounds_them(
     assert browser.get_log("browser") == []
     assert not browser.execute_script("return window.hacked")
     assert browser.find_elements("css selector", "body img, body script, body iframe, body a") == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_stands_in_a_row_is_set_apart_and_a_colour_stays_with_its_word(language: Language) -> None:
+    html = shown(language)
+    assert "</span><span>" not in html
+    word = SEVERITIES["critical"].say(language)
+    together = (
+        rf'<span style="white-space:nowrap"><span style="[^"]*background:{COLOURS["critical"]}"></span>{word}</span>'
+    )
+    assert re.search(together, html)
 
 
 def test_colours_stand_out_from_light_and_dark() -> None:

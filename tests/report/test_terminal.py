@@ -217,3 +217,11 @@ def test_no_line_of_a_table_ends_in_blanks(width: int) -> None:
     lines = out.getvalue().splitlines()
     assert any("12,345" in line for line in lines)
     assert [line for line in lines if line != line.rstrip()] == []
+
+
+def test_each_finding_names_its_rule_and_how_sure_it_is() -> None:
+    lines = [line.strip() for line in printed(rich(), "en").splitlines()]
+    facts = lines.index("critical  saving about 57.0 ms per step (49 %)  Confidence: high")
+    assert lines[facts + 1].startswith("pipeline stage 0, ranks 0–3, steps 50–54")
+    assert "comm/exposed" in lines[facts + 1] + lines[facts + 2]
+    assert "严重  每步约可省 57.0 ms（49 %）  置信度：高" in printed(rich(), "zh")

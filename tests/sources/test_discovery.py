@@ -289,7 +289,9 @@ def test_mindspore_captures_are_read_like_the_others(tmp_path: Path) -> None:
 
 
 def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
-    assert "does not exist" in refusal(tmp_path / "prof").what.en
+    refused = refusal(tmp_path / "prof")
+    assert "does not exist" in refused.what.en
+    assert refused.hint is not None and refused.hint.en == "check the path"
 
 
 def test_a_path_the_system_refuses_is_refused(tmp_path: Path) -> None:

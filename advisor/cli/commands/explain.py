@@ -41,7 +41,9 @@ def words(one: Parser) -> None:
         nargs="?",
         default="",
         help=one.say(
-            "for example host/free-time; not needed with --finding", "如 host/free-time；已给出 --finding 时可省略"
+            "for example host/free-time, or the number that the report gives a finding of the capture; not needed with "
+            "--finding",
+            "如 host/free-time，或报告中该问题的编号（需同时给出采集数据）；已给出 --finding 时可省略",
         ),
     )
     one.add_argument(

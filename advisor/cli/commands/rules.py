@@ -100,10 +100,13 @@ def words(rules: Parser) -> None:
 
 
 def _list_rules(arguments: argparse.Namespace) -> int:
+    from advisor.report.diagnosis.cards import open_title
+    from advisor.report.prose import flat_text
+
     catalog, language = catalog_of(arguments.rules, settings_of(arguments)), language_of(arguments.lang)
     for rule in catalog.rules:
         info = rule.info()
-        print(show_hidden(f"{rule.id:<34} {info.status:<11} {info.title.unfilled(language)}"))
+        print(show_hidden(f"{rule.id:<34} {info.status:<11} {flat_text(open_title(info, language))}"))
     for pattern in catalog.patterns_by_id.values():
         title = _info_of_pattern(pattern, catalog).say_title(language)
         print(show_hidden(f"{pattern.id:<34} {'pattern':<11} {title}"))

@@ -174,7 +174,7 @@ TEXTS: Mapping[str, Text] = {
         "请为当前用户加上读权限（例如由文件所有者执行 `chmod -R a+rX`），或改用文件所有者运行",
     ),
     "check_permissions": Text("check the permissions of the folder", "请检查目录权限"),
-    "check_the_path": Text("check the path; {request}", "请检查路径；{request}"),
+    "check_the_path": Text("check the path", "请检查路径"),
     "summary_without_rank": Text(
         "{path} holds a cluster summary without a readable rank", "{path} 的集群分析结果中没有可读取的 rank"
     ),

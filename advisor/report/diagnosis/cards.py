@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from msgspec import Struct
@@ -24,7 +23,7 @@ from advisor.model.findings import (
 from advisor.model.findings import RemedyStep as Remedy
 from advisor.model.findings import Rows as Table
 from advisor.model.run import UNEVEN
-from advisor.model.symptoms import OF_RANKS, folded_under, partly_explained
+from advisor.model.symptoms import OF_RANKS, finding_numbers, folded_under, partly_explained
 from advisor.model.unread import SavedMessage, Unread
 from advisor.report.blocks import Blocks, Grid, Paragraph, one_line
 from advisor.report.column_values import value_word
@@ -130,6 +129,8 @@ class Card(Struct, frozen=True):
     title: Prose
     why: Blocks
     saving: str
+    gain: str
+    """The same where nothing before it says that it is a saving."""
     saving_time: str
     share: str
     measures: tuple[CardMeasure, ...]
@@ -196,18 +197,6 @@ def by_number(cards: Iterable[Card]) -> list[Card]:
 def order_of(number: str) -> tuple[int, ...]:
     """What findings are sorted by to stand in the order of their numbers."""
     return tuple(map(int, number.split(".")))
-
-
-def _numbers_of_findings(diagnosis: Diagnosis, folded: Mapping[str, str]) -> dict[str, str]:
-    """By fingerprint: `2` is the second finding that stands for itself, `2.1` the first that is folded under it."""
-    names = [finding.fingerprint for finding in diagnosis.findings]
-    numbers = {name: str(place) for place, name in enumerate((one for one in names if one not in folded), 1)}
-    below: Counter[str] = Counter()
-    for name in names:
-        if name in folded:
-            below[folded[name]] += 1
-            numbers[name] = f"{numbers[folded[name]]}.{below[folded[name]]}"
-    return numbers
 
 
 def describe_saving(saving: Saving, of: TimesOf, language: Language, *, at_most: bool = False) -> tuple[str, str, str]:
@@ -284,7 +273,7 @@ class Maker(Phrases):
         self.findings = diagnosis.by_fingerprint
         self.folded = folded_under(diagnosis)
         self.partly = partly_explained(diagnosis)
-        self.numbers = _numbers_of_findings(diagnosis, self.folded)
+        self.numbers = finding_numbers(diagnosis)
         self.unread = _messages_by_words(diagnosis.unread)
         self.many_ranks = len(diagnosis.run.ranks) > 1
         self.hosts = diagnosis.run.hosts
@@ -315,6 +304,7 @@ class Maker(Phrases):
             title=self.title(finding),
             why=rule_text(self.spoken(info.why), holes),
             saving=phrase,
+            gain=self.say("gain", saving=phrase) if time else phrase,
             saving_time=time,
             share=share,
             measures=measures,

@@ -269,7 +269,7 @@ class DiagnosisBlocks(Phrases):
     def finding_line(self, card: Card) -> Block:
         """One finding in a line."""
         return FactLine(
-            (plain_prose(card.number), (severity_piece(card),), card.title, (TextPiece(card.saving, tone="quiet"),))
+            (plain_prose(card.number), (severity_piece(card),), card.title, (TextPiece(card.gain, tone="quiet"),))
         )
 
     def run(self) -> Iterator[Block]:

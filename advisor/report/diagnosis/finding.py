@@ -25,7 +25,7 @@ from advisor.report.blocks import (
 )
 from advisor.report.diagnosis.cards import Card, CardLink, CardMeasure, CardStep, Where, order_of, worst_place
 from advisor.report.phrases import Phrases
-from advisor.report.prose import Prose, TextPiece, Tone, code_prose, flat_text, join_prose, plain_prose, strong
+from advisor.report.prose import Prose, TextPiece, Tone, code_prose, flat_text, join_prose, plain_prose, strong, toned
 from advisor.report.words import say, say_aside
 
 MOST_MOMENTS = 3
@@ -61,7 +61,7 @@ class FindingBlocks(Phrases):
     def whole(self, card: Card, *, numbered: bool = True) -> Iterator[Block]:
         """Title, what it means, evidence, rows, remedy, and where to read more."""
         yield Heading((*plain_prose(f"{card.number} · " if numbered else ""), *card.title))
-        yield FactLine((*self.about(card), plain_prose(card.saving)))
+        yield FactLine((*self.about(card), plain_prose(card.gain)))
         yield from card.why
         yield from map(Paragraph, self.links(card))
         if card.measures:
@@ -161,11 +161,10 @@ class FindingBlocks(Phrases):
 
     def _short_lines(self, card: Card) -> Iterator[Block]:
         yield Paragraph(strong(card.title))
-        yield Paragraph(
-            (severity_piece(card), TextPiece(f"  {card.saving}"), TextPiece(f"  {card.category_word}", tone="quiet"))
-        )
-        if place := worst_place(card, self.language):
-            yield quiet_line(plain_prose(place))
+        severity, _, sure, rule = self.about(card)
+        yield Paragraph((*severity, TextPiece(f"  {card.gain}  "), *toned(sure, "quiet")))
+        place = worst_place(card, self.language)
+        yield quiet_line((*plain_prose(f"{place}  " if place else ""), *rule))
         yield from map(quiet_line, (*self.links(card, folds_alone=True), *self.called_from(card)))
         if card.moments:
             yield quiet_line((*self.label("worst"), *card.moments[0].line))

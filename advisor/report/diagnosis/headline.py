@@ -69,7 +69,7 @@ def make_headline(
         first = _card_of(lead, cards)
         beyond = () if kind == "record" else _say_unexplained(diagnosis, lead, cards, language)
         wins = first.saving if first.saving_time else _say_explained(lead, diagnosis, language)
-        won = wins if kind == "fix" else ""
+        won = say("gain", language, saving=wins) if kind == "fix" and wins else ""
         place = _say_place(lead, language)
         return Headline(kind, time, say(f"lead_{kind}", language), first, "", won, place, beyond, doubts)
     if kind == "blind":

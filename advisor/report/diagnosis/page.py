@@ -75,7 +75,7 @@ class _FindingArticle(FindingBlocks):
 
     def article(self, card: Card) -> Section:
         """The whole finding."""
-        won = TextPiece(card.saving, strong=True) if card.saving_time else TextPiece(card.saving, tone="quiet")
+        won = TextPiece(card.gain, strong=True) if card.saving_time else TextPiece(card.saving, tone="quiet")
         assumes = toned((TextPiece("  "), *self.label("assumes"), *card.assumes), "quiet") if card.assumes else ()
         number = TextPiece(f"{card.number} ", tone="quiet")
         title = (Heading((number, *card.title), 3), FactLine(tuple(self.about(card))), Paragraph((won, *assumes)))

@@ -145,7 +145,7 @@ class HtmlBlocks:
             return _TONES.get(tone, _TONE).format(tone, shown)
         if tone in self._colours:
             square: Markup = self._macros.square(tone)  # type: ignore[attr-defined]
-            return square + shown
+            return Markup('<span style="white-space:nowrap">{}{}</span>').format(square, shown)
         return Markup('<span style="{}">{}</span>').format(self._styles[tone], shown) if tone in self._styles else shown
 
     def _with_link(self, text: Markup, url: str) -> Markup:

@@ -157,7 +157,7 @@ class _Maker(Phrases):
         """Severity, new or worse, and saving."""
         became = f"  {STATUS_WORDS[ruling.status].say(self.language)}" if ruling.status else ""
         severity = TextPiece(card.severity_word, tone=_SEVERITIES.get(card.severity, ""))
-        return (severity, TextPiece(f"{became}  {card.saving}"))
+        return (severity, TextPiece(f"{became}  {card.gain}"))
 
     def warnings(self) -> Iterator[Block]:
         if self.warned:

@@ -144,7 +144,7 @@ def test_where_one_way_leads_to_modules_no_other_is_spoken_of(
     ("language", "modules", "ranks"),
     [
         ("en", "listed only in the report (-o): 2", "Ranks that are not shown here: 1"),
-        ("zh", "报告：2 个", "rank：1 个"),
+        ("zh", "报告：2 个", "卡：1 张"),
     ],
 )
 def test_modules_and_ranks_that_a_terminal_does_not_show_are_counted(

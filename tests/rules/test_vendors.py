@@ -46,6 +46,7 @@ DOCUMENTED_BY_MINDSPORE = {
     "mindspore.dataset.MindDataset",
     "mindspore.dataset.config.set_auto_offload",
     "mindspore.dataset.config.set_enable_autotune",
+    "mindspore.dataset.config.set_num_parallel_workers",
     "mindspore.dataset.config.set_prefetch_size",
     "mindspore.dataset.vision",
     "mindspore.device_context.ascend.op_tuning.op_compile",

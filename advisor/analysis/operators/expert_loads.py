@@ -11,7 +11,7 @@ from advisor.analysis.arrays.grouping import group_by, row_of_key
 from advisor.facts.derived import ExpertLoad, OperatorShape, RankTime
 from advisor.facts.table import Array, Table, Texts
 
-_GROUPED = re.compile(r"(?i)grouped_?matmul|aten::_(scaled_)?grouped_mm$")
+_GROUPED = re.compile(r"(?i)grouped_?matmul|(.*:)?_(scaled_)?grouped_mm$")
 _ROWS = re.compile(r"(\d+),")
 _CHOICES = 2
 """Fewer ranks have nobody to send their tokens to."""

@@ -97,7 +97,7 @@ _SPLITS = {"transit_us": "Transit", "wait_us": "Wait", "sync_us": "Synchronizati
 """What the time of an operator went to, as communication.json calls it; the database writes `transit_time`."""
 
 
-class Calls(Struct, frozen=True):
+class RecordedCalls(Struct, frozen=True):
     """Operators column by column, put together from where their parts are recorded."""
 
     name: Texts
@@ -113,7 +113,7 @@ class Calls(Struct, frozen=True):
     """What its time went to, µs, by column of `Collective`; empty where nobody told."""
 
     @classmethod
-    def that_ran(cls, name: Texts, start_ns: Array, elapse_us: Array, step: Array) -> Calls:
+    def that_ran(cls, name: Texts, start_ns: Array, elapse_us: Array, step: Array) -> RecordedCalls:
         """Of which is known when they ran, and nothing else."""
         unknown = Texts.constant(None, len(name))
         return cls(name, start_ns, elapse_us, step, unknown, np.full(len(name), np.nan), unknown, unknown)
@@ -125,7 +125,7 @@ class Calls(Struct, frozen=True):
         return np.where(self.count >= 0, self.count * sizes, np.nan)
 
 
-def _collective_table(folder: Folder, calls: Calls) -> Table[Collective]:
+def _collective_table(folder: Folder, calls: RecordedCalls) -> Table[Collective]:
     """The operators in order of start."""
     order = np.lexsort((calls.name.places_in_order(), calls.start_ns))
     name = calls.name.take(order).in_use()
@@ -211,7 +211,7 @@ def _entries_of_rank(folder: Folder) -> tuple[CommunicationEntry, ...]:
     return communication_entries(folder, COMMUNICATION)
 
 
-def _calls_of_details(columns: Mapping[str, Values]) -> Calls:
+def _calls_of_details(columns: Mapping[str, Values]) -> RecordedCalls:
     name, core, start, duration = (columns.get(c) for c in ("op_name", "core", "start_ns", "duration_us"))
     assert isinstance(name, Texts) and isinstance(start, np.ndarray) and isinstance(duration, np.ndarray)  # noqa: S101
     wanted = name.hits(bool(_OPERATOR.match(n)) for n in name.names)
@@ -220,24 +220,24 @@ def _calls_of_details(columns: Mapping[str, Values]) -> Calls:
     rows = np.flatnonzero(wanted)
     step = columns.get("step")
     steps = step[rows] if isinstance(step, np.ndarray) else np.full(len(rows), MISSING, np.int64)
-    return Calls.that_ran(name.take(rows), start[rows], duration[rows], steps)
+    return RecordedCalls.that_ran(name.take(rows), start[rows], duration[rows], steps)
 
 
-def _calls_of_timeline(folder: Folder, timeline: TraceTimeline) -> Calls:
+def _calls_of_timeline(folder: Folder, timeline: TraceTimeline) -> RecordedCalls:
     slices, rows = timeline.slices, operator_rows(timeline)
     start = slices.start_ns[rows]
     elapse = (slices.end_ns[rows] - start) / 1000
-    return Calls.that_ran(slices.name.take(rows), start, elapse, steps_in_timeline(folder, start))
+    return RecordedCalls.that_ran(slices.name.take(rows), start, elapse, steps_in_timeline(folder, start))
 
 
-def _calls_of_entries(told: Sequence[CommunicationEntry]) -> Calls:
+def _calls_of_entries(told: Sequence[CommunicationEntry]) -> RecordedCalls:
     times = [value_at(entry.content, _TIMES) for entry in told]
     start = decimal_numbers(tuple(plain_cells_at("Start Timestamp(us)", times)))[0] * 1000
     elapse = us_of_cells(plain_cells_at("Elapse Time(ms)", times))
     rows = np.flatnonzero((start > 0) & (start < _LATEST_NS) & (elapse >= 0))
     steps = np.array([MISSING if entry.step is None else entry.step for entry in told], np.int64)
     name = Texts.of(entry.name for entry in told)
-    return Calls.that_ran(name.take(rows), np.rint(start[rows]).astype(np.int64), elapse[rows], steps[rows])
+    return RecordedCalls.that_ran(name.take(rows), np.rint(start[rows]).astype(np.int64), elapse[rows], steps[rows])
 
 
 def operator_rows(timeline: TraceTimeline) -> Array:
@@ -247,7 +247,7 @@ def operator_rows(timeline: TraceTimeline) -> Array:
     return np.flatnonzero(chosen[timeline.slices.track])
 
 
-def _with_splits(calls: Calls, told: Sequence[CommunicationEntry]) -> Calls:
+def _with_splits(calls: RecordedCalls, told: Sequence[CommunicationEntry]) -> RecordedCalls:
     """The operators with their groups and what their time went to, found by step and name, or by name alone."""
     steps = np.array([MISSING if entry.step is None else entry.step for entry in told], np.int64)
     row = _rows_told((calls.step, [calls.name]), (steps, [Texts.of(entry.name for entry in told)]))
@@ -279,7 +279,7 @@ def _last_of_key(key: Array, count: int) -> Array:
     return last[key[:count]]
 
 
-def _with_payloads(calls: Calls, timeline: TraceTimeline) -> Calls:
+def _with_payloads(calls: RecordedCalls, timeline: TraceTimeline) -> RecordedCalls:
     """The operators with the payload of the slice of their name that begins nearest, and with the start of that slice.
 
     The table cuts off what is below a nanosecond and the timeline rounds it, so that starts differ by one; launches
@@ -343,13 +343,13 @@ def _collectives_from_database(folder: Folder) -> Table[Collective]:
     return _collective_table(folder, _with_analysed_splits(folder, _recorded_calls(folder, database, found)))
 
 
-def _recorded_calls(folder: Folder, database: Database, found: dict[str, Array]) -> Calls:
+def _recorded_calls(folder: Folder, database: Database, found: dict[str, Array]) -> RecordedCalls:
     good = are_spans(found["start"], found["end"])
     name = database.texts(found["name"][good])
     named = np.flatnonzero(good)[name.codes >= 0]
     found = {column: values[named] for column, values in found.items()}
     elapse, steps = (found["end"] - found["start"]) / 1000, steps_in_database(folder, found["start"])
-    calls = Calls.that_ran(name.take(name.codes >= 0), found["start"], elapse, steps)
+    calls = RecordedCalls.that_ran(name.take(name.codes >= 0), found["start"], elapse, steps)
     group = database.texts(found["group"])
     types, type_of = distinct_ids(found["dtype"])
     dtypes = {**DTYPES, **database.names("ENUM_HCCL_DATA_TYPE")}
@@ -362,7 +362,7 @@ def _recorded_calls(folder: Folder, database: Database, found: dict[str, Array])
     )
 
 
-def _with_analysed_splits(folder: Folder, calls: Calls) -> Calls:
+def _with_analysed_splits(folder: Folder, calls: RecordedCalls) -> RecordedCalls:
     """The operators with what their time went to, found by step, name and group, or by name and group alone."""
     times = {column: f"{kind.lower()}_time" for column, kind in _SPLITS.items()}
     wanted = ("step", "hccl_op_name", "group_name", *times.values())

@@ -233,7 +233,7 @@ def _of_ranks(one: Run, other: Run) -> Iterator[Text]:
         yield Text(
             en=f"Other ranks were captured: {counts[0]} before, {counts[1]} now, and how many the job had is known of "
             "only one of the two. Times are means over the captured ranks.",
-            zh=f"两次采集的卡不同：之前 {counts[0]} 张，现在 {counts[1]} 张，且只有其中一份记录了任务的 总卡数。"
+            zh=f"两次采集的卡不同：之前 {counts[0]} 张，现在 {counts[1]} 张，且只有其中一份记录了任务的总卡数。"
             "各项时间均为所采集的卡的平均值。",
         )
 

@@ -59,7 +59,7 @@ AXES: Mapping[str, Text] = {
     "latency": _t("from host call to device start", "从 host 调用到设备开始"),
     "launches": _t("launches", "下发次数"),
     "source": _t("from rank", "源 rank"),
-    "target": _t("to rank", "目的卡"),
+    "target": _t("to rank", "目的 rank"),
     "ranks_grouped": _t(
         "{count} ranks in groups of up to {size}; each bar is the mean of its group",
         "共 {count} 张卡，每 {size} 个一组，柱长为组内均值",

@@ -28,6 +28,7 @@ from advisor.sources.ascend.communication import (
     communication_entries,
     is_p2p,
     op_of,
+    steps_of_entries,
 )
 from advisor.sources.ascend.groups import communicator_hash
 from advisor.sources.ascend.kernels import COMMUNICATION_CORES, kernel_details
@@ -235,7 +236,7 @@ def _calls_of_entries(told: Sequence[CommunicationEntry]) -> RecordedCalls:
     start = decimal_numbers(tuple(plain_cells_at("Start Timestamp(us)", times)))[0] * 1000
     elapse = us_of_cells(plain_cells_at("Elapse Time(ms)", times))
     rows = np.flatnonzero((start > 0) & (start < _LATEST_NS) & (elapse >= 0))
-    steps = np.array([MISSING if entry.step is None else entry.step for entry in told], np.int64)
+    steps = steps_of_entries(told)
     name = Texts.of(entry.name for entry in told)
     return RecordedCalls.that_ran(name.take(rows), np.rint(start[rows]).astype(np.int64), elapse[rows], steps[rows])
 
@@ -249,7 +250,7 @@ def operator_rows(timeline: TraceTimeline) -> Array:
 
 def _with_splits(calls: RecordedCalls, told: Sequence[CommunicationEntry]) -> RecordedCalls:
     """The operators with their groups and what their time went to, found by step and name, or by name alone."""
-    steps = np.array([MISSING if entry.step is None else entry.step for entry in told], np.int64)
+    steps = steps_of_entries(told)
     row = _rows_told((calls.step, [calls.name]), (steps, [Texts.of(entry.name for entry in told)]))
     group = Texts.of(entry.group or None for entry in told).at(row)
     times = [value_at(entry.content, _TIMES) for entry in told]

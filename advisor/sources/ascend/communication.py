@@ -7,7 +7,7 @@ An entry of a wrong shape is left out and noted; `Total Op Info` (a sum over the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from advisor.facts.base import MISSING
+from advisor.facts.table import Array
 from advisor.messages.message import Message
 from advisor.sources.ascend.groups import communicator_hash
 from advisor.sources.ascend.host_steps import steps_at_moments
@@ -95,6 +96,11 @@ def _with_steps_of_host(folder: Folder, found: Sequence[CommunicationEntry]) -> 
     moments = np.array([round(ns) if 0 < ns < _LATEST_NS else 0 for ns in times], np.int64)
     steps = [None if step == MISSING else step for step in steps_at_moments(folder, moments).tolist()]
     return tuple(replace(entry, step=step) for entry, step in zip(found, steps, strict=True))
+
+
+def steps_of_entries(entries: Iterable[CommunicationEntry]) -> Array:
+    """The step of each entry; missing for those of a job that never called step()."""
+    return np.array([MISSING if entry.step is None else entry.step for entry in entries], np.int64)
 
 
 def p2p_groups(folder: Folder) -> frozenset[str] | None:

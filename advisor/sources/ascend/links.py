@@ -19,6 +19,7 @@ from advisor.sources.ascend.communication import (
     CommunicationEntry,
     communication_entries,
     op_of,
+    steps_of_entries,
 )
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.record_cells import (
@@ -76,7 +77,7 @@ def _members_of_groups(folder: Folder) -> Mapping[str, GroupMembers]:
 def transfers_of_entries(entries: Sequence[CommunicationEntry], rank: int | None) -> LinkTransfers:
     """The pairs of operators; without a rank (cluster summaries) each belongs to the rank that sends."""
     names, of_pair = Texts.of(entry.name for entry in entries), [len(entry.content) for entry in entries]
-    steps = np.array([MISSING if entry.step is None else entry.step for entry in entries], np.int64)
+    steps = steps_of_entries(entries)
     pairs = [key for entry in entries for key in entry.content]
     cells = [cell for entry in entries for cell in entry.content.values()]
     return _transfers_of_pairs(

@@ -17,6 +17,7 @@ from advisor.sources.ascend.communication import (
     CommunicationEntry,
     communication_entries,
     op_of,
+    steps_of_entries,
 )
 from advisor.sources.ascend.kernels import communication_rows, kernel_details
 from advisor.sources.ascend.reading import Folder
@@ -92,7 +93,7 @@ def packets_of_entries(told: Iterable[tuple[int, CommunicationEntry, Mapping[str
     rows = np.flatnonzero(packets > 0)
     return MovedPackets(
         rank=np.array(ranks, np.int64)[rows],
-        step=np.array([MISSING if entry.step is None else entry.step for entry in entries], np.int64)[rows],
+        step=steps_of_entries(entries)[rows],
         name=Texts.of(entry.name for entry in entries).take(rows),
         group=Texts.of(entry.group for entry in entries).take(rows),
         link=Texts.of(links).take(rows),

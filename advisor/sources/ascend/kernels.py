@@ -68,7 +68,8 @@ COUNTERS: Mapping[str, Counter] = {
 `*_exe_ratio` is what PipelineExecuteUtilization, the set of Atlas 200I/500 A2, calls the same.
 """
 
-COMMUNICATION_CORES = frozenset({"HCCL", "COMMUNICATION"})
+COMMUNICATION_CORES = frozenset({"HCCL", "COMMUNICATION", "CCU"})
+"""What communication runs on. CCU is the unit for collectives of Ascend 950; fused kernels have it work for them."""
 _COMMUNICATION = re.compile(r"hcom_|.*(Aicpu|Aiv)Kernel(_\d+)*$", re.IGNORECASE)
 _OF_TASK_TYPE = {
     "KERNEL_AIVEC": "AI_VECTOR_CORE",

@@ -63,6 +63,8 @@ FACTORS: Mapping[str, Mapping[str, float]] = {
 _NEVER_NEGATIVE = ("us", "B", "count")
 _KNOWN_UNITS = frozenset(unit for units in FACTORS.values() for unit in units if unit)
 _UNIT = re.compile(r"^(.*?) ?\(([^()]*)\)$")
+_MICRO = str.maketrans(dict.fromkeys("\N{MICRO SIGN}\N{GREEK SMALL LETTER MU}", "u"))
+"""Documents spell µs with either sign, and so do tables that were written anew."""
 
 
 class ColumnHeading(Struct, frozen=True):
@@ -76,7 +78,7 @@ class ColumnHeading(Struct, frozen=True):
 @lru_cache(maxsize=1024)  # the files of every rank have the same ones
 def parse_heading(text: str) -> ColumnHeading:
     """What a heading says: `Task Start Time(us)` is the name `task start time` in `us`."""
-    plain = " ".join(text.replace("\0", "").split()).lower()
+    plain = " ".join(text.replace("\0", "").split()).lower().translate(_MICRO)
     found = _UNIT.match(plain)
     if found and found[2].strip() in _KNOWN_UNITS:
         return ColumnHeading(found[1], found[2].strip(), text.strip())

@@ -86,6 +86,19 @@ def test_shapes_that_cannot_be_any_are_not_known(tmp_path: Path, written: str, r
     assert row["input_shapes"] == read
 
 
+OF_950 = """Name,Type,Accelerator Core,Start Time(us),Duration(us)
+AllGatherMatmul_1,AllGatherMatmul,MIX_AIC,1.000,50
+AllGatherMatmul_1,AllGatherMatmul,CCU,2.000,40
+hcom_allReduce__868_0_1,hcom_allReduce_,CCU,60.000,30
+"""
+
+
+def test_what_the_unit_for_collectives_does_is_no_kernel_of_the_model(tmp_path: Path) -> None:
+    folder = captured(tmp_path, kernel_details=OF_950)
+    assert [row["core"] for row in of(KERNELS.ways["text"], folder)] == ["MIX_AIC"]
+    assert [row["name"] for row in of(COLLECTIVES.ways["text"], folder)] == ["hcom_allReduce__868_0_1"]
+
+
 @pytest.mark.parametrize("name", ["hcom_allReduce__1_0_1", "allreduceAicpuKernel", "allgather_AivKernel_0"])
 def test_kernels_of_collectives_are_no_kernels_of_the_model(name: str) -> None:
     assert is_communication(name)

@@ -134,6 +134,12 @@ def test_brackets_that_are_no_unit_belong_to_the_name() -> None:
     assert (found.name, found.unit) == ("communication(not overlapped)", "")
 
 
+@pytest.mark.parametrize("micro", ["u", "\N{MICRO SIGN}", "\N{GREEK SMALL LETTER MU}"])
+def test_microseconds_may_be_spelt_with_their_sign(micro: str, file: Path) -> None:
+    columns, _ = read(file, f"Name,End({micro}s)\nx,3\n")
+    assert columns["released_ns"].tolist() == [3000]  # type: ignore[union-attr]
+
+
 def test_a_later_spelling_is_used_when_the_first_is_absent(file: Path) -> None:
     columns, _ = read(file, "Name,End(us)\nx,3\n")
     assert columns["released_ns"].tolist() == [3000]  # type: ignore[union-attr]

@@ -68,7 +68,8 @@ COUNTERS: Mapping[str, Counter] = {
 `*_exe_ratio` is what PipelineExecuteUtilization, the set of Atlas 200I/500 A2, calls the same.
 """
 
-COMMUNICATION_CORES = frozenset({"HCCL", "COMMUNICATION", "CCU"})
+_CCU = "CCU"
+COMMUNICATION_CORES = frozenset({"HCCL", "COMMUNICATION", _CCU})
 """What communication runs on. CCU is the unit for collectives of Ascend 950; fused kernels have it work for them."""
 _COMMUNICATION = re.compile(r"hcom_|.*(Aicpu|Aiv)Kernel(_\d+)*$", re.IGNORECASE)
 _OF_TASK_TYPE = {
@@ -190,9 +191,23 @@ def _repeated_rows(columns: Mapping[str, Values]) -> Array:
 
 
 def communication_rows(columns: Mapping[str, Values]) -> Array:
-    """Per row of kernel_details.csv: whether it is a collective or belongs to one."""
-    name = _text_of(columns, "op_name")
-    return _text_of(columns, "core").isin(COMMUNICATION_CORES) | name.hits(is_communication(n) for n in name.names)
+    """Per row of kernel_details.csv: whether it is a collective or belongs to one.
+
+    A kernel that exchanges tokens between its products (DispatchFFNCombine) may be listed as communication as well. It
+    is one of the model: collectives are listed without counters, and of it the cores counted some.
+    """
+    name, core = _text_of(columns, "op_name"), _text_of(columns, "core")
+    listed = core.isin([_CCU]) | (core.isin(COMMUNICATION_CORES) & ~_rows_with_counts(columns))
+    return listed | name.hits(is_communication(n) for n in name.names)
+
+
+def _rows_with_counts(columns: Mapping[str, Values]) -> Array:
+    """Per row: whether cube or vector cores counted anything while it ran."""
+    counted = np.zeros(len(next(iter(columns.values()))), bool)
+    for one in (COUNTERS["mac_share"], COUNTERS["vector_share"]):
+        if (share := merged_counter(columns, one)) is not None:
+            counted |= share > 0
+    return counted
 
 
 def _text_of(columns: Mapping[str, Values], name: str) -> Texts:

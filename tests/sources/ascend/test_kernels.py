@@ -99,6 +99,18 @@ def test_what_the_unit_for_collectives_does_is_no_kernel_of_the_model(tmp_path: 
     assert [row["name"] for row in of(COLLECTIVES.ways["text"], folder)] == ["hcom_allReduce__868_0_1"]
 
 
+def test_a_fused_kernel_listed_as_communication_is_one_of_the_model_where_its_cores_counted(tmp_path: Path) -> None:
+    table = """Name,Type,Accelerator Core,Start Time(us),Duration(us),aiv_vec_ratio
+DispatchFFNCombine_1,DispatchFFNCombine,COMMUNICATION,1.000,50,0.2
+HcomAllReduce,HcomAllReduce,COMMUNICATION,60.000,50,N/A
+HcomAllGather,HcomAllGather,COMMUNICATION,120.000,50,0
+hcom_allReduce__868_0_1,hcom_allReduce_,COMMUNICATION,180.000,30,0.1
+"""
+    assert [row["op_type"] for row in of(KERNELS.ways["text"], captured(tmp_path, kernel_details=table))] == [
+        "DispatchFFNCombine"
+    ]
+
+
 @pytest.mark.parametrize("name", ["hcom_allReduce__1_0_1", "allreduceAicpuKernel", "allgather_AivKernel_0"])
 def test_kernels_of_collectives_are_no_kernels_of_the_model(name: str) -> None:
     assert is_communication(name)

@@ -99,6 +99,16 @@ TEXTS: Mapping[str, Text] = {
         "请用 MindStudio Insight 查看；若要了解该算子在程序中的代价，请采集整个程序："
         "msprof --output=./prof --ai-core=on --aic-metrics=PipeUtilization ./app",
     ),
+    "of_requests": Text(
+        "{path} is what msServiceProfiler tells of the requests and batches of a server, and nothing of the device",
+        "{path} 是 msServiceProfiler 对推理服务请求与 batch 的记录，没有 device 上的信息",
+    ),
+    "record_the_server": Text(
+        "look at it in MindStudio Insight; to learn what the device does, give what the server's profiler records: "
+        "*_ascend_pt of `vllm serve --profiler-config`, or PROF_* of msprof",
+        "请用 MindStudio Insight 查看；若要了解 device 上的情况，请给出服务的 profiler 采集结果："
+        "`vllm serve --profiler-config` 生成的 *_ascend_pt，或 msprof 的 PROF_*",
+    ),
     "not_parsed": Text(
         "{path} holds raw profiling data that has not been parsed: it has no ASCEND_PROFILER_OUTPUT",
         "{path} 是尚未解析的原始采集数据，缺少 ASCEND_PROFILER_OUTPUT",

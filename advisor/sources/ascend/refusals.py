@@ -23,6 +23,12 @@ _TRIES = 40
 _OF_ONE_OPERATOR, _OPERATOR_TABLE = "OPPROF_", "OpBasicInfo.csv"
 """How folders of `msprof op` begin, and the table that each of them holds."""
 
+_OF_REQUESTS = (
+    frozenset({"chrome_tracing.json", "profiler.db"}),
+    frozenset({"request.csv", "batch.csv", "kvcache.csv", "forward.csv"}),
+)
+"""What msServiceProfiler writes whatever it was asked for, and by what it was asked: one of each tells it."""
+
 WANTED = Text(
     "a folder that ends in _ascend_pt, its ASCEND_PROFILER_OUTPUT, PROF_* of msprof, or a folder of many ranks",
     "以 _ascend_pt 结尾的目录、其中的 ASCEND_PROFILER_OUTPUT、msprof 的 PROF_* 目录，或包含多个 rank 的目录",
@@ -31,8 +37,9 @@ WANTED = Text(
 
 def refusal_of_path(path: Path, found: Inventory) -> InputError | None:
     """What lies at a path instead of a readable capture, and what to do; None where that is not known here."""
-    if known := _renamed_database_error(path, found) or _operator_tool_error(path, found):
-        return known
+    for known in (_renamed_database_error, _operator_tool_error, _serving_tool_error):
+        if error := known(path, found):
+            return error
     if unparsed := found.of(NAME, "unparsed"):
         raw = isinstance(unparsed[0], RawData)
         return _unexported_error(unparsed[0].root) if raw else _unparsed_error(unparsed[0].root)
@@ -65,6 +72,16 @@ def _operator_tool_error(path: Path, found: Inventory) -> InputError | None:
     if not inside and not path.name.startswith(_OF_ONE_OPERATOR) and _OPERATOR_TABLE not in listed.files:
         return None
     return InputError(Message("of_one_operator", path=show_name(path / inside)), Message("record_the_program"))
+
+
+def _serving_tool_error(path: Path, found: Inventory) -> InputError | None:
+    """About what msServiceProfiler writes of a server: latencies of requests and batches."""
+    if not path.is_dir() or found.unreadable:
+        return None
+    files = set(list_folder(path).files)
+    if not all(files & some for some in _OF_REQUESTS):
+        return None
+    return InputError(Message("of_requests", path=show_name(path)), Message("record_the_server"))
 
 
 def _unexported_error(folder: Path) -> InputError:

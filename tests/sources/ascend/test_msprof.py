@@ -384,6 +384,14 @@ def test_what_msprof_wrote_of_one_operator_is_told_as_that(tmp_path: Path, given
     assert "msprof --output=./prof" in told.value.hint.en
 
 
+def test_what_the_profiler_of_services_wrote_is_told_as_that(tmp_path: Path):
+    write(tmp_path, {"chrome_tracing.json": '{"traceEvents": []}', "request.csv": "http_rid,recv_token_size\nr1,20\n"})
+    with pytest.raises(InputError) as told:
+        open_input(tmp_path)
+    assert "msServiceProfiler" in told.value.what.en
+    assert "_ascend_pt" in told.value.hint.en
+
+
 def test_raw_data_beside_the_output_of_a_framework_is_no_second_capture(tmp_path: Path):
     capture = tmp_path / "w_20250101000000000_ascend_pt"
     write(

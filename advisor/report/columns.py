@@ -510,6 +510,7 @@ COLUMNS: Mapping[str, Text] = {
     "still_us": _t("Longest exposed stretch", "连续未掩盖的时长"),
     "storage_wait_share": _t("Waiting for storage", "等待存储"),
     "stream": _t("Stream", "流"),
+    "graph": _t("Graph", "图"),
     "stretches": _t("Stretches", "段数"),
     "sunk": _t("Data sinking", "数据下沉"),
     "synchronised": _t("Synchronising", "含同步"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.arrays.grouping import group_by, ratio, row_of_key
+from advisor.analysis.arrays.grouping import Groups, group_by, ratio, row_of_key
 from advisor.analysis.host.host import replay_graphs
 from advisor.analysis.steps.cells import lie_outside_steps
 from advisor.facts.base import MISSING
@@ -25,6 +25,7 @@ def kernel_lengths(
     ranks = group_by(kernels["rank"])
     length = np.where(np.isnan(us), -1.0, np.minimum(np.floor(us), LONGEST_COUNTED_US))
     each = _calls_per_kernel(kernels["rank"][ranks.first], every, launched, totals)
+    each = np.where(np.isnan(each), _launched_alone(ranks, kernels["graph"]), each)
     groups = group_by(ranks.of, length.astype(np.int64))
     from_us = length[groups.first]
     return Table.build(
@@ -56,6 +57,12 @@ def _calls_per_kernel(
     counted = np.isnan(found) & np.isin(own, totals["rank"][replays])
     kernels = np.array([np.count_nonzero(rank == one) for one in own.tolist()])
     return np.where(counted, np.minimum(ratio(called, kernels), 1), found)
+
+
+def _launched_alone(ranks: Groups, graph: Array) -> Array:
+    """Per rank: kernels that no compiled graph ran, as a share; missing where none was run by one."""
+    alone = ranks.sums((graph == MISSING).astype(np.float64))
+    return np.where(alone < ranks.sizes, alone / np.maximum(ranks.sizes, 1), np.nan)
 
 
 def shape_counts(kernels: Table[Kernel]) -> Table[ShapeCount]:

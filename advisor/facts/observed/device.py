@@ -42,6 +42,10 @@ class Kernel(Fact):
     rank: Rank
     step: Step
     stream: Annotated[int, Volatile("Stream the task ran on; missing at Level0.")]
+    graph: Annotated[
+        int,
+        Volatile("Number of the compiled graph that ran it; missing of a kernel launched by itself; text export only."),
+    ]
     op_name: Annotated[str, Name("Name of the kernel.")]
     op_type: Annotated[
         str,

@@ -32,6 +32,7 @@ DETAILS = "kernel_details.csv"
 HEADINGS: Mapping[str, tuple[str, ...]] = {
     "step": ("Step Id",),
     "stream": ("Stream ID",),
+    "graph": ("Model ID",),
     "op_name": ("Name", "Op Name"),
     "op_type": ("Type", "OP Type"),
     "core": ("Accelerator Core", "Task Type"),
@@ -82,6 +83,8 @@ _OF_TASK_TYPE = {
 }
 """Core by the type of the task, for levels at which the kernel itself does not say."""
 
+_OF_NO_GRAPH = 2**32 - 1
+"""Model ID of kernels that the host launched one by one."""
 _AI_CPU = "AI_CPU"
 _NS_PER_US = 1000.0
 _ON_AI_CPU = (_AI_CPU, "KERNEL_AICPU", "AICPU_KERNEL")
@@ -226,6 +229,8 @@ def _kernels_from_text(folder: Folder) -> Table[Kernel]:
     found: dict[str, Values | None] = {name: columns[name] for name in names}
     found |= {name: merged_counter(columns, counter) for name, counter in COUNTERS.items()}
     found["cube_mhz"] = _clock_of_all_cores(columns)
+    if isinstance(graph := found.get("graph"), np.ndarray):
+        found["graph"] = np.where(graph == _OF_NO_GRAPH, MISSING, graph)
     keep = ~communication_rows(columns)
     if not (_text_of(columns, "core").codes[keep] >= 0).any():
         found["core"] = _cores_in_timeline(folder, columns["start_ns"])

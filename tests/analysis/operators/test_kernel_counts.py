@@ -86,3 +86,12 @@ def test_new_shapes_are_those_that_no_earlier_step_had(rows):
         else:
             assert (row["distinct_shapes"], row["new_shapes"]) == (len(here), len(here - seen[rank]))
         seen[rank] |= here
+
+
+@pytest.mark.parametrize(
+    ("graph", "each"), [([2, 2, 2, None], 0.25), ([2, 2, 2, 2], 0), ([None, None, None, None], math.nan)]
+)
+def test_without_launches_only_kernels_that_no_graph_ran_count_as_launched(graph: list[int | None], each: float):
+    kernels = Table.build(Kernel, rank=[0] * 4, step=[1] * 4, graph=graph, duration_us=[3.0] * 4)
+    (length,) = kernel_lengths(kernels).rows()
+    assert length["calls_per_kernel"] == (None if math.isnan(each) else each)

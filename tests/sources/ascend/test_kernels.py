@@ -86,6 +86,12 @@ def test_shapes_that_cannot_be_any_are_not_known(tmp_path: Path, written: str, r
     assert row["input_shapes"] == read
 
 
+def test_a_kernel_of_a_compiled_graph_has_its_number_and_one_launched_by_itself_has_none(tmp_path: Path) -> None:
+    table = "Model ID,Name,Start Time(us),Duration(us)\n2,MatMul_90,1,2\n4294967295,aclnnAdds_AddAiCore_Add,5,2\n"
+    rows = of(KERNELS.ways["text"], captured(tmp_path, kernel_details=table))
+    assert [row["graph"] for row in rows] == [2, None]
+
+
 OF_950 = """Name,Type,Accelerator Core,Start Time(us),Duration(us)
 AllGatherMatmul_1,AllGatherMatmul,MIX_AIC,1.000,50
 AllGatherMatmul_1,AllGatherMatmul,CCU,2.000,40

@@ -25,7 +25,7 @@ def kernel_lengths(
     ranks = group_by(kernels["rank"])
     length = np.where(np.isnan(us), -1.0, np.minimum(np.floor(us), LONGEST_COUNTED_US))
     each = _calls_per_kernel(kernels["rank"][ranks.first], every, launched, totals)
-    each = np.where(np.isnan(each), _launched_alone(ranks, kernels["graph"]), each)
+    each = np.fmin(each, _launched_alone(ranks, kernels["graph"]))
     groups = group_by(ranks.of, length.astype(np.int64))
     from_us = length[groups.first]
     return Table.build(

@@ -438,8 +438,8 @@ class KernelLength(Fact):
         float,
         Share(
             "Host calls that launched kernels of the rank over those kernels, at most 1: one that replays a graph "
-            "launches many. Where no launch was recorded, by the totals of calls if these count replays, else the part "
-            "that no compiled graph ran if one ran any; else missing."
+            "launches many. Where no launch was recorded, by the totals of calls if these count replays; else missing. "
+            "No more than the part that no compiled graph ran, where one ran any."
         ),
     ]
 

@@ -91,7 +91,10 @@ def test_new_shapes_are_those_that_no_earlier_step_had(rows):
 @pytest.mark.parametrize(
     ("graph", "each"), [([2, 2, 2, None], 0.25), ([2, 2, 2, 2], 0), ([None, None, None, None], math.nan)]
 )
-def test_without_launches_only_kernels_that_no_graph_ran_count_as_launched(graph: list[int | None], each: float):
+def test_only_kernels_that_no_graph_ran_count_as_launched(graph: list[int | None], each: float):
     kernels = Table.build(Kernel, rank=[0] * 4, step=[1] * 4, graph=graph, duration_us=[3.0] * 4)
     (length,) = kernel_lengths(kernels).rows()
     assert length["calls_per_kernel"] == (None if math.isnan(each) else each)
+    linked = Table.build(PhaseLaunch, rank=[0], calls=[3.0], kernels=[3.0])
+    (length,) = kernel_lengths(kernels, linked).rows()
+    assert length["calls_per_kernel"] == (1 if math.isnan(each) else each)

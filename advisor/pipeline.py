@@ -211,7 +211,7 @@ def judge_profile(
     profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progress: Progress = silent
 ) -> Diagnosis:
     """Every rule held against a profile of which is known what charts will show."""
-    from advisor.engine.doubt import with_doubts
+    from advisor.engine.doubt import with_doubts, with_inflated_measures, with_inflated_savings
     from advisor.engine.evaluate import evaluate
     from advisor.engine.implausible_times import without_implausible
     from advisor.engine.merge import merge
@@ -234,7 +234,7 @@ def judge_profile(
         progress("rules", done, len(catalog.rules))
     needed = {rule.id: _tables_required(rule, profile) for rule in catalog.rules}
     doubted = with_doubts(findings, catalog.rules, needed, _ranks_timed_by_kernels(profile))
-    told, judged = without_implausible(doubted, outcomes, needed)
+    told, judged = without_implausible(with_inflated_savings(doubted, catalog.rules), outcomes, needed)
     undoubted = {one.fingerprint: one.confidence for one in findings}
     return Diagnosis(
         version=VERSION,
@@ -243,7 +243,7 @@ def judge_profile(
         account=_account_of_profile(profile),
         peak_memory_bytes=_peak_memory(profile),
         findings=_with_places(profile, run, catalog, rank_findings(told, catalog, run.ranks, undoubted)),
-        outcomes=judged,
+        outcomes=with_inflated_measures(judged, told, catalog.rules),
         rules=tuple(rule.info(run) for rule in catalog.rules),
         exhibits=shown,
         unread=unread_input(profile.table_if_recorded(Damage)),

@@ -101,6 +101,24 @@ def test_every_message_for_users_has_chinese_that_is_chinese() -> None:
     assert wrong == []
 
 
+TOP = PACKAGE.parent
+ONE_WORD = {"门限": "阈值", "门槛": "阈值", "临界值": "阈值", "最多可省": "至多可省", "最多能省": "至多可省"}
+"""What practitioners may call it as well, and the word that is used throughout."""
+
+
+def test_chinese_calls_one_thing_by_one_word() -> None:
+    written = [TOP / "README.md", TOP / "CONTRIBUTING.md"]
+    for folder, endings in (("advisor", "*.py *.yaml"), ("rules", "*.yaml"), ("guides", "*.yaml"), ("docs", "*.md")):
+        written += [path for ending in endings.split() for path in (TOP / folder).rglob(ending)]
+    found = [
+        (path.relative_to(TOP).as_posix(), other, word)
+        for path in written
+        for other, word in ONE_WORD.items()
+        if other in path.read_text(encoding="utf-8")
+    ]
+    assert found == []
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [

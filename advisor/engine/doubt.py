@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a finding about the capture takes from the certainty of the others."""
+"""What a finding about the capture takes from the certainty of the others, and from what they win."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Protocol
 
-from advisor.model.findings import Confidence, Finding
+from advisor.model.findings import Confidence, Finding, Outcome
 
 
 class Doubting(Protocol):
@@ -19,6 +19,24 @@ class Doubting(Protocol):
     def doubts(self) -> tuple[str, ...]: ...
     @property
     def coverage(self) -> Mapping[str, float]: ...
+
+
+class Estimate(Protocol):
+    """What a rule says of its savings, as far as the time that they are of is concerned."""
+
+    @property
+    def host_time(self) -> bool: ...
+
+
+class Estimating(Protocol):
+    """A rule, as far as times that recording changed are concerned."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def inflates(self) -> str: ...
+    @property
+    def saving(self) -> Estimate | None: ...
 
 
 _STANDS_IN_FOR = {"step_times": "kernels"}
@@ -48,6 +66,46 @@ def with_doubts(
         instead = {table for table in unread if table in there or _STANDS_IN_FOR[table] in tables}
         spared[name] = spared.get(name, set()) | instead.difference(tables)
     return tuple(_less_certain(one, _doubts_about(one, found, patterns, spared.get(one.rule, ()))) for one in found)
+
+
+def with_inflated_savings(findings: Iterable[Finding], rules: Iterable[Estimating]) -> tuple[Finding, ...]:
+    """The findings; what those win by host time is an upper bound where recording made the host slower.
+
+    That takes no more from one than from another, so the order stays as it is.
+    """
+    found, known = tuple(findings), tuple(rules)
+    inflating, of_host = _rules_that_inflate(known), _rules_of_host_time(known)
+    causes = [one for one in found if one.rule in inflating]
+    return tuple(
+        one.model_copy(update={"at_most": True})
+        if one.rule in of_host and one.saving.us > 0 and any(_share_rank(one, cause) for cause in causes)
+        else one
+        for one in found
+    )
+
+
+def with_inflated_measures(
+    outcomes: Iterable[Outcome], findings: Iterable[Finding], rules: Iterable[Estimating]
+) -> tuple[Outcome, ...]:
+    """The outcomes; the same of what rules measured that did not fire, wherever that was: it has no place."""
+    known = tuple(rules)
+    inflating, of_host = _rules_that_inflate(known), _rules_of_host_time(known)
+    if not any(one.rule in inflating for one in findings):
+        return tuple(outcomes)
+    return tuple(_with_bounded_measures(one) if one.rule in of_host else one for one in outcomes)
+
+
+def _rules_that_inflate(rules: Iterable[Estimating]) -> frozenset[str]:
+    return frozenset(rule.id for rule in rules if rule.inflates == "host_time")
+
+
+def _rules_of_host_time(rules: Iterable[Estimating]) -> frozenset[str]:
+    return frozenset(rule.id for rule in rules if rule.saving is not None and rule.saving.host_time)
+
+
+def _with_bounded_measures(outcome: Outcome) -> Outcome:
+    measures = (one.model_copy(update={"at_most": one.saving.us > 0}) for one in outcome.measures)
+    return outcome.model_copy(update={"measures": tuple(measures)})
 
 
 def _concerns_no_other(doubt: Finding, ranks: Collection[int]) -> bool:

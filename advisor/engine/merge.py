@@ -53,6 +53,7 @@ def _finding_of_hits(
         severity=_severity_of_joined(worst, joined),
         confidence=worst.confidence,
         saving=joined.saving.model_copy(update={"nothing": True}) if _win_nothing(hits) else joined.saving,
+        at_most=worst.rule.saving is not None and worst.rule.saving.at_most,
         alone=joined.alone,
         imposed=_imposed_of_hits(hits),
         restated=_restated_of_hits(hits),

@@ -64,6 +64,7 @@ def measure_of_subject(
         subject=dict(subject),
         fingerprint=fingerprint(rule.id, subject),
         saving=saving,
+        at_most=rule.saving is not None and rule.saving.at_most,
         evidence=tuple(item for _, item in held),
         short_of=missed,
     )

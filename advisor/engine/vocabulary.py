@@ -246,6 +246,7 @@ _BESIDE = SoughtValue(_t("what ran beside the operators", "算子与其他任务
 _SPLIT = SoughtValue(
     _t("how collectives split into transfer and waiting", "集合通信的传输与等待拆分"), "transfers", LEVEL1
 )
+_DIRECTIONS = SoughtValue(_t("direction of memory copies", "内存拷贝的方向"), "device_tasks", LEVEL2)
 _IDLE = SoughtValue(_t("when the device was idle", "设备何时空闲"), "kernels", NPU)
 _PARTS = SoughtValue(_t("what the time of steps was spent on", "单步时间的构成"), "kernels", NPU)
 _CLOCK = SoughtValue(_t("AI Core frequency", "AI Core 频率"), "frequencies", NPU)
@@ -263,9 +264,10 @@ VALUES: Mapping[str, SoughtValue] = {
     "comm_us": _PARTS,
     "complete": SoughtValue(_t("whether the profiler was stopped", "profiler 是否正常停止"), "", _TOLD),
     "compute_us": _PARTS,
-    "to_host_share": SoughtValue(_t("direction of memory copies", "内存拷贝的方向"), "device_tasks", LEVEL2),
-    "to_host_us": SoughtValue(_t("direction of memory copies", "内存拷贝的方向"), "device_tasks", NPU),
+    "to_host_share": _DIRECTIONS,
+    "to_host_us": _DIRECTIONS,
     "copy_us": SoughtValue(_t("memory copies of the device", "设备侧的内存拷贝"), "device_tasks", NPU),
+    "device_copy_us": _DIRECTIONS,
     "core": SoughtValue(_t("on which kind of core operators ran", "算子所在的核类型"), "kernels", LEVEL1),
     "exposed_comm_us": _PARTS,
     "exposed_part": _BESIDE,

@@ -177,7 +177,8 @@ class Finding(_Model):
     confidence: ConfidenceName
     saving: Saving = Saving()
     at_most: bool = False
-    """Whether the saving is an upper bound here, because rows that bound it were lost."""
+    """Whether the saving is an upper bound and no estimate: its rule says so, rows that bound it were lost, or it is
+    time of a host that recording made slower."""
     alone: Saving | None = None
     """What its worst rank wins by itself, where the step wins less, for another rank is then the last. None where the
     two are alike."""
@@ -267,7 +268,8 @@ class Finding(_Model):
 
     def __repr__(self) -> str:
         about = "".join(f" {key}={str(value)[:60]!r}" for key, value in self.subject.items())
-        wins = f", about {show_value(self.saving.us, 'us')}" if self.saving.us > 0 else ""
+        bound = "at most" if self.at_most or self.is_symptom else "about"
+        wins = f", {bound} {show_value(self.saving.us, 'us')}" if self.saving.us > 0 else ""
         return f"<finding {self.rule}{about}: {self.severity.name}{wins} ({self.fingerprint})>"
 
     __str__ = __repr__
@@ -334,6 +336,8 @@ class Measure(_Model):
     fingerprint: str
     """The name a finding of this subject would have."""
     saving: Saving = Saving()
+    at_most: bool = False
+    """Whether the saving is an upper bound and no estimate."""
     evidence: tuple[Evidence, ...] = ()
     """Taken at the place that came nearest."""
     short_of: str = ""

@@ -139,6 +139,7 @@ def _as_finding(rule: str, measure: Measure) -> Finding:
         severity=Severity.info,
         confidence=Confidence.low,
         saving=measure.saving,
+        at_most=measure.at_most,
         subject=measure.subject,
         evidence=measure.evidence,
     )

@@ -22,8 +22,9 @@ class Wording:
 
 
 _NO_SUM = _t(
-    "Savings are estimates and do not add up; where two are close, the one with a ready-made remedy comes first.",
-    "收益为估计值，不可相加；两项接近时，有现成命令或代码的排在前面。",
+    "Savings are estimates or upper bounds and do not add up; where two are close, the one with a ready-made remedy "
+    "comes first.",
+    "收益为估计值或上限，不可相加；两项接近时，有现成命令或代码的排在前面。",
 )
 
 WORDS: Mapping[str, Text] = {

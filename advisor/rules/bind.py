@@ -133,6 +133,7 @@ class _Binder:
             symptom=self.symptom(scope),
             coverage=self.coverage(),
             doubts=self.doubts(),
+            inflates=w.inflates,
             since=w.since,
             status=w.status,
             formerly=tuple(w.formerly),
@@ -316,7 +317,7 @@ class _Binder:
             return None
         us = self.time(("saving", "us"), saving.us, scope)
         imposes = self.time(("saving", "imposes"), saving.imposes, scope) if saving.imposes else None
-        return SavingSpec(us, saving.across, saving.assumes, saving.at_most, imposes, saving.frees)
+        return SavingSpec(us, saving.across, saving.assumes, saving.at_most, imposes, saving.host_time, saving.frees)
 
     def time(self, path: tuple[str, ...], written: str, scope: Scope) -> Compiled:
         """A time per group that is part of what can be won."""

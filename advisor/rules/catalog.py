@@ -319,6 +319,7 @@ def lint_rules(directories: Iterable[Path]) -> list[Mistake]:
     for rule in rules:
         mistakes += style.check_rule(rule, roots[rule.path], known)
     mistakes += style.find_circles({rule.id: rule for rule in rules})
+    mistakes += style.find_unsaid_host_times(rules)
     patterns, slips = gather_patterns(_given_patterns(found))
     mistakes += slips
     for pattern in patterns.patterns:

@@ -39,6 +39,8 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "own_reason": "The piece of evidence that is reason enough where it is known: nothing else explains it then.",
         "doubts": "`true` where the times of a rank cannot be trusted, or patterns of rules that rest on them: their "
         "findings there are less certain.",
+        "inflates": "`host_time` where the host took longer while it was recorded than it usually does: on these ranks "
+        "savings that say `host_time` are upper bounds.",
         "scarce": "What its findings say there is too little of: steps of other remedies that take it say so.",
         "symptom": "Whether it only restates where time goes, and so never leads while a cause of it is known.",
         "evidence": "Measured values to show, and the params they were held against.",
@@ -77,6 +79,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "assumes": "Under which assumption it can be had.",
         "frees": "`communication` where the remedy only makes that shorter: it wins no more than if that were free.",
         "at_most": "Whether it is an upper bound and no estimate: then reports say `at most`.",
+        "host_time": "Whether it is time that the host takes, or that the device waits for the host.",
     },
     "FixFile": {
         "do": "What to do.",

@@ -79,6 +79,9 @@ class SavingSpec(Struct, frozen=True):
     """Whether it is an upper bound and no estimate."""
     imposes: Compiled | None = None
     """What others lose by it now, µs per step, where that is more than fixing it wins."""
+    host_time: bool = False
+    """Whether it is time that the host takes, or that the device waits for the host: where recording slowed that, an
+    upper bound."""
     frees: str = ""
     """`communication` where the remedy makes nothing but communication shorter."""
 
@@ -132,6 +135,9 @@ class Rule:
     """By observed table: the part that has to be there for nothing found to count, where the rule says so itself."""
     doubts: tuple[str, ...]
     """Patterns of rules whose findings on the same ranks are less certain."""
+    inflates: str
+    """`host_time` where its finding says that the host took longer than usual: on the same ranks savings of such time
+    are upper bounds."""
     since: str
     status: Literal["stable", "preview", "deprecated"]
     formerly: tuple[str, ...]

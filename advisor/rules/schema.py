@@ -117,6 +117,7 @@ class SavingFile(_Part):
     across: Literal["worst", "mean", "least", "critical", "worst_or_critical"] = "worst"
     assumes: Words
     at_most: bool = False
+    host_time: bool = False
     frees: Literal["", "communication"] = ""
 
 
@@ -185,6 +186,7 @@ class RuleFile(_Part):
     symptom: Expression = ""
     scarce: ResourceWord | None = None
     doubts: bool | list[str] = False
+    inflates: Literal["", "host_time"] = ""
     evidence: list[ShownFile] = []
     rows: RowsFile | None = None
     occurrences: OccurrencesFile | None = None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from advisor.messages.errors import FilePlace, Mistake
@@ -80,6 +81,24 @@ def find_circles(rules: Mapping[str, Rule]) -> Iterator[Mistake]:
                 todo += rules[other].explains
         if name in reached and name not in rule.explains:
             yield rule.document.mistake(("explains",), Message("explains_in_circle", name=name), key=True)
+
+
+def find_unsaid_host_times(rules: Iterable[Rule]) -> Iterator[Mistake]:
+    """Rules in doubt because recording slowed the host that do not say whether their saving is such time, and rules
+    that say so though they are not about the capture.
+    """
+    found = tuple(rules)
+    slowing = [one for one in found if one.inflates == "host_time"]
+    for rule in found:
+        said = "host_time" in (rule.document.data.get("saving") or ())
+        doubting = (one for one in slowing if any(fnmatchcase(rule.id, pattern) for pattern in one.doubts))
+        if rule.saving is not None and not said and (other := next(doubting, None)) is not None:
+            yield rule.document.mistake(
+                ("saving",), Message("host_time_unsaid", name=other.id), Message("say_host_time"), key=True
+            )
+    for rule in slowing:
+        if not rule.id.startswith("capture/"):
+            yield rule.document.mistake(("inflates",), Message("inflates_elsewhere"), key=True)
 
 
 def _check_name(rule: Rule, document: RuleDocument, directory: Path) -> Iterator[Mistake]:

@@ -4,14 +4,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from advisor.engine.doubt import with_doubts
-from advisor.model.findings import Confidence, Finding, Place, Severity
+from advisor.engine.doubt import with_doubts, with_inflated_measures, with_inflated_savings
+from advisor.model.findings import Confidence, Finding, Measure, Outcome, Place, Saving, Severity
 
 
 class Rule(NamedTuple):
     id: str
     doubts: tuple[str, ...] = ()
     coverage: Mapping[str, float] = {}
+    inflates: str = ""
+    saving: Estimate | None = None
+
+
+class Estimate(NamedTuple):
+    host_time: bool
 
 
 RULES = (
@@ -34,6 +40,10 @@ def finding(rule: str, *ranks: int | None, confidence: Confidence = Confidence.h
     )
 
 
+def winning(rule: str, *ranks: int) -> Finding:
+    return finding(rule, *ranks).model_copy(update={"saving": Saving(us=5.0)})
+
+
 def test_findings_of_a_rank_whose_times_are_in_doubt_are_one_level_less_certain():
     found = with_doubts([finding("capture/contradicted", 1), finding("host/a", 0, 1), finding("host/a", 0)], RULES)
     assert [one.confidence for one in found] == [Confidence.high, Confidence.medium, Confidence.high]
@@ -49,6 +59,50 @@ def test_a_doubt_of_host_times_concerns_what_rests_on_them_and_is_named_there():
     found = with_doubts([finding("capture/inflated", 0), finding("host/a", 0), finding("compute/b", 0)], RULES)
     assert [one.confidence for one in found] == [Confidence.high, Confidence.medium, Confidence.high]
     assert [one.doubted_by for one in found] == [(), (found[0].fingerprint,), ()]
+
+
+SLOWED = (
+    Rule("capture/stacks", ("host/*",), inflates="host_time"),
+    Rule("capture/contradicted", ("*",)),
+    Rule("host/a", saving=Estimate(host_time=True)),
+    Rule("memory/b", saving=Estimate(host_time=True)),
+    Rule("io/c", saving=Estimate(host_time=False)),
+    Rule("host/d"),
+)
+
+
+def bounded(*found: Finding) -> list[str]:
+    """The findings whose savings are upper bounds for what is found of the capture, by rule."""
+    return [one.rule for one in with_inflated_savings(found, SLOWED) if one.at_most]
+
+
+def test_host_time_that_a_finding_wins_is_an_upper_bound_where_recording_slowed_the_host():
+    won = [winning(rule, 0) for rule in ("host/a", "memory/b", "io/c", "host/d")]
+    assert bounded(finding("capture/stacks", 0), *won) == ["host/a", "memory/b"]
+    assert bounded(finding("capture/contradicted", 0), *won) == []
+
+
+def test_host_time_of_other_ranks_stays_an_estimate_and_that_of_one_slowed_rank_is_enough():
+    assert bounded(finding("capture/stacks", 1), winning("host/a", 0)) == []
+    assert bounded(finding("capture/stacks", 1), winning("host/a", 0, 1)) == ["host/a"]
+    assert bounded(finding("capture/stacks", None), winning("host/a", 0)) == ["host/a"]
+
+
+def test_what_wins_nothing_is_bounded_by_nothing():
+    assert bounded(finding("capture/stacks", 0), finding("host/a", 0)) == []
+
+
+def test_what_a_quiet_rule_measured_of_host_time_is_an_upper_bound_too():
+    quiet = [
+        Outcome(rule=rule, outcome="quiet", measures=(Measure(fingerprint=rule, saving=Saving(us=us)),))
+        for rule, us in (("host/a", 5.0), ("memory/b", 0.0), ("io/c", 5.0))
+    ]
+
+    def told(*found: Finding) -> list[str]:
+        return [one.rule for one in with_inflated_measures(quiet, found, SLOWED) if one.measures[0].at_most]
+
+    assert told(finding("capture/stacks", 1)) == ["host/a"]
+    assert told(finding("capture/contradicted", 1)) == []
 
 
 def test_two_doubts_take_one_level():

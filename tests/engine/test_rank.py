@@ -515,6 +515,21 @@ def test_a_doubt_that_all_findings_share_never_changes_their_order(
     assert [one.fingerprint for one in doubted if not one.rule.startswith("capture/")] == wanted
 
 
+@settings(max_examples=200)
+@given(some_findings, some_links, restating, st.sets(st.sampled_from(names)))
+def test_what_recording_makes_an_upper_bound_stands_where_its_estimate_stood(
+    entries: list, links: dict, symptoms: set[str], bounded: set[str]
+) -> None:
+    sure = [
+        one.model_copy(update={"restated": one.saving if one.rule in symptoms else None})
+        for one in (finding(*entry) for entry in entries)
+    ]
+    told = [one.model_copy(update={"at_most": one.rule in bounded}) for one in sure]
+    rules = Rules(tuple(Rule(name, tuple(seen)) for name, seen in links.items()))
+    wanted, found = ([one.fingerprint for one in rank_findings(some, rules)] for some in (sure, told))
+    assert found == wanted
+
+
 def test_a_doubt_of_some_findings_alone_puts_a_guess_behind_what_is_sure() -> None:
     rules = Rules((Rule("comm/a", saving=Bound()), Rule("host/b")))
     a, b = finding("comm/a", 0.5), finding("host/b", 0.3)

@@ -8,7 +8,7 @@ from advisor.engine import vocabulary as called
 from advisor.expr.language import RUN_SCOPE
 from advisor.facts import FACTS
 from advisor.facts.base import Fact
-from advisor.facts.derived import CollectiveCall, HoldupCall, MemoryPeak, Preparation
+from advisor.facts.derived import BareCopy, CollectiveCall, Holdup, HoldupCall, MemoryPeak, Overlap, Preparation
 from advisor.facts.observed import Kernel
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Capture, Run
@@ -92,6 +92,16 @@ def test_what_one_hint_asks_for_is_not_asked_for_by_another_one(framework: str) 
     assert "CPU" in said.en
     alone = reason.of_missing(FactMissing(["kernels"]), Run(framework=framework))
     assert "CPU" not in alone.en
+
+
+@pytest.mark.parametrize(
+    ("fact", "column"), [(Overlap, "to_host_us"), (BareCopy, "device_copy_us"), (Holdup, "to_host_share")]
+)
+def test_the_direction_of_copies_is_asked_for_with_the_level_that_records_it(fact: type[Fact], column: str) -> None:
+    recorded = Run(ranks=(0,), captures=(Capture(rank=0, path="", source="text", level="Level1"),))
+    said = reason.of_missing_values(fact, [column], (), run=recorded)
+    assert said.en == "not recorded: direction of memory copies; record with profiler_level=Level2"
+    assert said.zh == "未采集：内存拷贝的方向；采集时设置 profiler_level=Level2"
 
 
 TRAFFIC = ("communication.json", "communication_matrix.json")

@@ -42,7 +42,7 @@ def test_a_diagnosis_is_written_as_a_spreadsheet_that_adds_up(tmp_path: Path) ->
     diagnosis = Diagnosis.model_validate_json((tmp_path / "r.json").read_bytes())
     found = read(tmp_path / "r.xlsx")
     assert list(found) == ["Findings", "Evidence", "Rows behind", "Where a step goes", "Not checked"]
-    assert [row[8] for row in found["Findings"][1:]] == [one.rule for one in diagnosis.findings]
+    assert [row[9] for row in found["Findings"][1:]] == [one.rule for one in diagnosis.findings]
     savings = [pytest.approx(one.saving.us) if one.saving.us else None for one in diagnosis.findings]
     assert [row[4] for row in found["Findings"][1:]] == savings
     assert diagnosis.split is not None

@@ -259,6 +259,26 @@ def test_what_a_rule_explains_exists_and_is_not_itself(tmp_path: Path) -> None:
     ]
 
 
+def test_a_rule_that_slow_recording_puts_in_doubt_says_whether_its_saving_is_host_time(tmp_path: Path) -> None:
+    slowing = 'doubts: ["host/*"]\ninflates: host_time\n' + rule_texts.IDLE
+    rule_texts.write(tmp_path, "capture/stacks", slowing)
+    rule_texts.write(tmp_path, "comm/idle")
+    silent = rule_texts.write(tmp_path, "host/idle")
+    (mistake,) = lint_rules([tmp_path])
+    assert str(mistake.what) == (
+        "`capture/stacks` says that recording slowed the host, and `saving` does not say whether it is host time"
+    )
+    assert mistake.place.file == silent.as_posix()
+    for said in ("true", "false"):
+        rule_texts.write(tmp_path, "host/idle", rule_texts.IDLE.replace("saving:\n", f"saving:\n  host_time: {said}\n"))
+        assert told(tmp_path) == []
+
+
+def test_only_a_rule_on_the_capture_says_that_recording_slowed_the_host(tmp_path: Path) -> None:
+    rule_texts.write(tmp_path, "acme/stacks", "inflates: host_time\n" + rule_texts.IDLE)
+    assert told(tmp_path) == ["only rules on the capture, `capture/…`, say `inflates`"]
+
+
 def test_what_a_rule_includes_it_explains_and_it_exists(tmp_path: Path) -> None:
     rule_texts.write(
         tmp_path, "host/idle", "explains: [host/busy]\nincludes: [host/none, host/late]\n" + rule_texts.IDLE

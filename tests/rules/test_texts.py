@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from advisor.facts import FACTS
+from advisor.facts.derived import HoldupTurn, HostTurn, jitter, launches
 from advisor.messages.text import Text
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog
@@ -53,6 +55,24 @@ def test_a_saving_that_is_an_upper_bound_is_said_to_be_one(rule: Rule) -> None:
         info.assumes.en.startswith("An upper bound") or info.assumes.zh.startswith("上限")
     )
     assert info.at_most == bound
+
+
+OF_THE_HOST = frozenset(
+    {
+        *(fact for fact in FACTS.values() if fact.__module__ in (launches.__name__, jitter.__name__)),
+        HoldupTurn,
+        HostTurn,
+    }
+)
+"""Tables whose times are what the host took, or what the device waited for it."""
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_a_saving_of_what_the_host_did_is_said_to_be_host_time(rule: Rule) -> None:
+    if rule.saving is not None and rule.fact in OF_THE_HOST:
+        assert rule.saving.host_time
+    if rule.saving is not None and rule.saving.host_time:
+        assert rule.id.split("/")[0] not in ("compute", "comm", "pipeline")
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)

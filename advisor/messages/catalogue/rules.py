@@ -142,6 +142,17 @@ TEXTS: Mapping[str, Text] = {
     "rule_id_is_written": Text("category/name, in small letters with dashes", "格式为 category/name，小写字母加连字符"),
     "explains_itself": Text("a rule does not explain itself", "规则不能解释自身"),
     "explains_in_circle": Text("`{name}` explains itself by way of others", "`{name}` 经由其他规则解释了自身"),
+    "host_time_unsaid": Text(
+        "`{name}` says that recording slowed the host, and `saving` does not say whether it is host time",
+        "`{name}` 指出采集拖慢了 host，而 `saving` 没有说明是否为 host 时间",
+    ),
+    "say_host_time": Text(
+        "write `host_time: true` where it is time that the host takes or the device waits for the host, else `false`",
+        "若为 host 耗时或设备等待 host 的时间，请写 `host_time: true`，否则写 `false`",
+    ),
+    "inflates_elsewhere": Text(
+        "only rules on the capture, `capture/…`, say `inflates`", "只有采集质量规则（`capture/…`）可以写 `inflates`"
+    ),
     "id_is_path": Text("the id is the path of the file: `{path}`", "id 应与文件路径一致：`{path}`"),
     "path_is_id": Text("the path of the file is its id: `{path}`", "文件路径应与 id 一致：`{path}`"),
     "folder_is_category": Text("the folder is the category `{name}` alone", "该目录只是类别 `{name}`"),

@@ -156,6 +156,8 @@ class Card(Struct, frozen=True):
     """Whether it is shown under a cause of it."""
     is_partly: bool
     """Whether its causes explain less than half of it."""
+    at_most: bool | None
+    """Whether the saving is an upper bound and no estimate; None where there is none."""
     bound: str
     """What a bare time is said to be: an estimate, or the most there is."""
     actions: tuple[CardStep, ...]
@@ -322,6 +324,7 @@ class Maker(Phrases):
             doubts=self.links(finding.doubted_by),
             is_folded=name in self.folded,
             is_partly=name in self.partly,
+            at_most=bounded if time else None,
             bound=self.say("at_most" if bounded else "about"),
             actions=tuple(self.action(step, finding, holes) for step in self.steps(finding, info)),
             assumes=self.assumed(finding, info, holes),

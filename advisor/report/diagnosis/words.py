@@ -19,6 +19,7 @@ WORDS: Mapping[str, Text] = {
     "unchecked": _t("Not checked", "未检查"),
     "us": _t("µs per step", "每步 µs"),
     "saving_us": _t("Saving (µs per step)", "收益 (每步 µs)"),
+    "estimate": _t("estimate", "估算方式"),
     "share": _t("share of the step", "占单步比例"),
     "count": _t("per step", "每步次数"),
     "where": _t("part of the step", "单步组成"),

@@ -46,7 +46,7 @@ class _SheetMaker(Phrases):
         self.diagnosis, self.cards = diagnosis, make_cards(diagnosis, language)
 
     def sheets(self) -> Iterator[Sheet]:
-        of_findings = ("finding", "severity", "confidence", "saving_us", "share", "seen_at", "first_fix")
+        of_findings = ("finding", "severity", "confidence", "saving_us", "estimate", "share", "seen_at", "first_fix")
         yield self.sheet("findings", of_findings, map(_finding_row, self.cards), ("#",), ("id", "fingerprint"))
         evidence = (row for card in self.cards for row in _evidence_rows(card))
         yield self.sheet("evidence", ("finding", "measure", "value", "unit", "threshold"), evidence, ("#",))
@@ -93,12 +93,15 @@ class _SheetMaker(Phrases):
 
 
 def _finding_row(card: Card) -> tuple[Scalar, ...]:
+    us, share = card.finding.saving.told
     return (
         card.number,
         flat_text(card.title),
         card.severity_word,
         card.confidence_word,
-        *card.finding.saving.told,
+        us,
+        card.bound if card.saving_time else None,
+        share,
         card.places[0].place if card.places else None,
         card.first_step,
         card.rule,

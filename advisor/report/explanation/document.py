@@ -149,7 +149,7 @@ class _Maker(RuleBlocks):
         if case.checks:
             yield from self.checks(case.checks)
         if case.worth is not None and case.worth.saving.us > 0:
-            yield from self.worth(case.worth, case.finding)
+            yield from self.worth(case.worth, case.finding, at_most=self.wins_at_most(case))
         if case.rows is not None and case.rows.rows:
             yield from self.excerpt(case.rows)
         if case.finding is not None and case.finding.occurrences:
@@ -180,6 +180,12 @@ class _Maker(RuleBlocks):
             *(place.say(self.language) for place in join_places(finding.seen)[:1]),
         ]
         return " · ".join(said)
+
+    def wins_at_most(self, case: Case) -> bool:
+        """Whether what a subject wins, or would have won, is an upper bound."""
+        if case.finding is not None:
+            return wins_at_most(case.finding, self.info)
+        return case.measure is not None and case.measure.at_most
 
     def phrase(self, saving: Saving, *, at_most: bool) -> str:
         """What can be won."""
@@ -233,10 +239,10 @@ class _Maker(RuleBlocks):
             self.say({True: "yes", False: "no", None: "unknown"}[check.holds]),
         )
 
-    def worth(self, worth: Worth, finding: Finding | None) -> Iterator[Block]:
+    def worth(self, worth: Worth, finding: Finding | None, *, at_most: bool) -> Iterator[Block]:
         """How the saving was computed."""
         holes = self.cards.holes(finding) if finding is not None else {}
-        saving = self.phrase(worth.saving, at_most=finding is not None and wins_at_most(finding, self.info))
+        saving = self.phrase(worth.saving, at_most=at_most)
         yield self.heading("worth", 3)
         expression = TextPiece(clean_line(worth.expression, LONGEST_EXPRESSION), code=True)
         at_place = TextPiece(show_value(worth.at_place_us, "us"))

@@ -66,6 +66,7 @@ def _finding_json(result: ToolResult, reported: Reported) -> dict[str, Any]:
         "level": result.level,
         "saving_us": us,
         "saving_share": share,
+        "saving_at_most": result.card.at_most,
         "title": result.headline,
         "subject": finding.subject,
         "evidence": {item.name: item.value for item in finding.evidence},

@@ -121,6 +121,7 @@ def _result_json(result: ToolResult, index: Mapping[str, int], reported: Reporte
             "category": result.card.category,
             "savingUs": us,
             "savingShare": share,
+            "savingAtMost": result.card.at_most,
             "subject": finding.subject,
         },
     }

@@ -36,6 +36,7 @@ _COLUMNS: Mapping[str, Callable[[ToolResult, Language], CellValue]] = {
     "confidence": lambda result, _: result.finding.confidence.name,
     "saving_us": lambda result, _: result.finding.saving.told[0],
     "saving_share": lambda result, _: result.finding.saving.told[1],
+    "saving_at_most": lambda result, _: result.card.at_most,
     "subject": lambda result, _: _subject_text(result),
     "ranks": lambda result, language: _place_numbers(result, "rank", language),
     "steps": lambda result, language: _place_numbers(result, "step", language),

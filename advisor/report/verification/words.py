@@ -29,7 +29,7 @@ WORDS: Mapping[str, Text] = {
     "grown": _t("Saving available on top of that now", "新增的可优化时间"),
     "won": _t("Step time won", "单步耗时实际缩短"),
     "won_window": _t("Time won of {the_step}", "{the_step}实际缩短"),
-    "explained": _t("Of which this finding explains at most", "其中该问题最多可解释"),
+    "explained": _t("Of which this finding explains at most", "其中该问题至多可解释"),
     "of_promise": _t("{share} of the promise", "为预计收益的 {share}"),
     "not_estimated": _t("not estimated", "未估算"),
     "unknown": _t("not known", "未知"),
@@ -66,11 +66,11 @@ WORDS: Mapping[str, Text] = {
     "finding": _t("finding", "问题"),
     "promised_short": _t("promised", "预计收益"),
     "freed_short": _t("no longer left", "已消除"),
-    "explained_short": _t("explains at most", "最多可解释"),
+    "explained_short": _t("explains at most", "至多可解释"),
     "no_sum": _t(
         "A finding can explain no more of a shorter step than its own time went down by. The same time may count in "
         "several findings, so the rows do not add up.",
-        "每个问题最多只能解释其自身耗时的下降；同一段时间可能出现在多个问题中，各行不可相加。",
+        "每个问题至多只能解释其自身耗时的下降；同一段时间可能出现在多个问题中，各行不可相加。",
     ),
     "reasons": _t("To bear in mind", "说明"),
 }

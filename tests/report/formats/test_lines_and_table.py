@@ -85,6 +85,22 @@ def test_a_saving_that_was_not_estimated_is_missing_and_not_zero() -> None:
         assert (row["saving_us"] == "", row["saving_share"] == "") == (saving.us == 0, saving.share == 0)
 
 
+def test_an_upper_bound_is_told_from_an_estimate_and_from_what_is_not_estimated() -> None:
+    first = SHAPES["rich"].findings[0].model_copy(update={"restated": None})
+    told = ((Saving(us=90.0), True, True), (Saving(us=90.0), False, False), (Saving(), False, None))
+    findings = [
+        first.model_copy(update={"saving": saving, "at_most": bound, "fingerprint": str(number)})
+        for number, (saving, bound, _) in enumerate(told)
+    ]
+    reported = Reported(SHAPES["rich"].model_copy(update={"findings": tuple(findings)}), "en")
+    found = [line for line in objects(reported) if line["type"] == "finding"]
+    results = json.loads(written("sarif", reported))["runs"][0]["results"]
+    for line, row, result, (_, _, wanted) in zip(found, rows(reported), results, told, strict=True):
+        assert line["saving_at_most"] is wanted
+        assert row["saving_at_most"] == {None: "", True: "true", False: "false"}[wanted]
+        assert result["properties"]["savingAtMost"] is wanted
+
+
 def test_baseline_and_policy_are_columns() -> None:
     diagnosis = SHAPES["rich"]
     first = diagnosis.findings[0].fingerprint

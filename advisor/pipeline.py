@@ -236,6 +236,7 @@ def judge_profile(
     doubted = with_doubts(findings, catalog.rules, needed, _ranks_timed_by_kernels(profile))
     told, judged = without_implausible(doubted, outcomes, needed)
     undoubted = {one.fingerprint: one.confidence for one in findings}
+    readers = run.readers
     return Diagnosis(
         version=VERSION,
         run=run,
@@ -244,7 +245,7 @@ def judge_profile(
         peak_memory_bytes=_peak_memory(profile),
         findings=_with_places(profile, run, catalog, rank_findings(told, catalog, run.ranks, undoubted)),
         outcomes=judged,
-        rules=tuple(rule.info(run) for rule in catalog.rules),
+        rules=tuple(rule.info(readers) for rule in catalog.rules),
         exhibits=shown,
         unread=unread_input(profile.table_if_recorded(Damage)),
         asked=catalog.asked,
@@ -356,11 +357,12 @@ def _losses_behind(profile: Profile, facts: Iterable[type[Fact]], settings: Sett
     overlaps = profile.table_if_recorded(Overlap) if rules else None
     run = profile.run if overlaps is None else profile.run.model_copy(update={"step_us": step_us(overlaps)})
     found = (finding for rule in rules for finding in merge(evaluate(rule, profile, run)))
+    readers = run.readers
     return Diagnosis(
         version=VERSION,
         run=run,
         findings=tuple(one for one in found if one.subject.get("of", Kernel.table) in tables),
-        rules=tuple(rule.info(run) for rule in rules),
+        rules=tuple(rule.info(readers) for rule in rules),
         unread=unread_input(profile.table_if_recorded(Damage)),
     )
 

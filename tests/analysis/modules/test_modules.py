@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np

@@ -68,6 +68,18 @@ def _removed_unless_done(path: Path) -> Iterator[None]:
         raise
 
 
+@contextlib.contextmanager
+def put_in_place(part: Path, target: Path) -> Iterator[None]:
+    """Puts a file that is written in between where another is or will be, in one go; removes it when that fails.
+
+    Raises:
+        OSError: It cannot be put there.
+    """
+    with _removed_unless_done(part):
+        yield
+        os.replace(part, target)
+
+
 def cannot_be_written(path: Path, error: OSError) -> UsageError:
     """What is said of a file that the system refuses."""
     hint = Message("make_room" if error.errno in _NO_ROOM else "give_writable")
@@ -100,12 +112,10 @@ def _replace_file(target: Path, content: bytes) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     part = target.with_name(f".advisor-{secrets.token_hex(4)}.part")
     try:
-        with _removed_unless_done(part):
-            with part.open("xb") as file:
-                if old is not None:
-                    _take_over(file.fileno(), old)
-                file.write(content)
-            os.replace(part, target)
+        with put_in_place(part, target), part.open("xb") as file:
+            if old is not None:
+                _take_over(file.fileno(), old)
+            file.write(content)
     except OSError as error:
         if old is None or error.errno not in _BESIDE_REFUSED:
             raise

@@ -7,7 +7,7 @@ The command line, the Python API, the bot and the server for assistants all put 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -45,7 +45,7 @@ from advisor.facts.table import Table
 from advisor.input_folders import folder_outside_input
 from advisor.messages.errors import FactMissing, InputError
 from advisor.messages.text import Text
-from advisor.model.findings import Account, Diagnosis, Exhibit, Finding, Outcome, TimeSplit
+from advisor.model.findings import Account, Diagnosis, Exhibit, Finding, Outcome, RuleInfo, TimeSplit
 from advisor.model.job import JobKind
 from advisor.model.run import Run, Sides
 from advisor.model.saved import is_saved, saved_diagnosis
@@ -236,6 +236,7 @@ def judge_profile(
     doubted = with_doubts(findings, catalog.rules, needed, _ranks_timed_by_kernels(profile))
     told, judged = without_implausible(with_inflated_savings(doubted, catalog.rules), outcomes, needed)
     undoubted = {one.fingerprint: one.confidence for one in findings}
+    readers, found = run.readers, {one.rule for one in told}
     return Diagnosis(
         version=VERSION,
         run=run,
@@ -244,11 +245,16 @@ def judge_profile(
         peak_memory_bytes=_peak_memory(profile),
         findings=_with_places(profile, run, catalog, rank_findings(told, catalog, run.ranks, undoubted)),
         outcomes=with_inflated_measures(judged, told, catalog.rules),
-        rules=tuple(rule.info(run) for rule in catalog.rules),
+        rules=tuple(_told_of_rule(rule.info(readers), found) for rule in catalog.rules),
         exhibits=shown,
         unread=unread_input(profile.table_if_recorded(Damage)),
         asked=catalog.asked,
     )
+
+
+def _told_of_rule(info: RuleInfo, found: Collection[str]) -> RuleInfo:
+    """What a diagnosis keeps of a rule: its remedy only where it is among those that found something."""
+    return info if info.id in found else info.without_remedy()
 
 
 def _wanted_of(catalog: Catalog) -> tuple[WantedFact, ...]:
@@ -356,11 +362,12 @@ def _losses_behind(profile: Profile, facts: Iterable[type[Fact]], settings: Sett
     overlaps = profile.table_if_recorded(Overlap) if rules else None
     run = profile.run if overlaps is None else profile.run.model_copy(update={"step_us": step_us(overlaps)})
     found = (finding for rule in rules for finding in merge(evaluate(rule, profile, run)))
+    readers = run.readers
     return Diagnosis(
         version=VERSION,
         run=run,
         findings=tuple(one for one in found if one.subject.get("of", Kernel.table) in tables),
-        rules=tuple(rule.info(run) for rule in rules),
+        rules=tuple(rule.info(readers) for rule in rules),
         unread=unread_input(profile.table_if_recorded(Damage)),
     )
 

@@ -16,12 +16,13 @@ import numpy as np
 
 from advisor.engine import reason
 from advisor.engine.excerpt import cells_of, rows_behind, with_excerpts
-from advisor.engine.freed_communication import bound_by_free_communication, limit_saving, soften_severity
+from advisor.engine.freed_communication import bound_by_free_communication, saving_of_groups, soften_severity
 from advisor.engine.hit import Elsewhere, Hit, RuleResult
 from advisor.engine.merge import saving_with_share
 from advisor.engine.near_misses import Subject, first_of_quiet_subjects, measure_of_subject, nearest_groups
 from advisor.engine.profile_like import ProfileLike
 from advisor.engine.rank_means import RankMeans, means_by_rank
+from advisor.engine.savings import most_of_group, time_of_groups, within_step
 from advisor.engine.worst_events import with_occurrences
 from advisor.engine.zero_divisors import zero_divisors
 from advisor.expr.compile import Compiled
@@ -199,7 +200,7 @@ def _measure_quiet_subjects(
     groups = near[chosen]
     keys = {key: [values[i] for i in chosen] for key, values in keys.items()}
     values = keys | _values_of_groups([e.name for e in rule.evidence if e.name not in keys], frame, groups)
-    savings = _within_step(_saving_of_groups(rule, frame)[groups], rule, run)
+    savings = within_step(saving_of_groups(rule, frame)[groups], rule, run)
     measured = zip(chosen, savings, _evidence_of_groups(rule, values, len(chosen)), strict=True)
     return tuple(
         measure_of_subject(
@@ -264,10 +265,11 @@ def _hits_in_groups(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hi
     evidence = _evidence_of_groups(rule, values, len(fired))
     severity = soften_severity(rule, frame, fired, _level_by_hit(rule.severity, frame, fired), run.step_us)
     confidence = _level_by_hit(rule.confidence, frame, fired)
-    won_us = _saving_of_groups(rule, frame)[fired]
-    saving = _within_step(won_us, rule, run)
-    imposed = _time_per_step(rule.saving.imposes if rule.saving is not None else None, rule, frame, run, fired)
-    restated = _time_per_step(rule.symptom, rule, frame, run, fired)
+    won_us = saving_of_groups(rule, frame)[fired]
+    saving = within_step(won_us, rule, run)
+    imposes = rule.saving.imposes if rule.saving is not None else None
+    imposed = within_step(time_of_groups(imposes, frame)[fired], rule, run)
+    restated = within_step(time_of_groups(rule.symptom, frame)[fired], rule, run)
     fix = _fix_steps_by_hit(rule, frame, fired)
     steps, counts = _own_steps(frame, fired, run), _count_steps(frame, fired)
     return [
@@ -339,8 +341,8 @@ def _savings_elsewhere(rule: Rule, frame: Frame, run: Run, quiet: Array) -> tupl
     if rule.saving is None or not rule.saving.asks_quiet_ranks:
         return ()
     keys = _keys_of_groups(rule, frame, quiet)
-    us = _saving_of_groups(rule, frame)[quiet]
-    most = _most_of_group(rule, run)
+    us = saving_of_groups(rule, frame)[quiet]
+    most = most_of_group(rule, run)
     rows = [dict(zip(keys, values, strict=True)) for values in zip(*keys.values(), strict=True)]
     return tuple(
         Elsewhere(
@@ -400,35 +402,3 @@ def _fix_steps_by_hit(rule: Rule, frame: Frame, fired: Array) -> list[tuple[int,
     conditions = [TRUE if test is None else test.run(frame) for test in rule.fix_when]
     apply = np.stack([repeated(holds, frame.groups)[fired] != FALSE for holds in conditions], axis=1)
     return [None if steps.all() else tuple(np.flatnonzero(steps).tolist()) for steps in apply]
-
-
-def _most_of_group(rule: Rule, run: Run) -> float:
-    """The most that can be won in a group of such a rule, µs: the step, and of a single step no more than of all."""
-    if run.step_us <= 0:
-        return float(np.finfo(np.float64).max)
-    return run.step_us * (max(run.step_count, 1) if "step" in rule.for_each else 1)
-
-
-def _saving_of_groups(rule: Rule, frame: Frame) -> Array:
-    """What the remedy would win in each group, µs; missing where the rule does not say it."""
-    if rule.saving is None:
-        return np.full(frame.groups, np.nan)
-    return limit_saving(rule, frame, repeated(np.asarray(rule.saving.us.run(frame), np.float64), frame.groups))
-
-
-def _time_per_step(expression: Compiled | None, rule: Rule, frame: Frame, run: Run, fired: Array) -> list[float]:
-    """Such a time of each hit, µs per step, as `_within_step` has it."""
-    return _within_step(_time_of_hits(expression, frame, fired), rule, run)
-
-
-def _time_of_hits(expression: Compiled | None, frame: Frame, fired: Array) -> Array:
-    """Such a time of each hit, µs; missing where a rule does not say it."""
-    if expression is None:
-        return np.full(len(fired), np.nan)
-    return repeated(np.asarray(expression.run(frame), np.float64), frame.groups)[fired]
-
-
-def _within_step(us: Array, rule: Rule, run: Run) -> list[float]:
-    """Never negative, never more than the step where that is known; 0 where nobody knows."""
-    most = _most_of_group(rule, run)
-    return [round(one, 3) for one in np.clip(np.nan_to_num(us, nan=0.0, posinf=most), 0.0, most).tolist()]

@@ -11,7 +11,8 @@ import numpy as np
 
 from advisor.engine.profile_like import ProfileLike
 from advisor.engine.rank_means import means_by_rank
-from advisor.expr.frame import Frame, repeated
+from advisor.engine.savings import promised_us
+from advisor.expr.frame import Frame
 from advisor.facts.derived import RankSplit
 from advisor.facts.table import Array
 from advisor.messages.errors import FactMissing
@@ -28,18 +29,20 @@ def bound_by_free_communication(rule: Rule, frame: Frame, profile: ProfileLike) 
     Of the rank of the group, else the mean over ranks. Missing where nothing limits the saving: where the rule does not
     ask for it, where it promises less, and where launches were not recorded.
     """
-    if rule.saving is None or not rule.frees_communication:
+    if not rule.frees_communication:
         return
-    promised = repeated(np.asarray(rule.saving.us.run(frame), np.float64), frame.groups) / _steps_of_saving(rule, frame)
+    promised = promised_us(rule, frame) / _steps_of_saving(rule, frame)
     gain = _gains_of_groups(frame, profile) if (promised > 0).any() else np.nan
     frame.named[GAIN_WITHOUT_COMM] = np.where(gain < promised, gain, np.nan)
 
 
-def limit_saving(rule: Rule, frame: Frame, us: Array) -> Array:
-    """What a rule promises per group, µs, no more than it can win (see `bound_by_free_communication`)."""
+def saving_of_groups(rule: Rule, frame: Frame) -> Array:
+    """What the remedy would win in each group, µs: what the rule promises, and no more than communication that takes no
+    time would win (see `bound_by_free_communication`); missing where the rule does not say it."""
+    promised = promised_us(rule, frame)
     if not rule.frees_communication:
-        return us
-    limited: Array = np.fmin(us, frame.named[GAIN_WITHOUT_COMM] * _steps_of_saving(rule, frame))
+        return promised
+    limited: Array = np.fmin(promised, frame.named[GAIN_WITHOUT_COMM] * _steps_of_saving(rule, frame))
     return limited
 
 

@@ -47,12 +47,13 @@ def _finding_of_hits(
 ) -> tuple[Finding, Hit]:
     worst = hits[0]
     joined = _within_stage(_join_savings(hits, elsewhere, slack), hits, stage_worth)
+    nothing = joined.leaves_nothing or all(hit.wins_nothing for hit in hits)
     finding = Finding(
         rule=worst.rule.id,
         fingerprint=fingerprint(worst.rule.id, worst.subject),
         severity=_severity_of_joined(worst, joined),
         confidence=worst.confidence,
-        saving=joined.saving.model_copy(update={"nothing": True}) if _win_nothing(hits) else joined.saving,
+        saving=joined.saving.model_copy(update={"nothing": True}) if nothing else joined.saving,
         at_most=worst.rule.saving is not None and worst.rule.saving.at_most,
         alone=joined.alone,
         imposed=_imposed_of_hits(hits),
@@ -68,11 +69,6 @@ def _finding_of_hits(
     return finding, worst
 
 
-def _win_nothing(hits: Iterable[Hit]) -> bool:
-    """Whether fixing all of it is known to win no time."""
-    return all(hit.wins_nothing for hit in hits)
-
-
 class _Joined(Struct, frozen=True):
     """The savings of many places as one."""
 
@@ -81,6 +77,11 @@ class _Joined(Struct, frozen=True):
     """What the rank wins by itself that wins most; of rules that do not bound it by other ranks, the same."""
     alone: Saving | None = None
     """That, where it is known that the step wins less because another rank is then the last."""
+
+    @property
+    def leaves_nothing(self) -> bool:
+        """Whether it is known that the step wins none of it."""
+        return self.alone is not None and self.saving.us <= 0
 
 
 def _join_savings(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> _Joined:
@@ -101,8 +102,9 @@ def _join_savings(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> 
     if bounded:
         everywhere = _by_rank(_saving_by_place([*hits, *elsewhere]), rule)
         if across == "critical":
-            saving = saving_with_share(min(_of_last(everywhere, slack), most.us), run.step_us)
-            return _Joined(saving, most, most if 0 < saving.us < (1 - _ALIKE) * most.us else None)
+            last_us = _of_last(everywhere, slack)
+            saving = saving_with_share(min(last_us or 0.0, most.us), run.step_us)
+            return _Joined(saving, most, most if last_us is not None and _is_clearly_less(saving, most) else None)
         us = {rank: one for rank, one in everywhere.items() if math.isfinite(one)}
     every = None if None in us else len({*run.ranks, *us})
     saving = saving_with_share(_join_across_ranks(across, list(us.values()), every), run.step_us)
@@ -118,7 +120,7 @@ def _within_stage(joined: _Joined, hits: list[Hit], stage_worth: StageWorth) -> 
     if not bounded or not bounds or joined.saving.us <= bounds[0]:
         return joined
     saving, most = saving_with_share(bounds[0], run.step_us), joined.alone or joined.saving
-    return _Joined(saving, joined.of_worst_rank, most if saving.us < (1 - _ALIKE) * most.us else None)
+    return _Joined(saving, joined.of_worst_rank, most if _is_clearly_less(saving, most) else None)
 
 
 def _severity_of_joined(worst: Hit, joined: _Joined) -> Severity:
@@ -187,13 +189,17 @@ def _by_rank(places: Iterable[tuple[Hit | Elsewhere, float]], rule: Rule) -> dic
     return {rank: sum(steps.values()) / max(len(steps), recorded[rank]) for rank, steps in ordered}
 
 
-def _of_last(us: Mapping[int | None, float], slack: Slack) -> float:
+def _is_clearly_less(saving: Saving, most: Saving) -> bool:
+    return saving.us < (1 - _ALIKE) * most.us
+
+
+def _of_last(us: Mapping[int | None, float], slack: Slack) -> float | None:
     """How much sooner that rank ends which is then the last: each ends sooner by what it saves, and by what it waited.
 
-    Ranks of which one of both is not known are left out.
+    Ranks of which one of both is not known are left out; None where none is left.
     """
     sooner = [waited + us.get(rank, 0.0) for rank, waited in slack.items()]
-    return min((one for one in sooner if math.isfinite(one)), default=0.0)
+    return min((one for one in sooner if math.isfinite(one)), default=None)
 
 
 def _join_across_ranks(how: str, us: list[float], ranks: int | None) -> float:

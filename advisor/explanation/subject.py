@@ -64,6 +64,9 @@ def _find_rule(rule_id: str, fingerprint: str, diagnosis: Diagnosis | None, cata
         if rule is None:
             raise unknown_rule(rule_id, sorted({*catalog.by_id, *infos}))
         info = rule.info()
+    elif diagnosis is not None and rule is not None and not info.fix:  # kept of rules alone that found something
+        full = rule.info(diagnosis.run.readers)
+        info = info.model_copy(update={"fix": full.fix, "references": full.references})
     return AskedSubject(info, rule, fingerprint)
 
 

@@ -27,6 +27,7 @@ from msgspec import Struct
 
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
+from advisor.output_files import put_in_place
 from advisor.regular_files import open_regular
 
 FORMAT = "advisor.cache/1"
@@ -96,13 +97,8 @@ class CacheFolder:
         try:
             self._make_folder()
             part = self.folder / f".{secrets.token_hex(8)}{_PART}"
-            try:
-                with part.open("xb") as file:
-                    file.write(msgspec.json.encode(head) + b"\n" + content)
-                os.replace(part, self._path_of(key))
-            except BaseException:
-                part.unlink(missing_ok=True)
-                raise
+            with put_in_place(part, self._path_of(key)), part.open("xb") as file:
+                file.write(msgspec.json.encode(head) + b"\n" + content)
         except OSError as error:
             self._tell_once(error)
             return False

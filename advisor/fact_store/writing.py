@@ -37,6 +37,7 @@ from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing, UsageError
 from advisor.messages.message import Message
 from advisor.model.run import Run
+from advisor.output_files import put_in_place
 from advisor.release import VERSION
 
 VIEWS = "views.sql"
@@ -65,9 +66,8 @@ class StoredEvents(Struct, frozen=True):
                 raise UsageError(Message("worker_sees_no_store", path=self.folder), Message("share_the_store"))
             target = Path(self.folder) / file_of_events(first)
             part = target.with_name(f"{target.name}.{secrets.token_hex(4)}{_PART}")
-            with contextlib.closing(ParquetFile(part, self.fact)) as file:
+            with put_in_place(part, target), contextlib.closing(ParquetFile(part, self.fact)) as file:
                 file.add_events(table)
-            os.replace(part, target)
         return Selected(first.only(first.fact.columns()), np.full(len(first), len(table), np.int64))
 
 

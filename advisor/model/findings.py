@@ -479,6 +479,10 @@ class RuleInfo(_Model):
     symptom: bool = False
     """It says where time goes, not why: its findings never stand above one that explains a part of them."""
 
+    def without_remedy(self) -> RuleInfo:
+        """The same without what to do and where to read more, which is half of what there is to say of a rule."""
+        return self.model_copy(update={"fix": (), "references": ()})
+
     def title_of(self, finding: Finding) -> Text:
         """The title of a finding: the first whose evidence is known there, else the one of the rule."""
         known = {item.name for item in finding.evidence if item.value is not None}
@@ -598,7 +602,8 @@ class Diagnosis(_Model):
     outcomes: tuple[Outcome, ...] = ()
     """One for each rule, ordered by id."""
     rules: tuple[RuleInfo, ...] = ()
-    """The rules that were evaluated, ordered by id."""
+    """The rules that were evaluated, ordered by id; those that found nothing without their remedies, of which nothing
+    is to be done here."""
     exhibits: tuple[Exhibit, ...] = ()
     unread: tuple[Unread, ...] = ()
     asked: tuple[str, ...] = ()

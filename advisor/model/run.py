@@ -132,6 +132,10 @@ UNEVEN = 0.05
 that uneven."""
 
 
+Readers = tuple[str, str]
+"""Those with such a family of devices and such a framework, which is empty where none is known."""
+
+
 class Run(_Model):
     """One profiled run of one job."""
 
@@ -223,6 +227,11 @@ class Run(_Model):
     def device_family(self) -> Literal["npu", "gpu"]:
         """What computed: `gpu` where activities of one were recorded, else `npu`, whose captures may not say."""
         return "gpu" if any("GPU" in (capture.activities or ()) for capture in self.captures) else "npu"
+
+    @property
+    def readers(self) -> Readers:
+        """Who reads what is said of it; worked out from all captures, so asked for once and not for each rule."""
+        return self.device_family, self.framework
 
     @property
     def recorder(self) -> str:

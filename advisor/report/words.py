@@ -152,6 +152,7 @@ WORDS: Mapping[str, Text] = {
     "unlike_steps": _t("{time} (mean; {usual} is usual)", "{time}（均值，多数 step 为 {usual}）"),
     "no_saving": _t("saving not estimated", "未估算收益"),
     "wins_nothing": _t("no gain expected", "预计无收益"),
+    "others_last": _t("no gain expected: another rank is the last to finish", "预计无收益：整体进度由其他卡决定"),
     # the time split
     "time_split": _t("Where the time goes", "时间去向"),
     "compute": _t("compute", "计算"),

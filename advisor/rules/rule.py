@@ -27,7 +27,7 @@ from advisor.model.findings import (
     ShownUnit,
     TitleWith,
 )
-from advisor.model.run import Run
+from advisor.model.run import Readers
 from advisor.rules import source
 from advisor.rules.occurrences import Occurrences
 from advisor.rules.schema import CaseFile, cases_of_document
@@ -222,19 +222,18 @@ class Rule:
         """
         return cases_of_document(source.read_document(self.path))[0]
 
-    def info(self, run: Run | None = None) -> RuleInfo:
-        """What a report says about the rule to those who have such a run; to all of them where none is given."""
-        readers = None if run is None else (run.device_family, run.framework)
+    def info(self, readers: Readers | None = None) -> RuleInfo:
+        """What a report says about the rule to these readers; to all of them where none are given."""
         if readers not in self._infos:
-            self._infos[readers] = self._make_info(run)
+            self._infos[readers] = self._make_info(readers)
         return self._infos[readers]
 
     @cached_property
-    def _infos(self) -> dict[tuple[str, str] | None, RuleInfo]:
-        """What reports have said about it, by kind of run."""
+    def _infos(self) -> dict[Readers | None, RuleInfo]:
+        """What reports have said about it, by their readers."""
         return {}
 
-    def _make_info(self, run: Run | None) -> RuleInfo:
+    def _make_info(self, readers: Readers | None) -> RuleInfo:
         return RuleInfo(
             id=self.id,
             status=self.status,
@@ -246,9 +245,7 @@ class Rule:
             fix=self.fix,
             assumes=self.saving.assumes if self.saving else None,
             at_most=self.saving is not None and self.saving.at_most,
-            references=tuple(
-                one for one in self.references if run is None or one.concerns(run.device_family, run.framework)
-            ),
+            references=tuple(one for one in self.references if readers is None or one.concerns(*readers)),
             formerly=self.formerly,
             includes=self.includes,
             scarce=self.scarce,

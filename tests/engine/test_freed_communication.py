@@ -12,12 +12,15 @@ from rule_texts import IDLE, made
 
 from advisor.engine.case_runs import TablesAlone
 from advisor.engine.evaluate import evaluate
+from advisor.engine.freed_communication import WORTH
 from advisor.engine.hit import Hit
 from advisor.facts.base import Fact
 from advisor.facts.derived import Overlap, RankSplit
 from advisor.facts.table import Table, read_table
 from advisor.rules.cases import run_of
+from advisor.rules.catalog import read_rule
 from advisor.rules.rule import Rule
+from advisor.shipped_files import shipped_folder
 
 FREES = IDLE.replace("  us: idle_us", "  us: idle_us\n  frees: communication")
 ROWS = "rank step span_us free_us\n0 1 1000 300\n0 2 1000 300\n1 1 1000 400\n1 2 1000 400"
@@ -84,3 +87,20 @@ def test_the_saving_is_never_above_either(tmp_path_factory: pytest.TempPathFacto
     }
     (hit,) = evaluate(rule, TablesAlone(tables), run_of("step_us=1000 step_count=1 rank_count=1")).hits
     assert hit.saving_us == pytest.approx(min(gain, free), abs=0.001)
+
+
+def test_what_is_too_little_is_the_same_as_for_exposed_communication() -> None:
+    rule = read_rule(shipped_folder("rules") / "comm/exposed-communication.yaml")
+    assert isinstance(rule, Rule)
+    assert rule.params["worth"].value == WORTH
+
+
+def test_what_a_rule_promises_is_worked_out_once_however_many_ask_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule = made(tmp_path, body=FREES)
+    assert rule.saving is not None
+    worked_out, run = [], rule.saving.us.run
+    monkeypatch.setattr(rule.saving.us, "run", lambda frame: (worked_out.append(frame), run(frame))[1])
+    assert hits_of(rule, "rank step gain_without_comm_us\n0 1 30\n1 1 900")
+    assert len(worked_out) == 1

@@ -260,6 +260,32 @@ def test_what_other_ranks_leave_nothing_of_is_no_grave_problem(
     assert finding.severity.name == severity
 
 
+@pytest.mark.parametrize("across", ["critical", "worst_or_critical"])
+@pytest.mark.parametrize(
+    ("slack", "told"),
+    [
+        ({0: 0.0, 1: 0.0, 4: 0.0}, (0.0, 0.0)),  # rank 4 has nothing of it, and is the last as it was
+        ({0: 0.0, 1: 0.0, 4: 29.0}, (29.0, 0.029)),
+        ({0: math.nan}, (None, None)),  # nobody knows who waits
+    ],
+)
+def test_where_another_rank_is_the_last_anyway_it_is_known_that_nothing_is_won(
+    tmp_path: Path, across: str, slack: dict[int, float], told: tuple[float | None, float | None]
+) -> None:
+    finding = merged(tmp_path, "step_us=1000 rank_count=5", across, LATE, slack)
+    assert finding.saving.told == told
+    assert (finding.alone and finding.alone.us) == (None if told[0] is None else 400.0)
+
+
+def test_a_stage_that_waits_for_another_one_is_known_to_win_nothing(tmp_path: Path) -> None:
+    stages = Parallel(pp=2, stages=((0, 1), (2, 3)))
+    run = run_of("step_us=1000 rank_count=4").model_copy(update={"parallel": stages})
+    body = PER_STEP.replace("  us: idle_us", "  us: idle_us\n  across: worst_or_critical")
+    result = evaluate(made(tmp_path, body=body), TablesAlone({Overlap: read_table(Overlap, LATE)}), run)
+    (finding,) = merge(result, None, {0: 0.0})
+    assert finding.saving.told == (0.0, 0.0)
+
+
 def test_a_symptom_is_as_grave_as_its_time_whatever_can_be_won(tmp_path: Path) -> None:
     body = PER_STEP.replace("  us: idle_us", "  us: idle_us\n  across: least") + "\nsymptom: idle_us\n"
     tables = TablesAlone({Overlap: read_table(Overlap, LATE)})

@@ -191,6 +191,17 @@ def test_a_finding_is_found_and_named_by_the_number_that_the_report_gives_it(
         find_rule_and_finding("99", "", diagnosis, catalog)
 
 
+def test_the_remedy_of_a_rule_that_found_nothing_is_not_saved_and_still_explained(
+    catalog: Catalog, diagnosis: Diagnosis, saved: Diagnosis
+) -> None:
+    found = {finding.rule for finding in diagnosis.findings}
+    assert found < {rule.id for rule in catalog.rules}
+    for rule, kept in zip(catalog.rules, saved.rules, strict=True):
+        full = rule.info(diagnosis.run.readers)
+        assert kept == (full if rule.id in found else full.without_remedy())
+        assert find_rule_and_finding(rule.id, "", saved, catalog).info == full
+
+
 def test_every_table_that_a_rule_reads_is_called_something_in_both_languages(catalog: Catalog) -> None:
     for rule in catalog.rules:
         called = logic_of_rule(rule).called

@@ -108,6 +108,16 @@ def test_a_finding_whose_fix_wins_nothing_says_so_and_not_that_nothing_was_estim
     assert "not estimated" not in text and "未估算" not in text
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("en", "no gain expected: another rank is the last to finish"), ("zh", "预计无收益：整体进度由其他卡决定")],
+)
+def test_a_finding_that_wins_nothing_for_another_rank_is_later_says_why(language: Language, said: str) -> None:
+    alone = {"saving": Saving(nothing=True), "alone": Saving(us=90.0, share=0.09)}
+    early = finding_of("compute/wide").model_copy(update=alone)
+    assert said in document_text(diagnosis_document(diagnosis_of(finding_of("host/python", 0.2), early), language))
+
+
 def test_nothing_is_unexplained_where_a_cause_has_no_estimate() -> None:
     uneven = finding_of("pipeline/uneven", symptoms=("host/idle",))
     idle = finding_of("host/idle", 0.3, restated=0.3, causes=("pipeline/uneven",))

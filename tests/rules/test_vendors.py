@@ -168,7 +168,7 @@ def test_remedies_name_nothing_of_mindspore_that_it_does_not_document() -> None:
 
 
 def test_mindspore_is_sent_to_no_page_on_torch() -> None:
-    pages = [(rule.id, page) for rule in RULES for page in rule.info(Run(framework="MindSpore")).references]
+    pages = [(rule.id, page) for rule in RULES for page in rule.info(Run(framework="MindSpore").readers).references]
     assert not [(rule, page.url) for rule, page in pages if OF_TORCH.search(page.title) or "torch" in page.url.lower()]
 
 

@@ -484,7 +484,7 @@ def longest_of_several(calls: Calls, start: Array, end: Array) -> Array:
 
 
 def _find_calling_threads(table: Table[HostCall]) -> tuple[Array, Array]:
-    """The threads that call operators, each once: their ranks and ids."""
+    """The threads that call operators: their ranks and ids, each at least once."""
     calls = table.texts("kind").isin(("operator", "enqueue"))
     ranks, threads = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for part in row_ranges(len(calls)):

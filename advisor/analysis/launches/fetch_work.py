@@ -16,10 +16,12 @@ _WAITS = re.compile(
     r"<.*\b(poll|select|acquire|sleep)\b.*>"
     r"|(.*/)?(selectors|threading|connection)\.py\(\d+\): (select|wait|_?poll)"
 )
-"""Functions of Python that wait for another process or thread."""
+"""Functions of Python that wait for another process or thread and do nothing else. What also unpacks what it receives,
+as `get` and `recv` do, waits within such a function where it waits."""
 
 
-def _names_wait(name: str) -> bool:
+def _only_waits(name: str) -> bool:
+    """Whether a function of this name does nothing but wait."""
     return _WAITS.fullmatch(name) is not None
 
 
@@ -38,7 +40,7 @@ def own_work_in_fetches(seen: ReplayedRank) -> Array:
     near, at = near.take(inside), at[inside]
     kinds = seen.table.texts("kind").take(near.row)
     operator, function = kinds.isin(["operator"]), kinds.isin(["python"])
-    waits = function & host.are_named(seen.table, near, _names_wait)
+    waits = function & host.are_named(seen.table, near, _only_waits)
     working, waiting = (
         covered_ns(union(near.start[one], near.end[one]), spans.start, spans.end) for one in (operator, waits)
     )

@@ -25,15 +25,8 @@ from advisor.analysis.launches.long_pauses import FEW_READS, LONGEST_LAUNCH_US, 
 from advisor.analysis.launches.pause_calls import LatePauses, calls_in_pauses
 from advisor.analysis.replay import replay
 from advisor.analysis.replay.joined_ranks import JoinedRanks, join_ranks_in_time, joined_in_parts
-from advisor.analysis.replay.replayed_rank import (
-    PAUSE_NS,
-    WAITING,
-    ReplayedRank,
-    counted_ns_ahead,
-    per_cell,
-    replayed_rank,
-    until_last_task,
-)
+from advisor.analysis.replay.replayed_rank import PAUSE_NS, WAITING, ReplayedRank, replayed_rank
+from advisor.analysis.replay.shorter_cells import ShorterCells
 from advisor.analysis.steps.cells import Cells
 from advisor.analysis.steps.completeness import lacks_kernel_rows
 from advisor.analysis.steps.device import COPY, DeviceTimeline, build_timeline
@@ -344,21 +337,19 @@ def _lost_us_per_cell(
         return [np.zeros(len(seen.own)) for seen in joined.seen]
     gains = joined.gains([relief for relief, _ in reliefs], [waits for _, waits in reliefs])
     return [
-        _within_steps(per_cell(seen, gain - before) / 1e3, seen, gain - before, room_us[seen.rank])
-        if takes
-        else np.zeros(len(seen.own))
+        _within_steps(seen.shorter_cells(gain - before), room_us[seen.rank]) if takes else np.zeros(len(seen.own))
         for seen, gain, before, takes in zip(joined.seen, gains, plain, taken, strict=True)
     ]
 
 
-def _within_steps(lost_us: Array, seen: ReplayedRank, gain: Array, room_us: float) -> Array:
-    """Per own cell: what these gains of tasks make of it, and no more than there is time in which nothing is computed.
+def _within_steps(lost: ShorterCells, room_us: float) -> Array:
+    """Per own cell of a rank: what it loses, µs, and no more than there is time in which nothing is computed.
 
     A replay begins and ends with the host's steps. What the host does after the last task of a capture holds the device
     up as well, but lies outside of what is measured as steps. So does what comes before the first one; as far as that
-    is counted (`counted_ns_ahead`), it is lost beside the steps' own idle time: others that were captured wait for it.
+    is counted, it is lost beside the steps' own idle time: others that were captured wait for it.
     """
-    return _within_room(lost_us, room_us + counted_ns_ahead(seen, gain) / 1e3)
+    return _within_room(lost.by / 1e3, room_us + float(lost.ahead[0]) / 1e3)
 
 
 def _equal_spans(one: Spans, other: Spans) -> bool:
@@ -390,9 +381,9 @@ def _late_host(
     computing: Array,
 ) -> _LateHost:
     gain, kinds = prompt
-    lost, before_first = per_cell(seen, gain) / 1e3, _lost_us_before_first_step(seen, gain, kinds, computing)
-    of_reads = part_after_reads(lost)
-    lost = _within_steps(lost, seen, gain, room_us)
+    shorter, before_first = seen.shorter_cells(gain), _lost_us_before_first_step(seen, gain, kinds, computing)
+    of_reads = part_after_reads(shorter.by / 1e3)
+    lost = _within_steps(shorter, room_us)
     before = np.append(before_first, np.zeros(len(lost)))[: len(lost)]
     gained = np.diff(np.append(0, gain))
     late = np.flatnonzero(gained[:-1] > PAUSE_NS)
@@ -437,7 +428,7 @@ def _part_after_reads(seen: ReplayedRank, reliefs: Reliefs, reads: Array, lost: 
         return np.full(len(lost), np.nan)
     every_read = {**reliefs, "read": _relief_of_kind(seen, "read", last_too=True)}
     [(gain, _)] = _gains_of_prompt_hosts(join_ranks_in_time([seen]), [every_read])
-    spared = lost - per_cell(seen, gain) / 1e3
+    spared = lost - seen.shorter_cells(gain).by / 1e3
     return np.where(many, np.clip(spared / np.where(many, lost, 1.0), 0.0, 1.0), np.nan)
 
 
@@ -467,7 +458,7 @@ def _gains_of_prompt_hosts(joined: JoinedRanks, reliefs: Sequence[Reliefs]) -> l
     of_host = [*zip(main, queue, strict=True)]
     gone = joined.gains([replay.Relief(*one) for one in of_host], waits)
     kept = joined.gains([replay.Relief(*one, keeps_up=True) for one in of_host], waits)
-    gains = (until_last_task(after - before) for after, before in zip(kept, gone, strict=True))
+    gains = (seen.until_last_task(after - before) for seen, after, before in zip(joined.seen, kept, gone, strict=True))
     return [(gain, union_of_sets(one)) for gain, one in zip(gains, of_host, strict=True)]
 
 

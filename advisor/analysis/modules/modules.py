@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
-from advisor.analysis.arrays.grouping import parts_of_names, ratio, row_of_key
+from advisor.analysis.arrays.grouping import ratio, row_of_key
 from advisor.analysis.modules.module_calls import (
     BACKWARD,
     FORWARD,
@@ -17,7 +17,7 @@ from advisor.analysis.modules.module_calls import (
     charge_work,
 )
 from advisor.analysis.modules.module_tree import ModuleTree, merge_numbered
-from advisor.analysis.operators.longest_inputs import inputs_of_kernels, longest_inputs
+from advisor.analysis.operators.longest_inputs import parts_of_types
 from advisor.analysis.operators.operators import StepKernels, in_steps
 from advisor.analysis.rooflines.kernel_peaks import KernelPeaks, peaks_of_kernels, share_of_peak
 from advisor.analysis.steps.device import COMM, DeviceTimeline, build_timeline
@@ -130,20 +130,9 @@ def module_types(
     work = charge_work(ranges, recorded)
     device = build_timeline(kernels, collectives, None, windows)
     every = in_steps(device, kernels, split)
-    module, types, rank = modules_in_steps(work, device, every), every.table.texts("op_type"), every.table["rank"]
-    us = every.duration_us / every.steps
-    inputs = longest_inputs(rank, types, inputs_of_kernels(every.table), us)
-    parts = parts_of_names(rank, types, us, *inputs, module)
-    return Table.build(
-        ModuleType,
-        rank=rank[parts.first],
-        op_type=types.take(parts.first),
-        input_shapes=inputs.shapes.take(parts.first),
-        input_dtypes=inputs.dtypes.take(parts.first),
-        module=module.take(parts.first),
-        total_us=parts.total,
-        type_share=parts.share,
-    )
+    module = modules_in_steps(work, device, every)
+    first, columns = parts_of_types(every.table, every.duration_us / every.steps, module)
+    return Table.build(ModuleType, **columns, module=module.take(first))
 
 
 def modules_in_steps(work: ChargedWork, device: DeviceTimeline, every: StepKernels) -> Texts:

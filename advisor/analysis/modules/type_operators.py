@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.arrays.grouping import parts_of_names
 from advisor.analysis.modules.module_calls import LaunchTables, charge_work
-from advisor.analysis.operators.longest_inputs import inputs_of_kernels, longest_inputs
+from advisor.analysis.operators.longest_inputs import parts_of_types
 from advisor.facts.derived import TypeOperator
 from advisor.facts.observed import ModuleRange
 from advisor.facts.table import Table
@@ -21,17 +20,6 @@ def type_operators(
     knows what led to them one without an operator."""
     kernels = recorded.kernels
     work = charge_work(ranges, recorded)
-    names, types = work.operators.texts("name").at(work.operator[: work.kernels]), kernels.texts("op_type")
-    rank, us = kernels["rank"], np.nan_to_num(kernels["duration_us"])
-    inputs = longest_inputs(rank, types, inputs_of_kernels(kernels), us)
-    parts = parts_of_names(rank, types, us, *inputs, names)
-    return Table.build(
-        TypeOperator,
-        rank=rank[parts.first],
-        op_type=types.take(parts.first),
-        input_shapes=inputs.shapes.take(parts.first),
-        input_dtypes=inputs.dtypes.take(parts.first),
-        operator=names.take(parts.first),
-        total_us=parts.total,
-        type_share=parts.share,
-    )
+    operator = work.operators.texts("name").at(work.operator[: work.kernels])
+    first, columns = parts_of_types(kernels, np.nan_to_num(kernels["duration_us"]), operator)
+    return Table.build(TypeOperator, **columns, operator=operator.take(first))

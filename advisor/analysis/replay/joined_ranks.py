@@ -14,7 +14,8 @@ from advisor.analysis.arrays.intervals import Spans
 from advisor.analysis.host import host
 from advisor.analysis.replay import replay
 from advisor.analysis.replay.replayed_rank import ReplayedRank
-from advisor.facts.table import Array, row_type, values_at
+from advisor.analysis.replay.shorter_cells import RankEdges, ShorterCells, shorter_cells, until_last_task
+from advisor.facts.table import Array, row_type
 
 APART_NS = 1 << 20
 """So much lies between two ranks, which is more than any rounding by which moments are compared."""
@@ -55,11 +56,6 @@ class JoinedRanks(Struct, frozen=True, dict=True):
         start, end = (_shifted([getattr(calls, name) for calls in operators], self.shift) for name in ("start", "end"))
         return host.Calls(row, start, end), np.concatenate(launched)
 
-    @cached_property
-    def rank_of_cell(self) -> Array:
-        """Per own cell: the number of its rank among these."""
-        return np.repeat(np.arange(len(self.seen)), np.diff(self.cells))
-
     def of_each(self, of_tasks: Array) -> list[Array]:
         """What stands of each task, rank by rank."""
         return np.split(of_tasks, self.tasks[1:-1])
@@ -86,27 +82,16 @@ class JoinedRanks(Struct, frozen=True, dict=True):
         return found
 
     def until_last_task(self, gain: Array) -> Array:
-        """The gains of a replay in which each rank ends with its last task (`replayed_rank.until_last_task`)."""
-        end = self.tasks[1:] - 1
-        found = gain.copy()
-        found[end] = np.where(end > self.tasks[:-1], values_at(gain, end - 1, 0), 0)
-        return found
+        """The gains of a replay in which each rank ends with its last task."""
+        return until_last_task(gain, self._edges)
 
-    def per_cell(self, gain: Array, *, spared: Array | None = None) -> Array:
-        """By how much each own cell is shorter (`replayed_rank.per_cell`)."""
-        until = values_at(gain, self.last, 0)
-        found = np.diff(until, prepend=0)
-        begin, several = self.cells[:-1], np.diff(self.cells) > 1
-        met = begin[np.diff(self.cells) > 0]
-        found[met] = until[met]
-        ahead = gain[self.tasks[:-1]] - (0 if spared is None else spared[self.tasks[:-1]])
-        longest = np.full(len(self.seen), np.iinfo(np.int64).min)
-        later = np.ones(len(found), bool)
-        later[met] = False
-        np.maximum.at(longest, self.rank_of_cell[later], found[later])
-        counted = np.minimum(ahead, np.maximum(np.maximum(longest, values_at(found, begin, 0) - ahead), 0))
-        found[begin[several]] -= (ahead - counted)[several]
-        return found
+    def shorter_cells(self, gain: Array, *, spared: Array | None = None) -> ShorterCells:
+        """By how much own cells are shorter, from how much earlier each task ends, and what each is spared itself."""
+        return shorter_cells(gain, self.last, self._edges, spared)
+
+    @property
+    def _edges(self) -> RankEdges:
+        return RankEdges(self.tasks, self.cells)
 
 
 def joined_in_parts(seen: Iterable[ReplayedRank]) -> Iterator[JoinedRanks]:
@@ -166,7 +151,7 @@ def _places(seen: Sequence[ReplayedRank]) -> tuple[list[int], Array]:
     """Per rank: by how much its times move, and from when on the time is its own."""
     shift, place, end = [], [], 0
     for one in seen:
-        first, last = _bounds(one)
+        first, last = one.reaches_ns
         place.append(end)
         shift.append(end + APART_NS - first)
         end += last - first + 2 * APART_NS
@@ -174,20 +159,8 @@ def _places(seen: Sequence[ReplayedRank]) -> tuple[list[int], Array]:
 
 
 def _length_of(seen: ReplayedRank) -> int:
-    first, last = _bounds(seen)
+    first, last = seen.reaches_ns
     return last - first + 2 * APART_NS
-
-
-def _bounds(seen: ReplayedRank) -> tuple[int, int]:
-    """The first and the last moment of anything that a replay of a rank looks at."""
-    rank = seen.replayed
-    columns = [rank.ranks.begin, rank.queue.start, rank.queue.end, rank.queue.put, seen.calls.start, seen.calls.end]
-    columns += [getattr(one, name) for one in (rank.work, rank.beside) for name in ("start", "end", "launch")]
-    sets = [rank.waits, seen.passing_waits, *([] if rank.steps is None else [rank.steps])]
-    sets += [] if rank.blocked is None else [rank.blocked.main, rank.blocked.queue]
-    columns += [column for spans in sets for column in (spans.start, spans.end)]
-    columns = [column for column in columns if len(column)]
-    return min(int(column.min()) for column in columns), max(int(column.max()) for column in columns)
 
 
 def _shifted(columns: Sequence[Array], shift: Sequence[int]) -> Array:

@@ -320,7 +320,7 @@ def _gain_with_relief(seen: JoinedRanks, relief: replay.Relief, whole: Array) ->
 def _gains_of_whole_steps(seen: JoinedRanks, gain: Array, whole: Array, spared: Array | None = None) -> Array:
     """Per rank: how much sooner its whole steps end, ns together; the last one with its last task, as its time is
     counted."""
-    sooner = seen.per_cell(seen.until_last_task(gain), spared=spared)
+    sooner = seen.shorter_cells(seen.until_last_task(gain), spared=spared).by
     return seen.whole_of_rank(np.where(whole[seen.own], sooner, 0)).astype(np.float64)
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import msgspec
 import numpy as np
@@ -17,6 +18,7 @@ from advisor.analysis.host.cpu_operators import CpuOperators, cpu_operators
 from advisor.analysis.host.full_queue import waits_for_room
 from advisor.analysis.host.giving_back import waits_to_give_back
 from advisor.analysis.replay import replay
+from advisor.analysis.replay.shorter_cells import RankEdges, ShorterCells, shorter_cells, until_last_task
 from advisor.analysis.steps.cells import Cells
 from advisor.analysis.steps.device import COMM, COPY, DeviceTimeline
 from advisor.analysis.steps.step_ends import NO_BORDERS
@@ -97,6 +99,30 @@ class ReplayedRank(Struct, frozen=True, dict=True):
             _find_launching_operators, self.rank, replayed.work, replayed.beside, replayed.queue
         )
         return self.calls.take(places), launched
+
+    @cached_property
+    def reaches_ns(self) -> tuple[int, int]:
+        """The first and the last moment of anything that a replay of it looks at."""
+        rank = self.replayed
+        columns = [rank.ranks.begin, rank.queue.start, rank.queue.end, rank.queue.put, self.calls.start, self.calls.end]
+        columns += [getattr(one, name) for one in (rank.work, rank.beside) for name in ("start", "end", "launch")]
+        sets = [rank.waits, self.passing_waits, *([] if rank.steps is None else [rank.steps])]
+        sets += [] if rank.blocked is None else [rank.blocked.main, rank.blocked.queue]
+        columns += [column for spans in sets for column in (spans.start, spans.end)]
+        columns = [column for column in columns if len(column)]
+        return min(int(column.min()) for column in columns), max(int(column.max()) for column in columns)
+
+    def until_last_task(self, gain: Array) -> Array:
+        """The gains of a replay of it that ends with its last task."""
+        return until_last_task(gain, self._edges)
+
+    def shorter_cells(self, gain: Array) -> ShorterCells:
+        """By how much its own cells are shorter, from how much earlier each of its tasks ends."""
+        return shorter_cells(gain, self.last, self._edges)
+
+    @property
+    def _edges(self) -> RankEdges:
+        return RankEdges.of_one(len(self.replayed.work.start), len(self.own))
 
     def own_cell_at(self, moment: Array) -> Array:
         """Per moment on the host: which of its own cells it lies in, or -1."""
@@ -193,39 +219,6 @@ def _waits_of_launching_threads(table: Table[HostCall], waits: list[host.Calls])
     """What a helper waits for beside those threads holds nothing up."""
     some = [calls for calls in waits if len(calls)]
     return union_of_sets([calls.take(host.made_by_launching_threads(table, calls.row)).spans for calls in some])
-
-
-def until_last_task(gain: Array) -> Array:
-    """The gains of a replay that ends with its last task, as the time of the last step does.
-
-    The host may end that step long after: it writes the profile, or waits for others.
-    """
-    return np.append(gain[:-1], gain[-2] if len(gain) > 1 else 0)
-
-
-def per_cell(seen: ReplayedRank, gain: Array, *, spared: Array | None = None) -> Array:
-    """By how much each own cell is shorter, from how much earlier each task ends, and what each is spared itself.
-
-    What the host does before the very first task is counted as the pause before that step would be, and as no more than
-    is lost in the step itself or the longest of the others: the host may have waited for work that was not recorded. Of
-    a single step nobody can tell.
-    """
-    found = np.diff(np.append(0, values_at(gain, seen.last, 0)))
-    if len(found) > 1:
-        found[0] -= _ns_ahead_of_first_task(gain, spared) - counted_ns_ahead(seen, gain, spared=spared)
-    return found
-
-
-def counted_ns_ahead(seen: ReplayedRank, gain: Array, *, spared: Array | None = None) -> int:
-    """How much of what `per_cell` gives lies before the very first task, and so in none of the cells; 0 of a single
-    one."""
-    found = np.diff(np.append(0, values_at(gain, seen.last, 0)))
-    ahead = _ns_ahead_of_first_task(gain, spared)
-    return min(ahead, max(int(found[1:].max()), int(found[0]) - ahead, 0)) if len(found) > 1 else 0
-
-
-def _ns_ahead_of_first_task(gain: Array, spared: Array | None) -> int:
-    return int(gain[0]) - (0 if spared is None else int(spared[0])) if len(gain) else 0
 
 
 def _steps_on_clock(device: DeviceTimeline, own: Array) -> Spans:

@@ -289,6 +289,8 @@ class Maker(Phrases):
         name = finding.fingerprint
         bounded = wins_at_most(finding, info)
         phrase, time, share = describe_saving(finding.saving, self.times_of, self.language, at_most=bounded)
+        if finding.saving.nothing and finding.alone is not None:
+            phrase = self.say("others_last")
         where = join_places(finding.seen)
         measures = tuple(self.measure(item, info) for item in finding.evidence if item.value is not None)
         below = tuple(symptom for symptom, cause in self.folded.items() if cause == name)

@@ -17,7 +17,7 @@ from advisor.report.words import say
 
 
 def keep_applying_steps(info: RuleInfo, findings: Iterable[Finding]) -> RuleInfo:
-    """The rule with those steps of its remedy that apply to a finding of it; all of them where it found nothing."""
+    """The rule with those steps of its remedy that apply to a finding of it; as it is where it found nothing."""
     found = [finding for finding in findings if finding.rule == info.id]
     return info.model_copy(update={"fix": info.remedy(*found)}) if found else info
 

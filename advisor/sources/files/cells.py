@@ -15,7 +15,7 @@ try:  # the public module has the same, and makes 300 functions first: that take
 except ImportError:
     from pyarrow import compute as arrow_functions
 
-from advisor.facts.base import LARGEST, MISSING
+from advisor.facts.base import MISSING
 from advisor.facts.table import Array
 from advisor.sources.files.names import bounded_name
 
@@ -164,13 +164,6 @@ def copy_numbers(values: CellArray, dtype: type[np.generic]) -> Array:
     whole = np.frombuffer(values.buffers()[1] or b"", dtype)
     start = values.offset * values.type.bit_width // 8 // width
     return whole[start : start + len(values) * (values.type.bit_width // 8 // width)].copy()
-
-
-def parse_floats(
-    plain: CellArray, factor: float = 1.0, *, signed: bool = True, largest: float = LARGEST
-) -> tuple[Array, Array]:
-    """Numbers times a factor, and which cells hold one of a size that can be; unless signed, none below zero."""
-    return within_bounds(*read_floats(plain), factor, signed=signed, largest=largest)
 
 
 def read_floats(plain: CellArray) -> tuple[Array, Array]:

@@ -222,6 +222,7 @@ def test_a_late_host_counts_before_the_first_step_no_more_than_between_the_other
     """Of two pauses the shorter counts, of one there is no telling whether each step has it."""
     assert lost_to_stalls_before_steps([900, 90, 90], 100, "operator aten::add", "host") == pytest.approx(270)
     assert lost_to_stalls_before_steps([90, 900, 90], 100, "operator aten::add", "host") == pytest.approx(1080)
+    assert lost_to_stalls_before_steps([900, 90, 90, 90], 100, "operator aten::add", "host") == pytest.approx(360)
     assert lost_to_stalls_before_steps([0, 90, 90], 100, "operator aten::add", "host") == pytest.approx(180)
     assert lost_to_stalls_before_steps([90, 90], 100, "operator aten::add", "host") == pytest.approx(90)
 

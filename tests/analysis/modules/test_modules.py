@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -342,8 +343,14 @@ def test_a_table_written_by_hand_has_every_column() -> None:
     assert table.rows()[0]["step_share"] == 0.5
 
 
-def test_work_of_a_rank_without_marks_counts_for_none_that_has_some() -> None:
-    tables = small().tables
+def test_it_is_told_how_many_operators_of_the_backward_pass_were_linked() -> None:
+    assert trained().marks().rows()[0]["backward"] == 1
+    assert small().marks().rows()[0]["backward"] == 0
+
+
+@pytest.mark.parametrize("model", [small, trained])
+def test_work_of_a_rank_without_marks_counts_for_none_that_has_some(model: Callable[[], Model]) -> None:
+    tables = model().tables
     ranges = tables["ranges"]
     assert isinstance(ranges, Table)
     others = {name: of_two_ranks(table) if isinstance(table, Table) else table for name, table in tables.items()}

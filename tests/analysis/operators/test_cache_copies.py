@@ -50,6 +50,10 @@ def test_without_attention_on_a_cache_nothing_is_known() -> None:
     assert copied("0 Transpose 384,128,1024 128,384,1024 24 90") == []
 
 
+def test_a_tensor_like_a_cache_that_another_operator_reads_makes_none_of_it() -> None:
+    assert copied("0 Gather 32,8,128;384,128,1024 32,8,128 24 40", "0 Transpose 384,128,1024 128,384,1024 24 90") == []
+
+
 def test_a_cache_that_is_no_larger_than_the_prompt_is_told_from_nothing() -> None:
     prompt = "0 FusedInferAttentionScore 8192,8,128;8192,8,128;8192,8,128 8192,8,128 24 700"
     assert copied(prompt, "0 Transpose 8192,8,128 8,8192,128 24 90") == []

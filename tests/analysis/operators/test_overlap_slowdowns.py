@@ -22,8 +22,11 @@ RULE = "compute/slowed-by-communication"
 FAR = 1_000_000
 
 
-def slowdowns(bare: list[int], beside: list[int], covered: float = 1.0, **texts: str) -> Table[OverlapSlowdown]:
+def slowdowns(
+    bare: list[int], beside: list[int], covered: float | list[float] = 1.0, **texts: str
+) -> Table[OverlapSlowdown]:
     """Of kernels of so many µs without communication, then of others each of which a collective covers so far."""
+    parts = covered if isinstance(covered, list) else [covered] * len(beside)
     starts = [FAR * number for number in range(len(bare) + len(beside))]
     kernels = Table.build(
         Kernel,
@@ -36,7 +39,7 @@ def slowdowns(bare: list[int], beside: list[int], covered: float = 1.0, **texts:
         Collective,
         rank=0,
         start_ns=starts[len(bare) :],
-        elapse_us=[us * covered for us in beside],
+        elapse_us=[us * part for us, part in zip(beside, parts, strict=True)],
         op="allReduce",
     )
     return overlap_slowdowns(kernels, collectives, None)
@@ -67,6 +70,16 @@ def test_kernels_that_are_covered_in_part_are_compared_with_none() -> None:
 def test_kernels_that_are_covered_in_part_lose_what_they_take_longer() -> None:
     (row,) = slowdowns([10, 11, 12], [14, 15, 19], covered=0.8).rows()
     assert (row["partly_calls"], row["partly_extra_us"]) == (3, 15)
+
+
+def test_of_too_few_beside_communication_nothing_is_told_where_others_are_covered_in_part() -> None:
+    (row,) = slowdowns([10, 11, 12], [14, 15, 19, 30, 30], covered=[0.8, 0.8, 0.8, 1.0, 1.0]).rows()
+    assert (row["beside_calls"], row["beside_us"], row["extra_us"], row["partly_calls"]) == (0, 0, 0, 3)
+
+
+def test_kernels_that_only_run_without_communication_are_compared_with_none() -> None:
+    assert not len(slowdowns([10, 11, 12], []))
+    assert not len(slowdowns([10, 11, 12], [14, 15], covered=0.8))
 
 
 def test_kernels_that_are_covered_in_part_lose_no_more_than_that_part() -> None:

@@ -17,7 +17,7 @@ from advisor.analysis.launches.holdups import holdups
 from advisor.analysis.replay import joined_ranks, replay
 from advisor.analysis.replay.joined_ranks import join_ranks_in_time, joined_in_parts
 from advisor.analysis.replay.removals import removals
-from advisor.analysis.replay.replayed_rank import ReplayedRank, per_cell, replayed_rank, until_last_task
+from advisor.analysis.replay.replayed_rank import ReplayedRank, replayed_rank
 from advisor.analysis.steps.device import build_timeline
 from advisor.facts.base import Fact
 from advisor.facts.derived import Dispatch
@@ -196,10 +196,10 @@ def test_each_task_of_joined_ranks_gains_what_it_gains_in_its_rank_alone(ranks, 
         joined.replayed, relief(joined.replayed, _joined_spans(parts, joined.shift)), waits=waits(joined.replayed)
     )
     assert together.tolist() == np.concatenate(alone).tolist()
-    ends = np.concatenate([until_last_task(gain) for gain in alone])
+    ends = np.concatenate([one.until_last_task(gain) for one, gain in zip(seen, alone, strict=True)])
     assert joined.until_last_task(together).tolist() == ends.tolist()
-    cells = np.concatenate([per_cell(one, gain) for one, gain in zip(seen, alone, strict=True)])
-    assert joined.per_cell(together).tolist() == cells.tolist()
+    cells = np.concatenate([one.shorter_cells(gain).by for one, gain in zip(seen, alone, strict=True)])
+    assert joined.shorter_cells(together).by.tolist() == cells.tolist()
 
 
 def test_long_ranks_and_those_of_damaged_clocks_are_replayed_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ from advisor.facts.observed import OperatorMemory
 from advisor.facts.table import Values
 from advisor.messages.message import Message
 from advisor.sources.files import csvfile
-from advisor.sources.files.cells import exact_ns, parse_floats, parse_integers, trim_cells
+from advisor.sources.files.cells import exact_ns, parse_integers, read_floats, trim_cells, within_bounds
 from advisor.sources.files.damage_notes import Note, Notes, Unreadable
 
 HEADINGS = {
@@ -376,8 +376,10 @@ def test_cells_are_read_as_one_by_one_however_many_are_right_at_once(cells: list
     plain = [cell.strip() for cell in cells]
     whole = [int(cell.split(".")[0]) if WHOLE.fullmatch(cell) else None for cell in plain]
     number = [float(cell) if NUMBER.fullmatch(cell) and abs(float(cell)) < LARGEST else None for cell in plain]
-    for parse, wanted in ((parse_integers, whole), (parse_floats, number)):
-        values, good = parse(text)
+    for (values, good), wanted in (
+        (parse_integers(text), whole),
+        (within_bounds(*read_floats(text), 1.0, signed=True, largest=LARGEST), number),
+    ):
         assert [value if right else None for value, right in zip(values.tolist(), good, strict=True)] == wanted
 
 

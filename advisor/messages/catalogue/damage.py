@@ -114,6 +114,8 @@ TEXTS: Mapping[str, Text] = {
         "`{column}` 的时间丢失了末尾数字（表格软件另存时的写法，如 1.7E+15）：请提供 profiler 原样写出的文件",
     ),
     "no_usable_value": Text("{table}: {column} holds no usable value", "{table}：{column} 没有可用的值"),
+    "no_usable_value_at": Text("`{key}` holds no usable value", "`{key}` 的值不可用"),
+    "no_pair_of_ranks": Text("what was sent is not listed by two ranks", "收发双方不是两个 rank 编号"),
     "cell_no_whole_number": Text("{column} is no whole number", "{column} 不是整数"),
     "arrows_lack_an_end": Text(
         "links from launches to tasks, all of which lack one end", "从下发到任务的连线全部缺少一端"

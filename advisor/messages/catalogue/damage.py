@@ -179,6 +179,10 @@ TEXTS: Mapping[str, Text] = {
     "time_too_large": Text("time is too large", "时间过大"),
     "link_id_no_number": Text("id of a link is no number", "连线的 id 不是数字"),
     "link_id_too_large": Text("id of a link is too large", "连线的 id 过大"),
+    "times_rounded": Text(
+        "times were written as floating-point numbers, and keep no digits below {step}",
+        "时间戳被写成浮点数，{step} 以下的数字已丢失",
+    ),
     # reasons
     "nested_too_deeply": Text("nested too deeply", "嵌套过深"),
     "rows_out_of_order": Text("its rows are out of order", "行号次序错乱"),

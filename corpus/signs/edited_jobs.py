@@ -72,7 +72,8 @@ def _float_times(folder: Path) -> None:
 
     def change(events: Any) -> None:
         for event in events:
-            event |= {"ts": float(event["ts"])} if "ts" in event else {}
+            if "ts" in event:
+                event["ts"] = float(event["ts"])
 
     edit_json(folder, name="trace_view.json", change=change)
 

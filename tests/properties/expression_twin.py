@@ -32,6 +32,8 @@ def value(node: Any, row: Row | None, rows: Sequence[Row], named: Row) -> Any:
             return node.value
         case ast.Name(id="true" | "false"):
             return node.id == "true"
+        case ast.Name(id="missing"):
+            return None
         case ast.Name():
             return row[node.id] if row is not None and node.id in row else named[node.id]
         case ast.UnaryOp():

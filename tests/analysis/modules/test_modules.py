@@ -342,6 +342,14 @@ def test_a_table_written_by_hand_has_every_column() -> None:
     assert table.rows()[0]["step_share"] == 0.5
 
 
+@pytest.mark.parametrize(("span", "share"), [("25", 0.2), ("0", None)])
+def test_the_share_of_a_step_that_has_no_length_is_missing(span: str, share: float | None) -> None:
+    tables = Model().module("Net", 0, 100).operator("aten::mm", 10, 20, 5.0).tables
+    split = read_table(Overlap, f"step span_us source listed_us\n1 {span} intervals 5")
+    (row,) = derive(modules, **tables, split=split).rows()
+    assert row["step_share"] == share
+
+
 def test_work_of_a_rank_without_marks_counts_for_none_that_has_some() -> None:
     tables = small().tables
     ranges = tables["ranges"]

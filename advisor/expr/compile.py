@@ -33,12 +33,13 @@ from advisor.expr.evaluate import (
     number_of,
     of_column,
     of_constant,
+    of_missing,
     of_name,
     spread_over_rows,
     text_test,
 )
 from advisor.expr.frame import column_scope
-from advisor.expr.language import MOMENT, RUN_SCOPE
+from advisor.expr.language import MISSING_WORD, MOMENT, RUN_SCOPE
 from advisor.expr.mismatches import LITERALS, say_mismatch, say_type, say_wrong_kind, say_wrong_type
 from advisor.expr.parse import SPLIT, parse
 from advisor.expr.settings import VARIABLE, of_setting, setting_name
@@ -207,6 +208,8 @@ class _Compiler:
         name = node.id
         if name in ("true", "false"):
             return Type("bool"), of_constant(name == "true")
+        if name == MISSING_WORD:
+            raise self.fail(node, Message("missing_outside_choice"), Message("ask_recorded"))
         if name not in self.scope.names:
             if name in FACTORS:
                 factor, unit = FACTORS[name]
@@ -294,7 +297,8 @@ class _Compiler:
         try:
             return self.visit(node)
         except ExprError as error:
-            if not isinstance(node, ast.Name) or node.id in language.FUNCTION_NAMES or not self.is_text(other):
+            known = language.FUNCTION_NAMES | {MISSING_WORD}
+            if not isinstance(node, ast.Name) or node.id in known or not self.is_text(other):
                 raise
             quote = Message("quote_a_text", text=f'`"{node.id}"`')
             near = did_you_mean(difflib.get_close_matches(node.id, self.scope.names, 1))
@@ -345,15 +349,26 @@ class _Compiler:
 
     def on_choice(self, node: ast.IfExp) -> TypedEvaluate:
         test = self.wanted(node.test, "bool")
-        then, other = self.visit(node.body), self.visit(node.orelse)
-        for part, found in ((node.body, then[0]), (node.orelse, other[0])):
-            if found.kind == "text" or found.unit == MOMENT:
-                raise self.fail(part, say_wrong_type("a_number_or_condition", found))
+        then, other = self.choices(node)
         if then[0].kind != other[0].kind:
             raise self.fail(node, say_mismatch("cannot_choose", then[0], other[0]))
         unit = self.common(node, then[0], other[0], "cannot_choose")
         per_row, runs = self.level(test, then, other)
         return Type(then[0].kind, unit, per_row), if_then_else(*runs)
+
+    def choices(self, node: ast.IfExp) -> tuple[TypedEvaluate, TypedEvaluate]:
+        """The two values of a choice; one that is written as missing is of the kind of the other."""
+        nodes = node.body, node.orelse
+        parts = [None if _is_missing_word(part) else self.visit(part) for part in nodes]
+        told = [part for part in parts if part is not None]
+        if not told:
+            raise self.fail(node, Message("missing_either_way"))
+        for part, found in zip(nodes, parts, strict=True):
+            if found is not None and (found[0].kind == "text" or found[0].unit == MOMENT):
+                raise self.fail(part, say_wrong_type("a_number_or_condition", found[0]))
+        kind, unit = told[0][0].kind, told[0][0].unit
+        then, other = (part or (Type(kind, unit), of_missing(kind)) for part in parts)
+        return then, other
 
     def on_call(self, node: ast.Call) -> TypedEvaluate:
         if not isinstance(node.func, ast.Name):
@@ -465,6 +480,10 @@ class _Compiler:
         if found.unit == MOMENT and name not in ("min", "max", "first", "distinct"):
             raise self.fail(node, Message("absolute_times_mean_nothing", name=name), Message("take_differences"))
         return found, run
+
+
+def _is_missing_word(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == MISSING_WORD
 
 
 def _function_around(node: ast.Call) -> Message | None:

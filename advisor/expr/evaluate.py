@@ -44,6 +44,12 @@ def of_constant(value: str | float | bool) -> Evaluate:
     return lambda _: value
 
 
+def of_missing(kind: ValueKind) -> Evaluate:
+    """A number or a truth that is not known, for every row or group."""
+    value = np.asarray(UNKNOWN, np.uint8) if kind == "bool" else np.nan
+    return lambda _: value
+
+
 def of_column(name: str) -> Evaluate:
     """A column of the table, or a `let` with one value per row."""
     return lambda frame: frame.column(name) if frame.has(name) else frame.named[name]

@@ -24,6 +24,8 @@ MAX_DEPTH = 40
 MAX_TEXT = 200
 MAX_NUMBER = 1e18
 
+MISSING_WORD = "missing"
+"""What stands for a value that is not known, in the place of one of the two of a choice."""
 MOMENT = "moment"
 """Unit of an absolute time. Two moments can be compared and subtracted (which gives ns), and nothing else."""
 
@@ -53,6 +55,11 @@ OPERATORS: tuple[LanguageEntry, ...] = (
     LanguageEntry("or", "a or b", "either; true as soon as one is true"),
     LanguageEntry("not", "not a", "the opposite"),
     LanguageEntry("if else", "a if c else b", "a where c is true, b where c is false"),
+    LanguageEntry(
+        "missing",
+        "a if c else missing",
+        "no value, as where nothing was recorded; one of the two values of a choice, and nowhere else",
+    ),
     LanguageEntry("true", "true", "the truth value true"),
     LanguageEntry("false", "false", "the truth value false"),
 )
@@ -102,7 +109,7 @@ UNITS: tuple[LanguageEntry, ...] = tuple(
 AGGREGATE_NAMES = frozenset(entry.name for entry in AGGREGATES)
 FUNCTION_NAMES = frozenset(entry.name for entry in FUNCTIONS)
 USAGE = {entry.name: entry.usage for entry in FUNCTIONS}
-RESERVED = FUNCTION_NAMES | FACTORS.keys() | {"true", "false", "otherwise"}
+RESERVED = FUNCTION_NAMES | FACTORS.keys() | {"true", "false", MISSING_WORD, "otherwise"}
 """Words that a `let` or a param may not take."""
 
 INSTEAD: dict[str, str] = {
@@ -127,6 +134,9 @@ INSTEAD: dict[str, str] = {
     "True": "true",
     "False": "false",
     "None": "recorded",
+    "nan": "missing",
+    "NaN": "missing",
+    "null": "missing",
 }
 """What people of other languages write, and what it is called here."""
 

@@ -36,6 +36,7 @@ def check_rule(rule: Rule, directory: Path, known: Collection[str]) -> Iterator[
     yield from _check_name(rule, document, directory)
     yield from _check_tests(rule, document, ours)
     yield from _check_thresholds(rule, document)
+    yield from _check_missing_values(rule, document)
     yield from _check_units(rule, document)
     yield from _check_languages(rule, document)
     yield from _check_markup((), document.data, document)
@@ -171,6 +172,21 @@ def _check_thresholds(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:
     for name in rule.params:
         if name not in used:
             yield document.mistake(("params", name), Message("param_not_used", name=name), key=True)
+
+
+def _check_missing_values(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:
+    """Divisions by 0, which say in a roundabout way that a value is missing."""
+    written = [*((("let", name), one) for name, one in rule.let.items()), (("when",), rule.when)]
+    for path, one in written:
+        source = one.source.strip()
+        for node in ast.walk(ast.parse(source, mode="eval")):
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and _is_zero(node.right):
+                what, hint = Message("missing_by_division"), Message("write_missing")
+                yield document.mistake(path, what, hint, column=node.right.col_offset)
+
+
+def _is_zero(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 0
 
 
 def _check_units(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:

@@ -14,6 +14,7 @@ def unread_input(damages: Table[Damage] | None) -> tuple[Unread, ...]:
     """Everything that could not be read, in the order of the table; nothing where no source tells of damage."""
     if damages is None:
         return ()
+    damages = damages.take(~damages.texts("kind").isin(["rounded"]))  # of these files all was read
     files, places, what = (damages.texts(name).values() for name in ("file", "place", "what"))
     said = [map(_saved_message, damages.texts(name).values()) for name in ("place_message", "what_message")]
     rows, kinds = damages.floats("rows").tolist(), damages.texts("kind").values()

@@ -67,6 +67,17 @@ def _cut_in_a_row(folder: Path) -> None:
         path.write_bytes(content[: len(content) // 2])
 
 
+def _float_times(folder: Path) -> None:
+    """A timeline that a program has read and written again with floats for times."""
+
+    def change(events: Any) -> None:
+        for event in events:
+            if "ts" in event:
+                event["ts"] = float(event["ts"])
+
+    edit_json(folder, name="trace_view.json", change=change)
+
+
 def _many_gradients(layers: int) -> Write:
     """A job that sends the gradient of each weight by itself; a layer has four."""
 
@@ -161,6 +172,10 @@ SIGNS: Mapping[str, Sign] = {
     ),
     "capture/damaged-input": Sign(
         spoiled=_edited(_cut_in_a_row, "healthy"),
+        twin=partial(write, case="healthy"),
+    ),
+    "capture/rounded-times": Sign(
+        spoiled=_edited(_float_times, "healthy"),
         twin=partial(write, case="healthy"),
     ),
     "comm/many-collectives": Sign(spoiled=_many_gradients(60), twin=_many_gradients(40), shows={"calls_per_step": 240}),

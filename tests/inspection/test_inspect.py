@@ -22,7 +22,7 @@ from advisor.mcp_server.open_captures import Opened
 from advisor.mcp_server.roots import Roots
 from advisor.mcp_server.tools import Tools
 from advisor.messages.errors import InputError
-from advisor.messages.text import LANGUAGES, Language
+from advisor.messages.text import LANGUAGES, Language, Text
 from advisor.model.inspection import Inspection, Recording
 from advisor.report.inspection.document import inspection_document, inspection_summary
 from advisor.report.pages import document_page
@@ -240,6 +240,21 @@ def test_every_format_says_what_can_look(found: Inspection, language: Language) 
     assert counted in document_text(whole)
     assert "host_calls" in document_text(whole)
     assert len(document_text(inspection_summary(found, language))) < len(document_text(whole))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_nothing_is_called_recorded_that_is_missing(found: Inspection, language: Language) -> None:
+    """No switch adds to a recording what stands in a second one, such as another set of hardware counters."""
+    alike = found.model_copy(update={"recording": None})
+    absent = [one.words.say(language) for one in found.facts if not one.rows and one.rules]
+    assert absent
+    text = document_text(inspection_document(alike, language))
+    every = Text("Every table that rules read was recorded", "规则读取的数据表均已采集").say(language)
+    assert every not in text
+    first = text.partition("\n## ")[0]
+    assert all(words in first for words in absent)
+    whole = alike.model_copy(update={"facts": tuple(one for one in found.facts if one.rows)})
+    assert every in document_text(inspection_document(whole, language))
 
 
 def test_the_published_form_keeps_its_schema_and_can_be_read_again(found: Inspection) -> None:

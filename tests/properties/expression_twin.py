@@ -30,8 +30,8 @@ def value(node: Any, row: Row | None, rows: Sequence[Row], named: Row) -> Any:
     match node:
         case ast.Constant():
             return node.value
-        case ast.Name(id="true" | "false"):
-            return node.id == "true"
+        case ast.Name(id="true" | "false" | "missing"):
+            return {"true": True, "false": False}.get(node.id)
         case ast.Name():
             return row[node.id] if row is not None and node.id in row else named[node.id]
         case ast.UnaryOp():

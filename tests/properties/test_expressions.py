@@ -74,7 +74,8 @@ def bigger(number: st.SearchStrategy[str], truth: st.SearchStrategy[str]) -> tup
         st.builds("-{}".format, number),
         st.builds("abs({})".format, number),
         st.builds("{}({}, {})".format, st.sampled_from(["least", "greatest"]), number, number),
-        st.builds("({} if {} else {})".format, number, truth, number),
+        st.builds("({} if {} else {})".format, number, truth, number | st.just("missing")),
+        st.builds("(missing if {} else {})".format, truth, number),
     )
     signs = st.sampled_from(["<", "<=", ">", ">=", "==", "!="])
     logic = st.one_of(
@@ -83,7 +84,8 @@ def bigger(number: st.SearchStrategy[str], truth: st.SearchStrategy[str]) -> tup
         st.builds("(not {})".format, truth),
         st.builds("recorded({})".format, number),
         st.builds("({} {} [1, 2, -3])".format, number, st.sampled_from(["in", "not in"])),
-        st.builds("({} if {} else {})".format, truth, truth, truth),
+        st.builds("({} if {} else {})".format, truth, truth, truth | st.just("missing")),
+        st.builds("(missing if {} else {})".format, truth, truth),
     )
     return deeper, logic
 

@@ -221,6 +221,21 @@ def test_thresholds_are_params(tmp_path: Path, when: str, wrong: list[str]) -> N
     assert told(tmp_path) == wrong
 
 
+@pytest.mark.parametrize(
+    ("spelled", "wrong"),
+    [
+        ("odd_us / 0", ["dividing by 0 stands for a missing value"]),
+        ("(odd_us + 1) / 0.0", ["dividing by 0 stands for a missing value"]),
+        ("missing", []),
+        ("odd_us / 2", []),
+    ],
+)
+def test_a_missing_value_is_spelled_by_its_word(tmp_path: Path, spelled: str, wrong: list[str]) -> None:
+    let = f"let:\n  odd_us: mean(free_us)\n  known_us: odd_us if odd_us > 0 else {spelled}\n"
+    rule_texts.write(tmp_path, body=rule_texts.IDLE.replace("let:\n", let))
+    assert told(tmp_path) == wrong
+
+
 def test_evidence_in_a_unit_nobody_reads_is_told(tmp_path: Path) -> None:
     body = rule_texts.IDLE.replace("let:\n", "let:\n  odd: max(free_us) * max(span_us)\n")
     body = body.replace("evidence:\n", "evidence:\n  - {show: odd, en: Odd, zh: 怪}\n")

@@ -19,6 +19,7 @@ AT_NO_MOMENT = {
     "capture/contradicted-times": "sums over the whole capture, or over all its steps",
     "capture/uncounted-preparation": "before the first event: the profiler gives a sum alone",
     "capture/damaged-input": "about the files; what could not be read has no time",
+    "capture/rounded-times": "about the files; all of their times are affected",
     "capture/clocks-apart": "about all launches of a rank; what was launched when is what cannot be told",
     "capture/ranks-apart": "about whole recordings, which have no moment in a step",
     "capture/same-recording": "about whole recordings, which have no moment in a step",

@@ -98,7 +98,7 @@ def _modules_of_rank(  # noqa: PLR0917 - what all ranks share
         recompute_us=np.where(inside, recompute, np.nan),
         comm_us=collectives,
         kernel_share=share,
-        step_share=share * float(us.sum()) * every.once[mine[0]] / every.step_us[mine[0]],
+        step_share=ratio(total * every.once[mine[0]], np.full(len(total), every.step_us[mine[0]])),
         mfu=share_of_peak(multiplied, total * steps),
         child_share=ratio(_largest_child(total, tree), total),
     )

@@ -78,7 +78,7 @@ class Damage(Fact):
         Key(
             "`row` (some rows left out), `truncated`, `shortened` (truncated, and its end left out so that the rest is "
             "whole), `outrun` (the device ends before the program, and what follows is left out), `unreadable` (the "
-            "file as a whole), `clock`."
+            "file as a whole), `rounded` (all is there, and times lack their last digits), `clock`."
         ),
     ]
     rows: Annotated[float, Count("Rows or events left out.")]

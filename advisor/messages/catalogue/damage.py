@@ -114,6 +114,8 @@ TEXTS: Mapping[str, Text] = {
         "`{column}` 的时间丢失了末尾数字（表格软件另存时的写法，如 1.7E+15）：请提供 profiler 原样写出的文件",
     ),
     "no_usable_value": Text("{table}: {column} holds no usable value", "{table}：{column} 没有可用的值"),
+    "no_usable_value_at": Text("`{key}` holds no usable value", "`{key}` 的值不可用"),
+    "no_pair_of_ranks": Text("what was sent is not listed by two ranks", "收发双方不是两个 rank 编号"),
     "cell_no_whole_number": Text("{column} is no whole number", "{column} 不是整数"),
     "arrows_lack_an_end": Text(
         "links from launches to tasks, all of which lack one end", "从下发到任务的连线全部缺少一端"
@@ -177,6 +179,10 @@ TEXTS: Mapping[str, Text] = {
     "time_too_large": Text("time is too large", "时间过大"),
     "link_id_no_number": Text("id of a link is no number", "连线的 id 不是数字"),
     "link_id_too_large": Text("id of a link is too large", "连线的 id 过大"),
+    "times_rounded": Text(
+        "times were written as floating-point numbers, and keep no digits below {step}",
+        "时间戳被写成浮点数，{step} 以下的数字已丢失",
+    ),
     # reasons
     "nested_too_deeply": Text("nested too deeply", "嵌套过深"),
     "rows_out_of_order": Text("its rows are out of order", "行号次序错乱"),

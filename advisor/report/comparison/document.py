@@ -235,7 +235,7 @@ class ComparisonBlocks(Phrases):
         own = [one for one in self.entries if one.key not in _ASIDE]
         for one in own[:top]:
             noisy = self.aside(self.say("within_noise")) if one.noisy else ""
-            count = f"  {one.count}" if "→" in one.count else ""
+            count = "  " + self.say("times_per_step", count=one.count) if "→" in one.count else ""
             yield self.moved_by(one), one.part, (*one.name, *quiet(count + noisy))
         total = self.entries[-1]
         if len(own) > top or any(one.key == "rest" for one in self.entries):

@@ -157,6 +157,7 @@ WORDS: Mapping[str, Text] = {
     ),
     # findings
     "changes": _t("What happened to the findings", "问题的变化"),
+    "times_per_step": _t("{count} times {per_step}", "{per_step} {count} 次"),
     "saving_from": _t("could save {before} → {after}", "可省 {before} → {after}"),
     "saving_now": _t("could save {after}", "可省 {after}"),
     "saving_then": _t("could have saved {before}", "之前可省 {before}"),

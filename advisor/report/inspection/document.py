@@ -115,7 +115,8 @@ class _InspectionBlocks(Phrases):
         yield Paragraph(self.in_a_row(can_look, self.said("cannot_look", **counts, other=other)))
         yield from paragraph_of(*to_read_first(run, language))
         if inspection.recording is None:
-            yield self.sentence("all_there")
+            absent = self.comma.join(one.words.say(language) for one in self.absent_tables())
+            yield self.sentence("not_in_one", tables=absent) if absent else self.sentence("all_there")
 
     def refused(self, refusal: InputRefusal) -> Iterator[Block]:
         """Why nothing can be diagnosed, and what to do."""
@@ -242,12 +243,16 @@ class _InspectionBlocks(Phrases):
     def tables_briefly(self) -> Iterator[Block]:
         """The tables that are there and those that are missing, a line each."""
         there = [(one, f" {one.rows:,}") for one in self.inspection.facts if one.rows]
-        missing = [(one, "") for one in self.inspection.facts if not one.rows and one.rules]
+        missing = [(one, "") for one in self.absent_tables()]
         for name, tables in (("there", there), ("missing", missing)):
             if tables:
                 label = TextPiece(self.say(name) + self.colon, strong=True)
                 words = (one.words.say(self.language) + rows for one, rows in tables)
                 yield Paragraph((label, TextPiece(self.comma.join(words))), begins=name == "there")
+
+    def absent_tables(self) -> list[InspectedFact]:
+        """The tables without a row that rules read."""
+        return [one for one in self.inspection.facts if not one.rows and one.rules]
 
     def reasons_briefly(self) -> Iterator[Block]:
         """Why rules cannot look, the reason of most of them first."""

@@ -15,7 +15,11 @@ WORDS: Mapping[str, Text] = {
     "inspection": _t("What was captured", "采集内容检查"),
     "can_look": _t("{can} of {of} rules can be checked.", "{of} 条规则中有 {can} 条可以检查。"),
     "cannot_look": _t("{blind} cannot, {other} do not apply to this run.", "{blind} 条缺少数据，{other} 条不适用。"),
-    "all_there": _t("Everything the profiler has a switch for was recorded.", "profiler 开关所能采集的内容均已采集。"),
+    "all_there": _t("Every table that rules read was recorded.", "规则读取的数据表均已采集。"),
+    "not_in_one": _t(
+        "Not recorded, and not added by switching more on in the same recording: {tables}.",
+        "未采集，且无法在同一次采集中靠加开开关得到：{tables}。",
+    ),
     "nothing_here": _t("Nothing here can be diagnosed", "此处没有可诊断的数据"),
     "do": _t("What to do", "处理方法"),
     "record": _t("Record the rest", "补采配置"),
@@ -28,7 +32,7 @@ WORDS: Mapping[str, Text] = {
     "option": _t("Option", "开关"),
     "records": _t("Records", "采集内容"),
     "asked_by": _t("Rules that ask for it", "需要它的规则"),
-    "beside": _t("Apart from the profiler's switches", "profiler 开关之外"),
+    "beside": _t("What more recordings, or other means, would add", "需另行采集或通过其他方式补充的内容"),
     "ranks": _t("Ranks", "Rank"),
     "stand_for": _t(
         "Ranks that were captured alike share a row; the ranks under “Read” stand for all of them.",

@@ -16,8 +16,8 @@ WORDS: Mapping[str, Text] = {
     "modules": _t("Where in the model the time goes", "模型结构耗时"),
     "sheet": _t("Modules of the model", "模型结构耗时"),
     "inside": _t(
-        "{inside} of the kernel time of rank {rank} belongs to modules.",
-        "rank {rank} 的算子时间中，{inside} 属于模块。",
+        "Of the kernel time of {the_step} of rank {rank}, {inside} belongs to modules.",
+        "rank {rank} {the_step}的算子时间中，{inside} 属于模块。",
     ),
     "leading": _t(
         "The largest part: `{module}` takes {share} of {the_step}.",
@@ -30,8 +30,8 @@ WORDS: Mapping[str, Text] = {
     "source_mark": _t("{ranges} marked {ranges|call|calls}", "打点标记的模块调用 {ranges} 次"),
     "source_python": _t("{ranges} {ranges|call|calls} on the Python stack", "Python 调用栈中的模块调用 {ranges} 次"),
     "linked": _t(
-        "{share} of the kernel time of the whole recording traced to the host",
-        "整个采集过程的算子时间有 {share} 可追溯到 host",
+        "of the kernel time of the whole recording, {share} traced to a call of the host",
+        "整个采集过程的算子时间中，{share} 可追溯到 host 调用",
     ),
     "crossing": _t(
         "{count} {count|call begins inside another call and ends after it; it is|calls begin inside another call and "

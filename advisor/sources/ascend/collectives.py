@@ -22,12 +22,17 @@ from advisor.facts.table import Array, Table, Texts, Values, values_at
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
 from advisor.sources.ascend.attribution import steps_in_database, steps_in_timeline
+from advisor.sources.ascend.cell_columns import CellColumns, plain_cells_at
 from advisor.sources.ascend.communication import (
+    COMMUNICATION,
     SCOPED_OP,
+    TIMES,
     CommunicationEntry,
+    columns_of_entries,
     communication_entries,
     is_p2p,
     op_of,
+    starts_of_entries,
     steps_of_entries,
 )
 from advisor.sources.ascend.groups import communicator_hash
@@ -37,28 +42,21 @@ from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.record_cells import (
     groups_of_cells,
     number_rows,
-    plain_cells_at,
     steps_of_cells,
     texts_of_cells,
-    us_of_cells,
 )
-from advisor.sources.ascend.sqltable import Origin, read_record_columns
+from advisor.sources.ascend.sqltable import Origin, columns_of_table, read_record_columns
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.database import Database, are_spans, distinct_ids
-from advisor.sources.files.jsonfile import value_at
 from advisor.sources.files.names import bounded_name
-from advisor.sources.files.table_blocks import decimal_numbers
 from advisor.sources.reading import Reading
 
 if TYPE_CHECKING:
     from advisor.sources.files.timeline import TraceTimeline
 
 T = TypeVar("T")
-COMMUNICATION = "communication.json"
 LANES = ("HCCL", "Communication")
 _GROUP_THREADS = ("Group ", "Communication Kernel")
-_TIMES = "Communication Time Info"
-_LATEST_NS = 1 << 63
 _ROUNDING_NS = 1000
 """Starts of one operator in two files are this near; starts of 2023 have no digits below a µs."""
 
@@ -96,6 +94,8 @@ _NAME = re.compile(r"hcom_[A-Za-z]+_*?__(\d+)_\d+(?:_\d+)?")
 
 _SPLITS = {"transit_us": "Transit", "wait_us": "Wait", "sync_us": "Synchronization", "idle_us": "Idle"}
 """What the time of an operator went to, as communication.json calls it; the database writes `transit_time`."""
+DIFFERENCES = frozenset({"idle_us"})
+"""Those that the profiler takes as the rest of the others: below zero where tasks of several planes run at once."""
 
 
 class RecordedCalls(Struct, frozen=True):
@@ -175,10 +175,10 @@ def _collectives_from_text(folder: Folder) -> Table[Collective]:
     elif timeline is not None:
         calls = _calls_of_timeline(folder, timeline)
     elif told is not None:
-        calls = _calls_of_entries(told)
+        calls = _calls_of_entries(folder, told)
     else:
         raise FactMissing([Collective.table])
-    calls = calls if told is None else _with_splits(calls, told)
+    calls = calls if told is None else _with_splits(folder, calls, told)
     table = _collective_table(folder, calls if timeline is None else _with_payloads(calls, timeline))
     if told is None and timeline is not None and folder.by_msprof:
         table = _with_plane_splits(table, timeline)
@@ -231,14 +231,29 @@ def _calls_of_timeline(folder: Folder, timeline: TraceTimeline) -> RecordedCalls
     return RecordedCalls.that_ran(slices.name.take(rows), start, elapse, steps_in_timeline(folder, start))
 
 
-def _calls_of_entries(told: Sequence[CommunicationEntry]) -> RecordedCalls:
-    times = [value_at(entry.content, _TIMES) for entry in told]
-    start = decimal_numbers(tuple(plain_cells_at("Start Timestamp(us)", times)))[0] * 1000
-    elapse = us_of_cells(plain_cells_at("Elapse Time(ms)", times))
-    rows = np.flatnonzero((start > 0) & (start < _LATEST_NS) & (elapse >= 0))
+def _calls_of_entries(folder: Folder, told: Sequence[CommunicationEntry]) -> RecordedCalls:
+    columns, times = _columns_and_times(folder, told)
+    start, elapse = starts_of_entries(columns, times), times_in_ms(columns, "Elapse", times)
+    rows = np.flatnonzero((start != MISSING) & (elapse >= 0))
     steps = steps_of_entries(told)
     name = Texts.of(entry.name for entry in told)
-    return RecordedCalls.that_ran(name.take(rows), np.rint(start[rows]).astype(np.int64), elapse[rows], steps[rows])
+    return RecordedCalls.that_ran(name.take(rows), start[rows], elapse[rows], steps[rows])
+
+
+def _columns_and_times(
+    folder: Folder, told: Sequence[CommunicationEntry]
+) -> tuple[CellColumns, Sequence[Mapping[str, object]]]:
+    """The columns of the entries, and the times of each."""
+    columns = columns_of_entries(folder, COMMUNICATION, told)
+    return columns, columns.objects_at(TIMES, [entry.content for entry in told])
+
+
+def times_in_ms(
+    columns: CellColumns, kind: str, times: Sequence[Mapping[str, object]], *, difference: bool = False
+) -> Array:
+    """One kind of the times of operators, µs."""
+    column = f"{kind} Time(ms)"
+    return columns.us(column, plain_cells_at(column, times), difference=difference)
 
 
 def operator_rows(timeline: TraceTimeline) -> Array:
@@ -248,13 +263,13 @@ def operator_rows(timeline: TraceTimeline) -> Array:
     return np.flatnonzero(chosen[timeline.slices.track])
 
 
-def _with_splits(calls: RecordedCalls, told: Sequence[CommunicationEntry]) -> RecordedCalls:
+def _with_splits(folder: Folder, calls: RecordedCalls, told: Sequence[CommunicationEntry]) -> RecordedCalls:
     """The operators with their groups and what their time went to, found by step and name, or by name alone."""
     steps = steps_of_entries(told)
     row = _rows_told((calls.step, [calls.name]), (steps, [Texts.of(entry.name for entry in told)]))
     group = Texts.of(entry.group or None for entry in told).at(row)
-    times = [value_at(entry.content, _TIMES) for entry in told]
-    split = {column: us_of_cells(plain_cells_at(f"{kind} Time(ms)", times)) for column, kind in _SPLITS.items()}
+    columns, times = _columns_and_times(folder, told)
+    split = {one: times_in_ms(columns, kind, times, difference=one in DIFFERENCES) for one, kind in _SPLITS.items()}
     return replace(calls, group=group, split={column: values_at(us, row, np.nan) for column, us in split.items()})
 
 
@@ -367,8 +382,9 @@ def _with_analysed_splits(folder: Folder, calls: RecordedCalls) -> RecordedCalls
     """The operators with what their time went to, found by step, name and group, or by name and group alone."""
     times = {column: f"{kind.lower()}_time" for column, kind in _SPLITS.items()}
     wanted = ("step", "hccl_op_name", "group_name", *times.values())
+    origin = Origin("analysis", "CommAnalyzerTime")
     try:
-        told = read_record_columns(folder, Origin("analysis", "CommAnalyzerTime"), wanted)
+        told = read_record_columns(folder, origin, wanted)
     except (FactMissing, Unreadable):  # not recorded, or noted as damage: the split stays unknown
         told = None
     if told is None:
@@ -378,9 +394,13 @@ def _with_analysed_splits(folder: Folder, calls: RecordedCalls) -> RecordedCalls
     row = _rows_told(
         (calls.step, [calls.name, calls.group]), (steps_of_cells(step), [names, _without(groups_of_cells(group), {""})])
     )
-    return replace(
-        calls, split={column: values_at(us_of_cells(of), row, np.nan) for column, of in zip(times, us, strict=True)}
-    )
+    columns = columns_of_table(folder, origin)
+    columns.words("hccl_op_name", name)
+    split = {
+        column: columns.us(field, of, difference=column in DIFFERENCES)
+        for (column, field), of in zip(times.items(), us, strict=True)
+    }
+    return replace(calls, split={column: values_at(of, row, np.nan) for column, of in split.items()})
 
 
 _WAYS = {"text": _collectives_from_text, "database": _collectives_from_database}

@@ -17,18 +17,16 @@ from msgspec.structs import replace
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array
 from advisor.messages.message import Message
+from advisor.sources.ascend.cell_columns import CellColumns, plain_cells_at
 from advisor.sources.ascend.groups import communicator_hash
 from advisor.sources.ascend.host_steps import steps_at_moments
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.files import jsonfile
 from advisor.sources.files.damage_notes import Notes, Unreadable
-from advisor.sources.files.jsonfile import value_at
 from advisor.sources.files.names import bounded_name
 
-BYTES_PER_MB = 1e6
-"""The communication files count in decimal megabytes (8.388608 MB is 8 MiB)."""
-
+COMMUNICATION = "communication.json"
 _STEP = re.compile(r"^(?:step)?(\d{0,18})$")
 _OP = re.compile(r"^hcom_([A-Za-z0-9]+?)_*(?:_\d+)*$")
 SCOPED_OP = re.compile(
@@ -38,8 +36,8 @@ SCOPED_OP = re.compile(
 """How MindSpore calls a collective in a graph: its scope, its kind, and a number."""
 _P2P = ("send", "receive", "recv", "batchsendrecv")
 _TOTAL = "total op info"
-_STARTS = ("Communication Time Info", "Start Timestamp(us)")
-_LATEST_NS = 1 << 63
+TIMES = "Communication Time Info"
+_START = "Start Timestamp(us)"
 
 
 class CommunicationEntry(Struct, frozen=True):
@@ -51,6 +49,13 @@ class CommunicationEntry(Struct, frozen=True):
     group: str
     content: Mapping[str, object]
     """For communication.json times and bandwidths; for the matrix `src-dst` pairs; by rank in cluster summaries."""
+    listed_under: str = ""
+    """The keys that lead to it."""
+
+    @property
+    def place(self) -> str:
+        """Where it stands in the file."""
+        return f"{self.listed_under} {self.name}".strip()
 
 
 def step_number(text: str) -> int | None:
@@ -86,16 +91,28 @@ def _entries_of_rank(folder: Folder, name: str) -> tuple[CommunicationEntry, ...
     path = folder.files[name]
     found = tuple(of_rank(jsonfile.load_json(path, folder.notes), path, folder.notes))
     if folder.by_mindspore and all(entry.step == 0 for entry in found):
-        return _with_steps_of_host(folder, found)
+        return _with_steps_of_host(folder, name, found)
     return found
 
 
-def _with_steps_of_host(folder: Folder, found: Sequence[CommunicationEntry]) -> tuple[CommunicationEntry, ...]:
+def _with_steps_of_host(
+    folder: Folder, name: str, found: Sequence[CommunicationEntry]
+) -> tuple[CommunicationEntry, ...]:
     """The entries in their steps, where MindSpore told none apart: of a graph as a whole all are of step 0."""
-    times = [jsonfile.as_number(value_at(entry.content, *_STARTS)) * 1000 for entry in found]
-    moments = np.array([round(ns) if 0 < ns < _LATEST_NS else 0 for ns in times], np.int64)
+    columns = columns_of_entries(folder, name, found)
+    moments = starts_of_entries(columns, columns.objects_at(TIMES, [entry.content for entry in found]))
     steps = [None if step == MISSING else step for step in steps_at_moments(folder, moments).tolist()]
     return tuple(replace(entry, step=step) for entry, step in zip(found, steps, strict=True))
+
+
+def columns_of_entries(folder: Folder, name: str, entries: Sequence[CommunicationEntry]) -> CellColumns:
+    """Columns of a file of a rank with a cell for each of its entries."""
+    return CellColumns(folder.notes, folder.files[name].name, lambda row: entries[row].place)
+
+
+def starts_of_entries(columns: CellColumns, times: Sequence[Mapping[str, object]]) -> Array:
+    """When each operator began, in ns; missing where that is not told."""
+    return columns.moments_ns(_START, plain_cells_at(_START, times))
 
 
 def steps_of_entries(entries: Iterable[CommunicationEntry]) -> Array:
@@ -109,10 +126,10 @@ def p2p_groups(folder: Folder) -> frozenset[str] | None:
         found = query_rows(folder, "analysis", "SELECT DISTINCT hccl_op_name, group_name, type FROM CommAnalyzerTime")
         sending = (group for name, group, kind in found if kind == "p2p" or is_p2p(op_of(str(name))))
         return frozenset(communicator_hash(str(group)) for group in sending) if found else None
-    if "communication.json" not in folder.files:
+    if COMMUNICATION not in folder.files:
         return None
     try:
-        listed = communication_entries(folder, "communication.json")
+        listed = communication_entries(folder, COMMUNICATION)
     except Unreadable:  # noted; who talks to whom is not known
         return None
     return frozenset(entry.group for entry in listed if entry.p2p and entry.group)
@@ -148,11 +165,12 @@ def _member_objects(value: object, place: str, path: Path, notes: Notes) -> Iter
 def _entries_of_operators(
     operators: object, step: str, kind: str, path: Path, notes: Notes
 ) -> Iterator[CommunicationEntry]:
-    for key, content in _member_objects(operators, f"{step} {kind}", path, notes):
+    place = f"{step} {kind}"
+    for key, content in _member_objects(operators, place, path, notes):
         name, _, group = map(bounded_name, key.rpartition("@") if "@" in key else (key, "", ""))
         if name.lower() != _TOTAL:
             p2p = kind == "p2p" or is_p2p(op_of(name))
-            yield CommunicationEntry(step_number(step), p2p, name, communicator_hash(group), content)
+            yield CommunicationEntry(step_number(step), p2p, name, communicator_hash(group), content, place)
 
 
 def ranks_of(text: str) -> tuple[int, ...]:

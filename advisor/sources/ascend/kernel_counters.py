@@ -13,7 +13,8 @@ from advisor.facts.observed import KernelCounters
 from advisor.facts.table import Table, Values, values_at
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.counters import Counter, both_cores, counters_of_tasks, merged_counter
-from advisor.sources.ascend.kernels import DETAILS, communication_rows, is_communication, with_plain_names
+from advisor.sources.ascend.exact_moments import DETAILS
+from advisor.sources.ascend.kernels import communication_rows, is_communication, with_plain_names
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.csvfile import RATES, headings_of
 from advisor.sources.files.database import match_keys

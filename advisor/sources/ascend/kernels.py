@@ -19,15 +19,15 @@ from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
 from advisor.sources.ascend.attribution import steps_in_database, steps_in_timeline
 from advisor.sources.ascend.counters import Counter, both_cores, counters_of_tasks, merged_counter
-from advisor.sources.ascend.device_tasks import are_kernels, hardware_rows, streams_of_slices, task_columns
+from advisor.sources.ascend.device_tasks import HARDWARE, are_kernels, hardware_rows, streams_of_slices, task_columns
+from advisor.sources.ascend.exact_moments import DETAILS, STARTS, moments_of_device, note_rounded
 from advisor.sources.ascend.host_steps import steps_of_waiting_host
 from advisor.sources.ascend.iterations import iterations_of
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.database import Database, are_spans, match_keys
+from advisor.sources.files.float_times import are_quarters, restore_moments
 from advisor.sources.reading import Reading
-
-DETAILS = "kernel_details.csv"
 
 HEADINGS: Mapping[str, tuple[str, ...]] = {
     "step": ("Step Id",),
@@ -37,7 +37,7 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
     "op_type": ("Type", "OP Type"),
     "core": ("Accelerator Core", "Task Type"),
     "op_state": ("OP State",),
-    "start_ns": ("Start Time(us)", "Task Start Time(us)", "Task Start Time"),
+    "start_ns": STARTS,
     "duration_us": ("Duration(us)", "Task Duration(us)"),
     "wait_us": ("Wait Time(us)", "Task Wait Time(us)"),
     "blocks": ("Block Num", "Block Dim"),
@@ -141,6 +141,7 @@ def _read_details(folder: Folder) -> dict[str, Values]:
     found = folder.columns(
         Kernel, DETAILS, {**HEADINGS, **counters, "cycles": ("aic_total_cycles",)}, _REQUIRED, columns
     )
+    found["start_ns"] = _exact_starts(folder, found["start_ns"])
     if folder.by_mindspore and "step" not in found:
         start, lasts = found["start_ns"], found["duration_us"]
         assert isinstance(start, np.ndarray) and isinstance(lasts, np.ndarray)  # noqa: S101 - times are numbers
@@ -154,6 +155,18 @@ def _read_details(folder: Folder) -> dict[str, Values]:
     return with_plain_names(
         {name: one.take(kept) if isinstance(one, Texts) else one[kept] for name, one in found.items()}
     )
+
+
+def _exact_starts(folder: Folder, start: Values) -> Values:
+    """The starts, exact again by the timeline where they were written as floats."""
+    if not isinstance(start, np.ndarray) or not are_quarters(start):
+        return start
+    note_rounded(folder.notes, folder.parts(DETAILS)[0].name)
+    try:
+        timeline = folder.timeline()
+    except (FactMissing, Unreadable):  # there is none, or it is noted as damage: the starts stay as they are
+        return start
+    return restore_moments(start, moments_of_device(timeline, HARDWARE))
 
 
 def with_plain_names(columns: dict[str, Values]) -> dict[str, Values]:

@@ -15,6 +15,8 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import Link
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
+from advisor.messages.message import Message
+from advisor.sources.ascend.cell_columns import CellColumns, plain_cells_at
 from advisor.sources.ascend.communication import (
     CommunicationEntry,
     communication_entries,
@@ -23,22 +25,23 @@ from advisor.sources.ascend.communication import (
 )
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.record_cells import (
-    bytes_of_cells,
     distinct_cells,
     groups_of_cells,
     number_rows,
-    plain_cells_at,
     steps_of_cells,
     texts_of_cells,
-    us_of_cells,
 )
-from advisor.sources.ascend.sent_pairs import pair_of_key
-from advisor.sources.ascend.sqltable import Origin, read_record_columns
+from advisor.sources.ascend.sent_pairs import MATRIX, pair_of_key
+from advisor.sources.ascend.sqltable import Origin, columns_of_table, read_record_columns
 from advisor.sources.family import GroupMembers
+from advisor.sources.files.damage_notes import Notes
 from advisor.sources.files.names import bounded_name
 from advisor.sources.reading import Reading
 
 ON_CHIP = frozenset({"LOCAL"})
+_FIELDS = ("transport_type", "transit_size", "transit_time")
+_NUMBERED = re.compile(r"[0-9]+-[0-9]+")
+"""Two numbers, also where one is that of no rank: HCCL puts the largest of 32 bits where it knows no peer."""
 _REPRESENTATIVE = re.compile(r"^(.*)-(top1|middle|bottom1|bottom2|bottom3|total)$")
 
 
@@ -65,28 +68,40 @@ class LinkTransfers(Struct, frozen=True):
 
 
 def _links_from_text(folder: Folder) -> Table[Link]:
-    folder.need(Link, "communication_matrix.json")
-    found = communication_entries(folder, "communication_matrix.json")
-    return link_table(transfers_of_entries(found, folder.rank), _members_of_groups(folder))
+    folder.need(Link, MATRIX)
+    found = communication_entries(folder, MATRIX)
+    moved = transfers_of_entries(found, folder.rank, folder.notes, folder.files[MATRIX].name)
+    return link_table(moved, _members_of_groups(folder))
 
 
 def _members_of_groups(folder: Folder) -> Mapping[str, GroupMembers]:
     return {**folder.groups_by_senders, **folder.groups}
 
 
-def transfers_of_entries(entries: Sequence[CommunicationEntry], rank: int | None) -> LinkTransfers:
-    """The pairs of operators; without a rank (cluster summaries) each belongs to the rank that sends."""
+def transfers_of_entries(
+    entries: Sequence[CommunicationEntry], rank: int | None, notes: Notes, file: str
+) -> LinkTransfers:
+    """The pairs of operators; without a rank (cluster summaries) each belongs to the rank that sends.
+
+    What of the file cannot be used is noted.
+    """
     names, of_pair = Texts.of(entry.name for entry in entries), [len(entry.content) for entry in entries]
     steps = steps_of_entries(entries)
     pairs = [key for entry in entries for key in entry.content]
     cells = [cell for entry in entries for cell in entry.content.values()]
+    entry_of = np.repeat(np.arange(len(entries)), of_pair)
+    columns = CellColumns(notes, file, lambda row: f"{entries[entry_of[row]].place} {bounded_name(pairs[row])}")
+    columns.note_rows(Message("entry_no_object"), np.array([not isinstance(cell, dict) for cell in cells], bool))
     return _transfers_of_pairs(
         rank,
         steps=np.repeat(steps, of_pair),
-        names=names.take(np.repeat(np.arange(len(entries)), of_pair)),
-        groups=Texts.of(entry.group for entry in entries).take(np.repeat(np.arange(len(entries)), of_pair)),
+        names=names.take(entry_of),
+        groups=Texts.of(entry.group for entry in entries).take(entry_of),
         pairs=pairs,
-        cells=[plain_cells_at(name, cells) for name in ("Transport Type", "Transit Size(MB)", "Transit Time(ms)")],
+        columns=columns,
+        cells={
+            name: plain_cells_at(name, cells) for name in ("Transport Type", "Transit Size(MB)", "Transit Time(ms)")
+        },
     )
 
 
@@ -151,35 +166,28 @@ def _global_ranks(moved: LinkTransfers, groups: Mapping[str, GroupMembers]) -> t
 
 
 def _links_from_database(folder: Folder) -> Table[Link]:
-    found = read_record_columns(
-        folder,
-        Origin("analysis", "CommAnalyzerMatrix"),
-        (
-            "step",
-            "hccl_op_name",
-            "group_name",
-            "src_rank",
-            "dst_rank",
-            "transport_type",
-            "transit_size",
-            "transit_time",
-        ),
-    )
+    origin = Origin("analysis", "CommAnalyzerMatrix")
+    wanted = ("step", "hccl_op_name", "group_name", "src_rank", "dst_rank", *_FIELDS)
+    found = read_record_columns(folder, origin, wanted)
     if found is None:
         raise FactMissing([Link.table])
-    return link_table(_transfers_of_records(folder.rank, found), _members_of_groups(folder))
+    moved = _transfers_of_records(folder.rank, found, columns_of_table(folder, origin))
+    return link_table(moved, _members_of_groups(folder))
 
 
-def _transfers_of_records(rank: int, records: Sequence[Sequence[object]]) -> LinkTransfers:
+def _transfers_of_records(rank: int, records: Sequence[Sequence[object]], columns: CellColumns) -> LinkTransfers:
     """A row of the database is one pair of one entry of the file."""
     step, name, group, source, target, *cells = records
     return _transfers_of_pairs(
         rank,
         steps=steps_of_cells(step),
-        names=texts_of_cells(name, lambda cell: bounded_name(str(cell).partition("@")[0])),
+        names=texts_of_cells(
+            columns.words("hccl_op_name", name), lambda cell: bounded_name(str(cell).partition("@")[0])
+        ),
         groups=groups_of_cells(group),
         pairs=[f"{one}-{other}" for one, other in zip(source, target, strict=True)],
-        cells=cells,
+        columns=columns,
+        cells=dict(zip(_FIELDS, cells, strict=True)),
     )
 
 
@@ -190,14 +198,19 @@ def _transfers_of_pairs(
     names: Texts,
     groups: Texts,
     pairs: Sequence[str],
-    cells: Sequence[Sequence[object]],
+    columns: CellColumns,
+    cells: Mapping[str, Sequence[object]],
 ) -> LinkTransfers:
-    """What pairs `from-to` of operators moved; `cells` are the kinds of link, sizes in MB and times in ms."""
-    link, size, time = cells
+    """What pairs `from-to` of operators moved; `cells` are, by column, kinds of link, sizes in MB and times in ms."""
+    (kind, link), (megabytes, size), (milliseconds, time) = cells.items()
     of_pair, distinct = distinct_cells(pairs)
     known = [pair_of_key(pair) for pair in distinct]
+    odd = np.array([not _NUMBERED.fullmatch(pair) for pair in distinct], bool)
+    columns.note_rows(Message("no_pair_of_ranks"), odd[of_pair])
     ops = [_op_and_total(name) for name in names.names]
-    links = texts_of_cells(link, lambda cell: cell if isinstance(cell, str) and cell not in {"", *ON_CHIP} else None)
+    links = texts_of_cells(
+        columns.words(kind, link), lambda cell: cell if isinstance(cell, str) and cell not in {"", *ON_CHIP} else None
+    )
     source, target = (np.array([pair[end] if pair else MISSING for pair in known], np.int64)[of_pair] for end in (0, 1))
     whole = np.array([pair is not None for pair in known], bool)[of_pair] & (links.codes >= 0)
     return LinkTransfers(
@@ -208,8 +221,8 @@ def _transfers_of_pairs(
         source=source,
         target=target,
         link=links,
-        size_bytes=bytes_of_cells(size),
-        transit_us=us_of_cells(time),
+        size_bytes=columns.bytes(megabytes, size),
+        transit_us=columns.us(milliseconds, time),
         is_total=np.array([is_total for _, is_total in ops], bool)[names.codes],
     ).take(np.flatnonzero(whole))
 

@@ -30,6 +30,7 @@ from advisor.facts.table import Table, Texts, Values
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
 from advisor.progress import Progress, silent
+from advisor.sources.ascend.exact_moments import DETAILS, with_exact_moments
 from advisor.sources.ascend.known_tables import find_foreign_tables
 from advisor.sources.ascend.msprof import missing_slices
 from advisor.sources.ascend.tables_beside import TablesBeside
@@ -293,9 +294,10 @@ class Folder(Description):
         if "trace_view.json" not in self.files:
             raise FactMissing(["host_calls"], self.unusable("trace_view.json"))
         first, *others = self._noted_parts("trace_view.json")
-        return timeline.read_timeline(
+        found = timeline.read_timeline(
             first, self.notes, self.jobs, progress=self.progress, more=others, device=self.device
         )
+        return with_exact_moments(found, first.name, self.notes, self.parts(DETAILS))
 
     def _noted_parts(self, name: str) -> tuple[Path, ...]:
         """The parts of a text file; those that are empty, and slices that are gone, are noted."""

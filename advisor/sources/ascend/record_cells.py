@@ -5,19 +5,16 @@ that stand in many rows are read once."""
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array, Texts
-from advisor.sources.ascend.communication import BYTES_PER_MB, step_number
+from advisor.sources.ascend.communication import step_number
 from advisor.sources.ascend.groups import communicator_hash
-from advisor.sources.files.jsonfile import value_at
 from advisor.sources.files.names import bounded_name
-from advisor.sources.files.table_blocks import decimal_numbers
 
 
 def distinct_cells(cells: Sequence[object]) -> tuple[Array, list[Any]]:
@@ -26,16 +23,6 @@ def distinct_cells(cells: Sequence[object]) -> tuple[Array, list[Any]]:
     typed = list(zip(map(type, cells), cells, strict=True))
     index = dict(zip(dict.fromkeys(typed), itertools.count(), strict=False))
     return np.fromiter(map(index.__getitem__, typed), np.intp, len(typed)), [value for _, value in index]
-
-
-def plain_cells(values: Iterable[object]) -> list[object]:
-    """Values of a file as cells of a table hold them: nothing where they are no text and no number."""
-    return [value if isinstance(value, str | int | float) else None for value in values]
-
-
-def plain_cells_at(key: str, objects: Iterable[object]) -> list[object]:
-    """What lies under a key of each object of a file, as cells of a table."""
-    return plain_cells(value_at(one, key) for one in objects)
 
 
 def texts_of_cells(cells: Sequence[object], read: Callable[[object], str | None]) -> Texts:
@@ -54,18 +41,6 @@ def steps_of_cells(cells: Sequence[object]) -> Array:
 def groups_of_cells(cells: Sequence[object]) -> Texts:
     """The communicators by their hashes."""
     return texts_of_cells(cells, lambda cell: communicator_hash(bounded_name(str(cell or ""))))
-
-
-def bytes_of_cells(megabytes: Sequence[object]) -> Array:
-    """Sizes in MB of 1e6 bytes as whole bytes; NaN where there is no number, or one below zero."""
-    found = decimal_numbers(tuple(megabytes))[0]
-    return np.where(found >= 0, np.rint(found * BYTES_PER_MB), math.nan)
-
-
-def us_of_cells(milliseconds: Sequence[object]) -> Array:
-    """Times in ms as µs; NaN where there is no number, or one below zero."""
-    found = decimal_numbers(tuple(milliseconds))[0]
-    return np.where(found >= 0, found * 1e3, math.nan)
 
 
 def number_rows(columns: Sequence[Array]) -> Array:

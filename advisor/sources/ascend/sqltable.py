@@ -14,6 +14,7 @@ from advisor.facts.base import MISSING, Column, Fact
 from advisor.facts.table import Array, Texts, Values
 from advisor.messages.errors import FactMissing, reason_of_error
 from advisor.messages.message import Message
+from advisor.sources.ascend.cell_columns import CellColumns
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.database import FAILURES
@@ -230,6 +231,11 @@ def read_record_columns(folder: Folder, origin: Origin, columns: Sequence[str]) 
     if there and absent:
         _note_absent_column(folder, origin, absent[0])
     return None if absent else _fetch_columns(folder, origin, columns)
+
+
+def columns_of_table(folder: Folder, origin: Origin) -> CellColumns:
+    """Where cells of a table stand, to say of those that cannot be used."""
+    return CellColumns.of_table(folder.notes, folder.databases[origin.which].name, origin.table)
 
 
 def read_records(folder: Folder, origin: Origin, columns: Sequence[str]) -> list[tuple[object, ...]] | None:

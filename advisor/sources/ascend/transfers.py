@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from advisor.facts.base import MISSING
+from advisor.facts.base import LARGEST, MISSING
 from advisor.facts.observed import Transfer
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
+from advisor.messages.message import Message
+from advisor.sources.ascend.cell_columns import BYTES_PER_MB, UNUSABLE, CellColumns, plain_cells
 from advisor.sources.ascend.communication import (
+    COMMUNICATION,
     CommunicationEntry,
     communication_entries,
     op_of,
@@ -22,21 +25,19 @@ from advisor.sources.ascend.communication import (
 from advisor.sources.ascend.kernels import communication_rows, kernel_details
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.record_cells import (
-    bytes_of_cells,
     groups_of_cells,
-    plain_cells,
     steps_of_cells,
     texts_of_cells,
-    us_of_cells,
 )
-from advisor.sources.ascend.sqltable import Origin, read_record_columns
-from advisor.sources.files.damage_notes import Unreadable
-from advisor.sources.files.jsonfile import as_mapping, value_at
+from advisor.sources.ascend.sqltable import Origin, columns_of_table, read_record_columns
+from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.names import bounded_name
-from advisor.sources.files.table_blocks import decimal_numbers
 from advisor.sources.reading import Reading
+from advisor.units import LONGEST_US
 
 BANDWIDTHS = "Communication Bandwidth Info"
+_SIZES = "Size Distribution"
+"""Per packet size in MB how many there were, and how many ms they took."""
 SUMS = frozenset({"SDMA"})
 """Link names that only add others up."""
 
@@ -56,10 +57,11 @@ class MovedPackets(Struct, frozen=True):
 
 
 def _transfers_from_text(folder: Folder) -> Table[Transfer]:
-    folder.need(Transfer, "communication.json")
-    found = communication_entries(folder, "communication.json")
+    folder.need(Transfer, COMMUNICATION)
+    found = communication_entries(folder, COMMUNICATION)
     found = _in_steps_of_launches(folder, found) if folder.by_mindspore else found
-    return transfer_table(packets_of_entries((folder.rank, entry, entry.content) for entry in found))
+    told = [(folder.rank, entry, entry.content) for entry in found]
+    return transfer_table(packets_of_entries(told, folder.notes, folder.files[COMMUNICATION].name))
 
 
 def _in_steps_of_launches(folder: Folder, found: Sequence[CommunicationEntry]) -> tuple[CommunicationEntry, ...]:
@@ -78,18 +80,32 @@ def _in_steps_of_launches(folder: Folder, found: Sequence[CommunicationEntry]) -
     return tuple(replace(entry, step=numbered.get(entry.name, entry.step)) for entry in found)
 
 
-def packets_of_entries(told: Iterable[tuple[int, CommunicationEntry, Mapping[str, object]]]) -> MovedPackets:
-    """What ranks moved in operators: each with its rank and what it says of that."""
+def packets_of_entries(told: Sequence[tuple[int, CommunicationEntry, object]], notes: Notes, file: str) -> MovedPackets:
+    """What ranks moved in operators: each with its rank and what it says of that. What cannot be used is noted."""
+    operators = CellColumns(notes, file, lambda row: told[row][1].place)
+    of_link = [
+        (rank, entry, link, info)
+        for (rank, entry, _), links in zip(
+            told, operators.objects_at(BANDWIDTHS, [content for *_, content in told]), strict=True
+        )
+        for link, info in links.items()
+        if link not in SUMS
+    ]
+    by_link = CellColumns(notes, file, lambda row: _place(*of_link[row][1:3]))
+    by_link.note_rows(Message("entry_no_object"), np.array([not isinstance(info, dict) for *_, info in of_link], bool))
     listed = [
         (rank, entry, link, size, cells)
-        for rank, entry, content in told
-        for link, info in as_mapping(value_at(content, BANDWIDTHS)).items()
-        if link not in SUMS
-        for size, cells in as_mapping(value_at(info, "Size Distribution")).items()
-        if isinstance(cells, list) and len(cells) > 1
+        for (rank, entry, link, _), sizes in zip(
+            of_link, by_link.objects_at(_SIZES, [info for *_, info in of_link]), strict=True
+        )
+        for size, cells in sizes.items()
     ]
     ranks, entries, links, sizes, cells = zip(*listed, strict=True) if listed else [()] * 5
-    packets = decimal_numbers(tuple(plain_cells(of[0] for of in cells)))[0]
+    of_size = CellColumns(notes, file, lambda row: _place(*listed[row][1:4]))
+    size, packets, time = of_size.together(
+        _SIZES,
+        [(sizes, LARGEST), (_cells_of_lists(cells, 0), LARGEST), (_cells_of_lists(cells, 1), LONGEST_US / 1e3)],
+    )
     rows = np.flatnonzero(packets > 0)
     return MovedPackets(
         rank=np.array(ranks, np.int64)[rows],
@@ -97,10 +113,19 @@ def packets_of_entries(told: Iterable[tuple[int, CommunicationEntry, Mapping[str
         name=Texts.of(entry.name for entry in entries).take(rows),
         group=Texts.of(entry.group for entry in entries).take(rows),
         link=Texts.of(links).take(rows),
-        packet_bytes=bytes_of_cells(sizes)[rows],
+        packet_bytes=np.rint(size[rows] * BYTES_PER_MB),
         packets=packets[rows],
-        transit_us=us_of_cells(plain_cells(of[1] for of in cells))[rows],
+        transit_us=time[rows] * 1e3,
     )
+
+
+def _place(entry: CommunicationEntry, *keys: str) -> str:
+    return " ".join((entry.place, *map(bounded_name, keys)))
+
+
+def _cells_of_lists(lists: Sequence[object], place: int) -> list[object]:
+    """What stands at a place of each of the lists, which are due to have two members."""
+    return plain_cells(one[place] if isinstance(one, list) and len(one) > 1 else UNUSABLE for one in lists)
 
 
 def transfer_table(moved: MovedPackets) -> Table[Transfer]:
@@ -125,24 +150,29 @@ def transfer_table(moved: MovedPackets) -> Table[Transfer]:
 
 
 def _transfers_from_database(folder: Folder) -> Table[Transfer]:
+    origin = Origin("analysis", "CommAnalyzerBandwidth")
     found = read_record_columns(
         folder,
-        Origin("analysis", "CommAnalyzerBandwidth"),
+        origin,
         ("step", "hccl_op_name", "group_name", "transport_type", "package_size", "count", "total_duration"),
     )
     if found is None:
         raise FactMissing([Transfer.table])
-    return transfer_table(_packets_of_records(folder.rank, found))
+    return transfer_table(_packets_of_records(folder.rank, found, columns_of_table(folder, origin)))
 
 
-def _packets_of_records(rank: int, records: Sequence[Sequence[object]]) -> MovedPackets:
+def _packets_of_records(rank: int, records: Sequence[Sequence[object]], columns: CellColumns) -> MovedPackets:
     """A row of the database is one packet size of one link of one operator."""
     step, name, group, link, size, count, time = records
-    names = texts_of_cells(name, lambda cell: bounded_name(cell.partition("@")[0]) if isinstance(cell, str) else None)
-    links = texts_of_cells(
-        link, lambda cell: bounded_name(cell) if isinstance(cell, str) and cell not in SUMS else None
+    names = texts_of_cells(
+        columns.words("hccl_op_name", name),
+        lambda cell: bounded_name(cell.partition("@")[0]) if isinstance(cell, str) else None,
     )
-    packets = decimal_numbers(tuple(count))[0]
+    links = texts_of_cells(
+        columns.words("transport_type", link),
+        lambda cell: bounded_name(cell) if isinstance(cell, str) and cell not in SUMS else None,
+    )
+    packets = columns.amounts("count", count)
     rows = np.flatnonzero((names.codes >= 0) & (links.codes >= 0) & (packets > 0))
     return MovedPackets(
         rank=np.full(len(rows), rank),
@@ -150,9 +180,9 @@ def _packets_of_records(rank: int, records: Sequence[Sequence[object]]) -> Moved
         name=names.take(rows),
         group=groups_of_cells(group).take(rows),
         link=links.take(rows),
-        packet_bytes=bytes_of_cells(size)[rows],
+        packet_bytes=columns.bytes("package_size", size)[rows],
         packets=packets[rows],
-        transit_us=us_of_cells(time)[rows],
+        transit_us=columns.us("total_duration", time)[rows],
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,10 @@ import numpy as np
 from advisor.facts.base import MISSING
 from advisor.facts.table import Texts, Values
 from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.cell_columns import CellColumns
 from advisor.sources.ascend.communication import is_p2p, op_of, step_number
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.ascend.sqltable import Origin, columns_of, read_records
+from advisor.sources.ascend.sqltable import Origin, columns_of, columns_of_table, read_record_columns
 from advisor.sources.ascend.steps import FIELDS, REQUIRED
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.jsonfile import as_number
@@ -28,15 +29,35 @@ _TIMES = {
     "Synchronization Time(ms)": "synchronization_time",
     "Idle Time(ms)": "idle_time",
 }
+_IN_MS = frozenset({*_TIMES.values(), "total_duration"}) - {"start_timestamp"}
+_COUNTED = frozenset({"package_size", "count", "transit_size"})
+_WORDS = frozenset({"band_type", "transport_type"})
 _PLACE = ("step", "hccl_op_name", "group_name")
 
 
 def _table_rows(folder: Folder, table: str, columns: tuple[str, ...]) -> list[tuple[object, ...]]:
-    """The rows of a table; none where it, or one of the columns, is not there."""
+    """The rows of a table; none where it, or one of the columns, is not there. Cells that cannot be used are noted."""
+    origin = Origin("analysis", table)
     try:
-        return read_records(folder, Origin("analysis", table), columns) or []
+        found = read_record_columns(folder, origin, columns)
     except (FactMissing, Unreadable):  # no database, or none that can be read, which is noted
         return []
+    if found is None:
+        return []
+    _note_unusable_cells(columns_of_table(folder, origin), dict(zip(columns, found, strict=True)))
+    return list(zip(*found, strict=True))
+
+
+def _note_unusable_cells(columns: CellColumns, cells: Mapping[str, Sequence[object]]) -> None:
+    for name, of_column in cells.items():
+        if name in _IN_MS:
+            columns.us(name, of_column, difference=name == _TIMES["Idle Time(ms)"])
+        elif name == _TIMES["Start Timestamp(us)"]:
+            columns.moments_ns(name, of_column)
+        elif name in _COUNTED:
+            columns.amounts(name, of_column)
+        elif name in _WORDS:
+            columns.words(name, of_column)
 
 
 def _columns(folder: Folder, table: str) -> set[str]:

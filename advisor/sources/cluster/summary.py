@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -19,28 +18,31 @@ from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
 from advisor.model.run import Capture, Parallel, Run
 from advisor.sources.ascend import groups, links, transfers
-from advisor.sources.ascend.communication import CommunicationEntry, of_cluster, op_of, ranks_of
+from advisor.sources.ascend.cell_columns import CellColumns
+from advisor.sources.ascend.collectives import DIFFERENCES, times_in_ms
+from advisor.sources.ascend.communication import (
+    TIMES,
+    CommunicationEntry,
+    of_cluster,
+    op_of,
+    ranks_of,
+    starts_of_entries,
+)
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.ascend.record_cells import plain_cells_at, us_of_cells
 from advisor.sources.ascend.steps import HEADINGS, REQUIRED
 from advisor.sources.cluster import analysis_database
 from advisor.sources.family import GroupMembers, LeftAside
 from advisor.sources.files import csvfile, jsonfile
 from advisor.sources.files.damage_notes import Notes, Unreadable, aside_table
-from advisor.sources.files.jsonfile import as_mapping, value_at
 from advisor.sources.step_sums import usable_step_times
 
 F = TypeVar("F", bound=Fact)
 
 STEP_TIMES = "cluster_step_trace_time.csv"
-CLUSTER_FILES = (
-    STEP_TIMES,
-    "cluster_communication.json",
-    "cluster_communication_matrix.json",
-    "communication_group.json",
-)
+COMMUNICATION = "cluster_communication.json"
+MATRIX = "cluster_communication_matrix.json"
+CLUSTER_FILES = (STEP_TIMES, COMMUNICATION, MATRIX, "communication_group.json")
 CLUSTER_DATABASE = "cluster_analysis.db"
-TIMES = "Communication Time Info"
 _TEXT = Column("Kind or index of a row.", "text")
 _COLUMNS = {**StepTime.columns(), "type": _TEXT, "index": _TEXT}
 _NAMES_OF_LISTED = {"type": ("Type",), "index": ("Index",)}
@@ -129,7 +131,7 @@ class ClusterSummary:
     def measures(self) -> bool:
         """Whether it holds any time, or any transfer."""
         timed = len(_rank_rows(self._text_column("type"), self._text_column("index"))[0])
-        return bool(timed or self._operator_entries or self._entries_of_file("cluster_communication_matrix.json"))
+        return bool(timed or self._operator_entries or self._entries_of_file(MATRIX))
 
     @cached_property
     def groups(self) -> dict[str, GroupMembers]:
@@ -203,7 +205,7 @@ class ClusterSummary:
 
     @cached_property
     def _operator_entries(self) -> tuple[tuple[str, CommunicationEntry], ...]:
-        return self._entries_of_file("cluster_communication.json")
+        return self._entries_of_file(COMMUNICATION)
 
     def _entries_of_file(self, name: str) -> tuple[tuple[str, CommunicationEntry], ...]:
         content = self._file_content(name)
@@ -214,17 +216,24 @@ class ClusterSummary:
         """The entries of a file that a fact cannot do without."""
         if name not in self.files and not self._database.databases:
             raise FactMissing([name])
-        found = self._operator_entries if name == "cluster_communication.json" else self._entries_of_file(name)
+        found = self._operator_entries if name == COMMUNICATION else self._entries_of_file(name)
         broken = [note for note in self.notes.all() if note.file == name and note.kind == "unreadable"]
         if broken:
             raise Unreadable(name, broken[0].what)
         return found
 
+    def _notes_of_cells(self, name: str) -> Notes:
+        """Where cells of a file that cannot be used are noted; those of the database are where it is read."""
+        return self.notes if name in self.files else Notes()
+
     def _collective_table(self) -> Table[Collective]:
-        operators = self._needed_entries("cluster_communication.json")
+        operators = self._needed_entries(COMMUNICATION)
         rows = [(rank, entry, info) for _, entry in operators for rank, info in _by_rank(entry)]
-        times = [value_at(info, TIMES) for *_, info in rows]
-        us = {name: us_of_cells(plain_cells_at(f"{key} Time(ms)", times)) for name, key in _DURATIONS}
+        notes = self._notes_of_cells(COMMUNICATION)
+        columns = CellColumns(notes, COMMUNICATION, lambda row: f"{rows[row][1].place} {rows[row][0]}")
+        columns.note_rows(Message("entry_no_object"), np.array([not isinstance(info, dict) for *_, info in rows], bool))
+        times = columns.objects_at(TIMES, [info for *_, info in rows])
+        us = {name: times_in_ms(columns, key, times, difference=name in DIFFERENCES) for name, key in _DURATIONS}
         kinds = [self.groups[e.group].kind or None if e.group in self.groups else None for _, e, _ in rows]
         table = Table.build(
             Collective,
@@ -235,23 +244,25 @@ class ClusterSummary:
             group=[entry.group or None for _, entry, _ in rows],
             group_kind=kinds,
             p2p=[int(entry.p2p) for _, entry, _ in rows],
-            start_ns=[_device_start_ns(info) for *_, info in rows],
+            start_ns=starts_of_entries(columns, times),
             **us,
         )
         whole = np.isfinite(table["elapse_us"])
         if not whole.all():
             count = int(np.count_nonzero(~whole))
-            self.notes.add("cluster_communication.json", "", Message("no_elapse_time"), rows=count)
+            self.notes.add(COMMUNICATION, "", Message("no_elapse_time"), rows=count)
         return table.take(whole).sorted_by("rank", "step", "start_ns")
 
     def _transfer_table(self) -> Table[Transfer]:
-        operators = self._needed_entries("cluster_communication.json")
-        found = ((rank, entry, info) for _, entry in operators for rank, info in _by_rank(entry))
-        return transfers.transfer_table(transfers.packets_of_entries(found))
+        operators = self._needed_entries(COMMUNICATION)
+        found = [(rank, entry, info) for _, entry in operators for rank, info in _by_rank(entry)]
+        return transfers.transfer_table(
+            transfers.packets_of_entries(found, self._notes_of_cells(COMMUNICATION), COMMUNICATION)
+        )
 
     def _link_table(self) -> Table[Link]:
-        found = self._needed_entries("cluster_communication_matrix.json")
-        return links.link_table(links.transfers_of_entries([entry for _, entry in found], None), {})
+        entries = [entry for _, entry in self._needed_entries(MATRIX)]
+        return links.link_table(links.transfers_of_entries(entries, None, self._notes_of_cells(MATRIX), MATRIX), {})
 
     def _group_table(self) -> Table[Group]:
         if not self.groups:
@@ -276,8 +287,8 @@ class ClusterSummary:
 
 
 _IN_DATABASE: Mapping[str, Callable[[Folder], object]] = {
-    "cluster_communication.json": analysis_database.communication_content,
-    "cluster_communication_matrix.json": analysis_database.matrix_content,
+    COMMUNICATION: analysis_database.communication_content,
+    MATRIX: analysis_database.matrix_content,
     "communication_group.json": analysis_database.groups_content,
 }
 _DURATIONS = (
@@ -308,18 +319,12 @@ def _rank_rows(kinds: Texts, indexes: Texts) -> tuple[Array, Array]:
     return found[:, 0], found[:, 1]
 
 
-def _by_rank(entry: CommunicationEntry) -> Iterator[tuple[int, dict[str, object]]]:
+def _by_rank(entry: CommunicationEntry) -> Iterator[tuple[int, object]]:
     """What each rank says of an operator."""
     for key, info in entry.content.items():
         if key.isdecimal() and len(key) < 10:  # noqa: PLR2004 - no rank has ten digits
-            yield int(key), dict(as_mapping(info))
+            yield int(key), info
 
 
 def _ranks_of_entry(entry: CommunicationEntry) -> list[int]:
     return [rank for rank, _ in _by_rank(entry)]
-
-
-def _device_start_ns(info: dict[str, object]) -> int | None:
-    """Device start in ns, as exact as the file's floats: a quarter of a µs."""
-    found = jsonfile.as_number(value_at(info, TIMES, "Start Timestamp(us)"))
-    return None if math.isnan(found) or not 0 < found < 9e15 else round(found * 1e3)  # noqa: PLR2004 - int64 in ns

@@ -73,8 +73,8 @@ class Notes:
     ) -> None:
         """Remember damage: the file's name, the first place, what was wrong, and how many rows are left out.
 
-        `kind` is `row`, `truncated`, `shortened`, `outrun`, `unreadable` (then `share` is 1) or `clock`. The same
-        message from another place of the file are counted together.
+        `kind` is `row`, `truncated`, `shortened`, `outrun`, `rounded`, `unreadable` (then `share` is 1) or
+        `clock`. The same message from another place of the file are counted together.
         """
         share = 1.0 if kind == "unreadable" else share
         before = self._found.get((file, what, kind))

@@ -25,6 +25,7 @@ from advisor.progress import silent
 from advisor.regular_files import open_regular
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.exact_time import LIMIT_NS
+from advisor.sources.files.float_times import ROUNDED, are_float_ns
 from advisor.sources.files.names import bounded_name
 from advisor.sources.files.rows_read import RowsRead
 from advisor.sources.files.statements import all_rows, bound_steps, spanned_rows
@@ -224,6 +225,8 @@ class Database(Struct, frozen=True):
         self._note_absent_times(table, [wanted[name] for name, field in chosen.items() if field is None])
         read = self._shared_columns if table in self.shared.columns else self._read_columns
         found = dict(zip(kinds, read(table, kinds, only), strict=True)) if kinds else {}
+        if any(field in _TIMES and are_float_ns(values) for field, values in found.items()):
+            self.notes.add(self.file, "", Message("times_rounded", step="256 ns"), kind=ROUNDED, rows=0)
         length = len(next(iter(found.values()))) if found else 0
         absent = {name: np.full(length, np.nan if name in floats else MISSING) for name in wanted if not chosen[name]}
         return {name: absent[name] if field is None else found[field] for name, field in chosen.items()}

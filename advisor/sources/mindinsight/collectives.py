@@ -30,6 +30,7 @@ from advisor.sources.mindinsight.step_numbers import step_of_text
 from advisor.sources.mindinsight.steps import counted_steps
 from advisor.sources.reading import Reading
 
+_COSTS = "communication_operator_cost"
 _HCCL_ROW = re.compile(r'(?P<step>[^,"]*),[^,"]*,[^,"]*,(?:"(?:[^"]|"")*"|[^,"]*),"(?P<cost>(?:[^"]|"")*)"')
 """A row: its cells may be longer than readers of csv files allow."""
 
@@ -108,11 +109,17 @@ def _parts_of_step(step: int, listed: str, path: Path, notes: Notes) -> Iterator
     except ValueError as error:
         notes.add(path.name, Message("at_row", n=step + 1), Message("no_complete_json", why=reason_of_error(error)))
         return
+    odd = list[str]()
     for name, entry in content.items():
         values = [as_number(value) for value in entry[1:3]] if isinstance(entry, list) else []
         if len(values) == 2 and all(value >= 0 for value in values):  # noqa: PLR2004 - communication and waiting
             transit, wait = (value * 1e3 for value in values)
             yield CollectiveRow(step, bounded_name(name), MISSING, transit + wait, transit, wait)
+        else:
+            odd.append(bounded_name(name))
+    if odd:
+        what, place = Message("no_usable_value_at", key=_COSTS), Message("at_row", n=step + 1)
+        notes.add(path.name, place, what, rows=len(odd), share=len(odd) / len(content))
 
 
 COLLECTIVES = Reading(Collective, {EXPORT: _collectives_of_rank})

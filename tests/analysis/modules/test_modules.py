@@ -348,6 +348,14 @@ def test_it_is_told_how_many_operators_of_the_backward_pass_were_linked() -> Non
     assert small().marks().rows()[0]["backward"] == 0
 
 
+@pytest.mark.parametrize(("span", "share"), [("25", 0.2), ("0", None)])
+def test_the_share_of_a_step_that_has_no_length_is_missing(span: str, share: float | None) -> None:
+    tables = Model().module("Net", 0, 100).operator("aten::mm", 10, 20, 5.0).tables
+    split = read_table(Overlap, f"step span_us source listed_us\n1 {span} intervals 5")
+    (row,) = derive(modules, **tables, split=split).rows()
+    assert row["step_share"] == share
+
+
 @pytest.mark.parametrize("model", [small, trained])
 def test_work_of_a_rank_without_marks_counts_for_none_that_has_some(model: Callable[[], Model]) -> None:
     tables = model().tables

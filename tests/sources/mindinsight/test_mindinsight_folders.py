@@ -204,6 +204,18 @@ def test_what_an_all_reduce_neither_moves_nor_waits_is_what_its_ends_leave(pipel
     assert cells(open_profile(pipeline), Collective, "elapse_us", "idle_us") == [(70, 40), (70, 0)]
 
 
+@pytest.mark.parametrize("entry", [["1", "n/a", 0.01, {}], ["1", -1, 0.01, {}], ["1", 0.02], {}, 3])
+def test_a_collective_without_usable_times_is_told(entry: object, pipeline: Path) -> None:
+    fine = {f"stream_10_1_AllReduce-op{n}": ["1", 0.02, 0.0, {}] for n in (7, 8, 9)}
+    part = json.dumps({**fine, "stream_1_1_Send-op1": entry}).replace('"', '""')
+    head = "step_num,communication_cost,wait_cost,link_info,communication_operator_cost"
+    (pipeline / "hccl_raw_0.csv").write_text(f'{head}\n2,1,1,"{{}}","{part}"\n-,1,1,"{{}}","{part}"\n')
+    profile = open_profile(pipeline)
+    assert cells(profile, Collective, "op") == [("allReduce",)] * 3
+    found = [(row["what"], row["place"], row["rows"], row["share"]) for row in profile.table(Damage).rows()]
+    assert found == [("`communication_operator_cost` holds no usable value", "row 3", 1.0, 0.25)]
+
+
 def test_idle_collectives_are_not_judged_where_nobody_knows_what_runs_beside_them(pipeline: Path) -> None:
     name, path = "stream_10_1_AllReduce-op7", pipeline / "step_trace_raw_0_detail_time.csv"
     lines = path.read_text().splitlines()

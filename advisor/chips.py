@@ -114,6 +114,8 @@ share, so what one transfer reaches depends on how many there are at a time.
 _V100 = {"FLOAT16": 125.0, "FLOAT": 15.7}
 _A100 = {"FLOAT16": 312.0, "BF16": 312.0, "FLOAT": 19.5, "INT8": 624.0}
 _H100 = {"FLOAT16": 989.4, "BF16": 989.4, "FLOAT": 66.9, "INT8": 1978.9, "FP8": 1978.9}
+_H20 = {"FLOAT16": 148.0, "BF16": 148.0, "FLOAT": 44.0, "INT8": 296.0, "FP8": 296.0}
+_L40S = {"FLOAT16": 362.0, "BF16": 362.0, "FP8": 733.0}
 _B200 = {"FLOAT16": 2250.0, "BF16": 2250.0, "FLOAT": 75.0, "INT8": 4500.0, "FP8": 4500.0}
 _MI300X = {"FLOAT16": 1300.0, "BF16": 1300.0, "INT8": 2600.0, "FP8": 2600.0}
 _MI300X_ACHIEVED = {"FLOAT16": 654.0, "BF16": 708.0, "FP8": 1273.0}
@@ -140,13 +142,15 @@ def _of_220(
 
 
 CHIPS = (
-    # 32768 MB: device-configmap.yaml of https://github.com/Project-HAMi/HAMi
+    # 32768 MB: device-configmap.yaml of https://github.com/Project-HAMi/HAMi. 1.2 TB/s of four stacks of HBM2: Liao et
+    # al., Ascend: a Scalable and Unified Architecture, https://ieeexplore.ieee.org/document/9407221
     Chip(
         "Ascend910A",
         "",
         1000.0,
         32 * _GIB,
         32,
+        memory_gbps=1200.0,
         l2_bytes=32 * _MIB,
         links=_LINKS_OF_910A,
         macs=_CUBE,
@@ -179,8 +183,9 @@ CHIPS = (
     Chip("Ascend310"),
     Chip("Ascend310B"),
     Chip("Ascend310P"),
-    # 24e9 bytes by its .ini, 21527 MB by npu-smi
-    Chip("Ascend310P3", "Ascend310P", 1060.0, math.nan, 8, l2_bytes=16 * _MIB, macs=_CUBE),
+    # 24e9 bytes by its .ini, 21527 MB by npu-smi. Half of the 408 GB/s that Atlas 300I Duo has for two of them:
+    # https://avalanchenoticias.com.br/servidores-clusters-supercomputadores-computadores-industriais-e-multiprocessadores/o-acelerador-huawei-atlas-300i-duo-e-equipado-com-um-par-de-chips-ascend-310-ai
+    Chip("Ascend310P3", "Ascend310P", 1060.0, math.nan, 8, memory_gbps=204.0, l2_bytes=16 * _MIB, macs=_CUBE),
     # 1650 MHz in all its files; cores and memory differ among them. Rates: the smaller of those in msmodeling
     Chip("Ascend950", "", 1650.0, memory_gbps=1400.0, tflops=_A5, vector_tflops=_VECTORS_OF_A5),
     # GPUs, by the names that PyTorch records; dense peaks; traces hold how much memory they have. V100:
@@ -199,6 +204,13 @@ CHIPS = (
     # https://glennklockwood.com/garden/processors/h100 and https://archive-lib.hpctech.co.jp/gpuproduct/nvidia-h100.html
     Chip("NVIDIA H100 80GB HBM3", cube_cores=132, memory_gbps=3350.0, l2_bytes=50 * _MIB, tflops=_H100),
     Chip("NVIDIA H200", cube_cores=132, memory_gbps=4800.0, l2_bytes=50 * _MIB, tflops=_H100),
+    # those of A100 and H100 with slower links between devices, and next to no float64
+    Chip("NVIDIA A800-SXM4-80GB", cube_cores=108, memory_gbps=2039.0, l2_bytes=40 * _MIB, tflops=_A100),
+    Chip("NVIDIA H800", cube_cores=132, memory_gbps=3350.0, l2_bytes=50 * _MIB, tflops=_H100),
+    # https://zangshuxian.com/new/674733024499207168
+    Chip("NVIDIA H20", cube_cores=78, memory_gbps=4000.0, tflops=_H20),
+    # http://llmbook.apartsin.com/appendices/appendix-g-hardware-compute/section-g.1.html
+    Chip("NVIDIA L40S", memory_gbps=864.0, tflops=_L40S),
     # https://hmc-tech.com/gpus/nvidia-a100-sxm-vs-nvidia-b200; others say 8 TB/s
     Chip("NVIDIA B200", cube_cores=148, memory_gbps=7700.0, tflops=_B200),
     # https://rocm.docs.amd.com/en/latest/reference/gpu-specs.html, and for the rates
@@ -219,7 +231,11 @@ ALIASES = {
     "910c": "Ascend910_93",
     "a2": "Ascend910B",
     "a3": "Ascend910_93",
+    "a800": "NVIDIA A800-SXM4-80GB",
+    "h20": "NVIDIA H20",
     "h200": "NVIDIA H200",
+    "h800": "NVIDIA H800",
+    "l40s": "NVIDIA L40S",
     "b200": "NVIDIA B200",
     "mi300x": "AMD Instinct MI300X",
 }

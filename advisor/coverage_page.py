@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What covers each statement of the guides, as a page: rules, facts, commands and pages, or why nothing does."""
+"""What covers each statement of the guides, as a page: rules, facts, commands and more, or why nothing does."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ State = Literal["covered", "in part", "not covered"]
 STATES: tuple[State, ...] = ("covered", "in part", "not covered")
 _ABOUT = """# What of the guides is covered
 
-Written methods of tuning, and the description of what profilers write, taken apart into what they state. A statement is
-*covered* where a rule judges it, a fact holds it, a command does it or a page says it; *in part* where some of it is;
-*not covered* where the reason stands beside it. Rules name the statements they implement (`implements:`), and this page
-is made of that. Numbers follow the documents.
+Written methods of tuning, the description of what profilers write, and what msprof-analyze looks at, taken apart into
+what they state. A statement is *covered* where a rule judges it, a fact holds it, a command does it, a pattern of a
+chain finds it or a page says it; *in part* where some of it is; *not covered* where the reason stands beside it. Rules
+name the statements they implement (`implements:`), and this page is made of that. Numbers follow the documents.
 """
 
 
@@ -33,7 +33,7 @@ def coverage_page(guides: Sequence[Guide], rules: Sequence[Rule]) -> str:
 
 def statement_state(statement: Statement, rules: Sequence[Rule]) -> State | None:
     """How much of a statement is covered; None where nothing is said of it."""
-    covers = bool(rules or statement.facts or statement.commands or statement.pages)
+    covers = bool(rules or statement.facts or statement.commands or statement.pages or statement.patterns)
     if statement.open is None:
         return "covered" if covers else None
     return "in part" if covers else "not covered"
@@ -64,6 +64,7 @@ def _other_links(statement: Statement) -> Iterator[str]:
     yield from (f"[{name}](reference/facts.md#{name})" for name in statement.facts)
     yield from (f"[advisor {name}](reference/cli.md#advisor-{name.replace(' ', '-')})" for name in statement.commands)
     yield from (f"[{page}]({page})" for page in statement.pages)
+    yield from (f"[`patterns/{name}`](../rules/patterns/{name}.yaml)" for name in statement.patterns)
 
 
 def _table_cell(text: str) -> str:

@@ -39,6 +39,10 @@ CASE = Path(__file__).parent.parent / "corpus" / "host-bound-2-ranks"
         ("Atlas A2", "Ascend910B"),
         ("310p3", "Ascend310P3"),
         ("910A", "Ascend910A"),
+        ("H20", "NVIDIA H20"),
+        ("nvidia h800", "NVIDIA H800"),
+        ("A800", "NVIDIA A800-SXM4-80GB"),
+        ("L40S", "NVIDIA L40S"),
     ],
 )
 def test_a_chip_is_known_however_it_is_written(words: str, name: str) -> None:
@@ -83,10 +87,33 @@ def test_a_family_can_no_more_than_its_least_member(number: str) -> None:
         assert math.isnan(own) or own == least
 
 
+def test_of_every_exact_chip_that_has_a_peak_the_bandwidth_is_known_too() -> None:
+    """Without it an operator that reads much and computes little seems to be far from what the chip can do."""
+    exact = [chip for chip in CHIPS if TABLE.is_exact(chip.name) and chip.peaks]
+    assert exact and [chip.name for chip in exact if math.isnan(chip.memory_gbps)] == []
+
+
 def test_every_chip_has_one_way_to_its_peak() -> None:
     for chip in CHIPS:
         assert not (chip.macs and chip.tflops)
         assert not chip.macs or (chip.cube_cores > 0 and chip.nominal_mhz > 0)
+
+
+@pytest.mark.parametrize(
+    ("cut", "whole", "alike"),
+    [
+        ("NVIDIA A800-SXM4-80GB", "NVIDIA A100-SXM4-80GB", ("tflops", "memory_gbps", "cube_cores", "l2_bytes")),
+        ("NVIDIA H800", "NVIDIA H100 80GB HBM3", ("tflops", "memory_gbps", "cube_cores", "l2_bytes")),
+        ("NVIDIA H20", "NVIDIA H100 80GB HBM3", ()),
+    ],
+)
+def test_chips_made_for_export_compute_as_those_they_are_made_of_or_less(
+    cut: str, whole: str, alike: tuple[str, ...]
+) -> None:
+    one, other = TABLE.known_of(cut), TABLE.known_of(whole)
+    assert all(getattr(one, name) == getattr(other, name) for name in alike)
+    assert all(peak <= other.tflops[dtype] for dtype, peak in one.tflops.items()) and one.tflops
+    assert one.cube_cores <= other.cube_cores
 
 
 @pytest.mark.parametrize(

@@ -176,7 +176,7 @@ def text_test(name: str, run: Evaluate, needle: str) -> Evaluate:
     def tested(frame: Frame) -> Array:
         value = run(frame)
         if isinstance(value, Texts):
-            return three_valued_truths(value.hits(map(test, value.names)), is_missing(value))
+            return three_valued_truths(value.passing(test), is_missing(value))
         known = isinstance(value, str)
         return three_valued_truths(np.asarray(known and test(value)), np.asarray(not known))
 

@@ -103,6 +103,7 @@ def distinct(codes: Array, values: Array, groups: int) -> Array:
 
 def mode(codes: Array, values: Texts, groups: int) -> Texts:
     """The most frequent text of each group; of equally frequent ones the first in the alphabet."""
+    values = values.in_use() if len(values) < len(values.names) else values
     names = tuple(sorted(set(values.names)))
     rank = {name: place for place, name in enumerate(names)}
     alphabetical = np.array([rank[name] for name in values.names], np.int64)

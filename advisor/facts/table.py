@@ -125,8 +125,12 @@ class Texts(Struct, frozen=True):
 
     def isin(self, wanted: Iterable[str]) -> Array:
         """Per row: whether its text is among these."""
-        chosen = frozenset(wanted)
-        return self._rows_of_codes([code for code, name in enumerate(self.names) if name in chosen])
+        return self.passing(frozenset(wanted).__contains__)
+
+    def passing(self, test: Callable[[str], bool]) -> Array:
+        """Per row: whether its text passes, asked once for each distinct one that is in use; missing rows do not."""
+        asked = self.in_use() if len(self.codes) < len(self.names) else self
+        return asked.hits(map(test, asked.names))
 
     def take(self, where: Array | slice) -> Texts:
         return Texts(self.codes[where], self.names)

@@ -2,7 +2,8 @@
 """Guides: what written methods of tuning state, one by one, and what covers each statement or why nothing does.
 
 The statements stand in `guides/*.yaml`, in words of their own and numbered as in the document. Rules say themselves
-which they implement (`implements: [mindspore-method/6]`); facts, commands and pages are named with the statement.
+which they implement (`implements: [mindspore-method/6]`); facts, commands, pages and patterns are named with the
+statement.
 """
 
 from __future__ import annotations
@@ -42,12 +43,14 @@ class Statement(_Entry):
     """Commands of advisor, without its name."""
     pages: tuple[str, ...] = ()
     """Below `docs/`."""
+    patterns: tuple[str, ...] = ()
+    """Patterns of chains by their names."""
     open: Words | None = None
     """What is not covered, and why."""
 
 
 class Guide(_Entry):
-    """A written method of tuning, or a description of what profilers write."""
+    """A written method of tuning, a description of what profilers write, or what another tool looks at."""
 
     key: str
     title: Words

@@ -66,6 +66,8 @@ def _mean_tera_flops(operators: Table[OperatorRoofline]) -> float | None:
 def _with_waits_inside(spending: Table[Spending], exchanged: Table[Exchange]) -> Table[Spending]:
     """The entries with what a kernel waits inside moved from computation to communication."""
     exchanged = exchanged.take(exchanged["bare_wait_us"] > 0)
+    if not len(exchanged):
+        return spending
     computed = spending.texts("part").isin(["compute"])
     names = Texts.concat([spending.texts("name"), exchanged.texts("op_type")])
     places = [np.concatenate([spending[name], exchanged[name]]) for name in ("rank", "step")]

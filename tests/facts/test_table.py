@@ -277,3 +277,21 @@ def test_parts_of_one_text_column_are_joined_with_the_names_they_share(values: l
     joined = Texts.concat([*parts, nothing])
     assert joined.values() == [*whole.values(), None, None]
     assert sorted(joined.names) == sorted(whole.names)
+
+
+@given(words, st.sets(st.text(max_size=2), max_size=4))
+def test_rows_pass_by_their_text_whatever_other_texts_the_column_could_hold(
+    values: list[str | None], wanted: set[str]
+) -> None:
+    texts = Texts.of(values)
+    wider = Texts(texts.codes, (*texts.names, *(f"other {number}" for number in range(40)), *sorted(wanted)))
+    expected = [value in wanted for value in values]
+    assert texts.isin(wanted).tolist() == wider.isin(wanted).tolist() == expected
+    assert wider.passing(lambda text: text in wanted).tolist() == expected
+
+
+def test_texts_that_no_row_has_are_not_asked() -> None:
+    asked: list[str] = []
+    column = Texts(np.array([2, -1, 2], np.int32), tuple("abcdef"))
+    assert column.passing(lambda text: not asked.append(text)).tolist() == [True, False, True]
+    assert asked == ["c"]

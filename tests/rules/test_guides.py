@@ -17,6 +17,7 @@ from advisor.reference import _leaf_commands
 from advisor.rules import guides, style
 from advisor.rules.catalog import Catalog, lint_rules
 from advisor.rules.guides import Guide, Statement, known_statements, read_guides, rules_by_statement
+from advisor.rules.patterns import shipped_patterns
 from advisor.shipped_files import shipped_folder
 
 TOP = Path(__file__).parent.parent.parent
@@ -44,16 +45,53 @@ def test_commands_and_pages_that_cover_a_statement_exist() -> None:
     assert [page for _, one in STATEMENTS for page in one.pages if not (TOP / "docs" / page).is_file()] == []
 
 
+def test_patterns_that_cover_a_statement_exist() -> None:
+    known = {pattern.name for pattern in shipped_patterns().patterns}
+    named = {name for _, one in STATEMENTS for name in one.patterns}
+    assert named and named <= known
+
+
+MODES = (
+    "all communication_time communication_matrix cluster_time_summary cluster_time_compare_summary "
+    "cluster_compare_baseline compute_op_sum cann_api_sum hccl_sum mstx_sum communication_group_map "
+    "communication_time_sum communication_matrix_sum slow_rank slow_link communication_bottleneck free_analysis "
+    "freq_analysis ep_load_balance computational_op_masking operator_mfu module_statistic calibrate_npu_gpu pp_chart "
+    "p2p_pairing mstx2commop export_summary"
+)
+FUSED = (
+    "npu_confusion_transpose fast_gelu npu_scaled_masked_softmax clip_grad_norm_fused_ npu_fusion_attention "
+    "npu_rotary_mul npu_rms_norm npu_swiglu npu_geglu npu_group_norm_silu torch.addmm npu_add_layer_norm "
+    "npu_matmul_add npu_moe_token_permute npu_moe_token_unpermute NpuFusedAdamW NpuFusedAdam NpuFusedSGD "
+    "NpuFusedAdadelta NpuFusedLamb NpuFusedAdamP NpuFusedBertAdam NpuFusedRMSprop NpuFusedRMSpropTF"
+)
+
+
+@pytest.mark.parametrize(
+    "names", [[f"`{mode}`" for mode in MODES.split()], FUSED.split()], ids=["modes", "fused interfaces"]
+)
+def test_each_mode_and_each_fused_interface_of_msprof_analyze_has_its_statement(names: list[str]) -> None:
+    said = [one.says.en for key, one in STATEMENTS if key.startswith("msprof-analyze/")]
+    words = [set(text.split()) for text in said]
+    assert [name for name in names if sum(name in one for one in words) != 1] == []
+
+
+def test_each_mode_of_msprof_analyze_has_its_counterpart_on_the_page_of_statistics() -> None:
+    page = (TOP / "docs" / "stats.md").read_text("utf-8").partition("modes of msprof-analyze")[2]
+    first_cells = " ".join(line.split("|")[1] for line in page.splitlines() if line.startswith("| `"))
+    assert [mode for mode in MODES.split() if f"`{mode}`" not in first_cells] == []
+
+
 def test_a_statement_is_in_part_covered_where_something_is_open() -> None:
     says, why = Text("Queues are long", "队列长"), Text("Not recorded", "未采集")
     states = [
         statement_state(Statement(says=says), ()),
         statement_state(Statement(says=says), RULES[:1]),
         statement_state(Statement(says=says, facts=("kernels",)), ()),
+        statement_state(Statement(says=says, patterns=("geglu",)), ()),
         statement_state(Statement(says=says, facts=("kernels",), open=why), ()),
         statement_state(Statement(says=says, open=why), ()),
     ]
-    assert states == [None, "covered", "covered", "in part", "not covered"]
+    assert states == [None, "covered", "covered", "covered", "in part", "not covered"]
 
 
 def test_the_page_counts_and_links_what_covers_a_statement() -> None:

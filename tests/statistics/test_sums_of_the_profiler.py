@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import advisor
+from advisor.cli.main import main
 
 MATRIX = [f"msinsight_pytorch_matrix/{export}/{level}" for export in ("text", "db") for level in ("level1", "level2")]
 
@@ -33,6 +34,31 @@ def test_kernels_agree_with_op_statistic(real_data: Path, level: str) -> None:
         assert counted[ours].tolist() == pytest.approx(recorded[theirs].tolist(), abs=0.0011)
     off = (counted["total_us"] - recorded["Total Time(us)"]).abs()
     assert (off <= 0.0006 * counted["calls"] + 0.0005).all()  # each row of the list is rounded to the ns
+
+
+@pytest.mark.parametrize("level", ["level1", "level2"])
+def test_modules_and_what_lies_elsewhere_agree_with_op_statistic(real_data: Path, level: str) -> None:
+    folder = real_data / "msinsight_pytorch_matrix" / "text" / level
+    recorded = sums_beside(folder, "op_statistic.csv").groupby("rank")[["Total Time(us)", "Count"]].sum()
+    counted = advisor.stats(folder, "modules", per_rank=True)
+    whole = counted[counted["module"].isna() | ~counted["module"].str.contains("/", na=False)]
+    assert whole.groupby("rank")["kernels"].sum().tolist() == recorded["Count"].tolist()
+    assert whole.groupby("rank")["total_us"].sum().tolist() == pytest.approx(
+        recorded["Total Time(us)"].tolist(), abs=0.1
+    )
+
+
+@pytest.mark.parametrize("level", ["level1", "level2"])
+def test_the_table_of_modules_holds_what_the_tree_does(real_data: Path, level: str, tmp_path: Path) -> None:
+    folder = real_data / "msinsight_pytorch_matrix" / "text" / level
+    assert main(["modules", str(folder), "-o", str(tmp_path / "modules.csv")]) == 0
+    table = pd.read_csv(tmp_path / "modules.csv")
+    tree = advisor.stats(folder, "modules", per_rank=True)
+    roots = tree[tree["module"].notna() & ~tree["module"].str.contains("/", na=False)]
+    written = table.groupby("rankID")["totalKernelDuration(ns)"].sum() / 1e3
+    assert written.tolist() == pytest.approx(roots.groupby("rank")["total_us"].sum().tolist())
+    each = table["avgKernelDuration(ns)"] * table["opCount"]
+    assert each.tolist() == pytest.approx(table["totalKernelDuration(ns)"].tolist(), rel=1e-4)
 
 
 @pytest.mark.parametrize("level", ["level1", "level2"])

@@ -611,3 +611,52 @@ def test_nothing_is_promised_from_a_cache_of_which_a_call_reads_what_its_request
     """Shapes show all places there are, not how many tokens each request holds."""
     found = work(op_type, inputs, outputs)
     assert all(math.isnan(one) for one in (found.flops, found.size_bytes, found.least_bytes, found.most_bytes))
+
+
+A100, H100 = 312e12, 989.5e12
+"""Dense bfloat16, as the sources of the shares below count."""
+PUBLISHED = [
+    # layers, width, tokens of a sequence, words, sequences, devices, seconds of a step, peak, share
+    (48, 6144, 2048, 51200, 4, 8, 1.10, A100, 0.415),
+    (96, 12288, 2048, 51200, 64, 64, 13.75, A100, 0.514),
+    (105, 20480, 2048, 51200, 280, 280, 37.83, A100, 0.560),
+    (128, 25600, 2048, 51200, 512, 512, 71.49, A100, 0.563),
+    (32, 4096, 2048, 50368, 48, 8, 48 * 2048 / 85144, H100, 0.4644),
+    (32, 4096, 8192, 50368, 128, 8, 128 * 8192 / 55481, H100, 0.3714),
+]
+"""Four models of Korthikanti et al., Reducing Activation Recomputation (arXiv 2205.05198), table 5, of 22, 175, 530 and
+1000 billion parameters; MPT-7B at two lengths, scripts/train/benchmarking/README.md of mosaicml/llm-foundry."""
+
+
+@pytest.mark.parametrize(
+    ("layers", "width", "length", "words", "sequences", "devices", "seconds", "peak", "share"),
+    PUBLISHED,
+    ids=["22B", "175B", "530B", "1T", "MPT-7B", "MPT-7B, 8192 tokens"],
+)
+def test_the_kernels_of_a_step_come_to_the_published_mfu(  # noqa: PLR0917 - what was published of one model
+    layers: int,
+    width: int,
+    length: int,
+    words: int,
+    sequences: int,
+    devices: int,
+    seconds: float,
+    peak: float,
+    share: float,
+) -> None:
+    """By the kernels of one sequence: forward, and each gradient as much again. A fused backward pass computes the
+    scores once more, which is no work of the model and counts in none of these shares."""
+
+    def product(k: int, n: int) -> float:
+        forward = work("MatMulV3", f"{shape(length, k)};{shape(k, n)}", shape(length, n)).flops
+        of_values = work("MatMulV3", f"{shape(length, n)};{shape(k, n)}", shape(length, k)).flops
+        of_weights = work("MatMulV3", f"{shape(length, k)};{shape(length, n)}", shape(k, n)).flops
+        return forward + of_values + of_weights
+
+    heads = width // 128
+    scores = f"1,{heads},{length},128;" * 3
+    sums = f"1,{heads},{length},8"
+    attention = work("FlashAttentionScore", scores.rstrip(";"), f"{sums};{sums};;1,{heads},{length},128").flops
+    of_layer = product(width, 3 * width) + product(width, width) + product(width, 4 * width) + product(4 * width, width)
+    done = layers * (of_layer + 3 * attention) + product(width, words)
+    assert sequences * done / seconds / devices / peak == pytest.approx(share, rel=5e-3)

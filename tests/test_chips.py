@@ -98,6 +98,9 @@ def test_every_chip_has_one_way_to_its_peak() -> None:
         ("Ascend910_93", {"SIO": 106, "RDMA": 25}),
         ("Ascend910_9392", {"SIO": 106, "RDMA": 25}),
         ("Ascend950", {}),
+        ("NVIDIA A100-SXM4-80GB", {"NVLink": 300}),
+        ("NVIDIA A100 80GB PCIe", {}),
+        ("NVIDIA H100 80GB HBM3", {"NVLink": 450}),
     ],
 )
 def test_each_kind_of_link_has_a_rate_of_its_own_where_measurements_bear_it_out(

@@ -67,8 +67,8 @@ class Chip(Struct, frozen=True):
     l2_bytes: float = math.nan
     """Level-2 cache."""
     links: Mapping[str, float] = {}
-    """Bandwidth of one link in one direction, 10^9 bytes per s by its kind: HCCS, SIO, RDMA. It is what measurements
-    reach where that is far below what the link was built for."""
+    """Bandwidth of one link in one direction, 10^9 bytes per s by its kind: HCCS, SIO, RDMA, NVLink. It is what
+    measurements reach where that is far below what the link was built for."""
     macs: Mapping[str, int] = {}
     """Multiply-adds of one core in a cycle, by data type."""
     lanes: Mapping[str, int] = {}
@@ -110,6 +110,13 @@ dies of one module: 106 to 148 first, later 144 to 165. `A3_INTERCONNECT` of msm
 there. RDMA: 200 Gb/s for each die, of which HIXL reaches 23 to 24, as on Atlas A2. HCCS is left out: its 196
 (msmodeling; HIXL reaches 72 to 143 to one peer in another server) are those of one switched port, which all peers
 share, so what one transfer reaches depends on how many there are at a time.
+"""
+_LINKS_OF_A100 = {"NVLink": 300.0}
+_LINKS_OF_H100 = {"NVLink": 450.0}
+"""NVLink: what one device of a board with NVSwitch sends over all of its links together. Of 450 NCCL reaches some 370,
+and reductions in the switch show 480: <https://github.com/NVIDIA/nccl-tests/issues/212>, and for the H200
+<https://github.com/NVIDIA/nccl-tests/issues/272>. Of the 300 of an A100 about 200 are seen:
+<https://github.com/NVIDIA/nccl-tests/issues/149>. Without NVSwitch, as between V100, it depends on the pair.
 """
 _V100 = {"FLOAT16": 125.0, "FLOAT": 15.7}
 _A100 = {"FLOAT16": 312.0, "BF16": 312.0, "FLOAT": 19.5, "INT8": 624.0}
@@ -198,12 +205,33 @@ CHIPS = (
     # A100:
     # https://glennklockwood.com/garden/processors/A100 and
     # https://www.thundercompute.com/blog/nvidia-a100-specs-full-guide
-    Chip("NVIDIA A100-SXM4-40GB", cube_cores=108, memory_gbps=1555.0, l2_bytes=40 * _MIB, tflops=_A100),
-    Chip("NVIDIA A100-SXM4-80GB", cube_cores=108, memory_gbps=2039.0, l2_bytes=40 * _MIB, tflops=_A100),
+    Chip(
+        "NVIDIA A100-SXM4-40GB",
+        cube_cores=108,
+        memory_gbps=1555.0,
+        l2_bytes=40 * _MIB,
+        tflops=_A100,
+        links=_LINKS_OF_A100,
+    ),
+    Chip(
+        "NVIDIA A100-SXM4-80GB",
+        cube_cores=108,
+        memory_gbps=2039.0,
+        l2_bytes=40 * _MIB,
+        tflops=_A100,
+        links=_LINKS_OF_A100,
+    ),
     Chip("NVIDIA A100 80GB PCIe", cube_cores=108, memory_gbps=1935.0, l2_bytes=40 * _MIB, tflops=_A100),
     # https://glennklockwood.com/garden/processors/h100 and https://archive-lib.hpctech.co.jp/gpuproduct/nvidia-h100.html
-    Chip("NVIDIA H100 80GB HBM3", cube_cores=132, memory_gbps=3350.0, l2_bytes=50 * _MIB, tflops=_H100),
-    Chip("NVIDIA H200", cube_cores=132, memory_gbps=4800.0, l2_bytes=50 * _MIB, tflops=_H100),
+    Chip(
+        "NVIDIA H100 80GB HBM3",
+        cube_cores=132,
+        memory_gbps=3350.0,
+        l2_bytes=50 * _MIB,
+        tflops=_H100,
+        links=_LINKS_OF_H100,
+    ),
+    Chip("NVIDIA H200", cube_cores=132, memory_gbps=4800.0, l2_bytes=50 * _MIB, tflops=_H100, links=_LINKS_OF_H100),
     # those of A100 and H100 with slower links between devices, and next to no float64
     Chip("NVIDIA A800-SXM4-80GB", cube_cores=108, memory_gbps=2039.0, l2_bytes=40 * _MIB, tflops=_A100),
     Chip("NVIDIA H800", cube_cores=132, memory_gbps=3350.0, l2_bytes=50 * _MIB, tflops=_H100),

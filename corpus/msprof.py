@@ -47,6 +47,20 @@ HEADINGS = {
 _Held = TypeVar("_Held")
 
 
+def all_ranks_as_msprof(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The same of all ranks, each in a folder of its own, which says whose it is."""
+    made: dict[str, bytes] = {}
+    ranks = sorted({PurePath(name).parts[0] for name in files if "_ascend_pt/" in name})
+    for rank, folder in enumerate(ranks):
+        own = as_msprof({name: held for name, held in files.items() if PurePath(name).parts[0] == folder})
+        prof = PROF.replace("000001", f"{rank + 1:06}")
+        for name, held in own.items():
+            turn = _WRITTEN.get(PurePath(name).name)
+            made[name.replace(PROF, prof)] = turn(held.decode()).encode() if turn else held
+        made[f"{prof}/device_{rank}/info.json.{rank}"] = json.dumps({"rank_id": rank}).encode()
+    return made
+
+
 def as_msprof(files: Mapping[str, _Held]) -> dict[str, _Held]:
     """What the first rank of a framework's profiler wrote, by name, under the names that msprof gives its files."""
     first = min(PurePath(name).parts[0] for name in files if "_ascend_pt/" in name)

@@ -125,6 +125,9 @@ def test_chips_made_for_export_compute_as_those_they_are_made_of_or_less(
         ("Ascend910_93", {"SIO": 106, "RDMA": 25}),
         ("Ascend910_9392", {"SIO": 106, "RDMA": 25}),
         ("Ascend950", {}),
+        ("NVIDIA A100-SXM4-80GB", {"NVLink": 300}),
+        ("NVIDIA A100 80GB PCIe", {}),
+        ("NVIDIA H100 80GB HBM3", {"NVLink": 450}),
     ],
 )
 def test_each_kind_of_link_has_a_rate_of_its_own_where_measurements_bear_it_out(

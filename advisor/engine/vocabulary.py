@@ -282,6 +282,7 @@ VALUES: Mapping[str, SoughtValue] = {
     "level_number": _SWITCHES,
     "mac_share": _PIPES,
     "made_wait_again_us": _LAST,
+    "made_wait_once_us": _LAST,
     "made_wait_us": _LAST,
     "mhz": _CLOCK,
     "mte2_share": _PIPES,

@@ -314,6 +314,7 @@ COLUMNS: Mapping[str, Text] = {
     "lowest_mhz": _t("Lowest frequency", "最低频率"),
     "mac_share": _t("Cube busy", "Cube 占用率"),
     "made_wait_again_us": _t("Wait caused, longest excluded", "同前，最长一次除外"),
+    "made_wait_once_us": _t("Longest wait caused", "单次最长等待"),
     "made_wait_us": _t("Wait caused to each", "使他卡等待"),
     "max_us": _t("Longest", "最长"),
     "mean_attention_us": _t("Mean attention of the stage", "stage 注意力均值"),

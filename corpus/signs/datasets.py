@@ -36,6 +36,13 @@ def _steps(step: Step, rank: int = 0) -> Files:
     return {f"step_trace_raw_{rank}_detail_time.csv": mindinsight.trace([step] * 6, _BEGIN_US + 3 * rank)}
 
 
+def _uneven(long_us: float) -> Write:
+    """Two of nine steps, and of those before them the first, pass forward and backward in so much."""
+    passes = [14000 if number % 4 else long_us for number in range(9)]
+    steps = [(500, working, 1000) for working in passes]
+    return _folder({"step_trace_raw_0_detail_time.csv": mindinsight.trace(steps, _BEGIN_US)})
+
+
 def _of_data(host: Sequence[int], device: Sequence[int] = (), *, sunk: bool = True) -> Files:
     """Looks at the queues; of a loop that takes its batches itself there is none on the device."""
     if not sunk:
@@ -163,6 +170,9 @@ SIGNS: Mapping[str, Sign] = {
         spoiled=_ranks((5000, 14000, 1000), (1000, 14000, 5000)),
         twin=_ranks((1900, 14000, 4100), (1000, 14000, 5000)),
         shows={"own_us": 5000, "peers_us": 1000, "excess_us": 4000, "excess_share": 0.2},
+    ),
+    "compute/uneven-passes": Sign(
+        spoiled=_uneven(19000), twin=_uneven(15300), shows={"long_steps": 2, "times_as_long": 19 / 14, "extra_us": 1250}
     ),
     "ranks/slow-forward-rank": Sign(
         spoiled=_ranks((500, 18500, 1000), (500, 14800, 4700)),

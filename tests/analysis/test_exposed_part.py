@@ -84,6 +84,7 @@ def test_a_rank_that_waits_in_two_calls_at_once_loses_that_time_once() -> None:
     times = rank_times(split, calls, None)
     assert times["made_wait_us"].tolist() == [0.0, 80.0 + 25.0 + 20.0]
     assert times["made_wait_again_us"].tolist() == [0.0, 25.0 + 20.0]
+    assert times["made_wait_once_us"].tolist() == [0.0, 80.0]
 
 
 WAITS = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 30), st.integers(0, 30)), min_size=1, max_size=6)

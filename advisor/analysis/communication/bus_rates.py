@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.arrays.grouping import ratio
+from advisor.analysis.arrays.grouping import Groups, group_by, ratio, row_of_key
 from advisor.analysis.communication.collective_calls import same_operation
+from advisor.chips import ChipTable
+from advisor.facts.base import MISSING
 from advisor.facts.derived import BusRate, CollectiveCall
-from advisor.facts.table import Table
+from advisor.facts.observed import Device
+from advisor.facts.table import Array, Table, Texts, values_at
+from advisor.model.run import MOST_ON_HOST, Run
 
 
-def bus_rates(calls: Table[CollectiveCall]) -> Table[BusRate]:
+def bus_rates(
+    run: Run, chips: ChipTable, calls: Table[CollectiveCall], devices: Table[Device] | None = None
+) -> Table[BusRate]:
     """One row per collective that two or more ranks recorded with its size."""
     timed = np.flatnonzero((calls["elapse_us"] > 0) & (calls["p2p"] != 1))
     met = same_operation(calls, timed)
@@ -35,4 +41,27 @@ def bus_rates(calls: Table[CollectiveCall]) -> Table[BusRate]:
         bare_us=bare_us[kept],
         bus_bytes=first["bus_bytes"],
         bus_gbps=ratio(first["bus_bytes"], first["elapse_us"] * 1e3),
+        link_gbps=np.where(
+            _inside_one_machine(run, devices, calls["rank"][timed], met)[kept],
+            chips.known_of(run.chip).links.get("NVLink", np.nan),
+            np.nan,
+        ),
     )
+
+
+def _inside_one_machine(run: Run, devices: Table[Device] | None, rank: Array, met: Groups) -> Array:
+    """Per meeting: whether its ranks name one machine, and each another device of it.
+
+    A name may stand for several machines, which then count their devices alike.
+    """
+    if devices is None:
+        return np.zeros(len(met), bool)
+    ranks = np.array([capture.rank for capture in run.captures])
+    host = Texts.of([capture.host or None for capture in run.captures]).codes
+    number = values_at(devices["number"], row_of_key(devices["rank"], ranks), MISSING)
+    at = row_of_key(ranks, rank)
+    of_rank, device = values_at(host, at, -1), values_at(number, at, MISSING)
+    told = (met.smallest(of_rank) >= 0) & (met.smallest(of_rank) == met.largest(of_rank))
+    told &= (np.bincount(met.of[device == MISSING], minlength=len(met)) == 0) & (met.sizes <= MOST_ON_HOST)
+    apart = group_by(met.of, device)
+    return np.asarray(told & (np.bincount(met.of[apart.first], minlength=len(met)) == met.sizes))

@@ -335,6 +335,7 @@ class _Parts(Struct, frozen=True):
     """Ranks that took part in meetings with their peers: one entry per meeting and rank, as rows of `rank_times`."""
 
     rank: Array
+    step: Array
     last: Array
     """The rank that came last."""
     lost_us: Array
@@ -357,8 +358,9 @@ def _meetings_by_rank(
     if exchanged is not None and len(exchanged):
         met.append(_parts_of_exchanges(rank, exchanged))
     if not met:
-        return dict.fromkeys(("meetings", "last_share", "made_wait_us", "made_wait_again_us", "blamed_share"), unknown)
-    own, last, lost, caused = (
+        names = ("meetings", "last_share", "made_wait_us", "made_wait_again_us", "made_wait_once_us", "blamed_share")
+        return dict.fromkeys(names, unknown)
+    own, step, last, lost, caused = (
         np.concatenate([getattr(part, name) for part in met]) for name in _Parts.__struct_fields__
     )
     kept = group_by(last, own).first
@@ -366,6 +368,8 @@ def _meetings_by_rank(
     total = np.bincount(last, lost, len(rank))
     longest = np.zeros(len(rank))
     np.maximum.at(longest, last, caused)
+    of_steps = group_by(last, step)
+    longest_of_each = np.bincount(last[of_steps.first], of_steps.largest(caused), len(rank))
     count = np.bincount(own, minlength=len(rank)).astype(np.float64)
     each = np.maximum(kept, 1) * steps
     peers = group_by(stage)
@@ -375,6 +379,7 @@ def _meetings_by_rank(
         "last_share": ratio(np.bincount(own[own == last], minlength=len(rank)), count),
         "made_wait_us": np.where(count > 0, total / each, np.nan),
         "made_wait_again_us": np.where(count > 0, np.maximum(total - longest, 0) / each, np.nan),
+        "made_wait_once_us": np.where(count > 0, longest_of_each / each, np.nan),
         "blamed_share": np.divide(total, all_lost, out=unknown.copy(), where=all_lost > 0),
     }
 
@@ -388,7 +393,8 @@ def _parts_of_calls(rank: Array, stage: Array, calls: Table[CollectiveCall]) -> 
     lost = met.lost_us(calls, last)
     part = fair[met.groups.of]
     caused = np.bincount(met.groups.of[part], lost[part], len(met.groups))[met.groups.of]
-    return _Parts(row_of_key(rank, calls["rank"][met.row[part]]), last[part], lost[part], caused[part])
+    row = met.row[part]
+    return _Parts(row_of_key(rank, calls["rank"][row]), calls["step"][row], last[part], lost[part], caused[part])
 
 
 def _parts_of_exchanges(rank: Array, exchanged: Table[Exchange]) -> _Parts:
@@ -398,7 +404,7 @@ def _parts_of_exchanges(rank: Array, exchanged: Table[Exchange]) -> _Parts:
     )
     lost = met["bare_wait_us"]
     own, last = (row_of_key(rank, met[name]) for name in ("rank", "last_rank"))
-    return _Parts(own, last, lost, lost * (met["ranks"] - 1))
+    return _Parts(own, met["step"], last, lost, lost * (met["ranks"] - 1))
 
 
 def _among_peers(met: Meetings, stage: Array, caller: Array, rank: Array) -> Array:

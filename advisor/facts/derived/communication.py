@@ -492,6 +492,14 @@ class BusRate(Fact):
     ]
     bus_bytes: Annotated[float, Bytes("What each member sends or receives for it, as in `collectives`.")]
     bus_gbps: Annotated[float, Rate("That over its shortest elapse: the bus bandwidth of nccl-tests.")]
+    link_gbps: Annotated[
+        float,
+        Rate(
+            "What NVLink carries from one device to the others, by the name of the chip; missing where that is "
+            "unknown, and where the captured ranks that took part were not all seen to run on one machine, each on a "
+            "device of its own."
+        ),
+    ]
 
 
 class CallMatch(Fact):

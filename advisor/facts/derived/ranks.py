@@ -324,6 +324,13 @@ class RankTime(Fact):
     made_wait_again_us: Annotated[
         float, Us("The same without the one meeting of the capture in which they lost most: what is no single event.")
     ]
+    made_wait_once_us: Annotated[
+        float,
+        Us(
+            "The same of the one meeting of each step in which they lost most. A host that is late holds them up in "
+            "later meetings too, as far as theirs got ahead by then."
+        ),
+    ]
     blamed_share: Annotated[float, Share("Its part of all that ranks of its stage lost waiting for one another.")]
     pace: Annotated[
         float,

@@ -8,10 +8,12 @@ from advisor.facts.base import Fact, Key, Rank, Us
 
 class Removal(Fact):
     """Kernels of one type, or of the chains of one pattern, or all collectives, taken out of one rank, which is then
-    replayed."""
+    replayed.
+
+    So is a whole program without a marked step: pauses that may be none of the job's count for nothing here, but what
+    the host launched only later begins no sooner."""
 
     table = "removals"
-    of_pauses = True
     observed = False
 
     rank: Rank

@@ -3,7 +3,7 @@
 
 from typing import Annotated
 
-from advisor.facts.base import Bytes, Count, Fact, Flag, Key, Mhz, Name, Number, Rank, Share
+from advisor.facts.base import Bytes, Count, Fact, Flag, Index, Key, Mhz, Name, Number, Rank, Share
 from advisor.messages.text import Text
 
 
@@ -41,6 +41,7 @@ class Device(Fact):
     vector_cores: Annotated[float, Count("Vector cores; 0 or missing where they are part of the AI Cores.")]
     nominal_mhz: Annotated[float, Mhz("Clock of the AI Cores that the driver names (aic_frequency of info.json).")]
     memory_bytes: Annotated[float, Bytes("Memory of the device, where the capture says it: traces of GPUs do.")]
+    number: Annotated[int, Index("Which device of its machine it is, where the capture says it: traces of GPUs do.")]
 
 
 class RankCapture(Fact):

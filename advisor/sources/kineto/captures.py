@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 
+from advisor.facts.base import MISSING
 from advisor.facts.observed import Damage, Device, RankCapture
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
@@ -40,6 +41,7 @@ def _device_of_rank(trace: Trace) -> Table[Device]:
         vector_cores=[math.nan],
         nominal_mhz=[math.nan],
         memory_bytes=[memory or math.nan],
+        number=trace.own_devices if len(trace.own_devices) == 1 else [MISSING],
     )
 
 

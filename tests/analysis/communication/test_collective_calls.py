@@ -623,6 +623,25 @@ def test_what_a_rank_made_others_wait_again_leaves_out_the_longest_time():
     assert [r["blamed_share"] for r in rows] == [50 / 60, 10 / 60, 0, None]
 
 
+def test_what_a_rank_made_others_wait_once_is_the_longest_time_of_each_step():
+    calls = read_table(
+        CollectiveCall,
+        """
+        rank step name op        group p2p   start_ns elapse_us
+        0    1    x    allReduce a     false 0        10
+        1    1    x    allReduce a     false 0        40
+        0    1    y    allReduce a     false 50000    10
+        1    1    y    allReduce a     false 50000    30
+        0    2    x    allReduce a     false 90000    10
+        1    2    x    allReduce a     false 90000    16
+        """,
+    )
+    split = read_table(Overlap, "rank step span_us\n0 1 1000\n0 2 1000\n1 1 1000\n1 2 1000")
+    rows = rank_times(split, calls, None).rows()
+    assert [r["made_wait_us"] for r in rows] == [(30 + 20 + 6) / 2, 0]
+    assert [r["made_wait_once_us"] for r in rows] == [(30 + 6) / 2, 0]
+
+
 def test_the_shortest_communication_of_the_peers_is_that_of_the_one_they_wait_for():
     rows = rank_times(read_table(Overlap, SPLIT), None, None).rows()
     assert [r["least_peer_comm_us"] for r in rows] == [48, 30, 30, None]

@@ -243,6 +243,7 @@ def test_a_rank_that_others_wait_for_in_such_kernels_comes_last_as_in_collective
     assert [row["last_share"] for row in rows] == [0, 1, None]
     assert [row["made_wait_us"] for row in rows] == [0, 300, None]
     assert [row["made_wait_again_us"] for row in rows] == [0, 100, None]
+    assert [row["made_wait_once_us"] for row in rows] == [0, 200, None]
     assert rows[1]["blamed_share"] == 1
 
 

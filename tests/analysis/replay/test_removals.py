@@ -25,6 +25,8 @@ from advisor.facts.derived import Dispatch, RankTime, Removal
 from advisor.facts.observed import Collective, HostCall, Kernel, StepWindow
 from advisor.facts.table import Table, read_table
 from advisor.rules.patterns import shipped_patterns
+from benchmarks.fuzz.captures import read_files, write_files
+from corpus.msprof import all_ranks_as_msprof
 from tests.analysis.timelines import host_calls
 
 TASKS = st.lists(
@@ -323,6 +325,26 @@ def test_peers_win_without_communication_what_the_late_rank_costs_and_no_more_th
     won = times["peer_gain_without_comm_us"][times["free_us"].argmax()]
     assert lost > 0.03 * job.step_us
     assert lost - 0.01 * job.step_us <= won <= lost + usual["exposed_comm_us"].max()
+
+
+@pytest.mark.parametrize("case", ["slow-rank-host", "slowest-of-slow-hosts", "aicpu-exposed"])
+def test_a_program_without_steps_wins_without_work_what_its_steps_win(case: str, tmp_path: Path) -> None:
+    """What hosts that are late themselves did not need by then is no loss, whoever recorded it."""
+    framework, msprof = tmp_path / "framework", tmp_path / "msprof"
+    corpus.write(corpus.job(case, 7), framework, "text")
+    write_files(all_ranks_as_msprof(read_files(framework)), msprof)
+    of_steps, of_program = (advisor.load_profile(folder) for folder in (framework, msprof))
+    assert of_program.run.times_of == "work"
+    gains, same = (won_by_rank_and_name(profile.table(Removal)) for profile in (of_steps, of_program))
+    span_us = of_steps.table(RankTime)["span_us"].mean()
+    large = {key: us for key, us in gains.items() if us > 0.01 * span_us}
+    assert large
+    assert {key: same[key] / of_steps.run.step_count for key in large} == pytest.approx(large, rel=0.1)
+
+
+def won_by_rank_and_name(table: Table[Removal]) -> dict[tuple[int, str, str | None], float]:
+    kept = (row for row in table.rows() if row["kind"] in ("operator", "communication"))
+    return {(row["rank"], row["kind"], row["name"]): row["instant_us"] for row in kept}
 
 
 UNEVEN = """

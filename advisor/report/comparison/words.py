@@ -143,6 +143,8 @@ WORDS: Mapping[str, Text] = {
     "where": _t("Part", "组成"),
     "what": _t("What", "项目"),
     "count_column": _t("Times {per_step}", "{per_step}次数"),
+    "between": _t(", ", "，"),
+    "count_change": _t("{change} times {per_step}", "{per_step} {change} 次"),
     "within_noise": _t("within noise", "波动范围内"),
     "total_step": _t("step in all", "单步合计"),
     "total_window": _t("captured window in all", "采集窗口合计"),

@@ -67,7 +67,7 @@ def test_a_folder_is_no_file_whatever_its_name(name: str, tmp_path: Path, monkey
     folder = tmp_path / name
     folder.mkdir(exist_ok=True)
     for given in (str(folder), name or "."):
-        with pytest.raises(UsageError, match="is a folder\n.*name a file in it, such as .*report.html"):
+        with pytest.raises(UsageError, match=r"is a folder\n.*name a file in it, such as .*report.html"):
             check_outputs([given])
 
 

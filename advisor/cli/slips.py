@@ -37,7 +37,8 @@ class Slip(Exception):
         from advisor.messages.message import Message
 
         begin = Message("command_and_error", command=self.command).say(language)
-        return f"{self.usage}{begin}{UsageError(self.what, self.hint).say(language)}"
+        hint = self.hint or Message("help_lists_options", command=self.command)
+        return f"{self.usage}{begin}{UsageError(self.what, hint).say(language)}"
 
 
 class Parser(argparse.ArgumentParser):
@@ -76,7 +77,15 @@ class Parser(argparse.ArgumentParser):
         if action is not None:
             name = argparse.ArgumentError(action, "").argument_name or ""
             what = _message("argument", name=name, what=what)
-        raise Slip(what, hint, self.prog, self.format_usage()) from None
+        raise Slip(what, hint, self.prog, self.short_usage()) from None
+
+    def short_usage(self) -> str:
+        """How the command is called, in a line: what it cannot do without, and that there are options."""
+        formatter = self._get_formatter()
+        needed = [one for one in self._actions if one.required or not one.option_strings]
+        formatter.add_usage(None, needed, ())
+        options = self.say("options", "选项")
+        return formatter.format_help().replace(self.prog, f"{self.prog} [{options}]", 1)
 
     def error(self, message: str) -> NoReturn:
         """What argparse finds wrong beyond what is told below."""
@@ -125,9 +134,16 @@ class Parser(argparse.ArgumentParser):
         known = tuple(_options_below(self))
         if option.lstrip("-") in _FORMATS and "-o" in known:
             return _message("format_by_suffix")
+        if not option and (behind := self._option_with(unknown[0])):
+            return _message("value_by_option", option=behind, name=unknown[0])
         if not option and "--finding" in known and not os.path.exists(unknown[0]):
             return _message("finding_by_option", name=unknown[0])
         return _nearest_hint(option, known)
+
+    def _option_with(self, word: str) -> str | None:
+        """The option that this word is a choice of."""
+        with_choices = (one for one in self._actions if one.option_strings and one.choices is not None)
+        return next((one.option_strings[-1] for one in with_choices if word in (one.choices or ())), None)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is None or value in action.choices:

@@ -50,15 +50,15 @@ SIGNS: Mapping[str, Text] = {
 """What something was told by."""
 
 CAUSES: Mapping[str, Text] = {
-    "python": _t("Python busy", "Python 执行"),
+    "python": _t("Python and framework", "Python 与框架"),
     "data_loader": _t("data loader", "数据加载"),
     "synchronise": _t("synchronising call", "同步调用"),
     "blocking_copy": _t("blocking copy", "阻塞式拷贝"),
     "compile": _t("online compilation", "在线编译"),
     "gc": _t("garbage collection", "垃圾回收"),
     "start_up": _t("start-up", "启动开销"),
-    "dequeue": _t("dequeue starved", "下发队列空等"),
-    "host_late": _t("host late", "Host 下发不及时"),
+    "dequeue": _t("task queue behind", "任务队列出队晚"),
+    "host_late": _t("late launch", "下发偏晚"),
     "graph": _t("between tasks of one graph", "图内任务之间"),
     "wait": _t("waiting for a stream", "等待事件或其他流"),
     "copy": _t("memory copy", "内存拷贝"),

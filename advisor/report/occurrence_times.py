@@ -12,9 +12,10 @@ from advisor.report.words import say
 from advisor.units import show_value
 
 MOST_SHOWN = 5
+_WHOLE_STEPS = ("overlaps", "step_windows", "left_out_steps", "step_phases")
 _NAMELESS = {
     **dict.fromkeys(("gaps", "launch_pauses"), "idle"),
-    **dict.fromkeys(("overlaps", "step_windows", "left_out_steps"), "step_word"),
+    **dict.fromkeys(_WHOLE_STEPS, "step_word"),
     "step_phases": "step_phases_word",
     "frequencies": "clock_word",
     "stalls": "pause_word",
@@ -85,11 +86,12 @@ def _offset_text(us: float | None) -> str:
 
 
 def _since_text(one: Occurrence, language: Language) -> str:
-    """How long after the start of its step, or of the recording, it began; empty where it began with that."""
+    """How long after the start of its step, or of the recording, it began; empty where it is all of its step, and where
+    it began with the recording."""
     in_step = one.step is not None and one.since_step_us is not None
     us = one.since_step_us if in_step else one.since_start_us
     if not us:
-        return ""
+        return say("at_start_of_step", language) if in_step and one.table not in _WHOLE_STEPS else ""
     name = "into_timeline" if not in_step else "into_step" if us > 0 else "before_step"
     return say(name, language, time=show_value(abs(us), "us"))
 

@@ -216,6 +216,7 @@ WORDS: Mapping[str, Text] = {
     "stage": _t("pipeline stage {items}", "流水线 stage {items}"),
     # when it happened
     "into_step": _t("{time} into the step", "开始后 {time}"),
+    "at_start_of_step": _t("at the start of the step", "自该步开始"),
     "before_step": _t("{time} before the step", "开始前 {time}"),
     "into_timeline": _t("{time} into the recording", "采集开始后 {time}"),
     "lasting": _t("lasting {time}", "持续 {time}"),

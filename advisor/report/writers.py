@@ -46,6 +46,8 @@ def check_suffix(path: Path, writers: Sequence[Writer] = WRITERS) -> Writer:
     known = ", ".join(writer.suffix for writer in writers)
     names = ", ".join(writer.name for writer in writers)
     suffix = path.suffix or path.name
+    if path.is_dir():
+        raise _folder_error(path)
     raise UsageError(
         Message("no_such_report", path=path, suffix=suffix),
         Message("known_suffixes", known=known, names=names),
@@ -56,11 +58,13 @@ def check_output(words: str | Path, writers: Sequence[Writer] = WRITERS) -> Outp
     """What `-o` was given: `FILE` with a known ending, or `FORMAT:FILE`; `-` for FILE is the standard output.
 
     Raises:
-        UsageError: No writer knows the suffix.
+        UsageError: No writer knows the suffix, or no file stands behind a format.
     """
     name, colon, rest = str(words).partition(":")
     for writer in writers:
-        if colon and rest and name == writer.name:
+        if colon and name == writer.name and not rest:
+            raise UsageError(Message("format_without_file", given=words), Message("file_behind_format", name=name))
+        if colon and name == writer.name:
             return Output(STDOUT if rest in _NAMES_OF_STDOUT else Path(rest), writer)
     return Output(Path(words), check_suffix(Path(words), writers))
 
@@ -96,6 +100,10 @@ def _check_apart(outputs: Sequence[Output]) -> None:
         seen.add(place)
 
 
+def _folder_error(path: Path) -> UsageError:
+    return UsageError(Message("is_folder", path=path), Message("file_in_folder", file=path / "report.html"))
+
+
 def _check_place(path: Path, sources: Sequence[Path]) -> None:
     another = Message("give_another_name")
     try:
@@ -106,7 +114,7 @@ def _check_place(path: Path, sources: Sequence[Path]) -> None:
     except OSError as error:  # a name that is too long, a link to itself
         raise cannot_be_written(path, error) from error
     if stat.S_ISDIR(kind):
-        raise UsageError(Message("is_folder", path=path), another)
+        raise _folder_error(path)
     if stat.S_ISBLK(kind):
         raise UsageError(Message("is_disk", path=path), another)
     if place_identity(path) in map(place_identity, sources):

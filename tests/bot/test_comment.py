@@ -251,7 +251,7 @@ def test_against_a_baseline_new_and_worse_come_first_then_better_and_gone_then_t
     )
     said = lines(render_comment(after, comparison))
     assert said[1] == "### Mean step 98.0 ms → 117 ms (+19 %): slower"
-    assert said[2] == "What changed most: exposed communication `allReduce` (+18.0 ms) · idle host late (−1.00 ms)"
+    assert said[2] == "What changed most: exposed communication `allReduce` (+18.0 ms) · idle late launch (−1.00 ms)"
     assert said[3] == "**New or worse**"
     assert [" — new · saving about 57.0 ms" in said[4], " — worse · about 3.00 ms → 14.0 ms per step" in said[6]] == [
         True,

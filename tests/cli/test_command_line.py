@@ -88,6 +88,37 @@ def test_what_one_command_does_not_know_is_held_against_its_own_options(capsys: 
     assert "--config" not in said.partition("error:")[2]
 
 
+@pytest.mark.parametrize(
+    ("words", "usage"),
+    [
+        (["diagnose", "x", "--jobs", "0"], "usage: advisor diagnose [options] path"),
+        (["facts", "x"], "usage: advisor facts [options] -o DIR path"),
+        (["compare", "x"], "usage: advisor compare [options] before after"),
+        (["rules", "show"], "usage: advisor rules show [options] id"),
+        (["diagnos"], "usage: advisor [options] COMMAND ..."),
+    ],
+)
+def test_one_line_of_usage_stands_before_what_is_wrong_and_says_where_the_options_are(
+    words: list[str], usage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, wrong, *hint = wrong_use(words, capsys).splitlines()
+    command = usage.removeprefix("usage: ").partition(" [")[0]
+    assert first == usage
+    assert wrong.startswith(f"{command}: error: ")
+    assert hint == [f"    hint: `{command} -h` lists the options"] or "did you mean" in hint[0]
+
+
+def test_usage_before_what_is_wrong_is_said_in_chinese_too(capsys: pytest.CaptureFixture[str]) -> None:
+    first, wrong, hint = wrong_use(["diagnose", "x", "--jobs", "0", "--lang", "zh"], capsys).splitlines()
+    assert first.endswith("advisor diagnose [选项] path")
+    assert "至少为 1" in wrong
+    assert "`advisor diagnose -h`" in hint
+
+
+def test_what_an_option_may_be_is_answered_with_that_option(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "give it behind its option: --of kernels" in wrong_use(["stats", "x", "kernels"], capsys)
+
+
 def test_a_path_without_a_command_is_answered_with_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert "advisor diagnose" in wrong_use([str(CASE)], capsys)
 

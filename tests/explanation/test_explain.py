@@ -226,8 +226,9 @@ def test_all_that_shipped_rules_read_is_explained_in_chinese_and_nothing_else(ca
     shipped = Catalog.load([shipped_folder("rules")]).rules
     columns = {column.means for rule in shipped for column in logic_of_rule(rule).columns}
     tables = {logic_of_rule(rule).means for rule in shipped}
-    assert chinese_meanings("columns").keys() == columns
-    assert chinese_meanings("tables").keys() == tables
+    for of, read in (("columns", columns), ("tables", tables)):
+        said = chinese_meanings(of).keys()
+        assert said == read, f"say what is missing under {of}: of advisor/report/explanation/chinese_meanings.yaml"
     for said, meaning in {**chinese_meanings("columns"), **chinese_meanings("tables")}.items():
         assert not meaning.isascii()
         assert {*re.findall("`[^`]+`", meaning)} <= {*re.findall("`[^`]+`", said)}, said

@@ -100,7 +100,7 @@ def test_a_mark_says_its_values_where_one_points_at_it(language: Language, rende
     said = {kind: re.findall("<title>([^<]*)</title>", svg) for kind, svg in drawn.items()}
     english = {
         "time_split": "rank 0 · compute 9 ms · 7.9 %",
-        "idle_causes": "host late · 17 ms",
+        "idle_causes": "late launch · 17 ms",
         "launch_latency": "launches: 730",
         "operators": "MatMulV2 · 4 ms · 10 calls per step",
         "rooflines": "MatMulV2 · 4096,4096;4096,4096 · BF16 · 60 TFLOP/s · &gt; 100 % of its roof · 900 µs",

@@ -380,7 +380,7 @@ def test_a_spreadsheet_is_for_people_and_speaks_their_language() -> None:
     book = opened(compared(), "zh")
     assert {cell.value for cell in book["问题"]["A"][1:]} == {"新增", "变差", "不变", "好转"}
     causes = [row[1].value for row in book["变化来源"].iter_rows(min_row=2) if row[0].value == "空闲"]
-    assert "Host 下发不及时" in causes
+    assert "下发偏晚" in causes
 
 
 def test_nothing_in_a_spreadsheet_is_a_formula_or_a_link() -> None:
@@ -429,6 +429,15 @@ def test_no_cell_of_a_csv_is_a_formula() -> None:
             for cell in row:
                 assert not cell.startswith(("=", "@", "+")), row
                 assert not cell.startswith("-") or re.fullmatch(r"-[\d.e+-]+", cell), row
+
+
+def test_how_often_something_ran_before_and_after_has_a_name_on_the_terminal() -> None:
+    """Two numbers alone beside a name may be anything."""
+    for language, named in (("en", r"\(\S+ → \S+ times per step[,)]"), ("zh", r"（每步 \S+ → \S+ 次[，）]")):
+        told = [line for line in printed(COMPARED["slower"], language).splitlines() if re.search(r"\d → \d", line)]
+        counted = [line for line in told if line.lstrip().startswith(("+", "−"))]
+        assert counted
+        assert [line for line in counted if not re.search(named, line)] == []
 
 
 def test_a_saved_comparison_of_the_same_has_nothing_that_moved() -> None:

@@ -138,7 +138,8 @@ def test_every_column_that_a_rule_shows_has_a_word() -> None:
         for column, _ in (rule.excerpt.columns if rule.excerpt else ())
         if column not in {item.name for item in rule.evidence}
     }
-    assert {column: shown[column] for column in sorted(shown.keys() - COLUMNS.keys())} == {}
+    unnamed = {column: shown[column] for column in sorted(shown.keys() - COLUMNS.keys())}
+    assert unnamed == {}, "name these columns in advisor/report/columns.py"
 
 
 def damaged(what_message: SavedMessage | None, place_message: SavedMessage | None = None) -> str:
@@ -193,7 +194,8 @@ def test_words_that_came_without_a_message_are_quoted_as_they_are(message: Saved
 def test_what_a_rule_reads_is_named_in_chinese_too() -> None:
     """The explanation of a rule says what each column of its table holds."""
     read = {rule.fact for rule in Catalog.load([shipped_folder("rules")]).rules}
-    assert {f"{fact.table}.{name}" for fact in read for name in fact.columns() if name not in COLUMNS} == set()
+    unnamed = {f"{fact.table}.{name}" for fact in read for name in fact.columns() if name not in COLUMNS}
+    assert unnamed == set(), "name these columns in advisor/report/columns.py"
 
 
 COUNTED_RANK = re.compile(

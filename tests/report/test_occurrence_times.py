@@ -38,8 +38,13 @@ def test_a_moment_of_memory_is_called_the_peak_of_its_component() -> None:
         ),
         (
             {"since_step_us": 0.0, "since_start_us": 5.0},
-            "rank 1, step 50, lasting 86.2 ms (aten::item)",
-            "rank 1，step 50，持续 86.2 ms（aten::item）",
+            "rank 1, step 50, at the start of the step, lasting 86.2 ms (aten::item)",
+            "rank 1，step 50，自该步开始，持续 86.2 ms（aten::item）",
+        ),
+        (
+            {"table": "overlaps", "name": "", "since_step_us": 0.0, "since_start_us": 5.0},
+            "rank 1, step 50, lasting 86.2 ms (the whole step)",
+            "rank 1，step 50，持续 86.2 ms（整个 step）",
         ),
         (
             {"step": None, "since_start_us": 499_000.0},

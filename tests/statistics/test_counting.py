@@ -197,7 +197,7 @@ def test_values_out_of_a_fixed_set_are_said_in_the_language_of_the_report(tmp_pa
     said = (tmp_path / "s.md").read_text()
     assert not [word for word in told.values() if word in said]
     (cells,) = load_workbook(tmp_path / "s.xlsx").active.iter_rows(min_row=2, values_only=True)
-    assert cells == ("算子下发", "访存", "写", "前向+反向", "Python 执行")
+    assert cells == ("算子下发", "访存", "写", "前向+反向", "Python 与框架")
     assert (tmp_path / "s.csv").read_text("utf-8-sig").splitlines()[1] == ",".join(told.values())
 
 

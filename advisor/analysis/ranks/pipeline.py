@@ -27,6 +27,8 @@ from advisor.model.run import UNEVEN, Run
 _AVERAGED = ("span_us", "exposed_comm_us", "bubble_us", "free_us")
 _NEARLY = 0.9
 """Stages of a balanced pipeline wait equally long but for noise: the first of them stands for all."""
+_ALL_LISTED = 0.95
+"""Part of the communication of a step that its calls make up at the least: what is tolerated of lost rows elsewhere."""
 
 
 def stage_times(
@@ -206,7 +208,19 @@ def _micro_batches_of_steps(
         return np.nan, np.nan
     cell = row_at(split["rank"], split["step"], calls["rank"], calls["step"])
     known = np.flatnonzero(cell >= 0)
+    known = known[~_lack_calls(split, calls.take(known), cell[known])[cell[known]]]
     return count_micro_batches(calls.take(known), split["stage"][cell[known]], stages)
+
+
+def _lack_calls(split: Table[Overlap], calls: Table[CollectiveCall], cell: Array) -> Array:
+    """Per row of the split: whether its calls are fewer than the profiler, which summed it up, counted; `cell` of each.
+
+    All of them last at least as long together as the time in which any runs, so that a list which falls short of that
+    lacks some: a summary of a cluster may come with the communication of few ranks, or with a part of it.
+    """
+    listed_us = np.bincount(cell, weights=calls["elapse_us"], minlength=len(split))
+    found: Array = split.texts("source").isin(["recorded"]) & (listed_us < _ALL_LISTED * split["comm_us"])
+    return found
 
 
 def _flag_first(these: Array) -> Array:

@@ -25,6 +25,8 @@ TEXTS: Mapping[str, Text] = {
         "the suffix of a report says its format, as in -o report.html; -o markdown:- writes to the standard output",
         "报告格式由后缀决定，例如 -o report.html；-o markdown:- 写到标准输出",
     ),
+    "value_by_option": Text("give it behind its option: {option} {name}", "请写在选项之后：{option} {name}"),
+    "help_lists_options": Text("`{command} -h` lists the options", "`{command} -h` 列出全部选项"),
     "finding_by_option": Text("name one finding with --finding {name}", "用 --finding {name} 指定某一条问题"),
     "invalid_choice": Text("invalid choice: {given} (choose from {choices})", "无效的取值 {given}（可选：{choices}）"),
     "diagnose_it": Text("advisor diagnose {path}", "advisor diagnose {path}"),
@@ -43,6 +45,11 @@ TEXTS: Mapping[str, Text] = {
     ),
     "give_another_name": Text("give another file name", "请换一个文件名"),
     "no_such_report": Text("{path}: no report is written as `{suffix}`", "{path}：不支持 `{suffix}` 格式的报告"),
+    "format_without_file": Text("`{given}` names no file", "`{given}` 未给出文件"),
+    "file_behind_format": Text(
+        "write it behind the colon, as in {name}:FILE; {name}:- writes to the standard output",
+        "请在冒号后写明文件，如 {name}:FILE；{name}:- 写到标准输出",
+    ),
     "known_suffixes": Text(
         "known suffixes are {known}; any other name is written with FORMAT:FILE, where FORMAT is one of {names}",
         "支持的后缀：{known}；其他文件名请写成 FORMAT:FILE，FORMAT 可取 {names}",
@@ -51,6 +58,7 @@ TEXTS: Mapping[str, Text] = {
     "make_folder": Text("make the folder first", "请先创建该目录"),
     "is_no_file": Text("{path} is no regular file", "{path} 不是普通文件"),
     "is_folder": Text("{path} is a folder", "{path} 是目录"),
+    "file_in_folder": Text("name a file in it, such as {file}", "请给出其中的文件名，例如 {file}"),
     "is_disk": Text(
         "{path} is a disk, and a report would replace what is on it", "{path} 是磁盘设备，写入报告会覆盖其中的数据"
     ),

@@ -132,6 +132,7 @@ TEXTS: Mapping[str, Text] = {
         "{path} 中混有 PyTorch（_ascend_pt）和 MindSpore（_ascend_ms）的采集数据，例如 {first} 与 {second}",
     ),
     "give_one_job": Text("give one job at a time", "请一次只给出一个任务的数据"),
+    "give_one_job_such_as": Text("give one job at a time, such as {one}", "请一次只给出一个任务的数据，例如 {one}"),
     "record_or_copy_again": Text(
         "copy the capture again from the machine where it was recorded, or record again",
         "请从采集机器上重新拷贝，或重新采集",

@@ -234,9 +234,10 @@ class ComparisonBlocks(Phrases):
         """The largest entries; the others and the sum as one line each, so that they add up."""
         own = [one for one in self.entries if one.key not in _ASIDE]
         for one in own[:top]:
-            noisy = self.aside(self.say("within_noise")) if one.noisy else ""
-            count = "  " + self.say("times_per_step", count=one.count) if "→" in one.count else ""
-            yield self.moved_by(one), one.part, (*one.name, *quiet(count + noisy))
+            said = [self.say("count_change", change=one.count)] if "→" in one.count else []
+            said += [self.say("within_noise")] if one.noisy else []
+            aside = self.aside(self.say("between").join(said)) if said else ""
+            yield self.moved_by(one), one.part, (*one.name, *quiet(aside))
         total = self.entries[-1]
         if len(own) > top or any(one.key == "rest" for one in self.entries):
             rest = signed_amount(round(total.us - sum(one.us for one in own[:top]), 6))

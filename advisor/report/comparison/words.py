@@ -143,6 +143,8 @@ WORDS: Mapping[str, Text] = {
     "where": _t("Part", "组成"),
     "what": _t("What", "项目"),
     "count_column": _t("Times {per_step}", "{per_step}次数"),
+    "between": _t(", ", "，"),
+    "count_change": _t("{change} times {per_step}", "{per_step} {change} 次"),
     "within_noise": _t("within noise", "波动范围内"),
     "total_step": _t("step in all", "单步合计"),
     "total_window": _t("captured window in all", "采集窗口合计"),
@@ -157,7 +159,6 @@ WORDS: Mapping[str, Text] = {
     ),
     # findings
     "changes": _t("What happened to the findings", "问题的变化"),
-    "times_per_step": _t("{count} times {per_step}", "{per_step} {count} 次"),
     "saving_from": _t("could save {before} → {after}", "可省 {before} → {after}"),
     "saving_now": _t("could save {after}", "可省 {after}"),
     "saving_then": _t("could have saved {before}", "之前可省 {before}"),

@@ -342,7 +342,9 @@ def _several_jobs_error(path: Path, one: _Seen, other: _Seen) -> InputError:
     base = _base_of(path)
     first, second = (show_relative(each.file, base) for each in (one, other))
     what = Message("traces_of_several_jobs", path=show_name(path), first=first, second=second)
-    return InputError(what, Message("give_one_job"))
+    if not path.is_dir():
+        return InputError(what, Message("give_one_job"))
+    return InputError(what, Message("give_one_job_such_as", one=show_name(one.file)))
 
 
 def _open_trace_of_rank(

@@ -85,6 +85,41 @@ def test_micro_batches_are_counted_on_ranks_whose_step_is_known():
     assert {row["micro_batches"] for row in stage_times(STAGES, split).rows()} == {None}
 
 
+@pytest.mark.parametrize(("listed_us", "told"), [(94, None), (95, 2.0), (300, 2.0), (None, 2.0)])
+def test_sends_are_no_count_of_micro_batches_where_most_communication_of_a_summed_step_is_not_listed(listed_us, told):
+    split = read_table(
+        Overlap,
+        """
+        rank step stage span_us comm_us source
+        0    1    0     1000    100     recorded
+        1    1    1     1000    100     recorded
+        """,
+    )
+    each = None if listed_us is None else listed_us / 2
+    calls = Table.build(
+        CollectiveCall,
+        rank=[0, 0, 1, 1],
+        step=1,
+        op="send",
+        p2p=1,
+        elapse_us=[each if each is not None else np.nan] * 4,
+    )
+    assert {row["micro_batches"] for row in stage_times(STAGES, split, calls).rows()} == {told}
+
+
+def test_what_kernels_wait_inside_is_no_communication_that_a_list_of_collectives_lacks():
+    split = read_table(
+        Overlap,
+        """
+        rank step stage span_us comm_us source
+        0    1    0     1000    100     intervals
+        1    1    1     1000    100     intervals
+        """,
+    )
+    calls = Table.build(CollectiveCall, rank=[0, 1], step=1, op="send", p2p=1, elapse_us=[5.0, 5.0])
+    assert {row["micro_batches"] for row in stage_times(STAGES, split, calls).rows()} == {1.0}
+
+
 def test_batched_sends_and_receives_are_one_more_than_micro_batches():
     split = read_table(Overlap, "rank step stage span_us\n0 1 0 9\n1 1 1 9")
     calls = read_table(CollectiveCall, "rank step op\n0 1 batchSendRecv x3\n1 1 batchSendRecv x3\n0 1 allReduce x9")

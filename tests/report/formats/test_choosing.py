@@ -50,10 +50,25 @@ def test_the_longest_ending_or_the_word_before_the_colon_chooses(words: str, nam
     assert (output.writer.name, str(output.path)) == (name, path)
 
 
-@pytest.mark.parametrize("words", ["report.xml", "-", "sarif:", "no-format:x", "C:report"])
+@pytest.mark.parametrize("words", ["report.xml", "-", "no-format:x", "C:report"])
 def test_what_names_no_format_is_told_which_there_are(words: str) -> None:
     with pytest.raises(UsageError, match=r"FORMAT:FILE, where FORMAT is one of html, .*sarif"):
         check_output(words)
+
+
+def test_a_format_without_a_file_behind_it_is_told_so() -> None:
+    with pytest.raises(UsageError, match=r"`sarif:` names no file\n.*write it behind the colon, as in sarif:FILE"):
+        check_output("sarif:")
+
+
+@pytest.mark.parametrize("name", ["", "out", "out.html"])
+def test_a_folder_is_no_file_whatever_its_name(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / name
+    folder.mkdir(exist_ok=True)
+    for given in (str(folder), name or "."):
+        with pytest.raises(UsageError, match=r"is a folder\n.*name a file in it, such as .*report.html"):
+            check_outputs([given])
 
 
 @pytest.mark.parametrize("outputs", [("sarif:-", "csv:-"), ("a.csv", "sarif:./a.csv"), ("a.md", "a.md")])

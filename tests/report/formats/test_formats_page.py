@@ -40,10 +40,11 @@ def test_the_page_names_every_format_with_its_endings_and_a_command() -> None:
     rows = dict(re.findall(r"^\| \[[^]]+\]\([^)]+\) \| (.*?) \| `(\w+)` \|", page, re.M))
     for name, writer in FORMATS.items():
         endings = ", ".join(f"`{suffix}`" for suffix in writer.suffixes)
-        assert rows[endings] == name
+        assert rows.get(endings) == name, f"docs/formats.md has no row of {endings}, written as `{name}`"
         assert re.search(rf"-o (?:{name}:|\S*{re.escape(writer.suffix)}|gl-code)", page)
 
 
 def test_the_command_line_names_every_ending() -> None:
     page = (TOP / "docs" / "reference" / "cli.md").read_text("utf-8")
-    assert all(writer.suffix in page for writer in WRITERS)
+    unnamed = [writer.suffix for writer in WRITERS if writer.suffix not in page]
+    assert unnamed == [], "python -m advisor.reference writes the page"

@@ -423,6 +423,8 @@ def test_traces_of_several_jobs_are_no_ranks_of_one(one, other, tmp_path: Path) 
         open_input(tmp_path)
     assert refused.value.what.code == "traces_of_several_jobs"
     assert all(name in str(refused.value) for name, _ in (one, other))
+    said = f"{refused.value}\n"
+    assert any(f"give one job at a time, such as {tmp_path / name}\n" in said for name, _ in (one, other))
 
 
 def test_a_folder_may_name_the_rank(tmp_path: Path) -> None:

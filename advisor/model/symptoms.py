@@ -86,6 +86,7 @@ def folded_under(diagnosis: Diagnosis) -> Mapping[str, str]:
         if not causes and finding.rule.startswith(_OF_WAITS):
             apart = [one for one in known if one not in folded]
             causes = _causes_together(finding, [diagnosis.findings[place[name]] for name in apart], place)
+        causes = _on_own_stage(finding, causes, diagnosis)
         if causes:
             folded[finding.fingerprint] = causes[0][1]
     return {name: root for name in folded if (root := _root_of(name, folded, place)) != name}
@@ -104,6 +105,22 @@ def _causes_together(finding: Finding, causes: Iterable[Finding], place: Mapping
     ]
     made_up = 0 < won <= sum(part.brings_about.us for part in parts) * TOLD_APART
     return sorted((place[part.fingerprint], part.fingerprint) for part in parts) if made_up else []
+
+
+def _on_own_stage(finding: Finding, causes: list[tuple[int, str]], diagnosis: Diagnosis) -> list[tuple[int, str]]:
+    """The causes without those that lie on other pipeline stages, where what host or device of these ranks lose is
+    accounted for by one that does not: a stage that waits for its data is idle for that, however heavy another one is.
+    """
+    seen = _ranks_seen(finding)
+    if None in seen or not finding.rule.startswith(_OF_HOSTS):
+        return causes
+    own = []
+    for place, name in causes:
+        of_stages = _ranks_of_stages(diagnosis.findings[place], diagnosis.run)
+        if not of_stages or of_stages & seen:
+            own.append((place, name))
+    most = max((diagnosis.findings[place].brings_about.us for place, _ in own), default=0.0)
+    return own if finding.worth.us <= most * TOLD_APART else causes
 
 
 def partly_explained(diagnosis: Diagnosis) -> frozenset[str]:

@@ -182,6 +182,7 @@ COLUMNS: Mapping[str, Text] = {
     "last_mhz": _t("Clock in the last step", "末步频率"),
     "last_us": _t("In the last step", "末步耗时"),
     "late_before_us": _t("Further wait before the first step", "首个 step 之前另有的等待"),
+    "float64_share": _t("Time with float64 inputs", "float64 输入的占比"),
     "narrowable_share": _t("Time with 64-bit, 16-bit or complex inputs", "64 位、16 位整数或复数输入的占比"),
     "forward_backward_us": _t("Forward and backward", "前反向"),
     "forward_us": _t("Forward pass", "前向"),

@@ -195,6 +195,29 @@ def test_a_stage_is_heavy_by_itself_where_one_of_its_ranks_is_slow(slow: tuple[i
     assert found == ({heavy: "ranks/slow-device"} if folded else {})
 
 
+@pytest.mark.parametrize(
+    ("ranks", "won", "under"),
+    [
+        ((0, 1), 0.2, "io/interval"),
+        ((0, 1), 0.05, "pipeline/stage-imbalance"),
+        ((2, 3), 0.2, "io/interval"),
+        ((1, 2), 0.2, "pipeline/stage-imbalance"),
+    ],
+    ids=["waits for its data", "waits little for them", "waits for them behind the heavy one", "both stages"],
+)
+def test_a_stage_that_waits_for_its_data_is_idle_for_that_and_not_for_another_one_that_is_heavy(
+    ranks: tuple[int, ...], won: float, under: str
+) -> None:
+    idle, heavy, data = "host/idle", "pipeline/stage-imbalance", "io/interval"
+    stage = finding_of(heavy, 0.3, symptoms=(idle,), ranks=())
+    stage = stage.model_copy(update={"seen": (Place(stage=0 if ranks == (2, 3) else 1),)})
+    waits = finding_of(data, won, symptoms=(idle,), ranks=ranks)
+    symptom = finding_of(idle, 0.19, restated=0.19, causes=(heavy, data), ranks=ranks)
+    diagnosis = diagnosis_of(stage, waits, symptom)
+    run = diagnosis.run.model_copy(update={"ranks": (0, 1, 2, 3), "parallel": Parallel(stages=((0, 1), (2, 3)))})
+    assert folded_under(diagnosis.model_copy(update={"run": run}))[idle] == under
+
+
 @pytest.mark.parametrize(("won", "folded"), [(0.3, True), (0.34, False)])
 def test_a_cause_is_the_time_of_all_that_others_lose_by_it_however_little_its_remedy_wins(
     won: float, folded: bool

@@ -156,7 +156,8 @@ def _of_kernels(
         dynamic_share=_share_of_word(groups, table.texts("op_state"), "dynamic", duration),
         float32_share=_share_in_float32(groups, table, duration),
         beyond_ridge_share=_share_beyond_ridge(groups, table, duration, limits),
-        narrowable_share=_share_narrowable(groups, table.texts("input_dtypes"), duration),
+        narrowable_share=_share_with_input(_NARROWABLE, groups, table.texts("input_dtypes"), duration),
+        float64_share=_share_with_input(_FLOAT64, groups, table.texts("input_dtypes"), duration),
         inside_call=groups.leading(inside, duration),
         inside_share=ratio(groups.sums(duration * (inside.codes >= 0)), groups.sums(duration)),
         choosing_us=groups.sums(duration * work_of_choices(table)) / chosen.steps[first],
@@ -285,10 +286,14 @@ def _levels_of_steps(
 
 
 def _busiest_pipe_share(shares: dict[str, Array]) -> Array:
-    """The busiest pipe of each row; missing unless loading, scalar and the cube or the vector unit were recorded."""
+    """The busiest pipe of each row; missing unless loading, scalar and the cube or the vector unit were recorded.
+
+    Where none was ever busy nothing was measured, as on the AI CPU: whatever runs on a core keeps its scalar unit busy.
+    """
     told = ~np.isnan(shares["mte2_share"] + shares["scalar_share"])
     told &= ~np.isnan(np.fmax(shares["mac_share"], shares["vector_share"]))
-    return np.where(told, np.fmax.reduce(list(shares.values())), np.nan)
+    busiest = np.fmax.reduce(list(shares.values()))
+    return np.where(told & (busiest > 0), busiest, np.nan)
 
 
 class Sooner(Struct, frozen=True):
@@ -409,10 +414,13 @@ _NARROWABLE = re.compile(r"(?<![A-Z])(DT_)?(DOUBLE|U?INT(16|64)|COMPLEX)")
 """Types that AI Cores lack altogether or in many of their operators, and that smaller ones stand for."""
 
 
-def _share_narrowable(groups: Groups, dtypes: Texts, duration: Array) -> Array:
-    """Part of each group's time in kernels with such an input, of those whose types are known."""
-    narrowable = dtypes.hits(_NARROWABLE.search(name) is not None for name in dtypes.names)
-    return ratio(groups.sums(duration * narrowable), groups.sums(duration * (dtypes.codes >= 0)))
+_FLOAT64 = re.compile(r"(?<![A-Z])(DT_)?DOUBLE")
+
+
+def _share_with_input(types: re.Pattern[str], groups: Groups, dtypes: Texts, duration: Array) -> Array:
+    """Part of each group's time in kernels with an input of such a type, of those whose types are known."""
+    found = dtypes.hits(types.search(name) is not None for name in dtypes.names)
+    return ratio(groups.sums(duration * found), groups.sums(duration * (dtypes.codes >= 0)))
 
 
 def _distinct_shapes(groups: Groups, shapes: Texts) -> Array:

@@ -17,7 +17,7 @@ def holdup_turns(held: Table[Holdup], split: Table[Overlap]) -> Table[HoldupTurn
     """One row per stage, step and kind of cost, of those that cost one rank more than the others of its stage.
 
     The steps of `split` are those that are compared; a rank without a row of a kind loses nothing by it, and a row
-    without a cause is of no kind.
+    without a cause is of no kind. What a rank loses in each of its steps is no turn of its.
     """
     at = row_at(split["rank"], split["step"], held["rank"], held["step"])
     known = (at >= 0) & (held.texts("cause").codes >= 0)
@@ -31,7 +31,8 @@ def holdup_turns(held: Table[Holdup], split: Table[Overlap]) -> Table[HoldupTurn
     usual = cells.medians_of_others(flat)
     most = np.lexsort((split["rank"][row], -flat, cells.of))[np.cumsum(cells.sizes) - cells.sizes]
     row, code = row[most], code[most]
-    imposed = np.clip(flat[most] - usual[most], 0.0, waited_us_for_ranks(split)[row])
+    beyond = flat[most] - np.maximum(usual[most], _least_us_of_ranks(split, lost)[row, code])
+    imposed = np.clip(beyond, 0.0, waited_us_for_ranks(split)[row])
     ranks, steps = group_by(split["rank"][row], code), group_by(split["rank"])
     table = Table.build(
         HoldupTurn,
@@ -46,6 +47,19 @@ def holdup_turns(held: Table[Holdup], split: Table[Overlap]) -> Table[HoldupTurn
         rank_imposed_us=ranks.sums(imposed)[ranks.of] / steps.sizes[steps.of[row]],
     )
     return table.take(imposed > 0)
+
+
+def _least_us_of_ranks(split: Table[Overlap], lost: Array) -> Array:
+    """Per rank and step, and kind of cost: what the rank loses by it in each of its steps, its last one among them only
+    where some rank loses anything in it: what is lost between two steps is counted to the earlier one.
+    """
+    own, cells = group_by(split["rank"]), group_by(split["stage"], split["step"])
+    last = split["step"] == own.largest(split["step"].astype(np.float64))[own.of]
+    found = np.empty_like(lost)
+    for code in range(lost.shape[1]):
+        untold = last & (cells.largest(lost[:, code])[cells.of] == 0)
+        found[:, code] = own.smallest(np.where(untold, np.nan, lost[:, code]))[own.of]
+    return np.nan_to_num(found)
 
 
 def waited_us_for_ranks(split: Table[Overlap]) -> Array:

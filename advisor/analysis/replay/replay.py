@@ -525,11 +525,13 @@ def _gains_beside(
 ) -> Array:
     """Per collective beside computation: its gain, from those of the work in turn and of each stretch's beginning.
 
-    `own` is by how much earlier each may begin for all its launch says, and what it is spared itself.
+    `own` is by how much earlier each may begin for all its launch says, and what it is spared itself. That none ran
+    before the wait that its stretch follows leaves it no room: it had not been asked for.
     """
     (limit, spared), slack, earlier = own, rank.beside_slack, before[cut.beside_turns.of]
     bound = np.where(slack >= 0, values_at(gain, rank.beside.awaits, 0) + slack - earlier, limit)
-    return cut.beside_chain.gains(np.minimum(limit, bound), rank.beside_idle, spared) + earlier
+    idle = np.clip(rank.beside.start - cut.edges[cut.beside_turns.of], 0, rank.beside_idle)
+    return cut.beside_chain.gains(np.minimum(limit, bound), idle, spared) + earlier
 
 
 def _entry_gains(rank: ReplayInput, relief: Relief, cut: _Cut) -> tuple[Array, Array]:

@@ -17,7 +17,7 @@ COMMUNICATES = "It exchanges data inside, such as MatmulReduceScatter: its time 
 
 BUSIEST_PIPE = (
     "The busiest pipe of all (cube, vector, scalar, loading, storing, moving within the core); missing unless loading, "
-    "scalar and an arithmetic unit were recorded."
+    "scalar and an arithmetic unit were recorded, and where none was ever busy, as on the AI CPU."
 )
 
 
@@ -103,6 +103,9 @@ class OperatorShare(Fact):
             "Part of its time in kernels with an input in float64, int16, int64 or a complex type, for which a type "
             "that the AI Cores have may do; missing when types were not recorded."
         ),
+    ]
+    float64_share: Annotated[
+        float, Share("Part of its time in kernels with an input in float64; missing when types were not recorded.")
     ]
     inside_call: Annotated[
         str,

@@ -503,8 +503,8 @@ class HoldupTurn(Fact):
     imposed_us: Annotated[
         float,
         Us(
-            "What it loses beyond them, as far as they wait for it: at most by how much their exposed communication in "
-            "this step or the next, on average, is longer than its own."
+            "What it loses beyond them, and beyond what it loses in each of its steps, as far as they wait for it: at "
+            "most by how much their exposed communication in this step or the next, on average, is longer than its own."
         ),
     ]
     rank_imposed_us: Annotated[

@@ -58,6 +58,28 @@ def test_totals_are_per_step_and_the_core_is_the_one_with_most_time():
 
 
 @pytest.mark.parametrize(
+    ("dtypes", "share"),
+    [("DOUBLE;DOUBLE", 1.0), ("DT_DOUBLE;DT_FLOAT", 1.0), ("FLOAT;INT64", 0.0), ("COMPLEX128", 0.0), ("-", None)],
+)
+def test_what_has_an_input_in_float64_is_told(dtypes, share):
+    rows = f"step start_ns duration_us op_type core input_dtypes\n1 0 3000 Mul AI_CPU {dtypes}"
+    (found,) = operators(read_table(Kernel, rows), None, None).rows()
+    assert found["float64_share"] == share
+
+
+def test_a_kernel_in_which_no_pipe_was_ever_busy_was_not_measured():
+    """What runs on the AI CPU has no pipes: some exports leave its counters empty, some write zeros."""
+    rows = """
+step start_ns duration_us op_type core           mac_share vector_share scalar_share mte2_share
+1    0        3000        Mul     AI_CPU         0         0            0            0
+1    4000000  3000        Add     AI_VECTOR_CORE 0         0.3          0.1          0.2
+"""
+    kernels = read_table(Kernel, rows)
+    for found in (operators(kernels, None, None), operator_shapes(kernels, None, None)):
+        assert {row["op_type"]: row["busiest_share"] for row in found.rows()} == {"Mul": None, "Add": 0.3}
+
+
+@pytest.mark.parametrize(
     ("rows", "share"),
     [((15360, 15360), 1.0), ((64, 64), 0.0), ((15360, 64), 0.5), ((15360, 64, None), 0.5), ((64, None), None)],
 )

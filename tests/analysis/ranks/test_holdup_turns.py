@@ -65,6 +65,19 @@ def test_what_is_lost_between_two_steps_is_waited_for_in_the_later_one() -> None
     assert (row["rank"], row["step"], row["imposed_us"]) == (1, 0, 30)
 
 
+def test_what_a_rank_loses_in_every_step_is_no_turn_of_its() -> None:
+    """Two of three loaders are always as slow: that now the one and now the other loses a trifle more is no change."""
+    held = [(0, 0, 31), (2, 0, 30), (0, 1, 30), (2, 1, 31), (1, 0, 10), (1, 1, 10)]
+    rows = turns_of("\n".join(f"{rank} {step} data_loader {us}" for rank, step, us in held))
+    assert sum(row["imposed_us"] for row in rows) <= 2
+
+
+def test_what_a_rank_loses_beyond_its_usual_is_a_turn_of_its() -> None:
+    held = [(0, 0, 60), (1, 0, 10), (2, 0, 10), (0, 1, 20), (1, 1, 70), (2, 1, 10)]
+    rows = turns_of("\n".join(f"{rank} {step} data_loader {us}" for rank, step, us in held))
+    assert [(row["rank"], row["step"], row["imposed_us"]) for row in rows] == [(0, 0, 40), (1, 1, 40)]
+
+
 LOSSES = st.dictionaries(
     st.tuples(st.integers(0, 5), st.integers(0, 2), st.sampled_from(("gc", "host"))), st.integers(0, 99), min_size=1
 )

@@ -192,6 +192,18 @@ def test_a_wait_behind_which_the_device_goes_on_with_what_may_have_been_queued_l
     assert len(emptying_waits(waits, both.take(order), queue)) == 0
 
 
+def test_a_receive_posted_after_a_wait_comes_no_sooner_than_that_wait_ends():
+    """No collective ran for 55 before it, but the host had waited until 5 before: a pipeline stage that goes on with
+    its next step cannot have asked for its first gradient in the last one."""
+    work = tasks((0, 0, 40), (52, 52, 70), (54, 150, 160))
+    work = msgspec.structs.replace(work, awaits=np.array([-1, -1, 0]))
+    beside = tasks((55, 55, 150))
+    empty, wait = np.empty(0, np.int64), spans((10, 50))
+    one = ReplayInput(RanksInTime.of_one(0), work, beside, Queue(empty, empty, empty), wait)
+    found = gains_by_task(one, Relief(NONE, NONE, keeps_up=True), waits=wait)
+    assert found[2] <= 55 - 50
+
+
 def test_a_pause_between_captures_is_not_won_by_a_host_that_keeps_up():
     """As above, but of the 60 without work only the last 10 lie in a step."""
     work = tasks((0, 0, 10), (10, 10, 20), (20, 20, 30), (90, 90, 95), (100, 100, 110))

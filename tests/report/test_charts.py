@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from report_samples import COURSE, HOSTILE, MEMORY, ROOFLINES, exhibit, exhibits, rich, table, write_report
 
-from advisor.messages.text import Language
+from advisor.messages.text import LANGUAGES, Language
 from advisor.report.charts.bars import ALONE
 from advisor.report.charts.draw import Renderer
 from advisor.report.charts.drawing import MOST_COLUMNS
@@ -130,6 +130,18 @@ def test_a_roof_bends_where_the_memory_is_as_slow_as_the_arithmetic() -> None:
     assert (point["intensity"], point["tflops"]) == (20, 8)
     (numbers,) = chart("rooflines", table(ROOFLINES, row)).numbers
     assert numbers == ("MatMulV3", "20", "8", "27 %", "10.0 µs")
+
+
+@pytest.mark.parametrize(
+    ("tflops", "slope", "level"),
+    [(8.0, 0, 0), (30.0, 0, 0), (31.0, 1, 0), (299.0, 1, 0), (301.0, 0, 1)],
+)
+def test_it_is_said_why_circles_stand_above_the_roof(tflops: float, slope: int, level: int) -> None:
+    row = (0, "Ascend910B3", "MatMulV3", "1,2", "BF16", 300.0, 20.0, tflops, 1500.0, 10.0)
+    note, zh = (chart("rooflines", table(ROOFLINES, row), language).note for language in LANGUAGES)
+    assert ("1 circle stands above the slope: part of the data stayed in the L2 cache" in note) == bool(slope)
+    assert ("1 circle stands above the level line: the chip can do more than is known of it" in note) == bool(level)
+    assert ("1 个圆点高于斜线：部分数据留在 L2 缓存中" in zh, "1 个圆点高于水平线" in zh) == (bool(slope), bool(level))
 
 
 def test_a_chip_of_unknown_bandwidth_has_a_flat_roof() -> None:

@@ -58,6 +58,7 @@ NAMES = {
         "Python",
         "Cube",
         "roofline",
+        "L2",
         "TFLOP",
         "Ascend910B3",
         "BF16",

@@ -2,13 +2,14 @@
 """Operators under the roof of their chip: operations per byte against operations per second, both logarithmic.
 
 A point below the slope is bound by the memory at best, one below the flat part by the arithmetic; how far below it
-stands is what shape, layout or company cost.
+stands is what shape, layout or company cost. Points stand above the slope where data stays in the cache: of the bytes
+it is known how many are read and written, not how many of them go to the memory.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from advisor.report.charts.drawing import (
     WIDTH,
@@ -147,10 +148,24 @@ def _point(row: Row, names: Sequence[str], words: ChartWords) -> ChartSpec:
 
 def _said_share(row: Row) -> str:
     """Part of the roof that it reaches; what it reads may lie in the cache, and then it is more than all of it."""
-    peak, rate = number_or_zero(row, "peak_tflops"), number_or_zero(row, "memory_gbps") / 1e3
-    roof = _roof_above(number_or_zero(row, "intensity"), peak, rate)
+    roof = _roof_of(row)
     share = number_or_zero(row, "tflops") / roof if roof > 0 else 0.0
     return show_value(share, "share") if share <= 1 else f"> {show_value(1.0, 'share')}"
+
+
+def _roof_of(row: Row) -> float:
+    """The most that the chip can do of it, 10^12 operations per second."""
+    peak, rate = number_or_zero(row, "peak_tflops"), number_or_zero(row, "memory_gbps") / 1e3
+    return _roof_above(number_or_zero(row, "intensity"), peak, rate)
+
+
+def _above_roof(rows: Sequence[Row], words: ChartWords) -> Iterator[str]:
+    """Why points may stand above: bytes count as if all went to the memory, and some need not leave the cache."""
+    above = [row for row in rows if number_or_zero(row, "tflops") > _roof_of(row)]
+    beyond_peak = [row for row in above if number_or_zero(row, "tflops") > number_or_zero(row, "peak_tflops")]
+    for name, count in (("above_slope", len(above) - len(beyond_peak)), ("above_peak", len(beyond_peak))):
+        if count:
+            yield words.say(name, count=count)
 
 
 def _name(row: Row) -> str:
@@ -161,4 +176,4 @@ def _note(rows: Sequence[Row], total: int, words: ChartWords) -> str:
     chip = clean_line(rows[0].get("chip") or "", _NAME)
     said = words.say("roof_note", rank=int(number_or_zero(rows[0], "rank")))
     more = words.say("shapes_of", shown=len(rows), total=total) if total > len(rows) else ""
-    return tooltip_text(chip, said, more)
+    return tooltip_text(chip, said, *_above_roof(rows, words), more)

@@ -99,6 +99,15 @@ AXES: Mapping[str, Text] = {
         "rank {rank}; lines are the chip's limits with data from memory, circles are shapes: the larger, the more time",
         "rank {rank}；线为数据取自显存时的芯片上限，圆点为一种形状，越大耗时越多",
     ),
+    "above_slope": _t(
+        "{count} {count|circle stands|circles stand} above the slope: part of the data stayed in the L2 cache, or the "
+        "memory is faster than is known",
+        "{count} 个圆点高于斜线：部分数据留在 L2 缓存中，或显存带宽高于已知值",
+    ),
+    "above_peak": _t(
+        "{count} {count|circle stands|circles stand} above the level line: the chip can do more than is known of it",
+        "{count} 个圆点高于水平线：芯片算力高于已知值",
+    ),
     "shapes_of": _t("{shown} of {total} shapes", "{total} 种形状中的前 {shown} 种"),
     "stronger_longer": _t("the darker the colour, the longer", "颜色越浓耗时越长"),
     "between": _t("{low} to {high}", "{low} 至 {high}"),

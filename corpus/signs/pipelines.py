@@ -142,7 +142,7 @@ SIGNS: Mapping[str, Sign] = {
     "pipeline/unseen-stages": Sign(
         spoiled=_first_stage((1, 3)),
         twin=_first_stage((2, 2)),
-        shows={"pipeline_stages": 2, "missing": "1", "batches": 10},
+        shows={"pipeline_stages": 2, "not_captured": "1", "batches": 10},
     ),
     "pipeline/exposed-transfers": Sign(
         spoiled=_bare_transfers(1024),

@@ -162,7 +162,9 @@ def test_what_the_ci_tells_of_one_forge_is_not_used_for_another(
     github_job(monkeypatch, served, {"pull_request": {"number": NUMBER}}, tmp_path)
     monkeypatch.setenv("GITLAB_TOKEN", TOKEN)
     assert main(["bot", str(report), "--forge", "gitlab"]) == 2
-    assert "--repo" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "--repo" in said
+    assert "--dry-run" in said  # it needs to be told none of this
     assert main(["bot", str(report), "--repo", "other/model"]) == 2
     assert "--pr" in capsys.readouterr().err
     assert served.asked == []

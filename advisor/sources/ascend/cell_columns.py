@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import NoneType
 
 import numpy as np
 from msgspec import Struct
@@ -26,12 +27,14 @@ BYTES_PER_MB = 1e6
 
 UNUSABLE = b""
 """Stands for a value of a file that is neither text nor number, as a BLOB does among the cells of a database."""
+_PLAIN = frozenset({NoneType, str, int, float, bool})
+"""What JSON values decode to that are no lists and no objects."""
 _LATEST_NS = 1 << 63
 
 
 def plain_cells(values: Iterable[object]) -> list[object]:
     """Values of a file as cells of a table hold them."""
-    return [value if value is None or isinstance(value, str | int | float) else UNUSABLE for value in values]
+    return [value if type(value) in _PLAIN else UNUSABLE for value in values]
 
 
 def plain_cells_at(key: str, objects: Iterable[object]) -> list[object]:

@@ -21,8 +21,7 @@ ROUNDED = "rounded"
 _QUARTERS_NS = (0, 200, 250, 500, 750, 800)
 """What stands behind the point of quarters of a µs, in full and in the fewest digits that a float is written with."""
 _FROM_US, _UNTIL_US = 1 << 50, 1 << 51
-_EXACT_NS = 1 << 53
-"""Whole numbers up to this one are floats."""
+_FROM_NS, _UNTIL_NS, _STEP_NS = 1 << 60, 1 << 61, 1 << 8
 _AT_FIRST = 1024
 _FEW = 12
 """With so many times, chance explains such digits once in 10^14 where times have two behind the point."""
@@ -55,7 +54,7 @@ def _quarters(moment_ns: Array) -> Array:
 
 
 def _float_ns(moment_ns: Array) -> Array:
-    found: Array = (moment_ns > _EXACT_NS) & (moment_ns.astype(np.float64).astype(np.int64) == moment_ns)
+    found: Array = (moment_ns >= _FROM_NS) & (moment_ns < _UNTIL_NS) & (moment_ns % _STEP_NS == 0)
     return found
 
 

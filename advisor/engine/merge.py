@@ -94,9 +94,11 @@ def _join_savings(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> 
     us = _by_rank(_saving_by_place(hits), rule)
     across = rule.saving.across if rule.saving is not None else "worst"
     if across == "worst_or_critical":
-        # what holds up all of them does so at other moments on each, and they wait for each other in turn
+        # what holds up all of them does so at other moments on each, and they wait for each other in turn; of an RL job
+        # it may be that one works, and the controller lets the others wait for it
         slack = _slack_among_peers(slack, us, run.parallel)
-        across = "critical" if slack and not us.keys() >= {*run.ranks} else "worst"
+        of_all = us.keys() >= {*run.ranks} and run.job.workload != "RL"
+        across = "critical" if slack and not of_all else "worst"
     most = saving_with_share(max(us.values()), run.step_us)
     bounded = None not in us and (across == "least" or (across == "critical" and bool(slack)))
     if bounded:

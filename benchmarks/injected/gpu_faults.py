@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from benchmarks.injected import compute_faults, host_faults, mode_faults, rank_faults
+from benchmarks.injected import comm_faults, compute_faults, host_faults, mode_faults, rank_faults
 from benchmarks.injected.faults import Fault
 
 ONE, FOUR, LOADED = "gpu", "gpu-4", "gpu-loader"
@@ -33,4 +33,9 @@ FAULTS: Mapping[str, Fault] = {
     **_on(compute_faults.FAULTS, {(LOADED,): ("creeping-kernels", "creeping-operator")}),
     **_on(mode_faults.FAULTS, {(ONE, FOUR): ("silent-pauses", "many-small-kernels"), (ONE,): ("long-batch",)}),
     **_on(rank_faults.FAULTS, {(FOUR,): ("slow-host-rank", "slow-compute-rank")}),
+    "gpu-slow-network": replace(
+        comm_faults.FAULTS["slow-transfers"],
+        bases=(FOUR,),
+        named_by=frozenset({"comm/low-bandwidth", "comm/exposed-communication", "comm/late-gradient-reduction"}),
+    ),
 }  # fmt: skip

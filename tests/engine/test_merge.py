@@ -213,6 +213,21 @@ def test_what_holds_up_some_ranks_wins_no_more_than_the_others_wait_for_them(
     assert finding.alone is None or finding.alone.us == 400.0  # of rank 0 by itself
 
 
+@pytest.mark.parametrize(
+    ("workload", "slack", "us"),
+    [
+        ("training", {0: 0.0, 1: 0.0}, 400.0),
+        ("RL", {0: 0.0, 1: 0.0}, 250.0),  # rank 1 works, and the controller lets rank 0 wait for it
+        ("RL", {0: 0.0, 1: 150.0}, 400.0),  # rank 1 waits for rank 0 in collectives, whose host is late
+    ],
+)
+def test_what_all_ranks_of_an_rl_job_have_wins_what_the_one_that_works_longest_has_of_it(
+    tmp_path: Path, workload: str, slack: dict[int, float], us: float
+) -> None:
+    run = f"step_us=1000 rank_count=2 workload={workload}"
+    assert merged(tmp_path, run, "worst_or_critical", LATE, slack).saving.us == us
+
+
 @pytest.mark.parametrize(("slack", "us"), [({4: 650.0}, 400.0), ({4: 560.0}, 310.0)])
 def test_what_holds_up_a_rank_of_a_stage_is_bounded_by_what_its_peers_wait(
     tmp_path: Path, slack: dict[int, float], us: float

@@ -612,6 +612,7 @@ def test_clock_and_cores_are_those_of_the_device_of_the_rank(tmp_path: Path) -> 
     assert row == {
         **{"rank": 0, "chip": "Ascend910B", "cube_cores": 24, "vector_cores": 48, "nominal_mhz": 1800},
         "memory_bytes": None,
+        "number": None,
     }
 
 

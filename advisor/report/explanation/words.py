@@ -68,9 +68,9 @@ WORDS: Mapping[str, Text] = {
         "取修复后最晚结束的卡所提前的时间，其原先等待其他卡的时间一并计入",
     ),
     "worst_or_critical": _t(
-        "where all ranks have it, what the worst of them saves; otherwise how much sooner the rank that then ends last "
-        "would end, including what it waited for the others",
-        "各卡都有时取最差的卡；只有部分卡有时，取修复后最晚结束的卡所提前的时间，其原先等待其他卡的时间一并计入",
+        "where all ranks have it, what the worst of them saves; otherwise, and in an RL job, how much sooner the rank "
+        "that then ends last would end, including what it waited for the others",
+        "各卡都有时取最差的卡；只有部分卡有时（强化学习任务则一律如此），取修复后最晚结束的卡所提前的时间，其原先等待其他卡的时间一并计入",
     ),
     "assumes": _t("It assumes: {words}", "前提：{words}"),
     "not_asked": _t(

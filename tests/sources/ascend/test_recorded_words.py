@@ -29,7 +29,7 @@ def test_the_platform_of_the_raw_data_names_the_chip(version: str | int, chip: s
     (raw / "info.json.4").write_text(json.dumps({"platform_version": version, "DeviceInfo": [about]}))
     (row,) = of(DEVICES.ways["text"], captured(tmp_path))
     cores = {"cube_cores": 24.0, "vector_cores": 48.0, "nominal_mhz": 1850.0}
-    expected = {"rank": 3, "chip": f"Ascend{chip}", **cores, "memory_bytes": None}
+    expected = {"rank": 3, "chip": f"Ascend{chip}", **cores, "memory_bytes": None, "number": None}
     assert row == expected
     assert row.keys() == Device.columns().keys()
 

@@ -70,7 +70,13 @@ def aicpu(run: Run, amount: float) -> None:
     _insert_before(run, amount, 6, "AI_CPU", op_type="NonZero", name="aclnnNonzero_NonZeroAiCpu_NonZero")
 
 
-def _insert_before(run: Run, amount: float, most: int, core: str, *, op_type: str, name: str) -> None:
+def float64(run: Run, amount: float) -> None:
+    """Some operators of each step compute in float64, which the AI CPU does."""
+    name = "aclnnMul_MulAiCpu_Mul"
+    _insert_before(run, amount, 6, "AI_CPU", op_type="Mul", name=name, **{"Input Data Types": "DOUBLE;DOUBLE"})
+
+
+def _insert_before(run: Run, amount: float, most: int, core: str, *, op_type: str, name: str, **cells: str) -> None:
     """One more kernel before up to so many operators of each step."""
     for changes in run.ranks:
         for operators in kernels_of(changes):
@@ -78,7 +84,7 @@ def _insert_before(run: Run, amount: float, most: int, core: str, *, op_type: st
             places = spread(operators, pieces(run, amount, most))
             for place in places:
                 for kernel in changes.repeat(like, place).kernels:
-                    set_task(kernel, round(amount / len(places)), core, Type=op_type, Name=name)
+                    set_task(kernel, round(amount / len(places)), core, Type=op_type, Name=name, **cells)
 
 
 def short_aicpu(run: Run, amount: float) -> None:
@@ -259,6 +265,7 @@ FAULTS: Mapping[str, Fault] = {
     "casts": Fault(casts, frozenset({"compute/cast-excess"})),
     "conversions": Fault(conversions, frozenset({"compute/transdata-excess", "compute/layout-operators"})),
     "aicpu": Fault(aicpu, frozenset({"compute/exposed-aicpu"})),
+    "float64": Fault(float64, frozenset({"compute/exposed-aicpu"})),
     # not where call stacks were recorded: there each takes the host longer than the AI CPU, and the host is at fault
     "short-aicpu": Fault(short_aicpu, frozenset({"compute/exposed-aicpu"}), HOST, bases=("balanced",)),
     "float-attention": Fault(

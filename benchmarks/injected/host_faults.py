@@ -44,6 +44,17 @@ def growing_python(run: Run, amount: float) -> None:
                 changes.stall(_place(operator), operator.top.lane, round(part), event)
 
 
+def slowed_host(run: Run, amount: float) -> None:
+    """From the middle step on everything takes the host longer, as on CPUs that are clocked down by then."""
+    for changes in run.ranks:
+        steps = forward(changes)
+        late = steps[len(steps) // 2 :]
+        for operators in late:
+            part = round(amount * len(steps) / len(late) / len(operators))
+            for operator in operators:
+                changes.stall(operator.top.end, operator.top.lane, part)
+
+
 def print_stall(run: Run, amount: float) -> None:
     """A slow print early in each step."""
     _stalls(run, amount, "<built-in function print>", 1, 0.2)
@@ -279,6 +290,7 @@ def copy_on_gpu(changes: Changes, operator: Operator, waiting: Call, time: int, 
 FAULTS: Mapping[str, Fault] = {
     "python-work": Fault(python_work, frozenset({"host/python-bound"}), HOST),
     "growing-python": Fault(growing_python, frozenset({"host/python-bound"}), HOST | JITTER, bases=("balanced",)),
+    "slowed-host": Fault(slowed_host, frozenset({"host/python-bound"}), HOST | JITTER, bases=("balanced",)),
     "print-stall": Fault(print_stall, frozenset({"host/python-bound"}), HOST),
     "unnamed-python": Fault(python_without_name, frozenset({"host/python-bound", "host/silent-pauses"}), HOST),
     "stall-in-one-step": Fault(

@@ -20,6 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from advisor import pipeline
+from advisor.analysis.steps.step_marks import MARKS
 from advisor.facts.observed import Kernel
 from advisor.rules.catalog import Catalog
 from advisor.shipped_files import shipped_folder
@@ -86,7 +87,8 @@ def _measure_repeated(small: Path, about: str, repeats: int, capture: Path) -> T
         enlarge(small, capture, repeats)
     catalog = Catalog.load([shipped_folder("rules")])
     profile = pipeline.open_profile(capture, jobs=1)
-    wanted = {*catalog.facts(), *CHARTED, *pipeline.ALWAYS}
+    lines = pipeline.LINES if profile.run.call_stacks == "on" else ()
+    wanted = {*catalog.facts(), *CHARTED, *pipeline.ALWAYS, *MARKS, *lines}
     roots = {root for fact in wanted if isinstance(fact, type) for root in profile.observed_behind(fact)}
     recorded = sorted(roots, key=lambda fact: fact.table)
     read = _seconds(lambda: profile.prepare(recorded))

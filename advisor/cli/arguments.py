@@ -167,7 +167,7 @@ def config_option(one: Parser) -> None:
         help=one.say(
             f"thresholds and switches (default: the nearest {SETTINGS_FILE}, or [tool.advisor] of a {PROJECT_FILE}, "
             "from this folder up to the top of the repository)",
-            f"门限与开关（默认取最近的 {SETTINGS_FILE} 或 {PROJECT_FILE} 的 [tool.advisor]，由当前目录向上找到仓库根）",
+            f"阈值与开关（默认取最近的 {SETTINGS_FILE} 或 {PROJECT_FILE} 的 [tool.advisor]，由当前目录向上找到仓库根）",
         ),
     )
 

@@ -29,7 +29,7 @@ COMMANDS: Mapping[str, Text] = MappingProxyType(
         ),
         "explain": Text(
             "say what a rule reads, measured and held it against, and why it fired or not",
-            "说明规则读什么、测得多少、与什么门限相比，以及为什么报出或未报出",
+            "说明规则读什么、测得多少、与什么阈值相比，以及为什么报出或未报出",
         ),
         "bot": Text(
             "write one comment on a pull request and keep it up to date", "在 pull request 上写一条评论并保持更新"

@@ -39,7 +39,7 @@ def words(rules: Parser) -> None:
     one = actions.add_parser(
         "show",
         help=rules.say(
-            "one rule or pattern: what it checks, thresholds, remedy", "显示一条规则或模式：检查什么、门限、处理办法"
+            "one rule or pattern: what it checks, thresholds, remedy", "显示一条规则或模式：检查什么、阈值、处理办法"
         ),
     )
     one.add_argument(

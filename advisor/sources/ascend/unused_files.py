@@ -30,7 +30,7 @@ _NO_KERNELS = _t(
     "cores sampled by the clock, whatever kernel runs: it names none",
     "按时间采样的核利用率，不区分 kernel",
 )
-_NO_THRESHOLD = _t("no public threshold tells when it is too much", "没有公开门限可判断其是否过高")
+_NO_THRESHOLD = _t("no public threshold tells when it is too much", "没有公开阈值可判断其是否过高")
 _MEMORY = _t("the memory is read by component and by operator", "显存已按组件与算子读取")
 
 WHY: Mapping[str, Text] = {

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
@@ -39,8 +39,11 @@ def find_rule_and_finding(
         UsageError: There is no such rule or finding; the message names those that come near.
     """
     if not fingerprint and diagnosis is not None and rule_id[:1].isdigit():
-        numbered = (name for name, number in finding_numbers(diagnosis).items() if number == rule_id)
-        if fingerprint := next(numbered, ""):
+        numbered = finding_numbers(diagnosis)
+        fingerprint = next((name for name, number in numbered.items() if number == rule_id), "")
+        if not fingerprint and rule_id.replace(".", "").isdigit():
+            raise UsageError(Message("no_finding_numbered", number=rule_id), _hint_on_numbers(numbered.values()))
+        if fingerprint:
             rule_id = ""
     if fingerprint:
         name, found_id = _find_finding(fingerprint, rule_id, diagnosis, catalog)
@@ -54,6 +57,12 @@ def find_rule_and_finding(
         else Message("name_rule_or_finding")
     )
     raise UsageError(Message("nothing_asked"), names)
+
+
+def _hint_on_numbers(numbers: Iterable[str]) -> Message:
+    """Which numbers findings have."""
+    known = ", ".join(sorted(numbers, key=lambda number: [int(part) for part in number.split(".")]))
+    return Message("findings_numbered", numbers=known) if known else Message("no_findings_numbered")
 
 
 def _find_rule(rule_id: str, fingerprint: str, diagnosis: Diagnosis | None, catalog: Catalog) -> AskedSubject:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 _LANGUAGES = ("en", "zh")
 TOP_LEVEL = ("rules", "language", "fail_on", "chip", "chips", "workload", "stack", "cache")
 _LEVELS = tuple(level.name for level in Severity)
+_OF_A_RULE = ("params", "severity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +287,11 @@ class _Reader:
         if not isinstance(value, dict):
             self.faults.wrong(path, Message("rule_setting", name=key))
             return Override()
-        self.faults.only(path, value, ("params", "severity"))
+        for name in (name for name in value if name not in _OF_A_RULE and isinstance(value[name], int | float)):
+            hint = Message("threshold_under_params")
+            self.faults.wrong((*path, name), Message("unknown_key", name=name), hint, key=True)
+            value = {key: given for key, given in value.items() if key != name}
+        self.faults.only(path, value, _OF_A_RULE)
         params = self.params((*path, "params"), value.get("params"))
         if key.endswith("*") and params:
             self.faults.wrong((*path, "params"), Message("params_for_one_rule"), key=True)

@@ -36,6 +36,13 @@ def told(rules: Path, text: str) -> str:
     return "\n".join(str(mistake).split("advisor.yaml:", 1)[1] for mistake in caught.value.mistakes)
 
 
+def test_a_threshold_beside_params_is_told_where_it_belongs(rules: Path) -> None:
+    said = told(rules, "rules: {host/idle: {tolerated: 3, severity: low, parms: {tolerated: 3}}}")
+    assert "unknown key `tolerated`" in said
+    assert "a threshold of the rule stands below its `params:`" in said
+    assert "did you mean `params`?" in said
+
+
 def test_rules_are_turned_off_one_by_one_and_by_category(rules: Path) -> None:
     assert [r.id for r in load(rules, "rules: {host/idle: off}").rules] == ["comm/slow", "host/busy"]
     assert [r.id for r in load(rules, "rules: {host/*: off}").rules] == ["comm/slow"]

@@ -198,6 +198,12 @@ def test_what_a_rule_reads_is_named_in_chinese_too() -> None:
     assert unnamed == set(), "name these columns in advisor/report/columns.py"
 
 
+def test_a_threshold_has_one_name_in_chinese() -> None:
+    told = [words.zh for words in _texts_of_tables()]
+    told += [words for rule in Catalog.load([shipped_folder("rules")]).rules for words in _chinese_of_rule(rule.info())]
+    assert [words for words in told if "\u95e8\u9650" in words] == [], "reports call it \u9608\u503c"
+
+
 COUNTED_RANK = re.compile(
     r"(?:个|各|该|其他|所有|全部|哪个|每个|这些|同一) ?rank(?! ?(?:[{\d]|table|编号))|rank (?:数|之间|间)"
 )

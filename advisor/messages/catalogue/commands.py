@@ -192,6 +192,11 @@ TEXTS: Mapping[str, Text] = {
         "rows of the table {table} cannot be put together by {names} alone", "统计表 {table} 的行无法只按 {names} 合并"
     ),
     "give_these_keys": Text("give all of these as keys: {names}", "分组列需包含：{names}"),
+    "no_finding_numbered": Text("no finding `{number}`", "没有编号为 `{number}` 的问题"),
+    "findings_numbered": Text(
+        "findings are numbered {numbers}, as the report shows them", "报告中的问题编号：{numbers}"
+    ),
+    "no_findings_numbered": Text("this capture has no findings", "该采集数据没有发现问题"),
     "nothing_asked": Text("neither a rule nor a finding is named", "未指定规则或问题"),
     "there_are": Text("there are {names}", "现有：{names}"),
     "no_diagnosis_asked": Text(

@@ -61,8 +61,8 @@ TEXTS: Mapping[str, Text] = {
     "give_as": Text("give --as {name}, or leave --as away", "请使用 --as {name}，或去掉 --as"),
     "target_unknown": Text("it is not known which {what} to write to", "无法确定要写入的{what}"),
     "give_target": Text(
-        "give {option}; in the jobs of a forge's own CI it is known. --dry-run prints the comment and needs none",
-        "请给出 {option}；在平台自带的 CI 中可自动识别。若只想查看评论内容，可用 --dry-run，无需给出",
+        "give {option}; in the jobs of a forge's own CI it is known. To see the comment alone, --dry-run needs none",
+        "请给出 {option}；在平台自带的 CI 中可自动识别。只想查看评论内容时，用 --dry-run 即可，无需平台",
     ),
     "needs_httpx": Text("the bot needs the package httpx2", "机器人功能需要 httpx2 包"),
     "install_bot": Text("pip install 'ascend-advisor[bot]'", "请执行 pip install 'ascend-advisor[bot]'"),

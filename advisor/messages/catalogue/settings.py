@@ -33,6 +33,9 @@ TEXTS: Mapping[str, Text] = {
         "`{name}` is off, on, or a mapping of params and severity",
         "`{name}` 应为 off、on，或含 params 与 severity 的映射",
     ),
+    "threshold_under_params": Text(
+        "a threshold of the rule stands below its `params:`", "规则的阈值应写在其 `params:` 之下"
+    ),
     "params_for_one_rule": Text(
         "params are set for one rule, not for a pattern", "params 只能对单条规则设置，不能对通配模式设置"
     ),

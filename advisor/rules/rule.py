@@ -198,10 +198,9 @@ class Rule:
     def expressions(self) -> Iterator[Compiled]:
         """Everything the rule computes."""
         conditions = (test for _, test in (*self.severity, *self.confidence))
-        some = (self.applies_when, self.where, *self.let.values(), self.when, *conditions, *self.fix_when)
-        yield from (one for one in some if one is not None)
-        if self.saving is not None:
-            yield self.saving.us
+        times = () if self.saving is None else (self.saving.us, self.saving.imposes)
+        judged = (self.applies_when, self.where, *self.let.values(), self.when, *conditions, *self.fix_when)
+        yield from (one for one in (*judged, *times, self.symptom) if one is not None)
         if self.excerpt is not None:
             yield from (self.excerpt.where, self.excerpt.order)
         if self.occurrences is not None:

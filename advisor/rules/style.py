@@ -164,7 +164,7 @@ def _check_expected(rule: Rule, number: int, case: CaseFile, document: RuleDocum
 
 
 def _check_thresholds(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:
-    """Numbers in `when`, and params nobody uses."""
+    """Numbers in `when`, and params and values nobody uses."""
     for column, text in _bare_numbers(rule.when.source.strip(), frozenset(rule.params)):
         what = Message("number_is_threshold", number=text)
         yield document.mistake(("when",), what, Message("name_the_threshold"), column=column)
@@ -172,6 +172,10 @@ def _check_thresholds(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:
     for name in rule.params:
         if name not in used:
             yield document.mistake(("params", name), Message("param_not_used", name=name), key=True)
+    used |= {evidence.name for evidence in rule.evidence}
+    for name in rule.let:
+        if name not in used:
+            yield document.mistake(("let", name), Message("value_not_used", name=name), key=True)
 
 
 def _check_missing_values(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:

@@ -44,6 +44,12 @@ def test_a_last_step_that_lacks_its_pause_in_both_captures_alike_is_no_noise() -
     both = noise(diagnosis(steps=CUT), diagnosis(steps=CUT))
     assert both.of_time("step_us", 900, 900) == pytest.approx(40)
     assert not both.is_wide
+    assert [[step.step_us for step in steps] for steps in both.steps] == [[*CUT[:3]], [*CUT[:3]]]
+
+
+def test_a_last_step_that_is_only_as_short_as_another_lacks_nothing() -> None:
+    even = diagnosis(steps=(980.0, 1000.0, 1020.0, 980.0))
+    assert [len(steps) for steps in noise(even, even).steps] == [4, 4]
 
 
 @pytest.mark.parametrize(

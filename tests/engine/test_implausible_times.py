@@ -54,6 +54,10 @@ def test_what_rests_on_kernels_that_last_too_long_is_not_told_and_was_not_checke
     assert all(one.reason is not None for one in outcomes if one.outcome == "skipped")
 
 
+def test_more_than_twice_what_the_profiler_summed_up_is_too_long():
+    assert left(finding("compute/a", 0), doubt(18.1, 9.0)) == [CONTRADICTED]
+
+
 def test_symptoms_and_what_other_ranks_show_stay():
     assert left(finding("compute/a", 0, symptom=True), doubt(9000.0, 9.0)) == ["compute/a", CONTRADICTED]
     assert left(finding("compute/a", 0, 1), doubt(9000.0, 9.0)) == ["compute/a", CONTRADICTED]
@@ -62,7 +66,7 @@ def test_symptoms_and_what_other_ranks_show_stay():
 
 @pytest.mark.parametrize(
     "told",
-    [doubt(9.0, 9000.0), doubt(17.0, 9.0), doubt(9000.0, 9.0, Severity.low)],
+    [doubt(9.0, 9000.0), doubt(18.0, 9.0), doubt(9000.0, 9.0, Severity.low)],
     ids=("less", "not twice", "slight"),
 )
 def test_rows_that_are_gone_and_small_differences_are_no_such_mistake(told: Finding):

@@ -281,6 +281,7 @@ def test_what_other_ranks_leave_nothing_of_is_no_grave_problem(
     [
         ({0: 0.0, 1: 0.0, 4: 0.0}, (0.0, 0.0)),  # rank 4 has nothing of it, and is the last as it was
         ({0: 0.0, 1: 0.0, 4: 29.0}, (29.0, 0.029)),
+        ({0: 0.0, 1: 0.0, 4: 0.5}, (0.5, 0.0005)),
         ({0: math.nan}, (None, None)),  # nobody knows who waits
     ],
 )

@@ -249,6 +249,20 @@ def test_a_param_nobody_uses_is_told(tmp_path: Path) -> None:
     assert told(tmp_path) == ["param `spare` is not used"]
 
 
+def test_a_value_nobody_uses_is_told(tmp_path: Path) -> None:
+    body = rule_texts.IDLE.replace("let:\n", "let:\n  spare: max(free_us)\n")
+    rule_texts.write(tmp_path, body=body)
+    assert told(tmp_path) == ["value `spare` is not used"]
+
+
+@pytest.mark.parametrize("used", ["saving:\n  imposes: spare * part", "symptom: spare * part\nsaving:"])
+def test_what_only_times_beside_the_saving_need_is_used(tmp_path: Path, used: str) -> None:
+    body = rule_texts.IDLE.replace("params:\n", "params:\n  part: {value: 1, basis: {en: x, zh: 无}}\n")
+    body = body.replace("let:\n", "let:\n  spare: max(free_us)\n").replace("saving:", used)
+    rule_texts.write(tmp_path, body=body)
+    assert told(tmp_path) == []
+
+
 @pytest.mark.parametrize(
     ("code", "wrong"),
     [

@@ -178,6 +178,7 @@ TEXTS: Mapping[str, Text] = {
     ),
     "put_in_block": Text("put it on a line of its own below `{key}: |-`", "请写成 `{key}: |-`，内容另起一行"),
     "param_not_used": Text("param `{name}` is not used", "参数 `{name}` 未被使用"),
+    "value_not_used": Text("value `{name}` is not used", "中间量 `{name}` 未被使用"),
     "number_is_threshold": Text("the number {number} in `when` is a threshold", "`when` 中的数 {number} 是阈值"),
     "name_the_threshold": Text("give it a name and a basis under `params`", "请在 `params` 中命名并写明依据"),
     "tool_of_some_runs": Text(

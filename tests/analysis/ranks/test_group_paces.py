@@ -56,6 +56,14 @@ def test_communicators_of_which_nobody_tells_the_kind_ask_for_it_and_are_not_cal
     assert list(missing.value.tables) == [Group.table]
 
 
+def test_what_two_ranks_send_each_other_is_compared_with_no_communicator():
+    met = "step name op group group_kind p2p shortest_us exposed_us\n1 a allReduce t0 tp false 10 10\n"
+    found = group_paces(
+        Table.empty(CollectiveCall), read_table(Meeting, met + "1 b batchSendRecv p0 pp true 30 30")
+    ).rows()
+    assert [row["group"] for row in found] == ["t0"]
+
+
 def test_the_only_communicator_has_none_beside_it_whatever_its_kind_is():
     assert not len(group_paces(Table.empty(CollectiveCall), read_table(Meeting, _UNTOLD.format("t0"))))
 

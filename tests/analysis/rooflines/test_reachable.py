@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from advisor.analysis.rooflines.reachable import half_precision_us
+from advisor.analysis.rooflines.reachable import beyond_ridge, half_precision_us
 from advisor.analysis.rooflines.rooflines import chip_limits
 from advisor.chips import ChipTable
 from advisor.facts.observed import Kernel
@@ -47,3 +47,31 @@ def test_a_product_that_float32_makes_slow_takes_in_half_precision_what_the_chip
     limits = chip_limits(run_of_ranks(Run(chip=chip)), ChipTable(), kernels, None)
     (found,) = half_precision_us(kernels, np.array([float(mean_us)]), limits)
     assert found == pytest.approx(np.nan if half_us is None else half_us, rel=1e-3, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("chip", "op_type", "rows", "beyond"),
+    [
+        (H100, "aten::mm", "315", 0),  # the ridge is at 989.4e12 / 3350e9 = 295.3 operations for each byte,
+        (H100, "aten::mm", "321", 1),  # and rows * 8192 / (2 * rows + 8192) of them reach that with 318 rows
+        (H100, "aten::add", "321", None),
+        (H100, "aten::mm", "", None),
+        ("", "aten::mm", "321", None),
+    ],
+)
+def test_a_product_is_beyond_the_ridge_where_its_operations_take_longer_than_its_bytes(
+    chip: str, op_type: str, rows: str, beyond: int | None
+) -> None:
+    kernels = Table.build(
+        Kernel,
+        rank=0,
+        op_type=[op_type],
+        input_shapes=[f"{rows},8192;8192,8192" if rows else None],
+        input_dtypes=["DT_BF16;DT_BF16"],
+        output_shapes=[f"{rows},8192" if rows else None],
+        output_dtypes=["DT_BF16"],
+        duration_us=[500.0],
+    )
+    limits = chip_limits(run_of_ranks(Run(chip=H100)), ChipTable(), kernels, None)
+    limits = limits if chip else limits.having(memory_gbps=np.full(len(limits), np.nan))
+    assert beyond_ridge(kernels, limits).tolist() == pytest.approx([np.nan if beyond is None else beyond], nan_ok=True)

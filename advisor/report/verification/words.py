@@ -65,7 +65,7 @@ WORDS: Mapping[str, Text] = {
     "became": _t("became", "变化"),
     "finding": _t("finding", "问题"),
     "promised_short": _t("promised", "预计收益"),
-    "freed_short": _t("of it gone", "其中已消除"),
+    "freed_short": _t("of it removed", "其中已消除"),
     "explained_short": _t("explains at most", "最多可解释"),
     "no_sum": _t(
         "A finding can explain no more of a shorter step than its own time went down by. The same time may count in "

@@ -146,7 +146,7 @@ TEXTS: Mapping[str, Text] = {
         "ends before the row of averages, which is written last", "缺少写在最后的平均值行，文件不完整"
     ),
     "shares_do_not_add_up": Text(
-        "has rows whose shares add up to {share} %, so that others are gone", "各行占比之和仅为 {share} %，缺少数据行"
+        "lacks rows: the shares of those that are there add up to {share} %", "各行占比之和仅为 {share} %，缺少数据行"
     ),
     "steps_without_size": Text(
         "has no size of the queue for {rows} of {steps} {steps|step|steps}",

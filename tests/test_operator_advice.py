@@ -65,4 +65,4 @@ def test_a_kernel_somebody_wrote_is_told_to_load_larger_tiles(real_data: Path) -
         pytest.skip("this capture is not in the folder of real data")
     found = finding(advisor.diagnose(folder), "compute/memory-bound-operator")
     assert found.subject["op_type"] == "matmul_kernel"
-    assert found.fix == (6, 8)
+    assert found.fix == (7, 9)

@@ -23,6 +23,7 @@ from advisor.mcp_server.roots import Roots
 from advisor.mcp_server.tools import Tools
 from advisor.messages.errors import InputError
 from advisor.messages.text import LANGUAGES, Language, Text
+from advisor.model.findings import Outcome
 from advisor.model.inspection import Inspection, Recording
 from advisor.report.inspection.document import inspection_document, inspection_summary
 from advisor.report.pages import document_page
@@ -65,9 +66,14 @@ def write_capture(folder: Path, rank: int) -> Path:
     return output
 
 
+def without_measures(outcomes: tuple[Outcome, ...]) -> list[Outcome]:
+    """What became of rules, without what they measured, which no inspection shows."""
+    return [one.model_copy(update={"measures": ()}) for one in outcomes]
+
+
 def test_rules_that_can_look_are_those_that_a_diagnosis_checks(found: Inspection, rules: Catalog) -> None:
     outcomes = pipeline.diagnose(pipeline.open_profile(CASE), rules).outcomes
-    assert found.outcomes == outcomes
+    assert without_measures(found.outcomes) == without_measures(outcomes)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +88,7 @@ def test_rules_that_can_look_are_those_that_a_diagnosis_checks(found: Inspection
 def test_they_are_on_real_captures_too(real_data: Path, name: str, rules: Catalog) -> None:
     there = pipeline.diagnose(pipeline.open_profile(real_data / name), rules)
     seen = pipeline.inspect(real_data / name, rules)
-    assert seen.outcomes == there.outcomes
+    assert without_measures(seen.outcomes) == without_measures(there.outcomes)
     assert seen.run == there.run
     assert seen.unread == there.unread
 

@@ -232,7 +232,10 @@ def test_thresholds_are_params(tmp_path: Path, when: str, wrong: list[str]) -> N
 )
 def test_a_missing_value_is_spelled_by_its_word(tmp_path: Path, spelled: str, wrong: list[str]) -> None:
     let = f"let:\n  odd_us: mean(free_us)\n  known_us: odd_us if odd_us > 0 else {spelled}\n"
-    rule_texts.write(tmp_path, body=rule_texts.IDLE.replace("let:\n", let))
+    body = rule_texts.IDLE.replace("let:\n", let).replace(
+        "evidence:\n", "evidence:\n  - {show: known_us, en: Known, zh: 已知}\n"
+    )
+    rule_texts.write(tmp_path, body=body)
     assert told(tmp_path) == wrong
 
 

@@ -120,6 +120,7 @@ def test_a_kernel_is_the_same_in_both_schemas(schema: str, tmp_path: Path) -> No
         "rank": 3,
         "step": None,
         "stream": 2,
+        "graph": None,
         "op_name": "aclnnMatmul_MatMulV3Common_MatMulV3",
         "op_type": "BatchMatMulV2",
         "function": None,

@@ -23,7 +23,7 @@ from advisor.expr.compile import compile_for_columns
 from advisor.expr.frame import TRUE, Frame, number_rows
 from advisor.facts.base import MISSING, Fact, Moment
 from advisor.facts.selection import Selected
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Table, Texts, sortable
 from advisor.messages.errors import FactMissing
 from advisor.model.findings import Occurrence
 from advisor.rules.bind import Rule
@@ -212,13 +212,14 @@ class WorstEvents(Struct, frozen=True):
         if self.where is not None:
             rows = rows[value_per_row(compile_for_columns(self.where, self.fact), frame) == TRUE]
             frame = in_parts(table, rows, apart)
-        order = np.zeros(len(rows))
+        keys = [table[moment.start][rows], table[moment.rank][rows], -lasted[rows]]
         if self.order is not None:
             order = value_per_row(compile_for_columns(self.order, self.fact), frame).astype(np.float64)
-        order = np.nan_to_num(order, nan=np.inf)
-        cells, _ = number_rows(frame, (*apart, *self.by))
-        worst = np.lexsort((table[moment.start][rows], table[moment.rank][rows], -lasted[rows], order, cells))
-        within = np.arange(len(rows)) - np.searchsorted(cells[worst], cells[worst], "left")
+            keys.append(np.nan_to_num(order, nan=np.inf))
+        cells, count = number_rows(frame, (*apart, *self.by))
+        worst = np.lexsort((*keys, sortable(cells, count)))
+        sizes = np.bincount(cells, minlength=count)
+        within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         chosen: Array = np.sort(rows[worst[within < MOST]])
         return chosen
 

@@ -15,8 +15,19 @@ from advisor.facts.base import MISSING
 
 _Array = NDArray[Any]
 
+_ROWS = 1 << 18
+"""So many rows are widened at a time."""
 _FEW = 8
 """So many numbers are compared one by one, which takes a byte a row and not the eight of a search."""
+
+
+def take_by_blocks(values: _Array, rows: _Array) -> _Array:
+    """The values of these rows, some at a time: NumPy widens the numbers of all rows it is given at once."""
+    found = np.empty(len(rows), values.dtype)
+    for begin in range(0, len(rows), _ROWS):
+        part = slice(begin, begin + _ROWS)
+        found[part] = values.take(rows[part])
+    return found
 
 
 class NarrowColumn(Struct, frozen=True):
@@ -99,15 +110,22 @@ class RoundedColumn(Struct, frozen=True):
     @classmethod
     def of(cls, values: _Array) -> RoundedColumn | None:
         """From float64, of which no bit is lost; None where too many differ."""
-        distinct, cells = np.unique(values.view(np.int64), return_inverse=True)
-        if len(distinct) > np.iinfo(np.uint16).max:
+        bits, most = values.view(np.int64), np.iinfo(np.uint16).max
+        distinct = np.unique(bits[: 2 * most])  # a column of which many differ shows it at its begin
+        if len(distinct) > most:
             return None
-        return cls(cells.reshape(-1).astype(np.uint16), distinct.view(np.float64))
+        cells = np.searchsorted(distinct, bits)
+        further = distinct[np.minimum(cells, len(distinct) - 1)] != bits
+        if further.any():
+            distinct = np.union1d(distinct, bits[further])
+            if len(distinct) > most:
+                return None
+            cells = np.searchsorted(distinct, bits)
+        return cls(cells.astype(np.uint16), distinct.view(np.float64))
 
     def at(self, rows: _Array | slice) -> _Array:
         """The numbers of these rows."""
-        found: _Array = self.values[self.cells[rows]]
-        return found
+        return take_by_blocks(self.values, self.cells[rows])
 
     def take(self, rows: _Array | slice) -> RoundedColumn:
         """These rows alone, in as few bytes."""

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -84,6 +85,14 @@ def test_rounded_floats_come_back_bit_by_bit(values: list[float]) -> None:
 
 def test_floats_of_which_too_many_differ_are_not_coded() -> None:
     assert RoundedColumn.of(np.arange(1 << 16, dtype=np.float64)) is None
+
+
+@pytest.mark.parametrize(("further", "coded"), [(3, True), (1 << 16, False)])
+def test_floats_that_differ_only_far_behind_the_begin_are_coded_where_they_are_few(further: int, coded: bool) -> None:
+    whole = np.append(np.zeros(1 << 17), np.arange(further, dtype=np.float64) + 0.5)
+    kept = RoundedColumn.of(whole)
+    assert (kept is not None) == coded
+    assert kept is None or kept.at(slice(None)).tobytes() == whole.tobytes()
 
 
 @given(st.lists(st.lists(st.integers(-9, 9) | st.just(MISSING))))

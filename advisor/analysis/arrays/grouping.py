@@ -6,7 +6,8 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
-from advisor.facts.table import Array, Texts, ascending, write_first_rows
+from advisor.facts.base import MISSING
+from advisor.facts.table import Array, Texts, ascending, sortable, write_first_rows
 
 _SPARE = 8
 """So many unused keys for each row are still cheaper to pass over than rows are to sort."""
@@ -31,9 +32,23 @@ class Groups(Struct, frozen=True):
         """Sum per group as float64; missing (NaN) values do not count."""
         return np.bincount(self.of, weights=np.where(np.isnan(values), 0.0, values), minlength=len(self))
 
+    @property
+    def _code(self) -> Array:
+        """The group of each row, for a sort."""
+        return sortable(self.of, len(self))
+
+    def in_order(self, *keys: Array) -> Array:
+        """The rows by group, and within one by these keys, of which the last one leads."""
+        return np.lexsort((*keys, self._code))
+
+    def first_rows(self, *keys: Array) -> Array:
+        """Per group the row that comes first by these keys, of which the last one leads."""
+        rows: Array = self.in_order(*keys)[np.cumsum(self.sizes) - self.sizes]
+        return rows
+
     def turns(self, start: Array) -> Array:
         """Per row: how many rows of its group begin before it; of those that begin at once the first in order."""
-        order = np.lexsort((start, self.of))
+        order = self.in_order(start)
         begin = np.cumsum(self.sizes) - self.sizes
         turn = np.empty(len(order), np.int64)
         turn[order] = np.arange(len(order)) - begin[self.of[order]]
@@ -62,7 +77,7 @@ class Groups(Struct, frozen=True):
 
     def lower_medians(self, values: Array) -> Array:
         """The value in the middle of each group, of two the smaller one; missing values count as the largest."""
-        order = np.lexsort((values, self.of))
+        order = self.in_order(values)
         begin = np.cumsum(self.sizes) - self.sizes
         return np.asarray(values[order[begin + (self.sizes - 1) // 2]])
 
@@ -96,7 +111,7 @@ class Groups(Struct, frozen=True):
             return out
         known = np.flatnonzero(~np.isnan(values))
         place = np.full(len(values), _LARGEST)
-        order = known[np.lexsort((values[known], self.of[known]))]
+        order = known[np.lexsort((values[known], self._code[known]))]
         place[order] = np.arange(len(order)) - begin[self.of[order]]
         others = sizes[self.of] - (place < _LARGEST)
         pick = []
@@ -109,7 +124,7 @@ class Groups(Struct, frozen=True):
     def _values_by_group(self, values: Array) -> tuple[Array, Array, Array]:
         """The values that are not missing by group and size; how many per group; where each group begins."""
         known = np.flatnonzero(~np.isnan(values))
-        order = known[np.lexsort((values[known], self.of[known]))]
+        order = known[np.lexsort((values[known], self._code[known]))]
         sizes = np.bincount(self.of[known], minlength=len(self))
         return values[order], sizes, np.cumsum(sizes) - sizes
 
@@ -145,8 +160,14 @@ def _dense_codes(code: Array) -> tuple[Array, int]:
         return code.astype(np.int64), 1
     if code.dtype.kind != "f":
         low, high = int(code.min()), int(code.max())
+        lacking = code == MISSING if low == MISSING < high else None
+        if lacking is not None:  # as it lies far below all others, it takes the number below them
+            low = int(code.min(where=~lacking, initial=high)) - 1
         if high - low < max(len(code) * 4, 1024):
-            return np.subtract(code, low, dtype=np.int64, casting="unsafe"), high - low + 1
+            dense = np.subtract(code, low, dtype=np.int64, casting="unsafe")
+            if lacking is not None:
+                dense[lacking] = 0
+            return dense, high - low + 1
     values, dense = np.unique(code, return_inverse=True)
     return dense.reshape(-1).astype(np.int64), len(values)
 

@@ -24,7 +24,7 @@ def bus_rates(
     """One row per collective that two or more ranks recorded with its size."""
     timed = np.flatnonzero((calls["elapse_us"] > 0) & (calls["p2p"] != 1))
     met = same_operation(calls, timed)
-    order = np.lexsort((calls["rank"][timed], calls["elapse_us"][timed], met.of))
+    order = met.in_order(calls["rank"][timed], calls["elapse_us"][timed])
     _, begin = np.unique(met.of[order], return_index=True)
     shortest = calls.take(timed[order[begin]])
     bare_us = met.smallest(np.minimum(calls["exposed_us"][timed], shortest["elapse_us"][met.of]))

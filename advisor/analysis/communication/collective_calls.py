@@ -249,7 +249,7 @@ def _computed_share(collectives: Table[Collective], kernels: Table[Kernel] | Non
         *(np.concatenate([collectives[key][comm.row], kernels[key][compute.row]]) for key in ("rank", "step"))
     )
     start = np.concatenate([comm.start, compute.start])
-    order = np.lexsort((start, cells.of))
+    order = cells.in_order(start)
     nothing, lengths = np.zeros(len(comm.row)), (compute.end - compute.start).astype(np.float64)
     shares = [_done_before(cells, order, np.concatenate([nothing, weight])) for weight in (lengths, np.sign(lengths))]
     share[comm.row] = np.fmin(*shares)[: len(comm.row)]
@@ -329,7 +329,7 @@ def met_in(calls: Table[CollectiveCall]) -> Meetings:
     kept = np.flatnonzero(real[parts.of])
     groups = group_by(parts.of[kept])
     row, elapse = timed[kept], elapse[kept]
-    order = np.lexsort((rank[kept], elapse, groups.of))
+    order = groups.in_order(rank[kept], elapse)
     _, begin = np.unique(groups.of[order], return_index=True)
     shortest = elapse[order[begin]]
     return Meetings(

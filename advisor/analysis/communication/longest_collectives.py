@@ -29,7 +29,7 @@ def longest_calls(run: Run, calls: Table[CollectiveCall]) -> Table[LongestCall]:
     parts = same_operation(calls, timed)
     elapse = calls["elapse_us"][timed]
     like = group_by(*(calls[key][timed] for key in ("rank", "step")), *(calls.texts(k).take(timed) for k in _KIND))
-    order = np.lexsort((calls["start_ns"][timed], -elapse, like.of))
+    order = like.in_order(calls["start_ns"][timed], -elapse)
     _, begin = np.unique(like.of[order], return_index=True)
     longest = order[begin]
     row = timed[longest]

@@ -77,7 +77,7 @@ def ends_on_one_clock(rank: Array, start_ns: Array, lasted_us: Array, operations
 
 def _ends_beside_lowest(rank: Array, start_ns: Array, lasted_us: Array, operations: Groups) -> _Differences:
     end = (start_ns - start_ns.min()).astype(np.float64) + lasted_us * 1e3  # 2**53 ns are 104 days
-    lowest = np.lexsort((rank, operations.of))[np.cumsum(operations.sizes) - operations.sizes][operations.of]
+    lowest = operations.first_rows(rank)[operations.of]
     row = np.flatnonzero(rank != rank[lowest])
     pair = group_by(rank[lowest[row]], rank[row])
     return _Differences(row, lowest[row], pair, end[row] - end[lowest[row]], end[lowest[row]])

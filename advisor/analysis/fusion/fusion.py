@@ -145,7 +145,7 @@ def _sum_chains(
     of_kernels = Groups(groups.of[chain], begin[groups.first])
     steps = every.steps[head[groups.first]]
     whole = every.whole[head[groups.first]]
-    worst = np.lexsort((began, -lasted, groups.of))[np.cumsum(groups.sizes) - groups.sizes]
+    worst = groups.first_rows(began, -lasted)
     unshared = undisturbed_ns(device, every.row[row], groups.of[chain], len(groups), beside) / 1e3
     spared = _spared_bytes(found, patterns, every)
     pause = np.nan_to_num(idle_us)
@@ -200,7 +200,7 @@ def _about_orders(
     """
     lasted, per_step = times
     apart = np.array([bool(order.wanted) for order in patterns.orders], bool)[found.order]
-    longest = np.lexsort((lasted, apart, groups.of))[np.cumsum(groups.sizes) - 1]
+    longest = groups.in_order(lasted, apart)[np.cumsum(groups.sizes) - 1]
     texts = [_orders_of_chain(found, patterns, operators, one) if apart[one] else (None, None) for one in longest]
     return {
         "reordered_us": groups.sums(per_step * apart),

@@ -27,7 +27,7 @@ def call_totals(
     kind = totals.texts("activity")
     groups = group_by(totals["rank"], kind)
     first = groups.first
-    order = np.lexsort((totals["total_us"], groups.of))
+    order = groups.in_order(totals["total_us"])
     main = order[np.append(np.diff(groups.of[order]) != 0, True)[: len(order)]]
     many, together = groups.sums(totals["calls"]), groups.sums(totals["total_us"])
     return Table.build(
@@ -52,7 +52,7 @@ def _of_fullest_level(totals: Table[ApiTotal]) -> Array:
     levels = group_by(rank, kind, totals.texts("level"))
     spent = levels.sums(totals["total_us"])
     above = group_by(rank[levels.first], kind.take(levels.first))
-    best = np.lexsort((-spent, above.of))[np.unique(np.sort(above.of), return_index=True)[1]]
+    best = above.first_rows(-spent)
     found: Array = np.isin(levels.of, best)
     return found
 

@@ -48,7 +48,7 @@ def unmarked_pauses(
     at[of[paused.first]] = np.arange(len(paused))
     whole = np.bincount(cells.of, weights=device.window.lengths / 1e3, minlength=len(ranks))
     paused_us = np.bincount(of, weights=lasts, minlength=len(ranks))
-    worst = np.lexsort((-lasts, paused.of))[np.cumsum(paused.sizes) - paused.sizes]
+    worst = paused.first_rows(-lasts)
     of_rank = [union(start[rank[cell] == one], end[rank[cell] == one]) for one in ranks.tolist()]
     filling = [_longest_call(calls, one, spans) for one, spans in zip(ranks.tolist(), of_rank, strict=True)]
     return Table.build(

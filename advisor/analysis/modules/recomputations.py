@@ -97,7 +97,7 @@ def recomputations(
     beside = decisive_work_beside(device, kernels, collectives)
     unshared = undisturbed_ns(device, chosen.row, groups.of, len(groups), beside) / 1e3
     rank, total = chosen.table["rank"][first], groups.sums(chosen.duration_us)
-    longest = np.lexsort((chosen.table["start_ns"], -chosen.duration_us, groups.of))
+    longest = groups.in_order(chosen.table["start_ns"], -chosen.duration_us)
     worst = longest[np.cumsum(groups.sizes) - groups.sizes]
     told = Texts(seen[device.work.row[chosen.row]].astype(np.int32), SEEN_AS)
     return Table.build(

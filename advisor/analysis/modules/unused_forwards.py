@@ -76,7 +76,7 @@ def unused_forwards(
         device, chosen.row, groups.of, len(groups), decisive_work_beside(device, kernels, collectives)
     )
     rank, total = chosen.table["rank"][first], groups.sums(chosen.duration_us)
-    longest = np.lexsort((chosen.table["start_ns"], -chosen.duration_us, groups.of))
+    longest = groups.in_order(chosen.table["start_ns"], -chosen.duration_us)
     worst = longest[np.cumsum(groups.sizes) - groups.sizes]
     ranks = group_by(every.table["rank"])
     whole = ranks.sums(every.duration_us)[row_of_key(every.table["rank"][ranks.first], rank)]

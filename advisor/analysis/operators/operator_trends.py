@@ -87,7 +87,7 @@ def _trend_of_ranks(ranks: Groups, turn: Array, values: Array) -> dict[str, Arra
     first, last = _ends_of_line(ranks, turn, values)
     middle = ((ranks.sizes - 1) / 2)[ranks.of]
     place = ranks.turns(values)  # of equal values the first in order
-    order = np.lexsort((turn, ranks.of))
+    order = ranks.in_order(turn)
     of, steps = ranks.of[order], np.maximum(ranks.sizes - 1, 1)
     same = of[1:] == of[:-1]
     rise = np.diff(values[order])[same]

@@ -98,10 +98,10 @@ def _ranks_sent_most(calls: Table[ExpertCall], meets: Groups, steps: Groups, tur
     behind one of the same layer that tells.
     """
     tokens = calls["tokens"]
-    order = np.lexsort((calls["rank"], -np.nan_to_num(tokens, nan=-1.0), meets.of))
+    order = meets.in_order(calls["rank"], -np.nan_to_num(tokens, nan=-1.0))
     most = order[np.cumsum(meets.sizes) - meets.sizes]
     told = meets.largest(tokens) > meets.smallest(tokens)
-    by_turn = np.lexsort((turn, steps.of))
+    by_turn = steps.in_order(turn)
     place = np.empty(len(by_turn), np.int64)
     place[by_turn] = np.arange(len(by_turn))
     begin = (np.cumsum(steps.sizes) - steps.sizes)[steps.of]

@@ -70,7 +70,7 @@ def _beyond_next_longest(groups: Groups, met: Table[Meeting]) -> Array:
     """Per communicator: by how much its longest meeting is longer than the next longest of its operator, µs; the larger
     of several operators, and 0 where each has one."""
     kinds = group_by(groups.of, met.texts("op"))
-    order = np.lexsort((met["shortest_us"], kinds.of))
+    order = kinds.in_order(met["shortest_us"])
     last = np.cumsum(kinds.sizes) - 1
     us = met["shortest_us"][order]
     beyond = np.where(kinds.sizes > 1, us[last] - us[np.maximum(last - 1, 0)], 0.0)

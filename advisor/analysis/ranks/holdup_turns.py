@@ -29,7 +29,7 @@ def holdup_turns(held: Table[Holdup], split: Table[Overlap]) -> Table[HoldupTurn
     row, code, flat = np.repeat(np.arange(len(split)), kinds), np.tile(np.arange(kinds), len(split)), lost.ravel()
     cells = group_by(split["stage"][row], split["step"][row], code)
     usual = cells.medians_of_others(flat)
-    most = np.lexsort((split["rank"][row], -flat, cells.of))[np.cumsum(cells.sizes) - cells.sizes]
+    most = cells.first_rows(split["rank"][row], -flat)
     row, code = row[most], code[most]
     beyond = flat[most] - np.maximum(usual[most], _least_us_of_ranks(split, lost)[row, code])
     imposed = np.clip(beyond, 0.0, waited_us_for_ranks(split)[row])

@@ -33,7 +33,7 @@ def host_turns(held: Table[Holdup], split: Table[Overlap]) -> Table[HostTurn]:
     steps, ranks, stages = group_by(split["stage"], split["step"]), group_by(split["rank"]), group_by(split["stage"])
     usual = steps.medians_of_others(lost)
     mean = ranks.means(lost)[ranks.of]
-    last = np.lexsort((split["rank"], -lost, steps.of))[np.cumsum(steps.sizes) - steps.sizes]
+    last = steps.first_rows(split["rank"], -lost)
     last = last[steps.sizes[steps.of[last]] > 1]
     imposed = np.clip(lost - usual, 0.0, waited_us_for_ranks(split))
     return Table.build(

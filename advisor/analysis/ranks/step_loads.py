@@ -58,7 +58,7 @@ def step_loads(work: Table[StepWork], split: Table[Overlap]) -> Table[StepLoad]:
     kernel_us, elements = work["kernel_us"], work["mega_elements"]
     mean_us = cells.means(kernel_us)[cells.of]
     longest = np.zeros(len(work), np.int8)
-    order = np.lexsort((work["rank"], -kernel_us, cells.of))
+    order = cells.in_order(work["rank"], -kernel_us)
     longest[order[np.cumsum(cells.sizes) - cells.sizes]] = 1
     whole = (members >= _SEVERAL) & (members == ranks_of_stage(stage, work["rank"]))
     ranks = group_by(work["rank"])

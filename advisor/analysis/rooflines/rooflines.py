@@ -433,7 +433,7 @@ def _best_shares(table: Table[OperatorRoofline]) -> Array:
     """Per row: the share of the roofline that its like reach, nine tenths of whose time reach no more."""
     groups = group_by(table["rank"], table.texts("family"), table.texts("dtype"))
     share, weight = table["roofline_share"], np.where(np.isnan(table["roofline_share"]), 0.0, table["total_us"])
-    order = np.lexsort((share, groups.of))
+    order = groups.in_order(share)
     of, running = groups.of[order], np.cumsum(weight[order])
     whole = groups.sums(weight)
     before = np.cumsum(np.append(0.0, whole))[:-1]

@@ -126,7 +126,8 @@ def cells_of(rank: Array, step: Array, start: Array, end: Array, windows: Table[
 def _ends_of_steps(step: Array, start: Array, end: Array) -> tuple[Array, Array, Array]:
     """The steps of one rank, the first start and the last end of their events; the missing step only if there is no
     other."""
-    names, of = np.unique(step, return_inverse=True)
+    steps = group_by(step)
+    names, of = step[steps.first], steps.of
     first, last = np.full(len(names), _EVER.max), np.full(len(names), _EVER.min)
     np.minimum.at(first, of, start)
     np.maximum.at(last, of, end)

@@ -39,7 +39,7 @@ class StepLevels(Struct, frozen=True):
 
 def two_levels(groups: Groups, values: Array, moment: Array) -> StepLevels:
     """Positive values, each group parted at the largest ratio of two neighbours in order of size."""
-    order = np.lexsort((values, groups.of))
+    order = groups.in_order(values)
     of, held = groups.of[order], np.log(values[order])
     gaps = np.where(of[1:] == of[:-1], np.diff(held), -1.0)
     widest = np.full(len(groups), -1.0)
@@ -69,7 +69,7 @@ def _change_within(groups: Groups, values: Array, moment: Array, is_slow: Array)
     Of the two between which it rises that is the one further from its own level, if it lies towards the other; a level
     of no more than the fewest values keeps them all.
     """
-    order = np.lexsort((moment, groups.of))
+    order = groups.in_order(moment)
     of, slow, held = groups.of[order], is_slow[order], np.log(values[order])
     turns = np.flatnonzero((of[1:] == of[:-1]) & (slow[1:] != slow[:-1])) + 1
     rises = turns[(np.bincount(of[turns], minlength=len(groups)) == 1)[of[turns]] & slow[turns]]

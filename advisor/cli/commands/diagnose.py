@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
             if not small:
                 charts.rest()
             if profile.size_bytes > HUGE_BYTES * len(profile.run.captures):
-                give_back_memory(column=4 << 20, free=64 << 20)
+                give_back_memory(column=8 << 20, free=64 << 20)
             rules = partial(catalog_of, arguments.rules, settings, arguments.only)
             # drawing takes as long as reading the rules, and they want all that rests on events
             alone = small and profile.single and arguments.cache is None  # tables of events are not kept

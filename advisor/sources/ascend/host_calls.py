@@ -10,9 +10,9 @@ from functools import lru_cache
 import numpy as np
 
 from advisor.facts.base import MISSING
-from advisor.facts.narrow import NarrowColumn
+from advisor.facts.narrow import NarrowColumn, take_by_blocks
 from advisor.facts.observed import HostCall
-from advisor.facts.table import Array, Table, Texts, Values, code_type, row_type, take_by_blocks
+from advisor.facts.table import Array, Table, Texts, Values, code_type, row_type
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.call_words import WAITS_OF_MINDSPORE, activities_of_calls
 from advisor.sources.ascend.reading import Folder

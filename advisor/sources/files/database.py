@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from advisor.facts.base import MISSING
 from advisor.facts.narrow import GrowingNarrowColumn, NarrowColumn
-from advisor.facts.table import Array, Texts, ascending, values_at, write_first_rows
+from advisor.facts.table import Array, Texts, ascending, row_type, values_at, write_first_rows
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
 from advisor.progress import silent
@@ -393,18 +393,27 @@ def match_keys(keys: Array, wanted: Array) -> Array:
     if span < _SPREAD * len(keys):
         return _match_close_keys(keys, wanted, low, span)
     if (keys[1:] >= keys[:-1]).all():
-        found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    else:
-        order = np.argsort(keys, kind="stable")
-        found = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
-    return np.where((keys[found] == wanted) & (wanted != MISSING), found, -1)
+        return _match_sorted_keys(keys, wanted)
+    order = np.argsort(keys, kind="stable")
+    return values_at(order, _match_sorted_keys(keys[order], wanted), -1)
+
+
+def _match_sorted_keys(keys: Array, wanted: Array) -> Array:
+    """The same of keys in ascending order, some of the wanted at a time."""
+    found = np.empty(len(wanted), row_type(len(keys)))
+    for begin in range(0, len(wanted), _AT_ONCE):
+        part = wanted[begin : begin + _AT_ONCE]
+        at = np.minimum(np.searchsorted(keys, part), len(keys) - 1)
+        at[(keys[at] != part) | (part == MISSING)] = -1
+        found[begin : begin + _AT_ONCE] = at
+    return found
 
 
 def _match_close_keys(keys: Array, wanted: Array, low: int, span: int) -> Array:
     """The same of keys that lie close together, by a table of all places: nothing is sorted nor searched."""
     place = np.full(span + 2, -1, np.int32)  # the last stands for keys that lie outside
     write_first_rows(place, keys, low)
-    found = np.empty(len(wanted), np.int64)
+    found = np.empty(len(wanted), row_type(len(keys)))
     for begin in range(0, len(wanted), _AT_ONCE):
         part = wanted[begin : begin + _AT_ONCE]
         at = part.astype(np.int64) - low

@@ -125,7 +125,7 @@ class GrowingColumn:
     def add(self, values: Array) -> None:
         end = self._length + len(values)
         if end > len(self._values):
-            self._values.resize(max(end, 2 * len(self._values)), refcheck=False)
+            self._values.resize(max(end, len(self._values) * 9 // 8), refcheck=False)
         self._values[self._length : end] = values
         self._length = end
 

@@ -71,6 +71,16 @@ def test_sums_extremes_and_medians_leave_missing_values_out(rows):
 
 
 @given(ROWS)
+def test_rows_come_by_group_then_by_key_and_where_all_are_equal_as_they_are(rows):
+    groups, values = split(rows)
+    keys = np.nan_to_num(values)
+    expected = sorted(range(len(rows)), key=lambda at: (groups.of[at], keys[at]))
+    assert groups.in_order(keys).tolist() == expected
+    firsts = {int(groups.of[at]): at for at in reversed(expected)}
+    assert groups.first_rows(keys).tolist() == [firsts[group] for group in range(len(groups))]
+
+
+@given(ROWS)
 def test_median_of_others_leaves_the_row_itself_out(rows):
     groups, values = split(rows)
     expected = []

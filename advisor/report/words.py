@@ -243,6 +243,7 @@ WORDS: Mapping[str, Text] = {
     "care": _t("Take care", "注意"),
     "takes": _t("It takes {what}, which is scarce here", "会占用{what}，而此处{what}已经紧张"),
     "watch": _t("To watch afterwards", "修改后关注"),
+    "watch_bare_value": _t(" ({value} now)", "（当前 {value}）"),
     "watch_value": _t(" ({value} now, threshold {threshold})", "（当前 {value}，阈值 {threshold}）"),
     "assumes": _t("The saving assumes", "收益的前提"),
     "alone": _t(

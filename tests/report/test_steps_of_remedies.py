@@ -82,7 +82,14 @@ def test_what_was_held_against_a_threshold_is_what_to_watch(language: Language, 
     plain = Evidence(name="exposed_us", value=24_000.0, unit="us")
     assert said in reported(language, of(EXPOSED, plain, SHARE))
     assert said in page_text(language, of(EXPOSED, plain, SHARE)).replace("\N{NO-BREAK SPACE}", " ")
-    assert "watch" not in reported("en", of(EXPOSED, plain))
+
+
+def test_what_wins_time_and_was_held_against_no_threshold_has_its_first_value_to_watch() -> None:
+    plain = Evidence(name="exposed_us", value=24_000.0, unit="us")
+    assert "To watch afterwards: Exposed per step (24.0 ms now)" in reported("en", of(EXPOSED, plain))
+    assert "修改后关注" in reported("zh", of(EXPOSED, plain))
+    nothing = finding(EXPOSED, 0, Severity.high, evidence=(plain,))
+    assert "watch" not in reported("en", (EXPOSED, nothing))
 
 
 def test_whatever_a_shipped_step_takes_a_shipped_rule_may_call_scarce() -> None:

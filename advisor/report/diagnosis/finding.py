@@ -79,10 +79,15 @@ class FindingBlocks(Phrases):
         yield from self.references(card)
 
     def watched(self, card: Card) -> Iterator[Paragraph]:
-        """What tells afterwards whether the remedy helped: the value that was held against a threshold."""
+        """What tells afterwards whether the remedy helped: the value that was held against a threshold, else, where
+        there is time to win, the first one."""
         held = next((item for item in card.measures if item.threshold), None)
-        if held is not None and not card.is_folded:
+        if held is not None:
             now = self.say("watch_value", value=flat_text(held.value), threshold=held.threshold)
+        elif card.measures and card.finding.saving.us > 0:
+            held = card.measures[0]
+            now = self.say("watch_bare_value", value=flat_text(held.value))
+        if held is not None and not card.is_folded:
             yield Paragraph((*self.label("watch"), *held.label, TextPiece(now)))
 
     def short(self, card: Card) -> ListBlock:

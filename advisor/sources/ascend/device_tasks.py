@@ -257,6 +257,7 @@ def task_columns(database: Database, rank: int) -> dict[str, Array]:
         "task": ["globalTaskId"],
         "type": ["taskType"],
         "stream": ["streamId"],
+        "graph": ["modelId"],
     }
     return database.integers("TASK", wanted, database.on_device("TASK", rank))
 

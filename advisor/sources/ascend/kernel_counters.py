@@ -14,7 +14,7 @@ from advisor.facts.table import Table, Values, values_at
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.counters import Counter, both_cores, counters_of_tasks, merged_counter
 from advisor.sources.ascend.exact_moments import DETAILS
-from advisor.sources.ascend.kernels import communication_rows, is_communication, with_plain_names
+from advisor.sources.ascend.kernels import are_communication, communication_rows, with_plain_names
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.csvfile import RATES, headings_of
 from advisor.sources.files.database import match_keys
@@ -116,7 +116,7 @@ def _counters_from_text(folder: Folder) -> Table[KernelCounters]:
 
 
 _CORE = Column("Core the kernel ran on.", "text")
-_INFO = {"task": ["globalTaskId"], "name": ["name"], "type": ["opType"]}
+_INFO = {"task": ["globalTaskId"], "name": ["name"], "type": ["opType"], "core": ["taskType"]}
 _TASK = {"task": ["globalTaskId"], "start": ["startNs"], "end": ["endNs"]}
 
 
@@ -132,7 +132,7 @@ def _counters_from_database(folder: Folder) -> Table[KernelCounters]:
     place = match_keys(task["task"], info["task"])
     lasted = values_at(task["end"], place) - values_at(task["start"], place)
     name = database.texts(info["name"])
-    keep = (place >= 0) & (lasted >= 0) & ~name.hits(is_communication(one) for one in name.names)
+    keep = (place >= 0) & (lasted >= 0) & ~are_communication(name, database.texts(info["core"]), ())
     return Table.build(
         KernelCounters,
         rank=np.full(len(keep), folder.rank),

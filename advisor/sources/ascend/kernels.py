@@ -5,7 +5,7 @@ list does not); COMPUTE_TASK_INFO with TASK in the database."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from math import prod
 
@@ -212,18 +212,21 @@ def communication_rows(columns: Mapping[str, Values]) -> Array:
     A kernel that exchanges tokens between its products (DispatchFFNCombine) may be listed as communication as well. It
     is one of the model: collectives are listed without counters, and of it the cores counted some.
     """
-    name, core = _text_of(columns, "op_name"), _text_of(columns, "core")
-    listed = core.isin([_CCU]) | (core.isin(COMMUNICATION_CORES) & ~_rows_with_counts(columns))
+    counts = (merged_counter(columns, COUNTERS[share]) for share in _COUNTED_BY_CORES)
+    return are_communication(_text_of(columns, "op_name"), _text_of(columns, "core"), counts)
+
+
+_COUNTED_BY_CORES = ("mac_share", "vector_share")
+"""Counters of cube and vector cores: while a collective runs they count nothing."""
+
+
+def are_communication(name: Texts, core: Texts, counts: Iterable[Array | None]) -> Array:
+    """Per kernel: whether it belongs to a collective, by its name, its core and what cube and vector cores counted."""
+    counted = np.zeros(len(name), bool)
+    for share in counts:
+        counted |= False if share is None else share > 0
+    listed = core.isin([_CCU]) | (core.isin(COMMUNICATION_CORES) & ~counted)
     return listed | name.hits(is_communication(n) for n in name.names)
-
-
-def _rows_with_counts(columns: Mapping[str, Values]) -> Array:
-    """Per row: whether cube or vector cores counted anything while it ran."""
-    counted = np.zeros(len(next(iter(columns.values()))), bool)
-    for one in (COUNTERS["mac_share"], COUNTERS["vector_share"]):
-        if (share := merged_counter(columns, one)) is not None:
-            counted |= share > 0
-    return counted
 
 
 def _text_of(columns: Mapping[str, Values], name: str) -> Texts:
@@ -243,7 +246,7 @@ def _kernels_from_text(folder: Folder) -> Table[Kernel]:
     found |= {name: merged_counter(columns, counter) for name, counter in COUNTERS.items()}
     found["cube_mhz"] = _clock_of_all_cores(columns)
     if isinstance(graph := found.get("graph"), np.ndarray):
-        found["graph"] = np.where(graph == _OF_NO_GRAPH, MISSING, graph)
+        found["graph"] = _graphs_or_missing(graph)
     keep = ~communication_rows(columns)
     if not (_text_of(columns, "core").codes[keep] >= 0).any():
         found["core"] = _cores_in_timeline(folder, columns["start_ns"])
@@ -253,6 +256,11 @@ def _kernels_from_text(folder: Folder) -> Table[Kernel]:
         found["step"] = iterations_of(folder).at(start)
     rank = np.full(len(keep), folder.rank, np.int64)
     return _complete_kernels(Table.build(Kernel, **{**found, "rank": rank}).take(keep))
+
+
+def _graphs_or_missing(model: Array) -> Array:
+    """The graph of each kernel by the number of its model."""
+    return np.where((model < 0) | (model == _OF_NO_GRAPH), MISSING, model)
 
 
 def _clock_of_all_cores(columns: Mapping[str, Values]) -> Array | None:
@@ -403,6 +411,7 @@ def _kernels_from_database(folder: Folder) -> Table[Kernel]:
         rank=folder.rank,
         step=steps_in_database(folder, start),
         stream=task["stream"][place],
+        graph=_graphs_or_missing(task["graph"][place]),
         start_ns=start,
         duration_us=(task["end"][place] - start) / 1000,
         blocks=blocks,
@@ -411,7 +420,7 @@ def _kernels_from_database(folder: Folder) -> Table[Kernel]:
         **counted,
     )
     name = texts["op_name"]
-    inner = texts["core"].isin(COMMUNICATION_CORES) | name.hits(is_communication(n) for n in name.names)
+    inner = are_communication(name, texts["core"], (counted.get(share) for share in _COUNTED_BY_CORES))
     return _complete_kernels(table.take(~inner & (name.codes >= 0)))
 
 

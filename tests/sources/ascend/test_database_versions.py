@@ -74,7 +74,7 @@ def task(number: int, task_type: int, start: int = 1_000, **more: object) -> dic
         "contextId": 7,
         "streamId": 2,
         "taskId": 7,
-        "modelId": 7,
+        "modelId": 2**32 - 1,
         **more,
     }
 
@@ -146,6 +146,36 @@ def test_a_kernel_is_the_same_in_both_schemas(schema: str, tmp_path: Path) -> No
         "cube_share": None,
         "cube_mhz": None,
     }
+
+
+@pytest.mark.parametrize(("model", "graph"), [(2**32 - 1, None), (-1, None), (0, 0), (8, 8)])
+def test_a_kernel_of_a_graph_has_its_number(model: int, graph: int | None, tmp_path: Path) -> None:
+    """The largest number of 32 bits stands for what the host launched by itself."""
+    texts = Texts()
+    tables = {
+        "COMPUTE_TASK_INFO": [info(texts, {"blockDim": 20})],
+        "TASK": [task(1, texts["KERNEL"], modelId=model)],
+    }
+    (row,) = rows_of(KERNELS, database(tmp_path, texts, **tables))
+    assert row["graph"] == graph
+
+
+def test_a_fused_kernel_listed_as_communication_is_one_of_the_model_where_its_cores_counted(tmp_path: Path) -> None:
+    texts = Texts()
+    listed: list[tuple[str, float | None]] = [("DispatchFFNCombine", 0.2), ("HcomAllReduce", None)]
+    listed += [("HcomAllGather", 0.0), ("hcom_allReduce__8_0_1", 0.1)]
+    kernels = [
+        info(texts, {"blockDim": 20}, "COMMUNICATION", globalTaskId=number, name=texts[name], opType=texts[name])
+        for number, (name, _) in enumerate(listed)
+    ]
+    tasks = [task(number, texts["KERNEL"], 1_000 + 1_000 * number) for number in range(len(listed))]
+    measured = [
+        {"globalTaskId": number, "name": texts["aiv_vec_ratio"], "value": value}
+        for number, (_, value) in enumerate(listed)
+        if value is not None
+    ]
+    folder = database(tmp_path, texts, COMPUTE_TASK_INFO=kernels, TASK=tasks, TASK_PMU_INFO=measured)
+    assert [row["op_type"] for row in rows_of(KERNELS, folder)] == ["DispatchFFNCombine"]
 
 
 @pytest.mark.parametrize("counted", SETS_OF_COUNTERS)

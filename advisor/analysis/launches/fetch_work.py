@@ -20,7 +20,7 @@ _WAITS = re.compile(
 as `get` and `recv` do, waits within such a function where it waits."""
 
 
-def _only_waits(name: str) -> bool:
+def _is_waiting_function(name: str) -> bool:
     """Whether a function of this name does nothing but wait."""
     return _WAITS.fullmatch(name) is not None
 
@@ -40,7 +40,7 @@ def own_work_in_fetches(seen: ReplayedRank) -> Array:
     near, at = near.take(inside), at[inside]
     kinds = seen.table.texts("kind").take(near.row)
     operator, function = kinds.isin(["operator"]), kinds.isin(["python"])
-    waits = function & host.are_named(seen.table, near, _only_waits)
+    waits = function & host.are_named(seen.table, near, _is_waiting_function)
     working, waiting = (
         covered_ns(union(near.start[one], near.end[one]), spans.start, spans.end) for one in (operator, waits)
     )

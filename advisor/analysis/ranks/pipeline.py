@@ -208,11 +208,11 @@ def _micro_batches_of_steps(
         return np.nan, np.nan
     cell = row_at(split["rank"], split["step"], calls["rank"], calls["step"])
     known = np.flatnonzero(cell >= 0)
-    known = known[~_lack_calls(split, calls.take(known), cell[known])[cell[known]]]
+    known = known[~_cells_lacking_calls(split, calls.take(known), cell[known])[cell[known]]]
     return count_micro_batches(calls.take(known), split["stage"][cell[known]], stages)
 
 
-def _lack_calls(split: Table[Overlap], calls: Table[CollectiveCall], cell: Array) -> Array:
+def _cells_lacking_calls(split: Table[Overlap], calls: Table[CollectiveCall], cell: Array) -> Array:
     """Per row of the split: whether its calls are fewer than the profiler, which summed it up, counted; `cell` of each.
 
     All of them last at least as long together as the time in which any runs, so that a list which falls short of that

@@ -148,12 +148,12 @@ def _point(row: Row, names: Sequence[str], words: ChartWords) -> ChartSpec:
 
 def _said_share(row: Row) -> str:
     """Part of the roof that it reaches; what it reads may lie in the cache, and then it is more than all of it."""
-    roof = _roof_of(row)
+    roof = _attainable_tflops(row)
     share = number_or_zero(row, "tflops") / roof if roof > 0 else 0.0
     return show_value(share, "share") if share <= 1 else f"> {show_value(1.0, 'share')}"
 
 
-def _roof_of(row: Row) -> float:
+def _attainable_tflops(row: Row) -> float:
     """The most that the chip can do of it, 10^12 operations per second."""
     peak, rate = number_or_zero(row, "peak_tflops"), number_or_zero(row, "memory_gbps") / 1e3
     return _roof_above(number_or_zero(row, "intensity"), peak, rate)
@@ -161,7 +161,7 @@ def _roof_of(row: Row) -> float:
 
 def _above_roof(rows: Sequence[Row], words: ChartWords) -> Iterator[str]:
     """Why points may stand above: bytes count as if all went to the memory, and some need not leave the cache."""
-    above = [row for row in rows if number_or_zero(row, "tflops") > _roof_of(row)]
+    above = [row for row in rows if number_or_zero(row, "tflops") > _attainable_tflops(row)]
     beyond_peak = [row for row in above if number_or_zero(row, "tflops") > number_or_zero(row, "peak_tflops")]
     for name, count in (("above_slope", len(above) - len(beyond_peak)), ("above_peak", len(beyond_peak))):
         if count:

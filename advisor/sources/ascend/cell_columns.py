@@ -77,6 +77,12 @@ class CellColumns(Struct, frozen=True):
         self.note(column, bad)
         return found
 
+    def decimals(self, column: str, cells: Sequence[object]) -> Array:
+        """Numbers of any size; NaN where there is none."""
+        found, bad = decimal_numbers(tuple(cells))
+        self.note(column, bad)
+        return found
+
     def moments_ns(self, column: str, microseconds: Sequence[object]) -> Array:
         """Moments in µs as whole ns, as exact as the floats of the file; missing where none is told, or it is 0."""
         found, bad = numbers_of_cells(microseconds)

@@ -19,7 +19,6 @@ from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import Origin, columns_of, columns_of_table, read_record_columns
 from advisor.sources.ascend.steps import FIELDS, REQUIRED
 from advisor.sources.files.damage_notes import Unreadable
-from advisor.sources.files.jsonfile import as_number
 
 _TIMES = {
     "Start Timestamp(us)": "start_timestamp",
@@ -78,14 +77,12 @@ def step_times(folder: Folder) -> dict[str, Values]:
         return {}
     step, kind, index, *cells = zip(*found, strict=True)
     numbers = [step_number(str(value)) for value in step]
+    columns = columns_of_table(folder, Origin("analysis", "ClusterStepTraceTime"))
     return {
         "step": np.array([MISSING if value is None else value for value in numbers], np.int64),
         "type": Texts.of(str(value) for value in kind),
         "index": Texts.of(str(value) for value in index),
-        **{
-            name: np.array([as_number(v) for v in column], np.float64)
-            for name, column in zip(names, cells, strict=True)
-        },
+        **{name: columns.decimals(FIELDS[name][0], column) for name, column in zip(names, cells, strict=True)},
     }
 
 

@@ -297,6 +297,16 @@ def test_a_table_of_a_summary_that_lacks_a_column_is_told(database: Path, table:
     assert ("cluster_analysis.db", table, f"has no column `{column}`") in told
 
 
+@pytest.mark.parametrize("cell", ["'much'", "x'00ff'"])
+def test_times_of_a_summary_that_are_no_numbers_are_counted(database: Path, cell: str) -> None:
+    alter(database, f"UPDATE ClusterStepTraceTime SET computing = {cell} WHERE rowid = 1")
+    (source,) = open_input(database)[1]
+    assert np.count_nonzero(np.isnan(source.read(StepTime)["compute_us"])) == 1
+    (row,) = source.read(Damage).rows()
+    assert (row["file"], row["rows"]) == ("cluster_analysis.db", 1)
+    assert row["share"] == pytest.approx(1 / 6)  # of four ranks and two stages
+
+
 @pytest.mark.parametrize("content", [b"", b"junk", b"SQLite format 3\0" + b"\xff" * 2000])
 def test_a_database_that_is_none_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "cluster_analysis.db").write_bytes(content)

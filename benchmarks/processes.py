@@ -32,11 +32,15 @@ class Measured:
     """Of the processor, by the command and all it started and waited for."""
     largest_bytes: int = 0
     """The most that one process of the tree had at any moment, where the tree is watched."""
+    worker_bytes: int = 0
+    """The most that one process which the command started had to itself (USS): without pages that others have too."""
 
 
-def measure(command: Sequence[str], *, watch: bool = True, folder: Path | None = None) -> Measured:
-    """Run a command to its end. Watching its process tree gives its memory as a whole, and slows it a little;
-    without, the memory is that of its largest process.
+def measure(
+    command: Sequence[str], *, watch: bool = True, folder: Path | None = None, beside: Sequence[int] = ()
+) -> Measured:
+    """Run a command to its end. Watching its process tree, and processes beside it that work for it, gives its memory
+    as a whole, and slows it a little; without, the memory is that of its largest process.
     """
     began = time.perf_counter()
     read, write = os.pipe()
@@ -47,12 +51,14 @@ def measure(command: Sequence[str], *, watch: bool = True, folder: Path | None =
     )
     os.close(write)
     os.set_blocking(read, False)
-    output, peak, largest, ended, usage = b"", 0, 0, 0, None
+    output, peak, largest, worker, ended, usage = b"", 0, 0, 0, 0, None
     while not ended:
         output += _drain(read)
         if watch:
-            tree = _tree(process.pid)
-            peak, largest = max(peak, sum(map(_own_bytes, tree))), max(largest, *map(peak_of_process, tree))
+            tree = [*_tree(process.pid), *beside]
+            held = [_bytes_held(pid) for pid in tree]
+            peak, largest = max(peak, sum(part for part, _ in held)), max(largest, *map(peak_of_process, tree))
+            worker = max(worker, *(alone for _, alone in held[1:]), 0)
         time.sleep(_EVERY_S if watch else _EVERY_S / 20)
         ended, status, usage = os.wait4(process.pid, os.WNOHANG)
     seconds = time.perf_counter() - began
@@ -62,7 +68,7 @@ def measure(command: Sequence[str], *, watch: bool = True, folder: Path | None =
     # the kernel counts the starting process into the largest size, so that stands in only where nothing was seen
     peak = peak or usage.ru_maxrss * 1024
     cpu = usage.ru_utime + usage.ru_stime
-    return Measured(seconds, peak, process.returncode, output.decode(errors="replace"), cpu, largest)
+    return Measured(seconds, peak, process.returncode, output.decode(errors="replace"), cpu, largest, worker)
 
 
 def best(command: Sequence[str], runs: int, *, watch: bool = True, folder: Path | None = None) -> Measured:
@@ -75,6 +81,7 @@ def best(command: Sequence[str], runs: int, *, watch: bool = True, folder: Path 
         fastest,
         peak_bytes=max(one.peak_bytes for one in every),
         largest_bytes=max(one.largest_bytes for one in every),
+        worker_bytes=max(one.worker_bytes for one in every),
     )
 
 
@@ -106,8 +113,10 @@ def _parent(entry: Path) -> int:
     return -1
 
 
-def _own_bytes(pid: int) -> int:
-    return _bytes_told(pid, "smaps_rollup", "Pss:")
+def _bytes_held(pid: int) -> tuple[int, int]:
+    """Its part of the pages it has (PSS), and those that no other process has (USS)."""
+    found = _bytes_told(pid, "smaps_rollup", "Pss:", "Private_Clean:", "Private_Dirty:")
+    return found[0], found[1] + found[2]
 
 
 def peak_of_process(pid: int) -> int:
@@ -115,15 +124,18 @@ def peak_of_process(pid: int) -> int:
 
     The kernel's own counter, which begins with the program: `ru_maxrss` begins with what started it.
     """
-    return _bytes_told(pid, "status", "VmHWM:")
+    return _bytes_told(pid, "status", "VmHWM:")[0]
 
 
-def _bytes_told(pid: int, file: str, name: str) -> int:
+def _bytes_told(pid: int, file: str, *names: str) -> list[int]:
+    """What the system says under these names; 0 of a process that has ended."""
+    said: dict[str, int] = {}
     with suppress(OSError):
         for line in (_PROC / str(pid) / file).read_text().splitlines():
-            if line.startswith(name):
-                return int(line.split()[1]) * 1024
-    return 0
+            name, *cells = line.split()
+            if name in names:
+                said[name] = int(cells[0]) * 1024
+    return [said.get(name, 0) for name in names]
 
 
 def measured_alone(script: str, what: Path) -> dict[str, Any]:

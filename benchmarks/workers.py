@@ -48,6 +48,8 @@ class Spread:
     one: Measured
     two: Measured
     worker_bytes: int
+    own_bytes: int
+    """Of that, the most that it had to itself."""
 
     @property
     def efficiency(self) -> float:
@@ -97,13 +99,15 @@ def _command(options: argparse.Namespace, job: Path, *words: str) -> list[str]:
 
 def _on_this_machine(options: argparse.Namespace, job: Path) -> Spread:
     one, two = _in_turn(options.runs, *(_command(options, job, "--jobs", str(jobs)) for jobs in (1, 2)))
-    return Spread("processes of one machine", one, two, measure(_command(options, job, "--jobs", "2")).largest_bytes)
+    watched = measure(_command(options, job, "--jobs", "2"))
+    return Spread("processes of one machine", one, two, watched.largest_bytes, watched.worker_bytes)
 
 
 def _on_dask(options: argparse.Namespace, job: Path, folder: Path) -> Spread:
     with _cluster(folder / "dask-1", 1) as alone, _cluster(folder / "dask-2", 2) as pair:
         one, two = _in_turn(options.runs, *(_command(options, job, "--on", address) for address, _ in (alone, pair)))
-        return Spread("Dask on this machine", one, two, max(map(peak_of_process, pair[1])))
+        watched = measure(_command(options, job, "--on", pair[0]), beside=pair[1])
+        return Spread("Dask on this machine", one, two, max(map(peak_of_process, pair[1])), watched.worker_bytes)
 
 
 def _in_turn(runs: int, *commands: Sequence[str]) -> list[Measured]:
@@ -198,7 +202,7 @@ def _page(
     allowed = _FIXED_MB + _PER_BYTE * max(sizes) / _MB
     rows = "\n".join(
         f"| {one.name} | {one.one.seconds:.1f} s | {one.two.seconds:.1f} s | {one.efficiency:.2f} "
-        f"| {one.worker_bytes / _MB:.0f} MB |"
+        f"| {one.own_bytes / _MB:.0f} MB | {one.worker_bytes / _MB:.0f} MB |"
         for one in found
     )
     few, times = alone
@@ -212,13 +216,13 @@ How much faster a diagnosis is with more workers, and how much memory each of th
 
 Written by `benchmarks/workers.py`: a generated job of {len(sizes)} ranks with {max(sizes) / _MB:.0f} MB each, the whole
 command to a JSON diagnosis, best of its runs. *Efficiency* is the part of what two workers could do that they do
-(target {_EFFICIENCY}; a little above 1 is the noise of the machine); the *largest worker* is the most memory that one
-of the two had, with the libraries that it shares with the other (target {allowed:.0f} MB: {_FIXED_MB:.0f} MB and
-{_PER_BYTE} of the rank). Of {_FEW} ranks instead of {len(sizes)}, read by processes of one machine, it had
-{few_bytes / _MB:.0f} MB.
+(target {_EFFICIENCY}; a little above 1 is the noise of the machine). *A worker* is the most memory that one of the two
+had to itself, by which each further one adds to a machine (target {allowed:.0f} MB: {_FIXED_MB:.0f} MB and {_PER_BYTE}
+of the rank); *with what it shares* adds the libraries and the rules that the others have too. Of {_FEW} ranks instead
+of {len(sizes)}, read by processes of one machine, that was {few_bytes / _MB:.0f} MB.
 
-| workers | one | two | efficiency | largest worker |
-|---|---|---|---|---|
+| workers | one | two | efficiency | a worker | with what it shares |
+|---|---|---|---|---|---|
 {rows}
 
 With [`--cache`](cache.md) the first diagnosis takes {first.seconds:.1f} s ({first.cpu_seconds:.1f} s of the processor),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -32,6 +33,28 @@ def test_the_largest_process_is_told_apart_from_all_together() -> None:
     assert 80 * MIB < measured.largest_bytes < 200 * MIB
     assert peak_of_process(os.getpid()) > 10 * MIB
     assert peak_of_process(2**30) == 0
+
+
+def test_what_a_worker_has_to_itself_leaves_out_what_it_shares_with_its_parent() -> None:
+    forked = """
+import os, sys, time
+shared = bytearray(b"x") * (90 << 20)
+if os.fork() == 0:
+    own = bytearray(b"x") * (30 << 20)
+    time.sleep(0.6)
+    os._exit(0)
+os.wait()
+"""
+    measured = measure([sys.executable, "-c", forked])
+    assert 30 * MIB < measured.worker_bytes < 60 * MIB < measured.largest_bytes
+
+
+def test_a_process_beside_the_command_counts_as_a_worker_of_it() -> None:
+    code = "import time; held = bytearray(b'x') * (60 << 20); time.sleep(30)"
+    with subprocess.Popen([sys.executable, "-c", code]) as beside:
+        measured = measure([sys.executable, "-c", "import time; time.sleep(0.8)"], beside=[beside.pid])
+        beside.kill()
+    assert 60 * MIB < measured.worker_bytes < 100 * MIB
 
 
 def test_the_exit_code_and_the_output_are_kept() -> None:

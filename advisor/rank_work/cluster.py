@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from advisor.facts.rank_facts import RankFacts, Source
+from advisor.freed_memory import give_back_memory
 from advisor.messages.errors import ClusterLost, UsageError, reason_of_error
 from advisor.messages.message import Message
 from advisor.own_process import is_own_process
@@ -441,6 +442,7 @@ def _take_ranks(run: str, packed: bytes, seen_by_all: Sequence[tuple[str, int]])
             return path
     while len(_sent) >= _KEPT_RUNS:
         _sent.pop(next(iter(_sent)), None)
+    give_back_memory()  # once is enough, but the first run of a worker is not known
     _sent[run] = SentRanks(zlib.decompress(packed))
     return ""
 

@@ -19,6 +19,7 @@ from advisor.release import VERSION
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
+    from pathlib import Path
     from typing import TypedDict
 
     import pandas as pd
@@ -212,15 +213,13 @@ def inspect(
         RuleError: A rule of your own or a setting is wrong; the message lists every mistake.
         UsageError: There is no such chip, workload or stack.
     """
-    from pathlib import Path
-
     from advisor import pipeline
     from advisor.progress import silent
 
     given = _as_settings(settings)
     told = _told(given, chip, workload, stack, cache)
     _attach_html()
-    return pipeline.inspect(Path(path), load_rules(rules, given), **told, progress=progress or silent)
+    return pipeline.inspect(_named_path(path), load_rules(rules, given), **told, progress=progress or silent)
 
 
 def stats(
@@ -274,8 +273,6 @@ def load_profile(
         RuleError: A setting is wrong; the message lists every mistake.
         UsageError: There is no such chip, workload or stack, or `on` is no address.
     """
-    from pathlib import Path
-
     from advisor.pipeline import open_to_count
     from advisor.progress import silent
     from advisor.rank_work.cluster_asked import ClusterAsked
@@ -283,7 +280,7 @@ def load_profile(
     _attach_html()
     told = _told(_as_settings(settings), chip, workload, stack, cache)
     cluster = ClusterAsked(on, rank_limit) if on else None
-    return open_to_count(Path(path), progress=progress or silent, on=cluster, **told)
+    return open_to_count(_named_path(path), progress=progress or silent, on=cluster, **told)
 
 
 def load_diagnosis(path: AnyPath) -> Diagnosis:
@@ -292,12 +289,10 @@ def load_diagnosis(path: AnyPath) -> Diagnosis:
     Raises:
         InputError: There is none; the message says what is wrong with the file.
     """
-    from pathlib import Path
-
     from advisor.model.saved import saved_diagnosis
 
     _attach_html()
-    return saved_diagnosis(Path(path))
+    return saved_diagnosis(_named_path(path))
 
 
 def load_rules(rules: AnyPath | Iterable[AnyPath] = (), settings: AnyPath | Settings | None = None) -> Catalog:
@@ -316,16 +311,32 @@ def load_rules(rules: AnyPath | Iterable[AnyPath] = (), settings: AnyPath | Sett
     return Catalog.load([shipped_folder("rules"), *map(Path, own)], _as_settings(settings))
 
 
+def _named_path(given: AnyPath) -> Path:
+    """A path; an empty text, as an unset variable gives, names none, and not the working folder.
+
+    Raises:
+        UsageError: It is empty.
+    """
+    import os
+    from pathlib import Path
+
+    from advisor.messages.errors import UsageError
+    from advisor.messages.message import Message
+
+    if not os.fspath(given):
+        raise UsageError(Message("path_is_empty"))
+    return Path(given)
+
+
 def _open_side(given: AnyPath | Diagnosis, settings: Settings | None, tables: bool) -> Diagnosis | Profile:
     """One side of a comparison."""
-    from pathlib import Path
 
     from advisor.model.findings import Diagnosis
     from advisor.pipeline import open_given
 
     if isinstance(given, Diagnosis):
         return given
-    return open_given(Path(given), **_told(settings), tables=tables)
+    return open_given(_named_path(given), **_told(settings), tables=tables)
 
 
 def _as_comparison(given: AnyPath | Comparison) -> Comparison:
@@ -336,7 +347,6 @@ def _as_comparison(given: AnyPath | Comparison) -> Comparison:
         UsageError: It is something else.
     """
     import os
-    from pathlib import Path
 
     from advisor.messages.errors import UsageError
     from advisor.messages.message import Message
@@ -345,8 +355,8 @@ def _as_comparison(given: AnyPath | Comparison) -> Comparison:
 
     if isinstance(given, Comparison):
         return given
-    if isinstance(given, str | os.PathLike) and is_comparison(Path(given)):
-        return saved_comparison(Path(given))
+    if isinstance(given, str | os.PathLike) and is_comparison(_named_path(given)):
+        return saved_comparison(_named_path(given))
     raise UsageError(Message("no_comparison_given", given=str(given)), Message("compare_first"))
 
 

@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,26 @@ def test_what_goes_wrong_is_said_by_name(diagnosis: Diagnosis, tmp_path: Path) -
         advisor.explain(diagnosis, "host/fre-time")
     with pytest.raises(UsageError, match="host/free-time"):
         diagnosis.rule("host/fre-time")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        advisor.diagnose,
+        advisor.inspect,
+        advisor.load_profile,
+        advisor.load_diagnosis,
+        advisor.verify,
+        lambda path: advisor.compare(path, CASE),
+        lambda path: advisor.compare(CASE, path),
+    ],
+)
+def test_no_path_is_not_the_working_folder(
+    ask: Callable[[str], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="the path is empty"):
+        ask("")
 
 
 def test_a_table_that_was_not_recorded_is_told_in_both_languages_with_how_to_have_it() -> None:

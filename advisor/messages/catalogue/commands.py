@@ -254,6 +254,7 @@ TEXTS: Mapping[str, Text] = {
         "remove that file to have it written anew, or name another folder", "请先删除该文件再重新生成，或指定其他目录"
     ),
     "choose_id_or_edit": Text("choose another id, or edit that file", "换一个规则 id，或直接修改该文件"),
+    "path_is_empty": Text("the path is empty; give that of a capture or of a file", "路径为空，请给出采集或文件的路径"),
     "no_comparison_given": Text("{given} is no comparison", "{given} 不是对比结果"),
     "compare_first": Text(
         "compare both captures first: `advisor.verify(advisor.compare(before, after), finding)`",

@@ -90,6 +90,11 @@ SIGNS: Mapping[str, Sign] = {
         twin=_busy(_ADAM, vec=0.2, scalar=0.1, mte2=0.78, mte3=0.2),
         shows={"loading": about(0.93), "vector": about(0.2)},
     ),
+    "compute/l0-bound-operator": Sign(
+        spoiled=_busy("MatMulV3", mac=0.38, scalar=0.3, mte1=0.14, mte2=0.53, fixpipe=0.83),
+        twin=_busy("MatMulV3", mac=0.38, scalar=0.3, mte1=0.14, mte2=0.53, fixpipe=0.78),
+        shows={"emptying": about(0.83), "multiplying": about(0.38)},
+    ),
     "compute/unbound-operators": Sign(
         spoiled=_busy_products(mac=0.45, scalar=0.2, mte1=0.4, mte2=0.5, fixpipe=0.1),
         twin=_busy_products(mac=0.45, scalar=0.2, mte1=0.4, mte2=0.66, fixpipe=0.1),

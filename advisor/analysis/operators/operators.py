@@ -27,7 +27,15 @@ from advisor.facts.observed import Collective, Kernel, OperatorTotal, StepWindow
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
 
-PIPES = ("mac_share", "vector_share", "scalar_share", "mte2_share", "mte3_share", "local_share")
+PIPES = (
+    "mac_share",
+    "vector_share",
+    "scalar_share",
+    "mte2_share",
+    "mte3_share",
+    "mte1_share",
+    "fixpipe_share",
+)
 """How busy each pipe of a core was. What the chip counts apart for its two kinds of core is the larger of both."""
 
 
@@ -161,7 +169,7 @@ def _of_kernels(
         inside_call=groups.leading(inside, duration),
         inside_share=ratio(groups.sums(duration * (inside.codes >= 0)), groups.sums(duration)),
         choosing_us=groups.sums(duration * work_of_choices(table)) / chosen.steps[first],
-        busiest_share=_busiest_pipe_share({share: groups.means(table[share], duration) for share in PIPES}),
+        busiest_share=_busiest_pipes({share: groups.means(table[share], duration) for share in PIPES})[0],
         shapes=_distinct_shapes(groups, table.texts("input_shapes")),
     )
 
@@ -214,6 +222,7 @@ def operator_shapes(
     slower = groups.sums(slower_of_call) / chosen.steps[first]
     slower_of_type = types.sums(slower)[types.of]
     shares = {share: groups.means(table[share], duration) for share in PIPES}
+    busiest, second = _busiest_pipes(shares)
     communicate = communicate_inside(table.texts("op_type").take(first))
     return Table.build(
         OperatorShape,
@@ -232,7 +241,8 @@ def operator_shapes(
             equal_work_in_steps(device, kernels, split), chosen, groups, communicate, device.cells.begin
         ),
         **{share: shares[share] for share in OperatorShape.columns().keys() & shares.keys()},
-        busiest_share=_busiest_pipe_share(shares),
+        busiest_share=busiest,
+        second_share=second,
         hf32_share=_share_of_word(groups, table.texts("hf32"), "YES", duration),
         picks_last=gathers_along_last(
             *(table.texts(key).take(first) for key in ("op_type", "input_shapes", "output_shapes"))
@@ -285,15 +295,17 @@ def _levels_of_steps(
     return columns
 
 
-def _busiest_pipe_share(shares: dict[str, Array]) -> Array:
-    """The busiest pipe of each row; missing unless loading, scalar and the cube or the vector unit were recorded.
+def _busiest_pipes(shares: dict[str, Array]) -> tuple[Array, Array]:
+    """The busiest pipe of each row and the next one, of those that were recorded; both missing unless loading, scalar
+    and the cube or the vector unit were.
 
     Where none was ever busy nothing was measured, as on the AI CPU: whatever runs on a core keeps its scalar unit busy.
     """
     told = ~np.isnan(shares["mte2_share"] + shares["scalar_share"])
     told &= ~np.isnan(np.fmax(shares["mac_share"], shares["vector_share"]))
-    busiest = np.fmax.reduce(list(shares.values()))
-    return np.where(told & (busiest > 0), busiest, np.nan)
+    second, busiest = np.sort(np.nan_to_num(np.stack(list(shares.values()))), axis=0)[-2:]
+    told &= busiest > 0
+    return np.where(told, busiest, np.nan), np.where(told, second, np.nan)
 
 
 class Sooner(Struct, frozen=True):

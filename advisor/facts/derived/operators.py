@@ -16,8 +16,8 @@ COMMUNICATES = "It exchanges data inside, such as MatmulReduceScatter: its time 
 
 
 BUSIEST_PIPE = (
-    "The busiest pipe of all (cube, vector, scalar, loading, storing, moving within the core); missing unless loading, "
-    "scalar and an arithmetic unit were recorded, and where none was ever busy, as on the AI CPU."
+    "The busiest pipe of all (cube, vector, scalar, loading, storing, filling and emptying L0); missing unless "
+    "loading, scalar and an arithmetic unit were recorded, and where none was ever busy, as on the AI CPU."
 )
 
 
@@ -206,7 +206,10 @@ class OperatorShape(Fact):
     vector_share: Annotated[float, Share("Vector unit busy, weighted by time.")]
     scalar_share: Annotated[float, Share("Scalar unit busy, weighted by time.")]
     mte2_share: Annotated[float, Share("Loading busy, weighted by time.")]
+    mte1_share: Annotated[float, Share("Loading operands into L0A and L0B (MTE1) busy, weighted by time.")]
+    fixpipe_share: Annotated[float, Share("Writing results out of L0C (FixPipe) busy, weighted by time.")]
     busiest_share: Annotated[float, Share(BUSIEST_PIPE)]
+    second_share: Annotated[float, Share("The second busiest pipe; missing where `busiest_share` is.")]
     hf32_share: Annotated[
         float, Share("Part of its time in kernels that may multiply float32 as HF32; missing when not recorded.")
     ]

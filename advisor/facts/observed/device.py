@@ -79,7 +79,16 @@ class Kernel(Fact):
     scalar_share: Annotated[float, Share("Scalar unit busy, the larger of aic and aiv.")]
     mte2_share: Annotated[float, Share("Loading from memory (MTE2) busy, the larger of aic and aiv.")]
     mte3_share: Annotated[float, Share("Storing to memory (MTE3) busy.")]
-    local_share: Annotated[float, Share("Moving within the core busy, the larger of MTE1 and FixPipe.")]
+    mte1_share: Annotated[
+        float, Share("Loading operands of the cube from L1 into L0A and L0B (MTE1) busy: aic_mte1_ratio.")
+    ]
+    fixpipe_share: Annotated[
+        float,
+        Share(
+            "Writing results of the cube out of L0C (FixPipe) busy, converted on the way: aic_fixpipe_ratio; missing "
+            "on chips that have none."
+        ),
+    ]
     cube_share: Annotated[float, Share("Cube utilisation over all cores of the chip (cube_utilization(%) / 100).")]
     cube_mhz: Annotated[
         float,

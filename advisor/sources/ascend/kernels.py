@@ -57,12 +57,8 @@ COUNTERS: Mapping[str, Counter] = {
     "scalar_share": Counter((*both_cores("scalar_ratio"), ("scalar_exe_ratio",))),
     "mte2_share": Counter((*both_cores("mte2_ratio"), ("mte2_exe_ratio",))),
     "mte3_share": Counter((("aiv_mte3_ratio", "mte3_ratio", "mte3_exe_ratio"),)),
-    "local_share": Counter(
-        (
-            ("aic_mte1_ratio", "mte1_ratio", "mte1_exe_ratio"),
-            ("aic_fixpipe_ratio", "fixpipe_ratio", "fixpipe_exe_ratio"),
-        )
-    ),
+    "mte1_share": Counter((("aic_mte1_ratio", "mte1_ratio", "mte1_exe_ratio"),)),
+    "fixpipe_share": Counter((("aic_fixpipe_ratio", "fixpipe_ratio", "fixpipe_exe_ratio"),)),
 }
 """Hardware counters behind each share, which is the largest of them: the cube and the vector core count apart.
 

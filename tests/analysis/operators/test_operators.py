@@ -5,8 +5,9 @@ import statistics
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from advisor.analysis.operators.operators import operator_shapes, operators
+from advisor.analysis.operators.operators import PIPES, operator_shapes, operators
 from advisor.facts.derived import ChipLimit
 from advisor.facts.observed import Collective, Kernel
 from advisor.facts.table import Table, read_table
@@ -77,6 +78,32 @@ step start_ns duration_us op_type core           mac_share vector_share scalar_s
     kernels = read_table(Kernel, rows)
     for found in (operators(kernels, None, None), operator_shapes(kernels, None, None)):
         assert {row["op_type"]: row["busiest_share"] for row in found.rows()} == {"Mul": None, "Add": 0.3}
+
+
+def test_what_loads_operands_of_the_cube_and_what_writes_its_results_are_told_apart():
+    """Kernels of equal inputs weigh by their time; where a chip has no FixPipe that is missing and takes no place."""
+    rows = """
+step start_ns duration_us op_type  core    mac_share vector_share scalar_share mte2_share mte1_share fixpipe_share
+1    0        1000        MatMulV3 AI_CORE 0.4       0            0.3          0.5        0.1        0.8
+1    4000000  3000        MatMulV3 AI_CORE 0.4       0            0.3          0.5        0.2        0.9
+1    9000000  3000        MatMul   AI_CORE 0.4       0            0.3          0.5        0.7        -
+"""
+    found = {row["op_type"]: row for row in operator_shapes(read_table(Kernel, rows), None, None).rows()}
+    told = ("mte1_share", "fixpipe_share", "busiest_share", "second_share")
+    assert [found["MatMulV3"][name] for name in told] == [pytest.approx(one) for one in (0.175, 0.875, 0.875, 0.5)]
+    assert [found["MatMul"][name] for name in told] == [0.7, None, 0.7, 0.5]
+
+
+@given(st.lists(st.one_of(st.none(), st.floats(0, 1)), min_size=7, max_size=7))
+def test_the_second_busiest_pipe_is_the_next_of_those_that_were_counted(shares):
+    named = dict(zip(PIPES, shares, strict=True))
+    kernels = Table.build(Kernel, rank=0, step=1, op_type="MatMulV3", start_ns=[0], duration_us=10.0, **named)
+    (row,) = operator_shapes(kernels, None, None).rows()
+    counted = sorted(one for one in shares if one is not None)
+    told = None not in (named["mte2_share"], named["scalar_share"]) and len(counted) > 2 and counted[-1] > 0
+    told &= (named["mac_share"], named["vector_share"]) != (None, None)
+    expected = (pytest.approx(counted[-1]), pytest.approx(counted[-2])) if told else (None, None)
+    assert (row["busiest_share"], row["second_share"]) == expected
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,8 @@ SHARES = {
     "scalar_share": 0.17,
     "mte2_share": 0.14,
     "mte3_share": 0.18,
-    "local_share": 0.15,
+    "mte1_share": 0.13,
+    "fixpipe_share": 0.15,
     "cube_share": 0.97,
     "cube_mhz": 33000.0,
 }
@@ -187,8 +188,18 @@ def test_a_chip_without_two_kinds_of_core_names_its_counters_without_one(counted
     columns = f"Name,Start Time(us),Duration(us),{names}"
     text = table(columns, Name="k", **{"Start Time(us)": MOMENT, "Duration(us)": "2"}, **shares)
     (row,) = of(KERNELS.ways["text"], captured(tmp_path, kernel_details=text))
-    found = [row[f"{pipe}_share"] for pipe in ("mac", "vector", "scalar", "local", "mte2", "mte3")]
+    found = [row[f"{pipe}_share"] for pipe in ("mac", "vector", "scalar", "mte1", "mte2", "mte3")]
     assert found == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    assert row["fixpipe_share"] is None
+
+
+@pytest.mark.parametrize("counted", ["ratio", "exe_ratio"], ids=["PipeUtilization", "PipelineExecuteUtilization"])
+def test_filling_and_emptying_l0_are_two_pipes_of_which_each_may_be_the_busier(counted: str, tmp_path: Path) -> None:
+    cells = {f"mte1_{counted}": "0.4", f"fixpipe_{counted}": "0.7"}
+    plain = {"Name": "k", "Start Time(us)": MOMENT, "Duration(us)": "2"}
+    text = table(",".join([*plain, *cells]), **plain, **cells)
+    (row,) = of(KERNELS.ways["text"], captured(tmp_path, kernel_details=text))
+    assert (row["mte1_share"], row["fixpipe_share"]) == (0.4, 0.7)
 
 
 @pytest.mark.parametrize("names", ["kernel_details", "op_summary"])

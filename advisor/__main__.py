@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 
@@ -13,6 +12,7 @@ from advisor.cli.settings_in_force import language_of
 from advisor.cli.slips import language_asked
 from advisor.cli.standard_error import tell
 from advisor.cli.standard_output import Outlet, open_standard_streams
+from advisor.freed_memory import collect_seldom
 
 
 def run() -> None:
@@ -23,7 +23,7 @@ def run() -> None:
     and pydantic would look through every installed package for plugins (0.01 s). All count where a small capture takes
     0.6 s in all.
     """
-    gc.set_threshold(1_000_000)
+    collect_seldom()
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each takes 32 MiB of address space, and has nothing to do
     printed = open_standard_streams()

@@ -109,9 +109,11 @@ _sent: SentRanks
 
 def _begin_work(packed: bytes) -> None:
     global _sent  # noqa: PLW0603 - a process pool has no other place for what its processes share
+    from advisor.freed_memory import collect_seldom
     from advisor.sources.files.worker import end_with_parent
 
     end_with_parent()
+    collect_seldom()
     _sent = SentRanks(packed)
 
 

@@ -158,8 +158,8 @@ TEXTS: Mapping[str, Text] = {
         "{path} 中的 trace 采自 {device} 设备，暂不支持读取",
     ),
     "record_device_activity": Text(
-        "record with ProfilerActivity.CUDA beside ProfilerActivity.CPU",
-        "采集时除 ProfilerActivity.CPU 外再加入 ProfilerActivity.CUDA",
+        "record the device beside ProfilerActivity.CPU, such as ProfilerActivity.CUDA for GPUs of NVIDIA and AMD",
+        "采集时除 ProfilerActivity.CPU 外再加入设备侧的活动，例如 NVIDIA、AMD GPU 使用 ProfilerActivity.CUDA",
     ),
     "trace_unreadable": Text("{path} cannot be read: {why}", "{path} 无法读取：{why}"),
     "no_profile_file": Text(

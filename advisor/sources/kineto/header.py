@@ -35,10 +35,11 @@ _MARKS = {
     "GPU": (b'"kernel"', b'"Kernel"', b'"gpu_memcpy"', b'"Memcpy"'),
     "MTIA": (b'"mtia_ccp_events"', b'"mtia_runtime"'),
     "HPU": (b'"hpu_op"',),
+    "PrivateUse1": (b'"privateuse1"', b'"privateuse1_runtime"', b'"privateuse1_driver"'),
 }
 """What a trace holds that recorded such an activity: any of these tells."""
-FOREIGN_DEVICES = frozenset(("MTIA", "HPU"))
-"""Activities of devices whose work is not read."""
+FOREIGN_DEVICES = frozenset(("MTIA", "HPU", "PrivateUse1"))
+"""Activities of devices whose work is read only where it has the categories of a GPU."""
 _LAST_KEY = re.compile(rb'"%s"\s*:\s*\[\s*$' % KEY.encode())
 _LATEST_BASE = 1 << 62
 MOST_RANKS = 1 << 20

@@ -42,8 +42,8 @@ _DIRECT = (
 )
 """Kernels that reach into the memory of other GPUs themselves: custom and fused all-reduces of vLLM, SGLang, AITER,
 FlashInfer and TensorRT-LLM, those on symmetric memory of PyTorch, and the exchanges of experts of DeepEP: in all its
-namespaces, and with the kernels that tell the others how much will come. What only copies or adds up on the own GPU what
-came, the epilogues of its second version, computes."""
+namespaces, and with the kernels that tell the others how much will come. Its epilogues, which copy or add up on the own
+GPU what came, compute."""
 
 
 def function_name(name: str) -> str:

@@ -796,12 +796,16 @@ def test_a_trace_of_the_host_alone_says_what_to_record(tmp_path: Path) -> None:
     write(tmp_path / NAME, trace([host("aten::mm", 1, 2)]))
     with pytest.raises(InputError, match="without anything that ran on a device") as caught:
         open_input(tmp_path)
-    assert "ProfilerActivity.CUDA" in str(caught.value.hint)
+    assert "such as ProfilerActivity.CUDA" in str(caught.value.hint)
 
 
-def test_a_trace_of_devices_that_are_not_read_names_them(tmp_path: Path) -> None:
-    write(tmp_path / NAME, trace([host("aten::mm", 1, 2), {**host("matmul", 3, 2), "cat": "mtia_ccp_events"}]))
-    with pytest.raises(InputError, match="holds traces of work on MTIA devices, which are not read"):
+@pytest.mark.parametrize(
+    ("category", "device"),
+    [("mtia_ccp_events", "MTIA"), ("privateuse1_driver", "PrivateUse1"), ("privateuse1", "PrivateUse1")],
+)
+def test_a_trace_of_devices_that_are_not_read_names_them(category: str, device: str, tmp_path: Path) -> None:
+    write(tmp_path / NAME, trace([host("aten::mm", 1, 2), {**host("matmul", 3, 2), "cat": category}]))
+    with pytest.raises(InputError, match=f"holds traces of work on {device} devices, which are not read"):
         open_input(tmp_path)
 
 
@@ -940,6 +944,21 @@ def test_collectives_are_told_in_every_spelling(name: str, op: str) -> None:
         *(("cudaHostAlloc", "pin"), ("cudaMallocHost", "pin"), ("hipHostMalloc", "pin"), ("cudaFreeHost", "pin")),
         *(("cudaHostRegister", "pin"), ("hipHostFree", "pin"), ("cuMemHostAlloc", "pin"), ("cuMemAllocHost_v2", "pin")),
         *(("cudaLaunchKernel", ""), ("cudaEventRecord", "")),
+        *(("urQueueFinish", "synchronise"), ("urEventWait", "synchronise"), ("zeFenceHostSynchronize", "synchronise")),
+        *(
+            ("urEnqueueUSMMemcpy", "copy"),
+            ("urEnqueueMemBufferRead", "copy"),
+            ("zeCommandListAppendMemoryCopy", "copy"),
+        ),
+        *(
+            ("urUSMDeviceAlloc", "allocate"),
+            ("urUSMFree", "allocate"),
+            ("zeMemFree", "allocate"),
+            ("urUSMHostAlloc", "pin"),
+        ),
+        *(("urEnqueueKernelLaunch", ""), ("urEventRelease", ""), ("zeCommandListAppendLaunchKernel", "")),
+        *(("cnQueueSync", "synchronise"), ("cnrtQueueSync", "synchronise"), ("cnWaitNotifier", "synchronise")),
+        *(("cnMemcpyAsync", "copy"), ("cnInvokeKernel", ""), ("cnQueueWaitNotifier", "")),
     ],
 )
 def test_calls_do_what_their_names_say(name: str, activity: str) -> None:
@@ -989,6 +1008,47 @@ def test_a_capture_of_a_gpu_is_diagnosed_and_idle_time_is_its_own(tmp_path: Path
     assert found.run.idle_share == pytest.approx(0.95, abs=0.02)
     assert found.findings[0].rule.startswith("host/")
     assert all(finding.saving is None or finding.saving.us <= found.run.step_us for finding in found.findings)
+
+
+def _on_other_devices(calls: str, memcpy: str) -> list[Event]:
+    """The training of a GPU as another device records it: other categories, and no number of a stream."""
+    renamed = {"cuda_runtime": calls, "gpu_memcpy": memcpy}
+    events = [{**event, "cat": renamed.get(event.get("cat", ""), event.get("cat"))} for event in training()]
+    for event in events:
+        stream = event["args"].pop("stream", None)
+        if stream is not None and calls.startswith("xpu"):
+            event["args"] |= {"l0 queue": "0x000055d08b8fc138", "sycl queue": 64, "device": 0}
+    return events
+
+
+@pytest.mark.parametrize(
+    ("calls", "memcpy"),
+    [
+        *(("xpu_runtime", "gpu_memcpy"), ("xpu_driver", "gpu_memcpy")),
+        *(("privateuse1_runtime", "gpu_memcpy"), ("privateuse1_driver", "gpu_memcpy")),
+        *(("mlu_runtime", "mlu_memcpy"), ("gcu_runtime", "GCU_MEMCPY"), ("gcu_driver", "gpu_memcpy")),
+    ],
+)
+def test_calls_into_the_software_of_any_device_launch_its_work_and_tell_its_step(
+    calls: str, memcpy: str, tmp_path: Path
+) -> None:
+    source = opened(write(tmp_path / NAME, trace(_on_other_devices(calls, memcpy))))
+    assert sorted(set(source.read(Kernel)["step"].tolist())) == [3, 4]
+    assert len(source.read(Launch)) == 2 * (KERNELS + 2)
+    assert source.read(HostCall).texts("kind").values().count("api") == 2 * (KERNELS + 2)
+    assert source.read(DeviceTask).texts("kind").values().count("copy") == 2
+
+
+def test_queues_of_sycl_are_streams(tmp_path: Path) -> None:
+    source = opened(write(tmp_path / NAME, trace(_on_other_devices("xpu_runtime", "gpu_memcpy"))))
+    assert set(source.read(Kernel)["stream"].tolist()) == {64}
+
+
+def test_copies_of_every_direction_are_told_as_level_zero_spells_them(tmp_path: Path) -> None:
+    names = ["Memcpy M2D (x)", "Memcpy H2D (x)", "Memcpy D2M (x)", "Memcpy D2H (x)", "Memcpy D2D (x)", "Memcpy M2H (x)"]
+    events = [event for place, name in enumerate(names) for event in copied(place + 1, place * 50.0, name, 8)]
+    tasks = opened(write(tmp_path / NAME, trace([*events, *launched(9, 900, 1, 5)]))).read(DeviceTask)
+    assert tasks.texts("direction").values()[:6] == ["h2d", "h2d", "d2h", "d2h", "d2d", None]
 
 
 def test_copies_of_every_direction_are_told(tmp_path: Path) -> None:

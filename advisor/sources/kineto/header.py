@@ -40,6 +40,12 @@ _MARKS = {
 """What a trace holds that recorded such an activity: any of these tells."""
 FOREIGN_DEVICES = frozenset(("MTIA", "HPU", "PrivateUse1"))
 """Activities of devices whose work is read only where it has the categories of a GPU."""
+CALLED, LAUNCHED = "calls", "launches"
+"""Not activities, but what shows that a device was recorded: calls into its software, and those that give it work."""
+_SIGNS = {
+    CALLED: re.compile(rb'"(cuda|xpu|mlu|gcu)_(runtime|driver)"|"Runtime"'),
+    LAUNCHED: re.compile(rb'"((cuda|cu|hip)\w{0,16}Launch|urEnqueueKernelLaunch|cnInvokeKernel)'),
+}
 _LAST_KEY = re.compile(rb'"%s"\s*:\s*\[\s*$' % KEY.encode())
 _LATEST_BASE = 1 << 62
 MOST_RANKS = 1 << 20
@@ -59,6 +65,8 @@ class TraceHeader(Struct, frozen=True):
     """Numbers of the devices that work ran on, ascending; those aside that hardly any did."""
     processes: int = 1
     """How many processes recorded it, counted where several devices worked."""
+    signs: frozenset[str] = frozenset()
+    """Which of CALLED and LAUNCHED it holds."""
 
     @property
     def rank(self) -> int | None:
@@ -133,7 +141,7 @@ def _chip_of_device(told: Mapping[str, object]) -> str:
 
 def read_header(file: BufferedReader) -> TraceHeader:
     """What is known of a trace without decoding it. What is damaged is not known."""
-    steps, found, devices = set[int](), set[str](), Counter[bytes]()
+    steps, found, devices, signs = set[int](), set[str](), Counter[bytes](), set[str]()
     end = b""
     file.seek(0)
     while part := file.read(_PART):
@@ -141,6 +149,7 @@ def read_header(file: BufferedReader) -> TraceHeader:
         steps.update(map(int, _MARK.findall(text)))
         devices.update(_DEVICE.findall(text))
         found.update(name for name in _MARKS.keys() - found if any(mark in text for mark in _MARKS[name]))
+        signs.update(name for name in _SIGNS.keys() - signs if _SIGNS[name].search(text))
         end = text[-_LONGEST_MARK:]
     values = {**_values_after_events(file), **_values_before_events(file)}
     base = as_integer(values.get("baseTimeNanoseconds")) or 0
@@ -152,6 +161,7 @@ def read_header(file: BufferedReader) -> TraceHeader:
         tuple(sorted(found)),
         used,
         _count_processes(file, used) if len(used) > 1 else 1,
+        frozenset(signs),
     )
 
 

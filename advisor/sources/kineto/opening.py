@@ -25,7 +25,7 @@ from advisor.sources.files.damage_notes import Notes, Odd
 from advisor.sources.files.packed import TraceFile, open_trace
 from advisor.sources.host_names import host_of_worker
 from advisor.sources.kineto.detect import WANTED, TracePath
-from advisor.sources.kineto.header import FOREIGN_DEVICES, TraceHeader, read_header, span_of_events
+from advisor.sources.kineto.header import CALLED, FOREIGN_DEVICES, LAUNCHED, TraceHeader, read_header, span_of_events
 from advisor.sources.kineto.reading import EXPORT, Trace
 from advisor.sources.kineto.readings import READINGS
 from advisor.sources.listing import show_name, show_relative
@@ -413,4 +413,9 @@ def _no_device_error(path: Path, seen: Sequence[_Seen]) -> InputError:
     if notes:
         what = Message("trace_unreadable", path=show_name(path), why=notes[0].what)
         return InputError(what, hint_beside(what, Message("give", what=WANTED)))
+    signs = {sign for one in seen for sign in one.header.signs}
+    if LAUNCHED in signs:
+        return InputError(Message("trace_without_kernels", path=show_name(path)), Message("record_kernels_too"))
+    if CALLED in signs:
+        return InputError(Message("trace_without_launches", path=show_name(path)), Message("record_where_work_is"))
     return InputError(Message("trace_without_device", path=show_name(path)), Message("record_device_activity"))

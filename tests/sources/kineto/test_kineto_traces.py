@@ -800,6 +800,31 @@ def test_a_trace_of_the_host_alone_says_what_to_record(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("calls", "what", "next_time"),
+    [
+        (
+            ["cudaGetDeviceCount", "cudaDeviceSynchronize"],
+            "launched nothing on the device",
+            "record where the model runs",
+        ),
+        (["cudaLaunchKernel", "cudaDeviceSynchronize"], "without the kernels that it launched", "another profiler"),
+        (["hipExtModuleLaunchKernel"], "without the kernels that it launched", "another profiler"),
+        (["cuLaunchKernelEx"], "without the kernels that it launched", "another profiler"),
+        (["cudaGraphLaunch"], "without the kernels that it launched", "another profiler"),
+    ],
+)
+def test_a_trace_that_recorded_calls_into_the_device_and_no_work_says_why(
+    calls: list[str], what: str, next_time: str, tmp_path: Path
+) -> None:
+    events = [host(name, 100 * place, 9, "cuda_runtime", correlation=place) for place, name in enumerate(calls, 1)]
+    write(tmp_path / NAME, trace([host("aten::mm", 1, 2), *events]))
+    with pytest.raises(InputError, match=what) as caught:
+        open_input(tmp_path)
+    assert next_time in str(caught.value.hint)
+    assert "ProfilerActivity" not in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
     ("category", "device"),
     [("mtia_ccp_events", "MTIA"), ("privateuse1_driver", "PrivateUse1"), ("privateuse1", "PrivateUse1")],
 )

@@ -134,6 +134,15 @@ def open_traces(candidates: Sequence[Candidate], given: Input) -> tuple[Run, lis
     return run.model_copy(update={"notes": (*notes, *by_order)}), list[Source](sources)
 
 
+def may_hold_work(found: Candidate) -> bool:
+    """Whether a trace holds work of a device, shows that one was recorded, or is too damaged to tell."""
+    if not isinstance(found, TracePath):
+        return True
+    seen = _look_at(found.file, {}, keep=False)
+    devices = {_GPU, *FOREIGN_DEVICES}.intersection(seen.header.activities)
+    return bool(devices or seen.header.signs or seen.notes.all())
+
+
 def _look_at_all(files: Sequence[Path]) -> list[_Seen]:
     """What traces say of themselves; the only one stays open."""
     first: dict[int | None, tuple[str, str]] = {}

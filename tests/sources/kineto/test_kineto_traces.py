@@ -1064,6 +1064,19 @@ def test_calls_into_the_software_of_any_device_launch_its_work_and_tell_its_step
     assert source.read(DeviceTask).texts("kind").values().count("copy") == 2
 
 
+@pytest.mark.parametrize(
+    ("calls", "device"),
+    [("xpu_runtime", "xpu"), ("xpu_driver", "xpu"), ("mlu_runtime", "mlu"), ("gcu_driver", "gcu")],
+)
+def test_a_device_that_pytorch_calls_otherwise_than_cuda_is_named_where_remedies_say_cuda(
+    calls: str, device: str, tmp_path: Path
+) -> None:
+    run, _ = open_input(write(tmp_path / NAME, trace(_on_other_devices(calls, "gpu_memcpy"))))
+    assert f"other_device={device}" in run.notes
+    (cuda := tmp_path / "cuda").mkdir()
+    assert not open_input(write(cuda / NAME, trace(training())))[0].notes
+
+
 def test_queues_of_sycl_are_streams(tmp_path: Path) -> None:
     source = opened(write(tmp_path / NAME, trace(_on_other_devices("xpu_runtime", "gpu_memcpy"))))
     assert set(source.read(Kernel)["stream"].tolist()) == {64}

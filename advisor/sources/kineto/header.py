@@ -48,7 +48,7 @@ _SIGNS = {
     CALLED: (b'"cuda_runtime"', b'"cuda_driver"', b'"Runtime"'),
     **{name: (b'"%s_' % name.encode(),) for name in OTHER_DEVICES},
 }
-"""Categories, and how those of another device begin: a word that a whole trace lacks is sought in all of it."""
+"""Categories, and how those of another device begin; a program that calls CUDA is asked for no other."""
 _LAUNCH = re.compile(rb'"((cuda|cu|hip)\w{0,16}Launch|urEnqueueKernelLaunch|cnInvokeKernel)')
 """Sought only in a trace without work of a device: there it says why."""
 _LAST_KEY = re.compile(rb'"%s"\s*:\s*\[\s*$' % KEY.encode())
@@ -151,7 +151,8 @@ def read_header(file: BufferedReader) -> TraceHeader:
         steps.update(map(int, _MARK.findall(text)))
         devices.update(_DEVICE.findall(text))
         found.update(name for name in _MARKS.keys() - found if any(mark in text for mark in _MARKS[name]))
-        signs.update(name for name in _SIGNS.keys() - signs if any(mark in text for mark in _SIGNS[name]))
+        if CALLED not in signs:
+            signs.update(name for name in _SIGNS.keys() - signs if any(mark in text for mark in _SIGNS[name]))
     if "GPU" not in found and signs and any(_LAUNCH.search(part) for part in _parts(file)):
         signs.add(LAUNCHED)
     values = {**_values_after_events(file), **_values_before_events(file)}

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.engine.vocabulary import TELL_JOB
+from advisor.engine.vocabulary import STEPS_ON, TELL_JOB
 from advisor.facts.derived.job import SEVERAL_STEPS
 from advisor.facts.observed.modules import ModuleRange
 from advisor.facts.observed.recording import BOTH, LEVEL1, LEVEL2, MEMORY, NPU
+from advisor.facts.observed.steps import StepWindow
 from advisor.messages.text import Text
 
 NOT_RECORDED = Text(
@@ -37,6 +38,8 @@ OF_SWITCH: Mapping[Text, Text] = {
     LEVEL2: NOT_RECORDED,
     SEVERAL_STEPS: SEVERAL_STEPS,
     MEMORY: MEMORY,
+    STEPS_ON: STEPS_ON,
+    StepWindow.record_with: StepWindow.record_with,
     ModuleRange.record_with: Text(
         en="record with with_stack=True, which names the modules of the model",
         zh="采集时设置 with_stack=True，trace 中即有模型的各个模块",
@@ -56,6 +59,7 @@ OF_SOURCE: Mapping[str, Text] = {"groups": GROUPS, "step_times": NOT_RECORDED, "
 OF_COLUMN: Mapping[str, Text] = {
     "input_shapes": SHAPES,
     "input_dtypes": SHAPES,
+    "product_us": SHAPES,
     "patches": NOT_RECORDED,
     "capacity_bytes": Text(
         en="the trace names no device, or several: it does not say how much memory this one has",

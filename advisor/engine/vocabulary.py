@@ -241,6 +241,7 @@ STEPS_ON = _t(
     "每个 step 结束时调用 prof.step()，以标记 step",
 )
 _SHAPES = SoughtValue(_t("input shapes of operators", "算子的输入 shape"), "kernels", LEVEL1)
+_PATCHES = SoughtValue(_SHAPES.words, "kernels", LEVEL1)
 _PIPES = SoughtValue(_t("how busy the pipes of the cores were", "核内各流水线的占用率"), "kernels", PIPES_ON)
 _BESIDE = SoughtValue(_t("what ran beside the operators", "算子与其他任务的并行情况"), "kernels", NPU)
 _SPLIT = SoughtValue(
@@ -288,7 +289,7 @@ VALUES: Mapping[str, SoughtValue] = {
     "mhz": _CLOCK,
     "mte1_share": _PIPES,
     "mte2_share": _PIPES,
-    "patches": _SHAPES,
+    "patches": _PATCHES,
     "picks_last": SoughtValue(_t("along which axis lookups pick", "查表沿哪一轴取数"), "kernels", LEVEL1),
     "product_us": _SHAPES,
     "profile_memory": _SWITCHES,

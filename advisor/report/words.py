@@ -437,6 +437,10 @@ NOTES: Mapping[str, Text] = {
         "trace 未写明 rank，各进程按名称顺序编号；请在 profiler 启动前调用 `init_process_group`，"
         "或在文件名中写明 `rank_N`",
     ),
+    "other_device": _t(
+        "recorded on a device that PyTorch calls {value}: write that where code in the remedies says `cuda`",
+        "采集自 PyTorch 中名为 {value} 的设备：处理方法的代码中写作 `cuda` 之处，请换成该名称",
+    ),
     "unparsed_captures": _t(
         "captures not parsed yet, not used: {value}; parse them with `analyse` of the profiler that recorded them",
         "{value} 份采集尚未解析，未使用；可用采集所用 profiler 的 `analyse` 解析",

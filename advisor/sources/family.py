@@ -162,5 +162,8 @@ class Family(Struct, frozen=True):
     """Why nothing is read of a file or folder of this name, where the family knows what it is."""
     refuse: Callable[[Path, Inventory], InputError | None] = lambda *_: None
     """Why nothing below a path is a readable capture, where the family knows what lies there."""
+    of_device: Callable[[Candidate], bool] = lambda _: True
+    """Whether a capture holds, or held before it was damaged, what ran on a device. It is asked where captures of
+    several families lie together: what the front end of a server recorded of itself is none of another job."""
     job: Callable[[Candidate], Job] = lambda _: Job()
     """What a summary tells captures beside it."""

@@ -78,21 +78,30 @@ def open_input(
 def _open_found(
     path: Path, found: Inventory, jobs: int | None, progress: Progress, families: Sequence[Family]
 ) -> tuple[Run, list[Source]]:
-    with_captures = [family for family in families if found.of(family.name, "capture")]
-    if len(with_captures) > 1:
-        raise unsupported.mixed_profilers_error(path, with_captures, found)
+    captures = _captures_of_families(found, families)
+    if len(captures) > 1:
+        raise unsupported.mixed_profilers_error(path, captures)
     summary = next(((family, one) for family in families for one in found.of(family.name, "summary")), None)
     closed = closed_rank_folders(path, families, found)
     aside = (*found.aside, *closed, *captures_without_results(path, families, found))
-    for family in with_captures:
+    for family, candidates in captures:
         job = summary[0].job(summary[1]) if summary else Job()
         given = Input(path, job, jobs, progress, aside)
-        run, sources = family.open(_in_order(found.of(family.name, "capture")), given)
+        run, sources = family.open(_in_order(candidates), given)
         notes = (*run.notes, *_notes_on_rest(path, found, len(closed), with_summary=summary is not None))
         return run.model_copy(update={"notes": notes}), sources
     if summary:
         return summary[0].open([summary[1]], Input(path, jobs=jobs, progress=progress, aside=aside))
     raise unsupported.no_capture_error(path, found, families)
+
+
+def _captures_of_families(found: Inventory, families: Sequence[Family]) -> Sequence[tuple[Family, Sequence[Candidate]]]:
+    """The captures of each family that has any; of several only those that may be of a device, where one has such."""
+    captures = [(family, some) for family in families if (some := found.of(family.name, "capture"))]
+    if len(captures) < 2:  # noqa: PLR2004
+        return captures
+    of_device = [(family, [one for one in some if family.of_device(one)]) for family, some in captures]
+    return [(family, some) for family, some in of_device if some] or captures
 
 
 def _in_order(candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -14,7 +14,7 @@ from advisor.messages.message import Message
 from advisor.messages.text import Text
 from advisor.regular_files import open_regular
 from advisor.sources.detect import DEPTH
-from advisor.sources.family import Family, Inventory
+from advisor.sources.family import Candidate, Family, Inventory
 from advisor.sources.listing import MOST_NAMES, first_names, show_name, show_relative
 
 _STREAM = re.compile(r"/dev/stdin|/dev/fd/\d+|/proc/(self|\d+)/fd/\d+")
@@ -83,11 +83,10 @@ def no_capture_error(path: Path, found: Inventory, families: Sequence[Family]) -
     )
 
 
-def mixed_profilers_error(path: Path, families: Sequence[Family], found: Inventory) -> InputError:
+def mixed_profilers_error(path: Path, captures: Sequence[tuple[Family, Sequence[Candidate]]]) -> InputError:
     """About captures of several profilers in one input."""
-    names = Text(*(words.join(family.name for family in families) for words in (" and ", "、")))
-    firsts = [found.of(family.name, "capture")[0].root for family in families]
-    shown = [show_relative(root, path) or "." for root in firsts]
+    names = Text(*(words.join(family.name for family, _ in captures) for words in (" and ", "、")))
+    shown = [show_relative(some[0].root, path) or "." for _, some in captures]
     places = Text(*(words.join(shown) for words in (" and ", "、")))
     return InputError(
         Message("mixes_profilers", path=show_name(path), names=names, places=places),

@@ -8,7 +8,16 @@ from advisor.engine import vocabulary as called
 from advisor.expr.language import RUN_SCOPE
 from advisor.facts import FACTS
 from advisor.facts.base import Fact
-from advisor.facts.derived import BareCopy, CollectiveCall, Holdup, HoldupCall, MemoryPeak, Overlap, Preparation
+from advisor.facts.derived import (
+    BareCopy,
+    CollectiveCall,
+    Holdup,
+    HoldupCall,
+    MemoryPeak,
+    Overlap,
+    PatchConvolution,
+    Preparation,
+)
 from advisor.facts.observed import Kernel
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Capture, Run
@@ -185,3 +194,26 @@ def test_nobody_is_sent_back_to_the_old_profiler_of_mindspore(source: str, asks:
     assert ("record with the old profiler" in said.en) == asks
     assert ("使用旧版" in said.zh) == asks
     assert asks or ("the present one does not" in said.en and "现行 profiler 不采集" in said.zh)
+
+
+ON_GPU = Run(
+    framework="PyTorch", ranks=(0,), captures=(Capture(rank=0, path="", source="trace", activities=("CPU", "GPU")),)
+)
+
+
+@pytest.mark.parametrize("table", ["step_windows", "kernels", "device_tasks", "host_calls", "launches", "memory_uses"])
+def test_what_the_pytorch_profiler_records_on_gpus_is_said_to_be_had_there(table: str) -> None:
+    said = reason.of_missing(FactMissing([table]), ON_GPU)
+    assert "does not record it" not in said.en
+    assert "不采集此项" not in said.zh
+
+
+def test_steps_that_nobody_marked_on_a_gpu_are_to_be_marked() -> None:
+    said = reason.of_missing(FactMissing(["step_windows"]), ON_GPU)
+    assert said.en == "not recorded: marks of steps; call prof.step() at the end of every step"
+    assert said.zh == "未采集：step 标记；在每个 step 结束时调用 prof.step()"
+
+
+def test_shapes_that_were_not_recorded_on_a_gpu_come_with_the_switch_that_records_them() -> None:
+    said = reason.of_missing_values(PatchConvolution, ["product_us"], (), run=ON_GPU)
+    assert "record with record_shapes=True" in said.en

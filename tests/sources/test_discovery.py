@@ -27,6 +27,7 @@ from advisor.sources.ascend.reading import Folder
 from advisor.sources.detect import find_candidates
 from advisor.sources.families import FAMILIES
 from advisor.sources.family import Candidate
+from corpus import gpu_traces
 
 Capture = Callable[..., Path]
 STEPS = "Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free\n"
@@ -278,9 +279,49 @@ def test_pytorch_and_mindspore_are_not_mixed(tmp_path: Path) -> None:
 
 def test_captures_of_several_profilers_are_named_with_where_they_lie(tmp_path: Path) -> None:
     make(tmp_path / "w_1_ascend_pt")
-    (tmp_path / "gpu").mkdir()
-    (tmp_path / "gpu" / "x.pt.trace.json").write_text('{"traceEvents": []}')
+    gpu_traces.write(tmp_path / "gpu" / "x.pt.trace.json", gpu_traces.trace(gpu_traces.training()))
     assert "mixes captures of Ascend and Kineto, such as w_1_ascend_pt and gpu" in refusal(tmp_path).what.en
+
+
+FRONT_END = (
+    [],
+    [gpu_traces.host("aten::empty", 5, 2)],
+    [{"ph": "X", "cat": "Trace", "name": "PyTorch Profiler (0)", "pid": "Spans", "tid": "x", "ts": 1, "dur": 9}],
+)
+
+
+@pytest.mark.parametrize("events", FRONT_END)
+@pytest.mark.parametrize("folder", [".", "frontend"])
+def test_what_the_front_end_of_a_server_recorded_of_itself_is_no_capture_beside_those_of_its_devices(
+    events: list[gpu_traces.Event], folder: str, tmp_path: Path
+) -> None:
+    """As vLLM writes it for its engine: a trace of the host alone beside the folders of the ranks."""
+    make(tmp_path / "rank0_1_ascend_pt")
+    front_end = tmp_path / folder / "host_7.async_llm.1767687963353114465.pt.trace.json.gz"
+    gpu_traces.write(front_end, gpu_traces.trace(events, rank=None))
+    run, sources = open_input(tmp_path)
+    assert (run.ranks, len(sources)) == ((0,), 1)
+    assert [capture.path for capture in run.captures] == ["rank0_1_ascend_pt"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b'{"schemaVersion": 1, "deviceProperties": [], "traceEvents": [{"ph": "X", "cat": "cpu_op",', b"no JSON"],
+)
+def test_a_damaged_trace_beside_captures_of_another_profiler_may_have_been_one_of_a_device(
+    content: bytes, tmp_path: Path
+) -> None:
+    make(tmp_path / "w_1_ascend_pt")
+    (tmp_path / "gpu").mkdir()
+    (tmp_path / "gpu" / "x.pt.trace.json").write_bytes(content)
+    assert "mixes captures of Ascend and Kineto" in refusal(tmp_path).what.en
+
+
+def test_calls_that_launched_work_show_that_a_device_was_recorded(tmp_path: Path) -> None:
+    make(tmp_path / "w_1_ascend_pt")
+    calls = [gpu_traces.host("cudaLaunchKernel", 5, 2, "cuda_runtime", correlation=1)]
+    gpu_traces.write(tmp_path / "gpu" / "x.pt.trace.json", gpu_traces.trace(calls))
+    assert "mixes captures of Ascend and Kineto" in refusal(tmp_path).what.en
 
 
 def test_mindspore_captures_are_read_like_the_others(tmp_path: Path) -> None:

@@ -153,13 +153,30 @@ TEXTS: Mapping[str, Text] = {
         "{path} holds traces of the PyTorch profiler without anything that ran on a device",
         "{path} 中的 PyTorch profiler trace 不含任何设备侧任务",
     ),
+    "trace_without_kernels": Text(
+        "{path} holds traces with the calls of a program into the device, without the kernels that it launched",
+        "{path} 中的 trace 有下发 kernel 的调用，却没有这些 kernel 本身",
+    ),
+    "record_kernels_too": Text(
+        "record again: let the program wait for the device before the profiler stops, and keep another profiler (nsys, "
+        "DCGM) off it meanwhile",
+        "请重新采集：profiler 停止前先同步设备，且采集期间不要有其他 profiler（nsys、DCGM）占用设备",
+    ),
+    "trace_without_launches": Text(
+        "{path} holds traces of a program that launched nothing on the device while it was recorded",
+        "{path} 中的 trace 在采集期间没有向设备下发任何任务",
+    ),
+    "record_where_work_is": Text(
+        "record where the model runs: in the process that runs it, and past the start of its first step",
+        "请在模型运行之处采集：即运行模型的进程，且首个 step 已经开始",
+    ),
     "trace_of_foreign_device": Text(
         "{path} holds traces of work on {device} devices, which are not read",
         "{path} 中的 trace 采自 {device} 设备，暂不支持读取",
     ),
     "record_device_activity": Text(
-        "record with ProfilerActivity.CUDA beside ProfilerActivity.CPU",
-        "采集时除 ProfilerActivity.CPU 外再加入 ProfilerActivity.CUDA",
+        "record the device beside ProfilerActivity.CPU, such as ProfilerActivity.CUDA for GPUs of NVIDIA and AMD",
+        "采集时除 ProfilerActivity.CPU 外再加入设备侧的活动，例如 NVIDIA、AMD GPU 使用 ProfilerActivity.CUDA",
     ),
     "trace_unreadable": Text("{path} cannot be read: {why}", "{path} 无法读取：{why}"),
     "no_profile_file": Text(

@@ -18,4 +18,11 @@ def _open(found: Sequence[Candidate], given: Input) -> tuple[Run, list[Source]]:
     return open_traces(found, given)
 
 
-KINETO = Family(NAME, detect, _open, wanted=WANTED, reads=is_trace_name)
+def _is_of_device(found: Candidate) -> bool:
+    """As `may_hold_work`."""
+    from advisor.sources.kineto.opening import may_hold_work
+
+    return may_hold_work(found)
+
+
+KINETO = Family(NAME, detect, _open, wanted=WANTED, reads=is_trace_name, of_device=_is_of_device)

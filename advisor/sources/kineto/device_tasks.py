@@ -14,9 +14,9 @@ from advisor.sources.kineto.reading import COPIES, EXPORT, WORK, Trace, rows_or_
 from advisor.sources.reading import Reading
 
 _KINDS = ("kernel", "copy", "comm")
-_DIRECTION = re.compile(r"Memcpy (HtoD|DtoH|DtoD|PtoP)")
 _DIRECTIONS = ("h2d", "d2h", "d2d")
-_CODES = {"HtoD": 0, "DtoH": 1, "DtoD": 2}
+_SPELLED = tuple(map(re.compile, (r"Memcpy (HtoD|[HM]2D)\b", r"Memcpy (DtoH|D2[HM])\b", r"Memcpy (DtoD|D2D)\b")))
+"""How names of copies begin, for each direction; Level Zero tells memory of the system (M) from that of USM (H)."""
 
 
 def _tasks_of_trace(trace: Trace) -> Table[DeviceTask]:
@@ -24,7 +24,7 @@ def _tasks_of_trace(trace: Trace) -> Table[DeviceTask]:
     rows = rows_or_missing(slices.of(*WORK), DeviceTask)
     inner = trace.work_of_collectives()[rows]
     copy = slices.category.isin(COPIES)[rows]
-    directions = [_CODES.get(found[1], -1) if (found := _DIRECTION.match(n)) else -1 for n in slices.name.names]
+    directions = [_direction_of_copy(name) for name in slices.name.names]
     direction = np.array([*directions, -1], np.int32)[slices.name.codes[rows]]
     return Table.build(
         DeviceTask,
@@ -39,6 +39,11 @@ def _tasks_of_trace(trace: Trace) -> Table[DeviceTask]:
         size_bytes=np.where(copy, sizes_of_work(trace, rows), np.nan),
         direction=Texts(np.where(copy, direction, -1).astype(np.int32), _DIRECTIONS),
     ).sorted_by("start_ns", "end_ns", "stream")
+
+
+def _direction_of_copy(name: str) -> int:
+    """The place among the directions of the one that a copy of this name goes; -1 where it goes none of them."""
+    return next((code for code, spelled in enumerate(_SPELLED) if spelled.match(name)), -1)
 
 
 DEVICE_TASKS = Reading(DeviceTask, {EXPORT: _tasks_of_trace})

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from io import BufferedReader
 
 import numpy as np
@@ -35,10 +35,22 @@ _MARKS = {
     "GPU": (b'"kernel"', b'"Kernel"', b'"gpu_memcpy"', b'"Memcpy"'),
     "MTIA": (b'"mtia_ccp_events"', b'"mtia_runtime"'),
     "HPU": (b'"hpu_op"',),
+    "PrivateUse1": (b'"privateuse1',),
 }
 """What a trace holds that recorded such an activity: any of these tells."""
-FOREIGN_DEVICES = frozenset(("MTIA", "HPU"))
-"""Activities of devices whose work is not read."""
+FOREIGN_DEVICES = frozenset(("MTIA", "HPU", "PrivateUse1"))
+"""Activities of devices whose work is read only where it has the categories of a GPU."""
+CALLED, LAUNCHED = "calls", "launches"
+"""Not activities, but what shows that a device was recorded: calls into its software, and those that give it work."""
+OTHER_DEVICES = ("xpu", "mlu", "gcu")
+"""What PyTorch calls devices that are recorded as GPUs are, and are none of CUDA: of Intel, Cambricon and Enflame."""
+_SIGNS = {
+    CALLED: (b'"cuda_runtime"', b'"cuda_driver"', b'"Runtime"'),
+    **{name: (b'"%s_' % name.encode(),) for name in OTHER_DEVICES},
+}
+"""Categories, and how those of another device begin; a program that calls CUDA is asked for no other."""
+_LAUNCH = re.compile(rb'"((cuda|cu|hip)\w{0,16}Launch|urEnqueueKernelLaunch|cnInvokeKernel)')
+"""Sought only in a trace without work of a device: there it says why."""
 _LAST_KEY = re.compile(rb'"%s"\s*:\s*\[\s*$' % KEY.encode())
 _LATEST_BASE = 1 << 62
 MOST_RANKS = 1 << 20
@@ -58,6 +70,8 @@ class TraceHeader(Struct, frozen=True):
     """Numbers of the devices that work ran on, ascending; those aside that hardly any did."""
     processes: int = 1
     """How many processes recorded it, counted where several devices worked."""
+    signs: frozenset[str] = frozenset()
+    """Which of CALLED, LAUNCHED and OTHER_DEVICES it holds."""
 
     @property
     def rank(self) -> int | None:
@@ -132,15 +146,15 @@ def _chip_of_device(told: Mapping[str, object]) -> str:
 
 def read_header(file: BufferedReader) -> TraceHeader:
     """What is known of a trace without decoding it. What is damaged is not known."""
-    steps, found, devices = set[int](), set[str](), Counter[bytes]()
-    end = b""
-    file.seek(0)
-    while part := file.read(_PART):
-        text = end + part
+    steps, found, devices, signs = set[int](), set[str](), Counter[bytes](), set[str]()
+    for text in _parts(file):
         steps.update(map(int, _MARK.findall(text)))
         devices.update(_DEVICE.findall(text))
         found.update(name for name in _MARKS.keys() - found if any(mark in text for mark in _MARKS[name]))
-        end = text[-_LONGEST_MARK:]
+        if CALLED not in signs:
+            signs.update(name for name in _SIGNS.keys() - signs if any(mark in text for mark in _SIGNS[name]))
+    if "GPU" not in found and signs and any(_LAUNCH.search(part) for part in _parts(file)):
+        signs.add(LAUNCHED)
     values = {**_values_after_events(file), **_values_before_events(file)}
     base = as_integer(values.get("baseTimeNanoseconds")) or 0
     used = tuple(sorted(_common(devices)))
@@ -151,6 +165,7 @@ def read_header(file: BufferedReader) -> TraceHeader:
         tuple(sorted(found)),
         used,
         _count_processes(file, used) if len(used) > 1 else 1,
+        frozenset(signs),
     )
 
 
@@ -167,6 +182,16 @@ def span_of_events(file: BufferedReader, base_ns: int) -> tuple[int, int]:
             first, last = min(first, found.min()), max(last, found.max())
         end = text[-_LONGEST_MARK:]
     return (0, 0) if not last else (base_ns + int(first * 1000), base_ns + int(last * 1000))
+
+
+def _parts(file: BufferedReader) -> Iterator[bytes]:
+    """The file from its begin on, each part with the end of the one before it."""
+    end = b""
+    file.seek(0)
+    while part := file.read(_PART):
+        text = end + part
+        yield text
+        end = text[-_LONGEST_MARK:]
 
 
 def _common(seen: Counter[bytes]) -> set[int]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HostCall: framework operators, annotations, Python functions, and calls of CUDA or HIP."""
+"""HostCall: framework operators, annotations, Python functions, and calls into the software of the device."""
 
 from __future__ import annotations
 
@@ -34,18 +34,22 @@ BY_CATEGORY = {
 _GRAPH = re.compile(r"(cuda|cu|hip)GraphLaunch")
 
 _ACTIVITIES = (
-    ("synchronise", re.compile(r"(cuda|cu|hip)\w*Synchronize")),
+    ("synchronise", re.compile(r"(cuda|cu|hip|ze)\w*Synchronize")),
+    ("synchronise", re.compile(r"ur(QueueFinish|EventWait)$|cn(rt)?QueueSync|cnWaitNotifier")),
     (
         "blocking_copy",
         re.compile(r"(cuda|hip)Memcpy(2D|3D|Peer|ToSymbol|FromSymbol|WithStream)?$|cuMemcpy\w*(?<!Async)$"),
     ),
-    ("copy", re.compile(r"(cuda|cu|hip)Memcpy")),
+    ("copy", re.compile(r"(cuda|cu|hip|cn|cnrt)Memcpy|urEnqueue(USMMemcpy|MemBuffer(Read|Write|Copy))")),
+    ("copy", re.compile(r"zeCommandListAppendMemoryCopy")),
     ("pin", re.compile(r"(cuda|hip)(Host(Alloc|Malloc|Free|Register|Unregister)|(Malloc|Free)Host)")),
-    ("pin", re.compile(r"cuMem(Host(Alloc|Register|Unregister)|(Alloc|Free)Host)")),
+    ("pin", re.compile(r"cuMem(Host(Alloc|Register|Unregister)|(Alloc|Free)Host)|urUSMHostAlloc|zeMemAllocHost")),
     ("free", re.compile(r"(cuda|hip)Free$|cuMemFree(_v2)?$")),
     ("allocate", re.compile(r"(cuda|hip)(Malloc|Free)|cuMem(Alloc|Free|Create|Map|Unmap|Release)")),
+    ("allocate", re.compile(r"urUSM(Device|Shared)Alloc|urUSMFree|zeMem(Alloc|Free)")),
 )
-"""What a call of CUDA or HIP does by how its name begins, the first that fits."""
+"""What a call does by how its name begins, the first that fits: of CUDA, HIP, Unified Runtime (`ur`) and Level Zero
+(`ze`) below SYCL, and of Cambricon (`cn`)."""
 ACTIVITIES = (*dict.fromkeys(activity for activity, _ in _ACTIVITIES), "read", "fetch", "make", "launch", "compile")
 
 
@@ -105,7 +109,7 @@ def _activities_of_calls(name: Texts, kinds: Array, pageable: Array) -> Texts:
 
 
 def activity_of_call(name: str) -> str:
-    """What a call of CUDA or HIP does; empty where that makes no difference."""
+    """What a call into the software of the device does; empty where that makes no difference."""
     return next((activity for activity, words in _ACTIVITIES if words.match(name)), "")
 
 

@@ -31,10 +31,19 @@ _DIRECT = (
         ),
     ),
     ("allGather", re.compile(r"(\w+::)*multimem_all_gather_kernel")),
-    ("allToAllV", re.compile(r"deep_ep::int(ra|er)node(_ll)?::(cached_)?(notify_)?(dispatch|combine)")),
+    (
+        "allToAllV",
+        re.compile(
+            r"(\w+::)*(deep_ep|dpsk::ep)::"
+            r"((legacy::)?int(ra|er)node(_ll)?::((cached_)?notify|dispatch|combine)"
+            r"|elastic::(hybrid_)?(dispatch|combine)_impl)"
+        ),
+    ),
 )
 """Kernels that reach into the memory of other GPUs themselves: custom and fused all-reduces of vLLM, SGLang, AITER,
-FlashInfer and TensorRT-LLM, those on symmetric memory of PyTorch, and the exchanges of experts of DeepEP."""
+FlashInfer and TensorRT-LLM, those on symmetric memory of PyTorch, and the exchanges of experts of DeepEP: in all its
+namespaces, and with the kernels that tell the others how much will come. Its epilogues, which copy or add up on the own
+GPU what came, compute."""
 
 
 def function_name(name: str) -> str:

@@ -17,15 +17,15 @@ from advisor.sources.files.database import match_keys
 from advisor.sources.files.jsonfile import parse_json
 from advisor.sources.kineto.attention import ATTENTION, formats_of_attention
 from advisor.sources.kineto.kernel_names import function_name
-from advisor.sources.kineto.reading import EXPORT, OperatorShapes, Trace, pick_texts, place_in, rows_or_missing
+from advisor.sources.kineto.reading import EXPORT, FILLS, OperatorShapes, Trace, pick_texts, place_in, rows_or_missing
+from advisor.sources.kineto.reading import KERNELS as FUNCTIONS
 from advisor.sources.kineto.roles import CONVERSION, roles_of_operators
 from advisor.sources.kineto.steps import steps_of_work
 from advisor.sources.pytorch_words import operator_kind
 from advisor.sources.reading import Reading
 
-COMPUTE = ("kernel", "Kernel", "gpu_memset", "Memset")
+COMPUTE = (*FUNCTIONS, *FILLS)
 OPERATORS = ("cpu_op", "Operator")
-_MEMSET = ("gpu_memset", "Memset")
 _TENSILE_BLOCK = re.compile(r"Cijk_\w*_WG(\d{1,4})_(\d{1,4})_(\d{1,4})(?!\d)")
 _DTYPES = {
     "float": "FLOAT",
@@ -149,7 +149,7 @@ def _types_of_kernels(trace: Trace, rows: Array, operator: Array, function: Text
     slices = trace.content().slices
     index: dict[str, int] = {}
     codes = _numbered(function, index)
-    codes = np.where(slices.category.isin(_MEMSET)[rows], index.setdefault("Memset", len(index)), codes)
+    codes = np.where(slices.category.isin(FILLS)[rows], index.setdefault("Memset", len(index)), codes)
     named = (operator >= 0) & ~function.hits(re.fullmatch(CONVERSION, name) is not None for name in function.names)
     codes = np.where(named, _numbered(pick_texts(slices.name, operator).in_use(), index), codes)
     return Texts(codes.astype(np.int32), tuple(index)).in_use()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launch: device work and the call of CUDA or HIP of the same correlation."""
+"""Launch: device work and the call into the software of the device of the same correlation."""
 
 from __future__ import annotations
 

@@ -25,7 +25,14 @@ from advisor.sources.files.damage_notes import Notes, Odd
 from advisor.sources.files.packed import TraceFile, open_trace
 from advisor.sources.host_names import host_of_worker
 from advisor.sources.kineto.detect import WANTED, TracePath
-from advisor.sources.kineto.header import FOREIGN_DEVICES, TraceHeader, read_header, span_of_events
+from advisor.sources.kineto.header import (
+    FOREIGN_DEVICES,
+    LAUNCHED,
+    OTHER_DEVICES,
+    TraceHeader,
+    read_header,
+    span_of_events,
+)
 from advisor.sources.kineto.reading import EXPORT, Trace
 from advisor.sources.kineto.readings import READINGS
 from advisor.sources.listing import show_name, show_relative
@@ -131,7 +138,17 @@ def open_traces(candidates: Sequence[Candidate], given: Input) -> tuple[Run, lis
     )
     numbered = {one.process for one in chosen.values() if one.recorded_rank is None}
     by_order = ("traces_by_order=",) if len(numbered) > 1 else ()
-    return run.model_copy(update={"notes": (*notes, *by_order)}), list[Source](sources)
+    others = [f"other_device={name}" for name in OTHER_DEVICES if any(name in one.header.signs for one in sources)]
+    return run.model_copy(update={"notes": (*notes, *by_order, *others)}), list[Source](sources)
+
+
+def may_hold_work(found: Candidate) -> bool:
+    """Whether a trace holds work of a device, shows that one was recorded, or is too damaged to tell."""
+    if not isinstance(found, TracePath):
+        return True
+    seen = _look_at(found.file, {}, keep=False)
+    devices = {_GPU, *FOREIGN_DEVICES}.intersection(seen.header.activities)
+    return bool(devices or seen.header.signs or seen.notes.all())
 
 
 def _look_at_all(files: Sequence[Path]) -> list[_Seen]:
@@ -413,4 +430,9 @@ def _no_device_error(path: Path, seen: Sequence[_Seen]) -> InputError:
     if notes:
         what = Message("trace_unreadable", path=show_name(path), why=notes[0].what)
         return InputError(what, hint_beside(what, Message("give", what=WANTED)))
+    signs = {sign for one in seen for sign in one.header.signs}
+    if LAUNCHED in signs:
+        return InputError(Message("trace_without_kernels", path=show_name(path)), Message("record_kernels_too"))
+    if signs:
+        return InputError(Message("trace_without_launches", path=show_name(path)), Message("record_where_work_is"))
     return InputError(Message("trace_without_device", path=show_name(path)), Message("record_device_activity"))

@@ -36,16 +36,23 @@ T = TypeVar("T")
 
 EXPORT = "trace"
 """The one export there is."""
-WORK = ("kernel", "Kernel", "gpu_memcpy", "Memcpy", "gpu_memset", "Memset")
-"""Categories of what runs on the device, new and old."""
-COPIES = ("gpu_memcpy", "Memcpy")
-"""Those of them that are copies."""
 KERNELS = ("kernel", "Kernel")
-"""Those of them that are functions, of the model or of collectives."""
+"""Categories of functions that run on the device, of the model or of collectives, new and old."""
+COPIES = ("gpu_memcpy", "Memcpy", "mlu_memcpy", "GCU_MEMCPY")
+"""Those of copies, under the names of Kineto and of its variants for the devices of Cambricon and Enflame."""
+FILLS = ("gpu_memset", "Memset", "mlu_memset", "GCU_MEMSET")
+"""Those of memory that is set to a value."""
+WORK = (*KERNELS, *COPIES, *FILLS)
+"""Categories of all that runs on the device."""
 ON_HOST = ("user_annotation", "cpu_op", "Operator")
 """Categories of operators and ranges of the program; marks of steps are among them."""
-CALLS = ("cuda_runtime", "cuda_driver", "Runtime")
-"""Categories of calls into the software of the device; those of ROCm have the names of CUDA's."""
+CALLS = (
+    *("cuda_runtime", "cuda_driver", "Runtime"),
+    *("xpu_runtime", "xpu_driver", "privateuse1_runtime", "privateuse1_driver"),
+    *("mlu_runtime", "gcu_runtime", "gcu_driver"),
+)
+"""Categories of calls into the software of the device; those of ROCm have the names of CUDA's. Devices that PyTorch
+does not know by name have those of `privateuse1`."""
 
 
 class TraceSlices(Struct, frozen=True):

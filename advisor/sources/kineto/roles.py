@@ -21,6 +21,8 @@ _COPY = "aten::copy_"
 _CAST = ROLES.index("cast")
 _CASTING = ("aten::to", "aten::_to_copy")
 """Operators that copy on one device only to change the type (or, rarely, the memory format)."""
+_IN_GRAPH = r"\d+(_post)?"
+"""How names of kernels end that copy and fill within a replayed CUDA graph: there a copy is no copy of the driver."""
 _ROLES = tuple(
     (role, re.compile(pattern))
     for role, pattern in (
@@ -30,6 +32,8 @@ _ROLES = tuple(
             r"aten::(copy_|clone|contiguous|_?cat|stack)|at::native::(CatArrayBatchedCopy\w*|direct_copy_kernel_cuda)",
         ),
         ("move", CONVERSION),
+        ("move", rf"memcpy{_IN_GRAPH}"),
+        ("fill", rf"memset{_IN_GRAPH}"),
         ("fill", r"Mem[Ss]et|aten::(fill_|(new_)?(zeros|ones|full)|(zeros|ones|full)_like|zero_|_foreach_zero_)"),
     )
 )

@@ -59,6 +59,7 @@ class KinetoArgs(Struct, gc=False):
     external: EventValue = msgspec.field(name="External id", default=MISSING)
     external_older: EventValue = msgspec.field(name="external id", default=MISSING)
     stream: EventValue = None
+    queue: EventValue = msgspec.field(name="sycl queue", default=None)
     device: EventValue = None
     grid: Raw = _NOTHING
     size: EventValue = msgspec.field(name="bytes", default=None)
@@ -138,11 +139,12 @@ def _add_slices(batch: EventBatch, events: list[KinetoEvent]) -> None:
 
 
 def _add_device_work(batch: EventBatch, args: list[KinetoArgs]) -> None:
-    rows = [row for row, a in enumerate(args) if a.stream is not None]
+    streams = [a.queue if a.stream is None else a.stream for a in args]
+    rows = [row for row, stream in enumerate(streams) if stream is not None]
     chosen = [args[row] for row in rows]
     batch.parts["work"] = {
         "row": np.array(rows, np.int64),
-        "stream": whole_numbers([a.stream for a in chosen]),
+        "stream": whole_numbers([streams[row] for row in rows]),
         "device": whole_numbers([a.device for a in chosen]),
         "blocks": _blocks_of_grids([bytes(a.grid) for a in chosen]),
         "size_bytes": finite_numbers([a.size for a in chosen]),

@@ -796,12 +796,41 @@ def test_a_trace_of_the_host_alone_says_what_to_record(tmp_path: Path) -> None:
     write(tmp_path / NAME, trace([host("aten::mm", 1, 2)]))
     with pytest.raises(InputError, match="without anything that ran on a device") as caught:
         open_input(tmp_path)
-    assert "ProfilerActivity.CUDA" in str(caught.value.hint)
+    assert "such as ProfilerActivity.CUDA" in str(caught.value.hint)
 
 
-def test_a_trace_of_devices_that_are_not_read_names_them(tmp_path: Path) -> None:
-    write(tmp_path / NAME, trace([host("aten::mm", 1, 2), {**host("matmul", 3, 2), "cat": "mtia_ccp_events"}]))
-    with pytest.raises(InputError, match="holds traces of work on MTIA devices, which are not read"):
+@pytest.mark.parametrize(
+    ("calls", "what", "next_time"),
+    [
+        (
+            ["cudaGetDeviceCount", "cudaDeviceSynchronize"],
+            "launched nothing on the device",
+            "record where the model runs",
+        ),
+        (["cudaLaunchKernel", "cudaDeviceSynchronize"], "without the kernels that it launched", "another profiler"),
+        (["hipExtModuleLaunchKernel"], "without the kernels that it launched", "another profiler"),
+        (["cuLaunchKernelEx"], "without the kernels that it launched", "another profiler"),
+        (["cudaGraphLaunch"], "without the kernels that it launched", "another profiler"),
+    ],
+)
+def test_a_trace_that_recorded_calls_into_the_device_and_no_work_says_why(
+    calls: list[str], what: str, next_time: str, tmp_path: Path
+) -> None:
+    events = [host(name, 100 * place, 9, "cuda_runtime", correlation=place) for place, name in enumerate(calls, 1)]
+    write(tmp_path / NAME, trace([host("aten::mm", 1, 2), *events]))
+    with pytest.raises(InputError, match=what) as caught:
+        open_input(tmp_path)
+    assert next_time in str(caught.value.hint)
+    assert "ProfilerActivity" not in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("category", "device"),
+    [("mtia_ccp_events", "MTIA"), ("privateuse1_driver", "PrivateUse1"), ("privateuse1", "PrivateUse1")],
+)
+def test_a_trace_of_devices_that_are_not_read_names_them(category: str, device: str, tmp_path: Path) -> None:
+    write(tmp_path / NAME, trace([host("aten::mm", 1, 2), {**host("matmul", 3, 2), "cat": category}]))
+    with pytest.raises(InputError, match=f"holds traces of work on {device} devices, which are not read"):
         open_input(tmp_path)
 
 
@@ -897,6 +926,17 @@ def test_kernels_of_collectives_are_told_by_name() -> None:
         ("void tensorrt_llm::kernels::oneShotAllReduceKernel<__nv_bfloat16, 8>(x)", "allReduce"),
         ("void deep_ep::intranode::dispatch<(int)2, (int)768, (int)8192>(int4 *)", "allToAllV"),
         ("void deep_ep::internode_ll::combine<true>(x)", "allToAllV"),
+        ("void deep_ep::internode::cached_notify<true, 4>(int)", "allToAllV"),
+        ("void deep_ep::legacy::intranode::cached_notify_combine<8>(void**)", "allToAllV"),
+        ("void primus_turbo::deep_ep::legacy::internode::combine<x>(y)", "allToAllV"),
+        ("void dpsk::ep::internode::dispatch<false, 8, true, 8>(x)", "allToAllV"),
+        ("void dpsk::ep::internode::combine_ll<true, 3, 10, 7168>(x)", "allToAllV"),
+        ("void deep_ep::elastic::hybrid_dispatch_impl<true, 24>(x)", "allToAllV"),
+        ("void deep_ep::elastic::combine_impl<true, 24>(x)", "allToAllV"),
+        ("void deep_ep::elastic::dispatch_copy_epilogue_impl<true>(x)", ""),
+        ("void deep_ep::elastic::combine_reduce_epilogue_impl<true>(x)", ""),
+        ("void dpsk::ep::cuda::get_dispatch_layout<256>(x)", ""),
+        ("void cdpsk::ep::CUB_200::internode::dispatch<x>(y)", ""),
         ("void deep_ep::layout::get_dispatch_layout<256>(x)", ""),
         ("void at::native::reduce_kernel<512, 1>(x)", ""),
         ("void all_reduce_kernel(x)", ""),
@@ -929,6 +969,21 @@ def test_collectives_are_told_in_every_spelling(name: str, op: str) -> None:
         *(("cudaHostAlloc", "pin"), ("cudaMallocHost", "pin"), ("hipHostMalloc", "pin"), ("cudaFreeHost", "pin")),
         *(("cudaHostRegister", "pin"), ("hipHostFree", "pin"), ("cuMemHostAlloc", "pin"), ("cuMemAllocHost_v2", "pin")),
         *(("cudaLaunchKernel", ""), ("cudaEventRecord", "")),
+        *(("urQueueFinish", "synchronise"), ("urEventWait", "synchronise"), ("zeFenceHostSynchronize", "synchronise")),
+        *(
+            ("urEnqueueUSMMemcpy", "copy"),
+            ("urEnqueueMemBufferRead", "copy"),
+            ("zeCommandListAppendMemoryCopy", "copy"),
+        ),
+        *(
+            ("urUSMDeviceAlloc", "allocate"),
+            ("urUSMFree", "allocate"),
+            ("zeMemFree", "allocate"),
+            ("urUSMHostAlloc", "pin"),
+        ),
+        *(("urEnqueueKernelLaunch", ""), ("urEventRelease", ""), ("zeCommandListAppendLaunchKernel", "")),
+        *(("cnQueueSync", "synchronise"), ("cnrtQueueSync", "synchronise"), ("cnWaitNotifier", "synchronise")),
+        *(("cnMemcpyAsync", "copy"), ("cnInvokeKernel", ""), ("cnQueueWaitNotifier", "")),
     ],
 )
 def test_calls_do_what_their_names_say(name: str, activity: str) -> None:
@@ -978,6 +1033,60 @@ def test_a_capture_of_a_gpu_is_diagnosed_and_idle_time_is_its_own(tmp_path: Path
     assert found.run.idle_share == pytest.approx(0.95, abs=0.02)
     assert found.findings[0].rule.startswith("host/")
     assert all(finding.saving is None or finding.saving.us <= found.run.step_us for finding in found.findings)
+
+
+def _on_other_devices(calls: str, memcpy: str) -> list[Event]:
+    """The training of a GPU as another device records it: other categories, and no number of a stream."""
+    renamed = {"cuda_runtime": calls, "gpu_memcpy": memcpy}
+    events = [{**event, "cat": renamed.get(event.get("cat", ""), event.get("cat"))} for event in training()]
+    for event in events:
+        stream = event["args"].pop("stream", None)
+        if stream is not None and calls.startswith("xpu"):
+            event["args"] |= {"l0 queue": "0x000055d08b8fc138", "sycl queue": 64, "device": 0}
+    return events
+
+
+@pytest.mark.parametrize(
+    ("calls", "memcpy"),
+    [
+        *(("xpu_runtime", "gpu_memcpy"), ("xpu_driver", "gpu_memcpy")),
+        *(("privateuse1_runtime", "gpu_memcpy"), ("privateuse1_driver", "gpu_memcpy")),
+        *(("mlu_runtime", "mlu_memcpy"), ("gcu_runtime", "GCU_MEMCPY"), ("gcu_driver", "gpu_memcpy")),
+    ],
+)
+def test_calls_into_the_software_of_any_device_launch_its_work_and_tell_its_step(
+    calls: str, memcpy: str, tmp_path: Path
+) -> None:
+    source = opened(write(tmp_path / NAME, trace(_on_other_devices(calls, memcpy))))
+    assert sorted(set(source.read(Kernel)["step"].tolist())) == [3, 4]
+    assert len(source.read(Launch)) == 2 * (KERNELS + 2)
+    assert source.read(HostCall).texts("kind").values().count("api") == 2 * (KERNELS + 2)
+    assert source.read(DeviceTask).texts("kind").values().count("copy") == 2
+
+
+@pytest.mark.parametrize(
+    ("calls", "device"),
+    [("xpu_runtime", "xpu"), ("xpu_driver", "xpu"), ("mlu_runtime", "mlu"), ("gcu_driver", "gcu")],
+)
+def test_a_device_that_pytorch_calls_otherwise_than_cuda_is_named_where_remedies_say_cuda(
+    calls: str, device: str, tmp_path: Path
+) -> None:
+    run, _ = open_input(write(tmp_path / NAME, trace(_on_other_devices(calls, "gpu_memcpy"))))
+    assert f"other_device={device}" in run.notes
+    (cuda := tmp_path / "cuda").mkdir()
+    assert not open_input(write(cuda / NAME, trace(training())))[0].notes
+
+
+def test_queues_of_sycl_are_streams(tmp_path: Path) -> None:
+    source = opened(write(tmp_path / NAME, trace(_on_other_devices("xpu_runtime", "gpu_memcpy"))))
+    assert set(source.read(Kernel)["stream"].tolist()) == {64}
+
+
+def test_copies_of_every_direction_are_told_as_level_zero_spells_them(tmp_path: Path) -> None:
+    names = ["Memcpy M2D (x)", "Memcpy H2D (x)", "Memcpy D2M (x)", "Memcpy D2H (x)", "Memcpy D2D (x)", "Memcpy M2H (x)"]
+    events = [event for place, name in enumerate(names) for event in copied(place + 1, place * 50.0, name, 8)]
+    tasks = opened(write(tmp_path / NAME, trace([*events, *launched(9, 900, 1, 5)]))).read(DeviceTask)
+    assert tasks.texts("direction").values()[:6] == ["h2d", "h2d", "d2h", "d2h", "d2d", None]
 
 
 def test_copies_of_every_direction_are_told(tmp_path: Path) -> None:

@@ -19,12 +19,12 @@ def role_of(op_type: str | None, dtypes: str | None = None, caller: str | None =
         (
             "move",
             "aten::copy_ aten::cat aten::clone aten::contiguous at::native::CatArrayBatchedCopy_aligned16_contig "
-            "at::native::direct_copy_kernel_cuda",
+            "at::native::direct_copy_kernel_cuda memcpy32_post memcpy128",
         ),
         ("move", "cudnn::ops::nchwToNhwcKernel nhwcToNchwKernel cudnn::ops::nchwToFoldedNhwcKernel"),
         ("other", "cudnn::bn_fw_tr_1C11_kernel_NCHW at::native::max_pool_forward_nchw cutlass_fprop_64x32_nhwc_align4"),
-        ("fill", "Memset aten::fill_ aten::zero_ aten::zeros_like aten::_foreach_zero_"),
-        ("other", "aten::add_ aten::mm aten::fill_diagonal_ aten::convolution"),
+        ("fill", "Memset memset32_post memset32 aten::fill_ aten::zero_ aten::zeros_like aten::_foreach_zero_"),
+        ("other", "memcpy_reduce aten::add_ aten::mm aten::fill_diagonal_ aten::convolution"),
     ],
 )
 def test_an_operator_has_the_role_of_what_it_does_to_data(role: str, types: str) -> None:

@@ -32,8 +32,8 @@ class JobSign(Fact):
             "`backward` (a backward pass or an optimizer), a kind of layer such as `linear layer`, `cache` (keys and "
             "values kept for later tokens), `prefill` and `decode` (attention over a prompt, or for one new token), "
             "`rollout` and `update` (the halves of reinforcement learning), `loaded model` (read from a file and "
-            "executed as a whole), `torch operator` (of PyTorch, whichever stack drives it); else the name of a stack, such "
-            "as `vLLM`."
+            "executed as a whole), `torch operator` (of PyTorch, whichever stack drives it); else the name of a stack, "
+            "such as `vLLM`."
         ),
     ]
     seen_as: Annotated[

@@ -162,6 +162,27 @@ def test_what_is_known_to_be_of_no_use_is_said_with_the_reason(tmp_path: Path, r
             assert why.say(language) in document_text(inspection_document(seen, language))
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "dataset.csv",
+        "minddata_pipeline_summary_0.csv",
+        "minddata_pipeline_summary_0.json",
+        "static_op_mem.csv",
+        "soc_pmu.csv",
+        "page_fault_20250109084754.csv",
+        "ub_20250109084754.csv",
+        "qos_20250109084754.csv",
+        "ccu_mission_20250109084754.csv",
+        "ccu_channel_20250109084754.csv",
+    ],
+)
+def test_of_each_file_that_profilers_write_and_nobody_reads_the_reason_is_known(name: str) -> None:
+    why = why_unused(name)
+    assert why is not None
+    assert why.en and why.zh
+
+
 def test_no_file_is_both_read_and_of_no_use() -> None:
     read = {f"{kind.partition('.')[0]}_20250109084754.{kind.partition('.')[2]}" for kind in msprof.FILES}
     assert {name for name in read if why_unused(name)} == {"task_time_20250109084754.csv"}

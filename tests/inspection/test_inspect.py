@@ -162,6 +162,21 @@ def test_what_is_known_to_be_of_no_use_is_said_with_the_reason(tmp_path: Path, r
             assert why.say(language) in document_text(inspection_document(seen, language))
 
 
+def test_arguments_of_operators_that_lie_beside_their_capture_are_told_with_the_reason(
+    tmp_path: Path, rules: Catalog
+) -> None:
+    output = write_capture(tmp_path, 0)
+    beside = output.with_name(f"{output.name}_op_args")
+    beside.mkdir()
+    output.with_name("other_1_2025_ascend_pt_op_args").mkdir()
+    (group,) = pipeline.inspect(tmp_path, rules).ranks
+    told = {file.path: file for file in group.files if "op_args" in file.path}
+    assert {path: file.unused for path, file in told.items()} == {f"{beside.name}/": "of no use"}
+    assert told[f"{beside.name}/"].why == why_unused(f"{beside.name}/")
+    (alone,) = pipeline.inspect(output, rules).ranks
+    assert not [file for file in alone.files if "op_args" in file.path]
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -685,7 +685,10 @@ def _peak_memory(profile: Profile) -> float | None:
     return max(reserved, default=None)
 
 
-MEASURED = ("step_us", "step_count", "device_idle_share", "exposed_comm_share", "sides", "workload", "phase", "stack")
+MEASURED = (
+    *("step_us", "step_count", "device_idle_share", "exposed_comm_share", "sides"),
+    *("framework", "workload", "phase", "stack"),
+)
 """Names of the run that are known only when its facts have been read."""
 
 

@@ -54,7 +54,7 @@ from advisor.rank_work.local import LocalProcesses, worker_count
 from advisor.release import VERSION
 from advisor.summary.account import account_of_lengths, step_account
 from advisor.summary.chart_data import CHARTED, make_exhibits, slack_by_rank, step_us, time_split, worth_by_stage
-from advisor.summary.job_kind import infer_job
+from advisor.summary.job_kind import infer_framework, infer_job
 from advisor.summary.unread_input import unread_input
 
 if TYPE_CHECKING:
@@ -685,7 +685,10 @@ def _peak_memory(profile: Profile) -> float | None:
     return max(reserved, default=None)
 
 
-MEASURED = ("step_us", "step_count", "device_idle_share", "exposed_comm_share", "sides", "workload", "phase", "stack")
+MEASURED = (
+    *("step_us", "step_count", "device_idle_share", "exposed_comm_share", "sides"),
+    *("framework", "workload", "phase", "stack"),
+)
 """Names of the run that are known only when its facts have been read."""
 
 
@@ -698,10 +701,10 @@ def measured_run(profile: Profile) -> Run:
     known = split is not None and split.step_us > 0
     idle = split.free_us / split.step_us if split is not None and known and run.times_of != "work" else None
     exposed = split.exposed_comm_us / split.step_us if split is not None and known else None
-    job = infer_job(run, profile.table(JobSign), profile.table_if_recorded(EngineStep))
+    signs = profile.table(JobSign)
+    job = infer_job(run, signs, profile.table_if_recorded(EngineStep))
     measured = {"step_us": us, "idle_share": idle, "exposed_share": exposed, "sides": sides, "job": job}
-    # msprof does not record the framework; the names that MindSpore gives to what its graphs hold tell it
-    framework = run.framework or (job.stack if job.stack == "MindSpore" else "")
+    framework = infer_framework(run, signs, job)
     return run.model_copy(update={**measured, "framework": framework, "steps": _steps_with_work(run, overlaps)})
 
 

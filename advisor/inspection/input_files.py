@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 
 from advisor.facts.rank_facts import Source
@@ -41,11 +42,31 @@ def parts_found(path: Path) -> tuple[FoundPart, ...]:
 
 
 def files_of_sources(path: Path, sources: Iterable[Source]) -> Mapping[Path, tuple[InputFile, ...]]:
-    """By folder: what lies in it, and which of its files are read."""
+    """By folder: what lies in it, which of its files are read, and folders beside it that are named after it."""
     read = {file for source in sources for file in paths_of_source(source)}
     base = path if path.is_dir() else path.parent
     leading = {folder for file in read for folder in file.parents}
-    return {folder: tuple(_files_in(folder, base, read, leading)) for folder in {file.parent for file in read}}
+    folders = {file.parent for file in read}
+    beside = _folders_beside({folder for folder in folders if base in folder.parents}, base)
+    return {folder: (*_files_in(folder, base, read, leading), *beside.get(folder, ())) for folder in folders}
+
+
+def _folders_beside(folders: Iterable[Path], base: Path) -> Mapping[Path, list[InputFile]]:
+    """By folder: those beside it that bear its name with more behind it, and of which nothing is read for a reason."""
+    found: dict[Path, list[InputFile]] = {}
+    for parent, mine in groupby(sorted(folders), lambda folder: folder.parent):
+        try:
+            names = list_folder(parent).folders
+        except (OSError, TooManyNames):
+            continue
+        told = [(name, why) for name in names if (why := _reason_for_none(f"{name}/")) is not None]
+        for folder in mine:
+            found[folder] = [
+                InputFile(path=f"{show_relative(parent / name, base)}/", unused="of no use", why=why)
+                for name, why in told
+                if name.startswith(f"{folder.name}_")
+            ]
+    return found
 
 
 def first_files(path: Path) -> tuple[InputFile, ...]:

@@ -408,8 +408,19 @@ _READERS: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = {
             ),
         ),
     ),
+    "workload": (
+        (
+            "training",
+            re.compile(
+                r"(?!\S*(?:mindspeed-rl|environment))\S*(?:mindspeed|megatron|deepspeed|fsdp|DistributedDataParallel)"
+                r"|\S+ .*(?:megatron-lm|fsdp)",
+                re.I,
+            ),
+        ),
+    ),
 }
-"""Where people read about one family of devices, or one framework, and nothing else; by what is known of a run."""
+"""Where people read about one family of devices, one framework, or training, and nothing else; by what is known of a
+run. A page of MindSpeed-RL is about rollouts too, one on environment variables about any job."""
 
 
 def steps_for(findings: Iterable[Finding], steps: Sequence[RemedyStep]) -> tuple[RemedyStep, ...]:
@@ -430,9 +441,13 @@ class Reference(_Model):
         """What the page is called in one language."""
         return self.title_zh if language == "zh" and self.title_zh else self.title
 
-    def concerns(self, device_family: str, framework: str) -> bool:
-        """Whether it says anything to those with such devices and this framework; PyTorch where none is known."""
-        own = {"device_family": device_family, "framework": framework or "PyTorch"}
+    def concerns(self, device_family: str, framework: str, workload: str) -> bool:
+        """Whether it says anything to those with such devices, this framework and this kind of job.
+
+        PyTorch counts where no framework is known, and training where that is a part of the job or nothing tells.
+        """
+        trains = "inference" if workload == "inference" else "training"
+        own = {"device_family": device_family, "framework": framework or "PyTorch", "workload": trains}
         for name, readers in _READERS.items():
             told = [reader for reader, pages in readers if pages.match(f"{self.url} {self.title}")]
             if told and own[name] not in told:

@@ -132,8 +132,8 @@ UNEVEN = 0.05
 that uneven."""
 
 
-Readers = tuple[str, str]
-"""Those with such a family of devices and such a framework, which is empty where none is known."""
+Readers = tuple[str, str, str]
+"""Those with such a family of devices, such a framework and such a kind of job; what is not known is empty."""
 
 
 class Run(_Model):
@@ -231,7 +231,7 @@ class Run(_Model):
     @property
     def readers(self) -> Readers:
         """Who reads what is said of it; worked out from all captures, so asked for once and not for each rule."""
-        return self.device_family, self.framework
+        return self.device_family, self.framework, self.job.workload
 
     @property
     def recorder(self) -> str:

@@ -24,6 +24,7 @@ from advisor.report.words import NOTES, WORDS, say, word_for
 from advisor.units import show_value
 
 _ENGINE_COLUMNS = ("engine_phase", "steps", "requests", "tokens", "apart_us", "engine_idle", "by")
+_EXPORTS = ("text", "database", "text+database")
 _MOST_NOTES = 20
 _MOST_NAMES = 2
 _LONGEST_SIGN = 100
@@ -182,8 +183,19 @@ def _say_incomplete(run: Run, language: Language) -> str:
 
 
 def _say_notes(run: Run, language: Language) -> Prose:
-    """Notes are `key=value` words of the sources; one that has no words here is shown as it is."""
-    return join_prose(say("semicolon", language), (_say_note(note, language) for note in run.notes[:_MOST_NOTES]))
+    """Notes are `key=value` words of the sources; one that has no words here is shown as it is.
+
+    Before them stands whether nobody has tried yet how the recorder is read.
+    """
+    untried = [parse_prose(say("untried", language))] if _is_untried(run) else []
+    told = [_say_note(note, language) for note in run.notes[:_MOST_NOTES]]
+    return join_prose(say("semicolon", language), [*untried, *told])
+
+
+def _is_untried(run: Run) -> bool:
+    """Whether the present profiler of MindSpore recorded, of which no public capture is known."""
+    by_framework = any(one.source in _EXPORTS and not one.recorder for one in run.captures)
+    return run.framework == "MindSpore" and by_framework
 
 
 def _say_note(note: str, language: Language) -> Prose:

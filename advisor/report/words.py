@@ -356,6 +356,11 @@ WORDS: Mapping[str, Text] = {
     "activities": _t("Activities", "采集项"),
     "size": _t("Input size", "输入大小"),
     "notes": _t("Notes", "备注"),
+    "untried": _t(
+        "no real capture of this profiler was at hand: its files are read as its program writes them, so check what "
+        "surprises you in the timeline",
+        "尚无该 profiler 的真实采集可供验证，按其写出代码的格式读取；结论若与预期不符，请对照时间线核实",
+    ),
     "incomplete": _t("Not stopped properly", "未正常结束采集"),
     "text": _t("text export", "文本导出"),
     "database": _t("database export", "数据库导出"),

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What kind of job a run was and which software drove it, by what was seen of it; what nothing tells stays unknown."""
+"""What kind of job a run was, which software drove it and on which framework, by what was seen of it.
+
+What nothing tells stays unknown.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from statistics import median
 from typing import get_args
 
 from advisor.facts.derived import EngineStep, JobSign
-from advisor.facts.derived.job import LAYERS
+from advisor.facts.derived.job import LAYERS, TORCH_OPERATOR
 from advisor.facts.table import Table
 from advisor.model.job import STACKS, EnginePhase, JobEvidence, JobKind, Phase
 from advisor.model.run import Run
@@ -19,6 +22,8 @@ _SERVING = ("vLLM", "SGLang", "MindIE")
 _HALVES = ("rollout", "update")
 _GENERATES = ("decode", "prefill", "cache")
 _LOADED = "loaded model"
+_ON_TORCH = ("PyTorch", "FSDP", "DeepSpeed")
+"""Stacks of PyTorch alone; others also run on MindSpore (vLLM, Megatron by MindSpeed, verl) or on neither."""
 _WAYS = ("operator", "call", "mark", "line", "setting")
 """What shows a thing best stands first."""
 
@@ -32,6 +37,19 @@ def infer_job(run: Run, table: Table[JobSign], steps: Table[EngineStep] | None =
     engine = sum_engine_steps(steps) if steps is not None and known.workload != "training" else ()
     phase = known.phase or (_phase_of_steps(engine) if known.workload == "inference" else "")
     return known.model_copy(update={"phase": phase, "stack": stack, "signs": signs, "engine": engine})
+
+
+def infer_framework(run: Run, table: Table[JobSign], job: JobKind) -> str:
+    """`PyTorch` or `MindSpore`: what the files say, else what calls of the host and the stack of the job tell.
+
+    Files of results that were taken out of their folder do not say it. MindSpore is told by its names for what its
+    graphs hold, in captures of msprof as well; PyTorch is not, for msprof is switched in its own words alone.
+    """
+    if run.framework or job.stack == "MindSpore":
+        return run.framework or job.stack
+    if run.recorder == "msprof":
+        return ""
+    return "PyTorch" if job.stack in _ON_TORCH or _Seen(table).first(TORCH_OPERATOR) else ""
 
 
 def sum_engine_steps(table: Table[EngineStep]) -> tuple[EnginePhase, ...]:

@@ -162,6 +162,42 @@ def test_what_is_known_to_be_of_no_use_is_said_with_the_reason(tmp_path: Path, r
             assert why.say(language) in document_text(inspection_document(seen, language))
 
 
+def test_arguments_of_operators_that_lie_beside_their_capture_are_told_with_the_reason(
+    tmp_path: Path, rules: Catalog
+) -> None:
+    output = write_capture(tmp_path, 0)
+    beside = output.with_name(f"{output.name}_op_args")
+    beside.mkdir()
+    output.with_name("other_1_2025_ascend_pt_op_args").mkdir()
+    (group,) = pipeline.inspect(tmp_path, rules).ranks
+    told = {file.path: file for file in group.files if "op_args" in file.path}
+    assert {path: file.unused for path, file in told.items()} == {f"{beside.name}/": "of no use"}
+    assert told[f"{beside.name}/"].why == why_unused(f"{beside.name}/")
+    (alone,) = pipeline.inspect(output, rules).ranks
+    assert not [file for file in alone.files if "op_args" in file.path]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "dataset.csv",
+        "minddata_pipeline_summary_0.csv",
+        "minddata_pipeline_summary_0.json",
+        "static_op_mem.csv",
+        "soc_pmu.csv",
+        "page_fault_20250109084754.csv",
+        "ub_20250109084754.csv",
+        "qos_20250109084754.csv",
+        "ccu_mission_20250109084754.csv",
+        "ccu_channel_20250109084754.csv",
+    ],
+)
+def test_of_each_file_that_profilers_write_and_nobody_reads_the_reason_is_known(name: str) -> None:
+    why = why_unused(name)
+    assert why is not None
+    assert why.en and why.zh
+
+
 def test_no_file_is_both_read_and_of_no_use() -> None:
     read = {f"{kind.partition('.')[0]}_20250109084754.{kind.partition('.')[2]}" for kind in msprof.FILES}
     assert {name for name in read if why_unused(name)} == {"task_time_20250109084754.csv"}

@@ -7,6 +7,7 @@ import asyncio
 import json
 import math
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -187,6 +188,15 @@ def test_a_query_knows_the_step_whether_or_not_the_capture_was_diagnosed(folder:
     fresh.whole("prof")
     assert fresh.query("prof", "kernels", wish) == before
     assert before["rows"]["rows"][0][0] > 0
+
+
+def test_a_query_knows_the_framework_that_operators_alone_tell(folder: Path, tmp_path: Path, catalog: Catalog) -> None:
+    results = next((folder / "prof").rglob("ASCEND_PROFILER_OUTPUT"))
+    shutil.copytree(results, tmp_path / results.name)
+    fresh = Tools(Opened(Roots([tmp_path]), catalog))
+    wish = Query(let={"known": 'count(where=framework == "PyTorch")'}, columns=("known",))
+    answer = fresh.query(str(tmp_path / results.name), "kernels", wish)
+    assert answer["rows"]["rows"][0][0] > 0
 
 
 def test_a_capture_compared_with_itself_is_the_same(tools: Tools) -> None:

@@ -15,7 +15,7 @@ from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis
 from advisor.model.inspection import Inspection
 from advisor.model.modules import ModuleReport
-from advisor.model.run import Run
+from advisor.model.run import Capture, Run
 from advisor.model.statistics import Statistics
 from advisor.model.verdict import Verdict
 from advisor.report.blocks import Document
@@ -139,3 +139,27 @@ def test_captures_that_lie_inside_of_another_one_are_named() -> None:
     run = Run(name="prof", notes=("inner_captures=a/b, a/c",))
     text = " ".join(_printed(diagnosis_summary(Diagnosis(version="1", run=run), "en")).split())
     assert "Not read because they lie inside the output of another capture: a/b, a/c." in text
+
+
+NEVER_MET: dict[Language, str] = {"en": "no real capture of this profiler", "zh": "尚无该 profiler 的真实采集"}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(
+    ("framework", "recorder", "source", "untried"),
+    [
+        ("MindSpore", "", "text", True),
+        ("MindSpore", "", "database", True),
+        ("MindSpore", "", "insight", False),
+        ("MindSpore", "msprof", "text", False),
+        ("PyTorch", "", "text", False),
+        ("", "", "text", False),
+    ],
+)
+def test_a_source_that_met_no_real_capture_is_said_to_have_met_none(
+    framework: str, recorder: str, source: str, untried: bool, language: Language
+) -> None:
+    capture = Capture(rank=0, path="", recorder=recorder, source=source)
+    found = Diagnosis(version="1", run=Run(name="prof", framework=framework, captures=(capture,)))
+    said = _printed(diagnosis_document(found, language))
+    assert (NEVER_MET[language] in said) == untried

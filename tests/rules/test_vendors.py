@@ -21,7 +21,7 @@ from advisor.facts.base import Fact
 from advisor.facts.observed import OBSERVED
 from advisor.messages.errors import FactMissing, Unclear
 from advisor.model.findings import Finding, RemedyStep
-from advisor.model.job import STACKS
+from advisor.model.job import STACKS, JobKind, Workload
 from advisor.model.run import Run
 from advisor.rules import source, style
 from advisor.rules.bind import Rule
@@ -207,6 +207,21 @@ def test_an_inference_is_told_something_and_nothing_of_training(device: str) -> 
         if of_training or not (all(told) or [*map(bool, told)] == [*map(bool, elsewhere)]):
             wrong.append(rule.id)
     assert wrong == []
+
+
+OF_TRAINING = re.compile(r"Megatron|MindSpeed(?!-RL|-LLM, environment)|DeepSpeed|FSDP|DistributedDataParallel", re.I)
+
+
+def test_an_inference_is_sent_to_no_page_on_training() -> None:
+    kinds: tuple[Workload, ...] = ("", "training", "inference", "RL")
+    pages = {
+        kind: {(rule.id, one.title) for rule in RULES for one in rule.info(run.readers).references}
+        for kind, run in ((kind, Run(job=JobKind(workload=kind))) for kind in kinds)
+    }
+    told, everything = pages.pop("inference"), pages[""]
+    assert not [page for page in told if OF_TRAINING.search(page[1])]
+    assert all(OF_TRAINING.search(title) for _, title in everything - told)
+    assert all(told == everything for told in pages.values())
 
 
 @pytest.mark.parametrize("stack", [one for one in STACKS if one != "MindSpore"])

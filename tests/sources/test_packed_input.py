@@ -32,6 +32,8 @@ from advisor.messages.errors import InputError
 from advisor.model.findings import Diagnosis
 from advisor.rules.catalog import Catalog
 from advisor.sources import archive_limits
+from advisor.sources.files.archives import members_of
+from advisor.sources.files.damage_notes import Odd
 from advisor.sources.unpacking import safe_parts
 
 CASE = Path(__file__).parent.parent.parent / "corpus" / "host-bound-2-ranks"
@@ -266,6 +268,15 @@ def test_too_many_members_are_refused(tmp_path: Path, monkeypatch: pytest.Monkey
     write_zip(tmp_path / "job.zip", {f"{number}.csv": b"" for number in range(4)})
     with pytest.raises(InputError, match="more than 3 members"):
         pipeline.open_profile(tmp_path / "job.zip")
+
+
+def test_a_zip_that_lists_too_many_members_is_refused_before_one_is_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive_limits, "MOST_MEMBERS", 3)
+    path = write_zip(tmp_path / "job.zip", {f"{number}.csv": b"" for number in range(4)})
+    with pytest.raises(Odd):
+        next(members_of(path, "zip"))
 
 
 def test_an_encrypted_archive_says_so(tmp_path: Path) -> None:

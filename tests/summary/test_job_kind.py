@@ -18,7 +18,7 @@ from advisor.messages.errors import UsageError
 from advisor.model import job
 from advisor.model.job import STACKS, TOLD_WORKLOADS, JobKind, Stack, ToldWorkload, told_job
 from advisor.model.run import Capture, Parallel, Run
-from advisor.summary.job_kind import infer_job
+from advisor.summary.job_kind import infer_framework, infer_job
 from tests.shared_captures import SharedCaptures
 
 
@@ -30,6 +30,12 @@ def kind_of(run: Run | None = None, **tables: str) -> JobKind:
         name: read_table(fact, tables[name]) if name in tables else None for name, fact in facts.items()
     }
     return infer_job(run or Run(), job_signs(**given))  # type: ignore[arg-type]
+
+
+def framework_of(run: Run, *names: str) -> str:
+    """The framework behind these calls of the host."""
+    signs = job_signs(None, None, read_table(HostCall, calls(*names)) if names else None, None, None)
+    return infer_framework(run, signs, infer_job(run, signs))
 
 
 def operators(*types: str) -> str:
@@ -335,3 +341,39 @@ def test_steps_of_all_ranks_are_one_row_for_each_phase() -> None:
     decode, prefill = engine_of(rows).engine
     assert (decode.phase, decode.ranks, decode.steps, decode.apart_us, decode.idle_us) == ("decode", 2, 6, 200, 1)
     assert (prefill.phase, prefill.ranks, prefill.requests, prefill.apart_us) == ("prefill", 1, 2, None)
+
+
+@pytest.mark.parametrize("name", ["aten::empty", "c10d::allreduce_"])
+def test_operators_of_torch_tell_the_framework_where_its_description_is_gone(name: str) -> None:
+    assert framework_of(Run(), name) == "PyTorch"
+    assert framework_of(Run(), "MatMul") == ""
+    assert framework_of(Run()) == ""
+
+
+@pytest.mark.parametrize("stack", ["PyTorch", "FSDP", "DeepSpeed"])
+def test_a_stack_of_torch_alone_tells_the_framework(stack: str) -> None:
+    assert framework_of(Run(job=told_job("", stack))) == "PyTorch"
+
+
+@pytest.mark.parametrize("stack", ["vLLM", "SGLang", "MindIE", "Megatron", "verl", "AscendCL"])
+def test_a_stack_that_drives_more_than_one_framework_tells_none(stack: str) -> None:
+    assert framework_of(Run(job=told_job("", stack))) == ""
+
+
+def test_what_the_files_say_of_the_framework_counts_more_than_any_operator() -> None:
+    assert framework_of(Run(framework="MindSpore"), "aten::empty") == "MindSpore"
+    assert framework_of(Run(job=told_job("", "MindSpore"))) == "MindSpore"
+
+
+def test_no_framework_is_told_of_what_msprof_recorded_for_it_hears_none_of_its_words() -> None:
+    run = Run(captures=(Capture(rank=0, path="", recorder="msprof", source="text"),))
+    assert framework_of(run.model_copy(update={"job": told_job("", "PyTorch")})) == ""
+
+
+def test_a_folder_of_results_alone_has_the_remedies_of_its_framework(shared: SharedCaptures, tmp_path: Path) -> None:
+    whole = shared.written("host-bound", small=True)
+    results = next(whole.rglob("ASCEND_PROFILER_OUTPUT"))
+    (tmp_path / results.name).symlink_to(results)
+    found = advisor.diagnose(tmp_path / results.name)
+    assert found.run.framework == "PyTorch"
+    assert "not known for this run: framework" not in found.model_dump_json()

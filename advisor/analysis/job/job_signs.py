@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from advisor.analysis.arrays.counted import distinct_ranks
 from advisor.facts.derived import JobSign
-from advisor.facts.derived.job import LAYERS
+from advisor.facts.derived.job import LAYERS, TORCH_OPERATOR
 from advisor.facts.observed import ApiTotal, HostCall, Kernel, OperatorTotal, ProgramMark, Setting
 from advisor.facts.table import Array, Table, Texts
 
@@ -84,6 +84,7 @@ _CALLS = (
     ("DeepSpeed", r"DeepSpeed(Engine|ZeroOptimizer)"),
     ("FSDP", r"FullyShardedDataParallel|FSDP::"),
     ("PyTorch", r"DistributedDataParallel\.forward|torch\.distributed\.ddp"),
+    (TORCH_OPERATOR, r"(aten|c10d)::"),
 )
 _LINES = (
     ("verl", r"verl/(workers|trainer|single_controller|utils|models)/"),

@@ -8,6 +8,8 @@ from advisor.messages.text import Text
 
 LAYERS = ("linear layer", "convolution layer", "attention layer", "norm layer", "embedding layer", "pooling layer")
 """Kinds of layers: several of them make a model, where a single one may be a benchmark."""
+TORCH_OPERATOR = "torch operator"
+"""What a call of an operator of PyTorch tells, whichever stack drives it."""
 
 
 SEVERAL_STEPS = Text(
@@ -30,7 +32,8 @@ class JobSign(Fact):
             "`backward` (a backward pass or an optimizer), a kind of layer such as `linear layer`, `cache` (keys and "
             "values kept for later tokens), `prefill` and `decode` (attention over a prompt, or for one new token), "
             "`rollout` and `update` (the halves of reinforcement learning), `loaded model` (read from a file and "
-            "executed as a whole); else the name of a stack, such as `vLLM`."
+            "executed as a whole), `torch operator` (of PyTorch, whichever stack drives it); else the name of a stack, "
+            "such as `vLLM`."
         ),
     ]
     seen_as: Annotated[

@@ -31,6 +31,10 @@ _NO_KERNELS = _t(
     "按时间采样的核利用率，不区分 kernel",
 )
 _NO_THRESHOLD = _t("no public threshold tells when it is too much", "没有公开阈值可判断其是否过高")
+_UNIT = _t(
+    "steps inside of collectives on the communication unit (CCU): no recording was at hand to tell what they wait for",
+    "通信加速单元（CCU）上通信算子的内部步骤：手头没有采集数据可验证其等待关系",
+)
 _MEMORY = _t("the memory is read by component and by operator", "显存已按组件与算子读取")
 
 WHY: Mapping[str, Text] = {
@@ -54,7 +58,23 @@ WHY: Mapping[str, Text] = {
     "process_mem": _PROCESSES,
     "npu_mem": _MEMORY,
     "static_op_mem": _MEMORY,
+    "dataset": _t(
+        "how long operations of the dataset took on average, many of them side by side: which one holds up the others "
+        "is told by the queues between them",
+        "各数据操作的平均耗时；操作之间并行执行，瓶颈由操作之间的队列判断",
+    ),
+    "minddata_pipeline_summary": _t(
+        "its queues are those of minddata_pipeline_raw_*.csv; what batches waited for is told by the samples in "
+        "FRAMEWORK, which data_simplification=False keeps",
+        "队列数据与 minddata_pipeline_raw_*.csv 相同；batch 的等待由 FRAMEWORK 中的采样判断"
+        "（data_simplification=False 时保留）",
+    ),
+    "ccu_mission": _UNIT,
+    "ccu_channel": _UNIT,
+    "qos": _TIMELINE,
     "soc_pmu": _NO_THRESHOLD,
+    "page_fault": _NO_THRESHOLD,
+    "ub": _NO_THRESHOLD,
     "llc_aicpu": _NO_THRESHOLD,
     "llc_ctrlcpu": _NO_THRESHOLD,
     "llc_bandwidth": _NO_THRESHOLD,

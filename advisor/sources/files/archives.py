@@ -95,14 +95,19 @@ def members_of(path: Path, kind: ArchiveKind) -> Iterator[Member]:
     """
     with open_regular(path) as file:
         members = _zip_members(file) if kind == "zip" else _tar_members(file)
-        for count, member in enumerate(members):
-            if count == archive_limits.MOST_MEMBERS:
-                raise Odd(Message("too_many_members", limit=archive_limits.MOST_MEMBERS))
+        for count, member in enumerate(members, 1):
+            _refuse_too_many(count)
             yield member
 
 
+def _refuse_too_many(count: int) -> None:
+    if count > archive_limits.MOST_MEMBERS:
+        raise Odd(Message("too_many_members", limit=archive_limits.MOST_MEMBERS))
+
+
 def _zip_members(file: BufferedReader) -> Iterator[Member]:
-    """The members of a zip: as its directory lists them, or one after another where that is lost."""
+    """The members of a zip: as its directory lists them, which also counts them, or one after another where that is
+    lost."""
     try:
         archive = zipfile.ZipFile(file)
     except zipfile.BadZipFile:
@@ -111,6 +116,7 @@ def _zip_members(file: BufferedReader) -> Iterator[Member]:
             yield Member(found.name, "folder" if folder else "file", found.open, found.encrypted)
         return
     with archive:
+        _refuse_too_many(len(archive.infolist()))
         for info in archive.infolist():
             mode = info.external_attr >> 16
             odd = mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR)

@@ -25,9 +25,14 @@ def test_one_database_is_open_at_a_time(capture: Capture, monkeypatch: pytest.Mo
     job = capture("database", case="healthy")
     held: list[int] = []
 
-    def opened(path: Path, *rest: object) -> object:
+    def count_open() -> int:
         links = [os.readlink(one) for one in DESCRIPTORS.iterdir() if one.is_symlink()]
-        held.append(sum(link.startswith(str(job)) for link in links))
+        return sum(link.startswith(str(job)) for link in links)
+
+    before = count_open()  # what other tests of the same process keep of the same job
+
+    def opened(path: Path, *rest: object) -> object:
+        held.append(count_open() - before)
         return open_readonly(path, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(reading, "open_readonly", opened)

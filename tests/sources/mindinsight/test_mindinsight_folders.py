@@ -26,7 +26,7 @@ from advisor.facts.observed import (
 from advisor.facts.profile import Profile
 from advisor.messages.errors import FactMissing, InputError
 from advisor.pipeline import open_profile
-from corpus.mindinsight import stage_times, trace, write_one_rank, write_pipeline
+from corpus.mindinsight import device_queue, host_queue, stage_times, trace, write_one_rank, write_pipeline
 
 
 @pytest.fixture
@@ -344,6 +344,34 @@ def test_a_job_that_waits_for_its_data_is_told_so_and_which_operation_is_slow(fo
     assert first.saving.us == pytest.approx(7000)
     slow = next(finding for finding in found.findings if finding.rule == "io/slow-dataset-operation")
     assert slow.subject == {"operation": "Map"}
+
+
+BRANCHES = {"io/dataset-pipeline", "io/slow-sending", "io/slow-data-transfer", "io/slow-getnext"}
+EMPTY, FILLED = (0,) * 6, (64,) * 6
+
+
+@pytest.mark.parametrize(
+    ("sunk", "host", "device", "branch"),
+    [
+        (False, EMPTY, None, "io/dataset-pipeline"),
+        (False, FILLED, None, "io/slow-sending"),
+        (True, EMPTY, EMPTY, "io/dataset-pipeline"),
+        (True, FILLED, EMPTY, "io/slow-data-transfer"),
+        (True, FILLED, FILLED, "io/slow-getnext"),
+        (True, EMPTY, FILLED, "io/slow-getnext"),
+    ],
+)
+def test_each_state_of_the_queues_before_long_intervals_leads_to_one_branch(
+    sunk: bool, host: tuple[int, ...], device: tuple[int, ...] | None, branch: str, folder: Path
+) -> None:
+    for name in ("device_queue_profiling_0.txt", "minddata_aicpu_0.txt"):
+        (folder / name).unlink()
+    kind = "device_queue_profiling" if sunk else "dataset_iterator_profiling"
+    (folder / f"{kind}_0.txt").write_text(host_queue(host))
+    if device is not None:
+        (folder / "minddata_aicpu_0.txt").write_text(device_queue(device))
+    (folder / "step_trace_raw_0_detail_time.csv").write_text(trace([(8000, 1500, 500)] * 6))
+    assert {finding.rule for finding in advisor.diagnose(folder).findings} & BRANCHES == {branch}
 
 
 def test_a_heavy_stage_is_named_and_the_first_receive_is_set_apart(pipeline: Path) -> None:

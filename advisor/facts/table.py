@@ -13,7 +13,7 @@ import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from msgspec import Struct
@@ -37,6 +37,9 @@ _FEW_NAMES = 4
 _KEYS_AT_ONCE = 1 << 20
 _SHORT = 1 << 17
 """So many rows at most are numbered beside a mask of them: numbers take eight times its memory."""
+_MANY, _WORTH_SEEKING = 1 << 14, 4
+"""From so many values on, and so many for each key, the keys are sought and not the values: a quarter to a tenth of the
+time with few keys, and twice of it with as many."""
 _WORTH_CODING = 1 << 18
 """Rows from which on a column of floats is looked through for whether few of them differ: then 8 bytes are 2 MiB."""
 _ROUNDED_UNITS = ("share", "count", "MHz")
@@ -58,6 +61,19 @@ def ascending(moments: Array) -> Array:
     """These in ascending order. Moments of a recording lie nearly so, which this sort makes use of: it takes a tenth of
     the time of NumPy's default on those of some threads one after another, and a fifth more on shuffled ones."""
     found: Array = np.sort(moments, kind="stable")
+    return found
+
+
+def places_in_order(keys: Array, values: Array, side: Literal["left", "right"]) -> Array:
+    """What `np.searchsorted` gives, faster for many values that ascend as the keys do: as moments mostly do.
+
+    Then it is the few keys that are sought among the values, and each place stands up to the next.
+    """
+    many = len(values) > _MANY and _WORTH_SEEKING * len(keys) <= len(values)
+    if not many or not (values[1:] >= values[:-1]).all():
+        return np.searchsorted(keys, values, side)
+    begins = np.searchsorted(values, keys, "right" if side == "left" else "left")
+    found: Array = np.repeat(np.arange(len(keys) + 1), np.diff(begins, prepend=0, append=len(values)))
     return found
 
 

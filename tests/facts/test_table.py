@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import pickle
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from advisor.facts import FACTS, MISSING, Fact, Table, Texts, read_table
 from advisor.facts.derived import Dispatch
 from advisor.facts.observed import Kernel, Launch
-from advisor.facts.table import values_at
+from advisor.facts.table import places_in_order, values_at
 
 words = st.lists(st.none() | st.text(max_size=4), max_size=12)
 
@@ -295,3 +296,21 @@ def test_texts_that_no_row_has_are_not_asked() -> None:
     column = Texts(np.array([2, -1, 2], np.int32), tuple("abcdef"))
     assert column.passing(lambda text: not asked.append(text)).tolist() == [True, False, True]
     assert asked == ["c"]
+
+
+@given(
+    st.lists(st.integers(-9, 9)),
+    st.lists(st.integers(-9, 9)),
+    st.sampled_from(["left", "right"]),
+    st.booleans(),
+)
+def test_places_of_values_in_order_are_those_of_a_search(
+    keys: list[int], values: list[int], side: Literal["left", "right"], ordered: bool
+) -> None:
+    sought = np.array(sorted(values) if ordered else values, np.int64)
+    held = np.array(sorted(keys), np.int64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("advisor.facts.table._MANY", 0)
+        patch.setattr("advisor.facts.table._WORTH_SEEKING", 0)
+        found = places_in_order(held, sought, side)
+    assert found.tolist() == np.searchsorted(held, sought, side).tolist()

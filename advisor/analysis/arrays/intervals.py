@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
-from advisor.facts.table import Array, ascending
+from advisor.facts.table import Array, ascending, places_in_order
 from advisor.units import LONGEST_US
 
 _A, _B = 1, 2
@@ -142,7 +142,7 @@ def covered_ns(spans: Spans, start: Array, end: Array) -> Array:
 
 def _covered_until(spans: Spans, before: Array, moment: Array) -> Array:
     """How much of the set lies before each moment."""
-    last = np.searchsorted(spans.start, moment, "right")
+    last = places_in_order(spans.start, moment, "right")
     last -= 1
     found: Array = np.minimum(moment, spans.end[last])
     found -= spans.start[last]
@@ -155,7 +155,7 @@ def span_at(spans: Spans, moment: Array) -> Array:
     """The position of the interval that holds each moment, or -1."""
     if not len(spans):
         return np.full(len(moment), -1, np.intp)
-    at = np.searchsorted(spans.start, moment, "right")
+    at = places_in_order(spans.start, moment, "right")
     at -= 1
     at[moment >= spans.end[at]] = -1
     return at
@@ -205,7 +205,7 @@ def _more_begun_than_ended(
     found = np.zeros(len(start), bool)
     for part in row_ranges(len(start)):
         own = slice(None) if among is None else np.flatnonzero(among[part])
-        found[part][own] = begun[np.searchsorted(ended, start[part][own], side)] < end[part][own]
+        found[part][own] = begun[places_in_order(ended, start[part][own], side)] < end[part][own]
     return found
 
 
@@ -243,7 +243,8 @@ class Axis(Struct, frozen=True):
 
     def owner(self, moment: Array) -> Array:
         """The cell that holds each moment of the axis; the first one for moments before all, which no clock shows."""
-        return np.maximum(np.searchsorted(self.place, moment, "right") - 1, 0)
+        found: Array = np.maximum(places_in_order(self.place, moment, "right") - 1, 0)
+        return found
 
 
 def axis_of_cells(cell: Array, start: Array, end: Array, cells: int) -> Axis:

@@ -100,7 +100,8 @@ def _us_ahead(
     done = np.array([device.earlier.get(rank, MISSING) for rank in cells.rank[first].tolist()], np.int64)
     begin = np.where(opened == MISSING, cells.begin[first], np.maximum(opened, done))
     of = row_of_key(cells.rank[first], tasks["rank"][copies.row])
-    inside = (of >= 0) & (copies.start >= begin[of]) & (copies.start < cells.begin[first[of]])
+    of, copies = of[of >= 0], copies.take(of >= 0)  # a rank without kernels has no step
+    inside = (copies.start >= begin[of]) & (copies.start < cells.begin[first[of]])
     of, copies = of[inside], copies.take(inside)
     owner, start, end = unions_by_cell(of, copies.start, np.minimum(copies.end, cells.begin[first[of]]), len(first))
     found = np.zeros(len(cells))

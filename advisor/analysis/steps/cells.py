@@ -15,7 +15,7 @@ from advisor.analysis.arrays.grouping import group_by, row_of_key
 from advisor.analysis.steps.warm_up import begin_of_work
 from advisor.facts.base import MISSING
 from advisor.facts.observed import StepWindow
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, places_in_order
 
 _EVER = np.iinfo(np.int64)
 
@@ -28,7 +28,7 @@ class Calendar(Struct, frozen=True):
 
     def at(self, moment: Array) -> Array:
         """The cell of each moment, or -1."""
-        found = np.searchsorted(self.border, moment, "right") - 1
+        found = places_in_order(self.border, moment, "right") - 1
         return np.where(found >= 0, self.cell[np.maximum(found, 0)], -1)
 
 

@@ -84,3 +84,11 @@ def test_what_was_copied_before_the_first_step_began_does_not_count_ahead():
     late = "step start_ns end_ns\n1 25000 90000\n2 90000 190000\n3 190000 300000"
     assert ahead_of(copies, late) == [0, 0, 0]
     assert ahead_of(copies, "step start_ns end_ns\n2 90000 190000") == [0, 0, 0]
+
+
+def test_copies_beside_kernels_without_a_usable_time_are_of_no_step():
+    kernels = read_table(Kernel, "step start_ns duration_us\n1 - 10")
+    device = read_table(DeviceTask, "kind start_ns end_ns\ncopy 20000 40000")
+    split = overlaps(run_of_ranks(Run()), kernels=kernels, collectives=None, tasks=device, windows=None, recorded=None)
+    parts = {"collectives": None, "tasks": device, "windows": None, "links": None, "calls": None}
+    assert bare_copies(split, kernels, **parts).rows() == []

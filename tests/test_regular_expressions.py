@@ -365,7 +365,7 @@ MENDED = {
         "match",
         ("docs.", "pytorch.org", "/", "Mindspeed", "nvidia.com/megatron", " "),
         lambda earlier, text: bool(earlier.match(f"https://{text} about")),
-        lambda text: not Reference(title="about", url=f"https://{text}").concerns("", "MindSpore"),
+        lambda text: not Reference(title="about", url=f"https://{text}").concerns("", "MindSpore", ""),
     ),
 }
 

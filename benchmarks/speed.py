@@ -137,7 +137,8 @@ def _page(lines: list[Line], version: Measured, options: argparse.Namespace) -> 
 How long a diagnosis takes and how much memory, beside the existing tool.
 
 Written by `benchmarks/speed.py`; the whole command from capture to HTML report, best of {options.runs} runs
-above 100 MB (the other tool once), of {_SHORT_RUNS * options.runs} below, on {options.about}, whose steps are repeated to the sizes below.
+above 100 MB (the other tool once), of {_SHORT_RUNS * options.runs} below, on
+{options.about}, whose steps are repeated to the sizes below.
 Memory is the peak of the process tree for advisor, of its largest process for the other tool.
 
 {tables}

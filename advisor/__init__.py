@@ -330,7 +330,6 @@ def _named_path(given: AnyPath) -> Path:
 
 def _open_side(given: AnyPath | Diagnosis, settings: Settings | None, tables: bool) -> Diagnosis | Profile:
     """One side of a comparison."""
-
     from advisor.model.findings import Diagnosis
     from advisor.pipeline import open_given
 

@@ -37,21 +37,32 @@ class Groups(Struct, frozen=True):
         """The group of each row, for a sort."""
         return sortable(self.of, len(self))
 
+    @property
+    def _begins(self) -> Array:
+        """Where each group begins among the rows by group."""
+        sizes = self.sizes
+        begins: Array = np.cumsum(sizes) - sizes
+        return begins
+
     def in_order(self, *keys: Array) -> Array:
         """The rows by group, and within one by these keys, of which the last one leads."""
         return np.lexsort((*keys, self._code))
 
     def first_rows(self, *keys: Array) -> Array:
-        """Per group the row that comes first by these keys, of which the last one leads."""
-        rows: Array = self.in_order(*keys)[np.cumsum(self.sizes) - self.sizes]
+        """Per group the row that comes first by these keys, of which the last one leads; no group may be empty."""
+        rows: Array = self.in_order(*keys)[self._begins]
+        return rows
+
+    def last_rows(self, *keys: Array) -> Array:
+        """Per group the row that comes last by these keys, of which the last one leads; no group may be empty."""
+        rows: Array = self.in_order(*keys)[np.cumsum(self.sizes) - 1]
         return rows
 
     def turns(self, start: Array) -> Array:
         """Per row: how many rows of its group begin before it; of those that begin at once the first in order."""
         order = self.in_order(start)
-        begin = np.cumsum(self.sizes) - self.sizes
         turn = np.empty(len(order), np.int64)
-        turn[order] = np.arange(len(order)) - begin[self.of[order]]
+        turn[order] = np.arange(len(order)) - self._begins[self.of[order]]
         return turn
 
     def means(self, values: Array, weights: Array | None = None) -> Array:
@@ -78,12 +89,12 @@ class Groups(Struct, frozen=True):
     def lower_medians(self, values: Array) -> Array:
         """The value in the middle of each group, of two the smaller one; missing values count as the largest."""
         order = self.in_order(values)
-        begin = np.cumsum(self.sizes) - self.sizes
-        return np.asarray(values[order[begin + (self.sizes - 1) // 2]])
+        return np.asarray(values[order[self._begins + (self.sizes - 1) // 2]])
 
     def quantiles(self, values: Array, part: float) -> Array:
         """Per group: the value below which this part of its values lies, linear between two; NaN where it has none."""
-        held, sizes, begin = self._values_by_group(values)
+        order, sizes, begin = self._known_in_order(values)
+        held = values[order]
         if not len(held):
             return np.full(len(self), np.nan)
         at = np.maximum(sizes - 1, 0) * part
@@ -105,13 +116,12 @@ class Groups(Struct, frozen=True):
 
     def medians_of_others(self, values: Array) -> Array:
         """Per row: the median over the other rows of its group; NaN where no other has a value."""
-        held, sizes, begin = self._values_by_group(values)
+        order, sizes, begin = self._known_in_order(values)
+        held = values[order]
         out = np.full(len(values), np.nan)
         if not len(held):
             return out
-        known = np.flatnonzero(~np.isnan(values))
         place = np.full(len(values), _LARGEST)
-        order = known[np.lexsort((values[known], self._code[known]))]
         place[order] = np.arange(len(order)) - begin[self.of[order]]
         others = sizes[self.of] - (place < _LARGEST)
         pick = []
@@ -121,12 +131,12 @@ class Groups(Struct, frozen=True):
         out[:] = np.where(others > 0, (pick[0] + pick[1]) / 2, np.nan)
         return out
 
-    def _values_by_group(self, values: Array) -> tuple[Array, Array, Array]:
-        """The values that are not missing by group and size; how many per group; where each group begins."""
+    def _known_in_order(self, values: Array) -> tuple[Array, Array, Array]:
+        """The rows whose value is not missing by group and value; how many per group; where each group begins."""
         known = np.flatnonzero(~np.isnan(values))
         order = known[np.lexsort((values[known], self._code[known]))]
         sizes = np.bincount(self.of[known], minlength=len(self))
-        return values[order], sizes, np.cumsum(sizes) - sizes
+        return order, sizes, np.cumsum(sizes) - sizes
 
 
 def group_by(*keys: Array | Texts) -> Groups:

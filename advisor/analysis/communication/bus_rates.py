@@ -24,9 +24,7 @@ def bus_rates(
     """One row per collective that two or more ranks recorded with its size."""
     timed = np.flatnonzero((calls["elapse_us"] > 0) & (calls["p2p"] != 1))
     met = same_operation(calls, timed)
-    order = met.in_order(calls["rank"][timed], calls["elapse_us"][timed])
-    _, begin = np.unique(met.of[order], return_index=True)
-    shortest = calls.take(timed[order[begin]])
+    shortest = calls.take(timed[met.first_rows(calls["rank"][timed], calls["elapse_us"][timed])])
     bare_us = met.smallest(np.minimum(calls["exposed_us"][timed], shortest["elapse_us"][met.of]))
     kept = np.flatnonzero((met.sizes > 1) & (shortest["bus_bytes"] > 0))
     first = shortest.take(kept)

@@ -329,16 +329,15 @@ def met_in(calls: Table[CollectiveCall]) -> Meetings:
     kept = np.flatnonzero(real[parts.of])
     groups = group_by(parts.of[kept])
     row, elapse = timed[kept], elapse[kept]
-    order = groups.in_order(rank[kept], elapse)
-    _, begin = np.unique(groups.of[order], return_index=True)
-    shortest = elapse[order[begin]]
+    last = groups.first_rows(rank[kept], elapse)
+    shortest = elapse[last]
     return Meetings(
         row,
         groups,
         shortest=shortest,
         longest=groups.largest(elapse),
         waited=groups.means(elapse) - shortest,
-        last=row[order[begin]],
+        last=row[last],
     )
 
 

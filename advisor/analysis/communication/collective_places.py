@@ -26,8 +26,7 @@ def collective_places(run: RunOfRanks, calls: Table[CollectiveCall], kernels: Ta
     types_before, types_after = types.at(before), types.at(after)
     kinds = (bare.texts("op"), bare.texts("group_kind"))
     places = group_by(bare["rank"], *kinds, types_before, types_after)
-    order = places.in_order(bare["start_ns"], -bare["exposed_us"])
-    worst = order[np.unique(places.of[order], return_index=True)[1]]
+    worst = places.first_rows(bare["start_ns"], -bare["exposed_us"])
     steps = _steps_of_ranks(run, kernels, bare["rank"][worst])
     moved = bare["bus_bytes"]
     waited = np.minimum(np.nan_to_num(bare["wait_us"]), bare["exposed_us"])

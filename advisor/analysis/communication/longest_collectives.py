@@ -29,9 +29,7 @@ def longest_calls(run: Run, calls: Table[CollectiveCall]) -> Table[LongestCall]:
     parts = same_operation(calls, timed)
     elapse = calls["elapse_us"][timed]
     like = group_by(*(calls[key][timed] for key in ("rank", "step")), *(calls.texts(k).take(timed) for k in _KIND))
-    order = like.in_order(calls["start_ns"][timed], -elapse)
-    _, begin = np.unique(like.of[order], return_index=True)
-    longest = order[begin]
+    longest = like.first_rows(calls["start_ns"][timed], -elapse)
     row = timed[longest]
     awaited_us = calls["awaited_us"][row]
     explains = awaited_us >= _MOST * calls["elapse_us"][row]

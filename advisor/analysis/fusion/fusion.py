@@ -200,7 +200,7 @@ def _about_orders(
     """
     lasted, per_step = times
     apart = np.array([bool(order.wanted) for order in patterns.orders], bool)[found.order]
-    longest = groups.in_order(lasted, apart)[np.cumsum(groups.sizes) - 1]
+    longest = groups.last_rows(lasted, apart)
     texts = [_orders_of_chain(found, patterns, operators, one) if apart[one] else (None, None) for one in longest]
     return {
         "reordered_us": groups.sums(per_step * apart),

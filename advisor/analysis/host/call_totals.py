@@ -27,8 +27,7 @@ def call_totals(
     kind = totals.texts("activity")
     groups = group_by(totals["rank"], kind)
     first = groups.first
-    order = groups.in_order(totals["total_us"])
-    main = order[np.append(np.diff(groups.of[order]) != 0, True)[: len(order)]]
+    main = groups.last_rows(totals["total_us"])
     many, together = groups.sums(totals["calls"]), groups.sums(totals["total_us"])
     return Table.build(
         CallTotal,

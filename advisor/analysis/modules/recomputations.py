@@ -97,8 +97,7 @@ def recomputations(
     beside = decisive_work_beside(device, kernels, collectives)
     unshared = undisturbed_ns(device, chosen.row, groups.of, len(groups), beside) / 1e3
     rank, total = chosen.table["rank"][first], groups.sums(chosen.duration_us)
-    longest = groups.in_order(chosen.table["start_ns"], -chosen.duration_us)
-    worst = longest[np.cumsum(groups.sizes) - groups.sizes]
+    worst = groups.first_rows(chosen.table["start_ns"], -chosen.duration_us)
     told = Texts(seen[device.work.row[chosen.row]].astype(np.int32), SEEN_AS)
     return Table.build(
         Recomputation,

@@ -76,8 +76,7 @@ def unused_forwards(
         device, chosen.row, groups.of, len(groups), decisive_work_beside(device, kernels, collectives)
     )
     rank, total = chosen.table["rank"][first], groups.sums(chosen.duration_us)
-    longest = groups.in_order(chosen.table["start_ns"], -chosen.duration_us)
-    worst = longest[np.cumsum(groups.sizes) - groups.sizes]
+    worst = groups.first_rows(chosen.table["start_ns"], -chosen.duration_us)
     ranks = group_by(every.table["rank"])
     whole = ranks.sums(every.duration_us)[row_of_key(every.table["rank"][ranks.first], rank)]
     return Table.build(

@@ -34,9 +34,7 @@ def of_totals(totals: Table[OperatorTotal], split: Table[Overlap] | None) -> Tab
     total, calls = groups.sums(totals["total_us"]), groups.sums(totals["calls"])
     computing, computed = _computing_of_ranks(rank, split)
     share = ratio(total, np.fmax(whole[first], computing))
-    longest = groups.in_order(totals["total_us"])
-    main = longest[np.append(np.diff(groups.of[longest]) != 0, True)[: len(longest)]]
-    core = totals.texts("core").take(main)
+    core = totals.texts("core").take(groups.last_rows(totals["total_us"]))
     return Table.build(
         OperatorShare,
         rank=rank,

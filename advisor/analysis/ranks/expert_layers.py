@@ -98,8 +98,7 @@ def _ranks_sent_most(calls: Table[ExpertCall], meets: Groups, steps: Groups, tur
     behind one of the same layer that tells.
     """
     tokens = calls["tokens"]
-    order = meets.in_order(calls["rank"], -np.nan_to_num(tokens, nan=-1.0))
-    most = order[np.cumsum(meets.sizes) - meets.sizes]
+    most = meets.first_rows(calls["rank"], -np.nan_to_num(tokens, nan=-1.0))
     told = meets.largest(tokens) > meets.smallest(tokens)
     by_turn = steps.in_order(turn)
     place = np.empty(len(by_turn), np.int64)

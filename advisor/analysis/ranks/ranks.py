@@ -308,9 +308,7 @@ def _host_gaps(rank: Array, ranks: Groups, idle: Table[IdleCause] | None) -> Arr
 
 def _least_of_others(peers: Groups, values: Array) -> Array:
     """Per rank: the smallest value of its peers; NaN without any."""
-    order = peers.in_order(values)
-    _, begin = np.unique(peers.of[order], return_index=True)
-    smallest = order[begin]
+    smallest = peers.first_rows(values)
     rest = values.copy()
     rest[smallest] = np.nan
     own = np.zeros(len(values), bool)

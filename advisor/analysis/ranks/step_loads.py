@@ -58,8 +58,7 @@ def step_loads(work: Table[StepWork], split: Table[Overlap]) -> Table[StepLoad]:
     kernel_us, elements = work["kernel_us"], work["mega_elements"]
     mean_us = cells.means(kernel_us)[cells.of]
     longest = np.zeros(len(work), np.int8)
-    order = cells.in_order(work["rank"], -kernel_us)
-    longest[order[np.cumsum(cells.sizes) - cells.sizes]] = 1
+    longest[cells.first_rows(work["rank"], -kernel_us)] = 1
     whole = (members >= _SEVERAL) & (members == ranks_of_stage(stage, work["rank"]))
     ranks = group_by(work["rank"])
     beyond = np.where(whole, kernel_us - mean_us, 0.0)

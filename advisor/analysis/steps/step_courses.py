@@ -58,9 +58,8 @@ def _middle_and_longest(device: DeviceTimeline, usable: Array) -> Array:
     ranks = group_by(device.cells.rank[cells])
     turn = ranks.turns(device.cells.begin[cells])
     middle = cells[turn == (ranks.sizes // 2)[ranks.of]]
-    by_length = cells[ranks.in_order(device.cells.begin[cells], -device.window.lengths[cells])]
-    _, first = np.unique(device.cells.rank[by_length], return_index=True)
-    return np.unique(np.concatenate([middle, by_length[first]]))
+    longest = cells[ranks.first_rows(device.cells.begin[cells], -device.window.lengths[cells])]
+    return np.unique(np.concatenate([middle, longest]))
 
 
 def _median_leads(device: DeviceTimeline, cell: Array, start: Array, links: Table[Dispatch]) -> Array:

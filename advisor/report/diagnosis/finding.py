@@ -81,14 +81,12 @@ class FindingBlocks(Phrases):
     def watched(self, card: Card) -> Iterator[Paragraph]:
         """What tells afterwards whether the remedy helped: the value that was held against a threshold, else, where
         there is time to win, the first one."""
-        held = next((item for item in card.measures if item.threshold), None)
-        if held is not None:
-            now = self.say("watch_value", value=flat_text(held.value), threshold=held.threshold)
-        elif card.measures and card.finding.saving.us > 0:
-            held = card.measures[0]
-            now = self.say("watch_bare_value", value=flat_text(held.value))
-        if held is not None and not card.is_folded:
-            yield Paragraph((*self.label("watch"), *held.label, TextPiece(now)))
+        first = card.measures[:1] if card.finding.saving.us > 0 else ()
+        watched = next(iter([*(item for item in card.measures if item.threshold), *first]), None)
+        if watched is not None and not card.is_folded:
+            key = "watch_value" if watched.threshold else "watch_bare_value"
+            now = self.say(key, value=flat_text(watched.value), threshold=watched.threshold)
+            yield Paragraph((*self.label("watch"), *watched.label, TextPiece(now)))
 
     def short(self, card: Card) -> ListBlock:
         """Title, saving, where, and what to do first: lines below each other, behind the number."""

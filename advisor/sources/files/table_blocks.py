@@ -124,7 +124,7 @@ class GrowingColumn:
 
     def add(self, values: Array) -> None:
         end = self._length + len(values)
-        if end > len(self._values):
+        if end > len(self._values):  # by little: what a large array grows by is written at once, and growing moves none
             self._values.resize(max(end, len(self._values) * 9 // 8), refcheck=False)
         self._values[self._length : end] = values
         self._length = end

@@ -78,6 +78,8 @@ def test_rows_come_by_group_then_by_key_and_where_all_are_equal_as_they_are(rows
     assert groups.in_order(keys).tolist() == expected
     firsts = {int(groups.of[at]): at for at in reversed(expected)}
     assert groups.first_rows(keys).tolist() == [firsts[group] for group in range(len(groups))]
+    lasts = {int(groups.of[at]): at for at in expected}
+    assert groups.last_rows(keys).tolist() == [lasts[group] for group in range(len(groups))]
 
 
 @given(ROWS)

@@ -103,6 +103,12 @@ class ChainPatterns(Struct, frozen=True, dict=True):
     """Types that change or copy data only: autocast, expansion and views put them between the members of any chain."""
 
     @cached_property
+    def types(self) -> frozenset[str]:
+        """Every type that a member may have or that is passed over."""
+        members = (one for order in self.orders for one in order.members)
+        return self.passed_over.union(*(one.types for one in members))
+
+    @cached_property
     def of_orders(self) -> tuple[ChainPattern, ...]:
         """Per order: its pattern."""
         return tuple(pattern for pattern in self.patterns for _ in pattern.orders)

@@ -16,6 +16,7 @@ from advisor.analysis.fusion.chain_search import (
     pattern_of_chains,
 )
 from advisor.analysis.operators.kernel_costs import Beside, decisive_work_beside, undisturbed_ns
+from advisor.analysis.operators.launching_operators import HostRecords, called_by_operators
 from advisor.analysis.operators.operators import StepKernels, in_steps, sooner_by_name
 from advisor.analysis.rooflines.operator_work import TOLD_BY, work_of_kernel
 from advisor.analysis.rooflines.roles import roles_of_kernels
@@ -35,9 +36,11 @@ def fusible_chains(
     tasks: Table[DeviceTask] | None = None,
     without: Table[Removal] | None = None,
     limits: Table[ChipLimit] | None = None,
+    host: HostRecords | None = None,
     patterns: ChainPatterns,
 ) -> Table[FusibleChain]:
     """One row per rank and pattern that occurs."""
+    kernels = called_by_operators(kernels, host, patterns)
     device = build_timeline(kernels, collectives, None, windows)
     every = in_steps(device, kernels, split)
     found = chains_in_steps(kernels, collectives, windows, split, patterns)
@@ -60,11 +63,12 @@ def chained_operators(
     windows: Table[StepWindow] | None,
     split: Table[Overlap] | None = None,
     *,
+    host: HostRecords | None = None,
     patterns: ChainPatterns,
 ) -> Table[ChainedOperator]:
     """One row per rank, operator type and role that stands in chains."""
     every = in_steps(build_timeline(kernels, collectives, None, windows), kernels, split)
-    found = chains_in_steps(kernels, collectives, windows, split, patterns)
+    found = chains_in_steps(called_by_operators(kernels, host, patterns), collectives, windows, split, patterns)
     typed = every.table.texts("op_type").codes[found.row] >= 0
     row, serves = found.row[typed], np.array([one.workload == "inference" for one in patterns.of_orders], bool)
     serving = serves[found.order][found.chain[typed]]

@@ -11,14 +11,20 @@ gradients. What is called inside of that, as where activations are computed agai
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec import Struct
 
-from advisor.analysis.arrays.counted import distinct_ranks
-from advisor.analysis.arrays.grouping import group_by, row_at, row_at_or_near
-from advisor.facts.base import MISSING, Fact
+from advisor.analysis.operators.launching_operators import (
+    Origins,
+    framework_operators,
+    innermost_begun_at,
+    lanes_of,
+    or_empty,
+    origins_of_work,
+)
+from advisor.facts.base import MISSING
 from advisor.facts.nesting import Nest, depths_of, nest_intervals
 from advisor.facts.observed import (
     Collective,
@@ -36,12 +42,8 @@ PHASES = ("forward", "backward", "recompute")
 FORWARD, BACKWARD, RECOMPUTE = range(3)
 _ENGINE = "autograd::engine::evaluate_function: "
 """How torch names the call around each operator of the backward pass."""
-_OPERATORS = ("operator", "optimizer")
 MOST_DEPTH = 64
 """Modules that lie deeper belong to the one at this depth; models nest 5 to 20 deep."""
-
-
-F = TypeVar("F", bound=Fact)
 
 
 class LaunchTables(NamedTuple):
@@ -130,18 +132,16 @@ def _charge_outside(kernels: Table[Kernel], *tables: Any) -> ChargedWork:
 def _charge_work(ranges: Table[ModuleRange], *tables: Any) -> ChargedWork:
     recorded = LaunchTables(*tables)
     kernels = recorded.kernels
-    collectives = _or_empty(Collective, recorded.collectives)
+    collectives = or_empty(Collective, recorded.collectives)
     operators = framework_operators(recorded.calls)
-    launches = _or_empty(Launch, recorded.launches)
-    passed = _or_empty(PassedTask, recorded.passed)
+    launches = or_empty(Launch, recorded.launches)
+    passed = or_empty(PassedTask, recorded.passed)
     lanes = lanes_of(ranges, operators, launches, passed, passed.having(thread=passed["worker"]))
     spans, linked_backward = _nest_spans(ranges, operators, recorded.gradients, lanes[0], lanes[1])
     rank = np.append(kernels["rank"], collectives["rank"])
     start = np.append(kernels["start_ns"], collectives["start_ns"])
     stream = np.append(kernels["stream"], np.full(len(collectives), MISSING))
-    launch = _launch_of_work(launches, rank, start, stream)
-    linked = _operator_of_work(operators, recorded.links, rank, start)
-    origin = _origins(operators, lanes, launches, launch, linked)
+    origin = origins_of_work((operators, launches, recorded.links), (lanes[1], lanes[2]), (rank, start, stream))
     span = _spans_around(spans.nest, origin, _first_passings(passed, lanes[3], lanes[4]))
     codes, paths = _number_paths(spans)
     return ChargedWork(
@@ -163,11 +163,6 @@ def _charge_work(ranges: Table[ModuleRange], *tables: Any) -> ChargedWork:
     )
 
 
-def framework_operators(calls: Table[HostCall]) -> Table[HostCall]:
-    """The calls of operators of the framework, those of the optimizer among them."""
-    return calls.take(np.flatnonzero(calls.texts("kind").isin(_OPERATORS)))
-
-
 def places_of_operators(
     ranges: Table[ModuleRange], operators: Table[HostCall], gradients: Table[GradientLink] | None, row: Array
 ) -> tuple[Array, Array, Paths]:
@@ -178,45 +173,6 @@ def places_of_operators(
     start, end = (values_at(operators[name], row) for name in ("start_ns", "end_ns"))
     span = spans.nest.around(values_at(lanes[1], row, -1), start, end)
     return values_at(codes, span, 0), values_at(_phases_of_spans(spans), span, FORWARD), paths
-
-
-def _or_empty(fact: type[F], table: Table[F] | None) -> Table[F]:
-    return Table.empty(fact) if table is None else table
-
-
-def lanes_of(*tables: Table[Any]) -> list[Array]:
-    """Per row of each table a number of its rank and thread."""
-    ranks = np.unique(np.concatenate([distinct_ranks(table["rank"]) for table in tables]))
-    if len(ranks) <= 1:  # threads are few and rows many: these are numbered some tables at a time
-        threads = np.unique(np.concatenate([np.unique(table["thread"]) for table in tables]))
-        return [np.searchsorted(threads, table["thread"]).astype(row_type(len(threads))) for table in tables]
-    both = group_by(*(np.concatenate([table[name] for table in tables]) for name in ("rank", "thread"))).of
-    return np.split(both, np.cumsum([len(table) for table in tables[:-1]]))
-
-
-class _Origins(Struct, frozen=True):
-    """Where on the host each piece of work comes from: its operator, else the begin of the call that launched it."""
-
-    operator: Array
-    lane: Array
-    """-1 where neither is known."""
-    start: Array
-    end: Array
-
-
-def _origins(
-    operators: Table[HostCall], lanes: list[Array], launches: Table[Launch], launch: Array, linked: Array
-) -> _Origins:
-    moment = values_at(launches["host_start_ns"], launch)
-    lane = np.where(moment == MISSING, -1, values_at(lanes[2], launch, -1))
-    operator = np.where(linked >= 0, linked, _operators_around(operators, lanes[1], lane, moment, linked < 0))
-    known = operator >= 0
-    return _Origins(
-        operator,
-        np.where(known, values_at(lanes[1], operator, -1), lane),
-        np.where(known, values_at(operators["start_ns"], operator), moment),
-        np.where(known, values_at(operators["end_ns"], operator), moment),
-    )
 
 
 class _Passings(Struct, frozen=True):
@@ -241,7 +197,7 @@ def _first_passings(passed: Table[PassedTask], lane: Array, worker: Array) -> _P
     return _Passings(nest, lane[first], moment[first])
 
 
-def _spans_around(spans: Nest, origin: _Origins, passings: _Passings) -> Array:
+def _spans_around(spans: Nest, origin: Origins, passings: _Passings) -> Array:
     """Per piece of work the innermost span around its origin; where there is none, around where its task comes from."""
     found = spans.around(origin.lane, origin.start, origin.end)
     rows = np.flatnonzero((found < 0) & (origin.lane >= 0))
@@ -284,7 +240,7 @@ def linked_operators(operators: Table[HostCall], gradients: Table[GradientLink] 
     if gradients is None:
         return np.empty(0, np.intp), np.empty(0, np.intp)
     forward, backward = (
-        _innermost_begun_at(operators, gradients["rank"], gradients[column])
+        innermost_begun_at(operators, gradients["rank"], gradients[column])
         for column in ("forward_start_ns", "backward_start_ns")
     )
     known = (forward >= 0) & (backward >= 0) & (gradients["forward_start_ns"] < gradients["backward_start_ns"])
@@ -301,49 +257,6 @@ def _engine_calls(operators: Table[HostCall], lane: Array, backward: Array) -> A
         lane[backward], start[backward], end[backward]
     )
     return np.where(around >= 0, values_at(engine, around, -1), backward)
-
-
-def _launch_of_work(launches: Table[Launch], rank: Array, start: Array, stream: Array) -> Array:
-    """Per piece of work: the row of its launch, by rank, start and, where both know it, stream; -1 without one."""
-    if not len(launches):
-        return np.full(len(rank), -1)
-    own = launches["rank"], launches["device_start_ns"], launches["stream"]
-    found = row_at_or_near(own, (rank, start, stream))
-    return np.where(start == MISSING, -1, found)
-
-
-def _operator_of_work(
-    operators: Table[HostCall], links: Table[OperatorLink] | None, rank: Array, start: Array
-) -> Array:
-    """Per piece of work: the row of the operator that the profiler linked it to, -1 without one."""
-    if links is None:
-        return np.full(len(rank), -1)
-    links = links.take((links["device_start_ns"] != MISSING) & (links["operator_start_ns"] != MISSING))
-    link = row_at(links["rank"], links["device_start_ns"], rank, start)
-    found = _innermost_begun_at(operators, rank, values_at(links["operator_start_ns"], link))
-    return np.where(link >= 0, found, -1)
-
-
-def _innermost_begun_at(operators: Table[HostCall], rank: Array, moment: Array) -> Array:
-    """Per rank and moment: the row of the operator that begins then, of several the one that ends first, else the last.
-
-    Links name operators by their start alone, which one that is called at once by another has in common with it.
-    """
-    order = np.lexsort((-np.arange(len(operators)), operators["end_ns"], operators["start_ns"]))
-    found = row_at(operators["rank"][order], operators["start_ns"][order], rank, moment)
-    return values_at(order, found, -1)
-
-
-def _operators_around(
-    operators: Table[HostCall], operator_lane: Array, lane: Array, moment: Array, wanted: Array
-) -> Array:
-    """Per launching call: the innermost operator around its begin, -1 without one or where none is wanted."""
-    found = np.full(len(lane), -1)
-    rows = np.flatnonzero(wanted & (lane >= 0))
-    if len(rows):
-        nest = nest_intervals(operator_lane, operators["start_ns"], operators["end_ns"])
-        found[rows] = nest.around(lane[rows], moment[rows], moment[rows])
-    return found
 
 
 def _number_paths(spans: _Spans) -> tuple[Array, Paths]:

@@ -11,8 +11,9 @@ import numpy as np
 
 from advisor.analysis.arrays.grouping import group_by
 from advisor.analysis.chip.memory import held_at_peak, sums_of_holders
-from advisor.analysis.modules.module_calls import PHASES, framework_operators, places_of_operators
+from advisor.analysis.modules.module_calls import PHASES, places_of_operators
 from advisor.analysis.modules.module_tree import merge_paths
+from advisor.analysis.operators.launching_operators import framework_operators
 from advisor.facts.derived import ModuleHolder
 from advisor.facts.nesting import nest_intervals
 from advisor.facts.observed import GradientLink, HostCall, ModuleRange, OperatorMemory

@@ -10,6 +10,7 @@ from advisor.analysis.arrays.grouping import Parts, group_by, parts_of_names, ra
 from advisor.analysis.fusion.chain_search import chains_in_steps, pattern_of_chains
 from advisor.analysis.modules.module_calls import ChargedWork, LaunchTables, charge_work
 from advisor.analysis.modules.modules import modules_in_steps
+from advisor.analysis.operators.launching_operators import HostRecords, called_by_operators
 from advisor.analysis.operators.operators import StepKernels, in_steps
 from advisor.analysis.steps.device import DeviceTimeline, build_timeline
 from advisor.facts.chain_patterns import ChainPatterns
@@ -98,6 +99,7 @@ def _chained_work(
     kernels, collectives = recorded.kernels, recorded.collectives
     device = build_timeline(kernels, collectives, None, windows)
     every = in_steps(device, kernels, split)
-    found = chains_in_steps(kernels, collectives, windows, split, patterns)
+    host = HostRecords(recorded.calls, recorded.launches, recorded.links)
+    found = chains_in_steps(called_by_operators(kernels, host, patterns), collectives, windows, split, patterns)
     names = pattern_of_chains(found, patterns).take(found.chain)
     return _ChainedWork(charge_work(ranges, recorded), device, every, found.row, names)

@@ -16,8 +16,9 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.arrays.grouping import group_by, ratio, row_at, row_of_key
-from advisor.analysis.modules.module_calls import ChargedWork, LaunchTables, charge_work, lanes_of
+from advisor.analysis.modules.module_calls import ChargedWork, LaunchTables, charge_work
 from advisor.analysis.operators.kernel_costs import decisive_work_beside, undisturbed_ns
+from advisor.analysis.operators.launching_operators import lanes_of
 from advisor.analysis.operators.operators import StepKernels, in_steps
 from advisor.analysis.steps.device import build_timeline
 from advisor.facts.base import MISSING

@@ -20,6 +20,7 @@ from advisor.analysis.fusion.chain_search import (
     fused_us_of_chains,
     pattern_of_chains,
 )
+from advisor.analysis.operators.launching_operators import HostRecords, called_by_operators
 from advisor.analysis.operators.like_kernels import TurnTakers
 from advisor.analysis.operators.operator_paces import slow_steps
 from advisor.analysis.operators.operators import (
@@ -82,6 +83,7 @@ def removals(
     windows: Table[StepWindow] | None,
     split: Table[Overlap] | None = None,
     limits: Table[ChipLimit] | None = None,
+    host: HostRecords | None = None,
     patterns: ChainPatterns,
 ) -> Table[Removal]:
     """One row per rank and operator type that takes time worth a word, one per rank and kind of fusible chain, and one
@@ -90,7 +92,7 @@ def removals(
     # as others have it: rows of kernels are the same in both
     without_tasks = build_timeline(kernels, collectives, None, windows)
     calls = Table.empty(HostCall) if calls is None else calls
-    chains = chains_in_steps(kernels, collectives, windows, split, patterns)
+    chains = chains_in_steps(called_by_operators(kernels, host, patterns), collectives, windows, split, patterns)
     sets = _sets_taken_out(without_tasks, kernels, split, chains=(chains, patterns), limits=limits)
     del without_tasks
     if len(links) >= replay.LONG:

@@ -5,18 +5,21 @@ from collections import defaultdict
 from itertools import combinations, pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.analysis.fusion.chain_search import BETWEEN
 from advisor.analysis.fusion.fusion import chained_operators, fusible_chains
+from advisor.analysis.operators.launching_operators import HostRecords
 from advisor.analysis.operators.operators import operators
 from advisor.facts.chain_patterns import ChainOrder
 from advisor.facts.derived import ChipLimit, Overlap, Removal
-from advisor.facts.observed import Collective, DeviceTask, Kernel
+from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, Launch, OperatorLink
 from advisor.facts.table import Table, read_table
 from advisor.rules.patterns import shipped_patterns
+from tests.analysis.derive import derive
 
 PATTERNS = shipped_patterns().chains
 
@@ -368,6 +371,53 @@ def test_chains_are_those_a_plain_search_finds(pieces):
     for name, lengths in wanted.items():
         assert found[name]["chains"] == len(lengths)
         assert found[name]["kernels"] == pytest.approx(sum(lengths) / len(lengths))
+
+
+GATE = "aten::silu aten::mul aten::mm aten::silu aten::mul"
+
+
+def launched(
+    functions: str, operators: str, *, linked: bool, inside: str = "", kind: str = "operator"
+) -> tuple[Table[Kernel], HostRecords]:
+    """Kernels of these types, each launched by one of these operators, `inside` of which another one may launch it."""
+    kernels, names = ran(functions, stream=1), operators.split()
+    begun = np.arange(len(names)) * 1000 + 100
+    outer = Table.build(HostCall, rank=0, thread=7, kind=kind, name=names, start_ns=begun, end_ns=begun + 500)
+    inner = Table.build(
+        HostCall, rank=0, thread=7, kind=kind, name=[inside] * len(names), start_ns=begun + 100, end_ns=begun + 400
+    )
+    calls = Table.concat(HostCall, [outer, inner] if inside else [outer])
+    launches = Table.build(
+        Launch, rank=0, thread=7, stream=1, host_start_ns=begun + 200, device_start_ns=kernels["start_ns"]
+    )
+    links = Table.build(OperatorLink, rank=0, operator_start_ns=begun, device_start_ns=kernels["start_ns"])
+    return kernels, HostRecords(calls, None, links) if linked else HostRecords(calls, launches, None)
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_functions_that_others_wrote_are_the_operators_of_pytorch_that_launched_them(linked):
+    kernels, host = launched("silu_kernel mul_func_rank_2 mm_kernel _silu_kernel mul_func_rank_2", GATE, linked=linked)
+    recorded = {"kernels": kernels, "patterns": PATTERNS, **host._asdict()}
+    (row,) = derive(fusible_chains, **recorded).rows()
+    assert (row["pattern"], row["chains"], row["kernels"]) == ("swiglu", 2.0, 2.0)
+    told = derive(chained_operators, **recorded).rows()
+    assert {one["op_type"] for one in told} == {"silu_kernel", "mul_func_rank_2", "_silu_kernel"}
+    assert not chains(kernels)
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_what_cann_calls_by_its_type_is_that_and_not_its_operator(linked):
+    kernels, host = launched("Sigmoid Mul MatMulV3 Sigmoid Mul", GATE, linked=linked)
+    assert not len(fusible_chains(kernels, None, None, host=host, patterns=PATTERNS))
+
+
+def test_a_function_launched_by_an_operator_of_somebody_else_stays_unknown():
+    functions = "silu_kernel mul_kernel mm_kernel silu_kernel mul_kernel"
+    for names, inside in ((GATE.replace("aten", "my_library"), ""), (GATE, "my_library::silu_and_mul")):
+        kernels, host = launched(functions, names, linked=False, inside=inside)
+        assert not len(fusible_chains(kernels, None, None, host=host, patterns=PATTERNS))
+    kernels, host = launched(functions, GATE, linked=False, kind="python")
+    assert not len(fusible_chains(kernels, None, None, host=host, patterns=PATTERNS))
 
 
 def searched(types: list[str | None], all_types: set[str | None]) -> list[tuple[str, int]]:

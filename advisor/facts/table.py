@@ -383,11 +383,13 @@ class Table(Generic[F]):
 
         What is made holds what it is made of: this table would be kept as long as the longest of the others.
         """
-        gone = {id(one) for one in self._versions()}
+        versions = self._versions()
+        gone = {id(one) for one in versions}
         for other in others:
             for version in other._versions() if other._made else ():
                 version._forget_made_with(gone)
-        self._made.clear()
+        for version in versions:
+            version._made.clear()
 
     def _versions(self) -> list[Table[Any]]:
         """This table, and the tables that were made of it."""
@@ -397,6 +399,8 @@ class Table(Generic[F]):
         for key, one in list(self._made.items()):  # other threads may add to it
             if any(id(other) in gone for other in one.others):
                 self._made.pop(key, None)
+                if isinstance(one.value, Table):  # what is made of it holds it in turn
+                    one.value._made.clear()
 
     def floats(self, name: str) -> Array:
         """A column as float64 with NaN for missing. Subtract absolute times first: 2**53 ns are 104 days."""

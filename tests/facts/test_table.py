@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import gc
 import pickle
+import weakref
 from itertools import pairwise
 from typing import Literal
 
@@ -179,6 +181,13 @@ def test_names_that_cannot_be_encoded_are_handed_on_as_escapes() -> None:
     assert table.to_pandas()["op_type"].tolist()[::3] == ["a\\ud800", "b"]
 
 
+class _Holder:
+    """Something made of a table, which holds it."""
+
+    def __init__(self, table: Table[Kernel]) -> None:
+        self.table = table
+
+
 def test_what_is_made_of_a_table_and_others_is_made_once_and_is_no_part_of_it():
     table, one, other = (read_table(Kernel, "rank step\n0 1") for _ in range(3))
     made = []
@@ -207,6 +216,21 @@ def test_what_was_made_beside_a_table_that_is_forgotten_is_forgotten_too():
     for other in (kept, gone, without_rows):
         table.once(note, other)
     assert asked == [gone, without_rows, kept, gone, without_rows]
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_what_is_made_of_a_version_of_a_table_goes_with_what_that_one_was_made_of(own: bool) -> None:
+    table, beside = (read_table(Kernel, "rank step\n0 1") for _ in range(2))
+    version = table.once(lambda one, _: one.take(np.zeros(1, bool)), beside)
+    held = weakref.ref(version.once(_Holder))
+    del version
+    gc.disable()
+    try:
+        gone, kept = (table, beside) if own else (beside, table)
+        gone.forget([kept])
+        assert held() is None
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.int32, np.int64, np.float64])

@@ -40,15 +40,17 @@ def called_by_operators(kernels: Table[Kernel], host: HostRecords | None, patter
     Frameworks let others put kernels of their own behind their operators, as libraries of Triton kernels do: what such
     a one computes is said by the operator, and its name is anybody's choice. Worked out once for the same tables.
     """
-    return kernels if host is None else kernels.once(_call_by_operators, patterns, *host)
+    called = None if host is None else kernels.once(_call_by_operators, patterns, *host)
+    return kernels if called is None else called
 
 
-def _call_by_operators(kernels: Table[Kernel], patterns: ChainPatterns, *host: Any) -> Table[Kernel]:
+def _call_by_operators(kernels: Table[Kernel], patterns: ChainPatterns, *host: Any) -> Table[Kernel] | None:
+    """None where they are called as they were, for a table that keeps itself is never let go."""
     recorded, types = HostRecords(*host), kernels.texts("op_type")
     unknown = (_is_function(name) and name not in patterns.types for name in types.names)
     rows = np.flatnonzero(types.hits(unknown))
     if not len(rows):
-        return kernels
+        return None
     operators = framework_operators(recorded.calls)
     launches = or_empty(Launch, recorded.launches)
     of_operators, of_launches = lanes_of(operators, launches)
@@ -56,6 +58,8 @@ def _call_by_operators(kernels: Table[Kernel], patterns: ChainPatterns, *host: A
     origin = origins_of_work((operators, launches, recorded.links), (of_operators, of_launches), work)
     name = operators.texts("name").at(origin.operator)
     known = name.isin(patterns.types)
+    if not known.any():
+        return None
     both = Texts.concat([types, name.take(np.flatnonzero(known))])
     codes = both.codes[: len(types)].copy()
     codes[rows[known]] = both.codes[len(types) :]

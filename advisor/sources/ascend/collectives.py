@@ -264,11 +264,16 @@ def operator_rows(timeline: TraceTimeline) -> Array:
 
 
 def _with_splits(folder: Folder, calls: RecordedCalls, told: Sequence[CommunicationEntry]) -> RecordedCalls:
-    """The operators with their groups and what their time went to, found by step and name, or by name alone."""
-    steps = steps_of_entries(told)
-    row = _rows_told((calls.step, [calls.name]), (steps, [Texts.of(entry.name for entry in told)]))
-    group = Texts.of(entry.group or None for entry in told).at(row)
+    """The operators with their groups and what their time went to, found by step and name, or by name alone.
+
+    Names end in three digits of their communicator's hash: of several that a rank has with the same digits, those told
+    of one name in one step are told apart by when they began.
+    """
+    steps, names = steps_of_entries(told), Texts.of(entry.name for entry in told)
+    row = _rows_told((calls.step, [calls.name]), (steps, [names]))
     columns, times = _columns_and_times(folder, told)
+    row = _told_nearest(calls.start_ns, row, number_rows([steps, names.codes]), starts_of_entries(columns, times))
+    group = Texts.of(entry.group or None for entry in told).at(row)
     split = {one: times_in_ms(columns, kind, times, difference=one in DIFFERENCES) for one, kind in _SPLITS.items()}
     return replace(calls, group=group, split={column: values_at(us, row, np.nan) for column, us in split.items()})
 
@@ -293,6 +298,21 @@ def _last_of_key(key: Array, count: int) -> Array:
     last = np.full(int(key.max(initial=-1)) + 1, -1)
     np.maximum.at(last, key[count:], np.arange(len(key) - count))
     return last[key[:count]]
+
+
+def _told_nearest(start: Array, row: Array, key: Array, told_start: Array) -> Array:
+    """Per call: of those told that have the key of its row, the one that begins nearest, where that is known; else the
+    row it has."""
+    again = np.bincount(key, told_start != MISSING) > 1
+    if not again.any():
+        return row
+    own = values_at(key, row)
+    calls = np.flatnonzero((row >= 0) & again[np.where(row >= 0, own, 0)])
+    seen = np.flatnonzero(told_start != MISSING)
+    nearest = _nearest_of_key((own[calls], start[calls]), (key[seen], told_start[seen]))
+    found = row.copy()
+    found[calls] = seen[nearest]
+    return found
 
 
 def _with_payloads(calls: RecordedCalls, timeline: TraceTimeline) -> RecordedCalls:
@@ -321,10 +341,15 @@ def _with_payloads(calls: RecordedCalls, timeline: TraceTimeline) -> RecordedCal
 def _nearest_of_name(calls: tuple[Texts, Array], seen: tuple[Texts, Array]) -> Array:
     """Per call: which of those seen under its name begins nearest, the earlier of two that are as near; -1 for none."""
     (name, start), (seen_name, seen_start) = calls, seen
-    names = Texts.concat([name, seen_name])
-    own, of = names.codes[: len(name)], names.codes[len(name) :]
+    names = Texts.concat([name, seen_name]).codes
+    return _nearest_of_key((names[: len(name)], start), (names[len(name) :], seen_start))
+
+
+def _nearest_of_key(calls: tuple[Array, Array], seen: tuple[Array, Array]) -> Array:
+    """The same by whole numbers in place of names."""
+    (own, start), (of, seen_start) = calls, seen
     order = np.lexsort((seen_start, of))
-    edges = np.searchsorted(of[order], np.arange(len(names.names) + 1))
+    edges = np.searchsorted(of[order], np.arange(max(int(own.max(initial=-1)), int(of.max(initial=-1))) + 2))
     moments = np.unique(seen_start)
     stride = len(moments) + 1
     keys = of[order] * stride + np.searchsorted(moments, seen_start[order])

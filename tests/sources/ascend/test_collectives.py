@@ -80,6 +80,30 @@ def test_one_operator_is_put_together_from_three_files(tmp_path: Path, core: str
     ]
 
 
+def test_communicators_with_equal_last_digits_are_told_apart_by_when_their_operators_began(tmp_path: Path) -> None:
+    others = GROUP.replace("1", "9", 1)
+    ran = {GROUP: (100.5, 300.25), others: (200.5,)}
+    listed = [
+        (f"hcom_allReduce__271_{number}_1", group, start, wait)
+        for wait, (group, starts) in enumerate(ran.items(), 1)
+        for number, start in enumerate(starts)
+    ]
+    rows = [f"50,{name},x,HCCL,{start}00\t,10,0" for name, _, start, _ in listed]
+    details = "\n".join([DETAILS.partition("\n")[0], *rows, ""])
+    # starts of this file have fewer digits
+    entries = {
+        f"{name}@{group}": {
+            "Communication Time Info": {**TIMES, "Start Timestamp(us)": start + 0.1, "Wait Time(ms)": wait}
+        }
+        for name, group, start, wait in listed
+    }
+    for ordered in (entries, dict(reversed(entries.items()))):
+        told = json.dumps({"step50": {"p2p": {}, "collective": ordered}})
+        folder = captured(tmp_path, kernel_details=details, communication=told)
+        found = [(row["start_ns"], row["group"], row["wait_us"]) for row in of(COLLECTIVES.ways["text"], folder)]
+        assert found == [(100_500, GROUP, 1000.0), (200_500, others, 2000.0), (300_250, GROUP, 1000.0)]
+
+
 def test_a_file_that_names_no_operator_is_told_where_there_are_collectives(tmp_path: Path) -> None:
     folder = captured(
         tmp_path, kernel_details=DETAILS.format(core="HCCL"), communication='{"step50": {"collective": {}}}'

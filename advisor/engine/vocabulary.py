@@ -136,6 +136,7 @@ TABLES: Mapping[str, Text] = {
     "rank_times": _t("times of all ranks side by side", "各卡时间对比"),
     "recomputations": _t("what is computed again", "重计算"),
     "recorded_spans": _t("recorded intervals", "采集区间"),
+    "repeated_recordings": _t("recorded intervals", "采集区间"),
     "endings": _t("what passes after the last work of the last step", "最后一个 step 的末个任务之后的时间"),
     "outer_pauses": _t("pauses between steps that belong to none", "不属于任何 step 的停顿"),
     "preparations": _t("what passes before the first work of each step", "每个 step 首个任务之前的时间"),

@@ -253,6 +253,7 @@ COLUMNS: Mapping[str, Text] = {
     "largest_used_bytes": _t("Most in use", "最大占用"),
     "last": _t("Last with a queue", "末个有队列的操作"),
     "last_rank": _t("Came last", "最后到达"),
+    "same_as": _t("Same as rank", "相同的卡"),
     "last_share": _t("Came last", "最晚到达占比"),
     "last_start_ns": _t("Arrival of the last", "最晚到达时刻"),
     "lasting": _t("Slow to the end", "持续变慢"),

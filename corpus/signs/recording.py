@@ -275,7 +275,7 @@ SIGNS: Mapping[str, Sign] = {
     "capture/same-recording": Sign(
         spoiled=_ranks(_copied(0)),
         twin=_ranks(_copied(1000)),
-        shows={"copies": 1, "ranks_seen": 2},
+        shows={"copies": 1, "captured_ranks": 2},
     ),
     "capture/several-captures": Sign(
         spoiled=_recorded_again(600 * _SECOND_NS),

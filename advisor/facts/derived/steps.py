@@ -3,7 +3,7 @@
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Flag, Key, Moment, Ns, Rank, Stage, Step, Us
+from advisor.facts.base import Count, Fact, Flag, Key, Moment, Ns, Rank, Stage, Step, Us, Volatile
 
 
 class Overlap(Fact):
@@ -198,3 +198,18 @@ class RecordedSpan(Fact):
     worked_ns: Annotated[int, Ns("Start of the first kernel; missing where none has a time.")]
     began_us: Annotated[float, Us("The start, counted from 1970; missing where clocks count from the start of a host.")]
     ended_us: Annotated[float, Us("The end, counted from 1970; missing where clocks count from the start of a host.")]
+
+
+class RepeatedRecording(Fact):
+    """One rank with the very recording of another one: its first and last event and its first kernel have equal
+    times."""
+
+    table = "repeated_recordings"
+    observed = False
+    of_all_steps = True
+    across_ranks = True
+
+    rank: Rank
+    same_as: Annotated[int, Volatile("The first rank that has this recording.")]
+    start_ns: Annotated[int, Ns("Start of the first event.")]
+    end_ns: Annotated[int, Ns("End of the last event.")]

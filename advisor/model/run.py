@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
@@ -36,7 +37,12 @@ class Parallel(_Model):
 
     def stage_of(self, rank: int) -> int | None:
         """The pipeline stage of a rank, or None when unknown."""
-        return next((stage for stage, ranks in enumerate(self.stages) if rank in ranks), None)
+        return self._stage_by_rank.get(rank)
+
+    @cached_property
+    def _stage_by_rank(self) -> dict[int, int]:
+        """The first stage that each rank is in: thousands of ranks are asked for."""
+        return {rank: stage for stage, ranks in reversed([*enumerate(self.stages)]) for rank in ranks}
 
 
 class Capture(_Model):
@@ -174,6 +180,11 @@ class Run(_Model):
     captures: tuple[Capture, ...] = ()
     notes: tuple[str, ...] = ()
     """Facts about how the input was chosen, as `key=value` words for the report to phrase."""
+
+    @cached_property
+    def captured(self) -> frozenset[int]:
+        """The ranks that were captured, to look one up among thousands."""
+        return frozenset(self.ranks)
 
     @property
     def rank_count(self) -> int:

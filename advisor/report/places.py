@@ -118,4 +118,5 @@ def _are_whole(ranks: Collection[int], hosts: Hosts) -> bool:
 
 def _hosts_of(ranks: Collection[int], hosts: Hosts) -> dict[str, frozenset[int]]:
     """The hosts on which some of these ranks are, with all their ranks."""
-    return {host: frozenset(there) for host, there in hosts.items() if not set(ranks).isdisjoint(there)}
+    wanted = frozenset(ranks)
+    return {host: frozenset(there) for host, there in hosts.items() if not wanted.isdisjoint(there)}

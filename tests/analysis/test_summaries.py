@@ -80,6 +80,22 @@ def test_links_of_another_kind_or_load_are_not_compared():
     assert all(r["deviation"] == 0 for r in rows if r["size_bytes"] < 1e9 or r["link"] == "RDMA")
 
 
+def test_a_ring_over_many_ranks_is_not_held_against_sends_of_as_much_over_the_same_kind_of_link():
+    sends = ring([24, 25, 24, 24, 25, 24]).having(op=["send"] * 6)
+    reduces = ring([11, 11, 11, 5, 11]).having(op=["allreduce"] * 5, source=np.arange(10, 15), target=np.arange(11, 16))
+    small = reduces.having(op=["send"] * 5, size_bytes=np.full(5, 2e6), transit_us=np.full(5, 100.0))
+    rows = {r["source"]: r for r in link_uses(Table.concat(Link, [sends, reduces, small]), None).rows()}
+    assert {source for source, row in rows.items() if row["deviation"] > 3} == {13}
+    assert rows[13]["typical_gbps"] == pytest.approx(11, rel=0.02) and rows[13]["alike"] == 5
+
+
+def test_of_few_links_of_one_collective_both_directions_of_a_slow_one_stand_out_beside_the_others():
+    sends = ring([24, 24, 6, 6]).having(op=["send"] * 4)
+    reduces = ring([24] * 8).having(op=["allreduce"] * 8, source=np.arange(10, 18), target=np.arange(11, 19))
+    rows = link_uses(Table.concat(Link, [sends, reduces]), None).rows()
+    assert [row["deviation"] > 3 for row in rows] == [False, False, True, True] + [False] * 8
+
+
 def test_a_link_told_by_both_ends_counts_once():
     text = (
         "rank step source target link size_bytes transit_us\n0 1 0 1 HCCS 100 1\n1 1 0 1 HCCS 100 1\n1 1 1 0 HCCS 70 1"

@@ -61,7 +61,8 @@ def without_waits_for_captured(run: Run, calls: Table[CollectiveCall]) -> Array:
     Where several were waited for as long, the one that is named stands for others too: then nothing tells for whom.
     """
     here = calls["absent_us"] > 0
-    here[here] = np.isin(calls["awaited_rank"][here], run.ranks)
+    # asked for each of thousands of ranks, whose calls are fewer than these
+    here[here] = [rank in run.captured for rank in calls["awaited_rank"][here].tolist()]
     return np.where(here, np.where(calls["awaited_alike"] > 1, np.nan, 0.0), calls["absent_us"])
 
 

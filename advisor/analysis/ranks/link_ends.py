@@ -31,7 +31,7 @@ def link_ends(uses: Table[LinkUse]) -> Table[LinkEnd]:
         ends.sums(uses["size_bytes"][way]),
         ends.largest(uses["bandwidth_gbps"][way]),
     )
-    usual = set_against_like(comparable_links(kinds, size), best)
+    usual = set_against_like(comparable_links(kinds.codes, size), best)
     return Table.build(
         LinkEnd,
         rank=rank[ends.first],

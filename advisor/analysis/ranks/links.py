@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traffic between ranks: each link set against links of its kind that carried about as much.
+"""Traffic between ranks: each link set against links of its kind that carried about as much for the same collective.
 
-A few bytes take the same time on a good link and on a bad one, so only what is moved in bulk tells a bandwidth.
+A ring over many ranks moves what it has in small pieces, a send in one: over equally good links the one is slower than
+the other. A few bytes take the same time on a good link and on a bad one, so only what is moved in bulk tells a
+bandwidth.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from advisor.analysis.arrays.grouping import Groups, group_by, row_of_key
 from advisor.analysis.ranks.drains import drains
@@ -16,12 +19,14 @@ from advisor.analysis.replay.removals import gains_without_communication
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall, LinkUse, Overlap, Removal, StageTime
 from advisor.facts.observed import Link
-from advisor.facts.table import Array, Table, Texts, values_at
+from advisor.facts.table import Array, Table, values_at
 
 _NORMAL = 1.4826
 """Scales a median absolute deviation to a standard deviation where values are normally distributed."""
 _LEAST_SPREAD = 0.01
 """Bandwidths that differ by less than one per cent of their median are taken as equal."""
+_FEW = 4
+"""Of so many links both directions of one cable are half: their median says nothing of it."""
 BULK_BYTES = 1e6
 """What one kind of collective moves over a link in a step is bulk from here on: the definition of `bandwidth_gbps`.
 
@@ -45,7 +50,7 @@ def link_uses(
     ways = group_by(links["source"], links["target"], links.texts("link"))
     first = ways.first
     size, bulk_us, speed = _bulk_traffic(links, ways)
-    usual = set_against_like(comparable_links(links.texts("link").take(first), size), speed)
+    usual = _usual_of_links(links, ways, size, speed)
     source, target = links["source"][first], links["target"][first]
     by_step = _bulk_traffic_by_step(links, ways, usual.typical)
     return Table.build(
@@ -113,6 +118,20 @@ def _worth_of_stage(
     rank, stage = split["rank"][ranks.first], split["stage"][ranks.first]
     of_source, of_target = (values_at(stage, row_of_key(rank, end)) for end in (source, target))
     return worth_of_stages(stages, of_source, of_target)
+
+
+def _usual_of_links(links: Table[Link], ways: Groups, size: Array, speed: Array) -> Usual:
+    """What is usual among those for the same kind of collective, the one that moves most over each in bulk; where these
+    are few, among those for any."""
+    kind = links.texts("link").take(ways.first)
+    op = ways.leading(links.texts("op"), np.where(links["size_bytes"] >= BULK_BYTES, links["size_bytes"], 0.0))
+    own, every = (
+        set_against_like(comparable_links(kinds, size), speed) for kinds in (group_by(kind, op).of, kind.codes)
+    )
+    few = own.alike <= _FEW
+    return Usual(
+        *(np.where(few, of_every, of_own) for of_every, of_own in zip(astuple(every), astuple(own), strict=True))
+    )
 
 
 def _bulk_traffic(links: Table[Link], ways: Groups) -> tuple[Array, Array, Array]:
@@ -191,11 +210,12 @@ def set_against_like(like: Groups, speed: Array) -> Usual:
     return Usual(like.sizes[like.of].astype(np.float64), typical, below)
 
 
-def comparable_links(kinds: Texts, size_bytes: Array) -> Groups:
-    """Links of one kind, or ranks by them, whose sizes, in order, follow each other by less than a factor of two."""
-    order = np.lexsort((size_bytes, kinds.codes))
+def comparable_links(kinds: Array, size_bytes: Array) -> Groups:
+    """Links of one kind, or ranks by them, whose sizes, in order, follow each other by less than a factor of two; kinds
+    are numbers."""
+    order = np.lexsort((size_bytes, kinds))
     size = np.log2(np.maximum(size_bytes[order], 1))
-    begins = np.append(False, (np.diff(size) > 1) | (np.diff(kinds.codes[order]) != 0))[: len(order)]
+    begins = np.append(False, (np.diff(size) > 1) | (np.diff(kinds[order]) != 0))[: len(order)]
     of = np.empty(len(order), np.int64)
     of[order] = np.cumsum(begins)
     return group_by(of)

@@ -128,7 +128,11 @@ class LinkUse(Fact):
         Rate("Bytes over time of large transfers; missing without any, for small transfers tell nothing of a link."),
     ]
     alike: Annotated[
-        float, Count("Links of the same kind with a comparable amount of large transfers, itself included.")
+        float,
+        Count(
+            "Links of the same kind with a comparable amount of large transfers, most of them for the same kind of "
+            "collective, itself included."
+        ),
     ]
     typical_gbps: Annotated[float, Rate("Median bandwidth of those.")]
     deviation: Annotated[float, Times("How far below the median, in scaled median absolute deviations; 0 or more.")]

@@ -132,21 +132,22 @@ def _ranks_without_files(facts: Iterable[type[Fact]], profile: Behind, run: Run)
 def _lost_files(run: Run, files: Collection[str]) -> FilesByRank:
     """By rank: those of these files that are absent of it while another capture has them."""
     texts = _text_captures(run)
-    here = {file for file in files for capture in texts if file not in capture.absent}
-    lost = {capture.rank: here & {*capture.absent} for capture in texts}
-    return {rank: names for rank, names in lost.items() if names}
+    absent = {capture.absent for capture in texts}  # of thousands of captures most lack the same
+    here = {file for file in files for names in absent if file not in names}
+    lost = {names: here.intersection(names) for names in absent}
+    return (
+        {capture.rank: lost[capture.absent] for capture in texts if lost[capture.absent]} if any(lost.values()) else {}
+    )
 
 
 def _unreadable_files(profile: Behind, run: Run) -> FilesByRank:
     """By rank: its files that cannot be read as a whole, as they are called where a framework recorded."""
-    captures = {capture.rank: capture for capture in _text_captures(run)}
-    if not captures:
-        return {}
     try:
         damages = profile.table(Damage)
     except FactMissing:
         return {}
     whole = damages.take(damages.texts("kind").isin(["unreadable"]))
+    captures = {capture.rank: capture for capture in _text_captures(run)} if len(whole) else {}
     found = FilesByRank()
     for rank, path in zip(whole["rank"].tolist(), whole.texts("file").values(), strict=True):
         if rank in captures and path:

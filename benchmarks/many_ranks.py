@@ -43,6 +43,8 @@ _PEAK_RANKS = 1024
 _WHOLE_S, _WHOLE_BYTES = 15.0, 1 << 20
 """So long the whole command takes at most for as many ranks, of no more than so much each."""
 _RUNS = 3
+_PARTS = ("opening", "reading", "together")
+"""Measured twice, for what else runs on the machine only adds to them."""
 _SLOWER = 1.25
 _TITLES = 3
 """Findings of ours that are quoted."""
@@ -162,7 +164,8 @@ def _job(folder: Path, ranks: int, stages: int = 1) -> Path:
 
 def _measured_whole(job: Path, command: str) -> dict[str, Any]:
     """What its parts take and its reports have, and the whole command to a page, seconds of the clock."""
-    found: dict[str, Any] = measured_alone(__file__, job)
+    found, again = measured_alone(__file__, job), measured_alone(__file__, job)
+    found |= {name: min(found[name], again[name]) for name in _PARTS}
     with tempfile.TemporaryDirectory() as folder:
         words = [command, "diagnose", str(job), "-o", str(Path(folder) / "report.html"), "-q"]
         return {**found, "whole": best(words, _RUNS, watch=False).seconds}
@@ -272,7 +275,7 @@ def _times(found: Sequence[dict[str, Any]]) -> str:
         f"| {one['together']:.1f} s | {one['whole']:.1f} s | {one['peak'] / _MB:.0f} MB | {one['page'] / _MB:.2f} MB |"
         for one in found
     )
-    powers = {name: _exponents(found, name) for name in ("opening", "reading", "together")}
+    powers = {name: _exponents(found, name) for name in _PARTS}
     said = ", ".join(f"{name} {power[-1]:.2f}" for name, power in powers.items() if power)
     return f"""| ranks | capture | opening | reading | together | whole | peak | page |
 |---|---|---|---|---|---|---|---|

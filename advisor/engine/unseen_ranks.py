@@ -142,12 +142,15 @@ def _lost_files(run: Run, files: Collection[str]) -> FilesByRank:
 
 def _unreadable_files(profile: Behind, run: Run) -> FilesByRank:
     """By rank: its files that cannot be read as a whole, as they are called where a framework recorded."""
+    texts = _text_captures(run)
+    if not texts:
+        return {}
     try:
         damages = profile.table(Damage)
     except FactMissing:
         return {}
     whole = damages.take(damages.texts("kind").isin(["unreadable"]))
-    captures = {capture.rank: capture for capture in _text_captures(run)} if len(whole) else {}
+    captures = {capture.rank: capture for capture in texts} if len(whole) else {}
     found = FilesByRank()
     for rank, path in zip(whole["rank"].tolist(), whole.texts("file").values(), strict=True):
         if rank in captures and path:

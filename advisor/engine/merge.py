@@ -171,7 +171,7 @@ def _restated_of_hits(hits: list[Hit]) -> Saving | None:
     if rule.symptom is None:
         return None
     us = _by_rank([(hit, hit.restated_us) for hit in hits], rule)
-    on_all = None not in us and us.keys() >= set(run.ranks)
+    on_all = None not in us and us.keys() >= run.captured
     return saving_with_share(sum(us.values()) / len(us) if on_all else max(us.values()), run.step_us)
 
 

@@ -58,7 +58,7 @@ def with_ranks_left_out(
     lost = _lost_rows(profile, behind | dict(rule.coverage)) if outcome.outcome == "quiet" else {}
     absent, unreadable = _ranks_without_files(rule.facts, profile, run)
     found = {*absent, *unreadable}
-    if lost and {*lost, *found} >= {*run.ranks}:
+    if lost and {*lost, *found} >= run.captured:
         why = FactMissing([], incomplete=sorted(set[str]().union(*lost.values())))
         return outcome.model_copy(update={"outcome": "skipped", "reason": reason.of_missing(why, run)})
     if not lost and not found:

@@ -82,7 +82,7 @@ def _inspect_fact(profile: Profile, run: Run, fact: type[Fact], resting: Mapping
         table=fact.table,
         words=words,
         rows=int(found.stands_for.sum()),
-        ranks=tuple(rank for rank in ranks if rank in run.ranks),
+        ranks=tuple(rank for rank in ranks if rank in run.captured),
         empty_columns=tuple(empty),
         rules=resting[fact],
     )

@@ -78,6 +78,7 @@ def framework_operators(calls: Table[HostCall]) -> Table[HostCall]:
 
 
 def or_empty(fact: type[F], table: Table[F] | None) -> Table[F]:
+    """The table, or one without rows where it was not recorded."""
     return Table.empty(fact) if table is None else table
 
 

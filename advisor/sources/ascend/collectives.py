@@ -272,7 +272,9 @@ def _with_splits(folder: Folder, calls: RecordedCalls, told: Sequence[Communicat
     steps, names = steps_of_entries(told), Texts.of(entry.name for entry in told)
     row = _rows_told((calls.step, [calls.name]), (steps, [names]))
     columns, times = _columns_and_times(folder, told)
-    row = _told_nearest(calls.start_ns, row, number_rows([steps, names.codes]), starts_of_entries(columns, times))
+    key = number_rows([steps, names.codes])
+    if (np.bincount(key) > 1).any():
+        row = _told_nearest(calls.start_ns, row, key, starts_of_entries(columns, times))
     group = Texts.of(entry.group or None for entry in told).at(row)
     split = {one: times_in_ms(columns, kind, times, difference=one in DIFFERENCES) for one, kind in _SPLITS.items()}
     return replace(calls, group=group, split={column: values_at(us, row, np.nan) for column, us in split.items()})
@@ -303,12 +305,9 @@ def _last_of_key(key: Array, count: int) -> Array:
 def _told_nearest(start: Array, row: Array, key: Array, told_start: Array) -> Array:
     """Per call: of those told that have the key of its row, the one that begins nearest, where that is known; else the
     row it has."""
-    again = np.bincount(key, told_start != MISSING) > 1
-    if not again.any():
-        return row
-    own = values_at(key, row)
-    calls = np.flatnonzero((row >= 0) & again[np.where(row >= 0, own, 0)])
     seen = np.flatnonzero(told_start != MISSING)
+    own = values_at(key, row)
+    calls = np.flatnonzero(values_at(np.bincount(key[seen]), own, 0) > 1)
     nearest = _nearest_of_key((own[calls], start[calls]), (key[seen], told_start[seen]))
     found = row.copy()
     found[calls] = seen[nearest]

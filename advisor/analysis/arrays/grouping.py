@@ -30,6 +30,9 @@ class Groups(Struct, frozen=True):
 
     def sums(self, values: Array) -> Array:
         """Sum per group as float64; missing (NaN) values do not count."""
+        found = np.bincount(self.of, weights=values, minlength=len(self))
+        if not np.isnan(found).any():  # as mostly: that some are missing shows in the sums, which are fewer
+            return found
         return np.bincount(self.of, weights=np.where(np.isnan(values), 0.0, values), minlength=len(self))
 
     @property
@@ -145,6 +148,9 @@ def group_by(*keys: Array | Texts) -> Groups:
     key, size = _dense_codes(next(codes))
     for code in codes:
         inner, count = _dense_codes(code)
+        if size == 1 or count == 1:  # as the rank where there is one
+            key, size = (inner, count) if size == 1 else (key, size)
+            continue
         if size * count > _LARGEST:
             key, size = _dense_codes(key)
         key *= count  # an array of its own, so that no more than two of them are held
@@ -161,7 +167,7 @@ def _number_groups(key: Array, size: int) -> Groups:
     first = np.full(size, -1, np.intp)
     write_first_rows(first, key)
     used = first >= 0
-    return Groups((np.cumsum(used) - 1)[key], first[used])
+    return Groups((np.cumsum(used) - 1).take(key), first[used])
 
 
 def _dense_codes(code: Array) -> tuple[Array, int]:
@@ -170,6 +176,8 @@ def _dense_codes(code: Array) -> tuple[Array, int]:
         return code.astype(np.int64), 1
     if code.dtype.kind != "f":
         low, high = int(code.min()), int(code.max())
+        if low == high:
+            return np.zeros(len(code), np.int64), 1
         lacking = code == MISSING if low == MISSING < high else None
         if lacking is not None:  # as it lies far below all others, it takes the number below them
             low = int(code.min(where=~lacking, initial=high)) - 1
@@ -210,8 +218,8 @@ def row_of_key(keys: Array, wanted: Array) -> Array:
         row = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     else:
         order = np.argsort(keys, kind="stable")
-        row = order[np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)]
-    return np.where(keys[row] == wanted, row, -1)
+        row = order.take(np.minimum(np.searchsorted(keys.take(order), wanted), len(keys) - 1))
+    return np.where(keys.take(row) == wanted, row, -1)
 
 
 def row_at(rank: Array, moment: Array, wanted_rank: Array, wanted: Array) -> Array:

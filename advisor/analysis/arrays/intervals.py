@@ -73,7 +73,8 @@ def union(start: Array, end: Array) -> Spans:
     """
     real = end > start
     if not real.all():
-        start, end = start[real], end[real]
+        kept = np.flatnonzero(real)
+        start, end = start.take(kept), end.take(kept)
     if not len(start):
         return Spans.none()
     start, end = _by_start(start, end)
@@ -90,7 +91,7 @@ def _by_start(start: Array, end: Array) -> tuple[Array, Array]:
     if (start[1:] >= start[:-1]).all():
         return start, end
     order = np.argsort(start, kind="stable")
-    return start[order], end[order]
+    return start.take(order), end.take(order)
 
 
 def union_of_sets(sets: Sequence[Spans]) -> Spans:
@@ -105,7 +106,7 @@ def _border_states(a: Spans, b: Spans) -> tuple[Array, Array]:
     times = np.concatenate([a.start, a.end, b.start, b.end])
     steps = np.repeat([_A, -_A, _B, -_B], [len(a), len(a), len(b), len(b)])
     order = np.argsort(times, kind="stable")
-    return times[order], np.cumsum(steps[order])
+    return times.take(order), np.cumsum(steps.take(order))
 
 
 def _spans_in_state(a: Spans, b: Spans, state: int) -> Spans:
@@ -144,9 +145,9 @@ def _covered_until(spans: Spans, before: Array, moment: Array) -> Array:
     """How much of the set lies before each moment."""
     last = places_in_order(spans.start, moment, "right")
     last -= 1
-    found: Array = np.minimum(moment, spans.end[last])
-    found -= spans.start[last]
-    found += before[last]
+    found: Array = np.minimum(moment, spans.end.take(last))
+    found -= spans.start.take(last)
+    found += before.take(last)
     found[last < 0] = 0
     return found
 
@@ -157,7 +158,7 @@ def span_at(spans: Spans, moment: Array) -> Array:
         return np.full(len(moment), -1, np.intp)
     at = places_in_order(spans.start, moment, "right")
     at -= 1
-    at[moment >= spans.end[at]] = -1
+    at[moment >= spans.end.take(at)] = -1
     return at
 
 
@@ -219,7 +220,7 @@ def innermost_covering(start: Array, end: Array, query_start: Array, query_end: 
     middle = query_start + (query_end - query_start) // 2
     rows = np.flatnonzero(holding_a_middle(start, end, query_start, query_end))
     rows = rows[np.lexsort((-end[rows], start[rows]))]
-    start, end = start[rows], end[rows]
+    start, end = start.take(rows), end.take(rows)
     depth = nesting_depths(start, end)
     order = np.argsort(depth, kind="stable")
     edges = np.searchsorted(depth[order], np.arange(int(depth.max()) + 2)) if len(depth) else np.zeros(1, np.intp)
@@ -260,12 +261,14 @@ def axis_of_cells(cell: Array, start: Array, end: Array, cells: int) -> Axis:
 
 def unions_by_cell(cell: Array, start: Array, end: Array, cells: int) -> tuple[Array, Array, Array]:
     """The union of the intervals of each cell apart: owner, start and end of each merged interval, by owner."""
-    real = end > start
-    cell, start, end = cell[real], start[real], end[real]
+    real = np.flatnonzero(end > start)
+    cell, start, end = cell.take(real), start.take(real), end.take(real)
     axis = axis_of_cells(cell, start, end, cells)
-    merged = union(start + axis.shift[cell], end + axis.shift[cell])
+    shift = axis.shift.take(cell)
+    merged = union(start + shift, end + shift)
     owner = axis.owner(merged.start)
-    return owner, merged.start - axis.shift[owner], merged.end - axis.shift[owner]
+    shift = axis.shift.take(owner)
+    return owner, merged.start - shift, merged.end - shift
 
 
 def covered_by_earlier(cell: Array, start: Array, end: Array) -> Array:
@@ -290,8 +293,7 @@ def time_alone_by_cell(cell: Array, start: Array, end: Array, cells: int) -> Arr
     owner, start, end = unions_by_cell(cell, start, end, cells)
     times = np.concatenate([start, end])
     order = np.argsort(times, kind="stable")
-    names = np.concatenate([owner + 1, -owner - 1])[order]
-    running, name = np.cumsum(np.sign(names)), np.cumsum(names)
-    lasts = np.append(np.diff(times[order]), 0)[: len(order)]
-    single = running == 1
-    return np.bincount(name[single] - 1, weights=lasts[single], minlength=cells).astype(np.int64)
+    running, name = (np.cumsum(np.concatenate([one, -one]).take(order)) for one in (np.ones_like(owner), owner))
+    lasts = np.append(np.diff(times.take(order)), 0)[: len(order)]
+    single = np.flatnonzero(running == 1)
+    return np.bincount(name.take(single), weights=lasts.take(single), minlength=cells).astype(np.int64)

@@ -139,7 +139,7 @@ class Calls(Struct, frozen=True):
 
     def take(self, where: Array) -> Calls:
         where = np.flatnonzero(where) if where.dtype == bool else where
-        return Calls(self.rows_at(where), self.start[where], self.end[where])
+        return Calls(self.rows_at(where), self.start.take(where), self.end.take(where))
 
     def touching(self, start: Array, end: Array, but: Array | None = None) -> Calls:
         """Those that share time with any of these intervals, of which none is empty; `but` marks calls to leave out."""

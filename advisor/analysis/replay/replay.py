@@ -185,7 +185,7 @@ class ReplayInput(Struct, frozen=True, dict=True):
         work = self.work
         return np.where(work.awaits < 0, np.minimum(work.idle(self.ranks), np.maximum(work.queued, 0)), 0)
 
-    @property
+    @cached_property
     def slack(self) -> Array:
         """Per task of `work`: how long the device was idle before it, beyond that, ns."""
         return self.work.idle(self.ranks) - self.held
@@ -244,11 +244,11 @@ class _Chain(Struct, frozen=True):
         """Per task: `least(limit, gain of the one before it + slack)`, and what it is spared itself."""
         if spared is not None:
             limit = limit + spared.under
-        own = np.zeros(len(self.row), np.int64) if spared is None else spared.alone[self.row]
+        own = np.zeros(len(self.row), np.int64) if spared is None else spared.alone.take(self.row)
         before = np.append(0, own)[: len(own)]
         before[self.turns.begin] = 0
-        gain = gains_in_turn(limit[self.row], slack[self.row] + before, self.turns) + own
-        beside: Array = np.minimum(limit, gain[self.at])
+        gain = gains_in_turn(limit.take(self.row), slack.take(self.row) + before, self.turns) + own
+        beside: Array = np.minimum(limit, gain.take(self.at))
         beside[self.row] = gain
         return beside
 
@@ -329,13 +329,13 @@ def gains_by_task(rank: ReplayInput, relief: Relief, *, waits: Spans) -> Array:
     limits = rank.unrelieved if usual else _limits_of(rank, relief, cut)
     if rank.blocked is None or relief.device is None or relief.keeps_up:
         gain, before = _gains_within(rank, relief, cut, limits)
-        return gain + before[cut.work_turns.of]
+        return gain + before.take(cut.work_turns.of)
     free = _without_blocks(relief, rank.blocked)
     loose = rank.unblocked if usual else _limits_of(rank, free, cut)
     gain, before = _gains_within(rank, free, cut, loose)
-    sooner = gain + before[cut.work_turns.of]
+    sooner = gain + before.take(cut.work_turns.of)
     gain, before = _gains_within(rank, free, cut, _limits_with_room(rank, cut, (limits, loose), (sooner, before)))
-    return gain + before[cut.work_turns.of]
+    return gain + before.take(cut.work_turns.of)
 
 
 def _without_blocks(relief: Relief, blocked: BlockedLaunches | None) -> Relief:
@@ -362,7 +362,7 @@ def _limits_with_room(
     ):
         begun = np.searchsorted(rank.work.start, work.launch, "right") - 1
         begun = np.where(begun < first[rank.ranks.at(work.launch)], -1, begun)
-        made = np.maximum(values_at(sooner, begun, 0) - before[turns.of], 0)
+        made = np.maximum(values_at(sooner, begun, 0) - before.take(turns.of), 0)
         found.append(least + np.minimum(most - least, made))
     return found[0], found[1]
 
@@ -376,7 +376,7 @@ def _gains_within(rank: ReplayInput, relief: Relief, cut: _Cut, limits: tuple[Ar
     before = _gain_before_stretch(rank, relief, cut, gain)
     bound = limit
     for _ in range(_ROUNDS if len(joins) else 0):
-        other = _gains_beside(rank, gain + before[turns.of], before, (beside_limit, relief.beside), cut)
+        other = _gains_beside(rank, gain + before.take(turns.of), before, (beside_limit, relief.beside), cut)
         awaited = work.awaits[joins]
         held = other[awaited] + np.maximum(work.start[joins] - beside.end[awaited], 0) - before[turns.of[joins]]
         held = np.minimum(limit[joins], held)
@@ -528,7 +528,7 @@ def _gains_beside(
     `own` is by how much earlier each may begin for all its launch says, and what it is spared itself. That none ran
     before the wait that its stretch follows leaves it no room: it had not been asked for.
     """
-    (limit, spared), slack, earlier = own, rank.beside_slack, before[cut.beside_turns.of]
+    (limit, spared), slack, earlier = own, rank.beside_slack, before.take(cut.beside_turns.of)
     bound = np.where(slack >= 0, values_at(gain, rank.beside.awaits, 0) + slack - earlier, limit)
     idle = np.clip(rank.beside.start - cut.edges[cut.beside_turns.of], 0, rank.beside_idle)
     return cut.beside_chain.gains(np.minimum(limit, bound), idle, spared) + earlier

@@ -116,7 +116,8 @@ class Events(Struct, frozen=True):
     end: Array
 
     def take(self, where: Array) -> Events:
-        return Events(self.row[where], self.cell[where], self.start[where], self.end[where])
+        where = np.flatnonzero(where) if where.dtype == bool else where
+        return Events(self.row.take(where), self.cell.take(where), self.start.take(where), self.end.take(where))
 
     def placed(self, cell: Array) -> Events:
         """The events that belong to a cell, with it."""
@@ -313,6 +314,10 @@ def _narrow_numbers(parts: list[Array]) -> Array:
 
 def kernel_times(kernels: Table[Kernel]) -> Events:
     """Kernels with a believable time, in no cell yet; those that drive a collective compute nothing: left out."""
+    return kernels.once_for_now(_find_kernel_times)
+
+
+def _find_kernel_times(kernels: Table[Kernel]) -> Events:
     events = _believable_events(kernels["start_ns"], end_after(kernels["start_ns"], kernels["duration_us"]))
     return events.take(~drive_collectives(kernels.texts("op_name"))[events.row])
 

@@ -23,7 +23,7 @@ from advisor.expr.compile import compile_for_columns
 from advisor.expr.frame import TRUE, Frame, number_rows
 from advisor.facts.base import MISSING, Fact, Moment
 from advisor.facts.selection import Selected
-from advisor.facts.table import Array, Table, Texts, sortable
+from advisor.facts.table import Array, Table, Texts, row_type, sortable
 from advisor.messages.errors import FactMissing
 from advisor.model.findings import Occurrence
 from advisor.rules.bind import Rule
@@ -205,17 +205,15 @@ class WorstEvents(Struct, frozen=True):
 
     def _worst_of_parts(self, table: Table[Any], apart: tuple[str, ...]) -> Array:
         """The rows to choose of each part of a table that has one value in these columns."""
-        moment = self._moment
-        lasted = np.nan_to_num(_durations_us(table, moment, np.arange(len(table))))
-        rows = np.flatnonzero(_is_timed(table[moment.start], lasted))
+        rows = table.once_for_now(_timed_rows_worst_first)
         frame = in_parts(table, rows, apart)
         if self.where is not None:
             rows = rows[value_per_row(compile_for_columns(self.where, self.fact), frame) == TRUE]
             frame = in_parts(table, rows, apart)
-        keys = [table[moment.start][rows], table[moment.rank][rows], -lasted[rows]]
+        keys = []
         if self.order is not None:
             order = value_per_row(compile_for_columns(self.order, self.fact), frame).astype(np.float64)
-            keys.append(np.nan_to_num(order, nan=np.inf))
+            keys = [np.nan_to_num(order, nan=np.inf)]
         cells, count = number_rows(frame, (*apart, *self.by))
         worst = np.lexsort((*keys, sortable(cells, count)))
         sizes = np.bincount(cells, minlength=count)
@@ -230,8 +228,21 @@ class WorstEvents(Struct, frozen=True):
 
     @property
     def _moment(self) -> Moment:
-        assert self.fact.moment is not None  # noqa: S101 - a rule without times of its events is refused
-        return self.fact.moment
+        return _moment_of(self.fact)
+
+
+def _moment_of(fact: type[Fact]) -> Moment:
+    assert fact.moment is not None  # noqa: S101 - a rule without times of its events is refused
+    return fact.moment
+
+
+def _timed_rows_worst_first(table: Table[Any]) -> Array:
+    """The rows with a time that can be, the longest first, of equal ones that of the lower rank, then the earlier one."""
+    moment = _moment_of(table.fact)
+    start, lasted = table[moment.start], np.nan_to_num(_durations_us(table, moment, np.arange(len(table))))
+    rows = np.flatnonzero(_is_timed(start, lasted))
+    order = np.lexsort((start[rows], table[moment.rank][rows], -lasted[rows]))
+    return rows[order].astype(row_type(len(table)))
 
 
 def _is_timed(start: Array, lasted_us: Array) -> Array:

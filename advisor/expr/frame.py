@@ -143,9 +143,12 @@ def group_rows(frame: Frame, keys: tuple[str, ...]) -> tuple[Array, dict[str, li
 def number_rows(frame: Frame, keys: tuple[str, ...]) -> tuple[Array, int]:
     """The group of each row, rows with equal keys being one, and how many groups there are."""
     codes, present = np.zeros(frame.length, np.int64), 1
+    if not frame.length and keys:
+        return codes, 0
     for key in keys:
         inner, size = _key_codes(frame, key)
-        codes, present = _dense_codes(codes * size + inner, present * size)
+        if present * size > 1:  # one value all over, as the rank where there is one, tells nothing apart
+            codes, present = _dense_codes(inner if present == 1 else codes * size + inner, present * size)
     return codes, present
 
 
@@ -160,7 +163,7 @@ def _key_codes(frame: Frame, key: str) -> tuple[Array, int]:
     if stored.dtype == np.float64 or not len(stored):
         return _number_distinct(stored)
     low, high = int(stored.min()), int(stored.max())
-    if high == absent:
+    if low == high:
         return np.zeros(len(stored), np.int64), 1
     if low == absent:
         low = int(stored[stored != absent].min())
@@ -180,7 +183,7 @@ def _dense_codes(codes: Array, size: int) -> tuple[Array, int]:
         distinct, inverse = np.unique(codes, return_inverse=True)
         return inverse.astype(np.int64), len(distinct)
     present = np.bincount(codes, minlength=size) > 0
-    return (np.cumsum(present) - 1)[codes], int(present.sum())
+    return (np.cumsum(present) - 1).take(codes), int(present.sum())
 
 
 def _plain_column(rows: Table[Any], name: str) -> list[object]:

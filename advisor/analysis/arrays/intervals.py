@@ -210,15 +210,18 @@ def _more_begun_than_ended(
     return found
 
 
-def innermost_covering(start: Array, end: Array, query_start: Array, query_end: Array) -> Array:
+def innermost_covering(
+    start: Array, end: Array, query_start: Array, query_end: Array, *, among: Array | None = None
+) -> Array:
     """The innermost interval that covers more than half of each query, or -1. Its row, that is.
 
     Meant for calls of one thread, properly nested; where they are not, an interval that covers is still given,
-    only perhaps not the innermost. What covers more than half holds the middle, so one look per depth is enough.
+    only perhaps not the innermost. What covers more than half holds the middle, so one look per depth is enough. Who
+    knows already which intervals hold the middle of any query gives their rows.
     """
     found = np.full(len(query_start), -1, np.intp)
     middle = query_start + (query_end - query_start) // 2
-    rows = np.flatnonzero(holding_a_middle(start, end, query_start, query_end))
+    rows = np.flatnonzero(holding_a_middle(start, end, query_start, query_end)) if among is None else among
     rows = rows[np.lexsort((-end[rows], start[rows]))]
     start, end = start.take(rows), end.take(rows)
     depth = nesting_depths(start, end)

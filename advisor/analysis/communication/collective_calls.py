@@ -398,5 +398,5 @@ def _lie_apart(calls: Table[CollectiveCall], rows: Array, numbered: Groups) -> A
 
 def _shared_names(names: Texts) -> Texts:
     """The names with send and receive called alike, numbered anew."""
-    shared = Texts.of([_PAIR.sub("pair", name, count=1) for name in names.names])
-    return shared.at(names.codes)
+    paired = [_PAIR.sub("pair", name, count=1) for name in names.names]
+    return names if paired == [*names.names] else Texts.of(paired).at(names.codes)

@@ -65,6 +65,8 @@ def _find_operators(
 ) -> CpuOperators:
     calls, kinds, does = host.calls_of(table, rank), table.texts("kind"), table.texts("activity")
     fetching = device.untold if untold else device.to_host
+    if not len(fetching):
+        return CpuOperators.none()
     moment, fetched, sent = _launches_of_rank(rank, device, links, fetching)
     handed = _handed_over(table, calls, moment)
     order = np.argsort(handed, kind="stable")

@@ -25,7 +25,7 @@ from advisor.analysis.arrays.intervals import (
 )
 from advisor.facts.base import MISSING
 from advisor.facts.observed import HostCall
-from advisor.facts.table import Array, Table, Texts, ascending, row_type, values_at
+from advisor.facts.table import Array, Table, Texts, ascending, places_in_order, row_type, values_at
 
 DEVICE_SOFTWARE = ("api", "launch", "graph", "communicate", "runtime")
 """Kinds of calls into the software of the device."""
@@ -158,24 +158,19 @@ class Calls(Struct, frozen=True):
         parts = ((self.start[part][wanted[part]], self.end[part][wanted[part]]) for part in row_ranges(len(self)))
         return union_of_sets([union(start, end) for start, end in parts])
 
-    def moments_in(self, moments: Array) -> Array:
-        """Per call: how many of these moments lie in it, its end included."""
-        moments = ascending(moments)
-        found = np.searchsorted(moments, self.end, "right")
-        for part in row_ranges(len(found)):
-            found[part] -= np.searchsorted(moments, self.start[part])
-        return found
-
-    def places_holding(self, moments: Array, wanted: Array) -> tuple[Array, Array]:
-        """The places of the wanted calls, a mask, in which any of these moments lies; and how many lie in each."""
-        moments, narrow = ascending(moments), row_type(max(len(self), len(moments)))
-        places, counts = [np.empty(0, narrow)], [np.empty(0, narrow)]
+    def places_holding(self, moments: Array, wanted: Array) -> tuple[Array, Array, Array]:
+        """The places of the wanted calls, a mask, in which any of these ascending moments lies, a call's end included; the
+        first that lies in each, and how many do."""
+        narrow = row_type(max(len(self), len(moments)))
+        found = [np.empty((3, 0), narrow)]
         for part in row_ranges(len(self)):
             place = part.start + np.flatnonzero(wanted[part])
-            count = np.searchsorted(moments, self.end[place], "right") - np.searchsorted(moments, self.start[place])
-            places.append(place[count > 0].astype(narrow))
-            counts.append(count[count > 0].astype(narrow))
-        return np.concatenate(places), np.concatenate(counts)
+            first = places_in_order(moments, self.start.take(place), "left")
+            count = places_in_order(moments, self.end.take(place), "right") - first
+            holding = np.flatnonzero(count)
+            found.append(np.array([one.take(holding) for one in (place, first, count)], narrow))
+        places, first, count = np.concatenate(found, axis=1)
+        return places, first, count
 
 
 def calls_of(table: Table[HostCall], rank: int) -> Calls:
@@ -422,8 +417,7 @@ def blocking_copies(table: Table[HostCall]) -> Array:
 
 def covering_on_thread(calls: Calls, start: Array, end: Array) -> Array:
     """Per interval: the row of the innermost call that covers more than half of it, or -1. Calls of one thread."""
-    at = innermost_covering(calls.start, calls.end, start, end)
-    return values_at(calls.row, at, -1)
+    return values_at(calls.row, innermost_covering(calls.start, calls.end, start, end), -1)
 
 
 def covering_on_any(
@@ -436,7 +430,8 @@ def covering_on_any(
     calls = calls.take(holding_a_middle(calls.start, calls.end, start, end, among))
     turns = _turns_of_threads(table["rank"][calls.row], table.at("thread", calls.row))
     for turn in range(int(turns.max(initial=-1)) + 1):
-        row = _without_helpers(table, covering_on_thread(calls.take(turns == turn), start, end))
+        at = innermost_covering(calls.start, calls.end, start, end, among=np.flatnonzero(turns == turn))
+        row = _without_helpers(table, values_at(calls.row, at, -1))
         lasts = np.where(row >= 0, table["end_ns"][row] - table["start_ns"][row], np.iinfo(np.int64).max)
         found, length = np.where(lasts < length, row, found), np.minimum(lasts, length)
     return found
@@ -511,9 +506,10 @@ def _find_ranges(table: Table[HostCall], rank: int) -> Array:
     if not named.any():
         return found
     later: dict[int, Array] = {}  # by thread: when the next two of its calls begin
+    of_named = np.unique(table.at("thread", calls.rows_at(named))).tolist()
     for part in reversed([*_parts_by_moment(calls.start)]):
         start, threads = calls.start[part], table.at("thread", calls.rows_at(part))
-        for thread in np.unique(threads).tolist():
+        for thread in of_named:
             of_thread = threads == thread
             begun = np.concatenate([start[of_thread], later.get(thread, _NO_MOMENTS), _NO_MOMENTS])
             own = np.flatnonzero(named[part] & of_thread)

@@ -11,7 +11,8 @@ recorded is told by the ranges that the profiler of verl sets around the functio
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import compress
 
 import numpy as np
 from msgspec import Struct
@@ -148,9 +149,9 @@ def job_signs(
         signs += _signs_of_names(totals["rank"], totals.texts("op_type"), OPERATORS, "operator", totals["calls"])
     if calls is not None:
         names = calls.texts("name")
-        lines = names.hits(map(bool, map(_LINE.match, names.names)))
-        for rows, known, seen_as in ((lines, LINES, "line"), (~lines, CALLS, "call")):
-            signs += _signs_of_names(calls["rank"], names, known, seen_as, where=rows)
+        lines = [_LINE.match(name) is not None for name in names.names]
+        signs += _signs_of_names(calls["rank"], names, LINES, "line", among=lines)
+        signs += _signs_of_names(calls["rank"], names, CALLS, "call", among=[not line for line in lines])
     if called is not None:
         signs += _signs_of_names(called["rank"], called.texts("name"), CALLS, "call", called["calls"])
     if marks is not None:
@@ -168,13 +169,12 @@ def _signs_of_names(
     seen_as: str,
     calls: Array | None = None,
     *,
-    where: Array | None = None,
+    among: Sequence[bool] | None = None,
 ) -> Iterator[_Sign]:
-    """What the names of one column tell, rank by rank; all of them, or where a mask is true."""
-    told = {code: known.told_by(name) for code, name in enumerate(names.names)}
-    telling = names.hits(bool(told[code]) for code in range(len(names.names)))
-    if where is not None:
-        telling &= where
+    """What the names of one column tell, rank by rank; all of them, or those with a truth."""
+    asked = enumerate(names.names) if among is None else compress(enumerate(names.names), among)
+    told = {code: tells for code, name in asked if (tells := known.told_by(name))}
+    telling = names.hits(code in told for code in range(len(names.names)))
     for rank in distinct_ranks(ranks, telling).tolist():
         rows = telling & (ranks == rank)
         often = np.bincount(names.codes[rows], None if calls is None else np.nan_to_num(calls[rows]))

@@ -489,7 +489,8 @@ def _late_tasks_by_call(rest: _LateHost, row: Array, lost: Array) -> Table[Holdu
     lost_us = np.append(lost[cell] * share, lost[bare])
     kinds_told = Texts(np.append(does[groups.first], none - 1).astype(np.int32), kinds_of_calls.names)
     launches = np.zeros(len(seen.table) + 1, bool)  # the last stands for no call
-    launches[seen.launching_operators[0].row] = True
+    operators = seen.launching_operators
+    launches[operators.calls.rows_at(operators.places)] = True
     launching = groups.sums(launches[row].astype(np.float64))
     return Table.build(
         Holdup,

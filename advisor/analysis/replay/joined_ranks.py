@@ -13,7 +13,7 @@ from msgspec import Struct
 from advisor.analysis.arrays.intervals import Spans
 from advisor.analysis.host import host
 from advisor.analysis.replay import replay
-from advisor.analysis.replay.replayed_rank import ReplayedRank
+from advisor.analysis.replay.replayed_rank import LaunchingOperators, ReplayedRank
 from advisor.analysis.replay.shorter_cells import RankEdges, ShorterCells, shorter_cells, until_last_task
 from advisor.facts.table import Array, row_type
 
@@ -45,16 +45,23 @@ class JoinedRanks(Struct, frozen=True, dict=True):
     """Per own cell: the last task until its end, or -1."""
 
     @property
-    def launching_operators(self) -> tuple[host.Calls, Array]:
-        """The operators of the framework that launched anything, and how many launches were handed over in each."""
+    def launching_operators(self) -> LaunchingOperators:
+        """The operators of the framework of all of them that launched anything."""
         return self.seen[0].launching_operators if len(self.seen) == 1 else self._operators_of_all
 
     @cached_property
-    def _operators_of_all(self) -> tuple[host.Calls, Array]:
-        operators, launched = zip(*(one.launching_operators for one in self.seen), strict=True)
+    def _operators_of_all(self) -> LaunchingOperators:
+        every = [one.launching_operators for one in self.seen]
+        operators = [one.calls.take(one.places) for one in every]
         row = np.concatenate([calls.row for calls in operators])
         start, end = (_shifted([getattr(calls, name) for calls in operators], self.shift) for name in ("start", "end"))
-        return host.Calls(row, start, end), np.concatenate(launched)
+        return LaunchingOperators(
+            host.Calls(row, start, end),
+            places=np.arange(len(row)),
+            first=_moved([one.first for one in every], _edges(len(one.order) for one in every)),
+            launches=np.concatenate([one.launches for one in every]),
+            order=_moved([one.order for one in every], self.tasks),
+        )
 
     def of_each(self, of_tasks: Array) -> list[Array]:
         """What stands of each task, rank by rank."""

@@ -381,6 +381,4 @@ def _launch_pauses(seen: JoinedRanks) -> Array:
 
 def _operators_launching(seen: JoinedRanks, taken: Array) -> Spans:
     """When operators of the framework ran that launched these tasks and no other."""
-    operators, launched = seen.launching_operators
-    own = operators.moments_in(replay.handed_over(seen.replayed.queue, seen.replayed.work)[taken])
-    return operators.take(own == launched).spans
+    return seen.launching_operators.launched_none_but(taken).spans

@@ -61,6 +61,27 @@ def _masks_of_costs(calls: Table[HostCall]) -> Iterator[tuple[str, Array]]:
     yield "pin", host.are_of_launching_threads(calls, does.isin(["pin"]) & ~kinds["start_up"])
 
 
+class LaunchingOperators(Struct, frozen=True):
+    """The operators of the framework that launched anything."""
+
+    calls: host.Calls
+    """All calls of the rank."""
+    places: Array
+    """Where the operators stand among these: they are many, and kept."""
+    first: Array
+    """Per operator: the first launch that was handed over in it, in the order of these moments, and how many were."""
+    launches: Array
+    order: Array
+    """Per launch in that order: its task of the replay, or -1 of what ran beside."""
+
+    def launched_none_but(self, taken: Array) -> host.Calls:
+        """Those that launched none but these tasks, a mask."""
+        others = np.zeros(len(self.order) + 1, row_type(len(self.order)))
+        np.cumsum(~values_at(taken, self.order, False), out=others[1:])
+        none = others.take(self.first + self.launches) == others.take(self.first)
+        return self.calls.take(self.places[none])
+
+
 class ReplayedRank(Struct, frozen=True, dict=True):
     """Everything of one rank that the replays share."""
 
@@ -89,16 +110,10 @@ class ReplayedRank(Struct, frozen=True, dict=True):
     """Waits for a value or a copy after which the host does something long of its own that would not hide without."""
 
     @property
-    def launching_operators(self) -> tuple[host.Calls, Array]:
-        """The operators of the framework that launched anything, and how many launches were handed over in each.
-
-        Worked out once for all replays of the same work, whatever kinds of cost they tell apart.
-        """
+    def launching_operators(self) -> LaunchingOperators:
+        """Worked out once for all replays of the same work, whatever kinds of cost they tell apart."""
         replayed = self.replayed
-        places, launched = self.table.once(
-            _find_launching_operators, self.rank, replayed.work, replayed.beside, replayed.queue
-        )
-        return self.calls.take(places), launched
+        return self.table.once(_find_launching_operators, self.rank, replayed.work, replayed.beside, replayed.queue)
 
     @cached_property
     def reaches_ns(self) -> tuple[int, int]:
@@ -197,11 +212,17 @@ def _replayed_rank_of(
 
 def _find_launching_operators(
     table: Table[HostCall], rank: int, work: replay.ReplayedWork, beside: replay.ReplayedWork, queue: replay.Queue
-) -> tuple[Array, Array]:
-    """Their places among the calls of the rank, and how many launches each has: they are many, and kept."""
+) -> LaunchingOperators:
     calls = host.calls_of(table, rank)
-    both = (replay.handed_over(queue, one)[one.queued < replay.UNBOUND] for one in (work, beside))
-    return calls.places_holding(np.concatenate([*both]), calls.texts(table.texts("kind")).isin(["operator"]))
+    known = [np.flatnonzero(one.queued < replay.UNBOUND) for one in (work, beside)]
+    moments = np.concatenate(
+        [replay.handed_over(queue, one)[rows] for one, rows in zip((work, beside), known, strict=True)]
+    )
+    order = np.argsort(moments, kind="stable")
+    operators = calls.texts(table.texts("kind")).isin(["operator"])
+    places, first, launches = calls.places_holding(moments.take(order), operators)
+    tasks = np.append(known[0], np.full(len(known[1]), -1)).astype(row_type(len(work.start)))
+    return LaunchingOperators(calls, places, first, launches, tasks.take(order))
 
 
 def _waiting_frees(table: Table[HostCall], calls: host.Calls, free: Spans) -> host.Calls:

@@ -49,15 +49,14 @@ def test_a_call_holds_the_moments_from_its_begin_to_its_end(
     wanted = np.array([rows[row][2] for row in calls.row.tolist()], bool)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(intervals, "_ROWS", 5)
-        places, counts = calls.places_holding(np.array(moments, np.int64), wanted)
+        places, first, counts = calls.places_holding(np.array(sorted(moments), np.int64), wanted)
     held = {
-        row: sum(start <= moment <= start + length for moment in moments)
+        row: [at for at, moment in enumerate(sorted(moments)) if start <= moment <= start + length]
         for row, (start, length, is_wanted) in enumerate(rows)
         if is_wanted
     }
-    assert dict(zip(calls.rows_at(places).tolist(), counts.tolist(), strict=True)) == {
-        r: n for r, n in held.items() if n
-    }
+    found = zip(calls.rows_at(places).tolist(), first.tolist(), counts.tolist(), strict=True)
+    assert {row: [*range(one, one + count)] for row, one, count in found} == {r: at for r, at in held.items() if at}
 
 
 @given(

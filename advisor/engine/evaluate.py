@@ -17,7 +17,7 @@ import numpy as np
 from advisor.engine import reason
 from advisor.engine.excerpt import cells_of, rows_behind, with_excerpts
 from advisor.engine.freed_communication import bound_by_free_communication, saving_of_groups, soften_severity
-from advisor.engine.hit import Elsewhere, Hit, RuleResult
+from advisor.engine.hit import Elsewhere, Hit, RuleResult, evidence_of_values
 from advisor.engine.merge import saving_with_share
 from advisor.engine.near_misses import Subject, first_of_quiet_subjects, measure_of_subject, nearest_groups
 from advisor.engine.profile_like import ProfileLike
@@ -34,7 +34,7 @@ from advisor.facts.observed import Setting
 from advisor.facts.table import Array, Texts
 from advisor.messages.errors import FactMissing
 from advisor.messages.text import Text
-from advisor.model.findings import Evidence, Measure, Outcome, OutcomeName, Scalar
+from advisor.model.findings import Measure, Outcome, OutcomeName, Scalar
 from advisor.model.run import UNEVEN, Run
 from advisor.rules.bind import Rule
 
@@ -201,7 +201,8 @@ def _measure_quiet_subjects(
     keys = {key: [values[i] for i in chosen] for key, values in keys.items()}
     values = keys | _values_of_groups([e.name for e in rule.evidence if e.name not in keys], frame, groups)
     savings = within_step(saving_of_groups(rule, frame)[groups], rule, run)
-    measured = zip(chosen, savings, _evidence_of_groups(rule, values, len(chosen)), strict=True)
+    evidence = [evidence_of_values(rule, {name: of[i] for name, of in values.items()}) for i in range(len(chosen))]
+    measured = zip(chosen, savings, evidence, strict=True)
     return tuple(
         measure_of_subject(
             rule,
@@ -262,7 +263,6 @@ def _hits_in_groups(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hi
     lets = [name for name, compiled in rule.let.items() if not compiled.type.per_row]
     shown = [evidence.name for evidence in rule.evidence]
     values = keys | _values_of_groups([n for n in dict.fromkeys((*lets, *shown)) if n not in keys], frame, fired)
-    evidence = _evidence_of_groups(rule, values, len(fired))
     severity = soften_severity(rule, frame, fired, _level_by_hit(rule.severity, frame, fired), run.step_us)
     confidence = _level_by_hit(rule.confidence, frame, fired)
     won_us = saving_of_groups(rule, frame)[fired]
@@ -283,7 +283,6 @@ def _hits_in_groups(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hi
             wins_nothing=bool(np.isfinite(won_us[i])) and saving[i] <= 0,
             restated_us=restated[i],
             imposed_us=imposed[i],
-            evidence=evidence[i],
             values={name: values[name][i] for name in values},
             fix=fix[i],
             step_us=steps[i],
@@ -298,24 +297,6 @@ def _values_of_groups(names: Iterable[str], frame: Frame, groups: Array) -> dict
     return {name: _plain_values(frame.named[name], groups, frame.groups) for name in names}
 
 
-def _evidence_of_groups(rule: Rule, values: Mapping[str, Sequence[Scalar]], groups: int) -> list[tuple[Evidence, ...]]:
-    """What a finding shows of each of so many groups, from its values by name."""
-    limits = {e.name: rule.params[e.threshold].value if e.threshold else None for e in rule.evidence}
-    return [
-        tuple(
-            Evidence(
-                name=e.name,
-                value=_at_most_all(e.name, values[e.name][i]),
-                unit=e.unit,
-                threshold=limits[e.name],
-                param=e.threshold or "",
-            )
-            for e in rule.evidence
-        )
-        for i in range(groups)
-    ]
-
-
 def _own_steps(frame: Frame, fired: Array, run: Run) -> list[float | None]:
     """The step of the rank of each of these groups, µs; None where the mean of the run stands for it."""
     steps = np.asarray(frame.named["step_us"], np.float64)
@@ -328,12 +309,6 @@ def _count_steps(frame: Frame, groups: Array) -> list[int]:
     """Over how many recorded steps the times of each of these groups are averaged."""
     counts = repeated(np.asarray(frame.named["step_count"], np.float64), frame.groups)[groups]
     return [int(count) for count in counts.tolist()]
-
-
-def _at_most_all(name: str, value: Scalar) -> Scalar:
-    """A share of the mean step that fills a step slightly longer is all of it."""
-    slightly_more = isinstance(value, float) and name.endswith("_share") and 1 < value <= 1 + UNEVEN
-    return 1.0 if slightly_more else value
 
 
 def _savings_elsewhere(rule: Rule, frame: Frame, run: Run, quiet: Array) -> tuple[Elsewhere, ...]:

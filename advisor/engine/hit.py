@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from msgspec import Struct
 
@@ -20,7 +20,7 @@ from advisor.model.findings import (
     Severity,
     number_or_none,
 )
-from advisor.model.run import Run
+from advisor.model.run import UNEVEN, Run
 from advisor.rules.bind import Rule
 
 
@@ -37,9 +37,8 @@ class Hit(Struct, frozen=True):
     """Between 0 and the step; 0 where nobody knows, too."""
     restated_us: float
     """The time that the rule only says again, between 0 and the step; 0 for a cause."""
-    evidence: tuple[Evidence, ...]
     values: Mapping[str, Scalar]
-    """Every `let` with one value per group, for the rule's own tests."""
+    """Every key, every `let` with one value per group, and all that is shown as evidence."""
     imposed_us: float = 0.0
     """What others lose by it now, where the rule says that this is more than fixing it wins, between 0 and the step."""
     wins_nothing: bool = False
@@ -54,6 +53,11 @@ class Hit(Struct, frozen=True):
     """Made only for the worst hit of a subject."""
     occurrences: tuple[Occurrence, ...] = ()
     """The worst events of all hits of the subject; given only to the worst of them."""
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """Made when it is asked for: of many hits of one subject only the worst shows it."""
+        return evidence_of_values(self.rule, self.values)
 
     @property
     def subject(self) -> dict[str, Scalar]:
@@ -121,15 +125,37 @@ def worst_first(hit: Hit) -> Order:
     """
     us = hit.saving_us if hit.rule.symptom is None else hit.restated_us
     spot = (-1 if n is None else n for n in (hit.rank, hit.stage, hit.step))
-    beyond = _beyond_threshold(hit.evidence)
+    beyond = _beyond_threshold(hit)
     return -int(hit.severity), -us, -beyond, next(spot), next(spot), next(spot), tuple(map(str, hit.keys.values()))
 
 
-def _beyond_threshold(evidence: Iterable[Evidence]) -> int:
+def evidence_of_values(rule: Rule, values: Mapping[str, Scalar]) -> tuple[Evidence, ...]:
+    """What a finding shows of one group, from its values by name."""
+    return tuple(
+        Evidence(
+            name=shown.name,
+            value=_at_most_all(shown.name, values[shown.name]),
+            unit=shown.unit,
+            threshold=rule.params[shown.threshold].value if shown.threshold else None,
+            param=shown.threshold or "",
+        )
+        for shown in rule.evidence
+    )
+
+
+def _at_most_all(name: str, value: Scalar) -> Scalar:
+    """A share of the mean step that fills a step slightly longer is all of it."""
+    slightly_more = isinstance(value, float) and name.endswith("_share") and 1 < value <= 1 + UNEVEN
+    return 1.0 if slightly_more else value
+
+
+def _beyond_threshold(hit: Hit) -> int:
     """How far the first value that has a threshold is beyond it, in steps of a tenth; 0 where that says nothing."""
-    held = ((item.value, item.threshold) for item in evidence if item.threshold is not None)
-    value, threshold = next(held, (None, None))
-    number = number_or_none(value)
+    shown = next((one for one in hit.rule.evidence if one.threshold), None)
+    if shown is None or not shown.threshold:
+        return 0
+    number = number_or_none(_at_most_all(shown.name, hit.values[shown.name]))
+    threshold = number_or_none(hit.rule.params[shown.threshold].value)
     if number is None or not threshold or number / threshold <= 0:
         return 0
     return round(abs(math.log(number / threshold)) / _TOLD_APART)

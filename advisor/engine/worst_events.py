@@ -237,7 +237,7 @@ def _moment_of(fact: type[Fact]) -> Moment:
 
 
 def _timed_rows_worst_first(table: Table[Any]) -> Array:
-    """The rows with a time that can be, the longest first, of equal ones that of the lower rank, then the earlier one."""
+    """The rows with a time that can be, the longest first; of equal ones the lower rank, then the earlier one."""
     moment = _moment_of(table.fact)
     start, lasted = table[moment.start], np.nan_to_num(_durations_us(table, moment, np.arange(len(table))))
     rows = np.flatnonzero(_is_timed(start, lasted))

@@ -159,8 +159,8 @@ class Calls(Struct, frozen=True):
         return union_of_sets([union(start, end) for start, end in parts])
 
     def places_holding(self, moments: Array, wanted: Array) -> tuple[Array, Array, Array]:
-        """The places of the wanted calls, a mask, in which any of these ascending moments lies, a call's end included; the
-        first that lies in each, and how many do."""
+        """The places of the wanted calls, a mask, in which any of these ascending moments lies, the end of a call
+        included; the first that lies in each, and how many do."""
         narrow = row_type(max(len(self), len(moments)))
         found = [np.empty((3, 0), narrow)]
         for part in row_ranges(len(self)):

@@ -242,12 +242,16 @@ class _Chain(Struct, frozen=True):
 
     def gains(self, limit: Array, slack: Array, spared: SparedTime | None) -> Array:
         """Per task: `least(limit, gain of the one before it + slack)`, and what it is spared itself."""
-        if spared is not None:
-            limit = limit + spared.under
-        own = np.zeros(len(self.row), np.int64) if spared is None else spared.alone.take(self.row)
-        before = np.append(0, own)[: len(own)]
-        before[self.turns.begin] = 0
-        gain = gains_in_turn(limit.take(self.row), slack.take(self.row) + before, self.turns) + own
+        slack = slack.take(self.row)
+        if spared is None:
+            gain = gains_in_turn(limit.take(self.row), slack, self.turns)
+        else:
+            limit, own = limit + spared.under, spared.alone.take(self.row)
+            slack[1:] += own[:-1]
+            slack[self.turns.begin[1:]] -= own[self.turns.begin[1:] - 1]
+            gain = gains_in_turn(limit.take(self.row), slack, self.turns) + own
+        if len(self.row) == len(limit):
+            return gain
         beside: Array = np.minimum(limit, gain.take(self.at))
         beside[self.row] = gain
         return beside

@@ -32,10 +32,12 @@ def memory_peaks(
     told = np.flatnonzero(~np.isnan(held) & (uses["time_ns"] != MISSING))
     held = held[told]  # columns of long tables are taken one at a time, not all rows with all of them
     groups = group_by(uses["rank"][told], uses.texts("component").take(told))
-    order = np.flatnonzero(held == groups.largest(held)[groups.of])
-    order = order[np.lexsort((uses["time_ns"][told[order]], groups.of[order]))]
-    of_peak, begin = np.unique(groups.of[order], return_index=True)
-    held, peak = held[order[begin]], told[order[begin]]
+    most = np.flatnonzero(held == groups.largest(held)[groups.of])
+    time, earliest = uses["time_ns"][told[most]], np.full(len(groups), np.iinfo(np.int64).max)
+    np.minimum.at(earliest, groups.of[most], time)
+    most = most[time == earliest[groups.of[most]]]
+    most = most[group_by(groups.of[most]).first]
+    of_peak, held, peak = groups.of[most], held[most], told[most]
     rank = uses["rank"][peak]
     capacity = _capacities(rank, chips.known_of(run.chip).memory_bytes, devices, limits)
     ranks = group_by(rank)

@@ -35,6 +35,7 @@ from advisor.model.run import Run
 from advisor.model.run_of_ranks import RunOfRanks
 
 _PAIR = re.compile(r"(hcom_)?(send|receive)(?=_|$)", re.IGNORECASE)
+_MAY_PAIR = re.compile("send|receive", re.IGNORECASE)
 _RANKS_OF_A_PAIR = 2
 _SMALL = 0.1
 """Calls below this part of the largest of their kind and group have no turn."""
@@ -398,5 +399,6 @@ def _lie_apart(calls: Table[CollectiveCall], rows: Array, numbered: Groups) -> A
 
 def _shared_names(names: Texts) -> Texts:
     """The names with send and receive called alike, numbered anew."""
-    paired = [_PAIR.sub("pair", name, count=1) for name in names.names]
-    return names if paired == [*names.names] else Texts.of(paired).at(names.codes)
+    if not _MAY_PAIR.search("\n".join(names.names)):  # as mostly, and told in a tenth of the time
+        return names
+    return Texts.of([_PAIR.sub("pair", name, count=1) for name in names.names]).at(names.codes)

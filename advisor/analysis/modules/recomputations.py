@@ -185,4 +185,6 @@ def _ranks_with_several(rank: Array, kind: Array) -> Array:
 
 
 def _kind_of_layer(name: str) -> int:
+    if "::" not in name:  # most calls are of no operator of a framework, as all of these are
+        return -1
     return next((kind for kind, pattern in enumerate(_LAYERS_CALLED) if pattern.match(name)), -1)

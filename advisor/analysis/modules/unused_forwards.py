@@ -226,7 +226,8 @@ def _seldom(recorded: Table[AutogradCall], unused: Array, answered: Array, calls
 
     def rounds(chosen: Array) -> Array:
         """Between how many calls of optimizers there are such operators, for the rank of each operator."""
-        (ranks, _) = np.unique(np.stack([rank[: len(recorded)], passed[: len(recorded)]])[:, chosen], axis=1)
+        own = rank[: len(recorded)][chosen]
+        ranks = own[group_by(own, passed[: len(recorded)][chosen]).first]
         begin, end = (np.searchsorted(ranks, recorded["rank"], side) for side in ("left", "right"))
         return np.subtract(end, begin)
 

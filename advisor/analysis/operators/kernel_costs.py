@@ -57,6 +57,12 @@ def decisive_work_beside(
 ) -> Beside:
     """Collectives the device waited for, and kernels of the main stream or that it waited for: what decides when the
     step ends."""
+    return kernels.once_for_now(_find_decisive_work, device, collectives)
+
+
+def _find_decisive_work(
+    kernels: Table[Kernel], device: DeviceTimeline, collectives: Table[Collective] | None
+) -> Beside:
     cell, start, end = _awaited_collectives(device, collectives)
     return Beside(cell, start, end, _is_unawaited_kernel(device, kernels))
 

@@ -11,10 +11,12 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 """M_TRIM_THRESHOLD, M_MMAP_THRESHOLD and M_ARENA_MAX of glibc's mallopt(3)."""
 
 
-def give_back_memory(column: int = 1 << 20, free: int = 128 << 10) -> None:
+def give_back_memory(column: int = 4 << 20, free: int = 32 << 20) -> None:
     """Lets freed columns of so many bytes return to the system, and what lies free beyond so much at the end.
 
-    By itself glibc keeps blocks of up to 32 MiB for later use, and what one thread let go from the others.
+    By itself glibc keeps blocks of up to 32 MiB for later use, and what one thread let go from the others. To have a
+    column of 1 MiB return at once is no gain: of a database of 200 MB it takes a fifth of the processor's time to be
+    given the same pages anew, cleared, and the peak is the same within 3 MiB.
     """
     if sys.platform == "linux":
         import ctypes

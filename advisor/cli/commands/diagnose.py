@@ -29,11 +29,6 @@ LARGE_BYTES = 64 << 20
 """From here on reading takes longer than the drawing process takes to wake up, and wants the memory."""
 WORKED_OUT = "ranks"
 """The part of the work (see `progress`) after which nothing of a large capture is held but what is told of it."""
-HUGE_BYTES = 512 << 20
-"""From so much per capture on emptying pages takes longer than it is worth: where columns of up to 4 MiB are made in
-memory that was used before, a database of 1.1 GB takes 22 in place of 25 s of the processor and text of 1.3 GB 18.4 in
-place of 19.5, for 1 and 4 % more memory; of 250 MB it would be 12 % more. Numpy asks for what is larger in pages of
-2 MiB, which are quick."""
 
 
 def words(one: Parser) -> None:
@@ -93,8 +88,6 @@ def run(arguments: argparse.Namespace) -> int:
             small = profile.size_bytes <= LARGE_BYTES
             if not small:
                 charts.rest()
-            if profile.size_bytes > HUGE_BYTES * len(profile.run.captures):
-                give_back_memory(column=8 << 20, free=64 << 20)
             rules = partial(catalog_of, arguments.rules, settings, arguments.only)
             # drawing takes as long as reading the rules, and they want all that rests on events
             alone = small and profile.single and arguments.cache is None  # tables of events are not kept

@@ -42,8 +42,8 @@ WORTH_GIVING_BACK = 1 << 18
 and after each small table that was a tenth of the time of all derivations of a text capture of 1.3 GB."""
 
 LONG = 1 << 22
-"""Rows of a table beside which one derivation works at a time, and lets return what it let go: a column takes 32 MiB,
-and what two of them make on the way would lie in memory at once."""
+"""Rows of a table beside which one derivation works at a time, and what is quickly made is not kept for the next one: a
+column takes 32 MiB, and what two of them make on the way would lie in memory at once."""
 
 
 class Source(Protocol):
@@ -410,7 +410,6 @@ class FactsWanted:
                     for table in found.values():
                         if isinstance(table, Table):
                             table.forget_for_now()
-                    give_back_now()
 
     def _make(self, fact: type[Fact], inputs: RunInputs, found: RankFacts, source: Source) -> RankFacts:
         """A table, and what of it was asked for."""

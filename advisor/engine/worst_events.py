@@ -23,7 +23,7 @@ from advisor.expr.compile import compile_for_columns
 from advisor.expr.frame import TRUE, Frame, number_rows
 from advisor.facts.base import MISSING, Fact, Moment
 from advisor.facts.selection import Selected
-from advisor.facts.table import Array, Table, Texts, row_type, sortable
+from advisor.facts.table import Array, Table, Texts, row_type, sortable, stable_order
 from advisor.messages.errors import FactMissing
 from advisor.model.findings import Occurrence
 from advisor.rules.bind import Rule
@@ -241,8 +241,8 @@ def _timed_rows_worst_first(table: Table[Any]) -> Array:
     moment = _moment_of(table.fact)
     start, lasted = table[moment.start], np.nan_to_num(_durations_us(table, moment, np.arange(len(table))))
     rows = np.flatnonzero(_is_timed(start, lasted))
-    order = np.lexsort((start[rows], table[moment.rank][rows], -lasted[rows]))
-    return rows[order].astype(row_type(len(table)))
+    rows = rows[np.lexsort((start[rows], table[moment.rank][rows]))]
+    return rows[stable_order(-lasted[rows])].astype(row_type(len(table)))
 
 
 def _is_timed(start: Array, lasted_us: Array) -> Array:

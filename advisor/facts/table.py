@@ -83,6 +83,29 @@ def sortable(group: Array, groups: int) -> Array:
     return group.astype(np.uint16) if groups <= np.iinfo(np.uint16).max else group
 
 
+def stable_order(keys: Array) -> Array:
+    """What a stable `np.argsort` gives of keys without NaN, in half of the time: NumPy's default sort makes use of what
+    the processor has for it, and then only the rows of equal keys have to be put in order."""
+    if len(keys) < _MANY:
+        return np.argsort(keys, kind="stable")
+    order = np.argsort(keys)
+    ordered = keys.take(order)
+    run = np.zeros(len(order), np.int64)
+    np.cumsum(ordered[1:] != ordered[:-1], out=run[1:])
+    run *= len(order)
+    order += run
+    order.sort()
+    order -= run
+    return order
+
+
+def order_by_group(group: Array, groups: int, values: Array) -> Array:
+    """The rows by group, of so many, and within one by value, NaN last; equal ones in no certain order."""
+    by_value = np.argsort(values)
+    found: Array = by_value.take(np.argsort(sortable(group, groups).take(by_value), kind="stable"))
+    return found
+
+
 def _type_with(kind: np.dtype[Any], missing: float) -> np.dtype[Any]:
     """The type of a column, else one that holds `missing` beside what is in it."""
     if kind.kind in "iu" and isinstance(missing, int):

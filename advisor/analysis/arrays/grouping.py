@@ -7,7 +7,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.facts.base import MISSING
-from advisor.facts.table import Array, Texts, ascending, sortable, write_first_rows
+from advisor.facts.table import Array, Texts, ascending, order_by_group, sortable, write_first_rows
 
 _SPARE = 8
 """So many unused keys for each row are still cheaper to pass over than rows are to sort."""
@@ -91,7 +91,7 @@ class Groups(Struct, frozen=True):
 
     def lower_medians(self, values: Array) -> Array:
         """The value in the middle of each group, of two the smaller one; missing values count as the largest."""
-        order = self.in_order(values)
+        order = order_by_group(self.of, len(self), values)
         return np.asarray(values[order[self._begins + (self.sizes - 1) // 2]])
 
     def quantiles(self, values: Array, part: float) -> Array:
@@ -137,7 +137,7 @@ class Groups(Struct, frozen=True):
     def _known_in_order(self, values: Array) -> tuple[Array, Array, Array]:
         """The rows whose value is not missing by group and value; how many per group; where each group begins."""
         known = np.flatnonzero(~np.isnan(values))
-        order = known[np.lexsort((values[known], self._code[known]))]
+        order = known[order_by_group(self.of[known], len(self), values[known])]
         sizes = np.bincount(self.of[known], minlength=len(self))
         return order, sizes, np.cumsum(sizes) - sizes
 

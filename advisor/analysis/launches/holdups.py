@@ -515,8 +515,8 @@ def _calls_around_longest(
 ) -> tuple[Texts, Texts]:
     """Per group of late tasks: between which calls the longest pause of its step lies; missing in all others, and where
     it is as short as one before a kernel."""
-    longest = np.lexsort((-pause, of))[np.unique(np.sort(of), return_index=True)[1]]
-    longest = longest[pause[longest] > LONGEST_LAUNCH_US * 1e3]
+    long = np.flatnonzero(pause > LONGEST_LAUNCH_US * 1e3)
+    longest = long[group_by(of[long]).first_rows(-pause[long])]
     end, place = seen.replayed.work.start[late[longest]], np.full(groups, -1)
     place[group[longest]] = np.arange(len(longest))
     after, before = calls_around(seen, end - pause[longest], end)

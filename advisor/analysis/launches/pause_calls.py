@@ -13,7 +13,7 @@ from advisor.analysis.host import host
 from advisor.analysis.host.calls_in_turn import calls_in_turn
 from advisor.analysis.replay.replayed_rank import ReplayedRank
 from advisor.facts.observed import HostCall
-from advisor.facts.table import Array, Table, values_at
+from advisor.facts.table import Array, Table, stable_order, values_at
 
 MOST_PAUSES = 100_000
 """Of so many pauses, the longest, it is asked what the host was doing: who launches kernel by kernel has one before
@@ -34,7 +34,7 @@ class LatePauses(Struct, frozen=True):
     @classmethod
     def of(cls, seen: ReplayedRank, late: Array, pause: Array) -> LatePauses:
         """Those before late tasks, each of which idled for so long, ns."""
-        longest = np.argsort(-pause, kind="stable")[:MOST_PAUSES]
+        longest = stable_order(-pause)[:MOST_PAUSES]
         end = seen.replayed.work.start[late[longest]]
         start = end - pause[longest]
         handed = _is_handed_over(seen, late[longest], start)

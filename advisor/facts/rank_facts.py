@@ -422,17 +422,19 @@ class FactsWanted:
         is kept for, then what few others need."""
         needs = {fact: self.makers.needs(fact) for fact in left}
         users = Counter(need for of_fact in needs.values() for need in of_fact)
+        length = {need: _length_of(found.get(need)) for need in users}
+        held = {fact: max((length[need] for need in of_fact), default=0) for fact, of_fact in needs.items()}
         longest: Counter[type[Fact]] = Counter()
         for asked in left:
             chain = [asked]
             for fact in chain:
                 chain += [need for need in needs[fact] if need in needs and need not in chain]
-            rows = max(_length_of(found.get(need)) for fact in chain for need in needs[fact])
+            rows = max(held[fact] for fact in chain)
             for fact in chain:
                 longest[fact] = max(longest[fact], rows)
         ready = [fact for fact in left if needs[fact] <= found.keys()]
         few = {fact: min((users[need] for need in needs[fact]), default=0) for fact in ready}
-        alone = {fact: [_length_of(found[need]) for need in needs[fact] if users[need] == 1] for fact in ready}
+        alone = {fact: [length[need] for need in needs[fact] if users[need] == 1] for fact in ready}
         return sorted(ready, key=lambda fact: (-max(alone[fact], default=0), -longest[fact], few[fact], fact.table))
 
     def _let_go(self, found: RankFacts, unneeded: Collection[WantedFact]) -> None:
@@ -453,9 +455,11 @@ class FactsWanted:
         asked, needed = [fact_of_wanted(one) for one in self.wanted if one not in found], set[type[Fact]]()
         while asked:
             fact = asked.pop()
-            if fact not in needed and fact not in found:
-                asked += self.makers.needs(fact)
+            if fact in needed:
+                continue
             needed.add(fact)
+            if fact not in found:
+                asked += self.makers.needs(fact)
         return needed
 
     def _let_go_unneeded(self, found: RankFacts) -> set[type[Fact]]:

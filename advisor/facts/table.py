@@ -146,7 +146,7 @@ class Texts(Struct, frozen=True):
         """The text of each row."""
         return [self.names[code] if code >= 0 else None for code in self.codes.tolist()]
 
-    def hits(self, wanted: Iterable[bool]) -> Array:
+    def hits(self, wanted: Iterable[object]) -> Array:
         """Per row: whether its distinct text is wanted (one truth per name); missing rows are not."""
         return self._rows_of_codes([code for code, is_wanted in enumerate(wanted) if is_wanted])
 
@@ -165,8 +165,9 @@ class Texts(Struct, frozen=True):
         """Per row: whether its text is among these."""
         return self.passing(frozenset(wanted).__contains__)
 
-    def passing(self, test: Callable[[str], bool]) -> Array:
-        """Per row: whether its text passes, asked once for each distinct one that is in use; missing rows do not."""
+    def passing(self, test: Callable[[str], object]) -> Array:
+        """Per row: whether its text passes, say a `match` of a pattern, asked once per distinct one that is in use;
+        missing rows do not."""
         asked = self.in_use() if len(self.codes) < len(self.names) else self
         return asked.hits(map(test, asked.names))
 

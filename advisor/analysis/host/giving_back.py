@@ -56,6 +56,6 @@ def _come_before(waits: Array, returns: Array, end: Array) -> Array:
 
 def _are_returns(table: Table[HostCall]) -> Array:
     names = table.texts("name")
-    gives = names.hits(_GIVES_BACK.search(name) is not None for name in names.names)
+    gives = names.passing(_GIVES_BACK.search)
     found: Array = table.texts("activity").isin(["allocate", "free"]) & gives
     return found

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
 import numpy as np
@@ -32,12 +32,13 @@ DEVICE_SOFTWARE = ("api", "launch", "graph", "communicate", "runtime")
 LAUNCHING = (*DEVICE_SOFTWARE, "dequeue")
 """Kinds of calls that launch, or stand below one that does."""
 FRAMEWORK = ("operator", "optimizer", "python", "enqueue")
-_RANGES, _FRAME = ("optimizer", "python"), ".py("
+_RANGES, _FRAME = ("optimizer", "python"), re.compile(r"\.py\(")
+"""Kinds of calls that may be ranges, and what the name of a line of a call stack holds."""
 _REPLAY = re.compile(r"aclmdlRIExecute(Async)?$")
 """A call that replays a captured graph, where its kind does not say so."""
 _UPDATE = re.compile(r"aclmdlRICaptureTaskUpdate(Begin|End)$")
 """A call that begins or ends to bring captured tasks of a graph up to date."""
-_RUN_THROUGH = re.compile(r"aclmdl(RI)?Execute(V2)?$")
+_RUN_THROUGH = re.compile(r"^aclmdl(RI)?Execute(V2)?$")
 """A call that runs a graph and returns when the device is done with it."""
 
 SPECIFIC = ("gc", "compile", "start_up", "blocking_copy", "synchronise", "data_loader")
@@ -74,34 +75,29 @@ def launches_graph(calls: Table[HostCall]) -> Array:
 
 def replay_graphs(names: Texts) -> Array:
     """Per name of a call: whether it replays a captured graph of Ascend."""
-    return names.hits(_REPLAY.match(name) is not None for name in names.names)
+    return names.passing(_REPLAY.match)
 
 
 def updates_graph(calls: Table[HostCall]) -> Array:
     """Per call: whether it begins or ends to bring tasks up to date that a graph has captured."""
     names = calls.texts("name")
-    return names.hits(_UPDATE.match(name) is not None for name in names.names)
+    return names.passing(_UPDATE.match)
 
 
 def runs_graph_through(table: Table[HostCall], calls: Calls) -> Array:
     """Per call: whether it runs a whole graph and waits until that is done."""
-    return are_named(table, calls, _names_whole_run)
+    return are_named(table, calls, _RUN_THROUGH)
 
 
-def _names_whole_run(name: str) -> bool:
-    return _RUN_THROUGH.match(name) is not None
-
-
-def are_named(table: Table[HostCall], calls: Calls, wanted: Callable[[str], bool]) -> Array:
-    """Per call of one rank: whether its name is wanted, by a function of a module: a name is looked at once for all
-    ranks of a table."""
+def are_named(table: Table[HostCall], calls: Calls, wanted: re.Pattern[str]) -> Array:
+    """Per call of one rank: whether this is found in its name: a name is looked at once for all ranks of a table."""
     found: Array = table.once(_truth_of_each_name, wanted)[calls.of_rows(table.texts("name").codes)]
     return found
 
 
-def _truth_of_each_name(table: Table[HostCall], wanted: Callable[[str], bool]) -> Array:
-    """Per name of a call: whether it is wanted; at the end that of one without a name, which is not."""
-    return np.array([*map(wanted, table.texts("name").names), False])
+def _truth_of_each_name(table: Table[HostCall], wanted: re.Pattern[str]) -> Array:
+    """Per name of a call: whether this is found in it; at the end that of one without a name, in which it is not."""
+    return np.array([*map(bool, map(wanted.search, table.texts("name").names)), False])
 
 
 class Calls(Struct, frozen=True):
@@ -447,7 +443,7 @@ def _turns_of_threads(rank: Array, thread: Array) -> Array:
 def _without_helpers(table: Table[HostCall], row: Array) -> Array:
     """These rows of calls, -1 instead of those in which a thread that calls no operators waits for something."""
     names = table.texts("name")
-    waiting = np.flatnonzero((row >= 0) & table.once(_truth_of_each_name, _names_wait)[names.codes[row]])
+    waiting = np.flatnonzero((row >= 0) & table.once(_truth_of_each_name, _WAITS)[names.codes[row]])
     if len(waiting):
         calling = table.once(_find_calling_threads)
         rows = row[waiting]
@@ -455,11 +451,6 @@ def _without_helpers(table: Table[HostCall], row: Array) -> Array:
         row = row.copy()
         row[waiting[~operates]] = -1
     return row
-
-
-def _names_wait(name: str) -> bool:
-    """Whether a call of this name waits for another thread or process."""
-    return _WAITS.search(name) is not None
 
 
 def longest_of_several(calls: Calls, start: Array, end: Array) -> Array:
@@ -502,7 +493,7 @@ def are_ranges(table: Table[HostCall], rank: int) -> Array:
 def _find_ranges(table: Table[HostCall], rank: int) -> Array:
     calls = calls_of(table, rank)
     found = np.zeros(len(calls), bool)
-    named = calls.texts(table.texts("kind")).isin(_RANGES) & ~are_named(table, calls, _names_frame)
+    named = calls.texts(table.texts("kind")).isin(_RANGES) & ~are_named(table, calls, _FRAME)
     if not named.any():
         return found
     later: dict[int, Array] = {}  # by thread: when the next two of its calls begin
@@ -517,11 +508,6 @@ def _find_ranges(table: Table[HostCall], rank: int) -> Array:
             found[part.start + own] = second < calls.end[part][own]
             later[thread] = begun[:2]
     return found
-
-
-def _names_frame(name: str) -> bool:
-    """Whether a call of this name is a line of a call stack."""
-    return _FRAME in name
 
 
 _NO_MOMENTS = np.full(2, np.iinfo(np.int64).max)

@@ -302,7 +302,7 @@ def steps_between(borders: Array, moments: Array) -> Array:
 def outermost_calls(calls: Table[HostCall], wanted: re.Pattern[str]) -> Table[HostCall]:
     """The calls of such a name, by rank and time; one inside another is of the same step."""
     names = calls.texts("name")
-    marks = calls.take(names.hits(map(bool, map(wanted.match, names.names))) & (calls["start_ns"] != MISSING))
+    marks = calls.take(names.passing(wanted.match) & (calls["start_ns"] != MISSING))
     marks = marks.sorted_by("rank", "start_ns")
     inside = np.zeros(len(marks), bool)
     for rank in np.unique(marks["rank"]).tolist():

@@ -95,7 +95,7 @@ def are_named(kernels: Table[Kernel], wanted: Callable[[str], bool]) -> Array:
 def _sides_of_products(kernels: Table[Kernel], stores: Array) -> tuple[Array, Array]:
     """Per kernel: the rows it is given, and its weight."""
     types, shapes = kernels.texts("op_type"), kernels.texts("input_shapes")
-    multiplies = types.hits(map(bool, map(_PRODUCT.match, types.names)))
+    multiplies = types.passing(_PRODUCT.match)
     counted = np.flatnonzero((multiplies | stores) & (shapes.codes >= 0))
     groups = group_by(types.take(counted), shapes.take(counted), stores[counted])
     first = counted[groups.first]

@@ -172,8 +172,9 @@ def _signs_of_names(
     among: Sequence[bool] | None = None,
 ) -> Iterator[_Sign]:
     """What the names of one column tell, rank by rank; all of them, or those with a truth."""
-    asked = enumerate(names.names) if among is None else compress(enumerate(names.names), among)
-    told = {code: tells for code, name in asked if (tells := known.told_by(name))}
+    asked = [*range(len(names.names))] if among is None else [*compress(range(len(names.names)), among)]
+    may = map(known.every.match, (names.names[code] for code in asked))
+    told = {code: known.told_by(names.names[code]) for code in compress(asked, may)}
     telling = names.hits(code in told for code in range(len(names.names)))
     for rank in distinct_ranks(ranks, telling).tolist():
         rows = telling & (ranks == rank)

@@ -13,16 +13,11 @@ from advisor.analysis.replay.replayed_rank import ReplayedRank
 from advisor.facts.table import Array
 
 _WAITS = re.compile(
-    r"<.*\b(poll|select|acquire|sleep)\b.*>"
-    r"|(.*/)?(selectors|threading|connection)\.py\(\d+\): (select|wait|_?poll)"
+    r"\A(<.*\b(poll|select|acquire|sleep)\b.*>"
+    r"|(.*/)?(selectors|threading|connection)\.py\(\d+\): (select|wait|_?poll))\Z"
 )
 """Functions of Python that wait for another process or thread and do nothing else. What also unpacks what it receives,
 as `get` and `recv` do, waits within such a function where it waits."""
-
-
-def _is_waiting_function(name: str) -> bool:
-    """Whether a function of this name does nothing but wait."""
-    return _WAITS.fullmatch(name) is not None
 
 
 def own_work_in_fetches(seen: ReplayedRank) -> Array:
@@ -40,7 +35,7 @@ def own_work_in_fetches(seen: ReplayedRank) -> Array:
     near, at = near.take(inside), at[inside]
     kinds = seen.table.texts("kind").take(near.row)
     operator, function = kinds.isin(["operator"]), kinds.isin(["python"])
-    waits = function & host.are_named(seen.table, near, _is_waiting_function)
+    waits = function & host.are_named(seen.table, near, _WAITS)
     working, waiting = (
         covered_ns(union(near.start[one], near.end[one]), spans.start, spans.end) for one in (operator, waits)
     )

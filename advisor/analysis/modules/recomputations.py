@@ -84,7 +84,7 @@ def recomputations(
         FactMissing: No calls of the host were recorded, and no kernel has the name of one that runs again.
     """
     names = kernels.texts("op_name")
-    seen = np.where(names.hits(_NAMED.match(name) is not None for name in names.names), _NAME, -1)
+    seen = np.where(names.passing(_NAMED.match), _NAME, -1)
     if recorded is not None:
         seen = np.where(seen >= 0, seen, _seen_by_calls(recorded.calls, charge_work(ranges, recorded)))
     elif not (seen >= 0).any():
@@ -147,9 +147,9 @@ def _seen_by_calls(calls: Table[HostCall], work: ChargedWork) -> Array:
 
 def _telling_calls(calls: Table[HostCall], operators: Table[HostCall]) -> _Calls:
     name, timed = calls.texts("name"), calls["start_ns"] != MISSING
-    again = name.hits(_CHECKPOINTS.match(one) is not None for one in name.names)
-    backward = name.hits(_BACKWARD.match(one) is not None for one in name.names) & ~again
-    kind = np.array([*(_kind_of_layer(one) for one in name.names), -1], np.int8)[name.codes]
+    again = name.passing(_CHECKPOINTS.match)
+    backward = name.passing(_BACKWARD.match) & ~again
+    kind = np.array([*map(_kind_of_layer, name.names), -1], np.int8)[name.codes]
     rows, of_layers, of_marks = (
         np.flatnonzero(chosen & timed) for chosen in (again | backward, kind >= 0, calls.texts("kind").isin(_MARKED))
     )

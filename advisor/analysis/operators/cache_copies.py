@@ -31,7 +31,7 @@ def cache_copies(shapes: Table[OperatorShape]) -> Table[CacheCopy]:
     """One row per rank and kind of kernel that moves a tensor of exactly the shape of a cache."""
     types, given, gives = (shapes.texts(name) for name in ("op_type", "input_shapes", "output_shapes"))
     works_on_cache = types.hits(not _KEEPS.isdisjoint(OPERATORS.told_by(name)) for name in types.names)
-    copies = types.hits(map(bool, map(_COPIES.match, types.names))) & ~works_on_cache
+    copies = types.passing(_COPIES.match) & ~works_on_cache
     numbers: dict[tuple[int, ...], int] = {}
     cache = _numbered(map(_cache_in, given.names), numbers)[given.codes]
     known = np.flatnonzero(works_on_cache & (cache >= 0))

@@ -52,7 +52,7 @@ def expert_loads(shapes: Table[OperatorShape], times: Table[RankTime]) -> Table[
 
 def are_grouped(types: Texts) -> Array:
     """Per cell: whether this type multiplies the tokens of several experts, each by its own matrix."""
-    return types.hits(map(bool, map(_GROUPED.match, types.names)))
+    return types.passing(_GROUPED.match)
 
 
 def rows_of_inputs(shapes: Texts) -> Array:

@@ -431,7 +431,7 @@ _FLOAT64 = re.compile(r"(?<![A-Z])(DT_)?DOUBLE")
 
 def _share_with_input(types: re.Pattern[str], groups: Groups, dtypes: Texts, duration: Array) -> Array:
     """Part of each group's time in kernels with an input of such a type, of those whose types are known."""
-    found = dtypes.hits(types.search(name) is not None for name in dtypes.names)
+    found = dtypes.passing(types.search)
     return ratio(groups.sums(duration * found), groups.sums(duration * (dtypes.codes >= 0)))
 
 

@@ -112,12 +112,12 @@ _BY_INDEX = re.compile(
 
 def go_by_index(types: Texts) -> Array:
     """Per row: whether operators of this type go by indices; they come to a small part of the bandwidth."""
-    return types.hits(_BY_INDEX.search(name) is not None for name in types.names)
+    return types.passing(_BY_INDEX.search)
 
 
 def communicate_inside(types: Texts) -> Array:
     """Per row: whether kernels of this type wait for other ranks inside; their time tells nothing of the device."""
-    return types.hits(_INSIDE.match(name) is not None for name in types.names)
+    return types.passing(_INSIDE.match)
 
 
 @lru_cache(maxsize=1 << 12)  # every rank of a job runs the same ones

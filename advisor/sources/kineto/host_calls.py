@@ -76,7 +76,7 @@ def _kinds_of_slices(category: Texts, name: Texts) -> Array:
     """Per slice the code of its kind, -1 for those that are not on the host."""
     by_category = np.array([*(_CODES.get(BY_CATEGORY.get(c, ""), -1) for c in category.names), -1], np.int32)
     operator = np.array([*(_CODES[operator_kind(n)] for n in name.names), -1], np.int32)
-    graph = name.hits(_GRAPH.match(n) is not None for n in name.names)
+    graph = name.passing(_GRAPH.match)
     kinds = by_category[category.codes]
     kinds = np.where(kinds == _CODES["operator"], operator[name.codes], kinds)
     kinds = np.where((kinds == _CODES["python"]) & name.isin(COLLECTIONS_OF_GARBAGE), _CODES["gc"], kinds)
@@ -100,7 +100,7 @@ def _activities_of_calls(name: Texts, kinds: Array, pageable: Array) -> Texts:
         for told in (activity_of_call, activity_of_operator, activity_of_range)
     )
     if not any(CAPTURE.match(one) for one in name.in_use().names):
-        calls = np.where(name.hits(SINGLE_LAUNCH.match(one) is not None for one in name.names), number["launch"], calls)
+        calls = np.where(name.passing(SINGLE_LAUNCH.match), number["launch"], calls)
     calls = np.where((calls == number["copy"]) & pageable, number["blocking_copy"], calls)
     into_device = np.isin(kinds, [_CODES["api"], _CODES["graph"]])
     of_framework = [kinds == _CODES[kind] for kind in ("operator", "python")]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from advisor.facts import FACTS, MISSING, Fact, Table, Texts, read_table
 from advisor.facts.derived import Dispatch
 from advisor.facts.observed import Kernel, Launch
-from advisor.facts.table import places_in_order, values_at
+from advisor.facts.table import order_by_group, places_in_order, stable_order, values_at
 
 words = st.lists(st.none() | st.text(max_size=4), max_size=12)
 
@@ -338,3 +338,22 @@ def test_places_of_values_in_order_are_those_of_a_search(
         patch.setattr("advisor.facts.table._WORTH_SEEKING", 0)
         found = places_in_order(held, sought, side)
     assert found.tolist() == np.searchsorted(held, sought, side).tolist()
+
+
+@given(st.lists(st.integers(-3, 3) | st.floats(-2, 2)))
+def test_equal_keys_keep_their_order(keys: list[float]) -> None:
+    values = np.array(keys, np.float64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("advisor.facts.table._MANY", 0)
+        found = stable_order(values)
+    assert found.tolist() == np.argsort(values, kind="stable").tolist()
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from([0.5, 1.0, 2.0, np.nan]))), st.sampled_from([4, 1 << 17]))
+def test_rows_go_by_group_and_within_one_by_value(rows: list[tuple[int, float]], groups: int) -> None:
+    group = np.array([one for one, _ in rows], np.int64)
+    values = np.array([value for _, value in rows], np.float64)
+    order = order_by_group(group, groups, values)
+    assert sorted(order.tolist()) == [*range(len(rows))]
+    told = [(int(group[row]), np.isnan(values[row]), float(np.nan_to_num(values[row]))) for row in order]
+    assert told == sorted(told)

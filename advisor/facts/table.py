@@ -172,7 +172,8 @@ class Texts(Struct, frozen=True):
         return asked.hits(map(test, asked.names))
 
     def take(self, where: Array | slice) -> Texts:
-        return Texts(self.codes[where], self.names)
+        rows = isinstance(where, np.ndarray) and where.dtype != bool
+        return Texts(self.codes.take(where) if rows else self.codes[where], self.names)
 
     def at(self, rows: Array) -> Texts:
         """The texts of these rows; missing for row -1."""

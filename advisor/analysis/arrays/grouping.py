@@ -70,7 +70,12 @@ class Groups(Struct, frozen=True):
 
     def means(self, values: Array, weights: Array | None = None) -> Array:
         """Mean per group over the values that are not missing, by weight; NaN where there are none."""
-        weight = np.where(np.isnan(values), 0.0, 1.0 if weights is None else weights)
+        if weights is None:
+            known = ~np.isnan(values)
+            total = self.sizes if known.all() else np.bincount(self.of[known], minlength=len(self))
+            with np.errstate(invalid="ignore", divide="ignore"):
+                return np.where(total > 0, self.sums(values) / total, np.nan)
+        weight = np.where(np.isnan(values), 0.0, weights)
         total = np.bincount(self.of, weights=weight, minlength=len(self))
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(total > 0, self.sums(values * weight) / total, np.nan)

@@ -17,6 +17,8 @@ from advisor.facts.table import Array, ascending, places_in_order
 from advisor.units import LONGEST_US
 
 _A, _B = 1, 2
+_LONG_AGO = np.iinfo(np.int64).min // 2
+"""Before all moments, and no moment is so late that the time since then is beyond what numbers hold."""
 _ROWS = 1 << 18
 """2 MiB of a column, which a cache holds."""
 
@@ -134,22 +136,24 @@ def covered_ns(spans: Spans, start: Array, end: Array) -> Array:
     """How much of each query interval lies in the set, ns; 0 for a query that ends before it starts."""
     if not len(spans):
         return np.zeros(len(start), np.int64)
-    before = np.zeros(len(spans) + 1, np.int64)
-    np.cumsum(spans.lengths, out=before[1:])
-    covered = _covered_until(spans, before, end)
-    covered -= _covered_until(spans, before, start)
+    until, ends = np.zeros(len(spans) + 1, np.int64), np.full(len(spans) + 1, _LONG_AGO)
+    np.cumsum(spans.lengths, out=until[1:])
+    ends[1:] = spans.end
+    covered = _covered_until(spans, until, ends, end)
+    covered -= _covered_until(spans, until, ends, start)
     return np.maximum(covered, 0, out=covered)
 
 
-def _covered_until(spans: Spans, before: Array, moment: Array) -> Array:
-    """How much of the set lies before each moment."""
-    last = places_in_order(spans.start, moment, "right")
-    last -= 1
-    found: Array = np.minimum(moment, spans.end.take(last))
-    found -= spans.start.take(last)
-    found += before.take(last)
-    found[last < 0] = 0
-    return found
+def _covered_until(spans: Spans, until: Array, ends: Array, moment: Array) -> Array:
+    """How much of the set lies before each moment; `until` is how much does before the end of so many intervals, and
+    `ends` is when the last of these ends."""
+    begun = places_in_order(spans.start, moment, "right")
+    left: Array = ends.take(begun)  # of the last one that has begun, beyond the moment
+    left -= moment
+    np.maximum(left, 0, out=left)
+    found: Array = until.take(begun)
+    found -= left
+    return np.maximum(found, 0, out=found)
 
 
 def span_at(spans: Spans, moment: Array) -> Array:

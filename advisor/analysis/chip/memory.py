@@ -158,9 +158,9 @@ def _is_held_at_peak(allocations: Table[OperatorMemory]) -> Array:
     begin, end = allocations["allocated_ns"], allocations["released_ns"]
     size = np.nan_to_num(allocations["size_bytes"], nan=0.0, posinf=0.0, neginf=0.0)
     released = end != MISSING
-    rank = np.concatenate([allocations["rank"], allocations["rank"][released]])
-    moment, change = np.concatenate([begin, end[released]]), np.concatenate([size, -size[released]])
-    order = np.lexsort((change, moment, rank))
+    rank = np.concatenate([allocations["rank"][released], allocations["rank"]])
+    moment, change = np.concatenate([end[released], begin]), np.concatenate([-size[released], size])
+    order = np.lexsort((moment, rank))  # of what is at one moment, first what ends
     ranks = group_by(rank[order])
     running = np.cumsum(change[order])
     first = np.searchsorted(ranks.of, np.arange(len(ranks)))

@@ -172,8 +172,9 @@ class Texts(Struct, frozen=True):
         return asked.hits(map(test, asked.names))
 
     def take(self, where: Array | slice) -> Texts:
-        rows = isinstance(where, np.ndarray) and where.dtype != bool
-        return Texts(self.codes.take(where) if rows else self.codes[where], self.names)
+        if isinstance(where, slice) or where.dtype == bool:
+            return Texts(self.codes[where], self.names)
+        return Texts(self.codes.take(where), self.names)
 
     def at(self, rows: Array) -> Texts:
         """The texts of these rows; missing for row -1."""

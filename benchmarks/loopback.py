@@ -17,6 +17,10 @@ ROOT = Path(__file__).resolve().parent.parent
 _START_S = 60.0
 
 
+AS_DOCUMENTED = {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
+"""What docs/cluster.md sets for a cluster."""
+
+
 @dataclass
 class Loopback:
     """A scheduler and its workers, whose logs and files lie in a folder."""
@@ -28,7 +32,8 @@ class Loopback:
     def start(self, what: str, *options: str, path: str = str(ROOT)) -> subprocess.Popen[bytes]:
         """Starts `dask scheduler` or `dask worker` in a session of its own."""
         command = [sys.executable, "-m", f"distributed.cli.dask_{what}", *options]
-        environment = {**os.environ, "PYTHONPATH": path, "DASK_TEMPORARY_DIRECTORY": str(self.folder)}
+        folder = {"PYTHONPATH": path, "DASK_TEMPORARY_DIRECTORY": str(self.folder)}
+        environment = {**os.environ, **folder, **AS_DOCUMENTED}
         with (self.folder / f"{what}-{len(self.started)}.log").open("wb") as log:
             process = subprocess.Popen(
                 command, cwd=self.folder, env=environment, stdout=log, stderr=log, start_new_session=True

@@ -155,7 +155,7 @@ def _beyond_threshold(hit: Hit) -> int:
     if shown is None or not shown.threshold:
         return 0
     number = number_or_none(_at_most_all(shown.name, hit.values[shown.name]))
-    threshold = number_or_none(hit.rule.params[shown.threshold].value)
+    threshold = hit.rule.params[shown.threshold].value
     if number is None or not threshold or number / threshold <= 0:
         return 0
     return round(abs(math.log(number / threshold)) / _TOLD_APART)

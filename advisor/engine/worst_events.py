@@ -222,13 +222,9 @@ class WorstEvents(Struct, frozen=True):
         return chosen
 
     def _selected(self, table: Table[Any], rows: Array) -> Selected:
-        moment = self._moment
+        moment = _moment_of(self.fact)
         used = (*self.by, *self.names, moment.start, moment.lasts, moment.end, moment.rank, "step", *moment.name)
         return Selected(table.only(used, rows), np.ones(len(rows), np.int64))
-
-    @property
-    def _moment(self) -> Moment:
-        return _moment_of(self.fact)
 
 
 def _moment_of(fact: type[Fact]) -> Moment:

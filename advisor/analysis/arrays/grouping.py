@@ -70,15 +70,11 @@ class Groups(Struct, frozen=True):
 
     def means(self, values: Array, weights: Array | None = None) -> Array:
         """Mean per group over the values that are not missing, by weight; NaN where there are none."""
-        if weights is None:
-            known = ~np.isnan(values)
-            total = self.sizes if known.all() else np.bincount(self.of[known], minlength=len(self))
-            with np.errstate(invalid="ignore", divide="ignore"):
-                return np.where(total > 0, self.sums(values) / total, np.nan)
-        weight = np.where(np.isnan(values), 0.0, weights)
-        total = np.bincount(self.of, weights=weight, minlength=len(self))
+        known = np.flatnonzero(~np.isnan(values))
+        weight = None if weights is None else weights[known]
+        total = np.bincount(self.of[known], weight, len(self))
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(total > 0, self.sums(values * weight) / total, np.nan)
+            return np.where(total > 0, self.sums(values if weights is None else values * weights) / total, np.nan)
 
     def largest(self, values: Array) -> Array:
         """Largest value per group; NaN where all are missing."""
@@ -153,8 +149,10 @@ def group_by(*keys: Array | Texts) -> Groups:
     key, size = _dense_codes(next(codes))
     for code in codes:
         inner, count = _dense_codes(code)
-        if size == 1 or count == 1:  # as the rank where there is one
-            key, size = (inner, count) if size == 1 else (key, size)
+        if count == 1:  # as the rank where there is one
+            continue
+        if size == 1:
+            key, size = inner, count
             continue
         if size * count > _LARGEST:
             key, size = _dense_codes(key)

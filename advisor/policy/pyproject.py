@@ -63,7 +63,7 @@ def read_document(path: Path) -> RuleDocument:
     lines = text.split("\n")
     start = next((number for number, line in enumerate(lines) if _STARTS.match(line)), 0)
     plain = _days_as_text(data)
-    return RuleDocument(file, lines, _yaml_node(plain, lines, (start, 0)), plain)
+    return RuleDocument(file, text.encode(), _yaml_node(plain, lines, (start, 0)), plain)
 
 
 def _not_toml(said: str, file: str, lines: Sequence[str]) -> Mistake:

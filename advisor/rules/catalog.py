@@ -283,14 +283,14 @@ def refuse_shipped_id(rule_id: str) -> None:
 def read_rule(path: Path, *, tests: bool = False) -> Rule | list[Mistake]:
     """The rule of one file, or everything wrong with it. What a file said before is not worked out again."""
     try:
-        found = _bound(path, source.read_text(path, path.as_posix()), tests)
+        found = _bound(path, source.read_text(path, path.as_posix()).encode(), tests)
     except RuleError as error:
         return list(error.mistakes)
     return found if isinstance(found, Rule) else list(found)
 
 
 @lru_cache(maxsize=1024)
-def _bound(path: Path, text: str, tests: bool) -> Rule | list[Mistake]:
+def _bound(path: Path, text: bytes, tests: bool) -> Rule | list[Mistake]:
     document = document_of_text(text, path.as_posix(), tests=tests)
     bound = bind_rule(document, path)
     if isinstance(bound, Rule):

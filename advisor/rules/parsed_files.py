@@ -35,22 +35,21 @@ class ParsedFile(msgspec.Struct, frozen=True):
     data: Any
 
 
-def hash_of_text(text: str) -> str:
+def hash_of_text(text: bytes) -> str:
     """What tells one text from another, 32 hexadecimal digits."""
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+    return hashlib.blake2b(text, digest_size=16).hexdigest()
 
 
-def document_of_text(text: str, file: str, *, tests: bool = True) -> RuleDocument:
-    """The document of a text, as `parse_document` makes it: read where it is written down.
+def document_of_text(text: bytes, file: str, *, tests: bool = True) -> RuleDocument:
+    """The document of a text in UTF-8, as `parse_document` makes it: read where it is written down.
 
     Raises:
         RuleError: It is no YAML as rules use it.
     """
     written = _data_by_hash(shipped_folder("rules") / PARSED).get((hash_of_text(text), tests))
     if written is None:
-        return parse_document(text, file, tests=tests)
-    lines = text.split("\n")
-    return RuleDocument(file, lines, None, written.data, with_tests=tests, nodes_are_gone=True, was_checked=True)
+        return parse_document(text.decode(), file, tests=tests)
+    return RuleDocument(file, text, None, written.data, with_tests=tests, nodes_are_gone=True, was_checked=True)
 
 
 @lru_cache(maxsize=1)
@@ -71,5 +70,5 @@ def parsed_lines(files: Iterable[Path], folder: Path, *, tests: bool) -> Iterato
     for path in files:
         text = read_text(path, path.as_posix())
         data = parse_document(text, path.as_posix(), tests=tests).data
-        line = ParsedFile(path.relative_to(folder).as_posix(), hash_of_text(text), tests, data)
+        line = ParsedFile(path.relative_to(folder).as_posix(), hash_of_text(text.encode()), tests, data)
         yield msgspec.json.encode(line).decode()

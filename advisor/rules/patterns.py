@@ -221,11 +221,11 @@ def gather_patterns(files: Iterable[tuple[Path, Path]]) -> tuple[PatternCatalog,
 
 
 def _shared_spellings(path: Path) -> SpellingsFile:
-    return _spellings_of(source.read_text(path, path.as_posix()), path.as_posix())
+    return _spellings_of(source.read_text(path, path.as_posix()).encode(), path.as_posix())
 
 
 @lru_cache(maxsize=1)
-def _spellings_of(text: str, file: str) -> SpellingsFile:
+def _spellings_of(text: bytes, file: str) -> SpellingsFile:
     document = document_of_text(text, file)
     try:
         return SpellingsFile.model_validate(document.data)
@@ -236,13 +236,13 @@ def _spellings_of(text: str, file: str) -> SpellingsFile:
 def read_pattern(path: Path, words: SpellingsFile) -> Pattern | list[Mistake]:
     """The pattern of one file, or everything wrong with it. What a file said before is not worked out again."""
     try:
-        return _bound(path, source.read_text(path, path.as_posix()), tuple(sorted(words.spellings.items())))
+        return _bound(path, source.read_text(path, path.as_posix()).encode(), tuple(sorted(words.spellings.items())))
     except RuleError as error:
         return list(error.mistakes)
 
 
 @lru_cache(maxsize=1024)
-def _bound(path: Path, text: str, words: tuple[tuple[str, str], ...]) -> Pattern:
+def _bound(path: Path, text: bytes, words: tuple[tuple[str, str], ...]) -> Pattern:
     document = document_of_text(text, path.as_posix())
     if not isinstance(document.data, dict):
         raise RuleError([document.mistake((), Message("pattern_is_mapping"))])

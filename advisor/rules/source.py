@@ -52,7 +52,8 @@ class RuleDocument(Struct):
     """What a file says, and where it says it."""
 
     file: str
-    lines: Sequence[str]
+    text: bytes
+    """All of it, in UTF-8: the lines of 200 files, of which hardly any is asked for, take twice as much."""
     nodes: yaml.Node | None
     """What the parser made of it; None where it was let go, too."""
     data: Any = None
@@ -62,6 +63,11 @@ class RuleDocument(Struct):
     nodes_are_gone: bool = False
     was_checked: bool = False
     """Whether everything it says was found to be right before, so that it need not be checked again."""
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the text, made anew each time."""
+        return self.text.decode().split("\n")
 
     @property
     def root(self) -> yaml.Node | None:
@@ -83,7 +89,8 @@ class RuleDocument(Struct):
         line, start = (mark.line, mark.column) if mark is not None else (0, 0)
         if column is not None and isinstance(found, yaml.ScalarNode):
             line, start = self._place_in_scalar(found, column)
-        source = self.lines[line] if line < len(self.lines) else ""
+        lines = self.lines
+        source = lines[line] if line < len(lines) else ""
         return mistake_at(self.file, (line, start), what, source, hint)
 
     def written(self, path: Path_) -> str | None:
@@ -275,7 +282,7 @@ def parse_document(text: str, file: str, *, tests: bool = True) -> RuleDocument:
     except yaml.YAMLError as error:
         why = str(getattr(error, "reason", "")) or str(error)
         raise RuleError([Mistake(FilePlace(file), Message("not_yaml", why=yaml_reason(why)))]) from None
-    document = RuleDocument(file, lines, root, with_tests=tests)
+    document = RuleDocument(file, text.encode(), root, with_tests=tests)
     document.data = _Reader(document).value(root, 0)
     if document.mistakes:
         raise RuleError(document.mistakes)

@@ -207,11 +207,12 @@ def _check_units(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:
 
 def _check_lost_comments(fix: Sequence[RemedyStep], document: RuleDocument) -> Iterator[Mistake]:
     """Commands and code with a comment on their line: it belongs to the file, and nobody would read it."""
+    lines = document.lines
     for number, step in enumerate(fix):
         for key, text in (("run", step.run), ("code", step.code)):
             path = ("fix", number, key)
             line = document.line(path)
-            written = document.lines[line - 1] if text and 0 < line <= len(document.lines) else ""
+            written = lines[line - 1] if text and 0 < line <= len(lines) else ""
             _, found, rest = written.partition(text.strip()) if text else ("", "", "")
             if found and rest.lstrip("\"' ").startswith("#"):
                 yield document.mistake(path, Message("comment_is_lost"), Message("put_in_block", key=key))

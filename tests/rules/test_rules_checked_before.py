@@ -22,7 +22,7 @@ FILES = [path for path, _ in rule_files([shipped_folder("rules")])]
 
 
 def read_anew(path: Path, *, checked: bool) -> Rule:
-    document = document_of_text(read_text(path, path.name), path.name, tests=False)
+    document = document_of_text(read_text(path, path.name).encode(), path.name, tests=False)
     document.was_checked = checked
     rule = bind_rule(document, path)
     assert isinstance(rule, Rule)

@@ -132,6 +132,47 @@ class RoundedColumn(Struct, frozen=True):
         return RoundedColumn(self.cells[rows], self.values)
 
 
+class EndColumn(Struct, frozen=True):
+    """A column of moments at which what began in another column ended: how long it took spans a half of 64 bits."""
+
+    start: _Array
+    """int64, of which none is missing."""
+    lasts: _Array
+    """uint32."""
+
+    def __len__(self) -> int:
+        return len(self.lasts)
+
+    @classmethod
+    def of(cls, start: _Array, end: _Array) -> EndColumn | None:
+        """From int64, of which nothing is lost; None where a moment is missing, an end comes before its start, or one
+        comes more than 4 seconds after it."""
+        lasts = np.empty(len(end), np.uint32)
+        for begin in range(0, len(end), _ROWS):
+            part = slice(begin, begin + _ROWS)
+            took = end[part] - start[part]
+            fits = (took >= 0) & (took <= np.iinfo(np.uint32).max) & (start[part] != MISSING)
+            if not fits.all():
+                return None
+            lasts[part] = took
+        return cls(start, lasts)
+
+    def at(self, rows: _Array | slice) -> _Array:
+        """The moments of these rows, as int64."""
+        if isinstance(rows, slice) or rows.dtype == bool:
+            found: _Array = self.start[rows] + self.lasts[rows]
+            return found
+        moments = self.start.take(rows)
+        moments += self.lasts.take(rows)
+        return moments
+
+    __getitem__ = take = at
+
+    def part(self, rows: slice) -> EndColumn:
+        """The same of some rows, without a copy."""
+        return EndColumn(self.start[rows], self.lasts[rows])
+
+
 class GrowingNarrowColumn:
     """A column that is filled block by block, and kept narrow from the start."""
 

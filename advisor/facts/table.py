@@ -20,7 +20,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from advisor.facts.base import LARGEST, MISSING, Column, Fact, Store
-from advisor.facts.narrow import NarrowColumn, RoundedColumn, take_by_blocks
+from advisor.facts.narrow import EndColumn, NarrowColumn, RoundedColumn, take_by_blocks
 from advisor.messages.errors import Unclear
 from advisor.messages.message import Message
 
@@ -259,7 +259,9 @@ def _missing_texts(length: int) -> Texts:
 
 
 Values = Array | Texts
-_Stored = Values | NarrowColumn | RoundedColumn
+_Stored = Values | NarrowColumn | RoundedColumn | EndColumn
+Moments = Array | EndColumn
+"""A column of moments, as it is kept: `[rows]` and `take(rows)` are arrays."""
 _NOT_YET = object()
 
 
@@ -353,10 +355,15 @@ class Table(Generic[F]):
             raise TypeError(f"{self.fact.table}.{name} is text; use texts()")
         return found.at(slice(None))
 
-    def at(self, name: str, rows: Array) -> Array:
+    def at(self, name: str, rows: Array | slice) -> Array:
         """A column that is not text, in these rows alone."""
         found = self._data[name]
         return self[name][rows] if isinstance(found, np.ndarray | Texts) else found.at(rows)
+
+    def moments(self, name: str) -> Moments:
+        """A column of moments, to take some of them at a time: of a long table that is kept narrow nothing is made."""
+        found = self._data[name]
+        return found if isinstance(found, EndColumn) else self[name]
 
     def isin(self, name: str, values: Collection[int]) -> Array:
         """Per row: whether a column of whole numbers holds one of these."""
@@ -456,10 +463,15 @@ class Table(Generic[F]):
 
     def narrow(self) -> Table[F]:
         """The same rows in fewer bytes, for the longest tables: whole numbers that are no times, and codes of texts, in
-        as few as hold them, and a column that is the same all over in none.
+        as few as hold them, ends by how long it was until then, and a column that is the same all over in none.
         """
-        declared = self.fact.columns()
-        return Table(self.fact, {name: _narrowed(values, declared[name]) for name, values in self._data.items()})
+        declared, moment = self.fact.columns(), self.fact.moment
+        kept = {name: _narrowed(values, declared[name]) for name, values in self._data.items()}
+        if moment is not None and moment.end and len(self) >= _WORTH_CODING:
+            start, end = kept[moment.start], kept[moment.end]
+            if isinstance(start, np.ndarray) and isinstance(end, np.ndarray):
+                kept[moment.end] = EndColumn.of(start, end) or end
+        return Table(self.fact, kept)
 
     def by_name(self) -> Table[F]:
         """The same rows, their texts numbered in order of their names (`Texts.by_name`)."""
@@ -612,7 +624,7 @@ def _column_values(column: Column, value: Any, length: int) -> _Stored:
         if value is None or isinstance(value, str):
             return Texts.constant(value, length)
         return value if isinstance(value, Texts) else Texts.of(value)
-    if isinstance(value, NarrowColumn | RoundedColumn):
+    if isinstance(value, NarrowColumn | RoundedColumn | EndColumn):
         return value
     if value is None:
         return _missing_cells(column.store, length)
@@ -653,6 +665,8 @@ def _taken(values: _Stored, where: Array, rows: int) -> _Stored:
 
 
 def _part_of(values: _Stored, rows: slice) -> _Stored:
+    if isinstance(values, EndColumn):
+        return values.part(rows)
     return values[rows] if isinstance(values, np.ndarray) else values.take(rows)
 
 

@@ -88,7 +88,7 @@ def kernel_bins(kernels: Table[Kernel]) -> Table[KernelBin]:
 def call_bins(calls: Table[HostCall]) -> Table[CallBin]:
     """Host calls by rank, kind, name and duration."""
     named = np.flatnonzero(calls.texts("kind").isin(NAMED_KINDS))
-    begin, end = calls["start_ns"][named], calls["end_ns"][named]
+    begin, end = calls.at("start_ns", named), calls.at("end_ns", named)
     known = (begin != MISSING) & (end != MISSING)
     lasted = np.where(known, np.where(known, end, 0) - np.where(known, begin, 0), np.nan) / 1e3
     keys = {name: calls.texts(name).take(named) for name in ("kind", "name")}

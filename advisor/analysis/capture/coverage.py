@@ -163,11 +163,11 @@ def _calls_by_launches(calls: Table[HostCall], launches: Table[Launch], told: Ar
     """Where calls into the device's software were recorded, it is one of these that holds a launch."""
     software = calls.texts("kind").isin(DEVICE_SOFTWARE)
     below = np.union1d(told, distinct_ranks(calls["rank"], software))
-    timed = (calls["start_ns"] != MISSING) & (calls["end_ns"] >= calls["start_ns"])
     if above := np.setdiff1d(distinct_ranks(calls["rank"]), below).tolist():
         software |= np.isin(calls["rank"], above)
-    holding = np.flatnonzero(timed & software)
-    begun, ended = (moments_by_rank(calls["rank"][holding], calls[end][holding]) for end in ("start_ns", "end_ns"))
+    holding = np.flatnonzero(software & (calls["start_ns"] != MISSING))
+    holding = holding[calls.at("end_ns", holding) >= calls.at("start_ns", holding)]
+    begun, ended = (moments_by_rank(calls["rank"][holding], calls.at(end, holding)) for end in ("start_ns", "end_ns"))
     issued = moments_by_rank(launches["rank"], launches["host_start_ns"])
     held = {
         rank: (at, are_running(begun.get(rank, _NOBODY), ended.get(rank, _NOBODY), at)) for rank, at in issued.items()

@@ -53,7 +53,8 @@ def calls_in_turn(table: Table[HostCall], rank: Array, first: Array, last: Array
         own = calls_of(table, one)
         if not len(own):
             continue
-        found = _Rank(number, own, min(since, int(own.start[0])), max(until, int(own.end.max())))
+        begun, ended = own.bounds.tolist()
+        found = _Rank(number, own, min(since, begun), max(until, ended))
         length = found.last - found.first + 1
         if part and (calls + len(own) > _MOST_CALLS or lasting + length > _LONGEST_NS):
             yield _laid_in_turn(part, of)

@@ -38,9 +38,9 @@ def _find_waits(table: Table[HostCall]) -> Array:
     first = group_by(ranks, threads).first
     for rank, thread in zip(ranks[first].tolist(), threads[first].tolist(), strict=True):
         own = np.flatnonzero(told & table.isin("thread", [thread]) & (table["rank"] == rank))
-        start, end = table["start_ns"][own], table["end_ns"][own]
+        start, end = table["start_ns"][own], table.at("end_ns", own)
         own = own[np.lexsort((-end, start))]
-        found.append(own[_come_before(waits[own], returns[own], table["end_ns"][own])])
+        found.append(own[_come_before(waits[own], returns[own], table.at("end_ns", own))])
     return np.concatenate(found)
 
 

@@ -24,8 +24,9 @@ from advisor.analysis.arrays.intervals import (
     union_of_sets,
 )
 from advisor.facts.base import MISSING
+from advisor.facts.narrow import EndColumn
 from advisor.facts.observed import HostCall
-from advisor.facts.table import Array, Table, Texts, ascending, places_in_order, row_type, values_at
+from advisor.facts.table import Array, Moments, Table, Texts, ascending, places_in_order, row_type, values_at
 
 DEVICE_SOFTWARE = ("api", "launch", "graph", "communicate", "runtime")
 """Kinds of calls into the software of the device."""
@@ -106,10 +107,22 @@ class Calls(Struct, frozen=True):
     numbers: Array | None
     """Their rows of the table; None where they are its first ones, as most tables are read: calls are many."""
     start: Array
-    end: Array
+    ends: Moments
+    """When each ended, as the table keeps it; of many calls better asked for a few than `end`."""
 
     def __len__(self) -> int:
         return len(self.start)
+
+    @property
+    def end(self) -> Array:
+        """When each ended."""
+        return self.ends if isinstance(self.ends, np.ndarray) else self.ends[:]
+
+    @property
+    def bounds(self) -> Array:
+        """When the first of them began, and when the last of them ended; none where there are none."""
+        last = [int(self.ends[part].max()) for part in row_ranges(len(self))]
+        return np.array([int(self.start[0]), max(last)] if last else [], np.int64)
 
     @property
     def row(self) -> Array:
@@ -135,11 +148,15 @@ class Calls(Struct, frozen=True):
 
     def take(self, where: Array) -> Calls:
         where = np.flatnonzero(where) if where.dtype == bool else where
-        return Calls(self.rows_at(where), self.start.take(where), self.end.take(where))
+        return Calls(self.rows_at(where), self.start.take(where), self.ends.take(where))
+
+    def are_touching(self, start: Array, end: Array) -> Array:
+        """Per call: whether it shares time with any of these intervals, of which none is empty."""
+        return touching_any(self.start, self.ends, start, end)
 
     def touching(self, start: Array, end: Array, but: Array | None = None) -> Calls:
         """Those that share time with any of these intervals, of which none is empty; `but` marks calls to leave out."""
-        touched = touching_any(self.start, self.end, start, end)
+        touched = self.are_touching(start, end)
         if but is not None:
             touched &= ~but
         return self.take(touched)
@@ -151,7 +168,7 @@ class Calls(Struct, frozen=True):
 
     def spans_of(self, wanted: Array) -> Spans:
         """When any of the wanted ones runs, a mask; none of them is copied out of many but some at a time."""
-        parts = ((self.start[part][wanted[part]], self.end[part][wanted[part]]) for part in row_ranges(len(self)))
+        parts = ((self.start[part][wanted[part]], self.ends[part][wanted[part]]) for part in row_ranges(len(self)))
         return union_of_sets([union(start, end) for start, end in parts])
 
     def places_holding(self, moments: Array, wanted: Array) -> tuple[Array, Array, Array]:
@@ -162,7 +179,7 @@ class Calls(Struct, frozen=True):
         for part in row_ranges(len(self)):
             place = part.start + np.flatnonzero(wanted[part])
             first = places_in_order(moments, self.start.take(place), "left")
-            count = places_in_order(moments, self.end.take(place), "right") - first
+            count = places_in_order(moments, self.ends.take(place), "right") - first
             holding = np.flatnonzero(count)
             found.append(np.array([one.take(holding) for one in (place, first, count)], narrow))
         places, first, count = np.concatenate(found, axis=1)
@@ -175,15 +192,24 @@ def calls_of(table: Table[HostCall], rank: int) -> Calls:
 
 
 def _find_calls(table: Table[HostCall], rank: int) -> Calls:
-    start, end = table["start_ns"], table["end_ns"]
-    lasting = (table["rank"] == rank) & (start != MISSING) & (end > start)
+    start, ends = table["start_ns"], table.moments("end_ns")
+    lasting = (table["rank"] == rank) & are_lasting(table)
     count = int(np.count_nonzero(lasting))
     if lasting[:count].all():  # as they are read: others lie behind them
-        found = Calls(None, start[:count], end[:count])
+        found = Calls(None, start[:count], ends.part(slice(0, count)) if isinstance(ends, EndColumn) else ends[:count])
     else:
         row = np.flatnonzero(lasting).astype(row_type(len(lasting)))
-        found = Calls(row, start[row], end[row])
+        found = Calls(row, start.take(row), ends.take(row))
     return found if _ascend(found.start) else found.take(np.argsort(found.start, kind="stable"))
+
+
+def are_lasting(table: Table[HostCall]) -> Array:
+    """Per call: whether its times are known and it takes any."""
+    start, ends = table["start_ns"], table.moments("end_ns")
+    found = np.empty(len(table), bool)
+    for part in row_ranges(len(table)):
+        found[part] = (start[part] != MISSING) & (ends[part] > start[part])
+    return found
 
 
 def _ascend(moments: Array) -> bool:
@@ -252,8 +278,8 @@ def is_compiling(table: Table[HostCall]) -> Array:
     """
     does = table.texts("activity")
     outer, inner = does.isin(["dispatch"]), does.isin(["build"])
-    rows = np.flatnonzero((outer | inner) & (table["start_ns"] != MISSING) & (table["end_ns"] > table["start_ns"]))
-    start, end = table["start_ns"][rows], table["end_ns"][rows]
+    rows = np.flatnonzero((outer | inner) & are_lasting(table))
+    start, end = table.at("start_ns", rows), table.at("end_ns", rows)
     found = np.zeros(len(outer), bool)
     found[rows] = end - start >= LONG_BUILD_NS
     threads = group_by(table["rank"][rows], table.at("thread", rows))
@@ -304,9 +330,9 @@ def is_starting_up(table: Table[HostCall]) -> Array:
     a later one of the job is no start-up: what it needs once it has by then.
     """
     kinds, does, names = (table.texts(name) for name in ("kind", "activity", "name"))
-    start, end = table["start_ns"], table["end_ns"]
-    rows = np.flatnonzero(kinds.isin(DEVICE_SOFTWARE) & ~does.isin(_NO_START) & (start != MISSING) & (end > start))
-    length = end[rows] - start[rows]
+    start = table["start_ns"]
+    rows = np.flatnonzero(kinds.isin(DEVICE_SOFTWARE) & ~does.isin(_NO_START) & are_lasting(table))
+    length = table.at("end_ns", rows) - start[rows]
     long = rows[length >= LONG_FIRST_NS]
     found = np.zeros(len(kinds), bool)
     if not len(long):
@@ -337,7 +363,7 @@ def _ends_of_first_steps(table: Table[HostCall], rank: Array) -> tuple[Array, Ar
     numbered = names.hits(found is not None and int(found[1]) > FIRST_NUMBER for found in numbers)[first]
     never = np.iinfo(np.int64).max
     begin = np.where(numbered, table["start_ns"][first], never)
-    return values_at(table["end_ns"][first], of, MISSING), values_at(begin, of, never)
+    return values_at(table.at("end_ns", first), of, MISSING), values_at(begin, of, never)
 
 
 def is_synchronising(table: Table[HostCall]) -> Array:
@@ -370,7 +396,7 @@ def are_waiting_reads(table: Table[HostCall]) -> Array:
         own, inside = doubted[of_read == thread], waiting[of_wait == thread]
         begun = np.append(ascending(table["start_ns"][inside]), np.iinfo(np.int64).max)
         first = begun[np.searchsorted(begun, table["start_ns"][own])]
-        reads[own] = first <= table["end_ns"][own]
+        reads[own] = first <= table.at("end_ns", own)
     return reads
 
 
@@ -384,7 +410,7 @@ def begin_within(table: Table[HostCall], inner: Array, outer: Array) -> Array:
     found = np.zeros(len(table), bool)
     for thread in np.intersect1d(of_inner, of_outer).tolist():
         own, around = one[of_inner == thread], other[of_outer == thread]
-        spans = union(table["start_ns"][around], table["end_ns"][around])
+        spans = union(table["start_ns"][around], table.at("end_ns", around))
         found[own] = span_at(spans, table["start_ns"][own]) >= 0
     return found
 
@@ -423,12 +449,12 @@ def covering_on_any(
     No two ranks share a moment. A thread that calls no operators and waits for something itself, as one that loads data
     does for work, is none of them."""
     found, length = np.full(len(start), -1), np.full(len(start), np.iinfo(np.int64).max)
-    calls = calls.take(holding_a_middle(calls.start, calls.end, start, end, among))
+    calls = calls.take(holding_a_middle(calls.start, calls.ends, start, end, among))
     turns = _turns_of_threads(table["rank"][calls.row], table.at("thread", calls.row))
     for turn in range(int(turns.max(initial=-1)) + 1):
         at = innermost_covering(calls.start, calls.end, start, end, among=np.flatnonzero(turns == turn))
         row = _without_helpers(table, values_at(calls.row, at, -1))
-        lasts = np.where(row >= 0, table["end_ns"][row] - table["start_ns"][row], np.iinfo(np.int64).max)
+        lasts = np.where(row >= 0, table.at("end_ns", row) - table["start_ns"][row], np.iinfo(np.int64).max)
         found, length = np.where(lasts < length, row, found), np.minimum(lasts, length)
     return found
 
@@ -505,7 +531,7 @@ def _find_ranges(table: Table[HostCall], rank: int) -> Array:
             begun = np.concatenate([start[of_thread], later.get(thread, _NO_MOMENTS), _NO_MOMENTS])
             own = np.flatnonzero(named[part] & of_thread)
             second = begun[np.searchsorted(begun, start[own]) + 1]  # the first is itself, or begins with it
-            found[part.start + own] = second < calls.end[part][own]
+            found[part.start + own] = second < calls.ends[part][own]
             later[thread] = begun[:2]
     return found
 

@@ -18,16 +18,16 @@ def host_kinds(calls: Table[HostCall], kernels: Table[Kernel], windows: Table[St
     """Calls by rank, step and kind; steps themselves and calls outside of every step are left out."""
     events = kernel_times(kernels)
     cells = cells_of(kernels["rank"][events.row], kernels["step"][events.row], events.start, events.end, windows)
-    start, end, rank, kinds = calls["start_ns"], calls["end_ns"], calls["rank"], calls.texts("kind")
+    start, ends, rank, kinds = calls["start_ns"], calls.moments("end_ns"), calls["rank"], calls.texts("kind")
     step, several = kinds.isin(["step"]), len(kinds.names) + 1
     count, total = np.zeros(len(cells) * several, np.int64), np.zeros(len(cells) * several)
     for part in row_ranges(len(calls)):
         cell = cells.on_host(rank[part], start[part])
-        timed = (start[part] != MISSING) & (end[part] > start[part])
+        timed = (start[part] != MISSING) & (ends[part] > start[part])
         row = np.flatnonzero((cell >= 0) & timed & ~step[part])
         key = cell[row] * several + kinds.codes[part][row] + 1
         count += np.bincount(key, minlength=len(count))
-        total += np.bincount(key, end[part][row] - start[part][row], len(total))  # whole ns: of up to 104 days exact
+        total += np.bincount(key, ends[part][row] - start[part][row], len(total))  # whole ns: of up to 104 days exact
     found = np.flatnonzero(count)
     of = found // several
     return Table.build(

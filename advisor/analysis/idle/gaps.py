@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct, structs
 
 from advisor.analysis.arrays.grouping import row_at
-from advisor.analysis.arrays.intervals import Spans, intersect, span_at, subtract, touching_any
+from advisor.analysis.arrays.intervals import Spans, intersect, span_at, subtract
 from advisor.analysis.host import host
 from advisor.analysis.host.calls_in_turn import CallsInTurn, calls_in_turn
 from advisor.analysis.launches.dispatch import clock_tolerances, names_of
@@ -154,7 +154,8 @@ def _free_pieces(device: DeviceTimeline, free: Spans, links: Table[Dispatch]) ->
 
 def _ended_by_updates(pieces: _Pieces, calls: Table[HostCall]) -> Array:
     """Per piece: whether the host brings captured tasks of a graph up to date in it, which the graph waits for."""
-    updated = calls.take(host.updates_graph(calls) & (calls["end_ns"] != MISSING))
+    updated = calls.take(np.flatnonzero(host.updates_graph(calls)))
+    updated = updated.take(updated["end_ns"] != MISSING)
     found = np.zeros(len(pieces), bool)
     for rank in np.unique(updated["rank"]).tolist():
         mine = (pieces.rank == rank) & (pieces.kind != _COPIED)
@@ -249,7 +250,7 @@ def _blame_calls(
     late = _blame_waiting(pieces, late, kinds, cause, call)
     late = _blame_queue(pieces, late, table, calls, cause=cause, call=call)
     framework = calls.texts(table.texts("kind")).isin(host.FRAMEWORK)
-    touched = touching_any(calls.start, calls.end, pieces.start[late], pieces.end[late])
+    touched = calls.are_touching(pieces.start[late], pieces.end[late])
     framework &= touched
     busy = host.is_mostly_covered(calls.spans_of(framework), pieces.start[late], pieces.end[late])
     cause[late[busy]] = _CODE["python"]
@@ -292,7 +293,7 @@ def _blame_queue(
     taken = values_at(dequeues.row, np.where(inside, at, -1), -1)
     put = np.where(taken >= 0, host.enqueue_of_dequeue(table, taken), -1)
     shift = values_at(dequeues.start, np.where(inside, at, -1), 0) - table["start_ns"][taken]
-    early: Array = (put >= 0) & (table["end_ns"][put] + shift <= pieces.dry[late] - pieces.tolerance[late])
+    early: Array = (put >= 0) & (table.at("end_ns", put) + shift <= pieces.dry[late] - pieces.tolerance[late])
     cause[late[early]] = _CODE["dequeue"]
     call[late[early]] = taken[early]
     return late[~early]

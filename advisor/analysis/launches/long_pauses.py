@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.arrays.grouping import group_by
-from advisor.analysis.arrays.intervals import Spans, covered_ns, span_at, touching_any, union, union_of_sets
+from advisor.analysis.arrays.intervals import Spans, covered_ns, span_at, union, union_of_sets
 from advisor.analysis.host import host
 from advisor.analysis.replay.replayed_rank import ReplayedRank
 from advisor.facts.table import Array, Texts, values_at
@@ -79,7 +79,7 @@ def _calls_that_do_near(seen: ReplayedRank, start: Array, end: Array) -> host.Ca
     around = union(start - (end - start), end + (end - start))
     they_do = seen.calls.texts(seen.table.texts("kind")).isin([*host.FRAMEWORK, *host.DEVICE_SOFTWARE])
     they_do &= ~host.are_ranges(seen.table, seen.rank)
-    they_do &= touching_any(seen.calls.start, seen.calls.end, around.start, around.end)
+    they_do &= seen.calls.are_touching(around.start, around.end)
     near = np.flatnonzero(they_do)
     return seen.calls.take(near[host.made_by_launching_threads(seen.table, seen.calls.rows_at(near))])
 

@@ -8,7 +8,6 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from msgspec import Struct
 
-from advisor.analysis.arrays.intervals import touching_any
 from advisor.analysis.host import host
 from advisor.analysis.host.calls_in_turn import calls_in_turn
 from advisor.analysis.replay.replayed_rank import ReplayedRank
@@ -64,7 +63,7 @@ def calls_in_pauses(table: Table[HostCall], ranks: Sequence[LatePauses], counts:
 
 def _calls_that_fill(table: Table[HostCall], calls: host.Calls, start: Array, end: Array, handed: Array) -> Array:
     """Per pause: the row of the call that filled it, or -1."""
-    near = touching_any(calls.start, calls.end, start, end)
+    near = calls.are_touching(start, end)
 
     def near_of(kinds: Collection[str]) -> Array:  # a mask when it is looked through: calls are many
         return near & calls.texts(table.texts("kind")).isin(kinds)

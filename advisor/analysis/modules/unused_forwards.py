@@ -105,7 +105,7 @@ def _kernels_of_forward(work: ChargedWork, recorded: _Recorded) -> tuple[Array, 
 
     def inside(chosen: Array) -> Array:
         rows = np.flatnonzero(chosen)
-        nest = nest_intervals(lane_of_calls[rows], recorded.calls["start_ns"][rows], recorded.calls["end_ns"][rows])
+        nest = nest_intervals(lane_of_calls[rows], recorded.calls["start_ns"][rows], recorded.calls.at("end_ns", rows))
         return (nest.around(*asked) >= 0) & (row >= 0)
 
     answered = inside(recorded.answered)

@@ -119,7 +119,7 @@ class ReplayedRank(Struct, frozen=True, dict=True):
     def reaches_ns(self) -> tuple[int, int]:
         """The first and the last moment of anything that a replay of it looks at."""
         rank = self.replayed
-        columns = [rank.ranks.begin, rank.queue.start, rank.queue.end, rank.queue.put, self.calls.start, self.calls.end]
+        columns = [rank.ranks.begin, rank.queue.start, rank.queue.end, rank.queue.put, self.calls.bounds]
         columns += [getattr(one, name) for one in (rank.work, rank.beside) for name in ("start", "end", "launch")]
         sets = [rank.waits, self.passing_waits, *([] if rank.steps is None else [rank.steps])]
         sets += [] if rank.blocked is None else [rank.blocked.main, rank.blocked.queue]
@@ -233,7 +233,7 @@ def _waiting_frees(table: Table[HostCall], calls: host.Calls, free: Spans) -> ho
 
 def _after_the_launch(calls: host.Calls) -> host.Calls:
     """Calls that launch first of all and then wait: as the waits that they are from then on."""
-    return host.Calls(calls.row, calls.start + 1, calls.end)
+    return host.Calls(calls.row, calls.start + 1, calls.ends)
 
 
 def _waits_of_launching_threads(table: Table[HostCall], waits: list[host.Calls]) -> Spans:
@@ -281,7 +281,7 @@ def _task_queue(table: Table[HostCall], calls: host.Calls) -> tuple[replay.Queue
     taken = calls.take(calls.texts(table.texts("kind")).isin(["dequeue"]))
     put = host.enqueue_of_dequeue(table, taken.row)
     known = put >= 0
-    moment = np.where(known, table["end_ns"][put], MISSING)
+    moment = np.where(known, table.at("end_ns", put), MISSING)
     moment = np.where((moment == MISSING) | (moment > taken.start), taken.start, moment)
     return replay.Queue(taken.start, taken.end, moment), np.unique(table.at("thread", taken.row))
 

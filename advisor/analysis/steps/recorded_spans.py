@@ -7,6 +7,7 @@ import numpy as np
 
 from advisor.analysis.arrays.counted import distinct_ranks
 from advisor.analysis.arrays.grouping import group_by, row_of_key
+from advisor.analysis.arrays.intervals import row_ranges
 from advisor.analysis.steps.device import end_after
 from advisor.facts.base import MISSING
 from advisor.facts.derived import RecordedSpan
@@ -29,9 +30,10 @@ def recorded_spans(
 ) -> Table[RecordedSpan]:
     """One row per rank of which any event was recorded; events without a time do not count."""
     parts = [
-        _timed_bounds_by_rank(table["rank"], table["start_ns"], table["end_ns"])
+        _timed_bounds_by_rank(table["rank"][part], table["start_ns"][part], table.moments("end_ns")[part])
         for table in (calls, tasks, windows)
         if table
+        for part in row_ranges(len(table))
     ]
     for table, lasts in ((kernels, "duration_us"), (collectives, "elapse_us"), (phases, "whole_us")):
         if table:

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from advisor.facts.base import MISSING
-from advisor.facts.narrow import GrowingNarrowColumn, NarrowColumn, RoundedColumn
+from advisor.facts.narrow import EndColumn, GrowingNarrowColumn, NarrowColumn, RoundedColumn
 
 NUMBERS = st.lists(st.integers(MISSING, 2**63 - 1)) | st.lists(st.integers(-3, 300) | st.just(MISSING))
 
@@ -99,3 +99,28 @@ def test_floats_that_differ_only_far_behind_the_begin_are_coded_where_they_are_f
 def test_narrow_columns_one_after_another_hold_the_same_numbers(parts: list[list[int]]) -> None:
     whole = NarrowColumn.concat([NarrowColumn.of(np.array(part, np.int64)) for part in parts])
     assert whole.at(slice(None)).tolist() == [value for part in parts for value in part]
+
+
+MOMENTS = st.integers(-(2**62), 2**62) | st.just(MISSING)
+
+
+@given(st.lists(st.tuples(MOMENTS, st.integers(0, 2**32 - 1)), max_size=20), st.lists(st.integers(0, 19)))
+def test_ends_come_back_as_they_were(spans: list[tuple[int, int]], chosen: list[int]) -> None:
+    start = np.array([begin for begin, _ in spans], np.int64)
+    end = np.array([begin + took for begin, took in spans], np.int64)
+    kept = EndColumn.of(start, end)
+    if (start == MISSING).any():
+        assert kept is None
+        return
+    assert kept is not None
+    rows = np.array([row for row in chosen if row < len(spans)], np.intp)
+    assert len(kept) == len(end)
+    assert kept[:].tolist() == end.tolist()
+    assert kept.take(rows).tolist() == end[rows].tolist()
+    assert kept[end > 0].tolist() == end[end > 0].tolist()
+    assert kept.part(slice(1, 5))[:].tolist() == end[1:5].tolist()
+
+
+@pytest.mark.parametrize(("start", "end"), [(5, 4), (5, MISSING), (MISSING, 5), (0, 2**32), (-(2**63) + 1, 2**63 - 1)])
+def test_ends_that_do_not_follow_closely_stay_as_they_are(start: int, end: int) -> None:
+    assert EndColumn.of(np.array([0, start], np.int64), np.array([1, end], np.int64)) is None

@@ -59,6 +59,15 @@ def test_intervals_that_cross_none_are_all_kept(intervals: list[Interval]) -> No
         )
 
 
+@given(INTERVALS, INTERVALS)
+def test_further_lanes_however_many_change_nothing(intervals: list[Interval], asked: list[Interval]) -> None:
+    further = [(lane, 7, 9) for lane in (*range(-6, 0), *range(2, 8))]
+    few, many = nest(intervals), nest([*intervals, *further])
+    columns = [np.array([one[place] for one in asked], np.int64) for place in range(3)]
+    assert many.around(*columns).tolist() == few.around(*columns).tolist()
+    assert many.parent_rows.tolist() == [*few.parent_rows.tolist(), *[-1] * len(further)]
+
+
 def test_what_crosses_is_left_out_and_what_lies_inside_of_it_is_not() -> None:
     found = nest([(0, 0, 10), (0, 5, 15), (0, 11, 12), (0, 20, 30)])
     assert found.crossing.tolist() == [1]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from advisor.facts import FACTS, MISSING, Fact, Table, Texts, read_table
 from advisor.facts.derived import Dispatch
-from advisor.facts.observed import Kernel, Launch
+from advisor.facts.observed import HostCall, Kernel, Launch
 from advisor.facts.table import order_by_group, places_in_order, stable_order, values_at
 
 words = st.lists(st.none() | st.text(max_size=4), max_size=12)
@@ -41,6 +41,21 @@ def test_a_table_as_people_write_it() -> None:
     assert [row["vertical"] for row in table.rows()] == [True, True, None]
     assert table.texts("op_type").values() == ["Cast", "Cast", "a b"]
     assert [(row["rank"], row["step"]) for row in table.rows()] == [(0, 1)] * 3
+
+
+def test_the_ends_of_a_long_narrow_table_are_what_they_were_and_take_half() -> None:
+    start = np.arange(1 << 18) * 1000
+    calls = Table.build(HostCall, rank=0, start_ns=start, end_ns=start + start % 7777)
+    narrow, rows = calls.narrow(), np.array([77, 3, 200_000])
+    assert len(pickle.dumps(narrow)) < len(pickle.dumps(calls)) * 0.8
+    for name in ("start_ns", "end_ns"):
+        assert (narrow[name] == calls[name]).all()
+        assert narrow.at(name, rows).tolist() == calls[name][rows].tolist()
+        assert narrow.take(rows)[name].tolist() == calls[name][rows].tolist()
+        assert narrow.part(5, 9)[name].tolist() == calls[name][5:9].tolist()
+        assert (narrow.moments(name)[3:6] == calls[name][3:6]).all()
+        assert (Table.concat(HostCall, [narrow, calls])[name] == np.tile(calls[name], 2)).all()
+    assert narrow.having(start_ns=0)["end_ns"].tolist() == calls["end_ns"].tolist()
 
 
 def test_a_narrow_table_gives_what_it_gave_before() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from advisor.facts.nesting import parents_in_order
 from advisor.facts.observed import OperatorCall
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Table, Texts, row_type
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.host_calls import OPERATOR
 from advisor.sources.ascend.reading import Folder
@@ -72,8 +72,9 @@ def _calls_from_database(folder: Folder) -> Table[OperatorCall]:
     name = database.texts(found.pop("name"))
     good = (name.codes >= 0) & are_spans(found["start"], found["end"])
     lasted = found["end"] - found["start"]
-    self_ns = own_time(found["thread"], found["start"], np.where(good, found["end"], found["start"]))
-    # what else is told is read when no more times are needed: calls are many
+    np.copyto(found["end"], found["start"], where=~good)
+    # each column is let go when it is used up, and what else is told is read later: calls are many
+    self_ns = own_time(found.pop("thread"), found.pop("start"), found.pop("end"))
     wanted = {"start": ["startNs"], "shapes": ["inputShapes"], "dtypes": ["inputDtypes"], "stack": ["callchainId"]}
     found = database.integers("PYTORCH_API", wanted, operators)
     keep = good & ~name.hits(n.startswith(_STEP) for n in name.names)
@@ -91,17 +92,19 @@ def _calls_from_database(folder: Folder) -> Table[OperatorCall]:
 
 def own_time(thread: Array, start: Array, end: Array) -> Array:
     """Per call its time without the calls directly inside it on the same thread, ns; never below zero."""
-    order = np.lexsort((-end, start, thread))
-    thread, start, end = thread[order], start[order], end[order]
+    order = np.lexsort((-end, start, thread)).astype(row_type(len(start)))
+    thread = thread.take(order)
+    start = start.take(order)
+    end = end.take(order)
     parent = parents_in_order(thread, start, end)
+    del thread
     lasted = end - start
-    del thread, start, end  # calls are many
-    inner = np.flatnonzero(parent >= 0)
+    del start, end
     own = lasted.copy()
-    np.subtract.at(own, parent[inner], lasted[inner])
-    result = np.empty_like(own)
-    result[order] = np.maximum(own, 0, out=own)
-    return result
+    inner = np.flatnonzero(parent >= 0).astype(row_type(len(parent)))
+    np.subtract.at(own, parent.take(inner), lasted.take(inner))
+    lasted[order] = np.maximum(own, 0, out=own)
+    return lasted
 
 
 def _call_stacks(database: Database, ids: Array) -> Texts:

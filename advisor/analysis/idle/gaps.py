@@ -285,7 +285,8 @@ def _blame_waiting(pieces: _Pieces, late: Array, kinds: dict[str, host.Calls], c
 def _blame_queue(
     pieces: _Pieces, late: Array, table: Table[HostCall], calls: host.Calls, *, cause: Array, call: Array
 ) -> Array:
-    """Charges pieces whose work stood in the task queue before the device ran dry, but was taken from it too late."""
+    """Charges pieces whose work stood in the task queue for most of the time since the device ran dry, and was launched
+    too late, to the call that launched meanwhile, else to the taking of the work."""
     dequeues = calls.take(calls.texts(table.texts("kind")).isin(["dequeue"]))
     launched = pieces.launched[late]
     at = np.searchsorted(dequeues.start, launched, "right") - 1
@@ -293,7 +294,11 @@ def _blame_queue(
     taken = values_at(dequeues.row, np.where(inside, at, -1), -1)
     put = np.where(taken >= 0, host.enqueue_of_dequeue(table, taken), -1)
     shift = values_at(dequeues.start, np.where(inside, at, -1), 0) - table["start_ns"][taken]
-    early: Array = (put >= 0) & (table.at("end_ns", put) + shift <= pieces.dry[late] - pieces.tolerance[late])
+    middle = pieces.dry[late] + (pieces.end[late] - pieces.dry[late]) // 2
+    early: Array = (put >= 0) & (table.at("end_ns", put) + shift <= middle - pieces.tolerance[late])
     cause[late[early]] = _CODE["dequeue"]
-    call[late[early]] = taken[early]
+    start, end = pieces.start[late[early]], pieces.end[late[early]]
+    launching = calls.texts(table.texts("kind")).isin(host.DEVICE_SOFTWARE) & calls.are_touching(start, end)
+    filling = host.covering_on_any(table, calls, start, end, among=launching)
+    call[late[early]] = np.where(filling >= 0, filling, taken[early])
     return late[~early]

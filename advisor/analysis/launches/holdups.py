@@ -22,7 +22,7 @@ from advisor.analysis.launches.copy_directions import copied_in_calls
 from advisor.analysis.launches.fetch_work import own_work_in_fetches
 from advisor.analysis.launches.handovers import calls_operators, with_queue
 from advisor.analysis.launches.long_pauses import FEW_READS, LONGEST_LAUNCH_US, calls_around, waits_before_long_pauses
-from advisor.analysis.launches.pause_calls import LatePauses, calls_in_pauses
+from advisor.analysis.launches.pause_calls import LatePauses, calls_in_pauses, ends_of_pauses
 from advisor.analysis.replay import replay
 from advisor.analysis.replay.joined_ranks import JoinedRanks, join_ranks_in_time, joined_in_parts
 from advisor.analysis.replay.replayed_rank import PAUSE_NS, WAITING, ReplayedRank, replayed_rank
@@ -517,19 +517,19 @@ def _calls_around_longest(
     it is as short as one before a kernel."""
     long = np.flatnonzero(pause > LONGEST_LAUNCH_US * 1e3)
     longest = long[group_by(of[long]).first_rows(-pause[long])]
-    end, place = seen.replayed.work.start[late[longest]], np.full(groups, -1)
+    end, place = ends_of_pauses(seen, late[longest]), np.full(groups, -1)
     place[group[longest]] = np.arange(len(longest))
     after, before = calls_around(seen, end - pause[longest], end)
     return after.at(place), before.at(place)
 
 
 def _pauses_apart_from(kinds: Spans, seen: ReplayedRank, late: Array, gained: Array) -> Array:
-    """Per late task: how long the device was idle before it while none of the kinds held the host up, ns.
+    """Per late task: how long the device was idle before it was launched while none of the kinds held the host up, ns.
 
     Never less than what the task gains where the host keeps up, for that is told as lost to the host.
     """
-    idle, start = seen.replayed.work.idle(seen.replayed.ranks)[late], seen.replayed.work.start[late]
-    left: Array = np.maximum(idle - covered_ns(kinds, start - idle, start), np.minimum(gained[late], idle))
+    idle, end = seen.replayed.slack[late], ends_of_pauses(seen, late)
+    left: Array = np.maximum(idle - covered_ns(kinds, end - idle, end), np.minimum(gained[late], idle))
     return left
 
 

@@ -28,15 +28,15 @@ class LatePauses(Struct, frozen=True):
     start: Array
     end: Array
     handed: Array
-    """Whether the thread that launches had the task before the pause began."""
+    """Whether the thread that launches had the task for most of the pause."""
 
     @classmethod
     def of(cls, seen: ReplayedRank, late: Array, pause: Array) -> LatePauses:
         """Those before late tasks, each of which idled for so long, ns."""
         longest = stable_order(-pause)[:MOST_PAUSES]
-        end = seen.replayed.work.start[late[longest]]
+        end = ends_of_pauses(seen, late[longest])
         start = end - pause[longest]
-        handed = _is_handed_over(seen, late[longest], start)
+        handed = _is_handed_over(seen, late[longest], start + pause[longest] // 2)
         return cls(np.full(len(end), seen.rank), longest, start, end, handed)
 
 
@@ -44,7 +44,7 @@ def calls_in_pauses(table: Table[HostCall], ranks: Sequence[LatePauses], counts:
     """Per rank and late task, of which each rank has so many: the row of the call that filled its pause, or -1.
 
     One of the framework where one did, else the longest part of several operators that did together, else a call into
-    the software of the device or of the thread that launches. Of a task that this thread had before the pause began
+    the software of the device or of the thread that launches. Of a task that this thread had for most of the pause
     only the last: what the framework does meanwhile holds nothing up.
     """
     rank, start, end, handed = (
@@ -74,6 +74,12 @@ def _calls_that_fill(table: Table[HostCall], calls: host.Calls, start: Array, en
     row = np.where((row >= 0) & ~handed, row, launching)
     taken = host.longest_of_several(calls.take(near_of(["dequeue"])), start, end)
     return np.where((row >= 0) | ~handed, row, taken)
+
+
+def ends_of_pauses(seen: ReplayedRank, late: Array) -> Array:
+    """Per late task: until when the host held it up; what it waited for from then on is something else."""
+    found: Array = seen.replayed.work.start[late] - seen.replayed.held[late]
+    return found
 
 
 def _is_handed_over(seen: ReplayedRank, task: Array, moment: Array) -> Array:

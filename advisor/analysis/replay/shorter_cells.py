@@ -49,7 +49,7 @@ def shorter_cells(gain: Array, last: Array, edges: RankEdges, spared: Array | No
 
     What the host does before the very first task is counted as the pause before that step would be, and as no more than
     is lost in the step itself or the longest of the others: the host may have waited for work that was not recorded. Of
-    a single step nobody can tell.
+    a single step nobody can tell, and its time begins with that task: there it is left out.
     """
     begin, count = edges.cells[:-1], np.diff(edges.cells)
     until = values_at(gain, last, 0)
@@ -62,6 +62,6 @@ def shorter_cells(gain: Array, last: Array, edges: RankEdges, spared: Array | No
     np.maximum.at(longest, np.repeat(np.arange(len(count)), count)[later], found[later])
     ahead = gain[edges.tasks[:-1]] - (0 if spared is None else spared[edges.tasks[:-1]])
     counted = np.minimum(ahead, np.maximum(np.maximum(longest, values_at(found, begin, 0) - ahead), 0))
-    several = count > 1
-    found[begin[several]] -= (ahead - counted)[several]
-    return ShorterCells(found, np.where(several, counted, 0))
+    counted[count == 1] = np.minimum(ahead, 0)[count == 1]
+    found[first] -= (ahead - counted)[count > 0]
+    return ShorterCells(found, np.where(count > 1, counted, 0))

@@ -727,3 +727,24 @@ def test_of_operators_in_pauses_those_are_counted_that_launch_themselves() -> No
     )
     found = {row["call"]: row["launching_calls"] for row in rows_of("host", calls) if row["call"]}
     assert found == {"aten::cumsum": 0, "aten::mul": 1}
+
+
+def test_what_a_task_waits_for_once_it_is_launched_is_no_pause_of_the_host() -> None:
+    """20 kernels that the host launches 10 before they run, and one for which it thinks 120 long, and which begins only
+    900 after its launch."""
+    begun = range(20_000, 420_000, 20_000)
+    launches = "\n".join(f"1 launch launch {at - 10_000} {at - 8_000}" for at in begun)
+    found = holdups(
+        read_table(Kernel, "start_ns duration_us\n" + "\n".join(f"{at} 10" for at in begun) + "\n1420000 10"),
+        host_calls(
+            f"thread kind name start_ns end_ns\n{launches}\n1 python think.py 411000 515000\n1 launch launch 520000 530000"
+        ),
+        links=read_table(
+            Dispatch,
+            "start_ns latency_us idle_before_us vertical\n" + "\n".join(f"{at} 10 10 true" for at in begun)
+            + "\n1420000 900 1000 false",
+        ),
+        collectives=None, tasks=None, windows=read_table(StepWindow, "step start_ns end_ns\n1 0 1440000"),
+    )  # fmt: skip
+    (row,) = (row for row in found.rows() if row["call"] == "think.py")
+    assert (row["longest_us"], row["idle_us"], row["lost_us"]) == (120, 120, 120)

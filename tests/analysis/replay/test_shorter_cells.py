@@ -24,9 +24,9 @@ def _loops(gains: list[int], spared: list[int], last: list[int]) -> tuple[list[i
     """Of one rank: by how much each cell is shorter, and how much of that lies before its first task."""
     until = [gains[task] if task >= 0 else 0 for task in last]
     shorter = [here - before for here, before in zip(until, [0, *until], strict=False)]
-    if len(shorter) < 2:
-        return shorter, 0
     ahead = gains[0] - spared[0]
+    if len(shorter) < 2:
+        return [one - max(ahead, 0) for one in shorter], 0
     counted = min(ahead, max(*shorter[1:], shorter[0] - ahead, 0))
     return [shorter[0] - ahead + counted, *shorter[1:]], counted
 
@@ -65,6 +65,6 @@ def test_what_the_host_does_before_the_first_task_counts_as_the_longest_pause_of
     assert found.ahead.tolist() == [10]
 
 
-def test_of_a_single_step_all_counts_as_its_own():
+def test_of_a_single_step_what_comes_before_its_first_task_is_left_out_as_it_is_of_its_time():
     found = shorter_cells(np.array([50, 60]), np.array([1]), RankEdges.of_one(2, 1))
-    assert (found.by.tolist(), found.ahead.tolist()) == ([60], [0])
+    assert (found.by.tolist(), found.ahead.tolist()) == ([10], [0])

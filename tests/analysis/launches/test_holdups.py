@@ -737,7 +737,8 @@ def test_what_a_task_waits_for_once_it_is_launched_is_no_pause_of_the_host() -> 
     found = holdups(
         read_table(Kernel, "start_ns duration_us\n" + "\n".join(f"{at} 10" for at in begun) + "\n1420000 10"),
         host_calls(
-            f"thread kind name start_ns end_ns\n{launches}\n1 python think.py 411000 515000\n1 launch launch 520000 530000"
+            f"thread kind name start_ns end_ns\n{launches}\n"
+            "1 python think.py 411000 515000\n1 launch launch 520000 530000"
         ),
         links=read_table(
             Dispatch,

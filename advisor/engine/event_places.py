@@ -25,11 +25,12 @@ def place_occurrences(
 
     A step begins when the host begins it; where that was not recorded, with its first kernel or collective.
     """
-    steps = {**_starts_by_key(split, "rank", "step"), **_starts_by_key(windows, "rank", "step")}
+    marks = _starts_by_key(windows, "rank", "step")
+    steps = {**_starts_by_key(split, "rank", "step"), **marks}
     begins = _starts_by_key(spans, "rank")
     return tuple(
         finding.model_copy(
-            update={"occurrences": tuple(_place_occurrence(one, steps, begins) for one in finding.occurrences)}
+            update={"occurrences": tuple(_place_occurrence(one, steps, marks, begins) for one in finding.occurrences)}
         )
         if finding.occurrences
         else finding
@@ -50,11 +51,12 @@ def without_steps(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     )
 
 
-def _place_occurrence(one: Occurrence, steps: Starts, begins: Starts) -> Occurrence:
+def _place_occurrence(one: Occurrence, steps: Starts, marks: Starts, begins: Starts) -> Occurrence:
     within = steps.get((one.rank, one.step)) if one.step is not None else None
     return one.model_copy(
         update={
             "since_step_us": _us_since(one.start_ns, within),
+            "since_mark": within is not None and (one.rank, one.step) in marks,
             "since_start_us": _us_since(one.start_ns, begins.get((one.rank,))),
         }
     )

@@ -38,7 +38,7 @@ class When(Struct, frozen=True):
     start_ns: str
     """As recorded."""
     line: Prose
-    """Where, when, how long, and its name: `rank 1, step 50, 60.8 ms into the step, lasting 86.2 ms (aten::item)`."""
+    """Where, when, how long, and its name: `rank 1, step 50, 60.8 ms after its mark, lasting 86.2 ms (aten::item)`."""
 
 
 def worst_events(finding: Finding, language: Language) -> tuple[When, ...]:
@@ -92,7 +92,8 @@ def _since_text(one: Occurrence, language: Language) -> str:
     us = one.since_step_us if in_step else one.since_start_us
     if not us:
         return say("at_start_of_step", language) if in_step and one.table not in _WHOLE_STEPS else ""
-    name = "into_timeline" if not in_step else "into_step" if us > 0 else "before_step"
+    from_start = ("after_mark", "before_mark") if one.since_mark else ("into_step", "before_step")
+    name = "into_timeline" if not in_step else from_start[us < 0]
     return say(name, language, time=show_value(abs(us), "us"))
 
 

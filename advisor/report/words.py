@@ -215,6 +215,8 @@ WORDS: Mapping[str, Text] = {
     "steps": _t("steps {items}", "step {items}"),
     "stage": _t("pipeline stage {items}", "流水线 stage {items}"),
     # when it happened
+    "after_mark": _t("{time} after its mark", "标记后 {time}"),
+    "before_mark": _t("{time} before its mark", "标记前 {time}"),
     "into_step": _t("{time} into the step", "开始后 {time}"),
     "at_start_of_step": _t("at the start of the step", "自该步开始"),
     "before_step": _t("{time} before the step", "开始前 {time}"),

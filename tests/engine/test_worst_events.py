@@ -272,10 +272,10 @@ def test_events_are_placed_since_the_host_began_the_step_and_since_the_timeline_
         read_table(Overlap, "rank step start_ns\n0 1 4000\n1 7 8000"),
         read_table(RecordedSpan, "rank start_ns end_ns\n0 1000 9999\n1 2000 9999"),
     )
-    assert [(one.since_step_us, one.since_start_us) for one in put.occurrences] == [
-        (2.0, 4.0),
-        (1.0, 7.0),
-        (None, None),
+    assert [(one.since_step_us, one.since_mark, one.since_start_us) for one in put.occurrences] == [
+        (2.0, True, 4.0),
+        (1.0, False, 7.0),
+        (None, False, None),
     ]
     assert place_occurrences([finding], None, None, None) == (finding,)
 

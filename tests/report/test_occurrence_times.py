@@ -32,6 +32,16 @@ def test_a_moment_of_memory_is_called_the_peak_of_its_component() -> None:
             "rank 1，step 50，开始后 60.8 ms，持续 86.2 ms（aten::item）",
         ),
         (
+            {"since_step_us": 60_800.0, "since_mark": True},
+            "rank 1, step 50, 60.8 ms after its mark, lasting 86.2 ms (aten::item)",
+            "rank 1，step 50，标记后 60.8 ms，持续 86.2 ms（aten::item）",
+        ),
+        (
+            {"since_step_us": -32_100.0, "since_mark": True},
+            "rank 1, step 50, 32.1 ms before its mark, lasting 86.2 ms (aten::item)",
+            "rank 1，step 50，标记前 32.1 ms，持续 86.2 ms（aten::item）",
+        ),
+        (
             {"since_step_us": -32_100.0},
             "rank 1, step 50, 32.1 ms before the step, lasting 86.2 ms (aten::item)",
             "rank 1，step 50，开始前 32.1 ms，持续 86.2 ms（aten::item）",

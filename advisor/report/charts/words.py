@@ -29,7 +29,7 @@ AXES: Mapping[str, Text] = {
     "ms_step": _t("ms {per_step}", "{per_step} ms"),
     "rank": _t("rank", "rank"),
     "step": _t("step", "step"),
-    "ms_in_step": _t("ms from the beginning of {the_step}", "距{the_step}开始的时间（ms）"),
+    "ms_in_step": _t("ms from the first work of {the_step}", "距{the_step}首个任务的时间（ms）"),
     "lead_of": _t("{lane}: launch to start", "{lane}：下发到执行"),
     "lead_note": _t(
         "below, how far ahead of its start work was launched: where that falls to a few µs, the device waits for "

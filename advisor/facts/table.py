@@ -260,7 +260,7 @@ def _missing_texts(length: int) -> Texts:
 
 Values = Array | Texts
 _Stored = Values | NarrowColumn | RoundedColumn | EndColumn
-Moments = Array | EndColumn
+MomentColumn = Array | EndColumn
 """A column of moments, as it is kept: `[rows]` and `take(rows)` are arrays."""
 _NOT_YET = object()
 
@@ -360,7 +360,7 @@ class Table(Generic[F]):
         found = self._data[name]
         return self[name][rows] if isinstance(found, np.ndarray | Texts) else found.at(rows)
 
-    def moments(self, name: str) -> Moments:
+    def moments(self, name: str) -> MomentColumn:
         """A column of moments, to take some of them at a time: of a long table that is kept narrow nothing is made."""
         found = self._data[name]
         return found if isinstance(found, EndColumn) else self[name]

@@ -160,7 +160,7 @@ class Occurrence(_Model):
     since_step_us: float | None = None
     """From the start of its step, on the host where that was recorded, else on the device."""
     since_mark: bool = False
-    """Whether that is from the mark of the step on the host, which may lie before the work that the step is counted by."""
+    """Whether that is from the mark of the step on the host, which may lie before the work its time counts from."""
     since_start_us: float | None = None
     """From the first event in the timeline of its rank."""
 

@@ -123,6 +123,7 @@ COLUMNS: Mapping[str, Text] = {
     "core_count": _t("Cores of that kind, at least", "该类核数下限"),
     "cores": _t("Logical processors", "逻辑 CPU 数"),
     "correlation": _t("Rank correlation with the order of steps", "与 step 次序的秩相关"),
+    "counted_us": _t("From the first task on", "自首个任务起"),
     "cover_us": _t("Computation that could hide it", "可用于掩盖的计算"),
     "cube_cores": _t("Cores with a cube unit", "cube 核数"),
     "cube_work": _t("What is multiplied", "Cube 计算类型"),

@@ -308,7 +308,7 @@ FAULTS: Mapping[str, Fault] = {
     "loader-every-third-step": Fault(
         loader_every_third_step, frozenset({"io/data-loader"}), HOST | JITTER, bases=("balanced",)
     ),
-    "data-loader": Fault(data_loader, frozenset({"io/data-loader"}), HOST),
+    "data-loader": Fault(data_loader, frozenset({"io/data-loader", "io/first-batch"}), HOST),
     "item-reads": Fault(
         item_reads,
         frozenset({"host/device-to-host-reads", "host/synchronising-calls"}),

@@ -138,7 +138,11 @@ FAULTS: Mapping[str, Fault] = {
         bases=BASES[1:],
     ),
     "data-loader-rank": Fault(
-        data_loader, frozenset({"io/data-loader"}), HOST | TALK | {"ranks/slow-host-rank"}, ranks=ONE, bases=BASES
+        data_loader,
+        frozenset({"io/data-loader", "io/first-batch"}),
+        HOST | TALK | {"ranks/slow-host-rank"},
+        ranks=ONE,
+        bases=BASES,
     ),
     "loaders-in-turn": Fault(
         loaders_in_turn,

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
-from advisor.facts.table import Array, Moments, ascending, places_in_order
+from advisor.facts.table import Array, MomentColumn, ascending, places_in_order
 from advisor.units import LONGEST_US
 
 _A, _B = 1, 2
@@ -180,7 +180,7 @@ def nesting_depths(start: Array, end: Array) -> Array:
 
 
 def holding_a_middle(
-    start: Array, end: Moments, query_start: Array, query_end: Array, among: Array | None = None
+    start: Array, end: MomentColumn, query_start: Array, query_end: Array, among: Array | None = None
 ) -> Array:
     """Which intervals hold the middle of any query: no other one covers more than half of it. Where only those in a
     mask are asked for, others hold none."""
@@ -188,7 +188,7 @@ def holding_a_middle(
     return _more_begun_than_ended(asked, asked, start, end, side="left", among=among)
 
 
-def touching_any(start: Array, end: Moments, query_start: Array, query_end: Array) -> Array:
+def touching_any(start: Array, end: MomentColumn, query_start: Array, query_end: Array) -> Array:
     """Which intervals share time with any query; none of them may be empty."""
     return _more_begun_than_ended(ascending(query_start), ascending(query_end), start, end, side="right")
 
@@ -197,7 +197,7 @@ def _more_begun_than_ended(
     begun: Array,
     ended: Array,
     start: Array,
-    end: Moments,
+    end: MomentColumn,
     *,
     side: Literal["left", "right"],
     among: Array | None = None,

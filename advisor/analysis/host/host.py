@@ -26,7 +26,7 @@ from advisor.analysis.arrays.intervals import (
 from advisor.facts.base import MISSING
 from advisor.facts.narrow import EndColumn
 from advisor.facts.observed import HostCall
-from advisor.facts.table import Array, Moments, Table, Texts, ascending, places_in_order, row_type, values_at
+from advisor.facts.table import Array, MomentColumn, Table, Texts, ascending, places_in_order, row_type, values_at
 
 DEVICE_SOFTWARE = ("api", "launch", "graph", "communicate", "runtime")
 """Kinds of calls into the software of the device."""
@@ -107,7 +107,7 @@ class Calls(Struct, frozen=True):
     numbers: Array | None
     """Their rows of the table; None where they are its first ones, as most tables are read: calls are many."""
     start: Array
-    ends: Moments
+    ends: MomentColumn
     """When each ended, as the table keeps it; of many calls better asked for a few than `end`."""
 
     def __len__(self) -> int:

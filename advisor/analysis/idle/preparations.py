@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How long the device stands idle from the host's start of each step to the first work of it.
 
-The profiler says how long that takes. Where the host runs ahead the device is busy meanwhile with the step before, or
-copies what the step needs: then it costs nothing, or is no preparation.
+The profiler says how long that takes; of a single step that is marked the timeline does, too. Where the host runs ahead
+the device is busy meanwhile with the step before, or copies what the step needs: then it costs nothing, or is no
+preparation.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from advisor.facts.base import MISSING
 from advisor.facts.derived import Overlap, Preparation
 from advisor.facts.observed import Collective, DeviceTask, Kernel, StepTime, StepWindow
 from advisor.facts.table import Array, Table, values_at
+from advisor.messages.errors import FactMissing
 
 
 def preparations(
-    recorded: Table[StepTime],
+    recorded: Table[StepTime] | None,
     kernels: Table[Kernel] | None,
     *,
     collectives: Table[Collective] | None,
@@ -29,24 +31,51 @@ def preparations(
     windows: Table[StepWindow] | None,
     split: Table[Overlap] | None = None,
 ) -> Table[Preparation]:
-    """One row per rank and step of which the profiler says how long it took to the first work.
+    """One row per rank and step of which the profiler says how long it took to the first work, and one per rank with a
+    single marked step.
 
     How long the device was idle meanwhile is missing beside steps whose list of kernels lacks rows.
+
+    Raises:
+        FactMissing: Neither was recorded.
     """
-    known = recorded.take(recorded["preparing_us"] >= 0)
-    idle_us = np.full(len(known), np.nan)
-    if kernels is not None and windows is not None:
-        device = build_timeline(kernels, collectives, tasks, windows)
-        cell = row_at(device.cells.rank, device.cells.step, known["rank"], known["step"])
-        idle_us = values_at(_idle_before_cells(device, windows, split), cell, np.nan)
-    return Table.build(
+    timed = kernels is not None and windows is not None
+    if recorded is None and not timed:
+        raise FactMissing([StepTime.table])
+    known = Table.empty(StepTime) if recorded is None else recorded.take(recorded["preparing_us"] >= 0)
+    found = Table.build(
         Preparation,
         rank=known["rank"],
         step=known["step"],
         preparing_us=known["preparing_us"],
-        idle_us=idle_us,
         compute_us=known["compute_us"],
         free_us=known["free_us"],
+        counted_us=known["compute_us"] + known["exposed_comm_us"] + known["free_us"],
+    )
+    if kernels is None or windows is None:
+        return found
+    device = build_timeline(kernels, collectives, tasks, windows)
+    cell = row_at(device.cells.rank, device.cells.step, found["rank"], found["step"])
+    found = found.having(idle_us=values_at(_idle_before_cells(device, windows, split), cell, np.nan))
+    return Table.concat(Preparation, [found, _of_single_steps(device, windows, known["rank"])])
+
+
+def _of_single_steps(device: DeviceTimeline, windows: Table[StepWindow], known: Array) -> Table[Preparation]:
+    """Of ranks with a single step, which is marked, and of which nothing is `known`: what the timeline says."""
+    cells = device.cells
+    ranks, steps = np.unique(cells.rank, return_counts=True)
+    opened = marked_begins(windows, cells.rank, cells.step)
+    single = np.isin(cells.rank, np.setdiff1d(ranks[steps == 1], known)) & (opened != MISSING)
+    cell = np.flatnonzero(single & (cells.begin >= opened))
+    length_us, compute_us = device.window.lengths[cell] / 1e3, device.per_cell(device.compute)[cell]
+    return Table.build(
+        Preparation,
+        rank=cells.rank[cell],
+        step=cells.step[cell],
+        preparing_us=(cells.begin - opened)[cell] / 1e3,
+        compute_us=compute_us,
+        free_us=length_us - device.per_cell(device.busy)[cell],
+        counted_us=length_us,
     )
 
 

@@ -187,13 +187,13 @@ Reliefs = dict[str, tuple[replay.Relief, Spans]]
 def _of_ranks(joined: JoinedRanks, device: DeviceTimeline, room_us: dict[int, float]) -> Table[Holdup]:
     """What ranks lose that are replayed together; `room_us` is by rank for how long its steps compute nothing."""
     reliefs = [{name: _relief_of_kind(seen, name) for name in seen.kinds} for seen in joined.seen]
-    lost = _lost_us_by_kind(joined, reliefs, room_us)
+    lost = _lost_by_kind(joined, reliefs, room_us)
     prompt = _gains_of_prompt_hosts(joined, reliefs)
     unqueued = _unqueued_holdups(joined, room_us)
     found, late_hosts = [], list[_LateHost]()
     for number, seen in enumerate(joined.seen):
         room, met = room_us[seen.rank], _kinds_met(seen)
-        rows = [_holdups_of_kind(seen, name).having(lost_us=lost[name][number]) for name in met]
+        rows = [_with_loss(_holdups_of_kind(seen, name), name, lost[name][number]) for name in met]
         reads = rows[met.index("read")]["calls"] if "read" in met else np.zeros(len(seen.own))
         rows = [_with_insides(part, name, seen, device) for part, name in zip(rows, met, strict=True)]
         rows += unqueued.get(number, [])
@@ -208,8 +208,17 @@ def _of_ranks(joined: JoinedRanks, device: DeviceTimeline, room_us: dict[int, fl
     return Table.concat(Holdup, [part for parts, last in zip(found, rest, strict=True) for part in (*parts, last)])
 
 
-def _lost_us_by_kind(joined: JoinedRanks, reliefs: list[Reliefs], room_us: dict[int, float]) -> dict[str, list[Array]]:
-    """Per kind, rank and own cell: by how much it would be shorter without, µs."""
+class _Lost(Struct, frozen=True):
+    """What one rank loses by a kind of cost."""
+
+    us: Array
+    """Per own cell: by how much it would be shorter without, µs."""
+    uncounted_us: float
+    """Of a rank with a single step: how much earlier that would begin, µs."""
+
+
+def _lost_by_kind(joined: JoinedRanks, reliefs: list[Reliefs], room_us: dict[int, float]) -> dict[str, list[_Lost]]:
+    """By kind, what each rank loses."""
     plain = joined.of_each(joined.replayed.plain)
     unthrottled = _gains_without_passing_waits(joined, plain)
     met = dict.fromkeys(("read", *(name for seen in joined.seen for name in _kinds_met(seen)), "synchronise"))
@@ -217,14 +226,19 @@ def _lost_us_by_kind(joined: JoinedRanks, reliefs: list[Reliefs], room_us: dict[
     for name in met:
         own = [one[name] for one in reliefs]
         if name in ENDING_IN_WAITS:
-            lost[name] = _lost_us_per_cell(joined, own, plain, room_us)
+            lost[name] = _lost_of_ranks(joined, own, plain, room_us)
         else:
             passing = [_with_passing_waits(*one) for one in zip(joined.seen, own, strict=True)]
-            lost[name] = _lost_us_per_cell(joined, passing, unthrottled, room_us)
+            lost[name] = _lost_of_ranks(joined, passing, unthrottled, room_us)
     for number, one in enumerate(reliefs):
         if _equal_spans(one["read"][0].main, one["synchronise"][0].main):  # every wait is a read
             lost["synchronise"][number] = lost["read"][number]
     return lost
+
+
+def _with_loss(part: Table[Holdup], name: str, lost: _Lost) -> Table[Holdup]:
+    told = part.having(lost_us=lost.us)
+    return told.having(before_us=lost.uncounted_us) if name == "data_loader" else told
 
 
 def _with_insides(part: Table[Holdup], name: str, seen: ReplayedRank, device: DeviceTimeline) -> Table[Holdup]:
@@ -273,8 +287,8 @@ def _unqueued_holdups(joined: JoinedRanks, room_us: dict[int, float]) -> dict[in
     queued = join_ranks_in_time(ranks)
     taken = [replay.Relief(main, Spans.none()) for main in spans]
     reliefs = [*zip(taken, (seen.replayed.waits for seen in ranks), strict=True)]
-    lost = _lost_us_per_cell(queued, reliefs, queued.of_each(queued.replayed.plain), room_us)
-    rows = [_holdups_of_kind(seen, "unqueued").having(lost_us=us) for seen, us in zip(ranks, lost, strict=True)]
+    lost = _lost_of_ranks(queued, reliefs, queued.of_each(queued.replayed.plain), room_us)
+    rows = [_holdups_of_kind(seen, "unqueued").having(lost_us=own.us) for seen, own in zip(ranks, lost, strict=True)]
     return {number: [part] for number, part in zip(numbers, rows, strict=True)}
 
 
@@ -325,20 +339,23 @@ def _drain_calls(seen: ReplayedRank) -> host.Calls:
     return waits.take(span_at(fetching, waits.start) < 0)
 
 
-def _lost_us_per_cell(
+def _lost_of_ranks(
     joined: JoinedRanks,
     reliefs: Sequence[tuple[replay.Relief, Spans]],
     plain: Sequence[Array],
     room_us: dict[int, float],
-) -> list[Array]:
-    """Per rank and own cell: by how much it would be shorter, µs, set against a replay that changes nothing."""
+) -> list[_Lost]:
+    """What each rank loses, set against a replay that changes nothing."""
     taken = [bool(len(relief.main) or len(relief.queue)) for relief, _ in reliefs]
     if not any(taken):
-        return [np.zeros(len(seen.own)) for seen in joined.seen]
+        return [_Lost(np.zeros(len(seen.own)), 0.0) for seen in joined.seen]
     gains = joined.gains([relief for relief, _ in reliefs], [waits for _, waits in reliefs])
+    shorter = (seen.shorter_cells(gain - before) for seen, gain, before in zip(joined.seen, gains, plain, strict=True))
     return [
-        _within_steps(seen.shorter_cells(gain - before), room_us[seen.rank]) if takes else np.zeros(len(seen.own))
-        for seen, gain, before, takes in zip(joined.seen, gains, plain, taken, strict=True)
+        _Lost(_within_steps(one, room_us[seen.rank]), float(one.uncounted[0]) / 1e3)
+        if takes
+        else _Lost(np.zeros(len(seen.own)), 0.0)
+        for seen, one, takes in zip(joined.seen, shorter, taken, strict=True)
     ]
 
 

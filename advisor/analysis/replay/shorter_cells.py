@@ -30,6 +30,8 @@ class ShorterCells(Struct, frozen=True):
     ahead: Array
     """Per rank: how much of it lies before its very first task, and so in none of its cells; 0 of one with a single
     cell."""
+    uncounted: Array
+    """Per rank with a single cell: what lies before its very first task, which is not in `by`; 0 of others."""
 
 
 def until_last_task(gain: Array, edges: RankEdges) -> Array:
@@ -64,4 +66,4 @@ def shorter_cells(gain: Array, last: Array, edges: RankEdges, spared: Array | No
     counted = np.minimum(ahead, np.maximum(np.maximum(longest, values_at(found, begin, 0) - ahead), 0))
     counted[count == 1] = np.minimum(ahead, 0)[count == 1]
     found[first] -= (ahead - counted)[count > 0]
-    return ShorterCells(found, np.where(count > 1, counted, 0))
+    return ShorterCells(found, np.where(count > 1, counted, 0), np.where(count == 1, ahead - counted, 0))

@@ -163,7 +163,10 @@ class Preparation(Fact):
 
     rank: Rank
     step: Step
-    preparing_us: Annotated[float, Us("From the host's start of the step to the first device work, as recorded.")]
+    preparing_us: Annotated[
+        float,
+        Us("From the host's start of the step to the first device work, as recorded; of a single step as marked."),
+    ]
     idle_us: Annotated[
         float,
         Us(
@@ -173,6 +176,7 @@ class Preparation(Fact):
     ]
     compute_us: Annotated[float, Us("Device busy with computation.")]
     free_us: Annotated[float, Us("Device neither computing nor communicating in the step.")]
+    counted_us: Annotated[float, Us("From the first device work to the end of the step; what its time is.")]
 
 
 class OuterPause(Fact):

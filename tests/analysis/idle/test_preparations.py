@@ -3,10 +3,13 @@ from __future__ import annotations
 
 import math
 
+import pytest
+
 from advisor.analysis.idle.preparations import preparations
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Kernel, StepTime, StepWindow
 from advisor.facts.table import read_table
+from advisor.messages.errors import FactMissing
 
 RECORDED = "step preparing_us compute_us free_us\n1 100 200 0\n2 300 200 0\n3 100 200 100"
 KERNELS = "step start_ns duration_us\n1 100000 200\n2 300000 200\n3 600000 200"
@@ -47,3 +50,20 @@ def test_beside_rows_that_are_gone_nobody_knows_how_long_the_device_was_idle():
         windows=read_table(StepWindow, "step start_ns end_ns\n" + windows), split=split,
     )  # fmt: skip
     assert all(map(math.isnan, found["idle_us"].tolist()))
+
+
+def test_of_a_single_marked_step_the_timeline_says_how_long_its_first_work_takes_to_come():
+    """Nothing else was recorded of it: as in a trace without its sums, or one of a GPU."""
+    windows = read_table(StepWindow, "rank step start_ns end_ns\n0 7 1000 500000\n1 7 1000 250000\n1 8 250000 500000")
+    kernels = read_table(Kernel, "rank step start_ns duration_us\n0 7 101000 200\n1 7 51000 100\n1 8 300000 100")
+    (row,) = preparations(None, kernels, collectives=None, tasks=None, windows=windows).rows()
+    assert (row["rank"], row["step"], row["preparing_us"], row["compute_us"]) == (0, 7, 100, 200)
+    assert row["counted_us"] == row["compute_us"] + row["free_us"]
+    recorded = read_table(StepTime, "rank step preparing_us compute_us exposed_comm_us free_us\n0 7 90 200 10 30")
+    first, *others = preparations(recorded, kernels, collectives=None, tasks=None, windows=windows).rows()
+    assert (first["preparing_us"], first["counted_us"], others) == (90, 240, [])
+
+
+def test_without_sums_and_kernels_nothing_is_known_of_a_preparation():
+    with pytest.raises(FactMissing):
+        preparations(None, None, collectives=None, tasks=None, windows=read_table(StepWindow, "step start_ns\n1 0"))

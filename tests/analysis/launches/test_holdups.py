@@ -749,3 +749,25 @@ def test_what_a_task_waits_for_once_it_is_launched_is_no_pause_of_the_host() -> 
     )  # fmt: skip
     (row,) = (row for row in found.rows() if row["call"] == "think.py")
     assert (row["longest_us"], row["idle_us"], row["lost_us"]) == (120, 120, 120)
+
+
+def test_a_fetch_before_the_first_work_of_a_single_step_is_none_of_its_time() -> None:
+    """The step begins with its first kernel, at 100: that it could begin 80 earlier is said beside it."""
+    calls = """thread kind name start_ns end_ns
+        1 data_loader DataLoader.__next__ 5000 85000
+        1 launch launch 90000 95000
+        1 data_loader DataLoader.__next__ 130000 170000
+        1 launch launch 175000 180000"""
+
+    def fetches(second: int, windows: str) -> list[tuple[float, float]]:
+        found = holdups(
+            read_table(Kernel, f"step start_ns duration_us\n1 100000 20\n{second} 185000 20"), host_calls(calls),
+            links=read_table(
+                Dispatch, "start_ns latency_us idle_before_us vertical\n100000 10 - true\n185000 10 65 true"
+            ),
+            collectives=None, tasks=None, windows=read_table(StepWindow, "step start_ns end_ns\n" + windows),
+        )  # fmt: skip
+        return [(row["lost_us"], row["before_us"]) for row in found.rows() if row["cause"] == "data_loader"]
+
+    assert fetches(1, "1 0 210000") == [(40, 80)]
+    assert [before for _, before in fetches(2, "1 0 125000\n2 125000 210000")] == [0, 0]

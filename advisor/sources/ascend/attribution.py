@@ -51,10 +51,10 @@ def _known_in_database(folder: Folder) -> _Known:
 
 def _host_moments(database: Database, connection: Array) -> Array:
     """When the host asked for each task: the framework operator, else the CANN call."""
+    operator = _operator_starts(database, connection)
     calls = database.integers("CANN_API", {"start": ["startNs"], "connection": ["connectionId"]})
     place = match_keys(calls["connection"], connection)
     launch = values_at(calls["start"], place)
-    operator = _operator_starts(database, connection)
     return np.where(operator == MISSING, launch, operator)
 
 
@@ -63,6 +63,7 @@ def _operator_starts(database: Database, connection: Array) -> Array:
     calls = database.integers("PYTORCH_API", {"start": ["startNs"], "id": ["connectionId"]}, Only("type", (OPERATOR,)))
     pairs = database.integers("CONNECTION_IDS", {"id": ["id"], "connection": ["connectionId"]})
     starts = values_at(calls["start"], match_keys(calls["id"], pairs["id"]))
+    del calls  # they are many
     order = np.lexsort((starts, pairs["connection"]))
     order = order[starts[order] != MISSING]
     place = match_keys(pairs["connection"][order], connection)

@@ -400,12 +400,13 @@ def _kernels_from_database(folder: Folder) -> Table[Kernel]:
     texts = {name: database.texts(info[name]) for name in _TEXTS}
     start = task["start"][place]
     blocks = np.where(info["blocks"] == MISSING, 0, info["blocks"]).astype(np.float64)
+    step = steps_in_database(folder, start)  # takes columns of all calls of the host: before counters are there
     counted = counters_of_tasks(database, info["task"], {**COUNTERS, **_CUBE})
-    del info  # to find the steps takes columns of all calls of the host
+    del info
     table = Table.build(
         Kernel,
         rank=folder.rank,
-        step=steps_in_database(folder, start),
+        step=step,
         stream=task["stream"][place],
         graph=_graphs_or_missing(task["graph"][place]),
         start_ns=start,

@@ -214,14 +214,7 @@ class Database(Struct, frozen=True):
         self, table: str, wanted: Spellings, floats: Collection[str], only: Only | None = None
     ) -> dict[str, Array]:
         """The same, with some columns as floats, in which what is missing is NaN."""
-        there = {field.lower(): field for field in self.fields(table)}
-        chosen = {
-            name: next((there[s.lower()] for s in spellings if s.lower() in there), None)
-            for name, spellings in wanted.items()
-        }
-        kinds: dict[str, Kind] = {
-            field: "float" if name in floats else "integer" for name, field in chosen.items() if field is not None
-        }
+        chosen, kinds = self._chosen_fields(table, wanted, floats)
         self._note_absent_times(table, [wanted[name] for name, field in chosen.items() if field is None])
         read = self._shared_columns if table in self.shared.columns else self._read_columns
         found = dict(zip(kinds, read(table, kinds, only), strict=True)) if kinds else {}
@@ -230,6 +223,29 @@ class Database(Struct, frozen=True):
         length = len(next(iter(found.values()))) if found else 0
         absent = {name: np.full(length, np.nan if name in floats else MISSING) for name in wanted if not chosen[name]}
         return {name: absent[name] if field is None else found[field] for name, field in chosen.items()}
+
+    def number_blocks(
+        self, table: str, wanted: Spellings, floats: Collection[str], only: Only | None = None
+    ) -> Iterator[dict[str, Array]]:
+        """The same of columns that the table has, some rows at a time: of the longest tables nothing else is kept."""
+        chosen, kinds = self._chosen_fields(table, wanted, floats)
+        for columns in self._blocks_as_far_as_they_go(table, kinds, only):
+            by_field = dict(zip(kinds, columns, strict=True))
+            yield {name: by_field[field] for name, field in chosen.items() if field is not None}
+
+    def _chosen_fields(
+        self, table: str, wanted: Spellings, floats: Collection[str]
+    ) -> tuple[dict[str, str | None], dict[str, Kind]]:
+        """The field behind each name, None where the table has none of its spellings; and as what each is read."""
+        there = {field.lower(): field for field in self.fields(table)}
+        chosen = {
+            name: next((there[s.lower()] for s in spellings if s.lower() in there), None)
+            for name, spellings in wanted.items()
+        }
+        kinds: dict[str, Kind] = {
+            field: "float" if name in floats else "integer" for name, field in chosen.items() if field is not None
+        }
+        return chosen, kinds
 
     def _note_absent_times(self, table: str, absent: Iterable[Sequence[str]]) -> None:
         """Without its times nothing of a table of events can be used."""
@@ -330,12 +346,19 @@ class Database(Struct, frozen=True):
         only: Only | None,
         found: Sequence[GrowingColumn | GrowingNarrowColumn],
     ) -> None:
+        for columns in self._blocks_as_far_as_they_go(table, kinds, only):
+            for column, values in zip(found, columns, strict=True):
+                column.add(values)
+
+    def _blocks_as_far_as_they_go(
+        self, table: str, kinds: Mapping[str, Kind], only: Only | None
+    ) -> Iterator[list[Array]]:
+        """The columns block by block, as far as the table can be read; where it breaks off is noted."""
         some = False
         try:
             for columns in self._converted_blocks(table, kinds, only):
                 some = True
-                for column, values in zip(found, columns, strict=True):
-                    column.add(values)
+                yield columns
         except FAILURES as wrong:
             self._note_broken(table, wrong, some)
         self.told.through(table)

@@ -255,7 +255,7 @@ def usable_event(found: object) -> KinetoEvent | None:
 
 
 _ARGUMENTS: tuple[tuple[str, str], ...] = tuple((f.name, f.encode_name) for f in msgspec.structs.fields(KinetoArgs))
-_RAW = ("dims", "dims_older", "types", "grid")
+_RAW = frozenset(f.name for f in msgspec.structs.fields(KinetoArgs) if f.type is Raw)
 
 
 def _kept_arguments(found: dict[str, Any]) -> KinetoArgs:

@@ -103,7 +103,9 @@ def test_heads_that_share_keys_count_once_each():
     )
 
 
-def test_a_kernel_of_attention_carries_what_its_call_was_given(tmp_path: Path) -> None:
+@pytest.mark.parametrize("lasts", [float, str])
+def test_a_kernel_of_attention_carries_what_its_call_was_given(lasts: type[object], tmp_path: Path) -> None:
+    """Whether its call is read as most events are, or one by one, for a value of it is not of the usual type."""
     events = [
         *launched(1, 100, 5, 50, operator="aten::_flash_attention_forward", name="flash_fwd_kernel"),
         *launched(2, 300, 5, 50),
@@ -115,6 +117,7 @@ def test_a_kernel_of_attention_carries_what_its_call_was_given(tmp_path: Path) -
                 "Input type": ["c10::BFloat16"] * 3 + ["Scalar"] * 12,
                 "Concrete Inputs": call(15, a7="0.", a8="True"),
             }
+            event["dur"] = lasts(event["dur"])
         elif event.get("cat") == "cpu_op":
             event["args"]["Concrete Inputs"] = ["True"] * 15
     write(tmp_path / "w.1.pt.trace.json", trace([host("ProfilerStep#1", 50, 1000, "user_annotation"), *events]))

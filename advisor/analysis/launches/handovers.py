@@ -12,15 +12,21 @@ from advisor.analysis.host.host import DEVICE_SOFTWARE
 from advisor.analysis.launches.launch_modes import lost_us_per_step
 from advisor.analysis.replay import replay
 from advisor.analysis.replay.replayed_rank import ReplayedRank
-from advisor.facts.derived import Handover, Holdup, HostKind
-from advisor.facts.table import Table, ascending
+from advisor.facts.base import MISSING
+from advisor.facts.derived import Handover, Holdup, HostKind, RankCoverage
+from advisor.facts.table import Array, Table, ascending
 
 QUEUED = ("enqueue", "dequeue")
 """Kinds of calls that put launches into a task queue, and take them from it."""
+_WHOLE = 0.9
+"""Own: beyond a tenth that is gone, all calls of a thread or of a kind may be."""
 
 
-def handovers(kinds: Table[HostKind], held: Table[Holdup] | None) -> Table[Handover]:
-    """One row per rank whose framework calls operators."""
+def handovers(
+    kinds: Table[HostKind], held: Table[Holdup] | None, coverage: Table[RankCoverage] | None = None
+) -> Table[Handover]:
+    """One row per rank whose framework calls operators; where a tenth of its calls is gone, it is not known how many
+    were handed over."""
     ranks = group_by(kinds["rank"])
     names = kinds.texts("kind")
     operators, handed = (
@@ -32,10 +38,19 @@ def handovers(kinds: Table[HostKind], held: Table[Holdup] | None) -> Table[Hando
         Handover,
         rank=rank,
         operators=operators,
-        handed_over=handed,
+        handed_over=np.where(_lack_calls(rank, coverage), np.nan, handed),
         lost_us=[lost_us_per_step(held, one, "unqueued") for one in rank.tolist()],
     )
     return table.take(operators > 0)
+
+
+def _lack_calls(rank: Array, coverage: Table[RankCoverage] | None) -> Array:
+    """Per rank: whether calls of the host are known to be gone, so that none of a kind may be left."""
+    if coverage is None:
+        return np.zeros(len(rank), bool)
+    lacking = coverage.texts("of").isin(["host_calls"]) & (coverage["found"] < _WHOLE * coverage["needed"])
+    found: Array = np.isin(rank, coverage["rank"][lacking & (coverage["step"] == MISSING)])
+    return found
 
 
 def calls_operators(seen: ReplayedRank) -> bool:

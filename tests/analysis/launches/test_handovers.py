@@ -5,7 +5,7 @@ import math
 
 from advisor.analysis.launches.handovers import handovers
 from advisor.analysis.launches.holdups import holdups
-from advisor.facts.derived import Dispatch, Holdup, HostKind
+from advisor.facts.derived import Dispatch, Holdup, HostKind, RankCoverage
 from advisor.facts.observed import Kernel, StepWindow
 from advisor.facts.table import read_table
 from tests.analysis.timelines import host_calls
@@ -72,3 +72,12 @@ def test_operators_and_handovers_are_counted_by_rank():
 def test_without_a_replay_the_loss_is_missing():
     table = handovers(read_table(HostKind, KINDS), None)
     assert all(math.isnan(lost) for lost in table["lost_us"])
+
+
+def test_beside_calls_that_are_gone_nobody_knows_whether_any_were_handed_over():
+    gone = read_table(
+        RankCoverage, "rank step of by needed found\n0 - host_calls launches 100 66\n1 - host_calls launches 100 99"
+    )
+    kinds = read_table(HostKind, "rank step kind calls\n0 1 operator 500\n1 1 operator 500")
+    first, second = handovers(kinds, None, gone).rows()
+    assert (first["handed_over"], second["handed_over"]) == (None, 0)

@@ -104,7 +104,7 @@ def test_heads_that_share_keys_count_once_each():
 
 
 @pytest.mark.parametrize("lasts", [float, str])
-def test_a_kernel_of_attention_carries_what_its_call_was_given(lasts: type[object], tmp_path: Path) -> None:
+def test_a_kernel_of_attention_carries_what_its_call_was_given(lasts: type[float] | type[str], tmp_path: Path) -> None:
     """Whether its call is read as most events are, or one by one, for a value of it is not of the usual type."""
     events = [
         *launched(1, 100, 5, 50, operator="aten::_flash_attention_forward", name="flash_fwd_kernel"),

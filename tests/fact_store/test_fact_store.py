@@ -139,7 +139,7 @@ def test_damage_of_the_capture_is_told_of_its_facts(shared: SharedCaptures, tmp_
     assert found.to_json() == advisor.diagnose(capture).to_json()
 
 
-@pytest.mark.parametrize("harm", ["cut", "garbled", "gone", "another table", "fewer rows"])
+@pytest.mark.parametrize("harm", ["cut", "garbled", "gone", "another table", "fewer rows", "one bit"])
 def test_a_damaged_file_of_a_store_is_told_and_the_rest_is_diagnosed(harm: str, store: Path) -> None:
     path = store / "kernels" / "rank-1.parquet"
     if harm == "cut":
@@ -148,6 +148,11 @@ def test_a_damaged_file_of_a_store_is_told_and_the_rest_is_diagnosed(harm: str, 
         path.write_bytes(bytes(byte ^ 0x55 for byte in path.read_bytes()))
     elif harm == "gone":
         path.unlink()
+    elif harm == "one bit":
+        content = bytearray(path.read_bytes())
+        column = pq.read_metadata(path).row_group(0).column(list(Kernel.columns()).index("duration_us"))
+        content[column.data_page_offset + column.total_compressed_size - 1] ^= 4  # the last byte of its durations
+        path.write_bytes(content)
     elif harm == "another table":
         shutil.copy(store / "settings" / "all.parquet", path)
     else:

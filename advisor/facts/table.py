@@ -321,6 +321,12 @@ class Table(Generic[F]):
         return cls(fact, {name: _column_values(column, columns.get(name), length) for name, column in declared.items()})
 
     @classmethod
+    def of_rows(cls, fact: type[F], rows: Array, columns: dict[str, Any]) -> Table[F]:
+        """These rows of such columns. The mapping is emptied: each column is let go as its rows are taken."""
+        taken = {name: _rows_of(columns.pop(name), rows) for name in [*columns]}
+        return cls.build(fact, **taken)
+
+    @classmethod
     def empty(cls, fact: type[F]) -> Table[F]:
         return cls.build(fact)
 
@@ -662,6 +668,13 @@ def _taken(values: _Stored, where: Array, rows: int) -> _Stored:
     if _is_constant(values):
         return _constant(values[0], rows)
     return values[where] if where.dtype == bool else values.take(where)
+
+
+def _rows_of(values: Any, rows: Array) -> Any:
+    """These rows of a column; a value that stands for all rows as it is."""
+    if isinstance(values, np.ndarray):
+        return _taken(values, rows, len(rows))
+    return values.take(rows) if isinstance(values, Texts | NarrowColumn | RoundedColumn | EndColumn) else values
 
 
 def _part_of(values: _Stored, rows: slice) -> _Stored:

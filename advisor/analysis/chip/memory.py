@@ -29,15 +29,15 @@ def memory_peaks(
     of it where more was taken than that, for then it is another chip.
     """
     held = np.where(np.isnan(uses["reserved_bytes"]), uses["allocated_bytes"], uses["reserved_bytes"])
-    told = np.flatnonzero(~np.isnan(held) & (uses["time_ns"] != MISSING))
-    held = held[told]  # columns of long tables are taken one at a time, not all rows with all of them
-    groups = group_by(uses["rank"][told], uses.texts("component").take(told))
+    known = ~np.isnan(held) & (uses["time_ns"] != MISSING)
+    uses, held = uses.take(known), held[known]  # as a rule all of them, and then nothing is copied
+    groups = group_by(uses["rank"], uses.texts("component"))
     most = np.flatnonzero(held == groups.largest(held)[groups.of])
-    time, earliest = uses["time_ns"][told[most]], np.full(len(groups), np.iinfo(np.int64).max)
+    time, earliest = uses["time_ns"][most], np.full(len(groups), np.iinfo(np.int64).max)
     np.minimum.at(earliest, groups.of[most], time)
     most = most[time == earliest[groups.of[most]]]
     most = most[group_by(groups.of[most]).first]
-    of_peak, held, peak = groups.of[most], held[most], told[most]
+    of_peak, held, peak = groups.of[most], held[most], most
     rank = uses["rank"][peak]
     capacity = _capacities(rank, chips.known_of(run.chip).memory_bytes, devices, limits)
     ranks = group_by(rank)
@@ -48,8 +48,8 @@ def memory_peaks(
         component=uses.texts("component").take(peak),
         reserved_bytes=uses["reserved_bytes"][peak],
         allocated_bytes=uses["allocated_bytes"][peak],
-        largest_allocated_bytes=groups.largest(uses["allocated_bytes"][told])[of_peak],
-        largest_used_bytes=groups.largest(np.fmax(uses["allocated_bytes"], uses["active_bytes"])[told])[of_peak],
+        largest_allocated_bytes=groups.largest(uses["allocated_bytes"])[of_peak],
+        largest_used_bytes=groups.largest(np.fmax(uses["allocated_bytes"], uses["active_bytes"]))[of_peak],
         capacity_bytes=np.where(contradicted, np.nan, capacity),
         time_ns=uses["time_ns"][peak],
     )

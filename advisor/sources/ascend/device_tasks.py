@@ -229,23 +229,22 @@ def _tasks_from_database(folder: Folder) -> Table[DeviceTask]:
     kind = _kinds_of_tasks(task_type, task_type, kernel | task_type.isin(KERNEL_TYPES))
     kind = _copies_between_ranks(kind, task_type, found["stream"])
     size, direction = _copy_info(database, found["task"])
-    return (
-        Table.build(
-            DeviceTask,
-            rank=folder.rank,
-            stream=found["stream"],
-            name=_fill_missing(name_of, task_type),
-            kind=Texts(kind, KINDS),
-            task_type=task_type,
-            start_ns=found["start"],
-            end_ns=found["end"],
-            connection=_connections_or_missing(found["connection"]),
-            size_bytes=size,
-            direction=Texts(direction.astype(np.int32), _DIRECTION_NAMES),
-        )
-        .take(keep)
-        .sorted_by("start_ns", "end_ns", "stream")
-    )
+    rows = np.flatnonzero(keep)
+    rows = rows[np.lexsort([found[name][rows] for name in ("stream", "end", "start")])]
+    columns = {
+        "rank": folder.rank,
+        "stream": found.pop("stream"),
+        "name": _fill_missing(name_of, task_type),
+        "kind": Texts(kind, KINDS),
+        "task_type": task_type,
+        "start_ns": found.pop("start"),
+        "end_ns": found.pop("end"),
+        "connection": _connections_or_missing(found.pop("connection")),
+        "size_bytes": size,
+        "direction": Texts(direction.astype(np.int32), _DIRECTION_NAMES),
+    }
+    del found, name_of, task_type, kind, size, direction  # tasks are many
+    return Table.of_rows(DeviceTask, rows, columns)
 
 
 def task_columns(database: Database, rank: int) -> dict[str, Array]:

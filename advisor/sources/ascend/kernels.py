@@ -251,7 +251,7 @@ def _kernels_from_text(folder: Folder) -> Table[Kernel]:
         assert isinstance(start, np.ndarray)  # noqa: S101 - times are numbers
         found["step"] = iterations_of(folder).at(start)
     rank = np.full(len(keep), folder.rank, np.int64)
-    return _complete_kernels(Table.build(Kernel, **{**found, "rank": rank}).take(keep))
+    return _complete_kernels(Table.build(Kernel, **{**found, "rank": rank}), keep)
 
 
 def _graphs_or_missing(model: Array) -> Array:
@@ -273,15 +273,18 @@ def _clock_of_all_cores(columns: Mapping[str, Values]) -> Array | None:
     return found
 
 
-def _complete_kernels(table: Table[Kernel]) -> Table[Kernel]:
-    """Types from names where they are missing, shapes without quotes, no blocks instead of zero; sorted by start."""
+def _complete_kernels(table: Table[Kernel], kept: Array) -> Table[Kernel]:
+    """The rows in this mask, by start: types from names where they are missing, shapes without quotes, no blocks
+    instead of zero."""
+    rows = np.flatnonzero(kept)
+    table = table.take(rows[np.lexsort((table["stream"][rows], table["start_ns"][rows]))])
     blocks = table["blocks"]
     return table.having(
         op_type=_or_else(table.texts("op_type"), table.texts("op_name")),
         input_shapes=_unquote_shapes(table.texts("input_shapes")),
         output_shapes=_unquote_shapes(table.texts("output_shapes")),
         blocks=np.where(blocks > 0, blocks, np.nan),
-    ).sorted_by("start_ns", "stream")
+    )
 
 
 def _or_else(types: Texts, names: Texts) -> Texts:
@@ -335,7 +338,7 @@ def _kernels_from_timeline(folder: Folder) -> Table[Kernel]:
         start_ns=start,
         duration_us=(slices.end_ns[rows] - start) / 1000,
     )
-    return _complete_kernels(table)
+    return _complete_kernels(table, np.ones(len(table), bool))
 
 
 def _cores_in_timeline(folder: Folder, start: Values) -> Texts | None:
@@ -418,7 +421,7 @@ def _kernels_from_database(folder: Folder) -> Table[Kernel]:
     )
     name = texts["op_name"]
     inner = are_communication(name, texts["core"], (counted.get(share) for share in _COUNTED_BY_CORES))
-    return _complete_kernels(table.take(~inner & (name.codes >= 0)))
+    return _complete_kernels(table, ~inner & (name.codes >= 0))
 
 
 _CUBE: Mapping[str, Counter] = {

@@ -7,6 +7,7 @@ thread.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from msgspec import Struct
 
 from advisor.analysis.arrays.counted import distinct_ranks
 from advisor.analysis.arrays.grouping import group_by, row_at, row_at_or_near
+from advisor.analysis.arrays.intervals import row_ranges
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.chain_patterns import ChainPatterns
 from advisor.facts.nesting import nest_intervals
@@ -86,11 +88,18 @@ def lanes_of(*tables: Table[Any]) -> list[Array]:
     """Per row of each table a number of its rank and thread."""
     ranks = np.unique(np.concatenate([distinct_ranks(table["rank"]) for table in tables]))
     if len(ranks) <= 1:  # threads are few and rows many: these are numbered some tables at a time
-        of_tables = [table["thread"] for table in tables]
-        threads = np.unique(np.concatenate([_distinct_of(threads) for threads in of_tables]))
-        return [_places_among(threads, of_table) for of_table in of_tables]
+        distinct = [_distinct_of(part) for table in tables for part in _threads_of(table)]
+        threads = np.unique(np.concatenate([np.empty(0, np.int64), *distinct]))
+        nothing = np.empty(0, row_type(len(threads)))
+        parts = ([_places_among(threads, part) for part in _threads_of(table)] for table in tables)
+        return [np.concatenate([nothing, *of_table]) for of_table in parts]
     both = group_by(*(np.concatenate([table[name] for table in tables]) for name in ("rank", "thread"))).of
     return np.split(both, np.cumsum([len(table) for table in tables[:-1]]))
+
+
+def _threads_of(table: Table[Any]) -> Iterator[Array]:
+    """The thread of each row, some rows at a time."""
+    return (table.at("thread", part) for part in row_ranges(len(table)))
 
 
 def _distinct_of(values: Array) -> Array:
@@ -171,15 +180,27 @@ def innermost_begun_at(operators: Table[HostCall], rank: Array, moment: Array) -
 
     Links name operators by their start alone, which one that is called at once by another has in common with it.
     """
-    start, end = operators["start_ns"], operators["end_ns"]
-    order = np.argsort(start, kind="stable")
-    start = start.take(order)
-    alike = np.append(False, start[1:] == start[:-1])[: len(start)]
+    if not (operators["start_ns"][1:] >= operators["start_ns"][:-1]).all():  # as calls are read they ascend
+        order = np.argsort(operators["start_ns"], kind="stable")
+        return values_at(order, _first_to_end(operators.take(order), rank, moment, order), -1)
+    return _first_to_end(operators, rank, moment, None)
+
+
+def _first_to_end(operators: Table[HostCall], rank: Array, moment: Array, row: Array | None) -> Array:
+    """The same of operators in order of start; `row` is the row of each that counts where several end at once."""
+    start = operators["start_ns"]
+    found = row_at(operators["rank"], start, rank, moment)
+    alike = np.zeros(len(start), bool)
+    np.equal(start[1:], start[:-1], out=alike[1:])
     alike[:-1] |= alike[1:]
     several = np.flatnonzero(alike)  # few: only these are put in order of their ends
-    order[several] = order[several][np.lexsort((-order[several], end[order[several]], start[several]))]
-    found = row_at(operators["rank"].take(order), start, rank, moment)
-    return values_at(order, found, -1)
+    if len(several):
+        number = several if row is None else row.take(several)
+        ordered = np.lexsort((-number, operators.at("end_ns", several), operators["rank"][several], start[several]))
+        best = several.take(ordered)
+        first = row_at(operators["rank"][best], start[best], rank, moment)
+        found = np.where(first >= 0, values_at(best, first, -1), found)
+    return found
 
 
 def _operators_around(

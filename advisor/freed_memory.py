@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import os
 import sys
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
@@ -38,6 +39,30 @@ def collect_seldom() -> None:
     ranks goes into looking through it.
     """
     gc.set_threshold(1_000_000)
+
+
+class GivingBack:
+    """Lets memory return once so much more of it is held than after the last time: what is made on the way to small
+    tables may scatter over a heap many times their size."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._held = resident_bytes()
+
+    def give_back_if_grown(self) -> None:
+        """Looks, which takes some µs, and gives back if it is worth the while."""
+        if resident_bytes() > self._held + self._most:
+            give_back_now()
+            self._held = resident_bytes()
+
+
+def resident_bytes() -> int:
+    """How much memory the process holds; 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm", "rb") as told:
+            return int(told.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def give_back_now() -> None:

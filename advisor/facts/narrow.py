@@ -17,6 +17,8 @@ _Array = NDArray[Any]
 
 _ROWS = 1 << 18
 """So many rows are widened at a time."""
+_SPARSE = 0.8
+"""Own: a column is kept sparse where that saves a fifth of it and more."""
 _FEW = 8
 """So many numbers are compared one by one, which takes a byte a row and not the eight of a search."""
 
@@ -97,18 +99,19 @@ class NarrowColumn(Struct, frozen=True):
         return NarrowColumn(self.cells[rows], self.below)
 
 
-class RoundedColumn(Struct, frozen=True):
-    """A column of floats of which few differ, as of shares that are written with some decimals: a number of 16 bits per
-    row, and what each stands for."""
+class CodedColumn(Struct, frozen=True):
+    """A column of which few cells differ, as of threads, and of shares that are written with some decimals: a number of
+    8 or 16 bits per row, and what each stands for."""
 
     cells: _Array
     values: _Array
+    """int64 or float64."""
 
     def __len__(self) -> int:
         return len(self.cells)
 
     @classmethod
-    def of(cls, values: _Array) -> RoundedColumn | None:
+    def of(cls, values: _Array) -> CodedColumn | None:
         """From float64, of which no bit is lost; None where too many differ."""
         bits, most = values.view(np.int64), np.iinfo(np.uint16).max
         distinct = np.unique(bits[: 2 * most])  # a column of which many differ shows it at its begin
@@ -127,9 +130,77 @@ class RoundedColumn(Struct, frozen=True):
         """The numbers of these rows."""
         return take_by_blocks(self.values, self.cells[rows])
 
-    def take(self, rows: _Array | slice) -> RoundedColumn:
+    @classmethod
+    def of_narrow(cls, column: NarrowColumn) -> CodedColumn | None:
+        """From whole numbers in 16 bits; None where they are in others, or more of them differ than 8 bits tell."""
+        if column.cells.dtype != np.uint16:
+            return None
+        there = np.zeros(1 << 16, bool)
+        there[column.cells] = True
+        distinct = np.flatnonzero(there)
+        if len(distinct) > 1 << 8:
+            return None
+        code = np.zeros(1 << 16, np.uint8)
+        code[distinct] = np.arange(len(distinct))
+        return cls(take_by_blocks(code, column.cells), np.where(distinct == 0, MISSING, distinct + column.below))
+
+    def isin(self, values: Collection[int]) -> _Array:
+        """Which rows hold one of these numbers."""
+        return take_by_blocks(np.isin(self.values, [*values]), self.cells)
+
+    def take(self, rows: _Array | slice) -> CodedColumn:
         """These rows alone, in as few bytes."""
-        return RoundedColumn(self.cells[rows], self.values)
+        return CodedColumn(self.cells[rows], self.values)
+
+
+class SparseColumn(Struct, frozen=True):
+    """A column of whole numbers that most rows lack: those that do not, in order, and what stands in them."""
+
+    rows: _Array
+    """int32."""
+    numbers: NarrowColumn
+    length: int
+
+    def __len__(self) -> int:
+        return self.length
+
+    @classmethod
+    def of_narrow(cls, column: NarrowColumn) -> SparseColumn | None:
+        """The same column; None where that takes no less."""
+        if column.cells.dtype == np.int64 or len(column) > np.iinfo(np.int32).max:
+            return None
+        known = int(np.count_nonzero(column.cells))
+        if known * (4 + column.cells.itemsize) > _SPARSE * column.cells.nbytes:
+            return None
+        rows = np.flatnonzero(column.cells).astype(np.int32)
+        return cls(rows, column.take(rows), len(column))
+
+    def at(self, rows: _Array | slice) -> _Array:
+        """The numbers of these rows, as int64."""
+        if isinstance(rows, np.ndarray) and rows.dtype != bool:
+            place = np.searchsorted(self.rows, rows)
+            known = self.rows.take(place, mode="clip") == rows if len(self.rows) else np.zeros(len(rows), bool)
+            found = np.full(len(rows), MISSING)
+            found[known] = self.numbers.at(place[known])
+            return found
+        whole = np.full(self.length, MISSING)
+        whole[self.rows] = self.numbers.at(slice(None))
+        return whole[rows]
+
+    def take(self, rows: _Array | slice) -> NarrowColumn:
+        """These rows alone."""
+        return NarrowColumn.of(self.at(rows))
+
+    def isin(self, values: Collection[int]) -> _Array:
+        """Which rows hold one of these numbers."""
+        found = np.full(self.length, MISSING in values)
+        found[self.rows] = self.numbers.isin(values)
+        return found
+
+
+def in_fewest_bytes(column: NarrowColumn) -> NarrowColumn | CodedColumn | SparseColumn:
+    """A column of whole numbers in the form that takes least."""
+    return CodedColumn.of_narrow(column) or SparseColumn.of_narrow(column) or column
 
 
 class EndColumn(Struct, frozen=True):
@@ -167,6 +238,10 @@ class EndColumn(Struct, frozen=True):
         return moments
 
     __getitem__ = take = at
+
+    def isin(self, values: Collection[int]) -> _Array:
+        """Which rows hold one of these moments."""
+        return np.isin(self[:], [*values])
 
     def part(self, rows: slice) -> EndColumn:
         """The same of some rows, without a copy."""

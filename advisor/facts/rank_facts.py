@@ -24,7 +24,7 @@ from advisor.facts.derived import LeftOutStep
 from advisor.facts.observed import Damage, StepWindow
 from advisor.facts.selection import Selected, Selection, SelectionByRank
 from advisor.facts.table import Table
-from advisor.freed_memory import give_back_now
+from advisor.freed_memory import GivingBack, give_back_now
 from advisor.messages.errors import FactMissing
 from advisor.model.run_of_ranks import RunOfRanks
 
@@ -37,6 +37,8 @@ APART = 3
 """What takes a table of events and, with it, rests on no more than so many of them is made before the others are read:
 then it is let go. Memory over time is such a table, and so are calls with their stacks."""
 
+GROWN_BYTES = 32 << 20
+"""What is made beside a long table is let go, and may be held all the same: by so much more than before it returns."""
 WORTH_GIVING_BACK = 1 << 18
 """Rows of a table that returns when it is let go: a column takes 2 MiB. Of less, what returns is soon asked for anew,
 and after each small table that was a tenth of the time of all derivations of a text capture of 1.3 GB."""
@@ -396,6 +398,7 @@ class FactsWanted:
             if fact_of_wanted(asked).heavy and fact_of_wanted(asked).observed:
                 self._collect_table(asked, inputs, found, source)
         running: dict[Future[RankFacts], type[Fact]] = {}
+        giving = GivingBack(GROWN_BYTES)
         with ThreadPoolExecutor(self.threads) as pool:
             while (left := self._let_go_unneeded(found) & beside) or running:
                 long = any(_length_of(table) >= LONG for table in found.values())
@@ -410,6 +413,7 @@ class FactsWanted:
                     for table in found.values():
                         if isinstance(table, Table):
                             table.forget_for_now()
+                    giving.give_back_if_grown()
 
     def _make(self, fact: type[Fact], inputs: RunInputs, found: RankFacts, source: Source) -> RankFacts:
         """A table, and what of it was asked for."""

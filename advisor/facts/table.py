@@ -20,7 +20,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from advisor.facts.base import LARGEST, MISSING, Column, Fact, Store
-from advisor.facts.narrow import EndColumn, NarrowColumn, RoundedColumn, take_by_blocks
+from advisor.facts.narrow import CodedColumn, EndColumn, NarrowColumn, SparseColumn, in_fewest_bytes, take_by_blocks
 from advisor.messages.errors import Unclear
 from advisor.messages.message import Message
 
@@ -259,7 +259,7 @@ def _missing_texts(length: int) -> Texts:
 
 
 Values = Array | Texts
-_Stored = Values | NarrowColumn | RoundedColumn | EndColumn
+_Stored = Values | NarrowColumn | CodedColumn | SparseColumn | EndColumn
 MomentColumn = Array | EndColumn
 """A column of moments, as it is kept: `[rows]` and `take(rows)` are arrays."""
 _NOT_YET = object()
@@ -374,7 +374,9 @@ class Table(Generic[F]):
     def isin(self, name: str, values: Collection[int]) -> Array:
         """Per row: whether a column of whole numbers holds one of these."""
         found = self._data[name]
-        return found.isin(values) if isinstance(found, NarrowColumn) else np.isin(self[name], list(values))
+        if isinstance(found, NarrowColumn | CodedColumn | SparseColumn):
+            return found.isin(values)
+        return np.isin(self[name], list(values))
 
     def columns(self) -> Iterable[tuple[str, Values]]:
         """The columns that are there, with their names."""
@@ -630,7 +632,7 @@ def _column_values(column: Column, value: Any, length: int) -> _Stored:
         if value is None or isinstance(value, str):
             return Texts.constant(value, length)
         return value if isinstance(value, Texts) else Texts.of(value)
-    if isinstance(value, NarrowColumn | RoundedColumn | EndColumn):
+    if isinstance(value, NarrowColumn | CodedColumn | SparseColumn | EndColumn):
         return value
     if value is None:
         return _missing_cells(column.store, length)
@@ -674,7 +676,11 @@ def _rows_of(values: Any, rows: Array) -> Any:
     """These rows of a column; a value that stands for all rows as it is."""
     if isinstance(values, np.ndarray):
         return _taken(values, rows, len(rows))
-    return values.take(rows) if isinstance(values, Texts | NarrowColumn | RoundedColumn | EndColumn) else values
+    return (
+        values.take(rows)
+        if isinstance(values, Texts | NarrowColumn | CodedColumn | SparseColumn | EndColumn)
+        else values
+    )
 
 
 def _part_of(values: _Stored, rows: slice) -> _Stored:
@@ -687,16 +693,18 @@ def _narrowed(values: _Stored, column: Column) -> _Stored:
     """A column in fewer bytes. Times stay as they are: they span more than 32 bits, and are asked for most."""
     if isinstance(values, Texts):
         return values.narrow()
+    if isinstance(values, NarrowColumn) and len(values) >= _WORTH_CODING:
+        return in_fewest_bytes(values)
     if not isinstance(values, np.ndarray) or not len(values):
         return values
     if (values == values[0]).all() or (column.store == "float" and np.isnan(values).all()):
         return _constant(values[0], len(values))
     if column.store == "float" and column.unit in _ROUNDED_UNITS and len(values) >= _WORTH_CODING:
-        return RoundedColumn.of(values) or values
+        return CodedColumn.of(values) or values
     if column.store != "int" or column.unit == "ns":
         return values
     found = NarrowColumn.of(values)
-    return values if found.cells is values else found
+    return values if found.cells is values else _narrowed(found, column)
 
 
 def _joined(parts: Sequence[Array]) -> Array:

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from advisor.facts.base import MISSING
-from advisor.facts.narrow import EndColumn, GrowingNarrowColumn, NarrowColumn, RoundedColumn
+from advisor.facts.narrow import CodedColumn, EndColumn, GrowingNarrowColumn, NarrowColumn, SparseColumn
 
 NUMBERS = st.lists(st.integers(MISSING, 2**63 - 1)) | st.lists(st.integers(-3, 300) | st.just(MISSING))
 
@@ -77,20 +77,20 @@ def test_numbers_that_lie_close_take_few_bytes() -> None:
 @given(st.lists(st.floats(width=64) | st.sampled_from([0.0, -0.0, 0.125])))
 def test_rounded_floats_come_back_bit_by_bit(values: list[float]) -> None:
     whole = np.array(values, np.float64)
-    kept = RoundedColumn.of(whole)
+    kept = CodedColumn.of(whole)
     assert kept is not None
     assert kept.at(slice(None)).tobytes() == whole.tobytes()
     assert kept.take(slice(1, None)).at(slice(None)).tobytes() == whole[1:].tobytes()
 
 
 def test_floats_of_which_too_many_differ_are_not_coded() -> None:
-    assert RoundedColumn.of(np.arange(1 << 16, dtype=np.float64)) is None
+    assert CodedColumn.of(np.arange(1 << 16, dtype=np.float64)) is None
 
 
 @pytest.mark.parametrize(("further", "coded"), [(3, True), (1 << 16, False)])
 def test_floats_that_differ_only_far_behind_the_begin_are_coded_where_they_are_few(further: int, coded: bool) -> None:
     whole = np.append(np.zeros(1 << 17), np.arange(further, dtype=np.float64) + 0.5)
-    kept = RoundedColumn.of(whole)
+    kept = CodedColumn.of(whole)
     assert (kept is not None) == coded
     assert kept is None or kept.at(slice(None)).tobytes() == whole.tobytes()
 
@@ -124,3 +124,40 @@ def test_ends_come_back_as_they_were(spans: list[tuple[int, int]], chosen: list[
 @pytest.mark.parametrize(("start", "end"), [(5, 4), (5, MISSING), (MISSING, 5), (0, 2**32), (-(2**63) + 1, 2**63 - 1)])
 def test_ends_that_do_not_follow_closely_stay_as_they_are(start: int, end: int) -> None:
     assert EndColumn.of(np.array([0, start], np.int64), np.array([1, end], np.int64)) is None
+
+
+@given(st.lists(st.sampled_from([MISSING, 7, 1000, 40_000]), min_size=1), st.lists(st.integers(0, 50)))
+def test_numbers_of_which_few_differ_come_back_as_they_were(numbers: list[int], chosen: list[int]) -> None:
+    kept = CodedColumn.of_narrow(NarrowColumn.of(np.array([*numbers, 7, 40_000])))
+    assert kept is not None
+    assert kept.cells.dtype == np.uint8
+    assert kept.at(slice(None)).tolist() == [*numbers, 7, 40_000]
+    rows = np.array([row for row in chosen if row < len(numbers)], np.intp)
+    assert kept.take(rows).at(slice(None)).tolist() == [numbers[row] for row in rows.tolist()]
+    for wanted in ([7], [1000, 5], [MISSING], []):
+        assert kept.isin(wanted).tolist() == [one in wanted for one in (*numbers, 7, 40_000)]
+
+
+def test_numbers_of_which_many_differ_are_not_coded() -> None:
+    assert CodedColumn.of_narrow(NarrowColumn.of(np.arange(300))) is None
+    assert CodedColumn.of_narrow(NarrowColumn.of(np.array([0, 100_000]))) is None
+
+
+@given(st.lists(st.sampled_from([MISSING, 5, 70_000]), max_size=4), st.lists(st.integers(0, 23)))
+def test_a_column_that_most_rows_lack_comes_back_as_it_was(numbers: list[int], chosen: list[int]) -> None:
+    whole = np.array([MISSING] * 12 + numbers + [9, 99_999] + [MISSING] * 6)
+    kept = SparseColumn.of_narrow(NarrowColumn.of(whole))
+    assert kept is not None
+    assert len(kept) == len(whole)
+    assert kept.at(slice(None)).tolist() == whole.tolist()
+    rows = np.array([row for row in chosen if row < len(whole)], np.intp)
+    assert kept.at(rows).tolist() == whole[rows].tolist()
+    assert kept.at(whole > 5).tolist() == whole[whole > 5].tolist()
+    assert kept.at(slice(11, 14)).tolist() == whole[11:14].tolist()
+    assert kept.take(rows).at(slice(None)).tolist() == whole[rows].tolist()
+    for wanted in ([5], [9, MISSING], [MISSING], []):
+        assert kept.isin(wanted).tolist() == [one in wanted for one in whole.tolist()]
+
+
+def test_a_column_that_most_rows_have_is_not_kept_sparse() -> None:
+    assert SparseColumn.of_narrow(NarrowColumn.of(np.array([1, 2, MISSING, 70_000]))) is None

@@ -58,13 +58,19 @@ def _tasks_of_pairs(connection: Array, task: Array, start: Array) -> tuple[Array
 
     A pair without a task is there once, and the start is missing.
     """
-    order = np.lexsort((start, task))
-    low, high = (np.searchsorted(task[order], connection, side) for side in ("left", "right"))
-    count = np.where(connection == MISSING, 0, high - low)
-    pair = np.repeat(np.arange(len(connection)), np.maximum(count, 1))
-    first = np.cumsum(np.maximum(count, 1)) - np.maximum(count, 1)
-    place = np.where(count[pair] > 0, low[pair] + np.arange(len(pair)) - first[pair], -1)
-    return pair, values_at(start[order], place)
+    narrow = row_type(len(connection) + len(task))  # both are many, and so is what is made of them
+    order = np.lexsort((start, task)).astype(narrow)
+    task = task.take(order)
+    low = np.searchsorted(task, connection, "left").astype(narrow)
+    count = np.searchsorted(task, connection, "right").astype(narrow)
+    del task
+    count -= low
+    count[connection == MISSING] = 0
+    rows = np.maximum(count, 1)
+    pair = np.repeat(np.arange(len(connection), dtype=narrow), rows)
+    low -= np.cumsum(rows, dtype=narrow) - rows
+    place = np.where(count[pair] > 0, low[pair] + np.arange(len(pair), dtype=narrow), -1)
+    return pair, values_at(start.take(order), place)
 
 
 OPERATOR_LINKS = Reading(OperatorLink, {"text": _links_from_text, "database": _links_from_database})

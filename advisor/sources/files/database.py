@@ -17,7 +17,14 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.facts.base import MISSING
-from advisor.facts.narrow import GrowingNarrowColumn, NarrowColumn
+from advisor.facts.narrow import (
+    CodedColumn,
+    EndColumn,
+    GrowingNarrowColumn,
+    NarrowColumn,
+    SparseColumn,
+    in_fewest_bytes,
+)
 from advisor.facts.table import Array, Texts, ascending, row_type, values_at, write_first_rows
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
@@ -168,12 +175,15 @@ class Only(Struct, frozen=True):
     values: Collection[int]
 
 
+KeptColumn = NarrowColumn | CodedColumn | SparseColumn | EndColumn
+
+
 class Shared(Struct, frozen=True):
     """Columns of whole numbers that several facts need: when one is asked for, those of its table are read and kept."""
 
     columns: Mapping[str, Sequence[str]]
     """Per table the columns."""
-    kept: dict[tuple[str, str], NarrowColumn]
+    kept: dict[tuple[str, str], KeptColumn]
     handed_over: frozenset[str] = frozenset()
     """Tables that nothing else will be made of: a column is kept until it is asked for."""
 
@@ -324,14 +334,17 @@ class Database(Struct, frozen=True):
             return self._read_columns(table, kinds, only)
         return [found[field] for field in kinds]
 
-    def _keep_columns(self, table: str, fields: Iterable[str]) -> dict[str, NarrowColumn]:
+    def _keep_columns(self, table: str, fields: Iterable[str]) -> dict[str, KeptColumn]:
         kept = self.shared.kept
         left = [field for field in fields if (table, field) not in kept]
         if left:
             found = [GrowingNarrowColumn() for _ in left]
             self._fill_columns(table, dict.fromkeys(left, "integer"), None, found)
             for field in reversed(left):
-                kept[table, field] = found.pop().whole()
+                kept[table, field] = in_fewest_bytes(found.pop().whole())
+            begun, ended = (kept.get((table, field)) for field in _TIMES)
+            if isinstance(begun, NarrowColumn) and isinstance(ended, NarrowColumn):
+                kept[table, _TIMES[1]] = _ends_of(begun, ended)
         return {field: kept[table, field] for field in fields}
 
     def _read_columns(self, table: str, kinds: Mapping[str, Kind], only: Only | None) -> list[Array]:
@@ -387,6 +400,13 @@ class Database(Struct, frozen=True):
         self.notes.add(self.file, table, what, kind="truncated" if some else "unreadable")
         if not some:
             raise Unreadable(self.file, what) from wrong
+
+
+def _ends_of(begun: NarrowColumn, ended: NarrowColumn) -> NarrowColumn | EndColumn:
+    """When rows ended, by how long they took where both columns are whole; damage may lie in one of them."""
+    if len(begun) != len(ended) or begun.cells.dtype != np.int64:
+        return ended
+    return EndColumn.of(begun.cells, ended.at(slice(None))) or ended
 
 
 def rows_there(connection: sqlite3.Connection, tables: Iterable[str]) -> dict[str, int]:

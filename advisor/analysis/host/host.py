@@ -316,10 +316,21 @@ def made_by_launching_threads(table: Table[HostCall], rows: Array) -> Array:
 def _find_launching_threads(table: Table[HostCall]) -> tuple[Array, Array]:
     """The threads that launch, each once: their ranks and ids."""
     kinds, does = table.texts("kind"), table.texts("activity")
-    launching = np.flatnonzero(kinds.isin(("launch", "graph", "enqueue", "dequeue")) | does.isin(["launch"]))
-    rank, thread = table["rank"][launching], table.at("thread", launching)
-    one_of_each = group_by(rank, thread).first
-    return rank[one_of_each], thread[one_of_each]
+    return _threads_of(table, kinds.isin(("launch", "graph", "enqueue", "dequeue")) | does.isin(["launch"]))
+
+
+def _threads_of(table: Table[HostCall], chosen: Array) -> tuple[Array, Array]:
+    """The threads that make these calls, each once: their ranks and ids."""
+    ranks, threads = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for part in row_ranges(len(chosen)):
+        rows = part.start + np.flatnonzero(chosen[part])
+        rank, thread = table["rank"][rows], table.at("thread", rows)
+        first = group_by(rank, thread).first
+        ranks.append(rank[first])
+        threads.append(thread[first])
+    rank, thread = np.concatenate(ranks), np.concatenate(threads)
+    first = group_by(rank, thread).first
+    return rank[first], thread[first]
 
 
 def is_starting_up(table: Table[HostCall]) -> Array:
@@ -496,16 +507,8 @@ def longest_of_several(calls: Calls, start: Array, end: Array) -> Array:
 
 
 def _find_calling_threads(table: Table[HostCall]) -> tuple[Array, Array]:
-    """The threads that call operators: their ranks and ids, each at least once."""
-    calls = table.texts("kind").isin(("operator", "enqueue"))
-    ranks, threads = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for part in row_ranges(len(calls)):
-        rows = part.start + np.flatnonzero(calls[part])
-        rank, thread = table["rank"][rows], table.at("thread", rows)
-        first = group_by(rank, thread).first
-        ranks.append(rank[first])
-        threads.append(thread[first])
-    return np.concatenate(ranks), np.concatenate(threads)
+    """The threads that call operators, each once: their ranks and ids."""
+    return _threads_of(table, table.texts("kind").isin(("operator", "enqueue")))
 
 
 def are_ranges(table: Table[HostCall], rank: int) -> Array:

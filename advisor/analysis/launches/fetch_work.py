@@ -7,10 +7,10 @@ import re
 
 import numpy as np
 
-from advisor.analysis.arrays.intervals import covered_ns, span_at, union
+from advisor.analysis.arrays.intervals import Spans, covered_ns, row_ranges, span_at, union
 from advisor.analysis.host import host
 from advisor.analysis.replay.replayed_rank import ReplayedRank
-from advisor.facts.table import Array
+from advisor.facts.table import Array, row_type
 
 _WAITS = re.compile(
     r"\A(<.*\b(poll|select|acquire|sleep)\b.*>"
@@ -18,6 +18,19 @@ _WAITS = re.compile(
 )
 """Functions of Python that wait for another process or thread and do nothing else. What also unpacks what it receives,
 as `get` and `recv` do, waits within such a function where it waits."""
+
+
+def _calls_inside(seen: ReplayedRank, fetches: host.Calls, spans: Spans) -> host.Calls:
+    """What the threads of these calls do while one of them runs: calls are looked at some at a time, for many may."""
+    threads = np.unique(seen.table.at("thread", fetches.row))
+    near = np.flatnonzero(seen.calls.are_touching(spans.start, spans.end)).astype(row_type(len(seen.calls)))
+    places = [near[:0]]
+    for part in row_ranges(len(near)):
+        own = seen.calls.take(near[part])
+        at = span_at(spans, own.start)
+        inside = (at >= 0) & (own.end <= spans.end[at]) & np.isin(seen.table.at("thread", own.row), threads)
+        places.append(near[part][inside])
+    return seen.calls.take(np.concatenate(places))
 
 
 def own_work_in_fetches(seen: ReplayedRank) -> Array:
@@ -28,11 +41,8 @@ def own_work_in_fetches(seen: ReplayedRank) -> Array:
     """
     fetches = seen.kinds["data_loader"]
     spans = fetches.spans
-    threads = np.unique(seen.table.at("thread", fetches.row))
-    near = seen.calls.touching(spans.start, spans.end)
+    near = _calls_inside(seen, fetches, spans)
     at = span_at(spans, near.start)
-    inside = (at >= 0) & (near.end <= spans.end[at]) & np.isin(seen.table.at("thread", near.row), threads)
-    near, at = near.take(inside), at[inside]
     kinds = seen.table.texts("kind").take(near.row)
     operator, function = kinds.isin(["operator"]), kinds.isin(["python"])
     waits = function & host.are_named(seen.table, near, _WAITS)

@@ -124,6 +124,10 @@ TEXTS: Mapping[str, Text] = {
         "links from the forward to the backward pass lack one end", "前向到反向的连线缺少一端"
     ),
     "kernels_without_task": Text("kernels whose task is not in TASK", "TASK 中没有这些 kernel 的任务"),
+    "names_gone": Text(
+        "names of events are gone from STRING_IDS: their numbers stand for them, and what kind some were is not known",
+        "STRING_IDS 中缺少部分事件的名称：以其编号代替，其中部分事件的类型无从得知",
+    ),
     "names_no_operator": Text(
         "names no operator, though the capture holds collectives", "未列出任何算子，而采集中有集合通信"
     ),

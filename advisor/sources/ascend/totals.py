@@ -84,7 +84,7 @@ def _apis_from_database(folder: Folder) -> Table[ApiTotal]:
     calls = database.integers("CANN_API", {"type": ["type"], "name": ["name"], "start": ["startNs"], "end": ["endNs"]})
     (types, names), amounts = _sum_by_keys(calls["type"], calls["name"], calls["start"], calls["end"])
     level_of = API_TYPES | database.names("ENUM_API_TYPE")
-    name = database.texts(names)
+    name = database.event_names(names)
     table = Table.build(
         ApiTotal,
         rank=np.full(len(name), folder.rank),

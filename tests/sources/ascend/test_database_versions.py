@@ -370,6 +370,27 @@ def test_a_collective_carries_what_it_counts_and_took_what_was_analysed(tmp_path
     ]  # fmt: skip
 
 
+def test_a_collective_whose_name_is_gone_is_the_one_analysed_that_took_as_long_then_else_one_of_its_type(
+    tmp_path: Path,
+) -> None:
+    texts = Texts()
+    call = {"startNs": 1_000, "endNs": 60_001_000, "groupName": texts["6457"], "opType": texts["hcom_allReduce_"]}
+    calls = [
+        {"opName": 77, **call},
+        {"opName": 78, **call, "startNs": 70_000_000, "endNs": 130_000_000},
+        {"opName": 79, **call, "startNs": 80_000_000, "endNs": 80_001_000, "opType": 80},
+    ]
+    again = {**OPERATOR, "hccl_op_name": "hcom_allReduce__271_1_1"}
+    analysed = [{**again, "start_timestamp": 9e8, **SPENT}, {**OPERATOR, "start_timestamp": 15.0, **SPENT}]
+    found = rows_of(COLLECTIVES, database(tmp_path, texts, COMMUNICATION_OP=calls, CommAnalyzerTime=analysed))
+    assert [(row["name"], row["op"]) for row in found] == [
+        ("hcom_allReduce__271_0_1", "allReduce"),
+        ("hcom_allReduce__78", "allReduce"),
+        ("STRING_IDS 79", "STRING_IDS 79"),
+    ]
+    assert found[0]["transit_us"] == 11_000.0
+
+
 def test_packets_and_links_are_read_by_their_names(tmp_path: Path) -> None:
     kinds = ("HCCS", "RDMA", "PCIE", "SIO", "SDMA", "LOCAL")
     packets = [

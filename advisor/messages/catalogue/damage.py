@@ -78,6 +78,10 @@ TEXTS: Mapping[str, Text] = {
         "no times of a step: more than a day, or a hundred times as long or as short as on the other ranks",
         "不可能是单步耗时：超过一天，或与其他 rank 相差百倍以上",
     ),
+    "communication_contradicted": Text(
+        "the communication of a step is not the sum of its parts, overlapped and not; it does not count",
+        "step 的通信时间不等于已掩盖与未掩盖两部分之和，不予采用",
+    ),
     "rows_repeated": Text(
         "rows that repeat another one: the same kernel, stream and time; each counts once",
         "行与其他行重复（同一算子、同一流、同一时刻），每个只计一次",

@@ -86,6 +86,7 @@ TEXTS: Mapping[str, Text] = {
         "rows that repeat another one: the same kernel, stream and time; each counts once",
         "行与其他行重复（同一算子、同一流、同一时刻），每个只计一次",
     ),
+    "totals_repeated": Text("rows that repeat another one; each total counts once", "行与其他行重复，每项合计只计一次"),
     "ends_early": Text("the file ends early", "文件不完整，提前结束"),
     "device_ends_early": Text(
         "the device is recorded for less time than the program: kernels that were launched at the end are missing",

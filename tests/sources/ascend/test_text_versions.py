@@ -362,6 +362,19 @@ def test_layers_of_calls_have_one_name_in_all_versions(written: str, level: str,
     assert row["level"] == level
 
 
+@pytest.mark.parametrize("case", TOTALS[:2], ids=[case[0] for case in TOTALS[:2]])
+def test_a_total_that_stands_twice_counts_once_and_is_told(
+    case: tuple[str, Reading[Any, Any], str, Mapping[str, str], Mapping[str, object]], tmp_path: Path
+) -> None:
+    name, reading, columns, cells, expected = case
+    heading, row = table(columns, **cells).splitlines()
+    other = table(columns, **{**cells, "Count": "99"}).splitlines()[1]
+    folder = captured(tmp_path, **{name: "\n".join([heading, row, other, row, row])})
+    assert [row["calls"] for row in of(reading.ways["text"], folder)] == [expected["calls"], 99.0]
+    (note,) = folder.notes.all()
+    assert (note.file, note.what.code, note.rows, note.share) == (f"{name}.csv", "totals_repeated", 2, 0.5)
+
+
 OPERATOR = "hcom_allReduce__271_0_1@6457"
 SPENT = {
     "Start Timestamp(us)": 1764246877076689.8,

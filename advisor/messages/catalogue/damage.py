@@ -87,6 +87,10 @@ TEXTS: Mapping[str, Text] = {
         "行与其他行重复（同一算子、同一流、同一时刻），每个只计一次",
     ),
     "totals_repeated": Text("rows that repeat another one; each total counts once", "行与其他行重复，每项合计只计一次"),
+    "memory_impossible": Text(
+        "more memory than there was: than the whole process held, or than any device has; it does not count",
+        "显存数值不可能：超过整个进程的占用或任何设备的容量，不予采用",
+    ),
     "ends_early": Text("the file ends early", "文件不完整，提前结束"),
     "device_ends_early": Text(
         "the device is recorded for less time than the program: kernels that were launched at the end are missing",

@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 import advisor
+from advisor.facts.base import Fact
+from advisor.facts.observed import Collective, PeerWait
 from advisor.model.findings import Diagnosis
 from advisor.pipeline import judge_profile, open_profile
 from tests.shared_captures import SharedCaptures
@@ -90,6 +92,38 @@ def assert_nothing_is_silently_fine(before: Diagnosis, after: Diagnosis, way: st
 @pytest.fixture(scope="module")
 def whole() -> Diagnosis:
     return advisor.diagnose(CASE)
+
+
+def test_names_that_are_gone_from_a_database_are_told_and_no_other_table_is_blamed(
+    shared: SharedCaptures, tmp_path: Path
+) -> None:
+    folder = writable_copy(shared.written("slow-link", export="database", small=True), tmp_path / "prof")
+    before = advisor.diagnose(folder)
+    for path in folder.rglob("ascend_pytorch_profiler*.db"):
+        with sqlite3.connect(path) as connection:
+            connection.execute("DELETE FROM STRING_IDS WHERE id % 3 = 0")
+        connection.close()
+    after = advisor.diagnose(folder)
+    assert {one.place for one in after.unread} == {"STRING_IDS"}
+    assert fired(after) >= {"capture/damaged-input"}
+    assert "capture/lost-rows" not in fired(after)
+    worst = {"critical", "high"}
+    assert {f.rule for f in after.findings if f.severity in worst} <= {f.rule for f in before.findings}
+
+
+@pytest.mark.parametrize("fact", [Collective, PeerWait], ids=lambda fact: fact.table)
+def test_names_of_collectives_are_known_by_what_was_analysed(fact: type[Fact], real_data: Path, tmp_path: Path) -> None:
+    folder = writable_copy(
+        real_data / "msinsight_pytorch_matrix/db/level1/rank1_ascend_pt", tmp_path / "rank1_ascend_pt"
+    )
+    before = list(open_profile(folder).table(fact).rows())
+    (path,) = folder.rglob("ascend_pytorch_profiler*.db")
+    with sqlite3.connect(path) as connection:
+        connection.execute("DELETE FROM STRING_IDS WHERE id IN (SELECT opName FROM COMMUNICATION_OP)")
+    connection.close()
+    after = list(open_profile(folder).table(fact).rows())
+    assert str(after) == str(before)
+    assert before
 
 
 TEXT_WAYS = (

@@ -20,8 +20,21 @@ _OTHERS = 3
 """With fewer ranks nobody knows which of them is wrong."""
 
 
-def usable_step_times(found: Table[StepTime], notes: Notes, file: str) -> Table[StepTime]:
-    """The rows that can be times of steps, each step of a rank once; what is left out is noted."""
+_ROUGHLY = 0.05
+"""How far apart communication and the sum of its parts are where nothing is wrong: up to 0.7 % in public summaries."""
+
+
+def usable_step_times(found: Table[StepTime], notes: Notes, file: str, exposed: str) -> Table[StepTime]:
+    """The rows that can be times of steps, each step of a rank once; what is left out is noted.
+
+    `exposed` is what the file calls the communication that nothing overlaps.
+    """
+    found = _with_whole_communication(found, notes, file)
+    lacking = np.isnan(found["exposed_comm_us"])
+    if len(found) and lacking.all():
+        notes.add(file, "", Message("lacks_column", column=exposed), kind="unreadable")
+    elif count := int(np.count_nonzero(lacking)):
+        notes.add(file, "", Message("no_usable_number", column=exposed), rows=count, share=count / len(found))
     repeated, disagreeing = _repeated_rows(found)
     impossible = _impossible_rows(found) & ~repeated & ~disagreeing
     for what, rows in (
@@ -32,6 +45,22 @@ def usable_step_times(found: Table[StepTime], notes: Notes, file: str) -> Table[
         if count := int(np.count_nonzero(rows)):
             notes.add(file, "", Message(what), rows=count, share=count / len(found))
     return found.take(~(repeated | disagreeing | impossible))
+
+
+def _with_whole_communication(found: Table[StepTime], notes: Notes, file: str) -> Table[StepTime]:
+    """With communication, and its part that nothing overlaps, where the rest tells them: it is the sum of both parts.
+
+    Where all are told and contradict each other, the whole is missing and that is noted: steps are made of the parts.
+    """
+    whole, exposed, overlapped = (found[name] for name in ("comm_us", "exposed_comm_us", "overlapped_us"))
+    exposed = np.where(np.isnan(exposed), np.maximum(whole - overlapped, 0), exposed)
+    parts = exposed + overlapped
+    wrong = np.abs(whole - parts) > _ROUGHLY * np.maximum(whole, parts) + 1
+    wrong |= exposed > whole * (1 + _ROUGHLY) + 1
+    if count := int(np.count_nonzero(wrong)):
+        notes.add(file, "", Message("communication_contradicted"), rows=count, share=count / len(found))
+    whole = np.where(wrong, np.nan, np.where(np.isnan(whole), parts, whole))
+    return found.having(comm_us=whole, exposed_comm_us=exposed)
 
 
 def _repeated_rows(found: Table[StepTime]) -> tuple[Array, Array]:

@@ -216,10 +216,13 @@ def _cells_lacking_calls(split: Table[Overlap], calls: Table[CollectiveCall], ce
     """Per row of the split: whether its calls are fewer than the profiler, which summed it up, counted; `cell` of each.
 
     All of them last at least as long together as the time in which any runs, so that a list which falls short of that
-    lacks some: a summary of a cluster may come with the communication of few ranks, or with a part of it.
+    lacks some: a summary of a cluster may come with the communication of few ranks, or with a part of it. Where the
+    profiler counted nothing, nobody knows that they are all.
     """
     listed_us = np.bincount(cell, weights=calls["elapse_us"], minlength=len(split))
-    found: Array = split.texts("source").isin(["recorded"]) & (listed_us < _ALL_LISTED * split["comm_us"])
+    counted_us = np.fmax(split["comm_us"], split["exposed_comm_us"])
+    few = (listed_us < _ALL_LISTED * counted_us) | np.isnan(counted_us)
+    found: Array = split.texts("source").isin(["recorded"]) & few
     return found
 
 

@@ -78,9 +78,18 @@ TEXTS: Mapping[str, Text] = {
         "no times of a step: more than a day, or a hundred times as long or as short as on the other ranks",
         "不可能是单步耗时：超过一天，或与其他 rank 相差百倍以上",
     ),
+    "communication_contradicted": Text(
+        "the communication of a step is not the sum of its parts, overlapped and not; it does not count",
+        "step 的通信时间不等于已掩盖与未掩盖两部分之和，不予采用",
+    ),
     "rows_repeated": Text(
         "rows that repeat another one: the same kernel, stream and time; each counts once",
         "行与其他行重复（同一算子、同一流、同一时刻），每个只计一次",
+    ),
+    "totals_repeated": Text("rows that repeat another one; each total counts once", "行与其他行重复，每项合计只计一次"),
+    "memory_impossible": Text(
+        "more memory than there was: than the whole process held, or than any device has; it does not count",
+        "显存数值不可能：超过整个进程的占用或任何设备的容量，不予采用",
     ),
     "ends_early": Text("the file ends early", "文件不完整，提前结束"),
     "device_ends_early": Text(
@@ -124,6 +133,10 @@ TEXTS: Mapping[str, Text] = {
         "links from the forward to the backward pass lack one end", "前向到反向的连线缺少一端"
     ),
     "kernels_without_task": Text("kernels whose task is not in TASK", "TASK 中没有这些 kernel 的任务"),
+    "names_gone": Text(
+        "names of events are gone from STRING_IDS: their numbers stand for them, and what kind some were is not known",
+        "STRING_IDS 中缺少部分事件的名称：以其编号代替，其中部分事件的类型无从得知",
+    ),
     "names_no_operator": Text(
         "names no operator, though the capture holds collectives", "未列出任何算子，而采集中有集合通信"
     ),

@@ -45,9 +45,9 @@ from advisor.sources.ascend.record_cells import (
     steps_of_cells,
     texts_of_cells,
 )
-from advisor.sources.ascend.sqltable import Origin, columns_of_table, read_record_columns
+from advisor.sources.ascend.sqltable import Origin, columns_of, columns_of_table, read_record_columns
 from advisor.sources.files.damage_notes import Unreadable
-from advisor.sources.files.database import Database, are_spans, distinct_ids
+from advisor.sources.files.database import STAND_IN, Database, are_spans, distinct_ids
 from advisor.sources.files.names import bounded_name
 from advisor.sources.reading import Reading
 
@@ -59,6 +59,9 @@ LANES = ("HCCL", "Communication")
 _GROUP_THREADS = ("Group ", "Communication Kernel")
 _ROUNDING_NS = 1000
 """Starts of one operator in two files are this near; starts of 2023 have no digits below a µs."""
+
+_SAME_TIME_US = 0.01
+"""How far apart the two databases tell what one operator took."""
 
 DTYPE_BYTES: Mapping[str, int] = {
     "INT8": 1,
@@ -372,6 +375,7 @@ def _collectives_from_database(folder: Folder) -> Table[Collective]:
         raise FactMissing([Collective.table])
     wanted = {
         "name": ["opName"],
+        "type": ["opType"],
         "start": ["startNs"],
         "end": ["endNs"],
         "group": ["groupName"],
@@ -385,7 +389,7 @@ def _collectives_from_database(folder: Folder) -> Table[Collective]:
 
 def _recorded_calls(folder: Folder, database: Database, found: dict[str, Array]) -> RecordedCalls:
     good = are_spans(found["start"], found["end"])
-    name = database.texts(found["name"][good])
+    name = database.event_names(found["name"][good])
     named = np.flatnonzero(good)[name.codes >= 0]
     found = {column: values[named] for column, values in found.items()}
     elapse, steps = (found["end"] - found["start"]) / 1000, steps_in_database(folder, found["start"])
@@ -395,11 +399,46 @@ def _recorded_calls(folder: Folder, database: Database, found: dict[str, Array])
     dtypes = {**DTYPES, **database.names("ENUM_HCCL_DATA_TYPE")}
     return replace(
         calls,
+        name=_restored_names(folder, calls, database.texts(found["type"])),
         group=Texts.of(communicator_hash(one) or None for one in group.names).at(group.codes),
         count=np.where(found["count"] >= 0, found["count"], np.nan),
         dtype=_without(Texts.of(map(dtypes.get, types.tolist())).at(type_of), _NO_WORDS),
         algorithm=_without(database.texts(found["algorithm"]), _NO_WORDS),
     )
+
+
+def _restored_names(folder: Folder, calls: RecordedCalls, types: Texts) -> Texts:
+    """The names; of those that are gone what analysis.db calls the operator that took as long at that time, else the
+    type, where it is known, and their number."""
+    gone = np.flatnonzero(calls.name.hits(one.startswith(STAND_IN) for one in calls.name.names))
+    if not len(gone):
+        return calls.name
+    told_ns, told_us, told = _analysed_times(folder)
+    names, kinds = calls.name.values(), types.values()
+    for row in gone.tolist():
+        apart_us = np.abs(told_ns - calls.start_ns[row]) / 1000
+        alike = (np.abs(told_us - calls.elapse_us[row]) < _SAME_TIME_US) & (apart_us < calls.elapse_us[row])
+        nearest = int(np.argmin(np.where(alike, apart_us, np.inf))) if alike.any() else None
+        number = (names[row] or "").removeprefix(STAND_IN)
+        by_type = f"{kinds[row]}_{number}" if kinds[row] else names[row]
+        names[row] = by_type if nearest is None else told[nearest]
+    return Texts.of(names)
+
+
+def _analysed_times(folder: Folder) -> tuple[Array, Array, Sequence[str]]:
+    """Start, duration in µs and name of the operators that analysis.db lists; none where it does not."""
+    origin, columns = Origin("analysis", "CommAnalyzerTime"), ("hccl_op_name", "start_timestamp", "elapse_time")
+    try:
+        whole = set(columns) <= set(columns_of(folder, origin))
+        told = read_record_columns(folder, origin, columns) if whole else None
+    except (FactMissing, Unreadable):  # there is none, or it is noted as damage: names stay as they are
+        told = None
+    if told is None:
+        return np.empty(0, np.int64), np.empty(0), ()
+    name, start, elapse = told
+    names = [bounded_name(str(cell).partition("@")[0]) for cell in name]
+    cells = columns_of_table(folder, origin)
+    return cells.moments_ns("start_timestamp", start), cells.us("elapse_time", elapse), names
 
 
 def _with_analysed_splits(folder: Folder, calls: RecordedCalls) -> RecordedCalls:

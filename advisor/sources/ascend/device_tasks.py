@@ -265,7 +265,7 @@ def _kernel_names(database: Database, task: Array) -> tuple[Texts, Array]:
     """Names of the tasks that are compute kernels, and which those are."""
     info = database.integers("COMPUTE_TASK_INFO", {"task": ["globalTaskId"], "name": ["name"]})
     place = match_keys(info["task"], task)
-    return database.texts(values_at(info["name"], place)), place >= 0
+    return database.event_names(values_at(info["name"], place)), place >= 0
 
 
 def _copy_info(database: Database, task: Array) -> tuple[Array, Array]:

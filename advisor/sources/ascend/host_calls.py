@@ -16,7 +16,7 @@ from advisor.facts.table import Array, Table, Texts, Values, code_type, row_type
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.call_words import WAITS_OF_MINDSPORE, activities_of_calls
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.files.database import Database, are_spans
+from advisor.sources.files.database import STAND_IN, Database, are_spans
 from advisor.sources.files.timeline import TraceTimeline
 from advisor.sources.pytorch_words import COLLECTIONS_OF_GARBAGE, operator_kind, without_addresses
 from advisor.sources.reading import Reading
@@ -228,7 +228,7 @@ def _columns_in_turn(database: Database, table: str) -> Callable[[str], Array]:
 
 def _framework_calls(database: Database) -> dict[str, Values | NarrowColumn]:
     column = _columns_in_turn(database, "PYTORCH_API")
-    name, types = database.texts(column("name")).narrow(), column("type")
+    name, types = database.event_names(column("name")).narrow(), column("type")
     queued, by_name, by_type = types == QUEUE, types == OPERATOR, types == TRACE
     del types  # each column of millions of rows is let go as soon as it may
     operator, queue = (
@@ -239,10 +239,22 @@ def _framework_calls(database: Database) -> dict[str, Values | NarrowColumn]:
     kinds = _with_asked_collections(
         np.select([by_name, queued, by_type], [operator, queue, python], default=none), name
     )
-    name = _shorten_names(name, kinds, queued)
     rows = np.flatnonzero(queued)
     numbers = _correlations_of_ids(database, column("connection")[rows])
+    gone = name.take(rows).hits(one.startswith(STAND_IN) for one in name.names)
+    if gone.any():
+        kinds[rows] = np.where(gone, _ends_of_queue(numbers, column("start")[rows]), kinds[rows])
+    name = _shorten_names(name, kinds, queued)
     return _columns_of_calls(column, kinds, name, NarrowColumn.spread(numbers, rows, len(kinds)))
+
+
+def _ends_of_queue(numbers: Array, start: Array) -> Array:
+    """The kind of each entry of task queues by its number: it is put in before it is taken out."""
+    order = np.lexsort((start, numbers))
+    first = np.append(True, np.diff(numbers[order]) != 0)[: len(order)]
+    kinds = np.full(len(numbers), _KIND_CODES["dequeue"], np.int8)
+    kinds[order[first]] = _KIND_CODES["enqueue"]
+    return np.where(numbers == MISSING, np.int8(-1), kinds)
 
 
 def _correlations_of_ids(database: Database, ids: Array) -> Array:
@@ -265,7 +277,7 @@ def _cann_calls(database: Database) -> dict[str, Values | NarrowColumn]:
     for number, name in types.items():
         if name in BY_TYPE:
             kinds[given == number] = _KIND_CODES[BY_TYPE[name]]
-    return _columns_of_calls(column, kinds, database.texts(column("name")).narrow(), connection)
+    return _columns_of_calls(column, kinds, database.event_names(column("name")).narrow(), connection)
 
 
 def _garbage_collections(database: Database) -> dict[str, Values | NarrowColumn]:

@@ -131,7 +131,7 @@ def _counters_from_database(folder: Folder) -> Table[KernelCounters]:
     task = database.integers("TASK", _TASK, database.on_device("TASK", folder.rank))
     place = match_keys(task["task"], info["task"])
     lasted = values_at(task["end"], place) - values_at(task["start"], place)
-    name = database.texts(info["name"])
+    name = database.event_names(info["name"])
     keep = (place >= 0) & (lasted >= 0) & ~are_communication(name, database.texts(info["core"]), ())
     return Table.build(
         KernelCounters,

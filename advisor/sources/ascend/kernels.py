@@ -370,7 +370,6 @@ _INFO = {
     "hf32": ["hf32Eligible"],
 }
 _TEXTS = (
-    "op_name",
     "op_type",
     "core",
     "op_state",
@@ -401,6 +400,7 @@ def _kernels_from_database(folder: Folder) -> Table[Kernel]:
         folder.notes.add(database.file, "TASK", what, rows=endless, share=share)
     info, place = {name: values[good] for name, values in info.items()}, place[good]
     texts = {name: database.texts(info[name]) for name in _TEXTS}
+    name = database.event_names(info["op_name"])
     start = task["start"][place]
     blocks = np.where(info["blocks"] == MISSING, 0, info["blocks"]).astype(np.float64)
     step = steps_in_database(folder, start)  # takes columns of all calls of the host: before counters are there
@@ -416,10 +416,10 @@ def _kernels_from_database(folder: Folder) -> Table[Kernel]:
         duration_us=(task["end"][place] - start) / 1000,
         blocks=blocks,
         cube_mhz=_clock_of_busy_cores(blocks, *(counted.pop(name, None) for name in _CUBE)),
+        op_name=name,
         **texts | {"core": _fill_cores(texts["core"], database.texts(task["type"][place]))},
         **counted,
     )
-    name = texts["op_name"]
     inner = are_communication(name, texts["core"], (counted.get(share) for share in _COUNTED_BY_CORES))
     return _complete_kernels(table, ~inner & (name.codes >= 0))
 

@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
 
+from advisor.chips import CHIPS, ChipTable
 from advisor.facts.base import MISSING
 from advisor.facts.observed import L2Cache, MemoryUse, ModuleMemory, OperatorMemory
 from advisor.facts.table import Array, Table, Texts, Values
 from advisor.messages.errors import FactMissing
+from advisor.messages.message import Message
+from advisor.sources.ascend.devices import chip_name
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import Origin, select_columns
 from advisor.sources.files.csvfile import headings_of
@@ -45,7 +49,8 @@ _PYTORCH_MB = 1024.0**2
 def _uses_from_text(folder: Folder) -> Table[MemoryUse]:
     columns = folder.columns(MemoryUse, _RECORD, _USE_HEADINGS, ("time_ns",))
     table = _of_rank(folder, Table.build(MemoryUse, **columns))
-    return _as_mindspore_means(table) if _is_of_mindspore(folder) else table
+    table = _as_mindspore_means(table) if _is_of_mindspore(folder) else table
+    return _without_impossible_sizes(folder, table, _RECORD)
 
 
 def _is_of_mindspore(folder: Folder) -> bool:
@@ -83,7 +88,55 @@ def _uses_from_database(folder: Folder) -> Table[MemoryUse]:
     if not columns:
         return Table.empty(MemoryUse)
     whole = {name: _joined([part.pop(name) for part in columns]) for name in list(columns[0])}
-    return Table.build(MemoryUse, rank=folder.rank, **whole)
+    table = Table.build(MemoryUse, rank=folder.rank, **whole)
+    return _without_impossible_sizes(folder, table, folder.databases["profiler"].name)
+
+
+_WHOLES = {
+    "PTA": (("PTA+GE",), (_WHOLE_PROCESS,)),
+    "GE": (("PTA+GE",), (_WHOLE_PROCESS,)),
+    "PTA+GE": (("PTA", "GE"), (_WHOLE_PROCESS,)),
+    "WORKSPACE": ((_WHOLE_PROCESS,),),
+}
+"""By component: what it is part of, or made of; it never has more than these have in all."""
+_BETWEEN_ROWS = 2.0
+"""How much more may have been held between the moments at which the process is looked at. A judgement."""
+_NO_DEVICE_BYTES = 4 * np.nanmax([chip.memory_bytes for chip in CHIPS])
+"""More than any device holds, those to come included."""
+
+
+def _without_impossible_sizes(folder: Folder, table: Table[MemoryUse], file: str) -> Table[MemoryUse]:
+    """Without sizes that cannot be, which are noted: more than the rest of the file, or any device, has room for."""
+    component = table.texts("component")
+    rows = {name: np.flatnonzero(component.isin([name])) for name in component.in_use().names}
+    capacity = ChipTable().known_of(chip_name(folder)).memory_bytes
+    limit = np.full(len(table), _NO_DEVICE_BYTES)
+    for name, wholes in _WHOLES.items():
+        for whole in (tuple(part for part in parts if part in rows) for parts in wholes if name in rows):
+            if whole:
+                chosen, most = _bounded_rows(table, rows[name], [rows[part] for part in whole], capacity)
+                limit[chosen] = np.minimum(limit[chosen], most)
+    wrong = {name: table[name] > limit for name in _SIZES}
+    if not (count := int(np.count_nonzero(np.logical_or.reduce(list(wrong.values()))))):
+        return table
+    folder.notes.add(file, "", Message("memory_impossible"), rows=count, share=count / len(table))
+    return table.having(**{name: np.where(wrong[name], np.nan, table[name]) for name in _SIZES})
+
+
+def _bounded_rows(table: Table[MemoryUse], rows: Array, parts: Sequence[Array], capacity: float) -> tuple[Array, float]:
+    """Which of these rows may hold no more than those of all parts together, and how much that is.
+
+    None where half of them do, for then they mean something else. Before and after the parts nothing is known of them.
+    """
+    most = sum(float(np.fmax.reduce(table["reserved_bytes"][part])) for part in parts)
+    if not most > 0:
+        return rows[:0], most
+    limit = float(np.fmin(_BETWEEN_ROWS * most, max(capacity, most)))
+    times = np.concatenate([table["time_ns"][part] for part in parts])
+    time = table["time_ns"][rows]
+    inside = rows[(time >= times.min()) & (time <= times.max())]
+    over = np.logical_or.reduce([table[name][inside] > limit for name in _SIZES])
+    return (inside if 2 * np.count_nonzero(over) < len(rows) else inside[:0]), limit
 
 
 def _joined(parts: list[Values]) -> Values:

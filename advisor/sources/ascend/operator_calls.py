@@ -69,7 +69,7 @@ def _calls_from_database(folder: Folder) -> Table[OperatorCall]:
     }
     operators = Only("type", (OPERATOR,))
     found = database.integers("PYTORCH_API", wanted, operators)
-    name = database.texts(found.pop("name"))
+    name = database.event_names(found.pop("name"))
     good = (name.codes >= 0) & are_spans(found["start"], found["end"])
     lasted = found["end"] - found["start"]
     np.copyto(found["end"], found["start"], where=~good)

@@ -23,7 +23,7 @@ from advisor.sources.ascend.device_tasks import task_columns
 from advisor.sources.ascend.groups import MOST_RANKS
 from advisor.sources.ascend.plane_tasks import MOVES, WAITS
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.files.database import match_keys
+from advisor.sources.files.database import STAND_IN, match_keys
 from advisor.sources.files.timeline import TraceTimeline
 from advisor.sources.reading import Reading
 
@@ -162,7 +162,11 @@ def _rows_of_operators(folder: Folder, operator: Array, calls: Table[Collective]
     database = folder.database()
     wanted = {"operator": ["opId"], "name": ["opName"], "start": ["startNs"]}
     found = database.integers("COMMUNICATION_OP", wanted, database.on_device("COMMUNICATION_OP", folder.rank))
-    row = _rows_of_starts(calls, database.texts(found["name"]), found["start"])
+    name = database.event_names(found["name"])
+    row = _rows_of_starts(calls, name, found["start"])
+    gone = name.hits(one.startswith(STAND_IN) for one in name.names)
+    if gone.any():  # the name of such a call may have been found elsewhere
+        row = np.where(gone, match_keys(calls["start_ns"], found["start"]), row)
     return values_at(row, match_keys(found["operator"], operator), -1)
 
 

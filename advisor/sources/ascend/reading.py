@@ -246,6 +246,8 @@ class Kept:
     """Those that were read, or looked for."""
     beside: TablesBeside | None = None
     """Its text tables with those of others that are read next, until `release`."""
+    nameless: dict[str, set[int]] = field(default_factory=dict)
+    """By database: the ids met so far of names that are gone."""
     rows_read: RowsRead | None = None
     """Counts for `progress` what is read of the databases."""
 
@@ -368,7 +370,8 @@ class Folder(Description):
         last = [table for table, readers in READERS.items() if len(readers - self._kept.facts) == 0]
         shared = Shared(SHARED, self.once(f"columns {which}", dict), frozenset(last))
         connection, file = self.connection(which), self.databases[which].name
-        return Database(connection, file, self.notes, self.rows_told(), self.device, shared)
+        nameless = self._kept.nameless.setdefault(which, set())
+        return Database(connection, file, self.notes, self.rows_told(), self.device, shared, nameless)
 
     def rows_told(self) -> RowsRead:
         """What tells of the rows read of the databases; where nobody listens, none are counted."""

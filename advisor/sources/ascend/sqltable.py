@@ -104,7 +104,7 @@ class _Part:
 
     def add(self, cells: ColumnCells) -> None:
         if self._column.store == "text":
-            self._values.append(_parse_texts(self._folder, cells))
+            self._values.append(_parse_texts(self._folder, cells, named=self._required))
             return
         decimal = self._column.store == "float"
         values, bad = decimal_numbers(cells) if decimal else whole_numbers(cells)
@@ -170,10 +170,11 @@ def _note_damage(folder: Folder, origin: Origin, error: Exception, rows: int) ->
     folder.notes.add(name, Message("after_table_row", table=origin.table, n=rows), what, kind="truncated")
 
 
-def _parse_texts(folder: Folder, cells: ColumnCells) -> Texts:
-    """Names: text as it is, whole numbers through STRING_IDS."""
+def _parse_texts(folder: Folder, cells: ColumnCells, *, named: bool) -> Texts:
+    """Names: text as it is, whole numbers through STRING_IDS; with `named` each row has one."""
     if not isinstance(cells, tuple):
-        return folder.database().texts(whole_numbers(cells)[0])
+        database, ids = folder.database(), whole_numbers(cells)[0]
+        return database.event_names(ids) if named else database.texts(ids)
     names = string_ids(folder) if any(type(cell) is int for cell in cells) else {}
     return Texts.of(_text_of_cell(cell, names.get) for cell in cells)
 

@@ -67,7 +67,7 @@ def _steps_from_text(folder: Folder) -> Table[StepTime]:
     devices = found.pop("device", None)
     table = _of_rank(folder, Table.build(StepTime, **found))
     table = table if not isinstance(devices, np.ndarray) else _of_one_device(folder, table, devices, TIMES)
-    return usable_step_times(table, folder.notes, TIMES)
+    return usable_step_times(table, folder.notes, TIMES, HEADINGS["exposed_comm_us"][0])
 
 
 def _steps_from_database(folder: Folder) -> Table[StepTime]:
@@ -78,7 +78,8 @@ def _steps_from_database(folder: Folder) -> Table[StepTime]:
     listed = read_records(folder, origin, ("deviceId",)) if "deviceId" in columns_of(folder, origin) else None
     devices = np.array([row[0] if isinstance(row[0], int) else MISSING for row in listed or ()], np.int64)
     file = folder.databases["analysis"].name
-    return usable_step_times(_of_one_device(folder, table, devices, file), folder.notes, file)
+    found = _of_one_device(folder, table, devices, file)
+    return usable_step_times(found, folder.notes, file, FIELDS["exposed_comm_us"][0])
 
 
 def _of_one_device(folder: Folder, table: Table[StepTime], devices: Array, file: str) -> Table[StepTime]:

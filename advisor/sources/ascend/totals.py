@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from advisor.facts.base import Column
+from advisor.facts.base import Column, Fact
 from advisor.facts.observed import ApiTotal, OperatorTotal
-from advisor.facts.table import Array, Table, Texts, values_at
+from advisor.facts.table import Array, Table, Texts, Values, values_at
 from advisor.messages.errors import FactMissing
+from advisor.messages.message import Message
 from advisor.sources.ascend.call_words import activities_in_totals
 from advisor.sources.ascend.host_calls import API_TYPES
 from advisor.sources.ascend.reading import Folder
+from advisor.sources.ascend.record_cells import number_rows
 from advisor.sources.files.database import are_spans, distinct_ids, match_keys
 from advisor.sources.files.shares import note_shares_gone
 from advisor.sources.reading import Reading
@@ -31,10 +33,30 @@ LAYERS: Mapping[str, str] = {"communication": "hccl"}
 _US_PER_NS = 1e-3
 
 
+def _rows_once(
+    folder: Folder, file: str, headings: Mapping[str, Sequence[str]], fact: type[Fact], required: Sequence[str]
+) -> dict[str, Values]:
+    """The columns of a table of totals without the rows that are there already, which are noted: it has one per name.
+
+    Where a file was cut into several, each of them has totals of its own.
+    """
+    columns = folder.columns(fact, file, headings, required, _PERCENT)
+    if len(folder.parts(file)) > 1:
+        return columns
+    keys = [found.codes if isinstance(found, Texts) else np.nan_to_num(found, nan=-1) for found in columns.values()]
+    rows = number_rows(keys)
+    first = np.unique(rows, return_index=True)[1]
+    if not (repeated := len(rows) - len(first)):
+        return columns
+    folder.notes.add(file, "", Message("totals_repeated"), rows=repeated, share=repeated / len(rows))
+    kept = np.sort(first)
+    return {name: found.take(kept) if isinstance(found, Texts) else found[kept] for name, found in columns.items()}
+
+
 def _operators_from_text(folder: Folder) -> Table[OperatorTotal]:
     headings = {"op_type": ("OP Type",), "core": ("Core Type",), **_AMOUNTS}
     headings |= {"percent": ("Ratio",)}
-    columns = folder.columns(OperatorTotal, "op_statistic.csv", headings, ("op_type", "total_us"), _PERCENT)
+    columns = _rows_once(folder, "op_statistic.csv", headings, OperatorTotal, ("op_type", "total_us"))
     percent = columns.pop("percent", None)
     table = Table.build(OperatorTotal, **columns).having(rank=folder.rank)
     if not isinstance(percent, np.ndarray):
@@ -66,7 +88,7 @@ OPERATOR_TOTALS = Reading(OperatorTotal, {"text": _operators_from_text, "databas
 
 def _apis_from_text(folder: Folder) -> Table[ApiTotal]:
     headings = {"level": ("Level",), "name": ("API Name",), **_AMOUNTS}
-    columns = folder.columns(ApiTotal, "api_statistic.csv", headings, ("name", "total_us"))
+    columns = _rows_once(folder, "api_statistic.csv", headings, ApiTotal, ("name", "total_us"))
     table = Table.build(ApiTotal, **columns)
     activity = activities_in_totals(table.texts("name"))
     return table.having(rank=folder.rank, level=_layer_names(table.texts("level")), activity=activity)
@@ -84,7 +106,7 @@ def _apis_from_database(folder: Folder) -> Table[ApiTotal]:
     calls = database.integers("CANN_API", {"type": ["type"], "name": ["name"], "start": ["startNs"], "end": ["endNs"]})
     (types, names), amounts = _sum_by_keys(calls["type"], calls["name"], calls["start"], calls["end"])
     level_of = API_TYPES | database.names("ENUM_API_TYPE")
-    name = database.texts(names)
+    name = database.event_names(names)
     table = Table.build(
         ApiTotal,
         rank=np.full(len(name), folder.rank),

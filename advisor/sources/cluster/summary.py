@@ -192,7 +192,7 @@ class ClusterSummary:
         layout = Parallel(stages=self.stages)
         stages = [layout.stage_of(rank) for rank in ranks.tolist()]
         found = Table.build(StepTime, **columns).take(rows).having(rank=ranks, stage=stages)
-        return usable_step_times(found, self.notes, STEP_TIMES)
+        return usable_step_times(found, self.notes, STEP_TIMES, HEADINGS["exposed_comm_us"][0])
 
     def _file_content(self, name: str) -> object:
         """What a file, or the database in its place, holds; nothing where it cannot be read, which is noted."""

@@ -427,12 +427,13 @@ def _scan_blocks(file: TextFile, layout: _Layout, wanted: Sequence[_Wanted], pro
 
 
 def _take_block(block: pa.RecordBatch, wanted: Sequence[_Wanted], progress: _Progress) -> None:
-    """Convert one block and keep the rows that are whole."""
+    """Convert one block and keep the rows that are whole; one that is left out counts once, whatever else it holds."""
     raw = {w.name: block.column(str(w.place)) for w in wanted}
     together = _parse_together(raw, wanted)
-    values = {w.name: _convert_cells(raw[w.name], w, progress, together.get(w.name)) for w in wanted}
+    values: dict[str, Array] = {}
     keep = np.ones(block.num_rows, bool)
-    for w in wanted:
+    for w in sorted(wanted, key=lambda w: not w.required):
+        values[w.name] = _convert_cells(raw[w.name], w, progress, keep, together.get(w.name))
         if w.required:
             keep &= ~_is_missing(values[w.name], w.column)
     for name, part in values.items():
@@ -485,8 +486,8 @@ def _parse_cells(raw: object, wanted: _Wanted) -> _Parsed:
     return _Parsed(plain, *cells.parse_integers(plain))
 
 
-def _convert_cells(raw: object, wanted: _Wanted, progress: _Progress, parsed: _Parsed | None) -> Array:
-    """One column of one block; what is wrong in it is missing and counted."""
+def _convert_cells(raw: object, wanted: _Wanted, progress: _Progress, keep: Array, parsed: _Parsed | None) -> Array:
+    """One column of one block; what is wrong in it is missing and counted, in rows that are kept so far."""
     from advisor.sources.files import cells
 
     if wanted.column.store == "text":
@@ -500,7 +501,7 @@ def _convert_cells(raw: object, wanted: _Wanted, progress: _Progress, parsed: _P
             values, good, wanted.factor, signed=unit not in _NEVER_NEGATIVE, largest=largest
         )
     if not good.all():
-        bad = ~good if wanted.required else cells.are_damaged(plain, good)
+        bad = keep & (~good if wanted.required else cells.are_damaged(plain, good))
         if bad.any():
             _count_damage(plain, bad, wanted.heading.spelling, progress)
         values[~good] = wanted.column.missing

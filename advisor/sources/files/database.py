@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
 
 from advisor.facts.base import MISSING
 from advisor.facts.narrow import (
@@ -52,6 +52,10 @@ LONGEST = 64 << 20
 _MAGIC = b"SQLite format 3\0"
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 """Begin of a rollback journal: <https://www.sqlite.org/fileformat2.html#the_rollback_journal>."""
+_STRINGS = "STRING_IDS"
+"""The table with the texts of all others."""
+STAND_IN = f"{_STRINGS} "
+"""How what stands for the name of an event begins that is gone; its number follows."""
 _LOOKUPS = 500
 """Ids looked up by one statement; old SQLite allows 999."""
 _DENSE = 1 << 24
@@ -201,6 +205,8 @@ class Database(Struct, frozen=True):
     device: int | None = None
     """The device whose rows are read, where that is known; else the database says which is whose."""
     shared: Shared = NOTHING_SHARED
+    nameless: set[int] = field(default_factory=set)
+    """The ids met so far whose text is gone from STRING_IDS."""
 
     def fields(self, table: str) -> tuple[str, ...]:
         """The names of a table's columns; none when there is no such table."""
@@ -274,15 +280,43 @@ class Database(Struct, frozen=True):
     def texts(self, ids: Array) -> Texts:
         """The texts behind ids into STRING_IDS; `N/A` and nothing are missing, as are ids that do not exist."""
         distinct, inverse = distinct_ids(ids)
-        known: dict[int, str] = {}
+        known = self._look_up(distinct)
+        index: dict[str, int] = {}
+        codes = [_text_code(known.get(i), index) for i in distinct.tolist()]
+        return Texts(np.array(codes, np.int32)[inverse], tuple(index))
+
+    def event_names(self, ids: Array) -> Texts:
+        """The same of names of events, which all have one: where it is gone, its id stands for it, and that is noted.
+
+        So the event and its time still count, and no other table seems to lack it.
+        """
+        distinct, inverse = distinct_ids(ids)
+        known = self._look_up(distinct)
+        gone = {i for i in distinct.tolist() if i >= 0 and not isinstance(known.get(i), str)}
+        self._note_nameless(gone)
+        known |= {i: f"{STAND_IN}{i}" for i in gone}
+        index: dict[str, int] = {}
+        codes = [_text_code(known.get(i), index) for i in distinct.tolist()]
+        return Texts(np.array(codes, np.int32)[inverse], tuple(index))
+
+    def _look_up(self, distinct: Array) -> dict[int, object]:
+        """What STRING_IDS holds for each of these ids that it has."""
+        known: dict[int, object] = {}
         for start in range(0, len(distinct), _LOOKUPS):
             part = distinct[start : start + _LOOKUPS].tolist()
             marks = ",".join("?" * len(part))
             for i, value in self._fetch_all(f"SELECT id, value FROM STRING_IDS WHERE id IN ({marks})", part):  # noqa: S608
                 known[i] = bounded_name(value) if isinstance(value, str) else value
-        index: dict[str, int] = {}
-        codes = [_text_code(known.get(i), index) for i in distinct.tolist()]
-        return Texts(np.array(codes, np.int32)[inverse], tuple(index))
+        return known
+
+    def _note_nameless(self, gone: set[int]) -> None:
+        """Note that names of events are gone: how many in all, of those that are there and these."""
+        if not gone:
+            return
+        self.nameless.update(gone)
+        rows = len(self.nameless)
+        ((texts,),) = self._fetch_all(f"SELECT count(*) FROM {_STRINGS} WHERE typeof(value) = 'text'")  # noqa: S608
+        self.notes.add(self.file, _STRINGS, Message("names_gone"), rows=rows, share=rows / (rows + texts))
 
     def names(self, table: str) -> dict[int, str]:
         """The ids and names of a small table of constants, such as ENUM_API_TYPE; empty when it is not there."""

@@ -16,9 +16,16 @@ def _capture_of_rank(rank: LegacyRank) -> Table[RankCapture]:
         RankCapture,
         rank=[rank.rank],
         source=EXPORT,
-        has_steps=int(bool(counted_steps(rank))),
+        has_steps=[_has_steps(rank)],
         other_captures=float(rank.other_captures),
     )
+
+
+def _has_steps(rank: LegacyRank) -> bool | None:
+    """Whether steps were recorded; missing where the file with them is there and nothing of it can be used."""
+    if counted_steps(rank):
+        return True
+    return None if "steps" in rank.files else False
 
 
 def damages_of_rank(rank: LegacyRank) -> Table[Damage]:

@@ -43,13 +43,20 @@ def _collectives_of_rank(rank: LegacyRank) -> Table[Collective]:
     except Unreadable as wrong:
         spans, unreadable = {}, [wrong.file]
     try:
-        parts = {(row.step, row.name): row for row in _parts_in_hccl(rank) if not steps or row.step in steps}
+        listed = {(row.step, row.name): row for row in _parts_in_hccl(rank)}
+        counted = steps.keys() or _without_first({step for step, _ in listed})
+        parts = {key: row for key, row in listed.items() if key[0] in counted}
     except Unreadable as wrong:
         parts, unreadable = {}, [*unreadable, wrong.file]
     rows = [_joined(spans.get(key), parts.get(key)) for key in sorted({*spans, *parts})]
     if not rows:
         raise FactMissing([Collective.table], unreadable)
     return _table_of_rows(rank.rank, rows)
+
+
+def _without_first(steps: set[int]) -> set[int]:
+    """The steps but the first of several, which the averages of each file leave out."""
+    return steps - {min(steps)} if len(steps) > 1 else steps
 
 
 def _joined(span: CollectiveRow | None, part: CollectiveRow | None) -> CollectiveRow:

@@ -44,6 +44,10 @@ _CLUSTER = {
 }
 
 
+_MIXED = ("collective_us", "receive_us")
+"""Times of the summary that the trace tells apart."""
+
+
 class StepMarks(Struct, frozen=True):
     """The steps of one rank: their numbers, ascending, and the times of each by column."""
 
@@ -62,16 +66,16 @@ def read_marks(rank: LegacyRank) -> StepMarks:
 
     Raises:
         FactMissing: Neither file is there, or has a step.
-        Unreadable: The file with the marks cannot be read.
+        Unreadable: The file with the marks cannot be read, and the summary tells no steps.
     """
     return rank.once("marks", lambda: _read_marks(rank))
 
 
 def _read_marks(rank: LegacyRank) -> StepMarks:
-    marks = _marks_in_trace(rank) if "steps" in rank.files else None
     cluster = _cluster_times(rank)
     rows = len(next(iter(cluster.values()), ()))
-    if marks is None:
+    marks = _marks_in_trace(rank, needed=not rows)
+    if not len(marks.numbers):
         marks = StepMarks(np.arange(1, max(rows - 1, min(rows, 1)) + 1), {})
     if not len(marks.numbers):
         raise FactMissing([StepPhase.table])
@@ -88,7 +92,9 @@ def _with_sends(rank: LegacyRank, marks: StepMarks, added: dict[str, Array]) -> 
 
     The summary counts sends as collectives; the trace tells them apart.
     """
-    if "steps" not in rank.files or not {"pure_comm_us", "collective_us", "receive_us"} <= added.keys():
+    if "whole_us" not in marks.times:  # of files that are gone as of those that nobody wrote
+        return {name: us for name, us in added.items() if "steps" not in rank.files or name not in _MIXED}
+    if not {"pure_comm_us", "collective_us", "receive_us"} <= added.keys():
         return added
     running = collective_us_by_step(rank)
     most = np.array([running.get(step, np.inf) for step in marks.numbers.tolist()])
@@ -112,7 +118,24 @@ def _believed(rank: LegacyRank, marks: StepMarks, added: dict[str, Array]) -> di
     return {name: np.where(wrong, np.nan, values) for name, values in added.items()}
 
 
-def _marks_in_trace(rank: LegacyRank) -> StepMarks:
+def _marks_in_trace(rank: LegacyRank, *, needed: bool) -> StepMarks:
+    """The marks; none where there is no such file, or it cannot be read and is not needed.
+
+    Raises:
+        Unreadable: It is needed and cannot be read.
+    """
+    try:
+        return _read_trace(rank) if "steps" in rank.files else _NO_MARKS
+    except Unreadable:  # noted
+        if needed:
+            raise
+        return _NO_MARKS
+
+
+_NO_MARKS = StepMarks(np.empty(0, np.int64), {})
+
+
+def _read_trace(rank: LegacyRank) -> StepMarks:
     columns = {"number": _NUMBER, **dict.fromkeys(_TRACE, _US)}
     headings = {"number": (STEP_NUMBER,), **_TRACE}
     path = rank.files["steps"]

@@ -107,6 +107,19 @@ def test_sends_are_no_count_of_micro_batches_where_most_communication_of_a_summe
     assert {row["micro_batches"] for row in stage_times(STAGES, split, calls).rows()} == {told}
 
 
+def test_sends_are_no_count_of_micro_batches_where_a_sum_does_not_tell_how_much_communication_there_was():
+    split = read_table(
+        Overlap,
+        """
+        rank step stage span_us comm_us exposed_comm_us source
+        0    1    0     1000    -       -               recorded
+        1    1    1     1000    -       100             recorded
+        """,
+    )
+    calls = Table.build(CollectiveCall, rank=[0, 1], step=1, op="send", p2p=1, elapse_us=[200.0, 20.0])
+    assert {row["micro_batches"] for row in stage_times(STAGES, split, calls).rows()} == {None}
+
+
 def test_what_kernels_wait_inside_is_no_communication_that_a_list_of_collectives_lacks():
     split = read_table(
         Overlap,

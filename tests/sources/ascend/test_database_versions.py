@@ -336,7 +336,7 @@ STEP = {
     "computing": 11.0,
     "communication_not_overlapped": 12.0,
     "overlapped": 13.0,
-    "communication": 14.0,
+    "communication": 25.0,
     "free": 15.0,
     "stage": 777.0,
     "bubble": 16.0,
@@ -350,7 +350,7 @@ OPERATOR = {"hccl_op_name": "hcom_allReduce__271_0_1", "group_name": "6457", "st
 def test_the_sums_of_a_step_are_read_by_their_names(tmp_path: Path) -> None:
     (row,) = rows_of(STEP_TIMES, database(tmp_path, StepTraceTime=[STEP]))
     parts = ("compute", "exposed_comm", "overlapped", "comm", "free", "bubble", "preparing")
-    assert [row["step"], *(row[f"{part}_us"] for part in parts)] == [13, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0, 17.0]
+    assert [row["step"], *(row[f"{part}_us"] for part in parts)] == [13, 11.0, 12.0, 13.0, 25.0, 15.0, 16.0, 17.0]
 
 
 def test_a_collective_carries_what_it_counts_and_took_what_was_analysed(tmp_path: Path) -> None:
@@ -368,6 +368,27 @@ def test_a_collective_carries_what_it_counts_and_took_what_was_analysed(tmp_path
     assert [row[name] for name in ("op", "group", "dtype", "algorithm", "size_bytes", "p2p")] == [
         "allReduce", "6457", "FP32", "MESH-RING", 4096.0, False,
     ]  # fmt: skip
+
+
+def test_a_collective_whose_name_is_gone_is_the_one_analysed_that_took_as_long_then_else_one_of_its_type(
+    tmp_path: Path,
+) -> None:
+    texts = Texts()
+    call = {"startNs": 1_000, "endNs": 60_001_000, "groupName": texts["6457"], "opType": texts["hcom_allReduce_"]}
+    calls = [
+        {"opName": 77, **call},
+        {"opName": 78, **call, "startNs": 70_000_000, "endNs": 130_000_000},
+        {"opName": 79, **call, "startNs": 80_000_000, "endNs": 80_001_000, "opType": 80},
+    ]
+    again = {**OPERATOR, "hccl_op_name": "hcom_allReduce__271_1_1"}
+    analysed = [{**again, "start_timestamp": 9e8, **SPENT}, {**OPERATOR, "start_timestamp": 15.0, **SPENT}]
+    found = rows_of(COLLECTIVES, database(tmp_path, texts, COMMUNICATION_OP=calls, CommAnalyzerTime=analysed))
+    assert [(row["name"], row["op"]) for row in found] == [
+        ("hcom_allReduce__271_0_1", "allReduce"),
+        ("hcom_allReduce__78", "allReduce"),
+        ("STRING_IDS 79", "STRING_IDS 79"),
+    ]
+    assert found[0]["transit_us"] == 11_000.0
 
 
 def test_packets_and_links_are_read_by_their_names(tmp_path: Path) -> None:

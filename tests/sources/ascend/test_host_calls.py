@@ -112,6 +112,27 @@ def test_calls_come_by_their_start_and_those_that_take_no_time_last(tmp_path: Pa
     assert [row["name"] for row in rows] == ["early", "late", "nothing"]
 
 
+def test_entries_of_the_task_queue_whose_names_are_gone_are_put_in_before_they_are_taken_out(tmp_path: Path) -> None:
+    path = tmp_path / "ascend_pytorch_profiler_3.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript("""
+            CREATE TABLE STRING_IDS(id INTEGER PRIMARY KEY, value TEXT);
+            INSERT INTO STRING_IDS VALUES (2, 'Dequeue@x'), (3, 'Other');
+            CREATE TABLE CONNECTION_IDS(id INT, connectionId INT);
+            INSERT INTO CONNECTION_IDS VALUES (7, 7), (8, 8);
+            CREATE TABLE PYTORCH_API(startNs TEXT, endNs TEXT, globalTid INT, connectionId INT, name INT, type INT);
+            INSERT INTO PYTORCH_API VALUES (1, 2, 5, 7, 1, 50002), (3, 4, 6, 7, 2, 50002), (7, 8, 6, 8, 9, 50002),
+                (5, 6, 5, 8, 1, 50002), (9, 9, 5, NULL, 1, 50002), (9, 9, 5, 7, 3, 50002);
+        """)
+    rows = of(HOST_CALLS.ways["database"], Folder(rank=3, root=tmp_path, output=tmp_path, databases={"profiler": path}))
+    assert [(row["start_ns"], row["kind"]) for row in rows] == [
+        (1, "enqueue"),
+        (3, "dequeue"),
+        (5, "enqueue"),
+        (7, "dequeue"),
+    ]
+
+
 def test_what_has_no_connection_shares_none_even_with_what_has_none_either(tmp_path: Path) -> None:
     path = tmp_path / "ascend_pytorch_profiler_3.db"
     with closing(sqlite3.connect(path)) as connection:

@@ -91,6 +91,75 @@ def test_a_megabyte_is_what_its_writer_means_by_it(tmp_path: Path, record: str) 
     assert process["allocated_bytes"] is None and process["active_bytes"] is None
 
 
+def held(rows: str) -> str:
+    """A record of rows `component moment reserved allocated`, in MB."""
+    cells = [row.split() for row in rows.strip().splitlines()]
+    lines = [f"{name},{time},{used},{reserved},," for name, time, reserved, used in cells]
+    heading = "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total Active(MB),Stream Ptr"
+    return "\n".join([heading, *lines, ""])
+
+
+PROCESS = "APP 1 2000 0\nAPP 9 2100 0\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "wrong"),
+    [
+        ("PTA 2 1400 900\nPTA 3 70000 900\nPTA 4 1400 900\n" + PROCESS, {"PTA": (None, 900)}),
+        ("PTA 2 1400 900\nPTA 3 1400 70000\nPTA 4 1400 900\n" + PROCESS, {"PTA": (1400, None)}),
+        ("PTA 2 1400 900\nPTA 3 4100 900\nPTA 4 1400 900\n" + PROCESS, {}),  # between two looks at the process
+        ("PTA 2 1400 900\nPTA 30 70000 900\nPTA 4 1400 900\n" + PROCESS, {}),  # nobody looked at it any more
+        ("PTA 2 70000 900\nPTA 3 70000 900\nPTA 4 1400 900\n" + PROCESS, {}),  # the process is told in another way
+        ("PTA 2 1400 900\nPTA 3 1400 900\nAPP 1 0 0\nAPP 9 0 0\n", {}),
+        (
+            "PTA 2 1400 900\nPTA 3 70000 900\nPTA 4 1400 900\nPTA+GE 2 1400 900\nPTA+GE 3 1400 900\nPTA+GE 4 1400 900",
+            {"PTA": (None, 900)},
+        ),
+        (
+            "PTA 2 1400 900\nPTA 3 1400 900\nPTA 4 1400 900\nPTA+GE 2 1400 900\nPTA+GE 3 70000 900\nPTA+GE 4 1400 900",
+            {"PTA+GE": (None, 900)},
+        ),
+        ("PTA 2 1400 900\nPTA 3 1000000000 900", {"PTA": (None, 900)}),  # alone, but no device has so much
+        ("PTA 2 1400 900\nPTA 3 70000 900", {}),
+    ],
+)
+def test_memory_that_there_was_not_is_told_and_does_not_count(
+    rows: str, wrong: dict[str, tuple[float | None, float | None]], tmp_path: Path
+) -> None:
+    path = tmp_path / "memory_record.csv"
+    path.write_text(held(rows), encoding="utf-8")
+    folder = Folder(rank=0, root=tmp_path, output=tmp_path, files={path.name: path})
+    seen = of(MEMORY_USES.ways["text"], folder)
+    found = {
+        str(row["component"]): tuple(
+            None if row[name] is None else row[name] / 2**20 for name in ("reserved_bytes", "allocated_bytes")
+        )
+        for row in seen
+        if row["reserved_bytes"] is None or row["allocated_bytes"] is None
+    }
+    assert found == wrong
+    assert [(note.what.code, note.rows) for note in folder.notes.all()] == [("memory_impossible", 1)] * len(wrong)
+
+
+def test_no_allocator_holds_more_than_a_device_of_that_name_where_the_process_held_less(tmp_path: Path) -> None:
+    path = tmp_path / "ascend_pytorch_profiler_3.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(f"""
+            CREATE TABLE NPU_INFO(id INT, name TEXT);
+            INSERT INTO NPU_INFO VALUES (0, 'Ascend910B3');
+            CREATE TABLE MEMORY_RECORD(component TEXT, timestampNs INT, totalAllocated INT, totalReserved INT);
+            INSERT INTO MEMORY_RECORD VALUES
+                ('PTA', 100, 1, {40 << 30}), ('PTA', 200, 1, {65 << 30}), ('PTA', 300, 1, {41 << 30});
+            CREATE TABLE NPU_MEM(type TEXT, timestampNs INT, hbm INT);
+            INSERT INTO NPU_MEM VALUES ('app', 50, {45 << 30}), ('app', 350, {45 << 30});
+        """)
+    folder = Folder(rank=3, root=tmp_path, output=tmp_path, databases={"profiler": path})
+    seen = [row["reserved_bytes"] for row in of(MEMORY_USES.ways["database"], folder) if row["component"] == "PTA"]
+    assert seen == [float(40 << 30), None, float(41 << 30)]
+    (note,) = folder.notes.all()
+    assert (note.file, note.what.code, note.rows, note.share) == (path.name, "memory_impossible", 1, 0.2)
+
+
 def test_the_memory_of_the_process_is_read_from_a_database_without_allocators(tmp_path: Path) -> None:
     path = tmp_path / "ascend_mindspore_profiler_0.db"
     with closing(sqlite3.connect(path)) as connection:

@@ -229,7 +229,7 @@ STEP = {
     "Computing": "11",
     "Communication(Not Overlapped)": "12",
     "Overlapped": "13",
-    "Communication": "14",
+    "Communication": "25",
     "Free": "15",
     "Bubble": "16",
     "Preparing": "17",
@@ -240,7 +240,7 @@ SUMS = {
     "compute_us": 11.0,
     "exposed_comm_us": 12.0,
     "overlapped_us": 13.0,
-    "comm_us": 14.0,
+    "comm_us": 25.0,
     "free_us": 15.0,
     "bubble_us": 16.0,
     "preparing_us": 17.0,
@@ -360,6 +360,19 @@ def test_layers_of_calls_have_one_name_in_all_versions(written: str, level: str,
     text = table("Level,API Name,Time(us),Count,Avg(us),Min(us),Max(us),Variance", Level=written, **{"API Name": "x"})
     (row,) = of(API_TOTALS.ways["text"], captured(tmp_path, api_statistic=text))
     assert row["level"] == level
+
+
+@pytest.mark.parametrize("case", TOTALS[:2], ids=[case[0] for case in TOTALS[:2]])
+def test_a_total_that_stands_twice_counts_once_and_is_told(
+    case: tuple[str, Reading[Any, Any], str, Mapping[str, str], Mapping[str, object]], tmp_path: Path
+) -> None:
+    name, reading, columns, cells, expected = case
+    heading, row = table(columns, **cells).splitlines()
+    other = table(columns, **{**cells, "Count": "99"}).splitlines()[1]
+    folder = captured(tmp_path, **{name: "\n".join([heading, row, other, row, row])})
+    assert [row["calls"] for row in of(reading.ways["text"], folder)] == [expected["calls"], 99.0]
+    (note,) = folder.notes.all()
+    assert (note.file, note.what.code, note.rows, note.share) == (f"{name}.csv", "totals_repeated", 2, 0.5)
 
 
 OPERATOR = "hcom_allReduce__271_0_1@6457"

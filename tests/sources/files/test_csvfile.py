@@ -211,6 +211,16 @@ def test_rows_without_a_required_value_are_left_out_and_counted(file: Path) -> N
     assert [(note.place, note.rows) for note in notes] == [(Message("at_row", n=2), 1)]
 
 
+def test_a_row_that_is_left_out_counts_once_whatever_else_it_holds(file: Path) -> None:
+    heading = "Name,Size(KB),Allocation Time(us),Release Time(us)"
+    columns, notes = read(file, f"{heading}\na,1,2,3\n{heading}\nb,x,5,y\nc,6,z,8\n", "allocated_ns", "released_ns")
+    assert columns["name"].values() == ["a"]  # type: ignore[union-attr]
+    assert [(note.what.values[0][1], note.rows, note.share) for note in notes] == [
+        ("Allocation Time(us)", 2, 0.5),
+        ("Release Time(us)", 1, 0.25),
+    ]
+
+
 def test_a_file_without_a_required_column_is_unreadable(file: Path) -> None:
     with pytest.raises(Unreadable, match="has no column `Size`"):
         read(file, "Name\na\n", "size_bytes")

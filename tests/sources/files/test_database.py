@@ -118,6 +118,24 @@ def test_ids_become_texts_and_what_was_not_collected_is_missing(tmp_path: Path) 
     assert len(set(texts.names)) == len(texts.names)
 
 
+def test_an_event_whose_name_is_gone_is_called_by_its_id_and_that_is_told(tmp_path: Path) -> None:
+    script = "CREATE TABLE STRING_IDS(id INTEGER PRIMARY KEY, value);"
+    script += "INSERT INTO STRING_IDS VALUES (1, 'N/A'), (5, 'MatMul'), (6, NULL), (7, 8.5), (8, 'Add');"
+    found = opened(made(tmp_path / "x.db", script))
+    names = found.event_names(np.array([5, 404, 1, MISSING, 6, 404]))
+    assert names.values() == ["MatMul", "STRING_IDS 404", None, None, "STRING_IDS 6", "STRING_IDS 404"]
+    found.event_names(np.array([404, 7]))
+    (note,) = found.notes.all()
+    assert (note.place, note.what.code, note.rows, note.share) == ("STRING_IDS", "names_gone", 3, 0.5)
+
+
+def test_events_that_are_all_named_are_no_damage(tmp_path: Path) -> None:
+    script = "CREATE TABLE STRING_IDS(id INTEGER PRIMARY KEY, value TEXT); INSERT INTO STRING_IDS VALUES (5, 'N/A');"
+    found = opened(made(tmp_path / "x.db", script))
+    assert found.event_names(np.array([5, MISSING])).values() == [None, None]
+    assert not len(found.notes)
+
+
 @settings(max_examples=40)
 @given(st.lists(st.integers(0, 9) | st.just(MISSING)), st.lists(st.integers(0, 12) | st.just(MISSING)))
 @example([5, MISSING], [MISSING, 5])

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import advisor
+from advisor.facts.observed import Collective, RankCapture, StepPhase
 from advisor.model.findings import Diagnosis
+from advisor.pipeline import open_profile
 from advisor.report.output_formats import WRITERS, Reported
 from corpus.mindinsight import write_one_rank, write_pipeline
 
@@ -59,6 +62,51 @@ def test_a_rank_whose_step_trace_was_cut_in_its_heading_is_told_with_its_file(pi
     for writer in WRITERS:
         if writer.name in ("markdown", "html"):
             assert path.name in str(writer.text(Reported(found, "en"))), writer.name
+
+
+@pytest.mark.parametrize("damaged", ["heading", "empty"])
+def test_steps_whose_trace_is_gone_are_those_of_the_summary_without_what_the_trace_tells_apart(
+    damaged: str, pipeline: Path
+) -> None:
+    before = {(row["rank"], row["step"]): row for row in open_profile(pipeline).table(StepPhase).rows()}
+    path = pipeline / "step_trace_raw_1_detail_time.csv"
+    path.write_text(path.read_text().splitlines(keepends=True)[0] if damaged == "heading" else "")
+    profile = open_profile(pipeline)
+    after = {(row["rank"], row["step"]): row for row in profile.table(StepPhase).rows()}
+    assert after.keys() == before.keys()
+    for key, row in after.items():
+        lost = ("whole_us", "collective_us", "receive_us") if key[0] == 1 else ()
+        assert [row[name] for name in lost] == [None] * len(lost)
+        assert row["compute_us"] == before[key]["compute_us"]
+    assert {row["has_steps"] for row in profile.table(RankCapture).rows()} == {True}
+    assert {row["step"] for row in profile.table(Collective).rows()} == {2, 3}
+    assert damaged_files(advisor.diagnose(pipeline)) == {path.name}
+
+
+@pytest.mark.parametrize("damaged", ["heading", "empty", "gone"])
+def test_steps_that_cannot_be_read_were_recorded_all_the_same(damaged: str, pipeline: Path) -> None:
+    for path in pipeline.glob("ascend_cluster_analyse*"):
+        path.unlink()
+    path = pipeline / "step_trace_raw_1_detail_time.csv"
+    path.write_text(path.read_text().splitlines(keepends=True)[0] if damaged == "heading" else "")
+    if damaged == "gone":
+        path.unlink()
+    profile = open_profile(pipeline)
+    told = {row["rank"]: row["has_steps"] for row in profile.table(RankCapture).rows()}
+    assert told == {0: True, 1: False if damaged == "gone" else None, 2: True, 3: True}
+    calls = profile.table(Collective).rows()
+    assert {(row["rank"], row["step"]) for row in calls} == {(rank, step) for rank in range(4) for step in (2, 3)}
+    assert "capture/no-steps" not in {one.rule for one in advisor.diagnose(pipeline).findings} or damaged == "gone"
+
+
+def test_a_real_capture_with_a_rank_without_its_step_trace_makes_no_new_finding(
+    real_data: Path, tmp_path: Path
+) -> None:
+    whole = real_data / "mindinsight_legacy" / "cluster_propose"
+    shutil.copytree(whole, tmp_path / "cluster", copy_function=shutil.copyfile)
+    cut_rows(tmp_path / "cluster" / "step_trace_raw_1_detail_time.csv", lambda rows: [])
+    before, after = ({one.rule for one in advisor.diagnose(path).findings} for path in (whole, tmp_path / "cluster"))
+    assert after - before == {"capture/damaged-input"}
 
 
 @pytest.mark.parametrize("rows", [slice(0, 3), slice(1, 2)])

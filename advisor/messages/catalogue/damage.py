@@ -83,6 +83,14 @@ TEXTS: Mapping[str, Text] = {
         "行与其他行重复（同一算子、同一流、同一时刻），每个只计一次",
     ),
     "ends_early": Text("the file ends early", "文件不完整，提前结束"),
+    "packed_damaged": Text(
+        "what is packed is damaged here, and nothing that follows can be unpacked",
+        "压缩数据在此处损坏，其后的内容无法解压",
+    ),
+    "checksum_wrong": Text(
+        "its checksum does not fit: all of it was unpacked, and some of it is not what was packed",
+        "校验和不符：内容已全部解压，但其中有与原文件不同之处",
+    ),
     "device_ends_early": Text(
         "the device is recorded for less time than the program: kernels that were launched at the end are missing",
         "device 的记录时间短于程序：末尾下发的 kernel 缺失",

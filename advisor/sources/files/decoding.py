@@ -20,7 +20,7 @@ from advisor.messages.message import Message
 from advisor.regular_files import open_regular
 from advisor.sources.files import chunks
 from advisor.sources.files.chunks import ArrayLayout, Span
-from advisor.sources.files.damage_notes import Notes, Odd
+from advisor.sources.files.damage_notes import TRUNCATED, Notes, Odd
 from advisor.sources.files.events import EventBatch, EventFormat
 from advisor.sources.files.packed import TraceFile
 from advisor.sources.files.worker import end_with_parent
@@ -171,9 +171,9 @@ class EventBatches:
         total = kept + sum(times for _, times in self.bad.values())
         for what, (first, times) in self.bad.items():
             notes.add(self.trace.path.name, Message("at_byte", n=first), what, rows=times, share=times / total)
-        if self.cut_at is not None:
+        if self.cut_at is not None and not (self.trace.packed and notes.any_of(TRUNCATED)):  # said when unpacking
             place = Message("at_byte", n=self.cut_at)
-            notes.add(self.trace.path.name, place, Message("ends_early"), kind="truncated", rows=1)
+            notes.add(self.trace.path.name, place, Message("ends_early"), kind=TRUNCATED, rows=1)
 
 
 def _take_result(waiting: deque[tuple[Span, Future[EventBatch | None]]]) -> tuple[Span, EventBatch | None]:

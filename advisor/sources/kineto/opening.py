@@ -416,6 +416,10 @@ def _describe_capture(trace: Trace) -> Capture:
     )
 
 
+_LOST_ENDS = frozenset({"ends_early", "packed_damaged"})
+"""Why the work of a device may be gone from a trace that held it."""
+
+
 def _no_device_error(path: Path, seen: Sequence[_Seen]) -> InputError:
     """About traces of which none holds work of a device."""
     foreign = sorted(FOREIGN_DEVICES.intersection(name for one in seen for name in one.header.activities))
@@ -423,7 +427,7 @@ def _no_device_error(path: Path, seen: Sequence[_Seen]) -> InputError:
         what = Message("trace_of_foreign_device", path=show_name(path), device=foreign[0])
         return InputError(what, Message("give", what=WANTED))
     notes = [note for one in seen for note in one.notes.all()]
-    cut = any(note.what == Message("ends_early") for note in notes)
+    cut = any(note.what.code in _LOST_ENDS for note in notes)
     if notes and (cut or any(one.header.activities for one in seen)):
         what = Message("trace_unreadable", path=show_name(path), why=notes[0].what)
         return InputError(what, Message("record_or_copy_again"))

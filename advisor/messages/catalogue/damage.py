@@ -110,6 +110,9 @@ TEXTS: Mapping[str, Text] = {
     "worker_too_slow": Text("was not done after {limit} s", "{limit} 秒后仍未完成"),
     # rows and events
     "uneven_rows": Text("rows with too few or too many cells", "行的列数过少或过多"),
+    "zeros_within": Text(
+        "zero bytes where rows or events were, which are lost", "数据行或事件的位置全是零字节，这部分内容已丢失"
+    ),
     "no_usable_number": Text("`{column}` holds no usable number", "`{column}` 不是可用的数值"),
     "number_with_comma": Text(
         "`{column}` holds numbers with commas in them, as spreadsheets write them: give the file as the profiler "

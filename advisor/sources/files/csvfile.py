@@ -9,13 +9,14 @@ collected. A cell that is wrong becomes missing, a row that is wrong is left out
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NoReturn
 
 import numpy as np
 from msgspec import Struct, field
@@ -27,6 +28,7 @@ from advisor.messages.message import Message
 from advisor.regular_files import open_regular, read_regular
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.gzip_blocks import GZIP
+from advisor.sources.files.zeros import ZEROS_WITHIN, CountedZeros, WithoutZeros, Zeros, blocks_of
 from advisor.units import LONGEST_US
 
 if TYPE_CHECKING:
@@ -133,12 +135,20 @@ class TextFile(Struct, frozen=True):
         return len(self.start) if self.whole else self.path.stat().st_size
 
 
+class _Marks(Struct, frozen=True):
+    """What is counted in the bytes of a file before it is read."""
+
+    quotes: int = 0
+    zeros: Zeros = Zeros()
+
+
 class _Layout(Struct, frozen=True):
     """The shape of a file: lines of headings, columns, and the places of those wanted."""
 
     lines: int
     width: int
     places: tuple[int, ...]
+    marks: _Marks = _Marks()
 
 
 class _Wrong(Struct):
@@ -212,8 +222,9 @@ def columns_of_text(
     lacking = [headings[name][0] for name in required if name not in {w.name for w in wanted}]
     if lacking:
         refuse_file(file.path, notes, Message("lacks_column", column=lacking[0]))
-    progress = _read_rows(file, _Layout(lines, len(found), tuple(w.place for w in wanted)), wanted, notes)
-    _note_damage(file, progress, notes)
+    layout = _Layout(lines, len(found), tuple(w.place for w in wanted), _marks_of(file))
+    progress = _read_rows(file, layout, wanted, notes)
+    _note_damage(file, progress, layout.marks, notes)
     return {w.name: _join_parts(w, progress) for w in wanted}
 
 
@@ -407,7 +418,7 @@ def _scan_blocks(file: TextFile, layout: _Layout, wanted: Sequence[_Wanted], pro
     chosen = sorted({str(place) for place in layout.places})
     names = [str(place) for place in range(layout.width)]
     longest = BLOCK_BYTES * _LONGER if progress.bytewise else BLOCK_BYTES
-    with pa.BufferReader(file.start) if file.whole else file.open() as opened:  # no name: pyarrow wants UTF-8 in it
+    with _open_rows(file, layout.marks) as opened:
         blocks = arrow.open_csv(
             opened,
             arrow.ReadOptions(
@@ -424,6 +435,16 @@ def _scan_blocks(file: TextFile, layout: _Layout, wanted: Sequence[_Wanted], pro
         )
         for block in blocks:
             _take_block(block, wanted, progress)
+
+
+def _open_rows(file: TextFile, marks: _Marks) -> Any:
+    """The file for pyarrow, without a name: that wants UTF-8 in it. Zeros in the place of rows end one, and begin
+    another that is no row either."""
+    import pyarrow as pa
+
+    if marks.zeros.within:
+        return io.BufferedReader(WithoutZeros(file.open()))
+    return pa.BufferReader(file.start) if file.whole else file.open()
 
 
 def _take_block(block: pa.RecordBatch, wanted: Sequence[_Wanted], progress: _Progress) -> None:
@@ -517,10 +538,11 @@ def _count_damage(plain: object, bad: Array, heading: str, progress: _Progress) 
     progress.damaged(Message("no_usable_number", column=heading), bad & ~with_comma & ~rounded)
 
 
-def _note_damage(file: TextFile, progress: _Progress, notes: Notes) -> None:
+def _note_damage(file: TextFile, progress: _Progress, marks: _Marks, notes: Notes) -> None:
     """Note the damage of a file that was read to its end."""
     path, total = file.path, max(progress.rows + len(progress.uneven), 1)
-    if _ends_in_quotes(file):
+    _note_zeros(file, total, marks.zeros, notes)
+    if marks.quotes % 2:  # a quoted cell is never closed, so that the rest of the file fell into it
         notes.add(path.name, Message("at_row", n=progress.rows + 1), Message("ends_in_quotes"), kind="truncated")
     for wrong in progress.wrong.values():
         place = Message("at_row", n=_row_of_position(wrong.first, progress.uneven))
@@ -540,13 +562,22 @@ def _ends_with_line(file: TextFile) -> bool:
         return opened.read(1) == b"\n"
 
 
-def _ends_in_quotes(file: TextFile) -> bool:
-    """Whether a quoted cell is never closed, so that the rest of the file fell into it."""
-    quotes = 0
-    with file.open() as opened:
-        while block := opened.read(BLOCK_BYTES):
+def _note_zeros(file: TextFile, rows: int, zeros: Zeros, notes: Notes) -> None:
+    """Note how many rows zeros stand for, by how long those are that are there."""
+    if zeros.within:
+        share = zeros.within / max(file.length(), 1)
+        lost = max(round(rows * share / max(1 - share, 1 / rows)), 1)
+        notes.add(file.path.name, Message("at_byte", n=zeros.first), Message(ZEROS_WITHIN), rows=lost, share=share)
+
+
+def _marks_of(file: TextFile) -> _Marks:
+    """What its bytes hold, without a look at its rows, as far as they can be read."""
+    quotes, zeros = 0, CountedZeros()
+    with contextlib.suppress(OSError), file.open() as opened:  # said where rows are read
+        for block in blocks_of(opened):
             quotes += block.count(b'"')
-    return quotes % 2 == 1
+            zeros.add(block)
+    return _Marks(quotes, zeros.all())
 
 
 def _row_of_position(position: int, uneven: Sequence[int]) -> int:

@@ -114,6 +114,30 @@ def test_a_table_that_ends_in_zeros_is_cut_short_and_keeps_the_rows_before(file:
     assert [(note.place, note.what) for note in notes] == [(Message("at_row", n=4), Message("ends_early"))]
 
 
+@pytest.mark.parametrize("zeros", [1_000, 20_000, 40_000_000])
+@pytest.mark.parametrize("edge", [-3, -1, 0, 2])
+def test_rows_in_whose_place_a_table_holds_zeros_are_counted_by_the_bytes_they_took(
+    file: Path, zeros: int, edge: int
+) -> None:
+    """Both halves of the rows at the edges are left out, and never joined to one; all others are read."""
+    row = b"x,1234567\n"
+    head, tail = row * 2_000, row * 2_000
+    columns, notes = read(file, b"Name,Size(KB)\n" + head[: len(head) + edge] + bytes(zeros) + tail[3:], "name")
+    sizes = columns["size_bytes"]
+    assert isinstance(sizes, np.ndarray)
+    known = sizes[~np.isnan(sizes)]
+    assert set(known.tolist()) == {1234567 * 1024}
+    assert 3_997 <= len(known) <= 3_999
+    (lost,) = [note for note in notes if note.what == Message("zeros_within")]
+    assert lost.share == pytest.approx(zeros / file.stat().st_size)
+    assert lost.rows == pytest.approx(zeros / len(row), rel=0.01)
+
+
+def test_single_zeros_in_a_name_are_no_damage(file: Path) -> None:
+    _, notes = read(file, b"Name,Size(KB)\nx\0\0\0,1\ny,2\n", "name")
+    assert notes == ()
+
+
 @pytest.mark.parametrize("columns", [1, 8_000, 30_000])
 def test_headings_may_be_as_long_as_a_large_model_makes_them(file: Path, columns: int) -> None:
     names = [f"stream_48_{number}_AllReduce-op{number}_start" for number in range(columns)]

@@ -12,6 +12,7 @@ import codecs
 import contextlib
 import csv
 import io
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -28,7 +29,7 @@ from advisor.messages.message import Message
 from advisor.regular_files import open_regular, read_regular
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.gzip_blocks import GZIP
-from advisor.sources.files.zeros import ZEROS_WITHIN, CountedZeros, WithoutZeros, Zeros, blocks_of
+from advisor.sources.files.zeros import SHORTEST_RUN, ZEROS_WITHIN, CountedZeros, WithoutZeros, Zeros, blocks_of
 from advisor.units import LONGEST_US
 
 if TYPE_CHECKING:
@@ -550,7 +551,9 @@ def _note_damage(file: TextFile, progress: _Progress, marks: _Marks, notes: Note
     uneven = progress.uneven
     if uneven and uneven[-1] > progress.rows + len(uneven) and not _ends_with_line(file):
         *uneven, last = uneven  # a writer ends every row: what follows it was lost with its end
-        notes.add(path.name, Message("at_row", n=last), Message("ends_early"), kind="truncated")
+        zeros = marks.zeros.at_end
+        share = zeros / max(file.length(), 1) if zeros >= SHORTEST_RUN else math.nan
+        notes.add(path.name, Message("at_row", n=last), Message("ends_early"), kind="truncated", share=share)
     if uneven:
         count = len(uneven)
         notes.add(path.name, Message("at_row", n=uneven[0]), Message("uneven_rows"), rows=count, share=count / total)

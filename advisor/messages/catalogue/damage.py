@@ -38,6 +38,10 @@ TEXTS: Mapping[str, Text] = {
     "no_profiler_table": Text(
         "holds no table that a profiler writes, but {names}", "其中没有 profiler 写出的表，只有 {names}"
     ),
+    "begins_with_comment": Text(
+        "it begins with a comment, and JSON has none: give it as the profiler wrote it",
+        "以注释开头，而 JSON 不允许注释：请提供 profiler 原样写出的文件",
+    ),
     "is_no_json": Text("is no JSON", "不是 JSON"),
     "headings_without_end": Text(
         "has a first line, that of the headings, which does not end within {longest}",

@@ -18,6 +18,7 @@ from msgspec import Struct, field
 
 from advisor.messages.message import Message
 from advisor.sources.files.damage_notes import Odd
+from advisor.sources.files.utf16 import is_utf16
 
 CHUNK = 512 << 10
 """Small enough that the objects of one chunk stay in the cache: 2 MB cost a quarter more time, 128 KB a tenth."""
@@ -80,6 +81,8 @@ def find_array(file: BufferedReader, key: str) -> ArrayLayout:
         file.seek(0)
         head = file.read(wanted)
         text = head.removeprefix(_BOM).lstrip()
+        if is_utf16(head[:_HEAD]):
+            raise NoEvents(Message("is_utf16"))
         if text.startswith(b"["):
             return ArrayLayout(head.index(b"[") + 1, size, wrapped=False)
         if text and not text.startswith(b"{"):

@@ -8,7 +8,6 @@ collected. A cell that is wrong becomes missing, a row that is wrong is left out
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import csv
 import io
@@ -29,6 +28,7 @@ from advisor.messages.message import Message
 from advisor.regular_files import open_regular, read_regular
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.gzip_blocks import GZIP
+from advisor.sources.files.utf16 import LONGEST_UTF16, TELLS_UTF16, is_utf16, utf8_of_utf16
 from advisor.sources.files.zeros import SHORTEST_RUN, ZEROS_WITHIN, CountedZeros, WithoutZeros, Zeros, blocks_of
 from advisor.units import LONGEST_US
 
@@ -42,12 +42,6 @@ _SMALLEST_BLOCK = 1 << 12
 _USUAL_HEADING = 1 << 12
 _AT_ONCE = 1 << 14
 """Up to so many numbers of a block are parsed at once, whatever their columns: calls take longer than parsing them."""
-_TELLS_UTF16 = 1 << 18
-_UTF16_SHARE = 4
-"""Every other byte of UTF-16 is 0 where headings and numbers stand, and none between; zeros that damage leaves stand
-at even and odd places alike."""
-_LONGEST_UTF16 = 1 << 28
-"""What a spreadsheet saved in UTF-16 is turned over as a whole; it holds a million rows at most."""
 
 _US = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 _BYTES = {"b": 1.0, "byte": 1.0, "bytes": 1.0, "kb": 1024.0, "mb": 1024.0**2, "gb": 1024.0**3}
@@ -124,8 +118,8 @@ class TextFile(Struct, frozen=True):
             OSError: It cannot be opened, or is no regular file.
         """
         start = read_regular(path, BLOCK_BYTES + 1)
-        if _is_utf16(start[:_TELLS_UTF16]) and path.stat().st_size <= _LONGEST_UTF16:
-            return cls(path, _utf8_of_utf16(read_regular(path)), whole=True)
+        if is_utf16(start[:TELLS_UTF16]) and path.stat().st_size <= LONGEST_UTF16:
+            return cls(path, utf8_of_utf16(read_regular(path)), whole=True)
         return cls(path, start, len(start) <= BLOCK_BYTES)
 
     def open(self) -> BinaryIO:
@@ -323,24 +317,12 @@ def _read_headings(file: TextFile, notes: Notes) -> tuple[list[ColumnHeading], i
     cells, count = first
     if not cells:
         refuse_file(path, notes, Message("holds_nothing"))
-    if _is_utf16(start[:_TELLS_UTF16]):
+    if is_utf16(start[:TELLS_UTF16]):
         refuse_file(path, notes, Message("is_utf16"))
     other = next((mark for mark in _OTHER_MARKS if len(cells) == 1 and mark in cells[0].strip()), None)
     if other is not None:
         refuse_file(path, notes, Message("columns_separated_by", mark=_OTHER_MARKS[other]))
     return [parse_heading(cell) for cell in cells], count
-
-
-def _is_utf16(start: bytes) -> bool:
-    even, odd = start[::2].count(b"\0"), start[1::2].count(b"\0")
-    return abs(even - odd) * _UTF16_SHARE > len(start)
-
-
-def _utf8_of_utf16(written: bytes) -> bytes:
-    """The same text in UTF-8; without a mark at its begin, its first character is none of two full bytes."""
-    marked = written.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    encoding = "utf-16" if marked else "utf-16-be" if written.startswith(b"\0") else "utf-16-le"
-    return written.decode(encoding, "replace").encode()
 
 
 def _first_row(start: bytes, *, whole: bool = False) -> tuple[list[str], int] | None:
@@ -396,6 +378,8 @@ def _read_rows(file: TextFile, layout: _Layout, wanted: Sequence[_Wanted], notes
 
 def _has_rows(file: TextFile, lines: int) -> bool:
     """Whether anything follows the headings; pyarrow takes a heading without a line end for an error."""
+    if _ends_lines_with_cr(file):
+        return len(file.start.rstrip(b"\r").split(b"\r", lines)) > lines
     with file.open() as opened:
         for _ in range(lines):
             if not opened.readline().endswith(b"\n"):
@@ -524,16 +508,18 @@ def _convert_cells(raw: object, wanted: _Wanted, progress: _Progress, parsed: _P
     if not good.all():
         bad = ~good if wanted.required else cells.are_damaged(plain, good)
         if bad.any():
-            _count_damage(plain, bad, wanted.heading.spelling, progress)
+            _count_damage(plain, bad, wanted, progress)
         values[~good] = wanted.column.missing
     return values
 
 
-def _count_damage(plain: object, bad: Array, heading: str, progress: _Progress) -> None:
-    """Count the bad cells of a column by what is wrong with them."""
+def _count_damage(plain: object, bad: Array, wanted: _Wanted, progress: _Progress) -> None:
+    """Count the bad cells of a column by what is wrong with them; only moments are told by their last digits."""
     from advisor.sources.files import cells
 
-    with_comma, rounded = bad & cells.are_with_comma(plain), bad & cells.are_rounded(plain)
+    heading = wanted.heading.spelling
+    with_comma = bad & cells.are_with_comma(plain)
+    rounded = bad & cells.are_rounded(plain) if wanted.column.unit == "ns" else np.zeros(len(bad), bool)
     progress.damaged(Message("number_with_comma", column=heading), with_comma)
     progress.damaged(Message("number_rounded", column=heading), rounded)
     progress.damaged(Message("no_usable_number", column=heading), bad & ~with_comma & ~rounded)
@@ -562,7 +548,12 @@ def _note_damage(file: TextFile, progress: _Progress, marks: _Marks, notes: Note
 def _ends_with_line(file: TextFile) -> bool:
     with file.open() as opened:
         opened.seek(-1, io.SEEK_END)
-        return opened.read(1) == b"\n"
+        return opened.read(1) == (b"\r" if _ends_lines_with_cr(file) else b"\n")
+
+
+def _ends_lines_with_cr(file: TextFile) -> bool:
+    """Whether its lines end as those of old programs do, which pyarrow knows as well."""
+    return b"\r" in file.start and b"\n" not in file.start
 
 
 def _note_zeros(file: TextFile, rows: int, zeros: Zeros, notes: Notes) -> None:

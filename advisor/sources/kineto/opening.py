@@ -23,6 +23,7 @@ from advisor.sources.files import chunks
 from advisor.sources.files.collected_events import KEY
 from advisor.sources.files.damage_notes import Notes, Odd
 from advisor.sources.files.packed import TraceFile, open_trace
+from advisor.sources.files.utf16 import is_utf16
 from advisor.sources.host_names import host_of_worker
 from advisor.sources.kineto.detect import WANTED, TracePath
 from advisor.sources.kineto.header import (
@@ -194,6 +195,8 @@ def _find_wrong_text(file: BufferedReader) -> Message | None:
     end = file.read(_EDGE).rstrip(b" \t\r\n\0")
     if not begin:
         return Message("holds_nothing")
+    if is_utf16(begin):
+        return Message("is_utf16")
     if not begin.startswith((b"{", b"[")):
         return Message("is_no_json")
     return None if end.endswith((b"}", b"]")) and not _is_cut_off(file) else Message("ends_early")

@@ -88,6 +88,15 @@ def test_a_hole_in_the_place_of_many_events_is_told_by_how_many_have_room_in_it(
     assert lost.share == pytest.approx(0.25, abs=0.01)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_timeline_in_utf_16_is_told_by_its_encoding(tmp_path: Path, encoding: str) -> None:
+    path, notes = tmp_path / "trace_view.json", Notes()
+    path.write_text(json.dumps([event("a", "1.000", 1)] * 9), encoding=encoding)
+    with pytest.raises(Unreadable):
+        timeline.read_timeline(path, notes)
+    assert [note.what for note in notes.all()] == [Message("is_utf16")]
+
+
 JUNK = (
     "null",
     "17",

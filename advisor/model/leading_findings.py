@@ -59,11 +59,13 @@ def _hides_time(finding: Finding) -> bool:
 
 
 def _unpriced_cause(name: str, diagnosis: Diagnosis, chance: Collection[str]) -> str:
-    """The cause without an estimate that stands above a finding and explains it: worth what that one wins."""
+    """The cause without an estimate that stands above a finding and explains it: worth what that one wins. What is said
+    of the capture is brought about by that alone."""
+    of_capture = diagnosis.by_fingerprint[name].rule.startswith("capture/")
     above = takewhile(lambda one: one.fingerprint != name, diagnosis.findings)
     causes = {*diagnosis.by_fingerprint[name].causes}
     found = (one for one in above if one.fingerprint in causes.difference(chance) and one.may_weigh_much)
-    return next((one.fingerprint for one in found if not one.rule.startswith("capture/")), name)
+    return next((one.fingerprint for one in found if one.rule.startswith("capture/") == of_capture), name)
 
 
 def _is_worth_acting(finding: Finding, restating: frozenset[str], *, stepless: bool) -> bool:

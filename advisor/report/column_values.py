@@ -12,8 +12,10 @@ _t = Text
 
 DAMAGE_KINDS: Mapping[str, Text] = {
     "row": _t("rows or events", "部分行或事件"),
-    "truncated": _t("files cut short", "文件被截断"),
-    "shortened": _t("files cut short, of which the whole steps count", "文件被截断（仅计完整的 step）"),
+    "truncated": _t("files cut short or damaged inside", "文件被截断或内部损坏"),
+    "shortened": _t(
+        "files cut short or damaged inside, of which the whole steps count", "文件被截断或内部损坏（仅计完整的 step）"
+    ),
     "outrun": _t(
         "traces whose device ends early, of which the whole steps count",
         "device 记录提前结束的 trace（仅计完整的 step）",

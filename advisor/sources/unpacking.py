@@ -32,7 +32,7 @@ from advisor.sources.files.archives import (
     members_of,
 )
 from advisor.sources.files.damage_notes import Odd
-from advisor.sources.files.gzip_blocks import inflate_blocks
+from advisor.sources.files.gzip_blocks import CHECKSUM_WRONG, damage_of_packed, inflate_blocks, is_checksum_wrong
 from advisor.sources.files.packed import TooMuchInside
 from advisor.sources.listing import Listing, list_folder, show_name, show_relative
 
@@ -180,8 +180,8 @@ class UnpackedInput:
                     self._write(plain, block)
             except TooMuchInside:
                 raise
-            except FAILURES:
-                self._leave(path, "", Message("ends_early"))
+            except FAILURES as wrong:
+                self._leave(path, "", damage_of_packed(wrong))
 
     def _unpack_archive(self, path: Path, kind: ArchiveKind, target: Path) -> Path:
         """Unpacks into a folder with the name of the archive; one that holds only a folder of that name is that."""
@@ -194,7 +194,8 @@ class UnpackedInput:
         except FAILURES as wrong:
             if isinstance(wrong, Odd):
                 raise
-            self._leave(path, "", Message("archive_damaged", why=reason_of_error(wrong)))
+            damaged = Message("archive_damaged", why=reason_of_error(wrong))
+            self._leave(path, "", Message(CHECKSUM_WRONG) if is_checksum_wrong(wrong) else damaged)
         if os.listdir(top) == [stem] and (top / stem).is_dir():
             os.rename(top, target / _ASIDE)
             os.rename(target / _ASIDE / stem, top)
@@ -286,7 +287,7 @@ class UnpackedInput:
         return words
 
 
-_DAMAGED = frozenset({"archive_damaged", "ends_early"})
+_DAMAGED = frozenset({"archive_damaged", "ends_early", "packed_damaged", CHECKSUM_WRONG})
 """What nobody can unpack either."""
 _NO_ROOM = frozenset({28, 122})
 """ENOSPC, EDQUOT."""

@@ -15,9 +15,16 @@ from advisor.messages.text import Text
 from advisor.regular_files import open_regular
 from advisor.sources.detect import DEPTH
 from advisor.sources.family import Candidate, Family, Inventory
+from advisor.sources.files.heads import begins_as_json, file_head
+from advisor.sources.files.utf16 import is_utf16, utf8_of_utf16
 from advisor.sources.listing import MOST_NAMES, first_names, show_name, show_relative
 
 _STREAM = re.compile(r"/dev/stdin|/dev/fd/\d+|/proc/(self|\d+)/fd/\d+")
+
+_COMMENTS = (b"//", b"/*", b"#")
+_QUOTED = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_DEEPEST = 1000
+"""Parsers of JSON go no deeper than that, and no profiler goes a hundredth of it."""
 
 
 def _wanted_input(families: Sequence[Family]) -> Text:
@@ -97,7 +104,28 @@ def mixed_profilers_error(path: Path, captures: Sequence[tuple[Family, Sequence[
 def _foreign_file_error(path: Path, give: Message) -> InputError:
     if not path.stat().st_size:
         return InputError(Message("file_is_empty", path=show_name(path)), give)
+    why = _odd_beginning(file_head(path))
+    if why is not None:
+        return InputError(Message("trace_unreadable", path=show_name(path), why=why), give)
     return InputError(Message("no_profile_file", path=show_name(path)), give)
+
+
+def _odd_beginning(head: bytes) -> Message | None:
+    """Why a file that would be JSON cannot be told by its beginning; None where it is something else."""
+    if is_utf16(head) and begins_as_json(utf8_of_utf16(head)):
+        return Message("is_utf16")
+    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith(_COMMENTS) and any(mark in start for mark in (b"{", b"[")):
+        return Message("begins_with_comment")
+    if begins_as_json(start) and _levels_open(start) > _DEEPEST:
+        return Message("nested_too_deeply")
+    return None
+
+
+def _levels_open(text: bytes) -> int:
+    """How many brackets are open where a text ends, those inside of texts aside."""
+    bare = _QUOTED.sub(b"", text)
+    return sum(bare.count(mark) for mark in (b"{", b"[")) - sum(bare.count(mark) for mark in (b"}", b"]"))
 
 
 def _texts_on_folder(path: Path, found: Inventory, families: Sequence[Family]) -> tuple[Message, Message]:

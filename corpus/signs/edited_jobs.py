@@ -67,6 +67,18 @@ def _cut_in_a_row(folder: Path) -> None:
         path.write_bytes(content[: len(content) // 2])
 
 
+def _zeros_in_memory_records(part: float) -> Edit:
+    """A disk that lost blocks of the records of memory."""
+
+    def edit(folder: Path) -> None:
+        for path in sorted(folder.rglob("memory_record.csv")):
+            content = path.read_bytes()
+            begin, lost = len(content) // 3, int(part * len(content))
+            path.write_bytes(content[:begin] + bytes(lost) + content[begin + lost :])
+
+    return edit
+
+
 def _float_times(folder: Path) -> None:
     """A timeline that a program has read and written again with floats for times."""
 
@@ -173,6 +185,11 @@ SIGNS: Mapping[str, Sign] = {
     "capture/damaged-input": Sign(
         spoiled=_edited(_cut_in_a_row, "healthy"),
         twin=partial(write, case="healthy"),
+    ),
+    "capture/lost-memory": Sign(
+        spoiled=_edited(_zeros_in_memory_records(0.3), "healthy"),
+        twin=_edited(_zeros_in_memory_records(0.02), "healthy"),
+        shows={"lost_share": 0.3},
     ),
     "capture/rounded-times": Sign(
         spoiled=_edited(_float_times, "healthy"),

@@ -30,6 +30,7 @@ AT_NO_MOMENT = {
     "capture/inflated-host-times": RECORDING,
     "capture/level-too-low": RECORDING,
     "capture/little-work": RECORDING,
+    "capture/lost-memory": "about the files; records that are not there have no time",
     "capture/lost-rows": "about the files; rows that are not there have no time",
     "capture/no-steps": RECORDING,
     "capture/one-side-recorded": RECORDING,

@@ -773,3 +773,36 @@ def test_the_gpu_timeline_of_the_old_profiler_of_mindspore_is_no_timeline_of_an_
     with pytest.raises(InputError) as refused:
         open_input(path)
     assert "no file of a profile that can be read" in refused.value.say("en")
+
+
+_TRACE = {
+    "schemaVersion": 1,
+    "deviceProperties": [],
+    "traceEvents": [{"ph": "X", "name": "a", "cat": "kernel", "ts": 1, "dur": 1, "pid": 0, "tid": 0}],
+}
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"// by hand\n" + json.dumps(_TRACE).encode(), "begins_with_comment"),
+        (
+            b'[{"args": ' + b"[" * 50_000 + b"]" * 50_000 + b"}," + json.dumps(_TRACE).encode() + b"]",
+            "nested_too_deeply",
+        ),
+        (json.dumps(_TRACE).encode("utf-16"), "is_utf16"),
+        (json.dumps(_TRACE).encode("utf-16-be"), "is_utf16"),
+        (b"a note\n// not a trace {", None),
+        (bytes(range(256)) * 9, None),
+        (bytes([7, 0]) * 900, None),
+    ],
+)
+def test_of_a_trace_that_does_not_begin_as_one_it_is_said_why(content: bytes, why: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    path.write_bytes(content)
+    with pytest.raises(InputError) as refused:
+        open_input(path)
+    assert isinstance(refused.value.what, Message)
+    said = dict(refused.value.what.values)
+    assert refused.value.what.code == ("trace_unreadable" if why else "no_profile_file")
+    assert said.get("why") == (Message(why) if why else None)

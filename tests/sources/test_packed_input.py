@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import bz2
 import gc
 import gzip
 import io
+import lzma
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -32,7 +35,7 @@ from advisor.messages.errors import InputError
 from advisor.model.findings import Diagnosis
 from advisor.rules.catalog import Catalog
 from advisor.sources import archive_limits
-from advisor.sources.files.archives import members_of
+from advisor.sources.files.archives import FAILURES, members_of
 from advisor.sources.files.damage_notes import Odd
 from advisor.sources.unpacking import safe_parts
 
@@ -317,6 +320,87 @@ def test_a_zip_that_was_cut_off_is_read_up_to_there_and_said_to_end_early(tmp_pa
     assert 0 in found.run.ranks
     (told,) = [one for one in found.unread if one.file == "job.zip"]
     assert "the archive ends early" in told.what
+
+
+def noise(seed: int, size: int) -> bytes:
+    """Bytes that cannot be packed."""
+    return random.Random(seed).randbytes(size)  # noqa: S311 - no secret
+
+
+def write_tar(path: Path, names: tuple[str, ...] = ("a", "b", "c"), size: int = 2000) -> bytearray:
+    """A tar of some files."""
+    with tarfile.open(path, "w") as archive:
+        for number, name in enumerate(names):
+            content = noise(number, size)
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return bytearray(path.read_bytes())
+
+
+def names_and_failure(path: Path) -> tuple[list[str], str]:
+    """The members that are read to their end, and what the archive ends over."""
+    names = []
+    try:
+        for member in members_of(path, "tar"):
+            names.append(member.name)
+            member.open().read()
+    except FAILURES as wrong:
+        return names, str(wrong)
+    return names, ""
+
+
+@pytest.mark.parametrize("zeroed", [True, False])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
+def test_a_head_that_is_lost_in_a_tar_is_no_end_of_it(
+    pack: Callable[[bytes], bytes], zeroed: bool, tmp_path: Path
+) -> None:
+    content = write_tar(tmp_path / "job.tar")
+    assert names_and_failure(tmp_path / "job.tar") == (["a", "b", "c"], "")
+    head = 512 + 2048
+    content[head : head + 512] = bytes(512) if zeroed else b"x" + content[head + 1 : head + 512]
+    (tmp_path / "job.tar").write_bytes(pack(content))
+    names, failure = names_and_failure(tmp_path / "job.tar")
+    assert names == ["a"]
+    assert failure == ("zeros where a member is due" if zeroed else "bad checksum")
+
+
+def test_a_flipped_bit_in_a_packed_tar_is_told_wherever_it_is(tmp_path: Path) -> None:
+    packed = gzip.compress(write_tar(tmp_path / "job.tar"))
+    (tmp_path / "job.tar").write_bytes(packed)
+    assert names_and_failure(tmp_path / "job.tar") == (["a", "b", "c"], "")
+    for at in range(10, len(packed), 97):
+        damaged = bytearray(packed)
+        damaged[at] ^= 4
+        (tmp_path / "job.tar").write_bytes(damaged)
+        assert names_and_failure(tmp_path / "job.tar")[1]
+
+
+def test_a_tar_that_was_packed_in_parts_is_read_to_its_end(tmp_path: Path) -> None:
+    content = write_tar(tmp_path / "job.tar")
+    for pack in gzip.compress, bz2.compress, lzma.compress:
+        (tmp_path / "job.tar").write_bytes(pack(content[:3000]) + pack(content[3000:]))
+        assert names_and_failure(tmp_path / "job.tar") == (["a", "b", "c"], "")
+
+
+def test_of_an_archive_whose_checksum_alone_is_wrong_nothing_is_said_to_be_lost(tmp_path: Path, rules: Catalog) -> None:
+    pack_tar("gz")(CASE, tmp_path / "job.tar.gz")
+    content = bytearray((tmp_path / "job.tar.gz").read_bytes())
+    content[-6] ^= 1
+    (tmp_path / "job.tar.gz").write_bytes(content)
+    (told,) = pipeline.diagnose(pipeline.open_profile(tmp_path / "job.tar.gz"), rules).unread
+    assert told.file == "job.tar.gz"
+    assert told.what.startswith("its checksum does not fit")
+
+
+def test_a_packed_file_that_is_damaged_is_not_called_cut_short(tmp_path: Path) -> None:
+    rows = noise(0, 9000).hex()
+    packed = bytearray(gzip.compress(b"Step,Computing\n" + rows.encode()))
+    packed[len(packed) // 2 : len(packed) // 2 + 64] = b"\xff" * 64
+    (tmp_path / "step_trace_time.csv.gz").write_bytes(packed)
+    with pytest.raises(InputError) as refused:
+        pipeline.open_profile(tmp_path / "step_trace_time.csv.gz")
+    assert "ends early" not in refused.value.say("en")
 
 
 @pytest.mark.parametrize(("way", "kept"), [("zip", 4), ("tar", 512)])

@@ -38,6 +38,10 @@ TEXTS: Mapping[str, Text] = {
     "no_profiler_table": Text(
         "holds no table that a profiler writes, but {names}", "其中没有 profiler 写出的表，只有 {names}"
     ),
+    "begins_with_comment": Text(
+        "it begins with a comment, and JSON has none: give it as the profiler wrote it",
+        "以注释开头，而 JSON 不允许注释：请提供 profiler 原样写出的文件",
+    ),
     "is_no_json": Text("is no JSON", "不是 JSON"),
     "headings_without_end": Text(
         "has a first line, that of the headings, which does not end within {longest}",
@@ -92,6 +96,14 @@ TEXTS: Mapping[str, Text] = {
         "显存数值不可能：超过整个进程的占用或任何设备的容量，不予采用",
     ),
     "ends_early": Text("the file ends early", "文件不完整，提前结束"),
+    "packed_damaged": Text(
+        "what is packed is damaged here, and nothing that follows can be unpacked",
+        "压缩数据在此处损坏，其后的内容无法解压",
+    ),
+    "checksum_wrong": Text(
+        "its checksum does not fit: all of it was unpacked, and some of it is not what was packed",
+        "校验和不符：内容已全部解压，但其中有与原文件不同之处",
+    ),
     "device_ends_early": Text(
         "the device is recorded for less time than the program: kernels that were launched at the end are missing",
         "device 的记录时间短于程序：末尾下发的 kernel 缺失",
@@ -111,6 +123,9 @@ TEXTS: Mapping[str, Text] = {
     "worker_too_slow": Text("was not done after {limit} s", "{limit} 秒后仍未完成"),
     # rows and events
     "uneven_rows": Text("rows with too few or too many cells", "行的列数过少或过多"),
+    "zeros_within": Text(
+        "zero bytes where rows or events were, which are lost", "数据行或事件的位置全是零字节，这部分内容已丢失"
+    ),
     "no_usable_number": Text("`{column}` holds no usable number", "`{column}` 不是可用的数值"),
     "number_with_comma": Text(
         "`{column}` holds numbers with commas in them, as spreadsheets write them: give the file as the profiler "

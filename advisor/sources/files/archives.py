@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import gzip
+import bz2
 import lzma
 import stat
 import tarfile
@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from io import BufferedIOBase, BufferedReader
 from pathlib import Path
-from typing import Literal, Self, cast
+from typing import IO, Literal, Self, cast
 
 from msgspec import Struct
 
@@ -20,6 +20,7 @@ from advisor.messages.message import Message
 from advisor.regular_files import open_regular
 from advisor.sources import archive_limits
 from advisor.sources.files.damage_notes import Odd
+from advisor.sources.files.gzip_blocks import inflate_blocks
 from advisor.sources.files.zip_heads import members_by_heads
 
 ArchiveKind = Literal["zip", "tar", "gzip"]
@@ -32,6 +33,8 @@ _LONGEST_HEAD = 1 << 20
 _TAR_MARK, _TAR_MARK_AT = b"ustar", 257
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _GZIP, _BZIP, _XZ, _ZSTANDARD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
+_LONGEST_MARK = 6
+_PIECE = 1 << 16
 _ENCRYPTED = 0x1
 FAILURES = (
     zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError,
@@ -74,7 +77,8 @@ def archive_kind(path: Path) -> ArchiveKind | None:
 
 def _holds_tar(path: Path) -> bool:
     try:
-        with open_regular(path) as file, gzip.open(file) as packed:
+        with open_regular(path) as file:
+            packed = _UnpackedStream(inflate_blocks(file, _PIECE))
             return packed.read(_TAR_MARK_AT + len(_TAR_MARK))[_TAR_MARK_AT:] == _TAR_MARK
     except (*FAILURES, OSError):
         return False
@@ -141,7 +145,12 @@ class _BoundedHead(tarfile.TarInfo):
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
         if len(buf) < tarfile.BLOCKSIZE:
             raise tarfile.ReadError("the archive ends early")
-        return super().frombuf(buf, encoding, errors)
+        try:
+            return super().frombuf(buf, encoding, errors)
+        except tarfile.HeaderError as wrong:
+            if any(buf):
+                raise tarfile.ReadError(str(wrong)) from wrong
+            raise
 
     def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
         if self.type in self._MORE and self.size > _LONGEST_HEAD:
@@ -150,12 +159,80 @@ class _BoundedHead(tarfile.TarInfo):
         return found
 
 
+class _UnpackedStream:
+    """What is packed around a tar, as a file that ends where it can be unpacked no further."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = blocks
+        self._rest = b""
+        self.failure: Exception | None = None
+        """What it ended over before its end."""
+
+    def read(self, size: int) -> bytes:
+        while len(self._rest) < size and (block := self._next_block()):
+            self._rest += block
+        found, self._rest = self._rest[:size], self._rest[size:]
+        return found
+
+    def _next_block(self) -> bytes:
+        """The next block that holds anything; empty behind the last."""
+        try:
+            return next((block for block in self._blocks if block), b"")
+        except (*FAILURES, OSError) as wrong:
+            if isinstance(wrong, OSError):
+                if wrong.errno is not None:
+                    raise
+                wrong = tarfile.ReadError(str(wrong))  # bz2 has no error of its own for what is damaged
+            self.failure = wrong
+            return b""
+
+
+def _unpacked_stream(file: BufferedReader) -> _UnpackedStream:
+    head = file.read(_LONGEST_MARK)
+    file.seek(0)
+    if head.startswith(_GZIP):
+        return _UnpackedStream(inflate_blocks(file, _PIECE))
+    packed: BufferedReader | bz2.BZ2File | lzma.LZMAFile = file
+    if head.startswith(_BZIP):
+        packed = bz2.BZ2File(file)
+    elif head.startswith(_XZ):
+        packed = lzma.LZMAFile(file)  # noqa: SIM115 - it is closed with the file it reads
+    return _UnpackedStream(iter(lambda: packed.read1(_PIECE), b""))
+
+
 def _tar_members(file: BufferedReader) -> Iterator[Member]:
-    with tarfile.open(fileobj=file, mode="r|*", tarinfo=_BoundedHead) as archive:
-        for info in archive:
-            kind: Literal["file", "folder", "other"] = "folder" if info.isdir() else "file" if info.isreg() else "other"
-            yield Member(info.name, kind, _opener_in_tar(archive, info))
-            vars(archive)["members"] = []  # it would keep all of them
+    """The members of a tar, packed or not; its end is read too, for a lost head looks like one.
+
+    Raises:
+        ReadError: It is damaged, or ends early.
+    """
+    stream = _unpacked_stream(file)
+    try:
+        with tarfile.open(fileobj=cast("IO[bytes]", stream), mode="r|", tarinfo=_BoundedHead) as archive:
+            for info in archive:
+                kind: Literal["file", "folder", "other"] = (
+                    "folder" if info.isdir() else "file" if info.isreg() else "other"
+                )
+                yield Member(info.name, kind, _opener_in_tar(archive, info))
+                vars(archive)["members"] = []  # it would keep all of them
+            _refuse_lost_members(cast("IO[bytes]", archive.fileobj))
+    except tarfile.TarError as wrong:
+        raise stream.failure or wrong from wrong
+    if stream.failure is not None:
+        raise stream.failure
+
+
+def _refuse_lost_members(rest: IO[bytes]) -> None:
+    """Behind the block of zeros that ends a tar come none but zeros, and not many of them.
+
+    Raises:
+        ReadError: Something else comes, so that the zeros stand where a head was.
+    """
+    left = archive_limits.FREE_BYTES
+    while left > 0 and (block := rest.read(_PIECE)):
+        if block.count(0) < len(block):
+            raise tarfile.ReadError("zeros where a member is due")
+        left -= len(block)
 
 
 def _opener_in_tar(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[[], BufferedIOBase]:

@@ -18,6 +18,7 @@ from msgspec import Struct, field
 
 from advisor.messages.message import Message
 from advisor.sources.files.damage_notes import Odd
+from advisor.sources.files.utf16 import is_utf16
 
 CHUNK = 512 << 10
 """Small enough that the objects of one chunk stay in the cache: 2 MB cost a quarter more time, 128 KB a tenth."""
@@ -38,7 +39,7 @@ _END_WRAPPED = re.compile(r"\]\s*(,\s*\"|\}(?!\s*[\[{,}\]]))")
 """The array is closed. Text behind that is no part of it; where brackets follow, it may have been another one's end."""
 _BETWEEN = re.compile(r"[\s,]*")
 _NEXT = re.compile(r",\s*(?=\{)")
-_DAMAGED = Message("event_no_json")
+NO_JSON = Message("event_no_json")
 _BOM = b"\xef\xbb\xbf"
 _SCAN = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
 """Finds where an object ends: NaN and control characters inside texts do not stop it."""
@@ -80,6 +81,8 @@ def find_array(file: BufferedReader, key: str) -> ArrayLayout:
         file.seek(0)
         head = file.read(wanted)
         text = head.removeprefix(_BOM).lstrip()
+        if is_utf16(head[:_HEAD]):
+            raise NoEvents(Message("is_utf16"))
         if text.startswith(b"["):
             return ArrayLayout(head.index(b"[") + 1, size, wrapped=False)
         if text and not text.startswith(b"{"):
@@ -150,6 +153,8 @@ class Salvage(Struct, Generic[T]):
     found: list[T] = field(default_factory=list)
     bad: list[tuple[int, Message]] = field(default_factory=list)
     """Where in the chunk something was left out, and what was wrong."""
+    lost: int = 0
+    """Bytes of what is no object at all: of one, or of thousands."""
     used: int = 0
     """How much of the chunk was understood; the rest is unfinished."""
     ended: bool = False
@@ -177,15 +182,17 @@ def salvage_objects(text: bytes, span: Span, layout: ArrayLayout, read: Callable
         end = _object_end(chars, at)
         if end is not None and (damaged_at is None or mark in chars[at:end]):
             _keep_object(out, text[at:end], at, read)
+            out.lost += 0 if damaged_at is None else at - damaged_at
             out.used, damaged_at = end, None
             continue
         following = _next_object(chars, at, span)
         if following is None:
             break
         if damaged_at is None:
-            out.bad.append((at, _DAMAGED))
+            out.bad.append((at, NO_JSON))
             damaged_at = at
         out.used = following
+    out.lost += 0 if damaged_at is None else len(chars) - damaged_at
     if span.last:
         _finish_salvage(out, chars, damaged_at, "}" if layout.wrapped else "]")
     return out
@@ -225,7 +232,7 @@ def _finish_salvage(out: Salvage[T], chars: str, damaged_at: int | None, bracket
     elif chars.rstrip().endswith(bracket) and last < len(chars):
         out.ended = True
         if damaged_at is None:
-            out.bad.append((last, _DAMAGED))
+            out.bad.append((last, NO_JSON))
 
 
 def _goes_on(chars: str, at: int) -> bool:

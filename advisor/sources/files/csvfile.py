@@ -8,14 +8,15 @@ collected. A cell that is wrong becomes missing, a row that is wrong is left out
 
 from __future__ import annotations
 
-import codecs
+import contextlib
 import csv
 import io
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NoReturn
 
 import numpy as np
 from msgspec import Struct, field
@@ -27,6 +28,8 @@ from advisor.messages.message import Message
 from advisor.regular_files import open_regular, read_regular
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.gzip_blocks import GZIP
+from advisor.sources.files.utf16 import LONGEST_UTF16, TELLS_UTF16, is_utf16, utf8_of_utf16
+from advisor.sources.files.zeros import SHORTEST_RUN, ZEROS_WITHIN, CountedZeros, WithoutZeros, Zeros, blocks_of
 from advisor.units import LONGEST_US
 
 if TYPE_CHECKING:
@@ -39,12 +42,6 @@ _SMALLEST_BLOCK = 1 << 12
 _USUAL_HEADING = 1 << 12
 _AT_ONCE = 1 << 14
 """Up to so many numbers of a block are parsed at once, whatever their columns: calls take longer than parsing them."""
-_TELLS_UTF16 = 1 << 18
-_UTF16_SHARE = 4
-"""Every other byte of UTF-16 is 0 where headings and numbers stand, and none between; zeros that damage leaves stand
-at even and odd places alike."""
-_LONGEST_UTF16 = 1 << 28
-"""What a spreadsheet saved in UTF-16 is turned over as a whole; it holds a million rows at most."""
 
 _US = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 _BYTES = {"b": 1.0, "byte": 1.0, "bytes": 1.0, "kb": 1024.0, "mb": 1024.0**2, "gb": 1024.0**3}
@@ -121,8 +118,8 @@ class TextFile(Struct, frozen=True):
             OSError: It cannot be opened, or is no regular file.
         """
         start = read_regular(path, BLOCK_BYTES + 1)
-        if _is_utf16(start[:_TELLS_UTF16]) and path.stat().st_size <= _LONGEST_UTF16:
-            return cls(path, _utf8_of_utf16(read_regular(path)), whole=True)
+        if is_utf16(start[:TELLS_UTF16]) and path.stat().st_size <= LONGEST_UTF16:
+            return cls(path, utf8_of_utf16(read_regular(path)), whole=True)
         return cls(path, start, len(start) <= BLOCK_BYTES)
 
     def open(self) -> BinaryIO:
@@ -133,12 +130,20 @@ class TextFile(Struct, frozen=True):
         return len(self.start) if self.whole else self.path.stat().st_size
 
 
+class _Marks(Struct, frozen=True):
+    """What is counted in the bytes of a file before it is read."""
+
+    quotes: int = 0
+    zeros: Zeros = Zeros()
+
+
 class _Layout(Struct, frozen=True):
     """The shape of a file: lines of headings, columns, and the places of those wanted."""
 
     lines: int
     width: int
     places: tuple[int, ...]
+    marks: _Marks = _Marks()
 
 
 class _Wrong(Struct):
@@ -212,8 +217,9 @@ def columns_of_text(
     lacking = [headings[name][0] for name in required if name not in {w.name for w in wanted}]
     if lacking:
         refuse_file(file.path, notes, Message("lacks_column", column=lacking[0]))
-    progress = _read_rows(file, _Layout(lines, len(found), tuple(w.place for w in wanted)), wanted, notes)
-    _note_damage(file, progress, notes)
+    layout = _Layout(lines, len(found), tuple(w.place for w in wanted), _marks_of(file))
+    progress = _read_rows(file, layout, wanted, notes)
+    _note_damage(file, progress, layout.marks, notes)
     return {w.name: _join_parts(w, progress) for w in wanted}
 
 
@@ -311,24 +317,12 @@ def _read_headings(file: TextFile, notes: Notes) -> tuple[list[ColumnHeading], i
     cells, count = first
     if not cells:
         refuse_file(path, notes, Message("holds_nothing"))
-    if _is_utf16(start[:_TELLS_UTF16]):
+    if is_utf16(start[:TELLS_UTF16]):
         refuse_file(path, notes, Message("is_utf16"))
     other = next((mark for mark in _OTHER_MARKS if len(cells) == 1 and mark in cells[0].strip()), None)
     if other is not None:
         refuse_file(path, notes, Message("columns_separated_by", mark=_OTHER_MARKS[other]))
     return [parse_heading(cell) for cell in cells], count
-
-
-def _is_utf16(start: bytes) -> bool:
-    even, odd = start[::2].count(b"\0"), start[1::2].count(b"\0")
-    return abs(even - odd) * _UTF16_SHARE > len(start)
-
-
-def _utf8_of_utf16(written: bytes) -> bytes:
-    """The same text in UTF-8; without a mark at its begin, its first character is none of two full bytes."""
-    marked = written.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    encoding = "utf-16" if marked else "utf-16-be" if written.startswith(b"\0") else "utf-16-le"
-    return written.decode(encoding, "replace").encode()
 
 
 def _first_row(start: bytes, *, whole: bool = False) -> tuple[list[str], int] | None:
@@ -384,6 +378,8 @@ def _read_rows(file: TextFile, layout: _Layout, wanted: Sequence[_Wanted], notes
 
 def _has_rows(file: TextFile, lines: int) -> bool:
     """Whether anything follows the headings; pyarrow takes a heading without a line end for an error."""
+    if _ends_lines_with_cr(file):
+        return len(file.start.rstrip(b"\r").split(b"\r", lines)) > lines
     with file.open() as opened:
         for _ in range(lines):
             if not opened.readline().endswith(b"\n"):
@@ -407,7 +403,7 @@ def _scan_blocks(file: TextFile, layout: _Layout, wanted: Sequence[_Wanted], pro
     chosen = sorted({str(place) for place in layout.places})
     names = [str(place) for place in range(layout.width)]
     longest = BLOCK_BYTES * _LONGER if progress.bytewise else BLOCK_BYTES
-    with pa.BufferReader(file.start) if file.whole else file.open() as opened:  # no name: pyarrow wants UTF-8 in it
+    with _open_rows(file, layout.marks) as opened:
         blocks = arrow.open_csv(
             opened,
             arrow.ReadOptions(
@@ -424,6 +420,16 @@ def _scan_blocks(file: TextFile, layout: _Layout, wanted: Sequence[_Wanted], pro
         )
         for block in blocks:
             _take_block(block, wanted, progress)
+
+
+def _open_rows(file: TextFile, marks: _Marks) -> Any:
+    """The file for pyarrow, without a name: that wants UTF-8 in it. Zeros in the place of rows end one, and begin
+    another that is no row either."""
+    import pyarrow as pa
+
+    if marks.zeros.within:
+        return io.BufferedReader(WithoutZeros(file.open()))
+    return pa.BufferReader(file.start) if file.whole else file.open()
 
 
 def _take_block(block: pa.RecordBatch, wanted: Sequence[_Wanted], progress: _Progress) -> None:
@@ -503,25 +509,28 @@ def _convert_cells(raw: object, wanted: _Wanted, progress: _Progress, keep: Arra
     if not good.all():
         bad = keep & (~good if wanted.required else cells.are_damaged(plain, good))
         if bad.any():
-            _count_damage(plain, bad, wanted.heading.spelling, progress)
+            _count_damage(plain, bad, wanted, progress)
         values[~good] = wanted.column.missing
     return values
 
 
-def _count_damage(plain: object, bad: Array, heading: str, progress: _Progress) -> None:
-    """Count the bad cells of a column by what is wrong with them."""
+def _count_damage(plain: object, bad: Array, wanted: _Wanted, progress: _Progress) -> None:
+    """Count the bad cells of a column by what is wrong with them; only moments are told by their last digits."""
     from advisor.sources.files import cells
 
-    with_comma, rounded = bad & cells.are_with_comma(plain), bad & cells.are_rounded(plain)
+    heading = wanted.heading.spelling
+    with_comma = bad & cells.are_with_comma(plain)
+    rounded = bad & cells.are_rounded(plain) if wanted.column.unit == "ns" else np.zeros(len(bad), bool)
     progress.damaged(Message("number_with_comma", column=heading), with_comma)
     progress.damaged(Message("number_rounded", column=heading), rounded)
     progress.damaged(Message("no_usable_number", column=heading), bad & ~with_comma & ~rounded)
 
 
-def _note_damage(file: TextFile, progress: _Progress, notes: Notes) -> None:
+def _note_damage(file: TextFile, progress: _Progress, marks: _Marks, notes: Notes) -> None:
     """Note the damage of a file that was read to its end."""
     path, total = file.path, max(progress.rows + len(progress.uneven), 1)
-    if _ends_in_quotes(file):
+    _note_zeros(file, total, marks.zeros, notes)
+    if marks.quotes % 2:  # a quoted cell is never closed, so that the rest of the file fell into it
         notes.add(path.name, Message("at_row", n=progress.rows + 1), Message("ends_in_quotes"), kind="truncated")
     for wrong in progress.wrong.values():
         place = Message("at_row", n=_row_of_position(wrong.first, progress.uneven))
@@ -529,7 +538,9 @@ def _note_damage(file: TextFile, progress: _Progress, notes: Notes) -> None:
     uneven = progress.uneven
     if uneven and uneven[-1] > progress.rows + len(uneven) and not _ends_with_line(file):
         *uneven, last = uneven  # a writer ends every row: what follows it was lost with its end
-        notes.add(path.name, Message("at_row", n=last), Message("ends_early"), kind="truncated")
+        zeros = marks.zeros.at_end
+        share = zeros / max(file.length(), 1) if zeros >= SHORTEST_RUN else math.nan
+        notes.add(path.name, Message("at_row", n=last), Message("ends_early"), kind="truncated", share=share)
     if uneven:
         count = len(uneven)
         notes.add(path.name, Message("at_row", n=uneven[0]), Message("uneven_rows"), rows=count, share=count / total)
@@ -538,16 +549,30 @@ def _note_damage(file: TextFile, progress: _Progress, notes: Notes) -> None:
 def _ends_with_line(file: TextFile) -> bool:
     with file.open() as opened:
         opened.seek(-1, io.SEEK_END)
-        return opened.read(1) == b"\n"
+        return opened.read(1) == (b"\r" if _ends_lines_with_cr(file) else b"\n")
 
 
-def _ends_in_quotes(file: TextFile) -> bool:
-    """Whether a quoted cell is never closed, so that the rest of the file fell into it."""
-    quotes = 0
-    with file.open() as opened:
-        while block := opened.read(BLOCK_BYTES):
+def _ends_lines_with_cr(file: TextFile) -> bool:
+    """Whether its lines end as those of old programs do, which pyarrow knows as well."""
+    return b"\r" in file.start and b"\n" not in file.start
+
+
+def _note_zeros(file: TextFile, rows: int, zeros: Zeros, notes: Notes) -> None:
+    """Note how many rows zeros stand for, by how long those are that are there."""
+    if zeros.within:
+        share = zeros.within / max(file.length(), 1)
+        lost = max(round(rows * share / max(1 - share, 1 / rows)), 1)
+        notes.add(file.path.name, Message("at_byte", n=zeros.first), Message(ZEROS_WITHIN), rows=lost, share=share)
+
+
+def _marks_of(file: TextFile) -> _Marks:
+    """What its bytes hold, without a look at its rows, as far as they can be read."""
+    quotes, zeros = 0, CountedZeros()
+    with contextlib.suppress(OSError), file.open() as opened:  # said where rows are read
+        for block in blocks_of(opened):
             quotes += block.count(b'"')
-    return quotes % 2 == 1
+            zeros.add(block)
+    return _Marks(quotes, zeros.all())
 
 
 def _row_of_position(position: int, uneven: Sequence[int]) -> int:

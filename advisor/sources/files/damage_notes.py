@@ -17,6 +17,7 @@ from advisor.messages.errors import AdvisorError, SpokenError
 from advisor.messages.message import Message
 from advisor.model.unread import SavedMessage
 from advisor.sources.family import LeftAside
+from advisor.sources.files.gzip_blocks import CHECKSUM_WRONG
 
 TRUNCATED = "truncated"
 """Kind of damage of a file that ends early."""
@@ -122,7 +123,10 @@ def aside_table(aside: Iterable[LeftAside], rank: int) -> Table[Damage]:
     """What was left aside, as damage; what it would have held is told by nothing, so one rank tells it all."""
     notes = Notes()
     for one in aside:
-        notes.add(one.name, "", one.what, kind="unreadable")
+        if one.what.code == CHECKSUM_WRONG:
+            notes.add(one.name, "", one.what, rows=0)
+        else:
+            notes.add(one.name, "", one.what, kind="unreadable")
     return notes.table(rank)
 
 

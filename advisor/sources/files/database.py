@@ -413,21 +413,34 @@ class Database(Struct, frozen=True):
     def _converted_blocks(self, table: str, kinds: Mapping[str, Kind], only: Only | None) -> Iterator[list[Array]]:
         """The columns block by block, in the rows that are wanted."""
         read = {**kinds, only.column: kinds.get(only.column, "integer")} if only else kinds
-        for block in read_blocks(self.connection, table, read):
-            columns: dict[str, Array] = {}
-            for (name, kind), cells in zip(read.items(), block.columns, strict=True):
-                columns[name], bad = decimal_numbers(cells) if kind == "float" else whole_numbers(cells)
-                if bad.any():
-                    place = Message("at_stored_row", table=table, n=int(block.ids[np.argmax(bad)]))
-                    what = (
-                        Message("no_usable_value", table=table, column=name)
-                        if kind == "float"
-                        else Message("cell_no_whole_number", column=f"{table}.{name}")
-                    )
-                    self.notes.add(self.file, place, what, rows=int(np.count_nonzero(bad)))
-            self.told(table, len(block.ids))
-            keep = np.isin(columns[only.column], list(only.values)) if only else slice(None)
-            yield [columns[name][keep] for name in kinds]
+        bad, rows = dict[str, tuple[int, int]](), 0
+        try:
+            for block in read_blocks(self.connection, table, read):
+                columns: dict[str, Array] = {}
+                for (name, kind), cells in zip(read.items(), block.columns, strict=True):
+                    columns[name], wrong = decimal_numbers(cells) if kind == "float" else whole_numbers(cells)
+                    if wrong.any():
+                        first, times = bad.get(name, (int(block.ids[np.argmax(wrong)]), 0))
+                        bad[name] = first, times + int(np.count_nonzero(wrong))
+                rows += len(block.ids)
+                self.told(table, len(block.ids))
+                keep = np.isin(columns[only.column], list(only.values)) if only else slice(None)
+                yield [columns[name][keep] for name in kinds]
+        finally:
+            self._note_bad_cells(table, read, bad, rows)
+
+    def _note_bad_cells(
+        self, table: str, kinds: Mapping[str, Kind], bad: Mapping[str, tuple[int, int]], rows: int
+    ) -> None:
+        """Note the cells that hold no number, by column: where the first is, and how many of so many rows."""
+        for name, (first, times) in bad.items():
+            what = (
+                Message("no_usable_value", table=table, column=name)
+                if kinds[name] == "float"
+                else Message("cell_no_whole_number", column=f"{table}.{name}")
+            )
+            place = Message("at_stored_row", table=table, n=first)
+            self.notes.add(self.file, place, what, rows=times, share=times / rows)
 
     def _note_broken(self, table: str, wrong: Exception, some: bool) -> None:
         what = Message("cannot_be_read_further", why=reason_of_error(wrong))

@@ -19,8 +19,8 @@ from advisor.freed_memory import keep_memory
 from advisor.messages.message import Message
 from advisor.regular_files import open_regular
 from advisor.sources.files import chunks
-from advisor.sources.files.chunks import ArrayLayout, Span
-from advisor.sources.files.damage_notes import Notes, Odd
+from advisor.sources.files.chunks import ArrayLayout, Salvage, Span
+from advisor.sources.files.damage_notes import TRUNCATED, Notes, Odd
 from advisor.sources.files.events import EventBatch, EventFormat
 from advisor.sources.files.packed import TraceFile
 from advisor.sources.files.worker import end_with_parent
@@ -32,6 +32,8 @@ PARALLEL_FROM = 64 << 20
 """Files below this many bytes are read by one process: a second one costs more than it saves."""
 _IN_FLIGHT = 3
 """Pieces each process may be ahead of the one that collects them; bounds memory."""
+_LONG = 8
+"""How many times as long as the mean a single event may be; what is longer were several."""
 _KEPT = 8 << 20
 """Bytes each process keeps for its next piece, which needs as much: to be given emptied pages for each takes a fifth of
 the time."""
@@ -94,6 +96,8 @@ class EventBatches:
         self.trace, self.events, self.layout, self.chunk = trace, events, layout, chunk
         self.bad: dict[Message, tuple[int, int]] = {}
         """Per kind of damage: where it was met first, and how often."""
+        self.lost_bytes = 0
+        """Of what is no event at all."""
         self.cut_at: int | None = None
         self._quick, self._careful = _Quick(events), _Careful(events)
 
@@ -143,8 +147,7 @@ class EventBatches:
         if piece is not None:
             return piece, None
         saved = chunks.salvage_objects(chunks.read_span(file, span), span, self.layout, self._careful)
-        for at, what in saved.bad:
-            self._count_bad(span.start + at, what)
+        self._count_lost(span, saved)
         unfinished = span.start + saved.used
         if span.last and not saved.ended:
             self.cut_at = unfinished
@@ -154,26 +157,41 @@ class EventBatches:
         """The events before the damage of a span that is too long: what follows is never held in memory."""
         head = Span(span.start, span.start + self.chunk + chunks.PATIENCE, last=False)
         saved = chunks.salvage_objects(chunks.read_span(file, head), head, self.layout, self._careful)
-        for at, what in saved.bad:
-            self._count_bad(span.start + at, what)
+        self._count_lost(span, saved)
         damaged = span.start + saved.used
-        self._count_bad(damaged, Message("event_no_json"))
+        self._count_bad(damaged, chunks.NO_JSON)
+        self.lost_bytes += span.end - damaged
         if span.last:
             self.cut_at = damaged
         return self.events.columns(saved.found)
+
+    def _count_lost(self, span: Span, saved: Salvage[Any]) -> None:
+        for at, what in saved.bad:
+            self._count_bad(span.start + at, what)
+        self.lost_bytes += saved.lost
 
     def _count_bad(self, at: int, what: Message) -> None:
         first, times = self.bad.get(what, (at, 0))
         self.bad[what] = first, times + 1
 
     def tell(self, notes: Notes, kept: int) -> None:
-        """Note what was left out, as a share of all events that were met."""
-        total = kept + sum(times for _, times in self.bad.values())
-        for what, (first, times) in self.bad.items():
-            notes.add(self.trace.path.name, Message("at_byte", n=first), what, rows=times, share=times / total)
-        if self.cut_at is not None:
+        """Note what was left out, as a share of all events that were met, or that damage has room for."""
+        counts = {what: times for what, (_, times) in self.bad.items()}
+        if chunks.NO_JSON in counts:
+            counts[chunks.NO_JSON] = self._events_lost(kept, counts[chunks.NO_JSON])
+        total = kept + sum(counts.values())
+        for what, (first, _) in self.bad.items():
+            place, times = Message("at_byte", n=first), counts[what]
+            notes.add(self.trace.path.name, place, what, rows=times, share=times / total)
+        if self.cut_at is not None and not (self.trace.packed and notes.any_of(TRUNCATED)):  # said when unpacking
             place = Message("at_byte", n=self.cut_at)
-            notes.add(self.trace.path.name, place, Message("ends_early"), kind="truncated", rows=1)
+            notes.add(self.trace.path.name, place, Message("ends_early"), kind=TRUNCATED, rows=1)
+
+    def _events_lost(self, kept: int, places: int) -> int:
+        """How many events were where there is none, by how long the others are: one at each place, or many more."""
+        whole = self.layout.end - self.layout.start - self.lost_bytes
+        room = round(self.lost_bytes * kept / whole) if whole > 0 else 0
+        return room if room > places * _LONG else places
 
 
 def _take_result(waiting: deque[tuple[Span, Future[EventBatch | None]]]) -> tuple[Span, EventBatch | None]:

@@ -18,6 +18,7 @@ from advisor.messages.message import Message
 from advisor.regular_files import read_regular
 from advisor.sources.files.csvfile import refuse_file
 from advisor.sources.files.damage_notes import Notes, Odd
+from advisor.sources.files.utf16 import TELLS_UTF16, is_utf16, utf8_of_utf16
 
 _MOST = 1 << 63
 _LEVELS = 100
@@ -37,6 +38,8 @@ def load_json(path: Path, notes: Notes) -> object:
         refuse_file(path, notes, Message("file_unreadable", why=reason_of_error(error)))
     if not raw.strip(b"\0 \t\r\n"):
         refuse_file(path, notes, Message("holds_nothing"))
+    if is_utf16(raw[:TELLS_UTF16]):
+        raw = utf8_of_utf16(raw)
     try:
         return parse_json(raw)
     except ValueError as error:

@@ -15,7 +15,7 @@ from advisor.messages.message import Message
 from advisor.regular_files import open_regular
 from advisor.sources import archive_limits
 from advisor.sources.files.damage_notes import Notes, Odd
-from advisor.sources.files.gzip_blocks import inflate_blocks
+from advisor.sources.files.gzip_blocks import damage_of_packed, inflate_blocks, is_checksum_wrong
 from advisor.sources.files.heads import is_packed
 
 
@@ -75,9 +75,12 @@ def _unpack_file(path: Path, notes: Notes) -> IO[bytes]:
                     plain.write(block)
                     if plain.tell() > most:
                         raise TooMuchInside(Message("holds_too_much", size=most))
-            except (EOFError, zlib.error):  # cut off or damaged: what came before it is whole
-                place = Message("at_byte", n=plain.tell())
-                notes.add(path.name, place, Message("ends_early"), kind="truncated", rows=1)
+            except (EOFError, zlib.error) as wrong:  # cut off or damaged: what came before it is whole
+                if is_checksum_wrong(wrong):
+                    notes.add(path.name, "", damage_of_packed(wrong), rows=0)
+                else:
+                    place = Message("at_byte", n=plain.tell())
+                    notes.add(path.name, place, damage_of_packed(wrong), kind="truncated", rows=1)
         plain.flush()
         undo.pop_all()
     return plain

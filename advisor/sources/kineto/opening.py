@@ -23,6 +23,7 @@ from advisor.sources.files import chunks
 from advisor.sources.files.collected_events import KEY
 from advisor.sources.files.damage_notes import Notes, Odd
 from advisor.sources.files.packed import TraceFile, open_trace
+from advisor.sources.files.utf16 import is_utf16
 from advisor.sources.host_names import host_of_worker
 from advisor.sources.kineto.detect import WANTED, TracePath
 from advisor.sources.kineto.header import (
@@ -194,6 +195,8 @@ def _find_wrong_text(file: BufferedReader) -> Message | None:
     end = file.read(_EDGE).rstrip(b" \t\r\n\0")
     if not begin:
         return Message("holds_nothing")
+    if is_utf16(begin):
+        return Message("is_utf16")
     if not begin.startswith((b"{", b"[")):
         return Message("is_no_json")
     return None if end.endswith((b"}", b"]")) and not _is_cut_off(file) else Message("ends_early")
@@ -416,6 +419,10 @@ def _describe_capture(trace: Trace) -> Capture:
     )
 
 
+_LOST_ENDS = frozenset({"ends_early", "packed_damaged"})
+"""Why the work of a device may be gone from a trace that held it."""
+
+
 def _no_device_error(path: Path, seen: Sequence[_Seen]) -> InputError:
     """About traces of which none holds work of a device."""
     foreign = sorted(FOREIGN_DEVICES.intersection(name for one in seen for name in one.header.activities))
@@ -423,7 +430,7 @@ def _no_device_error(path: Path, seen: Sequence[_Seen]) -> InputError:
         what = Message("trace_of_foreign_device", path=show_name(path), device=foreign[0])
         return InputError(what, Message("give", what=WANTED))
     notes = [note for one in seen for note in one.notes.all()]
-    cut = any(note.what == Message("ends_early") for note in notes)
+    cut = any(note.what.code in _LOST_ENDS for note in notes)
     if notes and (cut or any(one.header.activities for one in seen)):
         what = Message("trace_unreadable", path=show_name(path), why=notes[0].what)
         return InputError(what, Message("record_or_copy_again"))

@@ -98,7 +98,7 @@ def test_a_table_in_utf_16_that_is_cut_inside_a_character_keeps_the_rows_before(
 def test_a_table_in_utf_16_too_long_to_turn_over_is_told_by_its_encoding_alone(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(csvfile, "_LONGEST_UTF16", 8)
+    monkeypatch.setattr(csvfile, "LONGEST_UTF16", 8)
     notes = Notes()
     file.write_bytes("Name,Size(KB)\nx,1.5\n".encode("utf-16"))
     with pytest.raises(Unreadable):
@@ -112,6 +112,44 @@ def test_a_table_that_ends_in_zeros_is_cut_short_and_keeps_the_rows_before(file:
     columns, notes = read(file, b"Name,Size(KB)\nx,1\ny,2\nz" + b"\0" * zeros, "name")
     assert columns["size_bytes"].tolist() == [1024, 2048]  # type: ignore[union-attr]
     assert [(note.place, note.what) for note in notes] == [(Message("at_row", n=4), Message("ends_early"))]
+
+
+@pytest.mark.parametrize("zeros", [1_000, 20_000, 40_000_000])
+@pytest.mark.parametrize("edge", [-3, -1, 0, 2])
+def test_rows_in_whose_place_a_table_holds_zeros_are_counted_by_the_bytes_they_took(
+    file: Path, zeros: int, edge: int
+) -> None:
+    """Both halves of the rows at the edges are left out, and never joined to one; all others are read."""
+    row = b"x,1234567\n"
+    head, tail = row * 2_000, row * 2_000
+    columns, notes = read(file, b"Name,Size(KB)\n" + head[: len(head) + edge] + bytes(zeros) + tail[3:], "name")
+    sizes = columns["size_bytes"]
+    assert isinstance(sizes, np.ndarray)
+    known = sizes[~np.isnan(sizes)]
+    assert set(known.tolist()) == {1234567 * 1024}
+    assert 3_997 <= len(known) <= 3_999
+    (lost,) = [note for note in notes if note.what == Message("zeros_within")]
+    assert lost.share == pytest.approx(zeros / file.stat().st_size)
+    assert lost.rows == pytest.approx(zeros / len(row), rel=0.01)
+
+
+def test_single_zeros_in_a_name_are_no_damage(file: Path) -> None:
+    _, notes = read(file, b"Name,Size(KB)\nx\0\0\0,1\ny,2\n", "name")
+    assert notes == ()
+
+
+@pytest.mark.parametrize("rows", [0, 1, 300_000])
+@pytest.mark.parametrize("ended", [True, False])
+def test_lines_that_end_as_in_old_programs_are_read(file: Path, rows: int, ended: bool) -> None:
+    text = "\r".join(["Name,Size(KB)", *["x,2"] * rows]) + "\r" * ended
+    columns, notes = read(file, text, "name")
+    assert columns["size_bytes"].tolist() == [2048] * rows  # type: ignore[union-attr]
+    assert notes == ()
+
+
+def test_a_number_that_is_too_large_has_not_lost_its_last_digits(file: Path) -> None:
+    _, notes = read(file, "Name,Size(KB),Allocation Time(us)\nx,1E+300,1000\ny,1.5E+20,1E+300\n")
+    assert {note.what.code for note in notes} == {"no_usable_number"}
 
 
 @pytest.mark.parametrize("columns", [1, 8_000, 30_000])

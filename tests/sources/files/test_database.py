@@ -93,6 +93,16 @@ def test_a_cell_that_is_no_number_is_missing_and_noted(tmp_path: Path) -> None:
     assert (str(note.place), str(note.what), note.rows) == ("T row 2", "T.x is no whole number", 1)
 
 
+def test_how_many_cells_of_a_column_are_no_numbers_is_told_as_a_share_of_its_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_by(monkeypatch, 2)
+    found = one_column(tmp_path / "x.db", ["x1", "x2", 3, "x4", 5, 6, 7, 8])
+    assert found.integers("T", {"x": ["x"]})["x"].tolist() == [MISSING, MISSING, 3, MISSING, 5, 6, 7, 8]
+    (note,) = found.notes.all()
+    assert (str(note.place), note.rows, note.share) == ("T row 1", 3, 0.375)
+
+
 def test_columns_are_found_by_their_newest_name_and_missing_ones_are_missing(tmp_path: Path) -> None:
     path = made(tmp_path / "x.db", "CREATE TABLE C(blockDim INT, blockNum INT); INSERT INTO C VALUES (7, 40), (8, 41);")
     found = opened(path).integers("C", {"blocks": ["blockNum", "blockDim"], "state": ["opState"]})

@@ -32,6 +32,11 @@ def test_nan_and_infinity_are_accepted(tmp_path: Path) -> None:
     assert load(tmp_path / "a.json", b'{"a": NaN, "b": -Infinity, "c": 1}') is not None
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_file_that_an_editor_saved_in_utf_16_is_read(tmp_path: Path, encoding: str) -> None:
+    assert load(tmp_path / "a.json", '{"step": {"算子": 1}}'.encode(encoding)) == {"step": {"算子": 1}}
+
+
 @pytest.mark.parametrize(
     "content", [b"", b" \n", b"\0\0\0", b"{", b'{"a": 1', b"[" * 200_000, b"\xff\xfe", b"9" * 9000]
 )

@@ -70,6 +70,33 @@ def test_a_file_cut_off_anywhere_keeps_its_whole_events(
     assert [note.kind for note in notes.all() if note.kind == "truncated"] == ["truncated"]
 
 
+@pytest.mark.parametrize("fill", [b"\0", b"\xfe\x8a7", b'{["'])
+@pytest.mark.parametrize("chunk", [500, 1 << 20])
+def test_a_hole_in_the_place_of_many_events_is_told_by_how_many_have_room_in_it(
+    tmp_path: Path, fill: bytes, chunk: int
+) -> None:
+    parts = [json.dumps(event(f"kernel {number:04}", f"{number}.000", 1)).encode() for number in range(1000)]
+    whole = bytearray(b"[" + b", ".join(parts) + b"]")
+    begin, end = len(whole) // 4, len(whole) // 2
+    whole[begin:end] = (fill * (end - begin))[: end - begin]
+    (tmp_path / "trace_view.json").write_bytes(whole)
+    timeline_, notes = read(tmp_path / "trace_view.json", chunk)
+    assert len(kept(timeline_)) >= 740
+    (lost,) = notes.all()
+    assert (lost.kind, lost.what) == ("row", Message("event_no_json"))
+    assert lost.rows == pytest.approx(250, abs=10)
+    assert lost.share == pytest.approx(0.25, abs=0.01)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_timeline_in_utf_16_is_told_by_its_encoding(tmp_path: Path, encoding: str) -> None:
+    path, notes = tmp_path / "trace_view.json", Notes()
+    path.write_text(json.dumps([event("a", "1.000", 1)] * 9), encoding=encoding)
+    with pytest.raises(Unreadable):
+        timeline.read_timeline(path, notes)
+    assert [note.what for note in notes.all()] == [Message("is_utf16")]
+
+
 JUNK = (
     "null",
     "17",

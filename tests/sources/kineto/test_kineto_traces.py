@@ -28,7 +28,8 @@ from advisor.facts.observed import (
     StepWindow,
 )
 from advisor.messages.errors import FactMissing, InputError
-from advisor.pipeline import measured_run, open_profile
+from advisor.model.leading_findings import first_findings
+from advisor.pipeline import diagnose, measured_run, open_profile
 from advisor.sources import archive_limits, open_input
 from advisor.sources.files import packed
 from advisor.sources.kineto.collectives import bus_factor, op_of
@@ -687,6 +688,25 @@ def test_of_a_trace_without_steps_that_ends_early_all_before_its_end_counts(tmp_
     calls, launches = source.read(HostCall), source.read(Launch)
     assert calls["start_ns"].max() <= launches["host_start_ns"].max()
     assert source.read(Damage).texts("kind").values() == ["shortened"]
+
+
+def test_a_trace_of_one_step_that_was_cut_is_to_be_copied_again_and_not_to_be_recorded_longer(tmp_path: Path) -> None:
+    _cut(tmp_path / NAME, training(steps=1), 0.6)
+    found = diagnose(open_profile(tmp_path), advisor.load_rules())
+    kind, (lead, *_) = first_findings(found)
+    assert (kind, lead.rule) == ("record", "capture/cut-timeline")
+    (little,) = [one for one in found.findings if one.rule == "capture/little-work"]
+    assert little.causes == (lead.fingerprint,)
+
+
+def test_a_packed_trace_that_is_damaged_inside_is_not_told_to_end_early(tmp_path: Path) -> None:
+    path = write(tmp_path / f"{NAME}.gz", trace(training(steps=40)))
+    packed = bytearray(path.read_bytes())
+    packed[len(packed) // 2 : len(packed) // 2 + 64] = bytes(range(192, 256))
+    path.write_bytes(packed)
+    damages = opened(tmp_path).read(Damage)
+    assert [what for what in damages.texts("what").values() if "ends early" in what] == []
+    assert set(damages.texts("kind").values()) <= {"row", "shortened"}
 
 
 def test_a_trace_that_ends_in_its_first_step_is_told_as_cut(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ class JoinedRanks(Struct, frozen=True, dict=True):
 
     @property
     def _edges(self) -> RankEdges:
-        return RankEdges(self.tasks, self.cells)
+        return RankEdges(self.tasks, self.cells, np.array([seen.lead_ns for seen in self.seen], np.int64))
 
 
 def joined_in_parts(seen: Iterable[ReplayedRank]) -> Iterator[JoinedRanks]:

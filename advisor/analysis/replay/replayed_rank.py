@@ -137,7 +137,14 @@ class ReplayedRank(Struct, frozen=True, dict=True):
 
     @property
     def _edges(self) -> RankEdges:
-        return RankEdges.of_one(len(self.replayed.work.start), len(self.own))
+        return RankEdges.of_one(len(self.replayed.work.start), len(self.own), self.lead_ns)
+
+    @cached_property
+    def lead_ns(self) -> int:
+        """For how long its first step lasts before its very first task: steps begin with work, or where they are
+        marked."""
+        work, steps = self.replayed.work.start, self.replayed.steps
+        return max(int(work[0]) - int(steps.start[0]), 0) if len(work) and steps else 0
 
     def own_cell_at(self, moment: Array) -> Array:
         """Per moment on the host: which of its own cells it lies in, or -1."""

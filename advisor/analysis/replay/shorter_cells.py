@@ -15,11 +15,13 @@ class RankEdges(Struct, frozen=True):
 
     tasks: Array
     cells: Array
+    lead: Array
+    """Per rank: for how long its first cell lasts before its very first task, ns."""
 
     @classmethod
-    def of_one(cls, tasks: int, cells: int) -> RankEdges:
+    def of_one(cls, tasks: int, cells: int, lead: int) -> RankEdges:
         """Those of a single rank, to which all tasks and cells belong."""
-        return cls(np.array([0, tasks]), np.array([0, cells]))
+        return cls(np.array([0, tasks]), np.array([0, cells]), np.array([lead]))
 
 
 class ShorterCells(Struct, frozen=True):
@@ -31,7 +33,7 @@ class ShorterCells(Struct, frozen=True):
     """Per rank: how much of it lies before its very first task, and so in none of its cells; 0 of one with a single
     cell."""
     uncounted: Array
-    """Per rank with a single cell: what lies before its very first task, which is not in `by`; 0 of others."""
+    """Per rank with a single cell: how much of it lies before that cell, and is not in `by`; 0 of others."""
 
 
 def until_last_task(gain: Array, edges: RankEdges) -> Array:
@@ -51,7 +53,7 @@ def shorter_cells(gain: Array, last: Array, edges: RankEdges, spared: Array | No
 
     What the host does before the very first task is counted as the pause before that step would be, and as no more than
     is lost in the step itself or the longest of the others: the host may have waited for work that was not recorded. Of
-    a single step nobody can tell, and its time begins with that task: there it is left out.
+    a single step nobody can tell: there it counts as far as the time of the step reaches, which may begin with it.
     """
     begin, count = edges.cells[:-1], np.diff(edges.cells)
     until = values_at(gain, last, 0)
@@ -64,6 +66,6 @@ def shorter_cells(gain: Array, last: Array, edges: RankEdges, spared: Array | No
     np.maximum.at(longest, np.repeat(np.arange(len(count)), count)[later], found[later])
     ahead = gain[edges.tasks[:-1]] - (0 if spared is None else spared[edges.tasks[:-1]])
     counted = np.minimum(ahead, np.maximum(np.maximum(longest, values_at(found, begin, 0) - ahead), 0))
-    counted[count == 1] = np.minimum(ahead, 0)[count == 1]
+    counted[count == 1] = np.minimum(ahead, edges.lead)[count == 1]
     found[first] -= (ahead - counted)[count > 0]
     return ShorterCells(found, np.where(count > 1, counted, 0), np.where(count == 1, ahead - counted, 0))

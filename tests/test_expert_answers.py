@@ -65,21 +65,24 @@ def test_neither_a_slow_rank_nor_a_slow_link_is_named(matrix: dict[str, Diagnosi
 @pytest.mark.parametrize("level", range(3))
 def test_text_and_database_of_a_level_agree(matrix: dict[str, Diagnosis], level: int) -> None:
     """They are separate runs: what wins less than a twentieth of the step may be met in one of them alone; and a text
-    export below Level1 names no chip."""
+    export below Level1 names no chip, nor the calls that wait for the copies of a batch."""
     text, database = matrix[f"text/level{level}"], matrix[f"db/level{level}"]
     assert ids(text)[0] == ids(database)[0]
     looked = [{one.rule for one in side.outcomes if one.outcome != "skipped"} for side in (text, database)]
     apart = (set(ids(text)) ^ set(ids(database))) & looked[0] & looked[1]
+    apart -= {"io/first-batch"} if level < 1 else set()
     assert all(0 < f.saving.share < 0.05 for f in (*text.findings, *database.findings) if f.rule in apart)
 
 
 @pytest.mark.parametrize("name", [name for name in MATRIX if not name.endswith("level0")])
 def test_waits_for_copies_of_a_batch_ask_for_copies_that_do_not_block(matrix: dict[str, Diagnosis], name: str) -> None:
-    """`.to()` of the images holds the host 5 to 7 ms; all other waits are values that are read back, none its own."""
-    found = next(finding for finding in matrix[name].findings if finding.rule == "host/synchronising-calls")
-    steps = [step.code for step in matrix[name].rule(found.rule).remedy(found)]
-    assert "non_blocking=True" in steps[0]
-    assert not any("torch.npu.Event" in code for code in steps)
+    """`.to()` of the images holds the host 5 to 7 ms before the only step begins on the device: no time of the step
+    holds that, and all other waits are values that are read back, which cost little."""
+    found = next(finding for finding in matrix[name].findings if finding.rule == "io/first-batch")
+    (copying,) = (shown.value for shown in found.evidence if shown.name == "copying")
+    assert 4500 < float(copying) < 7500
+    assert any("non_blocking=True" in step.code for step in matrix[name].rule(found.rule).remedy(found))
+    assert "host/synchronising-calls" not in ids(matrix[name])
 
 
 @pytest.mark.parametrize("name", MATRIX)
@@ -94,8 +97,12 @@ def test_a_capture_repeated_gives_the_findings_of_one(real_data: Path, tmp_path:
         pytest.skip("this capture is not in the folder of real data")
     once, often = advisor.diagnose(source), advisor.diagnose(enlarge(source, tmp_path / "often_ascend_pt", 7))
     assert often.run.step_count == 7 * once.run.step_count
-    preparing = {"host/slow-preparation", "capture/uncounted-preparation"}  # of one step nobody can tell
-    found = [[one for one in side.findings if one.rule not in preparing] for side in (once, often)]
+    # of one step nobody can tell whether each begins as it does
+    beginning = {
+        *("host/slow-preparation", "capture/uncounted-preparation"),
+        *("io/first-batch", "host/synchronising-calls", "capture/ranks-missing"),
+    }
+    found = [[one for one in side.findings if one.rule not in beginning] for side in (once, often)]
     assert [one.rule for one in found[0]] == [one.rule for one in found[1]]
     for one, many in zip(*found, strict=True):
         assert (many.fingerprint, many.severity) == (one.fingerprint, one.severity)

@@ -31,6 +31,6 @@ SIGNS: Mapping[str, Sign] = {
     "io/first-batch": Sign(  # in the twin the batch comes as it usually does
         spoiled=_after_fetch(8_000),
         twin=_after_fetch(1_000),
-        shows={"fetching_us": about(8_120, 0.05), "before": about(8_120, 0.05)},
+        shows={"fetching": about(8_120, 0.05), "before": about(8_120, 0.05)},
     ),
 }

@@ -39,6 +39,8 @@ from advisor.facts.table import Array, Table, Texts, ascending, values_at
 
 ENDING_IN_WAITS = (*WAITING, "allocate", "cpu_operator")
 """Kinds in which the host waits for the device: what they cost is the restart after them too."""
+_OF_DATA = ("data_loader", "synchronise", "blocking_copy")
+"""Kinds by which a step gets its data: before its first work there is nothing else on the device to wait for."""
 _STEPS_TO_COMPARE = 3
 """With two steps there is no telling which is the usual one."""
 _LIKE_MOST = 0.25
@@ -238,7 +240,7 @@ def _lost_by_kind(joined: JoinedRanks, reliefs: list[Reliefs], room_us: dict[int
 
 def _with_loss(part: Table[Holdup], name: str, lost: _Lost) -> Table[Holdup]:
     told = part.having(lost_us=lost.us)
-    return told.having(before_us=lost.uncounted_us) if name == "data_loader" else told
+    return told.having(before_us=lost.uncounted_us) if name in _OF_DATA else told
 
 
 def _with_insides(part: Table[Holdup], name: str, seen: ReplayedRank, device: DeviceTimeline) -> Table[Holdup]:

@@ -237,8 +237,9 @@ class Holdup(Fact):
         Us(
             "For `host`: what the first of three steps or more loses beside that before its first task, as much as "
             "the middle one of the others does, as far as the host was late before the first or after the last. No "
-            "step's idle time holds it; 0 in other steps. For `data_loader`: how much earlier a single step would "
-            "begin, which is in no number of it; 0 with more steps. Missing for other kinds."
+            "step's idle time holds it; 0 in other steps. For `data_loader`, `synchronise` and `blocking_copy`: how "
+            "much earlier a single step would begin, which is in no number of it; 0 with more steps. Missing for other "
+            "kinds."
         ),
     ]
     own_work_us: Annotated[

@@ -183,9 +183,16 @@ class SparseColumn(Struct, frozen=True):
             found = np.full(len(rows), MISSING)
             found[known] = self.numbers.at(place[known])
             return found
-        whole = np.full(self.length, MISSING)
-        whole[self.rows] = self.numbers.at(slice(None))
-        return whole[rows]
+        if isinstance(rows, slice) and rows.step is None:
+            begin, end, _ = rows.indices(self.length)
+            return self._between(begin, max(begin, end))
+        return self._between(0, self.length)[rows]
+
+    def _between(self, begin: int, end: int) -> _Array:
+        first, last = np.searchsorted(self.rows, (begin, end))
+        found = np.full(end - begin, MISSING)
+        found[self.rows[first:last] - begin] = self.numbers.at(slice(first, last))
+        return found
 
     def take(self, rows: _Array | slice) -> NarrowColumn:
         """These rows alone."""
@@ -246,6 +253,10 @@ class EndColumn(Struct, frozen=True):
     def part(self, rows: slice) -> EndColumn:
         """The same of some rows, without a copy."""
         return EndColumn(self.start[rows], self.lasts[rows])
+
+
+KeptColumn = NarrowColumn | CodedColumn | SparseColumn | EndColumn
+"""A column of numbers in fewer bytes than an array of them."""
 
 
 class GrowingNarrowColumn:

@@ -20,7 +20,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from advisor.facts.base import LARGEST, MISSING, Column, Fact, Store
-from advisor.facts.narrow import CodedColumn, EndColumn, NarrowColumn, SparseColumn, in_fewest_bytes, take_by_blocks
+from advisor.facts.narrow import CodedColumn, EndColumn, KeptColumn, NarrowColumn, in_fewest_bytes, take_by_blocks
 from advisor.messages.errors import Unclear
 from advisor.messages.message import Message
 
@@ -259,7 +259,7 @@ def _missing_texts(length: int) -> Texts:
 
 
 Values = Array | Texts
-_Stored = Values | NarrowColumn | CodedColumn | SparseColumn | EndColumn
+_Stored = Values | KeptColumn
 MomentColumn = Array | EndColumn
 """A column of moments, as it is kept: `[rows]` and `take(rows)` are arrays."""
 _NOT_YET = object()
@@ -374,7 +374,7 @@ class Table(Generic[F]):
     def isin(self, name: str, values: Collection[int]) -> Array:
         """Per row: whether a column of whole numbers holds one of these."""
         found = self._data[name]
-        if isinstance(found, NarrowColumn | CodedColumn | SparseColumn):
+        if isinstance(found, KeptColumn):
             return found.isin(values)
         return np.isin(self[name], list(values))
 
@@ -632,7 +632,7 @@ def _column_values(column: Column, value: Any, length: int) -> _Stored:
         if value is None or isinstance(value, str):
             return Texts.constant(value, length)
         return value if isinstance(value, Texts) else Texts.of(value)
-    if isinstance(value, NarrowColumn | CodedColumn | SparseColumn | EndColumn):
+    if isinstance(value, KeptColumn):
         return value
     if value is None:
         return _missing_cells(column.store, length)
@@ -674,13 +674,7 @@ def _taken(values: _Stored, where: Array, rows: int) -> _Stored:
 
 def _rows_of(values: Any, rows: Array) -> Any:
     """These rows of a column; a value that stands for all rows as it is."""
-    if isinstance(values, np.ndarray):
-        return _taken(values, rows, len(rows))
-    return (
-        values.take(rows)
-        if isinstance(values, Texts | NarrowColumn | CodedColumn | SparseColumn | EndColumn)
-        else values
-    )
+    return _taken(values, rows, len(rows)) if isinstance(values, np.ndarray | Texts | KeptColumn) else values
 
 
 def _part_of(values: _Stored, rows: slice) -> _Stored:

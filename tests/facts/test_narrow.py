@@ -143,8 +143,10 @@ def test_numbers_of_which_many_differ_are_not_coded() -> None:
     assert CodedColumn.of_narrow(NarrowColumn.of(np.array([0, 100_000]))) is None
 
 
-@given(st.lists(st.sampled_from([MISSING, 5, 70_000]), max_size=4), st.lists(st.integers(0, 23)))
-def test_a_column_that_most_rows_lack_comes_back_as_it_was(numbers: list[int], chosen: list[int]) -> None:
+@given(st.lists(st.sampled_from([MISSING, 5, 70_000]), max_size=4), st.lists(st.integers(0, 23)), st.slices(24))
+def test_a_column_that_most_rows_lack_comes_back_as_it_was(
+    numbers: list[int], chosen: list[int], between: slice
+) -> None:
     whole = np.array([MISSING] * 12 + numbers + [9, 99_999] + [MISSING] * 6)
     kept = SparseColumn.of_narrow(NarrowColumn.of(whole))
     assert kept is not None
@@ -154,6 +156,7 @@ def test_a_column_that_most_rows_lack_comes_back_as_it_was(numbers: list[int], c
     assert kept.at(rows).tolist() == whole[rows].tolist()
     assert kept.at(whole > 5).tolist() == whole[whole > 5].tolist()
     assert kept.at(slice(11, 14)).tolist() == whole[11:14].tolist()
+    assert kept.at(between).tolist() == whole[between].tolist()
     assert kept.take(rows).at(slice(None)).tolist() == whole[rows].tolist()
     for wanted in ([5], [9, MISSING], [MISSING], []):
         assert kept.isin(wanted).tolist() == [one in wanted for one in whole.tolist()]

@@ -316,10 +316,10 @@ def made_by_launching_threads(table: Table[HostCall], rows: Array) -> Array:
 def _find_launching_threads(table: Table[HostCall]) -> tuple[Array, Array]:
     """The threads that launch, each once: their ranks and ids."""
     kinds, does = table.texts("kind"), table.texts("activity")
-    return _threads_of(table, kinds.isin(("launch", "graph", "enqueue", "dequeue")) | does.isin(["launch"]))
+    return _threads_making(table, kinds.isin(("launch", "graph", "enqueue", "dequeue")) | does.isin(["launch"]))
 
 
-def _threads_of(table: Table[HostCall], chosen: Array) -> tuple[Array, Array]:
+def _threads_making(table: Table[HostCall], chosen: Array) -> tuple[Array, Array]:
     """The threads that make these calls, each once: their ranks and ids."""
     ranks, threads = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for part in row_ranges(len(chosen)):
@@ -508,7 +508,7 @@ def longest_of_several(calls: Calls, start: Array, end: Array) -> Array:
 
 def _find_calling_threads(table: Table[HostCall]) -> tuple[Array, Array]:
     """The threads that call operators, each once: their ranks and ids."""
-    return _threads_of(table, table.texts("kind").isin(("operator", "enqueue")))
+    return _threads_making(table, table.texts("kind").isin(("operator", "enqueue")))
 
 
 def are_ranges(table: Table[HostCall], rank: int) -> Array:

@@ -39,8 +39,7 @@ def preparations(
     Raises:
         FactMissing: Neither was recorded.
     """
-    timed = kernels is not None and windows is not None
-    if recorded is None and not timed:
+    if recorded is None and (kernels is None or windows is None):
         raise FactMissing([StepTime.table])
     known = Table.empty(StepTime) if recorded is None else recorded.take(recorded["preparing_us"] >= 0)
     found = Table.build(

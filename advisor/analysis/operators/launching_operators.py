@@ -88,16 +88,16 @@ def lanes_of(*tables: Table[Any]) -> list[Array]:
     """Per row of each table a number of its rank and thread."""
     ranks = np.unique(np.concatenate([distinct_ranks(table["rank"]) for table in tables]))
     if len(ranks) <= 1:  # threads are few and rows many: these are numbered some tables at a time
-        distinct = [_distinct_of(part) for table in tables for part in _threads_of(table)]
+        distinct = [_distinct_of(part) for table in tables for part in _threads_in_parts(table)]
         threads = np.unique(np.concatenate([np.empty(0, np.int64), *distinct]))
         nothing = np.empty(0, row_type(len(threads)))
-        parts = ([_places_among(threads, part) for part in _threads_of(table)] for table in tables)
+        parts = ([_places_among(threads, part) for part in _threads_in_parts(table)] for table in tables)
         return [np.concatenate([nothing, *of_table]) for of_table in parts]
     both = group_by(*(np.concatenate([table[name] for table in tables]) for name in ("rank", "thread"))).of
     return np.split(both, np.cumsum([len(table) for table in tables[:-1]]))
 
 
-def _threads_of(table: Table[Any]) -> Iterator[Array]:
+def _threads_in_parts(table: Table[Any]) -> Iterator[Array]:
     """The thread of each row, some rows at a time."""
     return (table.at("thread", part) for part in row_ranges(len(table)))
 

@@ -35,11 +35,7 @@ def _links_from_database(folder: Folder) -> Table[OperatorLink]:
     tasks = launched_tasks(database, folder.rank)
     pair, device = _tasks_of_pairs(pairs["connection"], tasks["connection"], tasks["start"])
     # calls are many: a column of them is made when it is asked, and let go
-    ids = database.integers("PYTORCH_API", {"id": ["connectionId"]})["id"]
-    known = np.flatnonzero(ids != MISSING).astype(row_type(len(ids)))
-    ids = ids.take(known)
-    call = values_at(known, match_keys(ids, pairs["id"]), -1)[pair]
-    del ids, known
+    call = match_keys(database.integers("PYTORCH_API", {"id": ["connectionId"]})["id"], pairs["id"])[pair]
     operator = values_at(database.integers("PYTORCH_API", {"type": ["type"]})["type"], call) == OPERATOR
     kept = np.flatnonzero((call < 0) | (operator & (device >= 0)))
     if not len(kept):

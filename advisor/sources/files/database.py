@@ -17,14 +17,7 @@ import numpy as np
 from msgspec import Struct, field
 
 from advisor.facts.base import MISSING
-from advisor.facts.narrow import (
-    CodedColumn,
-    EndColumn,
-    GrowingNarrowColumn,
-    NarrowColumn,
-    SparseColumn,
-    in_fewest_bytes,
-)
+from advisor.facts.narrow import EndColumn, GrowingNarrowColumn, KeptColumn, NarrowColumn, in_fewest_bytes
 from advisor.facts.table import Array, Texts, ascending, row_type, values_at, write_first_rows
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
@@ -179,9 +172,6 @@ class Only(Struct, frozen=True):
     values: Collection[int]
 
 
-KeptColumn = NarrowColumn | CodedColumn | SparseColumn | EndColumn
-
-
 class Shared(Struct, frozen=True):
     """Columns of whole numbers that several facts need: when one is asked for, those of its table are read and kept."""
 
@@ -280,10 +270,7 @@ class Database(Struct, frozen=True):
     def texts(self, ids: Array) -> Texts:
         """The texts behind ids into STRING_IDS; `N/A` and nothing are missing, as are ids that do not exist."""
         distinct, inverse = distinct_ids(ids)
-        known = self._look_up(distinct)
-        index: dict[str, int] = {}
-        codes = [_text_code(known.get(i), index) for i in distinct.tolist()]
-        return Texts(np.array(codes, np.int32)[inverse], tuple(index))
+        return _texts_by_id(self._look_up(distinct), distinct, inverse)
 
     def event_names(self, ids: Array) -> Texts:
         """The same of names of events, which all have one: where it is gone, its id stands for it, and that is noted.
@@ -295,9 +282,7 @@ class Database(Struct, frozen=True):
         gone = {i for i in distinct.tolist() if i >= 0 and not isinstance(known.get(i), str)}
         self._note_nameless(gone)
         known |= {i: f"{STAND_IN}{i}" for i in gone}
-        index: dict[str, int] = {}
-        codes = [_text_code(known.get(i), index) for i in distinct.tolist()]
-        return Texts(np.array(codes, np.int32)[inverse], tuple(index))
+        return _texts_by_id(known, distinct, inverse)
 
     def _look_up(self, distinct: Array) -> dict[int, object]:
         """What STRING_IDS holds for each of these ids that it has."""
@@ -305,7 +290,7 @@ class Database(Struct, frozen=True):
         for start in range(0, len(distinct), _LOOKUPS):
             part = distinct[start : start + _LOOKUPS].tolist()
             marks = ",".join("?" * len(part))
-            for i, value in self._fetch_all(f"SELECT id, value FROM STRING_IDS WHERE id IN ({marks})", part):  # noqa: S608
+            for i, value in self._fetch_all(f"SELECT id, value FROM {_STRINGS} WHERE id IN ({marks})", part):  # noqa: S608
                 known[i] = bounded_name(value) if isinstance(value, str) else value
         return known
 
@@ -478,8 +463,9 @@ def match_keys(keys: Array, wanted: Array) -> Array:
         return np.full(len(wanted), -1, np.int64)
     low, span = int(keys.min()), int(keys.max()) - int(keys.min())
     if low == MISSING:  # most rows of a long table may have no key: those that do are sorted and searched alone
-        known = np.flatnonzero(keys != MISSING)
-        return values_at(known, match_keys(keys[known], wanted), -1)
+        known = np.flatnonzero(keys != MISSING).astype(row_type(len(keys)))
+        keys = keys[known]  # and a column that only the caller's call held is let go before the search
+        return values_at(known, match_keys(keys, wanted), -1)
     if span < _SPREAD * len(keys):
         return _match_close_keys(keys, wanted, low, span)
     if (keys[1:] >= keys[:-1]).all():
@@ -533,6 +519,13 @@ def distinct_ids(ids: Array) -> tuple[Array, Array]:
     distinct = np.flatnonzero(present)
     order = np.cumsum(present, dtype=np.int32) - np.int32(1)
     return np.where(distinct == len(present) - 1, MISSING, distinct + low), order[places]
+
+
+def _texts_by_id(known: Mapping[int, object], distinct: Array, inverse: Array) -> Texts:
+    """Per row the text known of its id, which `inverse` places among the distinct ids; missing where none is."""
+    index: dict[str, int] = {}
+    codes = [_text_code(known.get(i), index) for i in distinct.tolist()]
+    return Texts(np.array(codes, np.int32)[inverse], tuple(index))
 
 
 def _text_code(value: object, index: dict[str, int]) -> int:

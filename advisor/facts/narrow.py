@@ -21,6 +21,8 @@ _SPARSE = 0.8
 """Own: a column is kept sparse where that saves a fifth of it and more."""
 _FEW = 8
 """So many numbers are compared one by one, which takes a byte a row and not the eight of a search."""
+_BITS = 64
+"""Of a word."""
 
 
 def take_by_blocks(values: _Array, rows: _Array) -> _Array:
@@ -154,10 +156,13 @@ class CodedColumn(Struct, frozen=True):
 
 
 class SparseColumn(Struct, frozen=True):
-    """A column of whole numbers that most rows lack: those that do not, in order, and what stands in them."""
+    """A column of whole numbers that most rows lack: a bit of each row that tells whether it has one, and the numbers
+    of those that do, in order."""
 
-    rows: _Array
-    """int32."""
+    has_number: _Array
+    """uint64, the bits of 64 rows each, the lowest of the first."""
+    before: _Array
+    """int32: how many rows before each of these words have one."""
     numbers: NarrowColumn
     length: int
 
@@ -169,40 +174,71 @@ class SparseColumn(Struct, frozen=True):
         """The same column; None where that takes no less."""
         if column.cells.dtype == np.int64 or len(column) > np.iinfo(np.int32).max:
             return None
-        known = int(np.count_nonzero(column.cells))
-        if known * (4 + column.cells.itemsize) > _SPARSE * column.cells.nbytes:
+        known = column.cells != 0
+        words = len(column) // _BITS + 1
+        if words * (8 + 4) + int(np.count_nonzero(known)) * column.cells.itemsize > _SPARSE * column.cells.nbytes:
             return None
-        rows = np.flatnonzero(column.cells).astype(np.int32)
-        return cls(rows, column.take(rows), len(column))
+        packed = np.packbits(known, bitorder="little")
+        has_number = np.append(packed, np.zeros(8 * words - len(packed), np.uint8)).view("<u8")
+        before = np.zeros(words, np.int32)
+        np.cumsum(np.bitwise_count(has_number[:-1]), out=before[1:])
+        return cls(has_number, before, column.take(known), len(column))
 
     def at(self, rows: _Array | slice) -> _Array:
         """The numbers of these rows, as int64."""
-        if isinstance(rows, np.ndarray) and rows.dtype != bool:
-            place = np.searchsorted(self.rows, rows)
-            known = self.rows.take(place, mode="clip") == rows if len(self.rows) else np.zeros(len(rows), bool)
-            found = np.full(len(rows), MISSING)
-            found[known] = self.numbers.at(place[known])
-            return found
-        if isinstance(rows, slice) and rows.step is None:
-            begin, end, _ = rows.indices(self.length)
-            return self._between(begin, max(begin, end))
-        return self._between(0, self.length)[rows]
-
-    def _between(self, begin: int, end: int) -> _Array:
-        first, last = np.searchsorted(self.rows, (begin, end))
-        found = np.full(end - begin, MISSING)
-        found[self.rows[first:last] - begin] = self.numbers.at(slice(first, last))
-        return found
+        return self.take(rows).at(slice(None))
 
     def take(self, rows: _Array | slice) -> NarrowColumn:
-        """These rows alone."""
-        return NarrowColumn.of(self.at(rows))
+        """These rows alone, as narrow: no number is widened on the way."""
+        if isinstance(rows, slice):
+            begin, end, step = rows.indices(self.length)
+            if step != 1:
+                return self.take(np.arange(begin, end, step))
+            known = self._have_number(begin, max(begin, end))
+            first = int(self._find_places(np.array([begin]))[1][0])
+            return self._spread(known, slice(first, first + int(np.count_nonzero(known))))
+        if rows.dtype == bool:
+            known = self._have_number(0, self.length)
+            return self._spread(known[rows], rows[known])
+        cells: _Array = np.zeros(len(rows), self.numbers.cells.dtype)
+        for begin in range(0, len(rows), _ROWS):
+            known, place = self._find_places(rows[begin : begin + _ROWS])
+            cells[begin : begin + _ROWS][known] = self.numbers.cells[place[known]]
+        return NarrowColumn(cells, self.numbers.below)
 
     def isin(self, values: Collection[int]) -> _Array:
         """Which rows hold one of these numbers."""
         found = np.full(self.length, MISSING in values)
-        found[self.rows] = self.numbers.isin(values)
+        _fill_marked(found, self._have_number(0, self.length), self.numbers.isin(values))
         return found
+
+    def _find_places(self, rows: _Array) -> tuple[_Array, _Array]:
+        """Per row: whether it has a number, and how many before it do."""
+        number, bit = rows // _BITS, (rows % _BITS).astype(np.uint64)
+        word, one = self.has_number.take(number), np.uint64(1)
+        return (word >> bit) & one == one, self.before.take(number) + np.bitwise_count(word & ((one << bit) - one))
+
+    def _have_number(self, begin: int, end: int) -> _Array:
+        """Per row from one to another: whether it has a number."""
+        first = begin // 8
+        bits = np.unpackbits(self.has_number.view(np.uint8)[first:], count=end - first * 8, bitorder="little")
+        return bits[begin - first * 8 :].view(bool)
+
+    def _spread(self, known: _Array, which: _Array | slice) -> NarrowColumn:
+        """Rows of which the known ones have these numbers."""
+        found = self.numbers.take(which)
+        cells: _Array = np.zeros(len(known), found.cells.dtype)
+        _fill_marked(cells, known, found.cells)
+        return NarrowColumn(cells, found.below)
+
+
+def _fill_marked(cells: _Array, marked: _Array, values: _Array) -> None:
+    """Writes one value after the other into the marked cells, some at a time: their places take eight bytes each."""
+    done = 0
+    for begin in range(0, len(cells), _ROWS):
+        places = np.flatnonzero(marked[begin : begin + _ROWS])
+        cells[begin : begin + _ROWS][places] = values[done : done + len(places)]
+        done += len(places)
 
 
 def in_fewest_bytes(column: NarrowColumn) -> NarrowColumn | CodedColumn | SparseColumn:

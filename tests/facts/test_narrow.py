@@ -154,7 +154,9 @@ def test_a_column_that_most_rows_lack_comes_back_as_it_was(
     assert kept.at(slice(None)).tolist() == whole.tolist()
     rows = np.array([row for row in chosen if row < len(whole)], np.intp)
     assert kept.at(rows).tolist() == whole[rows].tolist()
-    assert kept.at(whole > 5).tolist() == whole[whole > 5].tolist()
+    for mask in (whole > 5, np.isin(np.arange(len(whole)), chosen)):
+        assert kept.at(mask).tolist() == whole[mask].tolist()
+        assert kept.take(mask).cells.dtype == kept.numbers.cells.dtype
     assert kept.at(slice(11, 14)).tolist() == whole[11:14].tolist()
     assert kept.at(between).tolist() == whole[between].tolist()
     assert kept.take(rows).at(slice(None)).tolist() == whole[rows].tolist()

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
-from advisor.facts.table import Array, MomentColumn, ascending, places_in_order
+from advisor.facts.table import Array, MomentColumn, ascending, places_in_order, row_type
 from advisor.units import LONGEST_US
 
 _A, _B = 1, 2
@@ -172,10 +172,10 @@ def nesting_depths(start: Array, end: Array) -> Array:
     Of intervals that begin together the later row counts as the inner one; so sort by start, longest first.
     """
     count = len(start)
-    times = np.concatenate([end, start])
-    order = np.argsort(times, kind="stable")
-    running = np.empty(2 * count, np.int64)
-    running[order] = np.cumsum(np.where(order < count, -1, 1))
+    order = np.argsort(np.concatenate([end, start]), kind="stable")
+    steps = np.where(order < count, np.int8(-1), np.int8(1))
+    running = np.empty(2 * count, row_type(2 * count))
+    running[order] = np.cumsum(steps, dtype=running.dtype)
     return running[count:] - 1
 
 

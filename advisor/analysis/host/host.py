@@ -516,15 +516,18 @@ def are_ranges(table: Table[HostCall], rank: int) -> Array:
 
     Other calls of its thread begin in it. Frames of call stacks are none, for their own lines run.
     """
-    return table.once(_find_ranges, rank)
+    found = np.zeros(len(calls_of(table, rank)), bool)
+    found[table.once(_find_ranges, rank)] = True
+    return found
 
 
 def _find_ranges(table: Table[HostCall], rank: int) -> Array:
+    """Their places among the calls of the rank: few of them are any, and this is kept."""
     calls = calls_of(table, rank)
     found = np.zeros(len(calls), bool)
     named = calls.texts(table.texts("kind")).isin(_RANGES) & ~are_named(table, calls, _FRAME)
     if not named.any():
-        return found
+        return np.empty(0, np.int32)
     later: dict[int, Array] = {}  # by thread: when the next two of its calls begin
     of_named = np.unique(table.at("thread", calls.rows_at(named))).tolist()
     for part in reversed([*_parts_by_moment(calls.start)]):
@@ -536,7 +539,7 @@ def _find_ranges(table: Table[HostCall], rank: int) -> Array:
             second = begun[np.searchsorted(begun, start[own]) + 1]  # the first is itself, or begins with it
             found[part.start + own] = second < calls.ends[part][own]
             later[thread] = begun[:2]
-    return found
+    return np.flatnonzero(found).astype(row_type(len(found)))
 
 
 _NO_MOMENTS = np.full(2, np.iinfo(np.int64).max)

@@ -31,7 +31,7 @@ from advisor.analysis.operators.operators import (
 )
 from advisor.analysis.replay import replay
 from advisor.analysis.replay.joined_ranks import JoinedRanks, joined_in_parts
-from advisor.analysis.replay.replayed_rank import PAUSE_NS, ReplayedRank, replayed_rank
+from advisor.analysis.replay.replayed_rank import PAUSE_NS, ReplayedRank, forget_replayed_rank, replayed_rank
 from advisor.analysis.steps.completeness import lacks_kernel_rows
 from advisor.analysis.steps.device import COMM, DeviceTimeline, build_timeline, forget_timeline
 from advisor.facts.chain_patterns import ChainPatterns
@@ -102,7 +102,11 @@ def removals(
     whole = ~lacks_kernel_rows(split, device.cells.rank, device.cells.step)
     ranks = np.unique(links["rank"]).tolist()
     replayed = (_passing_sooner(replayed_rank(rank, device, links, calls, windows=windows)) for rank in ranks)
-    return Table.concat(Removal, [_of_ranks(seen, sets, device, whole) for seen in joined_in_parts(replayed)])
+    found = Table.concat(Removal, [_of_ranks(seen, sets, device, whole) for seen in joined_in_parts(replayed)])
+    if len(links) >= replay.LONG:  # most of the others that replay are done with it, and it is as long as the kernels
+        for rank in ranks:
+            forget_replayed_rank(rank, device, links, calls, windows=windows)
+    return found
 
 
 def _of_ranks(seen: JoinedRanks, sets: list[_Sets], device: DeviceTimeline, whole: Array) -> Table[Removal]:

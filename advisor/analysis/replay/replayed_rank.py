@@ -169,6 +169,20 @@ def replayed_rank(
     return table.once(_replayed_rank_of, rank, device, links, windows)
 
 
+def forget_replayed_rank(
+    rank: int,
+    device: DeviceTimeline,
+    links: Table[Dispatch],
+    table: Table[HostCall],
+    *,
+    windows: Table[StepWindow] | None,
+) -> None:
+    """Lets go of a rank and of all that is kept of its replays; who replays it next has it worked out anew."""
+    replayed = replayed_rank(rank, device, links, table, windows=windows).replayed
+    table.forget_one(_find_launching_operators, rank, replayed.work, replayed.beside, replayed.queue)
+    table.forget_one(_replayed_rank_of, rank, device, links, windows)
+
+
 def _replayed_rank_of(
     table: Table[HostCall],
     rank: int,

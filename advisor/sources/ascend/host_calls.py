@@ -160,9 +160,12 @@ def _calls_from_database(folder: Folder) -> Table[HostCall]:
     if not any(len(part["start_ns"]) for part in parts):
         raise FactMissing([HostCall.table])
     lasting = np.concatenate([_numbers(part["end_ns"]) > _numbers(part["start_ns"]) for part in parts])
-    order = _order_of_calls(_join_numbers([part["start_ns"] for part in parts]), lasting)
     # each part of a column is let go as the column is made: these are the longest there are
-    whole = {name: _join_column([part.pop(name) for part in parts], order) for name in list(parts[0])}
+    start = _join_numbers([part.pop("start_ns") for part in parts])
+    order = _order_of_calls(start, lasting)
+    whole: dict[str, Values | NarrowColumn] = {"start_ns": take_by_blocks(start, order)}
+    del start
+    whole |= {name: _join_column([part.pop(name) for part in parts], order) for name in list(parts[0])}
     return Table.build(HostCall, rank=folder.rank, **whole)
 
 
@@ -196,7 +199,6 @@ def _order_of_calls(start: Array, lasting: Array) -> Array:
     """The rows of calls by their start, those that take no time behind all others: so most work needs no further copy
     of them."""
     order = np.argsort(start, kind="stable").astype(row_type(len(start)))
-    del start
     last = lasting[order]
     lasts, others = order[last], order[~last]
     order[: len(lasts)], order[len(lasts) :] = lasts, others
@@ -291,21 +293,26 @@ def _columns_of_calls(
     column: Callable[[str], Array], kinds: Array, name: Texts, connection: NarrowColumn
 ) -> dict[str, Values | NarrowColumn]:
     """The columns of the fact but the rank, of the calls that have a kind, a name, a begin and an end."""
+    thread = _threads_of(column("thread"))
     start, end = column("start"), column("end")
     good: Array | slice = (kinds >= 0) & (name.codes >= 0) & are_spans(start, end)
     good = slice(None) if isinstance(good, np.ndarray) and good.all() else good
-    number = column("thread")[good]
-    thread = NarrowColumn.of(np.where(number == MISSING, MISSING, number & _THREAD_BITS))
-    del number
     kinds, name = kinds[good], Texts(name.codes[good], name.names)
     return {
         "start_ns": start[good],
         "end_ns": end[good],
         "connection": connection.take(good),
-        "thread": thread,
+        "thread": thread.take(good),
         "kind": Texts(kinds, KINDS),
         **{name: texts.narrow() for name, texts in _names_and_activities(name, kinds).items()},
     }
+
+
+def _threads_of(number: Array) -> NarrowColumn:
+    """The ids of threads, narrow, from numbers that tell process and thread; these are no more than what it is made
+    of."""
+    np.bitwise_and(number, _THREAD_BITS, out=number, where=number != MISSING)
+    return NarrowColumn.of(number)
 
 
 HOST_CALLS = Reading(HostCall, {"text": _calls_from_text, "database": _calls_from_database})

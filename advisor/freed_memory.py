@@ -10,6 +10,7 @@ import sys
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 """M_TRIM_THRESHOLD, M_MMAP_THRESHOLD and M_ARENA_MAX of glibc's mallopt(3)."""
+_ARROW_POOL = "ARROW_DEFAULT_MEMORY_POOL"
 
 
 def give_back_memory(column: int = 4 << 20, free: int = 32 << 20) -> None:
@@ -18,6 +19,9 @@ def give_back_memory(column: int = 4 << 20, free: int = 32 << 20) -> None:
     By itself glibc keeps blocks of up to 32 MiB for later use, and what one thread let go from the others. To have a
     column of 1 MiB return at once is no gain: of a database of 200 MB it takes a fifth of the processor's time to be
     given the same pages anew, cleared, and the peak is the same within 3 MiB.
+
+    Arrow is told to take its memory from there too: what it holds by itself after all of it was let go is 20 to 27 MB
+    of a process that reads ranks of 250 MB.
     """
     if sys.platform == "linux":
         import ctypes
@@ -25,6 +29,26 @@ def give_back_memory(column: int = 4 << 20, free: int = 32 << 20) -> None:
         with contextlib.suppress(AttributeError, OSError):  # another C library has no such switch
             for what, least in ((_MMAP_THRESHOLD, column), (_TRIM_THRESHOLD, free), (_ARENA_MAX, 1)):
                 ctypes.CDLL(None).mallopt(what, least)
+        _let_arrow_use_malloc()
+
+
+def _let_arrow_use_malloc() -> None:
+    """Unless the user chose a pool; before Arrow is loaded, which is late or never, its own variable tells it."""
+    if _ARROW_POOL in os.environ:
+        return
+    if (arrow := sys.modules.get("pyarrow")) is not None:
+        arrow.set_memory_pool(arrow.system_memory_pool())
+    else:
+        os.environ[_ARROW_POOL] = "system"
+
+
+def give_back_arrow_memory() -> None:
+    """Lets return what Arrow holds of a file that was read; what it took from malloc returns with all else there."""
+    import pyarrow as pa
+
+    pool = pa.default_memory_pool()
+    if pool.backend_name != "system":  # of which Arrow would give back all, as `give_back_now` does
+        pool.release_unused()
 
 
 def keep_memory(most: int) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.cli.settings_in_force import catalog_of, language_of
 from advisor.cli.standard_error import tell
+from advisor.freed_memory import give_back_memory
 from advisor.model.saved import is_saved, read_saved, saved_diagnosis, written_by_advisor
 
 if TYPE_CHECKING:
@@ -78,9 +79,12 @@ def warn_of_rules(arguments: argparse.Namespace) -> None:
 def ways_to_read(arguments: argparse.Namespace, bar: ProgressBar) -> dict[str, Any]:
     """What `reading_options` say of how a capture is read, in the words of `pipeline.open_profile`; progress is shown.
 
+    From then on the process, which is advisor's own, lets memory return that it lets go.
+
     Raises:
         UsageError: The cluster has no address that can be one, or the package that speaks to it is not installed.
     """
+    give_back_memory()
     return {
         "jobs": arguments.jobs,
         "chip": arguments.chip,

@@ -18,7 +18,6 @@ from advisor.cli.arguments import (
 from advisor.cli.inputs import refuse_saved, warn_of_chip, warn_of_rules, ways_to_read
 from advisor.cli.outputs import chart_renderer, hand_out
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
-from advisor.freed_memory import give_back_memory
 
 if TYPE_CHECKING:
     import argparse
@@ -64,7 +63,6 @@ def words(one: Parser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Reads, judges, writes."""
     with chart_renderer(arguments.output) as charts:  # before anything large is imported: it wakes up beside that
-        give_back_memory()
         from advisor.report.charts.draw import begin_charts
         from advisor.report.progress_bar import ProgressBar
         from advisor.report.writers import check_outputs, outside_captures

@@ -23,6 +23,7 @@ from msgspec import Struct, field
 
 from advisor.facts.base import LARGEST, Column
 from advisor.facts.table import Array, Texts, Values
+from advisor.freed_memory import give_back_arrow_memory
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
 from advisor.regular_files import open_regular, read_regular
@@ -372,7 +373,7 @@ def _read_rows(file: TextFile, layout: _Layout, wanted: Sequence[_Wanted], notes
         what = Message("cannot_be_read_further", why=reason_of_error(error))
         notes.add(file.path.name, Message("after_row", n=progress.rows + 1), what, kind="truncated")
     finally:
-        pa.default_memory_pool().release_unused()
+        give_back_arrow_memory()
     return progress
 
 

@@ -36,7 +36,7 @@ from corpus.events import Layout
 
 _MB = 1e6
 _ON_HOST = 8
-_STAGES = 8
+STAGES = 8
 _EXPONENT, _PAGE_MB, _PEAK_MB = 1.1, 1.5, 1000.0
 _PEAK_RANKS = 1024
 """Up to so many ranks the process that puts them together stays below that."""
@@ -44,7 +44,7 @@ _WHOLE_S, _WHOLE_BYTES = 15.0, 1 << 20
 """So long the whole command takes at most for as many ranks, of no more than so much each."""
 _RUNS = 3
 _PARTS = ("opening", "reading", "together")
-"""Measured twice, for what else runs on the machine only adds to them."""
+"""Measured several times, for what else runs on the machine only adds to them."""
 _SLOWER = 1.25
 _TITLES = 3
 """Findings of ours that are quoted."""
@@ -68,11 +68,11 @@ def main() -> int:
         print(json.dumps(_measured(options.measure)))
         return 0
     with tempfile.TemporaryDirectory() as folder:
-        jobs = [_job(options.captures or Path(folder), ranks) for ranks in options.ranks]
+        jobs = [small_ranks_job(options.captures or Path(folder), ranks) for ranks in options.ranks]
         found = [_measured_whole(job, options.ours) for job in jobs]
-        staged = [_job(options.captures or Path(folder), ranks, _STAGES) for ranks in options.staged]
+        staged = [small_ranks_job(options.captures or Path(folder), ranks, STAGES) for ranks in options.staged]
         found_staged = [_measured_whole(job, options.ours) for job in staged]
-        small = [_job(options.captures or Path(folder), ranks) for ranks in options.both if options.theirs]
+        small = [small_ranks_job(options.captures or Path(folder), ranks) for ranks in options.both if options.theirs]
         beside = [_both_asked(options, job, Path(folder) / "asked") for job in small]
     page = _page(found) + _in_stages(found_staged) + _beside(beside)
     print(page)
@@ -146,7 +146,7 @@ def _quoted(texts: Sequence[str]) -> str:
     return "; ".join(f"“{text}”" for text in texts) or "nothing"
 
 
-def _job(folder: Path, ranks: int, stages: int = 1) -> Path:
+def small_ranks_job(folder: Path, ranks: int, stages: int = 1) -> Path:
     """A job of so many ranks whose last host but one computes slower; one that was kept is taken again."""
     job = folder / (str(ranks) if stages == 1 else f"{ranks}-in-{stages}-stages")
     if not job.exists():
@@ -162,10 +162,15 @@ def _job(folder: Path, ranks: int, stages: int = 1) -> Path:
     return job
 
 
+def measured_parts(job: Path, runs: int = 2) -> dict[str, Any]:
+    """What its parts take, seconds of the processor, and its reports have."""
+    found = [measured_alone(__file__, job) for _ in range(runs)]
+    return found[0] | {name: min(one[name] for one in found) for name in _PARTS}
+
+
 def _measured_whole(job: Path, command: str) -> dict[str, Any]:
-    """What its parts take and its reports have, and the whole command to a page, seconds of the clock."""
-    found, again = measured_alone(__file__, job), measured_alone(__file__, job)
-    found |= {name: min(found[name], again[name]) for name in _PARTS}
+    """The same, and the whole command to a page, seconds of the clock."""
+    found = measured_parts(job)
     with tempfile.TemporaryDirectory() as folder:
         words = [command, "diagnose", str(job), "-o", str(Path(folder) / "report.html"), "-q"]
         return {**found, "whole": best(words, _RUNS, watch=False).seconds}
@@ -261,7 +266,7 @@ def _in_stages(found: Sequence[dict[str, Any]]) -> str:
     if not found:
         return ""
     return f"""
-## In a pipeline of {_STAGES} stages
+## In a pipeline of {STAGES} stages
 
 Jobs of thousands of ranks are pipelines; their groups stay small, and so does what each rank writes of them.
 

@@ -5,7 +5,8 @@
 
 The job is written by the corpus with steps as long as those of real jobs and repeated to the size. Measured are one
 worker and two; for more than this machine has cores for, the measured times of ranks are handed out again in a
-simulation. Prints a page, and ends with 1 when two workers do less than 0.9 of what they could.
+simulation, with what one process does alone for as many small ranks. Prints a page, and ends with 1 when two workers do
+less than 0.9 of what they could.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.enlarge import size_of
 from benchmarks.loopback import Loopback
+from benchmarks.many_ranks import STAGES, measured_parts, small_ranks_job
 from benchmarks.processes import Measured, measure, measured_alone, peak_of_process
 from benchmarks.ranks import repeated_job
 
@@ -35,8 +37,10 @@ _EFFICIENCY = 0.9
 _FIXED_MB, _PER_BYTE = 60.0, 0.35
 """What a worker may have at most: so much, and this part of its rank."""
 _FEW = 4
-"""Ranks of which it is measured too what one process does alone, to tell how that grows."""
+"""Ranks of which it is measured too how much memory a process has."""
 _SIMULATED_RANKS = 1024
+_RUNS_ALONE = 3
+"""Of what one process does alone, tenths of a second that are to be told apart."""
 _SIMULATED_WORKERS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
@@ -54,6 +58,28 @@ class Spread:
     @property
     def efficiency(self) -> float:
         return self.one.seconds / self.two.seconds / 2
+
+
+@dataclass(frozen=True, slots=True)
+class SecondsAlone:
+    """What one process does before and after the ranks are read, s of the processor."""
+
+    large: float
+    """Of the job with large ranks."""
+    small: float
+    """Of one with as many small ranks."""
+    many: float
+    """Of one with as many small ranks as are simulated."""
+    ranks: int
+
+    @property
+    def of_a_large_rank(self) -> float:
+        """How much more a large rank takes than a small one: it hands over more."""
+        return max(self.large - self.small, 0.0) / self.ranks
+
+    def simulated(self, ranks: int) -> float:
+        """Of so many large ranks: as much as of small ones, and what each takes beyond that."""
+        return self.many + ranks * self.of_a_large_rank
 
 
 def main() -> int:
@@ -85,8 +111,12 @@ def main() -> int:
         for rank in sorted(job.iterdir())[:_FEW]:
             (few / rank.name).symlink_to(rank.resolve(), target_is_directory=True)
         few_bytes = measure(_command(options, few, "--jobs", "2")).largest_bytes
-        alone = [measured_alone(__file__, folder) for folder in (few, job)]
-        page = _page(_sizes(job), found, few_bytes, cached, alone)
+        many = small_ranks_job(work, _SIMULATED_RANKS, STAGES)
+        alone = SecondsAlone(
+            *map(_seconds_alone, (job, small_ranks_job(work, len(_sizes(job))), many)), len(_sizes(job))
+        )
+        times = measured_alone(__file__, job)
+        page = _page(_sizes(job), found, few_bytes, cached, (times, alone))
     print(page)
     if options.output:
         options.output.write_text(page, encoding="utf-8")
@@ -137,15 +167,13 @@ def _wait_for_workers(address: str, workers: int) -> None:
         client.wait_for_workers(workers, timeout=60)
 
 
-def _times_of_ranks(job: Path) -> dict[str, Any]:
-    """Seconds that opening, each rank, and putting the ranks together take, in one process."""
+def _times_of_ranks(job: Path) -> list[float]:
+    """Seconds that each rank takes, in one process."""
     import advisor
     from advisor.pipeline import diagnose, open_profile
 
     rules = advisor.load_rules()
-    began = time.perf_counter()
     profile = open_profile(job, jobs=1)
-    opened = time.perf_counter()
     times: list[float] = []
     spread = profile._gather
 
@@ -158,8 +186,13 @@ def _times_of_ranks(job: Path) -> dict[str, Any]:
 
     profile._gather = timed
     diagnose(profile, rules)
-    together = time.perf_counter() - opened - sum(times)
-    return {"opening": opened - began, "ranks": times, "together": together}
+    return times
+
+
+def _seconds_alone(job: Path) -> float:
+    """What one process does before and after the ranks are read."""
+    parts = measured_parts(job, _RUNS_ALONE)
+    return float(parts["opening"] + parts["together"])
 
 
 def simulated_seconds(times: Sequence[float], workers: int, alone: float) -> float:
@@ -173,18 +206,12 @@ def simulated_seconds(times: Sequence[float], workers: int, alone: float) -> flo
     return max(free) + alone
 
 
-def _simulated(few: dict[str, Any], all_ranks: dict[str, Any]) -> list[tuple[int, float, float]]:
+def _simulated(times: Sequence[float], alone: SecondsAlone) -> list[tuple[int, float, float]]:
     """Workers, seconds and efficiency for many ranks like those that were measured."""
-    times = list(itertools.islice(itertools.cycle(all_ranks["ranks"]), _SIMULATED_RANKS))
-    slope = (_seconds_alone(all_ranks) - _seconds_alone(few)) / (len(all_ranks["ranks"]) - len(few["ranks"]))
-    alone = _seconds_alone(few) + max(slope, 0.0) * (_SIMULATED_RANKS - len(few["ranks"]))
-    seconds = {workers: simulated_seconds(times, workers, alone) for workers in _SIMULATED_WORKERS}
+    every = list(itertools.islice(itertools.cycle(times), _SIMULATED_RANKS))
+    rest = alone.simulated(_SIMULATED_RANKS)
+    seconds = {workers: simulated_seconds(every, workers, rest) for workers in _SIMULATED_WORKERS}
     return [(workers, took, seconds[1] / took / workers) for workers, took in seconds.items()]
-
-
-def _seconds_alone(measured: dict[str, Any]) -> float:
-    """What one process does before and after the ranks are read."""
-    return float(measured["opening"] + measured["together"])
 
 
 def _sizes(job: Path) -> list[int]:
@@ -197,7 +224,7 @@ def _page(
     found: Sequence[Spread],
     few_bytes: int,
     cached: Sequence[Measured],
-    alone: Sequence[dict[str, Any]],
+    simulation: tuple[Sequence[float], SecondsAlone],
 ) -> str:
     allowed = _FIXED_MB + _PER_BYTE * max(sizes) / _MB
     rows = "\n".join(
@@ -205,9 +232,10 @@ def _page(
         f"| {one.own_bytes / _MB:.0f} MB | {one.worker_bytes / _MB:.0f} MB |"
         for one in found
     )
-    few, times = alone
+    times, alone = simulation
     simulated = "\n".join(
-        f"| {workers} | {seconds:.0f} s | {efficiency:.2f} |" for workers, seconds, efficiency in _simulated(few, times)
+        f"| {workers} | {seconds:.0f} s | {efficiency:.2f} |"
+        for workers, seconds, efficiency in _simulated(times, alone)
     )
     first, second = cached
     return f"""# How work spreads over workers
@@ -231,10 +259,11 @@ and the second {second.seconds:.1f} s ({second.cpu_seconds:.1f} s).
 ## More workers: a simulation
 
 What more workers than this machine has cores would take is simulated: the times that the ranks above took
-({min(times["ranks"]):.1f} to {max(times["ranks"]):.1f} s each), repeated for {_SIMULATED_RANKS} ranks, are handed out
-in order, each rank to the worker that is free first. What one process does alone, {_seconds_alone(few):.2f} s for
-{_FEW} ranks and {_seconds_alone(times):.2f} s for {len(sizes)}, grows on along that line. Storage and network are taken
-to keep up, which the simulation does not know.
+({min(times):.1f} to {max(times):.1f} s each), repeated for {_SIMULATED_RANKS} ranks, are handed out
+in order, each rank to the worker that is free first. To that comes what one process does and no worker shortens,
+{alone.simulated(_SIMULATED_RANKS):.1f} s: {alone.many:.1f} s were measured on a job of {_SIMULATED_RANKS} small ranks,
+and {1e3 * alone.of_a_large_rank:.1f} ms for each large one, as {len(sizes)} of them take {alone.large:.2f} s and
+as many small ones {alone.small:.2f} s. Storage and network are taken to keep up, which the simulation does not know.
 
 | workers | {_SIMULATED_RANKS} ranks | efficiency |
 |---|---|---|

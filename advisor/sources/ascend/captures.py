@@ -29,7 +29,7 @@ from advisor.sources.ascend.detect import TEXT_FILES
 from advisor.sources.ascend.devices import host_name
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sent_pairs import MATRIX, pairs_in_matrix
-from advisor.sources.ascend.settings import recorded_settings
+from advisor.sources.ascend.settings import Recorded, recorded_settings
 from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.ascend.steps import numbered_steps
 from advisor.sources.files.damage_notes import aside_table
@@ -54,8 +54,8 @@ def describe_capture(folder: Folder) -> Capture:
         source=source_of(folder),
         level=found.level,
         activities=found.activities,
-        with_stack=found.switch("with_stack"),
-        profile_memory=found.switch("profile_memory"),
+        with_stack=_stacks_recorded(folder, found),
+        profile_memory=_memory_recorded(folder, found),
         record_shapes=found.switch("record_shapes"),
         core_metrics=found.core_metrics,
         sampled=found.sampled,
@@ -81,6 +81,8 @@ _DETAILS: Mapping[str, type[Fact]] = {
     "l2_cache.csv": L2Cache,
 }
 """By file: what says more about other measurements, and nothing without them."""
+_STACKS = re.compile(rb'"Call stack":\s*"[^"]|"cat":\s*"python_function"')
+"""What events show that were recorded with call stacks: those of operators name theirs, or the calls on them follow."""
 _ABOUT = "^(sqlite_|ENUM_|META_DATA|STRING_IDS|HOST_INFO|NPU_INFO|RANK_DEVICE_MAP|SESSION_TIME_INFO|status_info)"
 
 
@@ -130,12 +132,35 @@ def _capture_of_rank(folder: Folder) -> Table[RankCapture]:
         level=level,
         level_number=None if level is None else LEVELS.index(level) - 1,
         complete=_flag_number(found.complete),
-        with_stack=_flag_number(found.switch("with_stack")),
-        profile_memory=_flag_number(found.switch("profile_memory")),
+        with_stack=_flag_number(_stacks_recorded(folder, found)),
+        profile_memory=_flag_number(_memory_recorded(folder, found)),
         has_steps=int(bool(numbered_steps(folder))),
         other_captures=folder.other_captures,
         at_once_captures=folder.at_once_captures,
     )
+
+
+def _stacks_recorded(folder: Folder, found: Recorded) -> bool | None:
+    """Whether call stacks were recorded, as the profiler wrote it down; where that was not kept, they show it."""
+    said = found.switch("with_stack")
+    if said is not None:
+        return said
+    trace = folder.file("trace_view.json")
+    shown = trace is not None and _STACKS.search(file_head(trace)) is not None
+    return (shown or _has_rows_in(folder, "PYTORCH_CALLCHAINS")) or None
+
+
+def _memory_recorded(folder: Folder, found: Recorded) -> bool | None:
+    """The same for what operators of the framework allocate, which msprof records in other ways and at less cost."""
+    said = found.switch("profile_memory")
+    if said is not None or folder.by_msprof:
+        return said
+    return ("operator_memory.csv" in folder.files or _has_rows_in(folder, "OP_MEMORY")) or None
+
+
+def _has_rows_in(folder: Folder, table: str) -> bool:
+    """Whether there is a database that holds a table of this name that is not empty."""
+    return bool(query_rows(folder, "profiler", f'SELECT 1 FROM "{table}" LIMIT 1'))  # noqa: S608
 
 
 def _flag_number(value: bool | None) -> int | None:

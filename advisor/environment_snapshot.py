@@ -204,8 +204,13 @@ def snapshot(given: Mapping[str, str]) -> dict[str, object]:
 
 
 def write_snapshot(path: str) -> str:
-    """Writes the snapshot of this process to a file, or into a folder; gives its path."""
-    if os.path.isdir(path):
+    """Writes the snapshot of this process to a file, or into a folder; gives its path.
+
+    A name without an ending is that of a folder, which is made where it is not there yet: the profiler writes there,
+    too, and could not where a file had taken the name.
+    """
+    if os.path.isdir(path) or not os.path.splitext(path)[1]:
+        os.makedirs(path, exist_ok=True)
         path = os.path.join(path, FILE_NAME)
     with open(path, "w", encoding="utf-8") as file:
         json.dump(snapshot(os.environ), file, indent=1, sort_keys=True)
@@ -217,7 +222,7 @@ def main() -> int:
     """Writes the snapshot where the command line says."""
     parser = argparse.ArgumentParser(description="Write settings, host, devices and versions beside a profile")
     parser.add_argument(
-        "-o", "--output", default=FILE_NAME, metavar="FILE", help="file or folder (default: %(default)s)"
+        "-o", "--output", default=FILE_NAME, metavar="FILE", help="file or folder; a name without an ending is a folder (default: %(default)s)"
     )
     print(write_snapshot(parser.parse_args().output))
     return 0

@@ -83,6 +83,16 @@ def test_the_printed_script_runs_by_itself(tmp_path: Path, capsys: pytest.Captur
     assert json.loads((tmp_path / FILE_NAME).read_text("utf-8"))["host"]["python"]
 
 
+@pytest.mark.parametrize("folder", ["prof", "./prof/", "new/prof"])
+def test_a_folder_that_is_not_there_yet_is_made_and_the_profiler_can_write_into_it(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["snapshot-env", "-o", folder]) == 0
+    assert json.loads((tmp_path / folder / FILE_NAME).read_text("utf-8"))["host"]["python"]
+    (tmp_path / folder / "host_1_ascend_pt").mkdir()
+
+
 def test_a_file_that_cannot_be_written_is_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["snapshot-env", "-o", str(tmp_path / "nowhere" / "env.json")]) == 2
     assert "cannot be written" in capsys.readouterr().err

@@ -15,6 +15,7 @@ import pytest
 from rich.console import Console
 
 import advisor
+import corpus
 from advisor import pipeline
 from advisor.cli.main import main
 from advisor.inspection.recorders import CARE
@@ -35,6 +36,7 @@ from advisor.sources.ascend import msprof
 from advisor.sources.ascend.detect import FURTHER_FILES, TEXT_FILES
 from advisor.sources.ascend.unused_files import why_unused
 from corpus.gpu_traces import host, trace
+from corpus.msprof import write_msprof
 
 TOP = Path(__file__).parent.parent.parent
 CASE = TOP / "corpus" / "host-bound-2-ranks"
@@ -202,6 +204,22 @@ def test_no_file_is_both_read_and_of_no_use() -> None:
     read = {f"{kind.partition('.')[0]}_20250109084754.{kind.partition('.')[2]}" for kind in msprof.FILES}
     assert {name for name in read if why_unused(name)} == {"task_time_20250109084754.csv"}
     assert not any(why_unused(name) for name in (*TEXT_FILES, *FURTHER_FILES))
+
+
+def test_all_slices_of_a_long_file_are_read_and_those_of_an_older_export_are_left_aside(
+    tmp_path: Path, rules: Catalog
+) -> None:
+    output = write_msprof(corpus.job("healthy", 3, workload="single"), tmp_path)
+    (whole,) = output.glob("op_summary_*.csv")
+    heading, *rows = whole.read_text("utf-8").splitlines(keepends=True)
+    stamp = whole.stem.rpartition("_")[2]
+    for number, part in enumerate((rows[:20], rows[20:40], rows[40:])):
+        (output / f"op_summary_slice_{number}_{stamp}.csv").write_text(heading + "".join(part), "utf-8")
+    whole.rename(output / f"op_summary_slice_0_{int(stamp) - 1}.csv")
+    (found,) = pipeline.inspect(tmp_path, rules).ranks
+    told = {file.path.rpartition("/")[2]: file.unused for file in found.files}
+    assert [told[f"op_summary_slice_{number}_{stamp}.csv"] for number in range(3)] == ["", "", ""]
+    assert told[f"op_summary_slice_0_{int(stamp) - 1}.csv"] == "left aside"
 
 
 def test_an_inspection_changes_nothing(tmp_path: Path, rules: Catalog) -> None:

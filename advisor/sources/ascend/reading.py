@@ -147,7 +147,8 @@ class Description:
     @property
     def paths(self) -> tuple[Path, ...]:
         """Every file that facts are read from."""
-        return (*self.files.values(), *self.databases.values())
+        further = (path for parts in self.more.values() for path in parts)
+        return (*self.files.values(), *further, *self.databases.values())
 
     @property
     def sole_rank(self) -> int:
@@ -158,7 +159,7 @@ class Description:
     def rests_on(self) -> tuple[Path, ...]:
         """Its folder with all that lies below, and what may be told of the machine beside it."""
         beside = (self.root.parent / FILE_NAME,) if self.below_input else ()
-        return (*self.paths, *(part for parts in self.more.values() for part in parts), self.root, self.output, *beside)
+        return (*self.paths, self.root, self.output, *beside)
 
     @property
     def exports_text(self) -> bool:

@@ -123,6 +123,9 @@ _A100 = {"FLOAT16": 312.0, "BF16": 312.0, "FLOAT": 19.5, "INT8": 624.0}
 _H100 = {"FLOAT16": 989.4, "BF16": 989.4, "FLOAT": 66.9, "INT8": 1978.9, "FP8": 1978.9}
 _H20 = {"FLOAT16": 148.0, "BF16": 148.0, "FLOAT": 44.0, "INT8": 296.0, "FP8": 296.0}
 _L40S = {"FLOAT16": 362.0, "BF16": 362.0, "FP8": 733.0}
+_H100_PCIE = {"FLOAT16": 756.5, "BF16": 756.5, "FLOAT": 51.0, "INT8": 1513.0, "FP8": 1513.0}
+_T4 = {"FLOAT16": 65.1, "FLOAT": 8.1, "INT8": 130.2}
+_RTX4090 = {"FLOAT16": 165.1, "BF16": 165.1, "FLOAT": 82.5, "INT8": 660.6, "FP8": 330.3}
 _B200 = {"FLOAT16": 2250.0, "BF16": 2250.0, "FLOAT": 75.0, "INT8": 4500.0, "FP8": 4500.0}
 _MI300X = {"FLOAT16": 1300.0, "BF16": 1300.0, "INT8": 2600.0, "FP8": 2600.0}
 _MI300X_ACHIEVED = {"FLOAT16": 654.0, "BF16": 708.0, "FP8": 1273.0}
@@ -221,6 +224,8 @@ CHIPS = (
         tflops=_A100,
         links=_LINKS_OF_A100,
     ),
+    # https://sysrqmts.com/gpus/compare/nvidia-a100-pcie-vs-nvidia-tegra-4-gpu
+    Chip("NVIDIA A100-PCIE-40GB", cube_cores=108, memory_gbps=1555.0, l2_bytes=40 * _MIB, tflops=_A100),
     Chip("NVIDIA A100 80GB PCIe", cube_cores=108, memory_gbps=1935.0, l2_bytes=40 * _MIB, tflops=_A100),
     # https://glennklockwood.com/garden/processors/h100 and https://archive-lib.hpctech.co.jp/gpuproduct/nvidia-h100.html
     Chip(
@@ -231,10 +236,16 @@ CHIPS = (
         tflops=_H100,
         links=_LINKS_OF_H100,
     ),
+    Chip("NVIDIA H100 PCIe", cube_cores=114, memory_gbps=2000.0, l2_bytes=50 * _MIB, tflops=_H100_PCIE),
     Chip("NVIDIA H200", cube_cores=132, memory_gbps=4800.0, l2_bytes=50 * _MIB, tflops=_H100, links=_LINKS_OF_H100),
     # those of A100 and H100 with slower links between devices, and next to no float64
     Chip("NVIDIA A800-SXM4-80GB", cube_cores=108, memory_gbps=2039.0, l2_bytes=40 * _MIB, tflops=_A100),
     Chip("NVIDIA H800", cube_cores=132, memory_gbps=3350.0, l2_bytes=50 * _MIB, tflops=_H100),
+    # https://hmc-tech.com/gpu/nvidia-a16-vs-nvidia-t4 and
+    # https://sysrqmts.com/gpus/compare/nvidia-a100-sxm4-40-gb-vs-nvidia-tesla-t4
+    Chip("Tesla T4", cube_cores=40, memory_gbps=320.0, l2_bytes=4 * _MIB, tflops=_T4),
+    # https://waredb.com/processor/nvidia-geforce-rtx-4090
+    Chip("NVIDIA GeForce RTX 4090", memory_gbps=1008.0, l2_bytes=72 * _MIB, tflops=_RTX4090),
     # https://zangshuxian.com/new/674733024499207168
     Chip("NVIDIA H20", cube_cores=78, memory_gbps=4000.0, tflops=_H20),
     # http://llmbook.apartsin.com/appendices/appendix-g-hardware-compute/section-g.1.html
@@ -259,15 +270,20 @@ ALIASES = {
     "910c": "Ascend910_93",
     "a2": "Ascend910B",
     "a3": "Ascend910_93",
+    "a100": "NVIDIA A100-SXM4-40GB",
     "a800": "NVIDIA A800-SXM4-80GB",
+    "h100": "NVIDIA H100 PCIe",
     "h20": "NVIDIA H20",
     "h200": "NVIDIA H200",
     "h800": "NVIDIA H800",
     "l40s": "NVIDIA L40S",
+    "rtx4090": "NVIDIA GeForce RTX 4090",
+    "v100": "Tesla V100-SXM2-16GB",
     "b200": "NVIDIA B200",
     "mi300x": "AMD Instinct MI300X",
 }
-"""What people call a family, or a chip whose full name nobody writes."""
+"""What people call a family, or a chip whose full name nobody writes; of several models with one name that with the
+lowest rates, unless a capture names another of them."""
 MOST_COUNTING_CORES = max(chip.cube_cores for chip in CHIPS if chip.macs == CUBE_OF_A2)
 """Cube cores of the largest chip whose kernels count their cycles."""
 MIXED_UP = {"Ascend910B": ("Ascend910_93",)}
@@ -276,7 +292,7 @@ MIXED_UP = {"Ascend910B": ("Ascend910_93",)}
 _NEARLY = 0.01
 """Of the memory of a device some is taken before anybody can ask for its size: 16 MiB of 192 GiB."""
 _MODEL = re.compile(r"\b[A-Z]{1,3}[0-9]{2,4}[A-Z]*\b")
-_NOISE = re.compile(r"[\s_-]+|^(huawei|昇腾|ascend|atlas)+")
+_NOISE = re.compile(r"[\s_-]+|^(huawei|昇腾|ascend|atlas|nvidia|geforce|tesla|amd|instinct)+")
 
 
 def name_chip_by_size(cores: int, memory_bytes: int) -> str:
@@ -350,7 +366,9 @@ class ChipTable(Struct, frozen=True):
             or (own is None and _model(recorded) == _model(told) != "")
         ):
             return told, f"told_chip={told}"
-        vaguer = own is not None and told == own.family
+        vaguer = own is not None and (
+            told == own.family or (told in ALIASES.values() and _model(recorded) == _model(told) != "")
+        )
         return recorded, "" if vaguer else f"untold_chip={told}"
 
     def may_be_same_chip(self, one: str, other: str) -> bool:

@@ -43,6 +43,12 @@ CASE = Path(__file__).parent.parent / "corpus" / "host-bound-2-ranks"
         ("nvidia h800", "NVIDIA H800"),
         ("A800", "NVIDIA A800-SXM4-80GB"),
         ("L40S", "NVIDIA L40S"),
+        ("A100", "NVIDIA A100-SXM4-40GB"),
+        ("H100", "NVIDIA H100 PCIe"),
+        ("NVIDIA V100", "Tesla V100-SXM2-16GB"),
+        ("RTX 4090", "NVIDIA GeForce RTX 4090"),
+        ("T4", "Tesla T4"),
+        ("MI300X", "AMD Instinct MI300X"),
     ],
 )
 def test_a_chip_is_known_however_it_is_written(words: str, name: str) -> None:
@@ -50,7 +56,7 @@ def test_a_chip_is_known_however_it_is_written(words: str, name: str) -> None:
     assert found is not None and found.name == name
 
 
-@pytest.mark.parametrize("words", ["", "910", "Ascend910", "H100", "910B9", "910_93xx", "<b>"])
+@pytest.mark.parametrize("words", ["", "910", "Ascend910", "nvidia", "H1000", "910B9", "910_93xx", "<b>"])
 def test_what_is_no_chip_is_none_and_the_message_lists_them_all(words: str) -> None:
     assert TABLE.named(words) is None
     with pytest.raises(UsageError) as caught:
@@ -60,7 +66,22 @@ def test_what_is_no_chip_is_none_and_the_message_lists_them_all(words: str) -> N
 
 def test_the_nearest_name_is_suggested() -> None:
     assert TABLE.nearest("910B9") == "Ascend910B" or TABLE.nearest("910B9").startswith("Ascend910B")
-    assert not TABLE.nearest("MI300")
+    assert TABLE.nearest("MI300") == "AMD Instinct MI300X"
+    assert not TABLE.nearest("TPU v5e")
+
+
+@pytest.mark.parametrize("model", ["A100", "H100", "V100"])
+def test_of_models_with_one_name_that_with_the_lowest_rates_is_meant(model: str) -> None:
+    meant, alike = TABLE.named(model), [chip for chip in CHIPS if f"{model}-" in chip.name or f"{model} " in chip.name]
+    assert meant is not None and meant in alike and len(alike) > 1
+    assert meant.memory_gbps == min(chip.memory_gbps for chip in alike)
+    assert meant.tflops["FLOAT16"] == min(chip.tflops["FLOAT16"] for chip in alike)
+
+
+def test_a_capture_that_names_another_of_that_model_is_not_contradicted_by_the_short_name() -> None:
+    named = TABLE.named("A100")
+    assert named is not None
+    assert TABLE.agree("NVIDIA A100-SXM4-80GB", named.name) == ("NVIDIA A100-SXM4-80GB", "")
 
 
 def test_every_chip_is_found_by_its_name_and_every_family_is_in_the_table() -> None:
@@ -281,7 +302,7 @@ def test_from_python_the_chip_is_an_argument_or_a_setting(tmp_path: Path) -> Non
     assert advisor.diagnose(CASE, settings=path).run.chip == "Ascend910B4-1"
     assert advisor.diagnose(CASE, settings=path, chip="910B2").run.chip == "Ascend910B2"
     with pytest.raises(UsageError):
-        advisor.diagnose(CASE, chip="H100")
+        advisor.diagnose(CASE, chip="H1000")
 
 
 def test_with_a_chip_of_known_memory_the_rules_about_memory_can_look(real_data: Path, tmp_path: Path) -> None:

@@ -222,7 +222,11 @@ def main() -> int:
     """Writes the snapshot where the command line says."""
     parser = argparse.ArgumentParser(description="Write settings, host, devices and versions beside a profile")
     parser.add_argument(
-        "-o", "--output", default=FILE_NAME, metavar="FILE", help="file or folder; a name without an ending is a folder (default: %(default)s)"
+        "-o",
+        "--output",
+        default=FILE_NAME,
+        metavar="FILE",
+        help="file or folder; a name without an ending is a folder (default: %(default)s)",
     )
     print(write_snapshot(parser.parse_args().output))
     return 0

@@ -2,9 +2,9 @@
 """Short sequences of small operators that repeat and that no pattern of a chain knows: what one kernel would spare.
 
 Each operator works on what the one before it made, as far as shapes tell: one kernel passes over a tensor, and spares
-nothing of what is done to another. Every window of three to ten operators is known by a hash of their types. Sequences
-are taken one after another, the one that would spare most first; no operator is counted twice, neither in two sequences
-nor in two of one.
+nothing of what is done to another. So what repeats at once, as one `Mul` after the other, is no sequence. Every window
+of three to ten operators is known by a hash of their types. Sequences are taken one after another, the one that would
+spare most first; no operator is counted twice, neither in two sequences nor in two of one.
 """
 
 from __future__ import annotations
@@ -122,10 +122,32 @@ def _left_in_stretch(table: Table[Kernel], lanes: Lanes, at: Array) -> Array:
     apart = (np.diff(at) != 1) | (lanes.lane[at[1:]] != lanes.lane[at[:-1]])
     near = np.flatnonzero(~apart)
     apart[near] = _work_on_another(table, lanes.row[at[near]], lanes.row[at[near + 1]])
+    repeating = _repeat_at_once(lanes.code[at], apart)
+    apart |= repeating[:-1] | repeating[1:]
     ends = np.append(apart, True)
     last = np.flatnonzero(ends)
     left: Array = last[np.searchsorted(last, np.arange(len(at)))] - np.arange(len(at)) + 1
     return left
+
+
+def _repeat_at_once(code: Array, apart: Array) -> Array:
+    """Per operator: whether it is one of three and more of a type in a row, or of as many pairs of two types.
+
+    What is done again and again is done to one tensor after another, as to the gradients of all parameters: no kernel
+    passes over one tensor for all of it. `apart` says which have something between them and the next.
+    """
+    found = np.zeros(len(code), bool)
+    for distance in range(1, SHORTEST):
+        between = np.append(0, np.cumsum(apart))
+        joined = between[distance:] == between[: len(between) - distance]
+        alike = joined[: max(len(code) - distance, 0)] & (code[distance:] == code[:-distance])
+        first, end = np.flatnonzero(np.diff(alike.astype(np.int8), prepend=0, append=0)).reshape(-1, 2).T
+        several = end - first >= 2 * distance
+        change = np.zeros(len(code) + 1, np.int64)
+        change[first[several]] += 1
+        np.subtract.at(change, end[several] + distance, 1)
+        found |= np.cumsum(change[:-1]) > 0
+    return found
 
 
 def _work_on_another(table: Table[Kernel], before: Array, after: Array) -> Array:
@@ -168,12 +190,17 @@ def _candidates(run: _Run, often: int) -> Iterator[_Found]:
     """Of each length the sequences that would spare most, without overlaps."""
     key, longest, total = run.code.copy(), run.us.copy(), run.us.copy()
     bits = _hash_bits(len(key))
+    in_a_row = {distance: _alike_in_a_row(run.code, distance) for distance in range(SHORTEST, LONGEST // 2 + 1)}
     for length in range(2, LONGEST + 1):
         begin = np.flatnonzero(run.left >= length)
         key[begin] = key[begin] * _FACTOR + run.code[begin + length - 1] + np.uint64(1)
         longest[begin] = np.maximum(longest[begin], run.us[begin + length - 1])
         total[begin] += run.us[begin + length - 1]
-        if length < SHORTEST or not len(begin):
+        if length < SHORTEST:
+            continue
+        for distance in range(SHORTEST, length // 2 + 1):  # what is a shorter sequence twice is counted as that
+            begin = begin[in_a_row[distance][begin] < length - distance]
+        if not len(begin):
             continue
         bins = (key[begin] * _FACTOR >> np.uint64(64 - bits)).astype(np.intp)
         spared = np.bincount(bins, total[begin] - longest[begin], 1 << bits)
@@ -182,6 +209,13 @@ def _candidates(run: _Run, often: int) -> Iterator[_Found]:
             alike = begin[bins == one]
             if len(alike) >= often:
                 yield _Found(length, _without_overlap(_equal_ones(run, alike, length), length))
+
+
+def _alike_in_a_row(code: Array, distance: int) -> Array:
+    """Per operator: for how many from it on the one so far behind is of the same type."""
+    places = np.arange(len(code))
+    other = np.append(np.flatnonzero(code[distance:] != code[:-distance]), max(len(code) - distance, 0))
+    return np.maximum(other[np.minimum(np.searchsorted(other, places), len(other) - 1)] - places, 0)
 
 
 def _hash_bits(operators: int) -> int:

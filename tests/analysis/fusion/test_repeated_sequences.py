@@ -40,6 +40,27 @@ def test_a_sequence_that_follows_itself_is_not_counted_twice():
     assert sum(row["total_us"] for row in found) <= 360.0
 
 
+@pytest.mark.parametrize(
+    "again",
+    [
+        "Mul " * 10,
+        "Mul Add " * 8,
+        "Sqrt " + "Mul " * 6,
+        "Mul " * 4 + "Add " * 4,
+    ],
+    ids=["one", "two in turn", "one behind another", "two one after the other"],
+)
+def test_what_is_done_to_one_tensor_after_another_is_no_sequence(again):
+    """As the gradients that are clipped: a kernel for all of them passes over each, and spares launches alone."""
+    assert sequences(f"MatMulV3 {again}" * 7) == {}
+
+
+def test_an_operator_that_comes_twice_in_a_sequence_leaves_it_one():
+    assert sequences("MatMulV3 Mul Add Mul " * 7) == {"Mul → Add → Mul": 7.0}
+    assert sequences("MatMulV3 Mul Mul Add " * 7) == {"Mul → Mul → Add": 7.0}
+    assert sequences("MatMulV3 Abs Exp Sub Abs Exp Sub " * 7) == {"Abs → Exp → Sub": 14.0}
+
+
 def test_chains_with_a_known_remedy_are_none_of_these():
     assert sequences("MatMulV3 Pow ReduceMean Add Rsqrt Mul Mul " * 7, shipped_patterns().chains) == {}
 

@@ -21,6 +21,7 @@ from advisor.report.modules.words import ATTENTION_MARKING, MARKING, MARKING_OF_
 from advisor.sources.attention_words import table_of_marks
 from advisor.sources.files.damage_notes import Notes
 from corpus.gpu_traces import Event, host, launched, trace
+from tests.shared_captures import SharedCaptures
 
 STATISTIC = [
     *("parentModule", "module", "opName", "kernelList"),
@@ -283,6 +284,15 @@ def test_the_code_that_marks_attention_calls_on_and_marks_what_is_read(
 def test_the_page_shows_the_code_that_is_tried_here() -> None:
     page = (Path(__file__).parents[2] / "docs" / "modules.md").read_text("utf-8")
     assert ATTENTION_MARKING in page
+
+
+@pytest.mark.parametrize("ending", ["html", "md"])
+def test_a_report_of_unmarked_attention_shows_the_code_that_marks_it(
+    ending: str, shared: SharedCaptures, tmp_path: Path
+) -> None:
+    report = tmp_path / f"modules.{ending}"
+    assert main(["modules", str(shared.written("healthy", small=True)), "-o", str(report), "-q"]) == 0
+    assert "flash_attn_args" in report.read_text("utf-8")
 
 
 @pytest.mark.parametrize(("language", "window", "step"), [("en", "captured window", "tep"), ("zh", "采集窗口", "单步")])

@@ -69,9 +69,13 @@ class ModuleBlocks(Phrases):
         yield from self.ranks_left(MOST_RANKS)
         if self.lacks_attention():
             yield self.heading("attention")
-            yield self.sentence("attention_unmarked")
-            yield Code(ATTENTION_MARKING, "python")
+            yield from self.attention_marking()
         yield from self.lost(losses_in_full)
+
+    def attention_marking(self) -> Iterator[Block]:
+        """The code that marks what the masks of attention leave out."""
+        yield self.sentence("attention_unmarked")
+        yield Code(ATTENTION_MARKING, "python")
 
     def short(self) -> Iterator[Block]:
         """What fits on a terminal: of several ranks the first."""

@@ -291,7 +291,8 @@ def test_a_report_of_unmarked_attention_shows_the_code_that_marks_it(
     ending: str, shared: SharedCaptures, tmp_path: Path
 ) -> None:
     report = tmp_path / f"modules.{ending}"
-    assert main(["modules", str(shared.written("healthy", small=True)), "-o", str(report), "-q"]) == 0
+    capture = shared.written("healthy", small=True, modules=True)
+    assert main(["modules", str(capture), "-o", str(report), "-q"]) == 0
     assert "flash_attn_args" in report.read_text("utf-8")
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -21,6 +22,8 @@ from advisor.facts.table import Array, Table
 _ALIKE = (*TOLD_BY, "hf32", "core")
 _ROUNDED = {"YES": 1.0, "NO": 0.0}
 """By what a kernel says of HF32: the part of it that may be rounded."""
+_PRODUCT = re.compile(r"gemm|(?<![a-z])bmm_|cutlass::kernel|nvjet|matmul|cijk_", re.IGNORECASE)
+"""In the name of what runs on a GPU: a product, whatever the operator is called that launches it, as one of experts."""
 
 
 class KernelPeaks(Struct, frozen=True):
@@ -64,10 +67,12 @@ def _peaks_of_kernels(
     flops, per_us = np.zeros(len(groups)), np.full(len(groups), np.nan)
     rows = np.flatnonzero(multiplies)
     flops[rows], per_us[rows] = _flops_and_peaks(distinct.take(rows), limits)
-    each = flops[groups.of]
+    each, multiplies = flops[groups.of], multiplies[groups.of]
+    inside = ~multiplies & kernels.texts("function").passing(_PRODUCT.search)
+    each[inside], multiplies[inside] = np.nan, True
     each = np.where(np.isnan(each), marked_flops(kernels, attention), each)
     us, peak = np.nan_to_num(kernels["duration_us"]), ratio(each, per_us[groups.of])
-    counted = multiplies[groups.of] & (us > 0)
+    counted = multiplies & (us > 0)
     known = counted & ~np.isnan(peak)
     return KernelPeaks(np.where(known, peak, 0.0), np.where(known, us, 0.0), np.where(counted & ~known, us, 0.0))
 

@@ -139,9 +139,16 @@ def _say_sources(run: Run, language: Language) -> str:
     return say("comma", language).join(word_for(WORDS, kind, language) or clean_line(kind) for kind in kinds)
 
 
+def _reason_for_no_steps(run: Run) -> str:
+    if run.recorder == "msprof":
+        return "no_steps_of_msprof"
+    of_mindspore = run.framework == "MindSpore" and {capture.source for capture in run.captures} == {"database"}
+    return "no_steps_in_database" if of_mindspore else "no_steps"
+
+
 def _say_steps(run: Run, language: Language) -> str:
     if not run.steps:
-        return say("no_steps_of_msprof" if run.recorder == "msprof" else "no_steps", language)
+        return say(_reason_for_no_steps(run), language)
     count, numbers = len(run.steps), number_ranges(run.steps, language)
     steps = say("step" if count == 1 else "steps", language, items=numbers)
     said = say("few_steps" if count < FEW_STEPS else "enough_steps", language, count=count, steps=steps)

@@ -350,6 +350,10 @@ WORDS: Mapping[str, Text] = {
     "engine_by_repetition": _t("an estimate: what repeats on the device", "估计：设备上的重复规律"),
     "no_steps": _t("none marked (prof.step() was not called)", "未标记（未调用 prof.step()）"),
     "steps_of_model": _t("{steps}, each a run of the model", "{steps}，每步为一次模型执行"),
+    "no_steps_in_database": _t(
+        "none in the database, into which MindSpore writes no marks of steps",
+        "数据库中没有（MindSpore 不把 step 标记写入数据库）",
+    ),
     "no_steps_of_msprof": _t(
         "none marked (msprof marks those of whole graphs)", "未标记（msprof 仅标记整图执行的 step）"
     ),

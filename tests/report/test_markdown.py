@@ -12,7 +12,7 @@ from report_samples import EXPOSED, HOSTILE, finding, rich, table
 
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, Finding, Occurrence, Saving, Severity
-from advisor.model.run import Run
+from advisor.model.run import Capture, Run
 from advisor.report.blocks import Code, Document
 from advisor.report.diagnosis.cards import MOST_COLUMNS, make_cards
 from advisor.report.diagnosis.document import diagnosis_document
@@ -160,3 +160,26 @@ def test_the_ranking_says_what_is_an_estimate_and_what_the_most_there_is(languag
     assert {card.bound for card in cards} == {say("about", language), say("at_most", language)}
     for card in cards:
         assert any(f"| {card.number} |" in row and f"| {card.bound} {card.saving_time} (" in row for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [
+        (Run(), "prof.step() was not called"),
+        (
+            Run(captures=(Capture(rank=0, path="a", source="text", recorder="msprof"),)),
+            "msprof marks those of whole graphs",
+        ),
+        (
+            Run(framework="MindSpore", captures=(Capture(rank=0, path="a", source="database"),)),
+            "MindSpore writes no marks",
+        ),
+        (
+            Run(framework="MindSpore", captures=(Capture(rank=0, path="a", source="text"),)),
+            "prof.step() was not called",
+        ),
+    ],
+    ids=["a framework", "msprof", "a database of MindSpore", "text of MindSpore"],
+)
+def test_why_no_steps_are_known_is_said_of_what_recorded(run: Run, said: str) -> None:
+    assert said in document_text(diagnosis_document(Diagnosis(run=run), "en"))

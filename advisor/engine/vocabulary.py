@@ -147,6 +147,7 @@ TABLES: Mapping[str, Text] = {
     "stage_flops": _t("floating-point operations of stages", "各 stage 的浮点计算量"),
     "stage_times": _t("times of pipeline stages", "各流水线 stage 的时间"),
     "left_out_steps": _t("steps that do not count", "未计入的 step"),
+    "start_up_steps": _t("first steps that do not count", "未计入的最初 step"),
     "start_ups": _t("how the capture began", "采集开始时的启动段"),
     "stalls": _t("long pauses of the host", "host 侧的长停顿"),
     "step_courses": _t("the course of a step", "step 内各时间片的去向"),

@@ -12,7 +12,7 @@ from advisor.report.words import say
 from advisor.units import show_value
 
 MOST_SHOWN = 5
-_WHOLE_STEPS = ("overlaps", "step_windows", "left_out_steps", "step_phases")
+_WHOLE_STEPS = ("overlaps", "step_windows", "start_up_steps", "step_phases")
 _NAMELESS = {
     **dict.fromkeys(("gaps", "launch_pauses"), "idle"),
     **dict.fromkeys(_WHOLE_STEPS, "step_word"),

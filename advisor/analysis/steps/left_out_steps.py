@@ -23,6 +23,8 @@ LONGER = 1.5
 the profilers advise to disregard the steps in which a job or the profiler starts up."""
 MOST = 10
 """So many steps the profilers' guides skip before they record."""
+START_UP, CUT = "start_up", "cut"
+"""Why a step does not count."""
 OF_WORK = 0.5
 """Where computation makes up this part of the excess, the step has more to do."""
 
@@ -55,7 +57,7 @@ def _cut_steps(windows: Table[StepWindow]) -> Table[LeftOutStep]:
         LeftOutStep,
         rank=windows["rank"],
         step=windows["step"],
-        reason=Texts.constant("cut", len(windows)),
+        reason=Texts.constant(CUT, len(windows)),
         start_ns=windows["start_ns"],
         span_us=_lengths_of(windows),
     )
@@ -93,7 +95,7 @@ def _start_up_steps(
         LeftOutStep,
         rank=rank,
         step=step,
-        reason=Texts.constant("start_up", len(rank)),
+        reason=Texts.constant(START_UP, len(rank)),
         start_ns=start,
         span_us=lasted,
         longest_us=longest,

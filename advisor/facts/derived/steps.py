@@ -3,7 +3,7 @@
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Flag, Key, Moment, Ns, Rank, Stage, Step, Us, Volatile
+from advisor.facts.base import Count, Fact, Flag, Key, Moment, Name, Ns, Rank, Stage, Step, Us, Volatile
 
 
 class Overlap(Fact):
@@ -131,6 +131,28 @@ class LeftOutStep(Fact):
     longest_us: Annotated[
         float, Us("The longest of the steps that count, told in the same way; missing of steps that are cut.")
     ]
+
+
+class StartUpStep(Fact):
+    """One of the first recorded steps of a rank that no other table counts, and what its collectives took."""
+
+    table = "start_up_steps"
+    observed = False
+    of_all_steps = True
+    moment = Moment(lasts="span_us", name=())
+
+    rank: Rank
+    step: Step
+    start_ns: Annotated[int, Ns("As in `left_out_steps`, like what follows.")]
+    span_us: Annotated[float, Us("How long it took.")]
+    longest_us: Annotated[float, Us("The longest of the steps that count.")]
+    collective_us: Annotated[
+        float, Us("For how long a collective of the step ran; missing where none is told, or none with its time.")
+    ]
+    waiting_us: Annotated[
+        float, Us("How much of that its collectives waited for other ranks; missing when not recorded.")
+    ]
+    operation: Annotated[str, Name("What the longest of them does, such as allReduce.")]
 
 
 class StartUp(Fact):

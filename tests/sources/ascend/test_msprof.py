@@ -565,6 +565,10 @@ class TestRecorded:
         assert split is not None and split.exposed_comm_us / split.step_us == pytest.approx(0.62, abs=0.01)
         [start_up] = [one for one in found.findings if one.rule == "capture/start-up-step"]
         assert {(place.rank, place.step) for place in start_up.seen} == {(0, None), (1, None)}
+        assert "of it `{collective}` waits for other ranks" in found.rule(start_up.rule).title_of(start_up).en
+        measured = {one.name: one.value for one in start_up.evidence}
+        assert measured["collective_part"] == pytest.approx(0.87, abs=0.005)
+        assert measured["collective"] == "allReduce"
         assert found.findings[0].rule.startswith("comm/")
 
     def test_the_step_is_what_the_lane_of_its_own_analysis_sums_up(self, real_data: Path):

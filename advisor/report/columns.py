@@ -106,6 +106,8 @@ COLUMNS: Mapping[str, Text] = {
     "child_share": _t("In its largest submodule", "最大子模块占比"),
     "choosing_us": _t("Choosing tokens", "用于选取 token"),
     "collective_us": _t("Other communication", "其他通信"),
+    "collectives_us": _t("In collectives", "集合通信耗时"),
+    "collectives_wait_us": _t("Waiting in collectives", "集合通信中的等待"),
     "comm_us": _t("Communication", "通信"),
     "common_exposed_us": _t("Least exposed", "各卡中最少的未掩盖"),
     "communicates": _t("Waits for other ranks", "内含通信"),

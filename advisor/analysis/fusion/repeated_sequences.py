@@ -205,7 +205,10 @@ def _candidates(run: _Run, often: int) -> Iterator[_Found]:
         bins = (key[begin] * _FACTOR >> np.uint64(64 - bits)).astype(np.intp)
         spared = np.bincount(bins, total[begin] - longest[begin], 1 << bits)
         spared[np.bincount(bins, minlength=1 << bits) < often] = 0
-        for one in np.argsort(-spared, kind="stable")[:_TRIED].tolist():
+        first = np.zeros(1 << bits, np.intp)
+        first[bins[::-1]] = begin[::-1]
+        # of equal ones that which comes first: hashes differ with what else is in the table
+        for one in np.lexsort((first, -spared))[:_TRIED].tolist():
             alike = begin[bins == one]
             if len(alike) >= often:
                 yield _Found(length, _without_overlap(_equal_ones(run, alike, length), length))

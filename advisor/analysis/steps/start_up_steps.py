@@ -33,7 +33,7 @@ def start_up_steps(left_out: Table[LeftOutStep], collectives: Table[Collective] 
     return Table.build(
         StartUpStep,
         **{name: steps[name] for name in ("rank", "step", "start_ns", "span_us", "longest_us")},
-        collective_us=np.where(count > 0, np.bincount(cell, end - start, len(steps)) / 1e3, np.nan),
-        waiting_us=np.where((count > 0) & told, np.bincount(of, np.nan_to_num(waits), len(steps)), np.nan),
-        operation=Texts(values_at(ops.codes, longest, -1), ops.names),
+        collectives_us=np.where(count > 0, np.bincount(cell, end - start, len(steps)) / 1e3, np.nan),
+        collectives_wait_us=np.where((count > 0) & told, np.bincount(of, np.nan_to_num(waits), len(steps)), np.nan),
+        op=Texts(values_at(ops.codes, longest, -1), ops.names),
     )

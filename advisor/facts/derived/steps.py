@@ -146,13 +146,13 @@ class StartUpStep(Fact):
     start_ns: Annotated[int, Ns("As in `left_out_steps`, like what follows.")]
     span_us: Annotated[float, Us("How long it took.")]
     longest_us: Annotated[float, Us("The longest of the steps that count.")]
-    collective_us: Annotated[
+    collectives_us: Annotated[
         float, Us("For how long a collective of the step ran; missing where none is told, or none with its time.")
     ]
-    waiting_us: Annotated[
+    collectives_wait_us: Annotated[
         float, Us("How much of that its collectives waited for other ranks; missing when not recorded.")
     ]
-    operation: Annotated[str, Name("What the longest of them does, such as allReduce.")]
+    op: Annotated[str, Name("What the longest of them does, such as allReduce.")]
 
 
 class StartUp(Fact):

@@ -29,12 +29,12 @@ def test_collectives_that_run_beside_each_other_count_once_and_those_of_other_st
            2    1    broadcast 0        99        -""",
     )
     first, second = start_up_steps(LEFT_OUT, calls).rows()
-    assert (first["collective_us"], first["waiting_us"], first["operation"]) == (70.0, 40.0, "allGather")
-    assert (second["collective_us"], second["waiting_us"], second["operation"]) == (30.0, None, "allReduce")
+    assert (first["collectives_us"], first["collectives_wait_us"], first["op"]) == (70.0, 40.0, "allGather")
+    assert (second["collectives_us"], second["collectives_wait_us"], second["op"]) == (30.0, None, "allReduce")
 
 
 def test_without_collectives_nothing_is_said_of_them() -> None:
     rows = start_up_steps(LEFT_OUT, None).rows()
     assert [row["rank"] for row in rows] == [0, 1]
-    assert {(row["collective_us"], row["waiting_us"], row["operation"]) for row in rows} == {(None, None, None)}
+    assert {(row["collectives_us"], row["collectives_wait_us"], row["op"]) for row in rows} == {(None, None, None)}
     assert not len(start_up_steps(Table.empty(LeftOutStep), None))

@@ -17,8 +17,8 @@ TEXTS: Mapping[str, Text] = {
     "words_do_not_fit": Text("{why}", "命令行有误（{why}）"),
     "argument": Text("argument {name}: {what}", "参数 {name}：{what}"),
     "one_folder_for_all": Text(
-        "give the one folder that holds them all: {folder}; where other captures lie in it too, a new one with links to "
-        "these",
+        "give the one folder that holds them all: {folder}; where other captures lie in it too, a new one with links "
+        "to these",
         "请给出包含它们的那一个目录：{folder}；若其中还有其他采集数据，请新建一个目录，只放指向它们的链接",
     ),
     "arguments_required": Text("the following arguments are required: {names}", "缺少参数：{names}"),

@@ -141,12 +141,10 @@ def _repeat_at_once(code: Array, apart: Array) -> Array:
         between = np.append(0, np.cumsum(apart))
         joined = between[distance:] == between[: len(between) - distance]
         alike = joined[: max(len(code) - distance, 0)] & (code[distance:] == code[:-distance])
-        first, end = np.flatnonzero(np.diff(alike.astype(np.int8), prepend=0, append=0)).reshape(-1, 2).T
-        several = end - first >= 2 * distance
-        change = np.zeros(len(code) + 1, np.int64)
-        change[first[several]] += 1
-        np.subtract.at(change, end[several] + distance, 1)
-        found |= np.cumsum(change[:-1]) > 0
+        starts = max(len(alike) - 2 * distance + 1, 0)
+        thrice = np.flatnonzero(np.logical_and.reduce([alike[step : step + starts] for step in range(2 * distance)]))
+        for step in range(3 * distance):
+            found[thrice + step] = True
     return found
 
 

@@ -58,12 +58,14 @@ _PATTERNS = (
 _FAMILIES = tuple((family, re.compile(pattern)) for family, pattern in _PATTERNS)
 
 _LIBRARY = re.compile(r"\w+::|(volta|turing|ampere|hopper|maxwell|sm\d+)_|cudnn|cublas|nvjet|Cijk_")
+PRODUCT_IN_LIBRARIES = r"(?<!fb)gemm|matmul|cijk_|cutlass::kernel|nvjet"
+"""In small letters: what the names of kernels that multiply hold in libraries for GPUs."""
 _OF_LIBRARIES = (
     ("attention", r"attention|flash|fmha|(?<![a-z])mha"),
     ("convolution", r"conv(?!ert)|[dw]grad|fprop|scudnn|winograd"),
     (
         "matmul",
-        r"(?<!fb)gemm|matmul|cijk_|cutlass::kernel|nvjet|::(addmm|baddbmm|bmm|mm|mv|dot|linear|einsum|_(scaled_|int_|(scaled_)?grouped_)mm)$",
+        PRODUCT_IN_LIBRARIES + r"|::(addmm|baddbmm|bmm|mm|mv|dot|linear|einsum|_(scaled_|int_|(scaled_)?grouped_)mm)$",
     ),
     ("optimizer", r"_foreach_|fused_(adam|sgd)|multi_tensor_apply|adagrad"),
     ("reduction", r"norm|(?<![a-z])bn_|softmax|pool|loss|mean|sum|reduce|sort|topk|scan|arg(max|min)|welford"),

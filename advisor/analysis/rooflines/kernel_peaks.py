@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.arrays.grouping import group_by, ratio, row_of_key
-from advisor.analysis.rooflines.families import MULTIPLYING, families_of
+from advisor.analysis.rooflines.families import MULTIPLYING, PRODUCT_IN_LIBRARIES, families_of
 from advisor.analysis.rooflines.marked_attention import marked_flops
 from advisor.analysis.rooflines.operator_work import TOLD_BY, work_of_kernel
 from advisor.analysis.rooflines.precision import peak_dtype
@@ -22,7 +22,7 @@ from advisor.facts.table import Array, Table
 _ALIKE = (*TOLD_BY, "hf32", "core")
 _ROUNDED = {"YES": 1.0, "NO": 0.0}
 """By what a kernel says of HF32: the part of it that may be rounded."""
-_PRODUCT = re.compile(r"gemm|(?<![a-z])bmm_|cutlass::kernel|nvjet|matmul|cijk_", re.IGNORECASE)
+_PRODUCT = re.compile(rf"{PRODUCT_IN_LIBRARIES}|(?<![a-z])bmm_", re.IGNORECASE)
 """In the name of what runs on a GPU: a product, whatever the operator is called that launches it, as one of experts."""
 
 

@@ -12,7 +12,7 @@ from advisor.analysis.steps.device import collective_times
 from advisor.analysis.steps.left_out_steps import START_UP
 from advisor.facts.derived import LeftOutStep, StartUpStep
 from advisor.facts.observed import Collective
-from advisor.facts.table import Table, Texts, values_at
+from advisor.facts.table import Table
 
 
 def start_up_steps(left_out: Table[LeftOutStep], collectives: Table[Collective] | None) -> Table[StartUpStep]:
@@ -21,19 +21,15 @@ def start_up_steps(left_out: Table[LeftOutStep], collectives: Table[Collective] 
     calls = Table.empty(Collective) if collectives is None else collectives
     times = collective_times(calls)
     of = row_at(steps["rank"], steps["step"], calls["rank"][times.row], calls["step"][times.row])
-    inside = of >= 0
-    times, of = times.take(inside), of[inside]
-    cell, start, end = unions_by_cell(of, times.start, times.end, len(steps))
-    count = np.bincount(of, minlength=len(steps))
-    waits = calls["wait_us"][times.row]
-    told = np.bincount(of, ~np.isnan(waits), len(steps)) == count
-    ops, longest = calls.texts("op"), np.full(len(steps), -1)
-    order = np.argsort(times.end - times.start, kind="stable")
-    longest[of[order]] = times.row[order]
+    times = times.placed(of)
+    cell, start, end = unions_by_cell(times.cell, times.start, times.end, len(steps))
+    met = np.bincount(times.cell, minlength=len(steps)) > 0
+    longest, order = np.full(len(steps), -1), np.argsort(times.end - times.start, kind="stable")
+    longest[times.cell[order]] = times.row[order]
     return Table.build(
         StartUpStep,
         **{name: steps[name] for name in ("rank", "step", "start_ns", "span_us", "longest_us")},
-        collectives_us=np.where(count > 0, np.bincount(cell, end - start, len(steps)) / 1e3, np.nan),
-        collectives_wait_us=np.where((count > 0) & told, np.bincount(of, np.nan_to_num(waits), len(steps)), np.nan),
-        op=Texts(values_at(ops.codes, longest, -1), ops.names),
+        collectives_us=np.where(met, np.bincount(cell, end - start, len(steps)) / 1e3, np.nan),
+        collectives_wait_us=np.where(met, np.bincount(times.cell, calls["wait_us"][times.row], len(steps)), np.nan),
+        op=calls.texts("op").at(longest),
     )

@@ -33,7 +33,7 @@ class _PageBlocks(ModuleBlocks):
         run = self.report.run
         blocks = (Section(tuple(self.answer()), "verdict", element="section"), *self.ranks(most))
         if self.lacks_attention():
-            blocks = (*blocks, *page_part("attention", tuple(self.attention_marking()), self.say("attention")))
+            blocks = (*blocks, *page_part("attention", self.attention_marking(), self.say("attention")))
         blocks = (*blocks, *page_part("unread", self.lost(losses_in_full), self.say("unread")))
         title = f"{clean_line(run.name, 80)} · {self.say('modules')}"
         return Document(self.language, blocks, self.report.version, code_prose(run.name, 80), title)

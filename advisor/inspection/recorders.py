@@ -102,6 +102,8 @@ OPTIONS: Mapping[Recorder, Mapping[Switch, str]] = {
         "device": '"profiler": "torch"',
         "host": '"profiler": "torch"',
         "steps": "VLLM_CUSTOM_SCOPES_FOR_PROFILING=1",
+        "level1": '"profiler": "torch"',
+        "pipes": "aic_metrics=PipeUtilization",
         "shapes": '"torch_profiler_record_shapes": true',
         "memory": '"torch_profiler_with_memory": true',
         "stack": '"torch_profiler_with_stack": true',
@@ -109,6 +111,8 @@ OPTIONS: Mapping[Recorder, Mapping[Switch, str]] = {
     "sglang": {
         "device": '"activities": ["CPU", "GPU"]',
         "host": '"activities": ["CPU", "GPU"]',
+        "level1": '"activities": ["CPU", "GPU"]',
+        "pipes": "aic_metrics=PipeUtilization",
         "shapes": '"record_shapes": true',
         "stack": '"with_stack": true',
     },
@@ -136,6 +140,20 @@ _ALL_RANKS = _t(
 _WAITING = _t(
     "Record while requests are waiting all the time: an engine without requests idles too. Few steps are enough.",
     "请在始终有请求等待时采集：没有请求时引擎本就空闲；采集少量 step 即可。",
+)
+_LEVEL_OF_VLLM = _t(
+    "No option chooses the level on Ascend: the engine's own profiler records at Level1. Counters of the cores come "
+    "with it where `vllm_ascend/profiler/torch_npu_profiler.py` (`worker/worker.py` in older versions) says "
+    "`PipeUtilization`; where it says `AiCoreNone`, change that line.",
+    "昇腾上没有采集级别选项：引擎自带的采集固定为 Level1。`vllm_ascend/profiler/torch_npu_profiler.py`（旧版本为 "
+    "`worker/worker.py`）中 `aic_metrics` 为 `PipeUtilization` 时才有核内计数；若为 `AiCoreNone`，请修改该行。",
+)
+_LEVEL_OF_SGLANG = _t(
+    "No option chooses the level on Ascend: versions before pull request 24685 of May 2026 give torch_npu "
+    "no `experimental_config` and record at Level0, without shapes or counters. Use a newer one, or add it where it "
+    "calls `torch.profiler.profile`.",
+    "昇腾上没有采集级别选项：未包含 PR 24685（2026 年 5 月）的版本不向 torch_npu 传入 `experimental_config`，"
+    "只采集 Level0，没有 shape 与核内计数。请升级，或在 SGLang 调用 `torch.profiler.profile` 处自行传入。",
 )
 _OF_ROLES = _t(
     "Add these to your own command; other roles, such as the reference and the critic, have a `profiler` of their own.",
@@ -189,9 +207,10 @@ CARE: Mapping[Recorder, tuple[tuple[Switch | Literal[""], Text], ...]] = {
                 '`torch_npu.profiler.profiler.analyse("./prof")` 解析。',
             ),
         ),
+        ("level1", _LEVEL_OF_VLLM),
         ("memory", _SLOWER),
     ),
-    "sglang": (("", _WAITING), ("stack", _SLOWER)),
+    "sglang": (("", _WAITING), ("level1", _LEVEL_OF_SGLANG), ("stack", _SLOWER)),
     "verl": (("", _OF_ROLES), ("memory", _SLOWER)),
     "verl-gpu": (("", _OF_ROLES), ("memory", _SLOWER)),
     "torch.profiler": (("", _ALL_RANKS), ("memory", _SLOWER)),

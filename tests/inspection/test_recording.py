@@ -82,6 +82,17 @@ def test_a_server_is_told_to_record_from_outside(recorder: Recorder) -> None:
     assert options["torch_profiler_record_shapes" if recorder == "vllm" else "record_shapes"] is False
 
 
+@pytest.mark.parametrize("stack", ["vLLM", "SGLang", "MindIE", "verl", ""])
+def test_what_was_recorded_at_level_0_of_whatever_stack_can_be_recorded_at_level_1(stack: str) -> None:
+    job = JobKind.model_validate({"workload": "RL" if stack == "verl" else "inference", "stack": stack})
+    run = run_with(level="Level0", activities=("CPU", "NPU")).model_copy(update={"job": job})
+    made = merged_recording(run, [lacking("a/one", reason.LEVEL1)])
+    assert made is not None
+    assert [one.rules for one in made.adds] == [("a/one",)]
+    says_where = [text for text in made.care if "Level1" in text.en or "Level0" in text.en]
+    assert len(says_where) == (stack in {"vLLM", "SGLang"})
+
+
 @pytest.mark.parametrize(
     ("device", "recorder", "tool", "contents"),
     [("NPU", "verl", "npu", "[npu,cpu,stack]"), ("GPU", "verl-gpu", "torch", "[cuda,cpu,stack]")],

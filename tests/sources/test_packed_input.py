@@ -282,6 +282,20 @@ def test_a_zip_that_lists_too_many_members_is_refused_before_one_is_unpacked(
         next(members_of(path, "zip"))
 
 
+@pytest.mark.parametrize(("pack", "tool"), [(bz2.compress, "bzip2"), (lzma.compress, "xz")])
+def test_a_single_file_packed_otherwise_than_with_gzip_is_not_called_damaged(
+    pack: Callable[[bytes], bytes], tool: str, tmp_path: Path
+) -> None:
+    packed = tmp_path / "trace_view.json.packed"
+    packed.write_bytes(pack(b"[" + b" " * 1000 + b"]"))
+    with pytest.raises(InputError) as caught:
+        pipeline.open_profile(packed)
+    assert str(caught.value).splitlines()[0] == (
+        f"{packed} cannot be unpacked: it is one file packed with {tool}, which is not read: unpack it, or pack it "
+        "with gzip"
+    )
+
+
 def test_an_encrypted_archive_says_so(tmp_path: Path) -> None:
     path = write_zip(tmp_path / "job.zip", {"kernel_details.csv": b"x"})
     content = bytearray(path.read_bytes())

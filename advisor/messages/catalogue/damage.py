@@ -64,6 +64,10 @@ TEXTS: Mapping[str, Text] = {
         "it holds far more once unpacked than captures of its size do", "解压后的大小远超同等大小的采集数据"
     ),
     "too_many_members": Text("it holds more than {limit} members", "成员超过 {limit} 个"),
+    "packed_alone": Text(
+        "it is one file packed with {tool}, which is not read: unpack it, or pack it with gzip",
+        "是用 {tool} 压缩的单个文件，暂不支持：请先解压，或改用 gzip 压缩",
+    ),
     "packed_with_zstandard": Text("it is packed with Zstandard, which is not read", "是 Zstandard 压缩，暂不支持"),
     "archive_damaged": Text("is damaged; what comes after is lost ({why})", "已损坏，其后的内容无法读取（{why}）"),
     "member_leads_out": Text("would lie outside of the archive, or too deep in it", "路径超出压缩包或层级过深"),

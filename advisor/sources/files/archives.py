@@ -69,19 +69,23 @@ def archive_kind(path: Path) -> ArchiveKind | None:
     if head[_TAR_MARK_AT:] == _TAR_MARK:
         return "tar"
     if head.startswith((_BZIP, _XZ)):
+        if _holds_tar(path) is False:
+            raise Odd(Message("packed_alone", tool="bzip2" if head.startswith(_BZIP) else "xz"))
         return "tar"
     if head.startswith(_GZIP):
         return "tar" if _holds_tar(path) else "gzip"
     return None
 
 
-def _holds_tar(path: Path) -> bool:
+def _holds_tar(path: Path) -> bool | None:
+    """Whether what is packed begins as a tar does; None where it is damaged before that is seen."""
     try:
         with open_regular(path) as file:
-            packed = _UnpackedStream(inflate_blocks(file, _PIECE))
-            return packed.read(_TAR_MARK_AT + len(_TAR_MARK))[_TAR_MARK_AT:] == _TAR_MARK
+            packed = _unpacked_stream(file)
+            marked = packed.read(_TAR_MARK_AT + len(_TAR_MARK))[_TAR_MARK_AT:] == _TAR_MARK
     except (*FAILURES, OSError):
-        return False
+        return None
+    return None if packed.failure is not None else marked
 
 
 def archive_stem(name: str) -> str:

@@ -106,7 +106,13 @@ def _looks_at_queues(rank: Array, queues: Table[BatchQueue] | None, counted: Tab
         looks = np.bincount(at[here], minlength=len(rank)).astype(np.float64)
         empty = np.bincount(at[here & (told["size"] == 0)], minlength=len(rank))
         found |= {f"{name}_looks": looks, f"{name}_empty_share": ratio(empty, looks)}
-    return {**found, "sunk": np.where(known, sunk, -1).astype(np.int8)}
+    return {**found, "sunk": np.where(known, sunk, _agreed(sunk[known])).astype(np.int8)}
+
+
+def _agreed(flags: Array) -> int:
+    """What all say; -1 where they do not agree, or none says anything."""
+    said = np.unique(flags)
+    return int(said[0]) if len(said) == 1 else -1
 
 
 def _tails_in_collectives(rank: Array, counted: Table[StepPhase], collectives: Table[Collective] | None) -> Array:

@@ -52,7 +52,13 @@ class RankPhase(Fact):
     peer_interval_us: Annotated[float, Us("Median iteration interval of the peers.")]
     peer_forward_backward_us: Annotated[float, Us("Median forward and backward pass of the peers.")]
     peer_tail_us: Annotated[float, Us("Median tail of the peers.")]
-    sunk: Annotated[bool, Flag("Batches go to the device through a queue, ahead of the steps (data sinking).")]
+    sunk: Annotated[
+        bool,
+        Flag(
+            "Batches go to the device through a queue, ahead of the steps (data sinking). Of a rank whose queues were not "
+            "recorded what those of all others say."
+        ),
+    ]
     some_wait: Annotated[
         bool,
         Flag("Only some of its steps wait for their batch, and the samples that follow are of these alone."),

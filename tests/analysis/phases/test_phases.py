@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from statistics import mean
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -133,6 +134,23 @@ def test_empty_shares_are_those_of_a_plain_loop(looks: list[tuple[int, str, int,
             assert row[f"{name}_looks"] == len(sizes)
             assert row[f"{name}_empty_share"] == (mean(size == 0 for size in sizes) if sizes else None)
         assert row["sunk"] == any(sunk for rank, *_, sunk in looks if rank == row["rank"])
+
+
+@pytest.mark.parametrize(("said", "of_other"), [([True, True], True), ([False], False), ([True, False], None)])
+def test_a_rank_whose_queues_were_not_recorded_sinks_batches_as_all_others_do(
+    said: list[bool], of_other: bool | None
+) -> None:
+    queues = Table.build(
+        BatchQueue,
+        rank=range(len(said)),
+        step=[1] * len(said),
+        queue=["host"] * len(said),
+        size=[1.0] * len(said),
+        sunk=[int(sunk) for sunk in said],
+    )
+    steps = Table.build(StepPhase, rank=[9], step=[1], start_ns=[0], whole_us=[10.0], interval_us=[5.0])
+    rows = {row["rank"]: row["sunk"] for row in rank_phases(RUN, steps, queues, None, None, None).rows()}
+    assert rows == {**dict(enumerate(said)), 9: of_other}
 
 
 Operation = tuple[int, float | None]

@@ -138,6 +138,21 @@ def partly_explained(diagnosis: Diagnosis) -> frozenset[str]:
     return frozenset(found)
 
 
+def caused_in_part(diagnosis: Diagnosis) -> frozenset[str]:
+    """Fingerprints of findings that win more than twice of what all of their causes win together, where these say what
+    they do; symptoms as `partly_explained` says.
+
+    Nobody shall look for the reason of the whole where the least of it lies.
+    """
+    by_name = {finding.fingerprint: finding for finding in diagnosis.findings}
+    found = set(partly_explained(diagnosis))
+    for finding in diagnosis.findings:
+        won = [by_name[name].brings_about.us for name in finding.causes if name in by_name]
+        if not finding.is_symptom and won and min(won) > 0 and sum(won) < finding.saving.us / 2:
+            found.add(finding.fingerprint)
+    return frozenset(found)
+
+
 def _root_of(name: str, folded: Mapping[str, str], place: Mapping[str, int]) -> str:
     """The cause that is folded under none; the highest of those that are said to explain each other."""
     way = [name]

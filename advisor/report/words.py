@@ -263,6 +263,7 @@ WORDS: Mapping[str, Text] = {
     ),
     "references": _t("Read more", "参考资料"),
     "caused_by": _t("Caused by", "根因"),
+    "caused_in_part_by": _t("Caused by, for a smaller part", "部分原因"),
     "doubted_by": _t("Less certain here", "置信度下调"),
     "see_findings": _t("see {count|finding|findings} ", "见问题 "),
     "finding_says": _t("Finding {number}: ", "问题 {number}："),

@@ -278,7 +278,8 @@ class ComparisonBlocks(Phrases):
 
     def cause(self, item: Item) -> Prose:
         """`Caused by: …`, where that is known."""
-        return (TextPiece(f"{self.say('caused_by')}{self.colon}"), *item.cause) if item.cause else ()
+        card = item.card
+        return (TextPiece(f"{self.say(card.caused)}{self.colon}"), *item.cause) if card and item.cause else ()
 
     def value(self, one: WatchedValue) -> Prose:
         """`share: 4 % → 12 % (+200 %); threshold: 10 %`."""

@@ -23,7 +23,7 @@ from advisor.model.findings import (
 from advisor.model.findings import RemedyStep as Remedy
 from advisor.model.findings import Rows as Table
 from advisor.model.run import UNEVEN
-from advisor.model.symptoms import OF_RANKS, finding_numbers, folded_under, partly_explained
+from advisor.model.symptoms import OF_RANKS, caused_in_part, finding_numbers, folded_under, partly_explained
 from advisor.model.unread import SavedMessage, Unread
 from advisor.report.blocks import Blocks, Grid, Paragraph, one_line
 from advisor.report.column_values import value_word
@@ -145,6 +145,8 @@ class Card(Struct, frozen=True):
     """Where in the model its operator runs, where calls of modules were recorded."""
     moments: tuple[When, ...]
     causes: tuple[CardLink, ...]
+    caused: str
+    """The word for what its causes do to it: bring it about, or a smaller part of it."""
     symptoms: tuple[CardLink, ...]
     folds: tuple[CardLink, ...]
     """Symptoms shown here and not as findings of their own: their time is the same time."""
@@ -275,6 +277,7 @@ class Maker(Phrases):
         self.findings = diagnosis.by_fingerprint
         self.folded = folded_under(diagnosis)
         self.partly = partly_explained(diagnosis)
+        self.caused_in_part = caused_in_part(diagnosis)
         self.numbers = finding_numbers(diagnosis)
         self.unread = _messages_by_words(diagnosis.unread)
         self.many_ranks = len(diagnosis.run.ranks) > 1
@@ -320,6 +323,7 @@ class Maker(Phrases):
             modules=self.modules(finding),
             moments=worst_events(finding, self.language),
             causes=self.links(finding.causes),
+            caused="caused_in_part_by" if name in self.caused_in_part else "caused_by",
             symptoms=self.links(finding.symptoms),
             folds=self.links(below),
             partly=self.links(tuple(symptom for symptom in below if symptom in self.partly)),

@@ -120,7 +120,7 @@ class FindingBlocks(Phrases):
     def links(self, card: Card, *, folds_alone: bool = False) -> Iterator[Prose]:
         """What it has to do with other findings, a line for each kind; or only with those that are shown under it."""
         folds = (("same_time", card.same_time), ("part_of", card.partly))
-        others = (("caused_by", card.causes), *folds, ("explains", card.other_symptoms))
+        others = ((card.caused, card.causes), *folds, ("explains", card.other_symptoms))
         for name, links in folds if folds_alone else others:
             if links:
                 yield (*self.label(name), *self.titles(links))

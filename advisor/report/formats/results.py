@@ -68,7 +68,7 @@ class ToolResult(Struct, frozen=True):
             ("saving", card.saving if card.saving_time else None),
             ("seen_at", card.place_in_short or None),
             ("called_from", self.recorded or None),
-            ("caused_by", flat_text(card.causes[0].title) if card.causes else None),
+            (card.caused, flat_text(card.causes[0].title) if card.causes else None),
             ("first_fix", card.first_step),
         )
         told = ((say(name, language), value) for name, value in named if value is not None)

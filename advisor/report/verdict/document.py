@@ -143,7 +143,7 @@ class _Maker(Phrases):
         yield strong(card.title)
         yield self.facts(card, ruling)
         if card.causes:
-            yield (TextPiece(f"{self.say('caused_by')}{self.colon}"), *card.causes[0].title)
+            yield (TextPiece(f"{self.say(card.caused)}{self.colon}"), *card.causes[0].title)
         by = self.say("because", by=clean_line(ruling.by))
         place = worst_place(card, self.language)
         where = f"{place}  " if place else ""

@@ -75,7 +75,9 @@ def stage_times(
     own_pace_us, even_pace_us = _paces_us(
         split, pausing, passing, np.nan_to_num(moved), passed_on=passed_on, ahead=ahead
     )
-    of_all = np.where(len(of_stage) < count, np.nan, 1.0)  # of a stage that was not captured nobody knows how it works
+    is_whole = len(of_stage) >= count
+    lightest = split["stage"][first][of_stage.first[np.argmin(compute)]]
+    of_all = np.where(is_whole, 1.0, np.nan)  # of a stage that was not captured nobody knows how it works
     table = Table.build(
         StageTime,
         step=split["step"][first],
@@ -94,6 +96,8 @@ def stage_times(
         average_waiting_us=np.full(len(groups), waiting.mean() * of_all),
         average_working_us=np.full(len(groups), passing.mean() * of_all),
         most_compute_us=np.full(len(groups), np.fmax.reduce(compute) * of_all),
+        least_compute_us=np.full(len(groups), np.fmin.reduce(compute) * of_all),
+        lightest_stage=np.full(len(groups), lightest if is_whole else MISSING),
         average_unseen_us=np.full(len(groups), of_stage.means(unseen + drained_us).mean() * of_all),
         average_moving_us=np.full(len(groups), moving.mean() * of_all),
         heaviest=_flag_first(compute == np.fmax.reduce(compute))[of_stage.of],

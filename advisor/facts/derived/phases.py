@@ -55,8 +55,8 @@ class RankPhase(Fact):
     sunk: Annotated[
         bool,
         Flag(
-            "Batches go to the device through a queue, ahead of the steps (data sinking). Of a rank whose queues were not "
-            "recorded what those of all others say."
+            "Batches go to the device through a queue, ahead of the steps (data sinking). Of a rank whose queues were "
+            "not recorded what those of all others say."
         ),
     ]
     some_wait: Annotated[

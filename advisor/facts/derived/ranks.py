@@ -632,6 +632,12 @@ class StageTime(Fact):
     most_compute_us: Annotated[
         float, Us("Computation of the stage that computes longest; missing where a stage was not captured.")
     ]
+    least_compute_us: Annotated[
+        float, Us("Computation of the stage that computes shortest; missing where a stage was not captured.")
+    ]
+    lightest_stage: Annotated[
+        int, Index("The first stage that computes as short; missing where a stage was not captured.")
+    ]
     average_unseen_us: Annotated[float, Us("The part of that which no recorded send or receive shows.")]
     average_moving_us: Annotated[
         float,

@@ -9,10 +9,11 @@ from msgspec import Struct
 from advisor.analysis.arrays.intervals import Spans, covered_ns, span_at, union, union_of_sets, whole_ns
 from advisor.analysis.host import host
 from advisor.analysis.host.cpu_operators import cpu_operators
+from advisor.analysis.launches.program_rounds import round_borders
 from advisor.analysis.replay.replayed_rank import WAITING, costs_of
 from advisor.analysis.steps.cells import Cells, cells_of
 from advisor.analysis.steps.device import build_timeline, kernel_times
-from advisor.analysis.steps.step_ends import engine_borders_of, last_waits_of_steps
+from advisor.analysis.steps.step_ends import last_waits_of_steps
 from advisor.facts.derived import Dispatch, EngineBorder, Gap, HoldupCall
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
 from advisor.facts.table import Array, Table, ascending
@@ -49,7 +50,8 @@ def holdup_calls(
         if links is not None and device is not None:
             kinds = cpu_operators(calls, rank, device, links).among(kinds)
         known = None if idle is None else _free_of_rank(idle, rank, events.start[kernels["rank"][events.row] == rank])
-        found += _of_rank(rank, calls, kinds, cells=cells, free=known, borders=borders)
+        rounds = round_borders(rank, cells, calls, links, borders)
+        found += _of_rank(rank, calls, kinds, cells=cells, free=known, rounds=rounds)
     return Table.concat(HoldupCall, found)
 
 
@@ -60,10 +62,10 @@ def _of_rank(
     *,
     cells: Cells,
     free: _KnownFree | None,
-    borders: Table[EngineBorder] | None,
+    rounds: Array,
 ) -> list[Table[HoldupCall]]:
     waits = union_of_sets([kinds[name].spans for name in WAITING])
-    innocent = last_waits_of_steps(waits, rank, cells, engine_borders_of(rank, borders))
+    innocent = last_waits_of_steps(waits, rank, cells, rounds)
     found = []
     for name, calls in kinds.items():
         if not len(calls):

@@ -23,6 +23,7 @@ from advisor.analysis.launches.fetch_work import own_work_in_fetches
 from advisor.analysis.launches.handovers import calls_operators, with_queue
 from advisor.analysis.launches.long_pauses import FEW_READS, LONGEST_LAUNCH_US, calls_around, waits_before_long_pauses
 from advisor.analysis.launches.pause_calls import LatePauses, calls_in_pauses, ends_of_pauses
+from advisor.analysis.launches.program_rounds import round_borders
 from advisor.analysis.replay import replay
 from advisor.analysis.replay.joined_ranks import JoinedRanks, join_ranks_in_time, joined_in_parts
 from advisor.analysis.replay.replayed_rank import PAUSE_NS, WAITING, ReplayedRank, replayed_rank
@@ -30,7 +31,7 @@ from advisor.analysis.replay.shorter_cells import ShorterCells
 from advisor.analysis.steps.cells import Cells
 from advisor.analysis.steps.completeness import lacks_kernel_rows
 from advisor.analysis.steps.device import COPY, DeviceTimeline, build_timeline
-from advisor.analysis.steps.step_ends import engine_borders_of, last_waits_of_steps, rounds_of_calls
+from advisor.analysis.steps.step_ends import last_waits_of_steps
 from advisor.analysis.steps.step_levels import FEW
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch, EngineBorder, Holdup, Overlap
@@ -165,9 +166,7 @@ def _prepared_rank(
     borders: Table[EngineBorder] | None,
 ) -> ReplayedRank:
     seen = replayed_rank(rank, device, links, table, windows=windows)
-    rounds = engine_borders_of(rank, borders)
-    if not len(rounds) and (seen.cells.step[seen.own] == MISSING).all():
-        rounds = rounds_of_calls(table, rank)
+    rounds = round_borders(rank, seen.cells, table, links, borders)
     return _prepared(msgspec.structs.replace(seen, engine_ns=rounds))
 
 

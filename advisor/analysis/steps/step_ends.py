@@ -8,7 +8,6 @@ import numpy as np
 from advisor.analysis.arrays.intervals import Spans
 from advisor.analysis.steps.cells import Cells
 from advisor.facts.derived import EngineBorder
-from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table, ascending
 
 NO_BORDERS = np.empty(0, np.int64)
@@ -17,17 +16,6 @@ NO_BORDERS = np.empty(0, np.int64)
 def engine_borders_of(rank: int, borders: Table[EngineBorder] | None) -> Array:
     """When the steps of a serving engine on one rank begin, in order of time, ns; empty where none are known."""
     return NO_BORDERS if borders is None else ascending(borders["start_ns"][borders["rank"] == rank])
-
-
-def rounds_of_calls(calls: Table[HostCall], rank: int) -> Array:
-    """When a program whose steps nothing marks begins another round, in order of time, ns: as it asks a loader for
-    data, else as it replays a graph; empty where it does neither.
-
-    Each of several micro-batches, or parts of a model captured apart, is such a round as well.
-    """
-    own, kinds = calls["rank"] == rank, calls.texts("kind")
-    begins = (ascending(calls["start_ns"][own & kinds.isin([kind])]) for kind in ("data_loader", "graph"))
-    return next((moments for moments in begins if len(moments)), NO_BORDERS)
 
 
 def last_waits_of_steps(waits: Spans, rank: int, cells: Cells, engine_ns: Array) -> Spans:

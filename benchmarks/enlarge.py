@@ -31,6 +31,7 @@ _STEPS = ("Step Id", "Step ID", "Step")
 _TASKS = ("Task ID", "Task Id")
 _TOTALS = ("Count", "Total Time(us)", "Time(us)")
 _ONCE = ("op_statistic.csv", "api_statistic.csv")
+_BEGAN = "Start Timestamp(us)"
 _UNITS = {"K": 10**3, "M": 10**6, "G": 10**9}
 
 
@@ -236,9 +237,14 @@ def _write_communication(source: Path, path: Path, strides: Strides, repeats: in
 
 
 def _communication(node: Any, template: Template) -> Any:
-    """The whole document with its names as holes."""
+    """The whole document with its names, and when operators began in whole µs, as holes."""
     if isinstance(node, dict):
-        return {template.name(key): _communication(value, template) for key, value in node.items()}
+        return {
+            template.name(key): template.bare(int(value), template.strides.time_us)
+            if key == _BEGAN and isinstance(value, (int, float)) and value > 0
+            else _communication(value, template)
+            for key, value in node.items()
+        }
     return template.name(node) if isinstance(node, str) else node
 
 

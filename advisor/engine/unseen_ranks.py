@@ -14,8 +14,8 @@ import numpy as np
 from advisor.engine import reason
 from advisor.engine.vocabulary import FILES
 from advisor.facts.base import Fact
-from advisor.facts.derived import Coverage
-from advisor.facts.observed import Damage
+from advisor.facts.derived import Coverage, Overlap
+from advisor.facts.observed import Damage, Kernel
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.model.findings import Finding, Outcome
@@ -93,17 +93,34 @@ def with_upper_bounds(
 
 def _lost_rows(profile: Behind, needed: Mapping[str, float]) -> dict[int, set[str]]:
     """By rank: the tables of which less is there than this part."""
+    found: dict[int, set[str]] = {}
+    for rank in _ranks_with_less_kernels(profile, needed.get(Kernel.table, 0.0)):
+        found.setdefault(rank, set()).add(Kernel.table)
     try:
         known = profile.table(Coverage)
     except FactMissing:
-        return {}
+        return found
     tables = known.texts("of")
     parts = np.array([*(needed.get(name, 0.0) for name in tables.names), 0.0])[tables.codes]
     lacking = np.flatnonzero(known["found"] < parts * known["needed"])
-    found: dict[int, set[str]] = {}
     for rank, name in zip(known["rank"][lacking].tolist(), tables.take(lacking).values(), strict=True):
         found.setdefault(rank, set()).add(str(name))
     return found
+
+
+def _ranks_with_less_kernels(profile: Behind, part: float) -> list[int]:
+    """The ranks whose lists of kernels cover less than this part of the time that they should cover, by the sums of the
+    profiler or by what rows say of the idle time before them."""
+    try:
+        split = profile.table(Overlap)
+    except FactMissing:
+        return []
+    split = split.take(split.texts("source").isin(["recorded", "incomplete"]) & ~np.isnan(split["listed_us"]))
+    whole = np.where(np.isnan(split["compute_us"]), split["listed_us"] + split["unlisted_us"], split["compute_us"])
+    ranks, of = np.unique(split["rank"], return_inverse=True)
+    listed, needed = (np.bincount(of, us, len(ranks)) for us in (split["listed_us"], whole))
+    short: list[int] = ranks[listed < part * needed].tolist()
+    return short
 
 
 FilesByRank = dict[int, set[str]]

@@ -16,9 +16,9 @@ import advisor
 import corpus
 from advisor.engine.unseen_ranks import with_ranks_left_out, with_upper_bounds
 from advisor.facts.base import Fact
-from advisor.facts.derived import Coverage, OperatorShape, OperatorShare
+from advisor.facts.derived import Coverage, OperatorShape, OperatorShare, Overlap
 from advisor.facts.observed import Kernel, Launch
-from advisor.facts.table import Table
+from advisor.facts.table import Table, read_table
 from advisor.model.findings import Confidence, Diagnosis, Finding, Outcome, Place, Severity
 from advisor.model.run import Run
 from advisor.pipeline import open_profile
@@ -106,8 +106,11 @@ class ProfileOf(Struct):
     """A profile that lost these tables on rank 1, of rules that read what rests on all of them."""
 
     lost: dict[str, float]
+    split: Table[Overlap] = Table.empty(Overlap)
 
     def table(self, fact: type[Any]) -> Table[Any]:
+        if fact is Overlap:
+            return self.split
         assert fact is Coverage
         found = list(self.lost.values())
         return Table.build(Coverage, rank=[1] * len(found), of=list(self.lost), needed=100.0, found=found)
@@ -144,6 +147,25 @@ def test_a_rule_says_how_much_of_a_table_it_needs(
 ) -> None:
     said = with_ranks_left_out(QUIET, RuleOf(coverage), ProfileOf(lost), RUN, NEED)
     assert (said.outcome, said.without_ranks) == ("quiet", unseen)
+
+
+SPLITS = """
+rank step source     compute_us listed_us unlisted_us
+0    1    recorded   100        99        1
+1    1    recorded   100        90        10
+1    2    recorded   100        90        10
+2    1    incomplete -          80        20
+3    1    intervals  100        -         -
+"""
+
+
+@pytest.mark.parametrize(("coverage", "unseen"), [({}, (1, 2)), ({"kernels": 0.85}, (2,)), ({"kernels": 0}, ())])
+def test_a_rule_that_found_nothing_in_a_list_of_kernels_with_holes_says_on_which_ranks(
+    coverage: dict[str, float], unseen: tuple[int, ...]
+) -> None:
+    profile = ProfileOf({}, read_table(Overlap, SPLITS))
+    said = with_ranks_left_out(QUIET, RuleOf(coverage), profile, Run(ranks=(0, 1, 2, 3)), NEED)
+    assert said.without_ranks == unseen
 
 
 def test_a_rule_that_lacks_its_rows_on_every_rank_was_not_checked() -> None:

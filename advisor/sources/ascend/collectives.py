@@ -175,6 +175,7 @@ def _collectives_from_text(folder: Folder) -> Table[Collective]:
     rows = _read_or_none(lambda: kernel_details(folder))
     if rows is not None:
         calls = _calls_of_details(rows)
+        calls = calls if told is None else _with_those_lost(calls, _calls_of_entries(folder, told))
     elif timeline is not None:
         calls = _calls_of_timeline(folder, timeline)
     elif told is not None:
@@ -225,6 +226,27 @@ def _calls_of_details(columns: Mapping[str, Values]) -> RecordedCalls:
     step = columns.get("step")
     steps = step[rows] if isinstance(step, np.ndarray) else np.full(len(rows), MISSING, np.int64)
     return RecordedCalls.that_ran(name.take(rows), start[rows], duration[rows], steps)
+
+
+def _with_those_lost(calls: RecordedCalls, listed: RecordedCalls) -> RecordedCalls:
+    """The operators of the table of kernels, and of those listed elsewhere the ones whose rows it lost: it has none of
+    their name in their step, nor one that begins near them. Nothing is added where both call operators differently."""
+    row = _nearest_of_name((listed.name, listed.start_ns), (calls.name, calls.start_ns))
+    if len(calls.name) and (row < 0).all():
+        return calls
+    apart = np.abs(values_at(calls.start_ns, row, 0) - listed.start_ns)
+    far = (row < 0) | (apart > np.maximum(listed.elapse_us * 1000, _ROUNDING_NS))
+    codes = Texts.concat([listed.name, calls.name]).codes
+    known = number_rows([np.append(listed.step, calls.step), codes])
+    lost = np.flatnonzero(far & ~np.isin(known[: len(row)], known[len(row) :]))
+    if not len(lost):
+        return calls
+    name = Texts.concat([calls.name, listed.name.take(lost)])
+    start, elapse, step = (
+        np.concatenate([getattr(calls, column), getattr(listed, column)[lost]])
+        for column in ("start_ns", "elapse_us", "step")
+    )
+    return RecordedCalls.that_ran(name, start, elapse, step)
 
 
 def _calls_of_timeline(folder: Folder, timeline: TraceTimeline) -> RecordedCalls:

@@ -80,6 +80,32 @@ def test_one_operator_is_put_together_from_three_files(tmp_path: Path, core: str
     ]
 
 
+@pytest.mark.parametrize("kept", ["", "50,hcom_allReduce__271_0_1,hcom_allReduce_,HCCL,100.500,80.25,0\n"])
+def test_an_operator_whose_row_the_table_of_kernels_lost_is_taken_from_the_communication_file(
+    kept: str, tmp_path: Path
+) -> None:
+    entry = {"Communication Time Info": TIMES, "Communication Bandwidth Info": {}}
+    later = {"Communication Time Info": {**TIMES, "Start Timestamp(us)": 300.5}, "Communication Bandwidth Info": {}}
+    listed = {f"hcom_allReduce__271_0_1@{GROUP}": entry, f"hcom_allReduce__271_1_1@{GROUP}": later}
+    details = DETAILS.splitlines(keepends=True)[0] + kept + DETAILS.splitlines(keepends=True)[2]
+    capture = captured(
+        tmp_path, kernel_details=details, communication=json.dumps({"step50": {"p2p": {}, "collective": listed}})
+    )
+    rows = of(COLLECTIVES.ways["text"], capture)
+    assert [(row["step"], row["start_ns"], row["elapse_us"], row["wait_us"]) for row in rows] == [
+        (50, 100_500, 80.25, 20.0),
+        (50, 300_500, 80.25, 20.0),
+    ]
+
+
+def test_where_the_communication_file_names_operators_otherwise_none_is_counted_twice(tmp_path: Path) -> None:
+    other = told().replace("hcom_allReduce__271_0_1", "hcom_allReduce__999_7")
+    rows = of(
+        COLLECTIVES.ways["text"], captured(tmp_path, kernel_details=DETAILS.format(core="HCCL"), communication=other)
+    )
+    assert [row["name"] for row in rows] == ["hcom_allReduce__271_0_1"]
+
+
 def test_communicators_with_equal_last_digits_are_told_apart_by_when_their_operators_began(tmp_path: Path) -> None:
     others = GROUP.replace("1", "9", 1)
     ran = {GROUP: (100.5, 300.25), others: (200.5,)}

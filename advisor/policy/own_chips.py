@@ -23,10 +23,9 @@ from msgspec import structs
 
 from advisor.chips import DTYPES, VECTOR_DTYPES, Chip, ChipTable
 from advisor.messages.message import Message
-from advisor.policy.amounts import MEMORY
-from advisor.policy.mistakes import Faults
-from advisor.policy.policy_file import read_amount
-from advisor.rules.source import Path_
+from advisor.yaml_files.amounts import MEMORY
+from advisor.yaml_files.mistakes import Faults
+from advisor.yaml_files.source import Path_
 
 NUMBERS: Mapping[str, tuple[str, float]] = {
     "clock_mhz": ("nominal_mhz", 1e5),
@@ -94,7 +93,7 @@ def _read_numbers(path: Path_, said: Mapping[str, Any], faults: Faults) -> Itera
     for key, name in MEMORIES.items():
         if key not in said:
             continue
-        read = read_amount((*path, key), said[key], (MEMORY,), faults)
+        read = faults.amount((*path, key), said[key], (MEMORY,))
         if read and 0 < read[0] < MOST_BYTES:
             yield name, read[0]
         elif read:

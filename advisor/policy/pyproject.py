@@ -19,7 +19,7 @@ from advisor.messages.errors import FilePlace, Mistake, RuleError
 from advisor.messages.message import Message
 from advisor.messages.parser_reasons import toml_reason
 from advisor.regular_files import read_regular
-from advisor.rules.source import MAX_BYTES, RuleDocument, mistake_at, read_text
+from advisor.yaml_files.source import MAX_BYTES, RuleDocument, mistake_at, read_text
 
 TABLE = ("tool", "advisor")
 _HEADINGS = re.compile(r"^[^\S\n]*(?:\[+\s*)?tool\s*\.\s*advisor\b", re.MULTILINE)

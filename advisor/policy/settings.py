@@ -31,14 +31,14 @@ from advisor.model.comparison import Tolerance
 from advisor.model.findings import Param, Severity
 from advisor.model.job import STACKS, TOLD_WORKLOADS, JobKind, told_job
 from advisor.policy import pyproject
-from advisor.policy.amounts import MEMORY, parse_amount
-from advisor.policy.mistakes import Faults
 from advisor.policy.own_chips import read_chips
 from advisor.policy.policy import FailCondition, Policy, bar_meant, parse_bars
 from advisor.policy.policy_file import SECTIONS, read_policy, read_tolerance, unknown_names
 from advisor.policy.thresholds import check_threshold, read_threshold
-from advisor.rules import source
-from advisor.rules.source import Path_, RuleDocument, suggest_known, suggest_rules
+from advisor.yaml_files import source
+from advisor.yaml_files.amounts import MEMORY, parse_amount
+from advisor.yaml_files.mistakes import Faults
+from advisor.yaml_files.source import Path_, RuleDocument, suggest_known, suggest_rules
 
 if TYPE_CHECKING:
     from advisor.fact_store.cache_folder import CacheFolder

@@ -14,13 +14,13 @@ from typing import Protocol
 from advisor.facts.base import Fact
 from advisor.messages.errors import FilePlace, Mistake, RuleError, UsageError, reason_of_error
 from advisor.messages.message import Message, did_you_mean
-from advisor.rules import source
 from advisor.rules.bind import Rule, bind_rule
-from advisor.rules.parsed_files import document_of_text
 from advisor.rules.patterns import Pattern, PatternCatalog, gather_patterns, is_pattern_file, shipped_patterns
 from advisor.rules.skeleton import new_rule
-from advisor.rules.source import close_rules, suggest_rules
 from advisor.shipped_files import shipped_folder
+from advisor.yaml_files import source
+from advisor.yaml_files.parsed_files import document_of_text
+from advisor.yaml_files.source import close_rules, suggest_rules
 
 __all__ = ["Catalog", "gather_rules", "lint_rules", "new_rule", "read_rule", "unknown_rule"]
 

@@ -13,8 +13,8 @@ from advisor.expr.frame import column_scope
 from advisor.facts.base import Fact
 from advisor.messages.message import Message
 from advisor.rules.schema import OccurrencesFile
-from advisor.rules.source import Path_, suggest_known
 from advisor.units import Type, ValueKind
+from advisor.yaml_files.source import Path_, suggest_known
 
 Facts = Mapping[str, type[Fact]]
 

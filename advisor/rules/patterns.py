@@ -23,13 +23,13 @@ from advisor.facts.chain_patterns import ChainMember, ChainOrder, ChainPattern, 
 from advisor.messages.errors import ExprError, Mistake, RuleError
 from advisor.messages.message import Message
 from advisor.model.findings import RemedyStep
-from advisor.rules import source
-from advisor.rules.parsed_files import document_of_text
 from advisor.rules.rule import Rule
 from advisor.rules.schema import FixFile, slips_in_document
-from advisor.rules.source import RuleDocument, suggest_known
 from advisor.shipped_files import shipped_folder
 from advisor.units import Type
+from advisor.yaml_files import source
+from advisor.yaml_files.parsed_files import document_of_text
+from advisor.yaml_files.source import RuleDocument, suggest_known
 
 FOLDER = "patterns"
 """The folder of patterns in a folder of rules."""

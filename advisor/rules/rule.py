@@ -28,11 +28,11 @@ from advisor.model.findings import (
     TitleWith,
 )
 from advisor.model.run import Readers
-from advisor.rules import source
 from advisor.rules.occurrences import Occurrences
 from advisor.rules.schema import CaseFile, cases_of_document
-from advisor.rules.source import RuleDocument
 from advisor.units import Type
+from advisor.yaml_files import source
+from advisor.yaml_files.source import RuleDocument
 
 Across = Literal["worst", "mean", "least", "critical", "worst_or_critical"]
 

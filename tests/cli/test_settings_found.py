@@ -14,7 +14,7 @@ import yaml
 from advisor.cli.main import main
 from advisor.cli.settings_in_force import found_settings
 from advisor.policy.settings import Settings
-from advisor.rules import source
+from advisor.yaml_files import source
 
 TOP = Path(__file__).parents[2]
 CASE = TOP / "corpus" / "host-bound-2-ranks"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""YAML as rule files use it: texts, numbers, lists and mappings, each with its place, and nothing that surprises.
+"""YAML as rules, settings and chips use it: texts, numbers, lists and mappings, each with its place, and no surprises.
 
 Refused, with the place: a key given twice, anchors with aliases, merge keys, tags, more than one document, files
 over 256 KiB, bytes that are not UTF-8. `yes`, `no`, `on` and `off` are words, `0x10` and `1:30` are words too.
@@ -20,7 +20,7 @@ from advisor.messages.errors import FilePlace, Mistake, RuleError, reason_of_err
 from advisor.messages.message import Message, did_you_mean
 from advisor.messages.parser_reasons import yaml_reason
 from advisor.regular_files import NotRegularError, leads_out, read_regular
-from advisor.rules.slips import find_slip
+from advisor.yaml_files.slips import find_slip
 
 MAX_BYTES = 256 * 1024
 MAX_NESTING = 20

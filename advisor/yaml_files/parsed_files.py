@@ -16,8 +16,8 @@ from typing import Any
 
 import msgspec
 
-from advisor.rules.source import RuleDocument, parse_document, read_text
 from advisor.shipped_files import shipped_folder
+from advisor.yaml_files.source import RuleDocument, parse_document, read_text
 
 PARSED = "parsed.jsonl"
 """The file in the folder of the shipped rules."""

@@ -8,10 +8,10 @@ import pytest
 
 from advisor.messages.errors import RuleError
 from advisor.messages.message import Message
-from advisor.rules import source
 from advisor.rules.catalog import read_rule
 from advisor.rules.rule import Rule
 from advisor.shipped_files import shipped_folder
+from advisor.yaml_files import source
 
 
 def refused(text: str) -> str:

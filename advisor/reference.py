@@ -15,6 +15,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from advisor.chip_files import FOLDER, chip_files, read_chip_files
+from advisor.chip_schema import chips_schema
+from advisor.chips_page import chips_page
 from advisor.cli.arguments import EXIT_CODES, build_parser
 from advisor.coverage_page import coverage_page
 from advisor.expr.language import reference_page as language_page
@@ -61,12 +64,13 @@ def generated_pages() -> Iterator[tuple[str, str]]:
     yield "docs/rules/index.md", GENERATED + _rules_index(catalog)
     yield "docs/reference/patterns.md", GENERATED + _patterns_page()
     yield "docs/coverage.md", GENERATED + coverage_page(read_guides(), catalog.rules)
-    yield f"rules/{PARSED}", _parsed_files()
+    yield f"rules/{PARSED}", _parsed_rules()
+    yield from _pages_of_chips(shipped_folder(FOLDER))
     for rule in catalog.rules:
         yield f"docs/rules/{rule.id}.md", GENERATED + _rule_page(rule)
 
 
-def _parsed_files() -> str:
+def _parsed_rules() -> str:
     """What the files of rules and patterns say.
 
     Raises:
@@ -79,6 +83,17 @@ def _parsed_files() -> str:
     patterns = (path for path, _ in pattern_files([folder]))
     lines = (*parsed_lines(rules, folder, tests=False), *parsed_lines(patterns, folder, tests=True))
     return "".join(f"{line}\n" for line in lines)
+
+
+def _pages_of_chips(folder: Path) -> Iterator[tuple[str, str]]:
+    """What is made of the files of chips.
+
+    Raises:
+        RuleError: One of them is wrong.
+    """
+    yield "docs/reference/chips.md", GENERATED + chips_page(read_chip_files(folder))
+    yield f"chips/{PARSED}", "".join(f"{line}\n" for line in parsed_lines(chip_files(folder), folder, tests=True))
+    yield "chips/schema.json", _render_json(chips_schema())
 
 
 def _render_json(value: object) -> str:

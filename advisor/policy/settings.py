@@ -24,6 +24,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from advisor.chip_files import read_own_chips, shipped_chips
 from advisor.chips import ChipTable
 from advisor.messages.errors import FilePlace, Mistake, RuleError, Unclear
 from advisor.messages.message import Message
@@ -31,7 +32,6 @@ from advisor.model.comparison import Tolerance
 from advisor.model.findings import Param, Severity
 from advisor.model.job import STACKS, TOLD_WORKLOADS, JobKind, told_job
 from advisor.policy import pyproject
-from advisor.policy.own_chips import read_chips
 from advisor.policy.policy import FailCondition, Policy, bar_meant, parse_bars
 from advisor.policy.policy_file import SECTIONS, read_policy, read_tolerance, unknown_names
 from advisor.policy.thresholds import check_threshold, read_threshold
@@ -68,7 +68,7 @@ class Settings:
     language: str | None = None
     chip: str = ""
     """The chip, by its name in `chips`, where the captures do not name it; empty where nothing is said."""
-    chips: ChipTable = field(default_factory=ChipTable)
+    chips: ChipTable = field(default_factory=shipped_chips)
     """What is known of chips, with what the project says of its own."""
     workload: str = ""
     """What ran, in a word of `TOLD_WORKLOADS`; empty where nothing is said."""
@@ -219,7 +219,7 @@ class _Reader:
             return Settings()
         faults.only((), data, (*TOP_LEVEL, *SECTIONS))
         overrides = faults.mapping(("rules",), data.get("rules"), Message("rule_ids"))
-        chips = read_chips(data.get("chips"), faults)
+        chips = read_own_chips(data.get("chips"), faults)
         cache, cache_bytes = self.cache(data.get("cache"))
         return Settings(
             rules={key: self.override(key, value) for key, value in overrides.items()},

@@ -248,6 +248,6 @@ def described(schema: dict[str, object], where: str = "") -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("file", ["docs/reference/settings.schema.json", "rules/schema.json"])
+@pytest.mark.parametrize("file", ["docs/reference/settings.schema.json", "rules/schema.json", "chips/schema.json"])
 def test_an_editor_says_what_every_property_is(file: str) -> None:
     assert described(json.loads((TOP / file).read_text("utf-8"))) == []

@@ -32,9 +32,9 @@ from advisor.messages.errors import Mistake, RuleError
 from advisor.messages.message import Message
 from advisor.shipped_files import shipped_folder
 from advisor.yaml_files.amounts import MEMORY
+from advisor.yaml_files.document import Path_, read_text
 from advisor.yaml_files.mistakes import Faults
 from advisor.yaml_files.parsed_files import document_of_text
-from advisor.yaml_files.source import Path_, read_text
 
 FOLDER = "chips"
 """The folder of the shipped files."""
@@ -185,7 +185,7 @@ class _Entries:
     def entry(self, path: Path_, given: Any, known: Chip) -> Entry:
         """A chip with what is said of it."""
         said = self.faults.section(path, given, self.keys, Message("numbers_of_a_chip"))
-        own = self._part(path, given, said)
+        own = self._as_part(path, given, said)
         chip, sources = known, dict[str, str]()
         for part in (*self._parts_named(path, said), own):
             chip = _chip_with(chip, part.values)
@@ -202,9 +202,9 @@ class _Entries:
     def part(self, path: Path_, given: Any) -> _Part:
         """What stands below the name of a part."""
         said = self.faults.section(path, given, _OF_A_PART, Message("numbers_of_a_chip"))
-        return self._part(path, given, said)
+        return self._as_part(path, given, said)
 
-    def _part(self, path: Path_, given: Any, said: Mapping[str, Any]) -> _Part:
+    def _as_part(self, path: Path_, given: Any, said: Mapping[str, Any]) -> _Part:
         values = dict(self._values(path, said))
         told = self.otherwise or any(said.get(key) for key in ("source", "sources", "parts"))
         if told or not isinstance(given, dict):

@@ -95,12 +95,15 @@ class ChipTable(Struct, frozen=True):
     """By name of a chip whose numbers a project gives or corrects: where they come from, in its words."""
 
     def named(self, words: str) -> Chip | None:
-        """The chip that is meant: `Ascend910B3`, `ascend 910b3`, `910B3`, `910_9392`, `910C`; None for no chip."""
+        """The chip that is meant: `Ascend910B3`, `ascend 910b3`, `910B3`, `910_9392`, `910C`; None for no chip.
+
+        Of two that are called the same it is the project's own.
+        """
         if found := self._by_name(words):
             return found
         key = _chip_key(words)
         named = (chip for chip in self.chips if _chip_key(chip.name) == key)
-        called = (chip for chip in self.chips if key in map(_chip_key, chip.also_called))
+        called = (chip for chip in reversed(self.chips) if key and key in map(_chip_key, chip.also_called))
         return next(named, None) or next(called, None)
 
     def named_by_size(self, cores: int, memory_bytes: int) -> str:

@@ -29,7 +29,7 @@ from advisor.chips import ChipTable, _chip_key
 from advisor.messages.errors import RuleError
 from advisor.rank_work import work_keys
 from advisor.shipped_files import shipped_folder
-from advisor.yaml_files import parsed_files
+from advisor.yaml_files import parsed_files, source
 from advisor.yaml_files.mistakes import Faults
 from advisor.yaml_files.source import parse_document
 
@@ -101,7 +101,7 @@ def test_the_shipped_files_are_read_without_being_parsed(monkeypatch: pytest.Mon
     def refuse(text: str, file: str, *, tests: bool = True) -> None:
         raise AssertionError(f"{file} is parsed")
 
-    monkeypatch.setattr(parsed_files, "parse_document", refuse)
+    monkeypatch.setattr(source, "parse_document", refuse)
     assert repr(read_chip_files(SHIPPED)) == repr(ENTRIES)
 
 

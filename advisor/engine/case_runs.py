@@ -24,7 +24,7 @@ from advisor.rules.cases import parse_given, run_of
 from advisor.rules.catalog import Catalog, gather_rules
 from advisor.rules.schema import CaseFile, cases_of_document, hint_on_percent
 from advisor.yaml_files import source
-from advisor.yaml_files.source import suggest_known
+from advisor.yaml_files.suggestions import suggest_known
 
 F = TypeVar("F", bound=Fact)
 Broken = Message | Mistake

@@ -22,7 +22,7 @@ from advisor.messages.message import Message
 from advisor.model.findings import Head, Rows, Scalar
 from advisor.model.run import Run
 from advisor.units import Type
-from advisor.yaml_files.source import suggest_known
+from advisor.yaml_files.suggestions import suggest_known
 
 MOST_ROWS = 500
 MOST_NAMES = 40

@@ -32,8 +32,9 @@ from advisor.model.findings import FINGERPRINT, Severity
 from advisor.model.verdict import Action, Budget, Suppression
 from advisor.policy.policy import ACTIONS, Policy, pattern_matches
 from advisor.yaml_files.amounts import MEMORY, SHARE, TIME, AmountKind
+from advisor.yaml_files.document import Path_
 from advisor.yaml_files.mistakes import Faults
-from advisor.yaml_files.source import Path_, suggest_known, suggest_rules
+from advisor.yaml_files.suggestions import suggest_known, suggest_rules
 
 BUDGETS: Mapping[str, tuple[AmountKind, ...]] = {
     "free_share": (SHARE,),

@@ -31,14 +31,13 @@ from advisor.messages.message import Message
 from advisor.model.comparison import Tolerance
 from advisor.model.findings import Param, Severity
 from advisor.model.job import STACKS, TOLD_WORKLOADS, JobKind, told_job
-from advisor.policy import pyproject
 from advisor.policy.policy import FailCondition, Policy, bar_meant, parse_bars
 from advisor.policy.policy_file import SECTIONS, read_policy, read_tolerance, unknown_names
 from advisor.policy.thresholds import check_threshold, read_threshold
-from advisor.yaml_files import source
 from advisor.yaml_files.amounts import MEMORY, parse_amount
+from advisor.yaml_files.document import Path_, RuleDocument, refused_link
 from advisor.yaml_files.mistakes import Faults
-from advisor.yaml_files.source import Path_, RuleDocument, suggest_known, suggest_rules
+from advisor.yaml_files.suggestions import suggest_known, suggest_rules
 
 if TYPE_CHECKING:
     from advisor.fact_store.cache_folder import CacheFolder
@@ -111,9 +110,9 @@ class Settings:
             SettingsError: Everything wrong with it that can be seen without the rules.
             RuleError: It cannot be read at all.
         """
-        if mistakes := source.refused_link(path, _project_of(path)):
+        if mistakes := refused_link(path, _project_of(path)):
             raise RuleError(mistakes)
-        faults = Faults(pyproject.read_document(path) if path.suffix.lower() == ".toml" else source.read_document(path))
+        faults = Faults(_document_of(path))
         settings = _Reader(faults, path.parent).settings()
         if faults.mistakes:
             raise SettingsError(replace(settings, mistakes=tuple(faults.mistakes)))
@@ -194,6 +193,16 @@ class Settings:
                     found.severity if found.severity is not None else merged.severity,
                 )
         return merged
+
+
+def _document_of(path: Path) -> RuleDocument:
+    if path.suffix.lower() == ".toml":
+        from advisor.policy import pyproject
+
+        return pyproject.read_document(path)
+    from advisor.yaml_files.source import read_document
+
+    return read_document(path)
 
 
 class SettingsError(RuleError):

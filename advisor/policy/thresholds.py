@@ -10,8 +10,8 @@ from advisor.messages.errors import Unclear
 from advisor.messages.message import Message
 from advisor.model.findings import Param
 from advisor.yaml_files.amounts import SHARE, parse_amount
+from advisor.yaml_files.document import Path_
 from advisor.yaml_files.mistakes import Faults
-from advisor.yaml_files.source import Path_
 
 
 def read_threshold(path: Path_, given: Any, faults: Faults) -> float | None:

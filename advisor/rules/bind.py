@@ -30,7 +30,8 @@ from advisor.rules.rule import (
 )
 from advisor.rules.schema import RuleFile, check_shape
 from advisor.units import Type, ValueKind
-from advisor.yaml_files.source import Path_, RuleDocument, suggest_known
+from advisor.yaml_files.document import Path_, RuleDocument
+from advisor.yaml_files.suggestions import suggest_known
 
 __all__ = ["EvidenceSpec", "ExcerptSpec", "Rule", "SavingSpec", "bind_rule"]
 

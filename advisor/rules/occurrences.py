@@ -14,7 +14,8 @@ from advisor.facts.base import Fact
 from advisor.messages.message import Message
 from advisor.rules.schema import OccurrencesFile
 from advisor.units import Type, ValueKind
-from advisor.yaml_files.source import Path_, suggest_known
+from advisor.yaml_files.document import Path_
+from advisor.yaml_files.suggestions import suggest_known
 
 Facts = Mapping[str, type[Fact]]
 

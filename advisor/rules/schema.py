@@ -15,8 +15,9 @@ from advisor.messages.message import Message
 from advisor.messages.text import Text
 from advisor.messages.wide_signs import hint_on_wide_sign
 from advisor.model.findings import Reference, RemedyStep
+from advisor.yaml_files.document import Path_, RuleDocument
 from advisor.yaml_files.slips import in_quotes
-from advisor.yaml_files.source import Path_, RuleDocument, suggest_close, suggest_known
+from advisor.yaml_files.suggestions import suggest_close, suggest_known
 
 CATEGORIES = ("capture", "host", "compute", "comm", "ranks", "pipeline", "memory", "io", "env")
 CHINESE = re.compile("[\u4e00-\u9fff]")

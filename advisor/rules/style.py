@@ -24,7 +24,8 @@ from advisor.rules.schema import CHINESE, ID, CaseFile, cases_of_document
 from advisor.rules.vendors import TELLS, named_tools
 from advisor.shipped_files import shipped_folder
 from advisor.units import UNITS
-from advisor.yaml_files.source import Path_, RuleDocument, suggest_known
+from advisor.yaml_files.document import Path_, RuleDocument
+from advisor.yaml_files.suggestions import suggest_known
 
 FEWEST_CASES = 3
 

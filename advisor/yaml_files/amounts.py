@@ -12,7 +12,7 @@ from msgspec import Struct
 from advisor.messages.errors import Unclear
 from advisor.messages.message import Message, MessageValue, did_you_mean, either_of
 from advisor.messages.wide_signs import hint_on_wide_sign
-from advisor.yaml_files.source import suggest_known
+from advisor.yaml_files.suggestions import suggest_known
 
 
 class AmountKind(Struct, frozen=True):

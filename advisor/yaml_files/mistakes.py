@@ -10,7 +10,8 @@ from advisor.messages.errors import Mistake, Unclear
 from advisor.messages.message import Message, either_of
 from advisor.messages.wide_signs import hint_on_wide_sign
 from advisor.yaml_files.amounts import AmountKind, parse_amount
-from advisor.yaml_files.source import Path_, RuleDocument, suggest_close, suggest_known
+from advisor.yaml_files.document import Path_, RuleDocument
+from advisor.yaml_files.suggestions import suggest_close, suggest_known
 
 
 class Faults:

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from advisor.shipped_files import shipped_folder
-from advisor.yaml_files.source import RuleDocument, parse_document, read_text
+from advisor.yaml_files.document import RuleDocument, read_text
 
 PARSED = "parsed.jsonl"
 """The file in a shipped folder."""
@@ -49,6 +49,8 @@ def document_of_text(text: bytes, file: str, *, tests: bool = True, folder: str 
     """
     written = _data_by_hash(shipped_folder(folder) / PARSED).get((hash_of_text(text), tests))
     if written is None:
+        from advisor.yaml_files.source import parse_document
+
         return parse_document(text.decode(), file, tests=tests)
     return RuleDocument(file, text, None, written.data, with_tests=tests, nodes_are_gone=True, was_checked=True)
 
@@ -68,6 +70,8 @@ def parsed_lines(files: Iterable[Path], folder: Path, *, tests: bool) -> Iterato
     Raises:
         RuleError: One of them cannot be read or parsed.
     """
+    from advisor.yaml_files.source import parse_document
+
     for path in files:
         text = read_text(path, path.as_posix())
         data = parse_document(text, path.as_posix(), tests=tests).data

@@ -79,6 +79,8 @@ def test_of_each_number_another_source_may_be_named_and_the_report_names_them_al
 def test_a_chip_is_meant_by_what_the_project_calls_it(tmp_path: Path) -> None:
     found = table(tmp_path, "chips: {Acme-910: {also_called: [the new one], source: us}}")
     assert found.told("The New One").name == "Acme-910"
+    ours = table(tmp_path, "chips: {Acme A100: {also_called: [A100], source: us}}")
+    assert ours.told("A100").name == "Acme A100" and ours.told("nvidia h100").name == "NVIDIA H100 PCIe"
 
 
 def test_a_chip_of_a_family_counts_where_captures_name_the_family(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ TEXTS: Mapping[str, Text] = {
         "`{name}` needs a source in words, in `source` or under `sources`",
         "`{name}` 需用文字注明来源，写在 `source` 或 `sources` 中",
     ),
-    "no_such_name": Text("`{name}` is none of the names that `{of}` may list", "`{of}` 中没有可用的名称 `{name}`"),
+    "no_such_name": Text("`{name}` is none of the names that `{of}` may list", "`{of}` 中不能使用名称 `{name}`"),
     "is_between": Text("`{name}` lies above 0 and below {most}", "`{name}` 应大于 0 且小于 {most}"),
     # rules
     "rule_setting": Text(

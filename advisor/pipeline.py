@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from advisor.analysis.steps.step_marks import MARKS, marked_step_us
-from advisor.chips import NOTHING_TOLD, ToldChip
+from advisor.chip_files import shipped_chips
+from advisor.chips import ToldChip
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.derivation import Derivation
 from advisor.facts.derived import (
@@ -111,7 +112,7 @@ def open_profile(
     jobs: int | None = None,
     progress: Progress = silent,
     also: Sequence[Derivation] = (),
-    chip: ToldChip = NOTHING_TOLD,
+    chip: ToldChip | None = None,
     job: JobKind | None = None,
     cache: CacheFolder | None = None,
     on: ClusterAsked | None = None,
@@ -130,6 +131,7 @@ def open_profile(
     from advisor.rules.patterns import shipped_patterns
     from advisor.sources import UnpackedInput, open_unpacked
 
+    chip = chip or shipped_chips().told(None)
     unpacked = UnpackedInput(path if on is None else path.absolute())
     run, sources = open_unpacked(unpacked, jobs=jobs, progress=progress)
     gather: Gather = LocalProcesses(worker_count(jobs, sources), progress) if on is None else on.gather(progress)
@@ -275,7 +277,7 @@ def open_given(
     *,
     jobs: int | None = None,
     progress: Progress = silent,
-    chip: ToldChip = NOTHING_TOLD,
+    chip: ToldChip | None = None,
     job: JobKind | None = None,
     tables: bool = False,
     cache: CacheFolder | None = None,
@@ -331,7 +333,7 @@ def open_to_count(
     *,
     jobs: int | None = None,
     progress: Progress = silent,
-    chip: ToldChip = NOTHING_TOLD,
+    chip: ToldChip | None = None,
     job: JobKind | None = None,
     cache: CacheFolder | None = None,
     on: ClusterAsked | None = None,
@@ -507,7 +509,7 @@ def inspect(
     *,
     jobs: int | None = None,
     progress: Progress = silent,
-    chip: ToldChip = NOTHING_TOLD,
+    chip: ToldChip | None = None,
     job: JobKind | None = None,
     cache: CacheFolder | None = None,
 ) -> Inspection:
@@ -524,6 +526,7 @@ def inspect(
     from advisor.sources import UnpackedInput, check_reachable, open_unpacked
 
     check_reachable(path)
+    chip = chip or shipped_chips().told(None)
     with closing(UnpackedInput(path)) as unpacked:
         try:
             run, sources = open_unpacked(unpacked, jobs=jobs, progress=progress)

@@ -11,7 +11,7 @@ import pytest
 
 import advisor
 from advisor.analysis.chip.frequency import frequency_uses
-from advisor.chips import CHIPS, ChipTable
+from advisor.chip_files import shipped_chips
 from advisor.cli.main import main
 from advisor.facts.observed import Device, Frequency
 from advisor.facts.table import read_table
@@ -20,7 +20,8 @@ from advisor.model.run import Run
 from advisor.model.run_of_ranks import run_of_ranks
 from advisor.policy.settings import Settings
 
-TABLE = ChipTable()
+TABLE = shipped_chips()
+CHIPS = TABLE.chips
 CASE = Path(__file__).parent.parent / "corpus" / "host-bound-2-ranks"
 
 
@@ -72,7 +73,10 @@ def test_the_nearest_name_is_suggested() -> None:
 
 @pytest.mark.parametrize("model", ["A100", "H100", "V100"])
 def test_of_models_with_one_name_that_with_the_lowest_rates_is_meant(model: str) -> None:
-    meant, alike = TABLE.named(model), [chip for chip in CHIPS if f"{model}-" in chip.name or f"{model} " in chip.name]
+    meant, alike = (
+        TABLE.named(model),
+        [chip for chip in CHIPS if f"{model}-" in chip.name or f"{model} " in chip.name],
+    )
     assert meant is not None and meant in alike and len(alike) > 1
     assert meant.memory_gbps == min(chip.memory_gbps for chip in alike)
     assert meant.tflops["FLOAT16"] == min(chip.tflops["FLOAT16"] for chip in alike)
@@ -271,21 +275,6 @@ def test_a_capture_that_names_another_chip_is_believed_and_that_is_said(
     assert main(["diagnose", str(path), "-o", str(out), "--chip", "310P3", "--lang", lang]) == 0
     assert said in capsys.readouterr().err
     assert "Ascend310P3" in out.read_text("utf-8")
-
-
-def test_the_table_in_the_documentation_is_the_one_in_force() -> None:
-    page = (CASE.parent.parent / "docs" / "gate.md").read_text("utf-8")
-    rows = [line.split("|") for line in page.splitlines() if line.startswith("| `Ascend")]
-    said = {
-        name.strip(" `"): (clock.strip(), memory.strip())
-        for _, names, clock, memory, _ in rows
-        for name in names.split(",")
-    }
-    for name, (clock, memory) in said.items():
-        held = TABLE.known_of(name).memory_bytes / 1024**3
-        assert clock == f"{TABLE.known_of(name).nominal_mhz:.0f} MHz"
-        assert memory == ("–" if math.isnan(held) else f"{held:.0f} GiB"), name
-    assert {chip.name for chip in CHIPS if chip.name.startswith("Ascend") and chip.memory_bytes > 0} <= set(said)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -27,12 +27,13 @@ from advisor.engine import user_line
 from advisor.environment_snapshot import _SMI_VERSION
 from advisor.messages import parser_reasons
 from advisor.model.findings import Reference
-from advisor.policy import amounts, pyproject
+from advisor.policy import pyproject
 from advisor.report import line_breaks
 from advisor.rules.schema import ID
 from advisor.sources.ascend.kernels import type_of_name
 from advisor.sources.files import csvfile
 from advisor.sources.kineto import header, kernel_names
+from advisor.yaml_files import amounts
 
 PACKAGE = Path(advisor.__file__).parent
 ALL_MATCHES = frozenset({"findall", "finditer", "split", "sub", "subn"})

@@ -28,12 +28,12 @@ def settings_of(arguments: argparse.Namespace) -> Settings | None:
     Raises:
         UsageError: There is no such file, or no such chip.
     """
-    from advisor.chips import ChipTable
+    from advisor.chip_files import shipped_chips
     from advisor.model.job import told_job
 
     settings = _read_settings(arguments)
     told: str | None = getattr(arguments, "chip", None)
-    chips = settings.chips if settings is not None else ChipTable()
+    chips = settings.chips if settings is not None else shipped_chips()
     arguments.chip = chips.told(told if told is not None or settings is None else settings.chip or None)
     workload, stack = (getattr(arguments, name, "") or getattr(settings, name, "") for name in ("workload", "stack"))
     arguments.job = told_job(workload or "", stack or "")

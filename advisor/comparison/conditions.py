@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from advisor.chips import ChipTable
+from advisor.chip_files import shipped_chips
 from advisor.messages.text import STEP_WORDS, Text
 from advisor.model.comparison import Barrier, Status, is_unrelated
 from advisor.model.findings import Account, Diagnosis
@@ -22,7 +22,6 @@ HOST_SIDE = ("host", "io", "env")
 _SWITCHES = ("with_stack", "profile_memory", "record_shapes")
 _CALLED: Mapping[str, Text] = {"npu": Text(en="an NPU", zh="NPU"), "gpu": Text(en="a GPU", zh="GPU")}
 _LONGEST = 200
-_CHIPS = ChipTable()
 _IN_COMMON = 0.5
 """Captures of one program have most of their computing time by operator type in common."""
 _MORE_WORK = 1.4
@@ -118,7 +117,7 @@ def _other_workload(one: Run, other: Run) -> bool:
 
 
 def _other_chip(one: Run, other: Run) -> bool:
-    return bool(one.chip and other.chip) and not _CHIPS.may_be_same_chip(one.chip, other.chip)
+    return bool(one.chip and other.chip) and not shipped_chips().may_be_same_chip(one.chip, other.chip)
 
 
 def _resized(one: Run, other: Run) -> bool:

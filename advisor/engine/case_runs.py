@@ -19,12 +19,12 @@ from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing, Mistake, Unclear
 from advisor.messages.message import Message, MessageValue
 from advisor.model.findings import Finding, OutcomeName
-from advisor.rules import source
 from advisor.rules.bind import Rule
 from advisor.rules.cases import parse_given, run_of
 from advisor.rules.catalog import Catalog, gather_rules
 from advisor.rules.schema import CaseFile, cases_of_document, hint_on_percent
-from advisor.rules.source import suggest_known
+from advisor.yaml_files import source
+from advisor.yaml_files.suggestions import suggest_known
 
 F = TypeVar("F", bound=Fact)
 Broken = Message | Mistake

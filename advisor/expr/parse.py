@@ -9,9 +9,9 @@ import warnings
 from functools import lru_cache
 
 from advisor.expr import language
-from advisor.expr.wide_signs import hint_on_wide_sign
 from advisor.messages.errors import ExprError
 from advisor.messages.message import Message
+from advisor.messages.wide_signs import hint_on_wide_sign
 from advisor.units import FACTORS
 
 SPLIT = Message("split_it")

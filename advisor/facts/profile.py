@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar, cast, overload
 
+from advisor.chip_files import shipped_chips
 from advisor.chips import ChipTable
 from advisor.facts.base import Fact
 from advisor.facts.chain_patterns import ChainPatterns
@@ -75,9 +76,9 @@ class Profile:
     ) -> None:
         """`keeps` is what has to be there as long as sources are read, such as a folder with what was unpacked,
         `usual_patterns` gives the chains of kernels that are looked for where nobody said which (`look_for`),
-        `chips` is what is known of chips, where it is more than what everybody knows, and `say_missing` says in the
+        `chips` is what is known of chips, where it is more than what is shipped, and `say_missing` says in the
         words of people what was not recorded and how to have it."""
-        self._chips = chips or ChipTable()
+        self._chips = chips or shipped_chips()
         self._say_missing = say_missing
         self.run, self._keeps = run, keeps
         self._patterns: ChainPatterns | None = None

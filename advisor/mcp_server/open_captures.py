@@ -8,7 +8,7 @@ from threading import RLock
 
 from msgspec import Struct
 
-from advisor.chips import NOTHING_TOLD, ToldChip
+from advisor.chips import ToldChip
 from advisor.fact_store.cache_folder import CacheFolder
 from advisor.facts.profile import Profile
 from advisor.mcp_server.roots import PermittedPath, Roots
@@ -48,7 +48,7 @@ class Opened:
         self,
         roots: Roots,
         catalog: Catalog,
-        chip: ToldChip = NOTHING_TOLD,
+        chip: ToldChip | None = None,
         job: JobKind | None = None,
         cache: CacheFolder | None = None,
     ) -> None:

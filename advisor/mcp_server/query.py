@@ -21,8 +21,8 @@ from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
 from advisor.model.findings import Head, Rows, Scalar
 from advisor.model.run import Run
-from advisor.rules.source import suggest_known
 from advisor.units import Type
+from advisor.yaml_files.suggestions import suggest_known
 
 MOST_ROWS = 500
 MOST_NAMES = 40

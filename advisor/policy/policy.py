@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 from msgspec import Struct
 
-from advisor.expr.wide_signs import hint_on_wide_sign
 from advisor.messages.message import Message, did_you_mean
+from advisor.messages.wide_signs import hint_on_wide_sign
 from advisor.model.comparison import Status
 from advisor.model.findings import Severity
 from advisor.model.verdict import Action, Budget, Suppression
-from advisor.rules.source import close_words
+from advisor.yaml_files.suggestions import close_words
 
 ACTIONS: tuple[Action, ...] = ("off", "warn", "error")
 _SINCE: Mapping[str, tuple[Status, ...]] = {"new": ("new", "worse"), "worse": ("worse",)}

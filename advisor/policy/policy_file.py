@@ -25,15 +25,16 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from typing import Any
 
-from advisor.messages.errors import Mistake, Unclear
-from advisor.messages.message import Message, did_you_mean, either_of
+from advisor.messages.errors import Mistake
+from advisor.messages.message import Message, did_you_mean
 from advisor.model.comparison import Tolerance
 from advisor.model.findings import FINGERPRINT, Severity
 from advisor.model.verdict import Action, Budget, Suppression
-from advisor.policy.amounts import MEMORY, SHARE, TIME, AmountKind, parse_amount
-from advisor.policy.mistakes import Faults
 from advisor.policy.policy import ACTIONS, Policy, pattern_matches
-from advisor.rules.source import Path_, suggest_known, suggest_rules
+from advisor.yaml_files.amounts import MEMORY, SHARE, TIME, AmountKind
+from advisor.yaml_files.document import Path_
+from advisor.yaml_files.mistakes import Faults
+from advisor.yaml_files.suggestions import suggest_known, suggest_rules
 
 BUDGETS: Mapping[str, tuple[AmountKind, ...]] = {
     "free_share": (SHARE,),
@@ -67,7 +68,7 @@ def read_tolerance(given: Any, faults: Faults) -> Tolerance:
     for name, value in said.items():
         path = ("compare", name)
         if name != "spread":
-            read = read_amount(path, value, (SHARE,), faults)
+            read = faults.amount(path, value, (SHARE,))
             found |= {name: read[0]} if read else {}
         elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
             faults.wrong(path, Message("spread_is", given=str(faults.text(path, value))))
@@ -128,25 +129,11 @@ def _read_budgets(given: Any, faults: Faults) -> Iterator[Budget]:
         if isinstance(value, dict):
             faults.only(path, value, ("limit", "action"))
             action = _read_action((*path, "action"), value["action"], faults) if "action" in value else "error"
-            read = read_amount((*path, "limit"), value.get("limit"), BUDGETS[name], faults)
+            read = faults.amount((*path, "limit"), value.get("limit"), BUDGETS[name])
         else:
-            action, read = "error", read_amount(path, value, BUDGETS[name], faults)
+            action, read = "error", faults.amount(path, value, BUDGETS[name])
         if read and action:
             yield Budget.model_validate({"name": name, "limit": read[0], "unit": read[1], "action": action})
-
-
-def read_amount(path: Path_, given: Any, measures: tuple[AmountKind, ...], faults: Faults) -> tuple[float, str] | None:
-    """An amount and its unit; None where it is none, which is noted."""
-    words, name = faults.text(path, given), path[-2] if path[-1] == "limit" else path[-1]
-    if words is None or isinstance(given, bool):
-        wanted = either_of(*(Message("such_as", what=Message(one.called), example=one.example) for one in measures))
-        faults.wrong(path, Message("is_wanted", name=name, wanted=wanted), key=given is None)
-        return None
-    try:
-        return parse_amount(words, *measures)
-    except Unclear as unclear:
-        faults.wrong(path, Message("part", part=name, what=unclear.what), unclear.hint)
-        return None
 
 
 def _read_suppressions(given: Any, faults: Faults) -> Iterator[Suppression]:

@@ -11,15 +11,16 @@ import tomllib
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any
-
-import yaml
+from typing import TYPE_CHECKING, Any
 
 from advisor.messages.errors import FilePlace, Mistake, RuleError
 from advisor.messages.message import Message
 from advisor.messages.parser_reasons import toml_reason
 from advisor.regular_files import read_regular
-from advisor.rules.source import MAX_BYTES, RuleDocument, mistake_at, read_text
+from advisor.yaml_files.document import MAX_BYTES, RuleDocument, mistake_at, read_text
+
+if TYPE_CHECKING:
+    import yaml
 
 TABLE = ("tool", "advisor")
 _HEADINGS = re.compile(r"^[^\S\n]*(?:\[+\s*)?tool\s*\.\s*advisor\b", re.MULTILINE)
@@ -85,6 +86,8 @@ def _days_as_text(value: Any) -> Any:
 
 def _yaml_node(value: Any, lines: Sequence[str], spot: tuple[int, int]) -> yaml.Node:
     """The value as a node of YAML at this line and column, which is what places are read from."""
+    import yaml
+
     mark = yaml.Mark("", 0, *spot, "", 0)
     if isinstance(value, dict):
         pairs = []
@@ -98,6 +101,8 @@ def _yaml_node(value: Any, lines: Sequence[str], spot: tuple[int, int]) -> yaml.
 
 
 def _yaml_scalar(text: str, mark: yaml.Mark) -> yaml.ScalarNode:
+    import yaml
+
     return yaml.ScalarNode("", text, mark, mark)
 
 

@@ -24,21 +24,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from advisor.chip_files import read_own_chips, shipped_chips
 from advisor.chips import ChipTable
 from advisor.messages.errors import FilePlace, Mistake, RuleError, Unclear
 from advisor.messages.message import Message
 from advisor.model.comparison import Tolerance
 from advisor.model.findings import Param, Severity
 from advisor.model.job import STACKS, TOLD_WORKLOADS, JobKind, told_job
-from advisor.policy import pyproject
-from advisor.policy.amounts import MEMORY, parse_amount
-from advisor.policy.mistakes import Faults
-from advisor.policy.own_chips import read_chips
 from advisor.policy.policy import FailCondition, Policy, bar_meant, parse_bars
 from advisor.policy.policy_file import SECTIONS, read_policy, read_tolerance, unknown_names
 from advisor.policy.thresholds import check_threshold, read_threshold
-from advisor.rules import source
-from advisor.rules.source import Path_, RuleDocument, suggest_known, suggest_rules
+from advisor.yaml_files.amounts import MEMORY, parse_amount
+from advisor.yaml_files.document import Path_, RuleDocument, refused_link
+from advisor.yaml_files.mistakes import Faults
+from advisor.yaml_files.suggestions import suggest_known, suggest_rules
 
 if TYPE_CHECKING:
     from advisor.fact_store.cache_folder import CacheFolder
@@ -68,7 +67,7 @@ class Settings:
     language: str | None = None
     chip: str = ""
     """The chip, by its name in `chips`, where the captures do not name it; empty where nothing is said."""
-    chips: ChipTable = field(default_factory=ChipTable)
+    chips: ChipTable = field(default_factory=shipped_chips)
     """What is known of chips, with what the project says of its own."""
     workload: str = ""
     """What ran, in a word of `TOLD_WORKLOADS`; empty where nothing is said."""
@@ -111,9 +110,9 @@ class Settings:
             SettingsError: Everything wrong with it that can be seen without the rules.
             RuleError: It cannot be read at all.
         """
-        if mistakes := source.refused_link(path, _project_of(path)):
+        if mistakes := refused_link(path, _project_of(path)):
             raise RuleError(mistakes)
-        faults = Faults(pyproject.read_document(path) if path.suffix.lower() == ".toml" else source.read_document(path))
+        faults = Faults(_document_of(path))
         settings = _Reader(faults, path.parent).settings()
         if faults.mistakes:
             raise SettingsError(replace(settings, mistakes=tuple(faults.mistakes)))
@@ -196,6 +195,16 @@ class Settings:
         return merged
 
 
+def _document_of(path: Path) -> RuleDocument:
+    if path.suffix.lower() == ".toml":
+        from advisor.policy import pyproject
+
+        return pyproject.read_document(path)
+    from advisor.yaml_files.source import read_document
+
+    return read_document(path)
+
+
 class SettingsError(RuleError):
     """A file of settings is wrong in itself; `settings` is what could be read of it, to be checked against rules."""
 
@@ -219,7 +228,7 @@ class _Reader:
             return Settings()
         faults.only((), data, (*TOP_LEVEL, *SECTIONS))
         overrides = faults.mapping(("rules",), data.get("rules"), Message("rule_ids"))
-        chips = read_chips(data.get("chips"), faults)
+        chips = read_own_chips(data.get("chips"), faults)
         cache, cache_bytes = self.cache(data.get("cache"))
         return Settings(
             rules={key: self.override(key, value) for key, value in overrides.items()},

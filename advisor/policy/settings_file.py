@@ -8,25 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from advisor.chips import CHIPS, DTYPES, VECTOR_DTYPES
+from advisor.chip_files import shipped_chips
+from advisor.chip_schema import ChipFile, Memory
 from advisor.model.job import Stack, ToldWorkload
 from advisor.model.verdict import Action
-from advisor.policy.own_chips import LINKS
 from advisor.rules.schema import SeverityWord
 
 if TYPE_CHECKING:
     from advisor.rules.bind import Rule
 
-LinkKind = Annotated[str, Field(json_schema_extra={"enum": list(LINKS)})]
-Dtype = Annotated[str, Field(json_schema_extra={"enum": list(DTYPES)})]
-VectorDtype = Annotated[str, Field(json_schema_extra={"enum": list(VECTOR_DTYPES)})]
 _LEVEL = "(info|low|medium|high|critical)"
 _BAR = rf"((new|worse):)?{_LEVEL}"
 Bars = Annotated[str, Field(pattern=rf"^(none|{_BAR}( *, *{_BAR})*)$")]
 Share = Annotated[str, Field(pattern=r"^[0-9.]+ *%?$")] | Annotated[float, Field(ge=0, le=1)]
 Percent = Annotated[str, Field(pattern=r"^[0-9.]+ *%$")]
 TimeWord = Annotated[str, Field(pattern=r"^[0-9.]+ *(us|µs|μs|ms|s)$")]
-Memory = Annotated[str, Field(pattern=r"^[0-9.]+ *([KMGT]i?B|B)$")]
 _MEANT = "An exact id wins over a pattern such as `host/*`, a longer pattern over a shorter one"
 
 
@@ -71,30 +67,6 @@ class BudgetsFile(_Section):
     )
     slowdown: Share | LimitFile | None = Field(
         None, description="How much longer a step takes than in the baseline: `3%`; 10 % where nothing is said."
-    )
-
-
-class ChipFile(_Section):
-    """What is known of a chip: added to the table, or in place of what stands there."""
-
-    source: str = Field(min_length=1, description="Where the numbers come from, in words: the report shows it.")
-    family: str | None = Field(None, description="The family that captures name in its place, such as `Ascend910B`.")
-    clock_mhz: float | None = Field(None, gt=0, lt=1e5, description="Nominal clock of its cores, MHz.")
-    cube_cores: float | None = Field(None, gt=0, lt=1e5, description="Cores with a cube unit.")
-    vector_cores: float | None = Field(None, gt=0, lt=1e5, description="Cores with vector units, where they are apart.")
-    memory: Memory | None = Field(None, description="Device memory: `64GiB`.")
-    l2: Memory | None = Field(None, description="Level-2 cache: `192MiB`.")
-    memory_gbps: float | None = Field(
-        None, gt=0, lt=1e6, description="Bandwidth of the device memory, 10^9 bytes per second."
-    )
-    tflops: dict[Dtype, Annotated[float, Field(gt=0, lt=1e6)]] = Field(
-        {}, description="Peak of dense matrix products by data type, 10^12 operations per second."
-    )
-    vector_tflops: dict[VectorDtype, Annotated[float, Field(gt=0, lt=1e6)]] = Field(
-        {}, description="Peak of the vector units by data type, 10^12 operations per second."
-    )
-    links_gbps: dict[LinkKind, Annotated[float, Field(gt=0, lt=1e6)]] = Field(
-        {}, description="Bandwidth of one link in one direction by its kind, 10^9 bytes per second."
     )
 
 
@@ -146,7 +118,7 @@ class SettingsFile(_Section):
         None,
         description="The chip that the job ran on, such as `Ascend910B3` or `910B3`, where captures name none or only "
         "its family: it tells the device memory, the clock and what the chip can at most. `--chip` wins.",
-        examples=[chip.name for chip in CHIPS],
+        examples=[chip.name for chip in shipped_chips().chips],
     )
     chips: dict[str, ChipFile] | None = Field(
         None,

@@ -9,9 +9,9 @@ from typing import Any
 from advisor.messages.errors import Unclear
 from advisor.messages.message import Message
 from advisor.model.findings import Param
-from advisor.policy.amounts import SHARE, parse_amount
-from advisor.policy.mistakes import Faults
-from advisor.rules.source import Path_
+from advisor.yaml_files.amounts import SHARE, parse_amount
+from advisor.yaml_files.document import Path_
+from advisor.yaml_files.mistakes import Faults
 
 
 def read_threshold(path: Path_, given: Any, faults: Faults) -> float | None:

@@ -22,7 +22,9 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
+from advisor.chip_files import FOLDER, chip_files
 from advisor.release import VERSION
+from advisor.shipped_files import shipped_folder
 
 MOST_FILES = 100_000
 """Files of one rank that are looked at: 0.4 s. A rank with more is read each time."""
@@ -36,12 +38,14 @@ class NoKeyError(Exception):
 
 @cache
 def program_key() -> str:
-    """What computes: every module of this package, and the libraries it computes with."""
+    """What computes: every module of this package, what it knows of chips, and the libraries it computes with."""
     found = hashlib.blake2b(digest_size=32)
     package = Path(__file__).parent.parent
-    for file in sorted(package.rglob("*.py")):
+    modules = [(file.relative_to(package).as_posix(), file) for file in sorted(package.rglob("*.py"))]
+    chips = [(f"chips/{file.name}", file) for file in chip_files(shipped_folder(FOLDER))]
+    for name, file in (*modules, *chips):
         content = file.read_bytes()
-        found.update(f"{file.relative_to(package).as_posix()} {len(content)}\n".encode())
+        found.update(f"{name} {len(content)}\n".encode())
         found.update(content)
     versions = [f"{name} {version(name)}" for name in _LIBRARIES]
     found.update("\n".join([VERSION, sys.version, sys.byteorder, *versions]).encode())

@@ -29,8 +29,9 @@ from advisor.rules.rule import (
     SavingSpec,
 )
 from advisor.rules.schema import RuleFile, check_shape
-from advisor.rules.source import Path_, RuleDocument, suggest_known
 from advisor.units import Type, ValueKind
+from advisor.yaml_files.document import Path_, RuleDocument
+from advisor.yaml_files.suggestions import suggest_known
 
 __all__ = ["EvidenceSpec", "ExcerptSpec", "Rule", "SavingSpec", "bind_rule"]
 

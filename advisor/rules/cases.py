@@ -18,7 +18,7 @@ from advisor.messages.message import Message, either_of
 from advisor.model.job import JobKind
 from advisor.model.run import Capture, Parallel, Run, Sides
 from advisor.rules.schema import CaseFile
-from advisor.rules.source import suggest_known
+from advisor.yaml_files.suggestions import suggest_known
 
 MAX_ROWS = 100_000
 OF_FINDINGS = ("severity", "confidence", "saving_us", "places", "fix", "rank", "stage", "step")

@@ -14,13 +14,13 @@ from typing import Protocol
 from advisor.facts.base import Fact
 from advisor.messages.errors import FilePlace, Mistake, RuleError, UsageError, reason_of_error
 from advisor.messages.message import Message, did_you_mean
-from advisor.rules import source
 from advisor.rules.bind import Rule, bind_rule
-from advisor.rules.parsed_files import document_of_text
 from advisor.rules.patterns import Pattern, PatternCatalog, gather_patterns, is_pattern_file, shipped_patterns
 from advisor.rules.skeleton import new_rule
-from advisor.rules.source import close_rules, suggest_rules
 from advisor.shipped_files import shipped_folder
+from advisor.yaml_files.document import read_text, refused_link
+from advisor.yaml_files.parsed_files import document_of_text
+from advisor.yaml_files.suggestions import close_rules, suggest_rules
 
 __all__ = ["Catalog", "gather_rules", "lint_rules", "new_rule", "read_rule", "unknown_rule"]
 
@@ -237,7 +237,7 @@ def gather_rules(directories: Iterable[Path], *, tests: bool = False) -> tuple[l
     except RuleError as error:
         return [], list(error.mistakes)
     for path, folder in listed:
-        found = source.refused_link(path, folder) or read_rule(path, tests=tests)
+        found = refused_link(path, folder) or read_rule(path, tests=tests)
         if not isinstance(found, Rule):
             mistakes += found
         elif found.id in rules:
@@ -283,7 +283,7 @@ def refuse_shipped_id(rule_id: str) -> None:
 def read_rule(path: Path, *, tests: bool = False) -> Rule | list[Mistake]:
     """The rule of one file, or everything wrong with it. What a file said before is not worked out again."""
     try:
-        found = _bound(path, source.read_text(path, path.as_posix()).encode(), tests)
+        found = _bound(path, read_text(path, path.as_posix()).encode(), tests)
     except RuleError as error:
         return list(error.mistakes)
     return found if isinstance(found, Rule) else list(found)

@@ -18,10 +18,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from advisor.facts.names import FACTS
 from advisor.messages.errors import RuleError
 from advisor.messages.message import Message
-from advisor.rules import source
 from advisor.rules.bind import Rule
 from advisor.rules.schema import Words
 from advisor.shipped_files import shipped_folder
+from advisor.yaml_files import source
 
 
 def _known_table(name: str) -> str:

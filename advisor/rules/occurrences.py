@@ -13,8 +13,9 @@ from advisor.expr.frame import column_scope
 from advisor.facts.base import Fact
 from advisor.messages.message import Message
 from advisor.rules.schema import OccurrencesFile
-from advisor.rules.source import Path_, suggest_known
 from advisor.units import Type, ValueKind
+from advisor.yaml_files.document import Path_
+from advisor.yaml_files.suggestions import suggest_known
 
 Facts = Mapping[str, type[Fact]]
 

@@ -23,13 +23,13 @@ from advisor.facts.chain_patterns import ChainMember, ChainOrder, ChainPattern, 
 from advisor.messages.errors import ExprError, Mistake, RuleError
 from advisor.messages.message import Message
 from advisor.model.findings import RemedyStep
-from advisor.rules import source
-from advisor.rules.parsed_files import document_of_text
 from advisor.rules.rule import Rule
 from advisor.rules.schema import FixFile, slips_in_document
-from advisor.rules.source import RuleDocument, suggest_known
 from advisor.shipped_files import shipped_folder
 from advisor.units import Type
+from advisor.yaml_files.document import RuleDocument, read_text, refused_link
+from advisor.yaml_files.parsed_files import document_of_text
+from advisor.yaml_files.suggestions import suggest_known
 
 FOLDER = "patterns"
 """The folder of patterns in a folder of rules."""
@@ -208,7 +208,7 @@ def gather_patterns(files: Iterable[tuple[Path, Path]]) -> tuple[PatternCatalog,
     patterns: dict[str, Pattern] = {}
     mistakes: list[Mistake] = []
     for path, folder in every.values():
-        found = source.refused_link(path, folder) or read_pattern(path, words)
+        found = refused_link(path, folder) or read_pattern(path, words)
         if not isinstance(found, Pattern):
             mistakes += found
         elif found.name not in patterns:
@@ -221,7 +221,7 @@ def gather_patterns(files: Iterable[tuple[Path, Path]]) -> tuple[PatternCatalog,
 
 
 def _shared_spellings(path: Path) -> SpellingsFile:
-    return _spellings_of(source.read_text(path, path.as_posix()).encode(), path.as_posix())
+    return _spellings_of(read_text(path, path.as_posix()).encode(), path.as_posix())
 
 
 @lru_cache(maxsize=1)
@@ -236,7 +236,7 @@ def _spellings_of(text: bytes, file: str) -> SpellingsFile:
 def read_pattern(path: Path, words: SpellingsFile) -> Pattern | list[Mistake]:
     """The pattern of one file, or everything wrong with it. What a file said before is not worked out again."""
     try:
-        return _bound(path, source.read_text(path, path.as_posix()).encode(), tuple(sorted(words.spellings.items())))
+        return _bound(path, read_text(path, path.as_posix()).encode(), tuple(sorted(words.spellings.items())))
     except RuleError as error:
         return list(error.mistakes)
 

@@ -28,11 +28,10 @@ from advisor.model.findings import (
     TitleWith,
 )
 from advisor.model.run import Readers
-from advisor.rules import source
 from advisor.rules.occurrences import Occurrences
 from advisor.rules.schema import CaseFile, cases_of_document
-from advisor.rules.source import RuleDocument
 from advisor.units import Type
+from advisor.yaml_files.document import RuleDocument
 
 Across = Literal["worst", "mean", "least", "critical", "worst_or_critical"]
 
@@ -219,7 +218,9 @@ class Rule:
         Raises:
             RuleError: The file cannot be read any more.
         """
-        return cases_of_document(source.read_document(self.path))[0]
+        from advisor.yaml_files.source import read_document
+
+        return cases_of_document(read_document(self.path))[0]
 
     def info(self, readers: Readers | None = None) -> RuleInfo:
         """What a report says about the rule to these readers; to all of them where none are given."""

@@ -10,13 +10,14 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from advisor.expr.wide_signs import hint_on_wide_sign
 from advisor.messages.errors import Mistake
 from advisor.messages.message import Message
 from advisor.messages.text import Text
+from advisor.messages.wide_signs import hint_on_wide_sign
 from advisor.model.findings import Reference, RemedyStep
-from advisor.rules.slips import in_quotes
-from advisor.rules.source import Path_, RuleDocument, suggest_close, suggest_known
+from advisor.yaml_files.document import Path_, RuleDocument
+from advisor.yaml_files.slips import in_quotes
+from advisor.yaml_files.suggestions import suggest_close, suggest_known
 
 CATEGORIES = ("capture", "host", "compute", "comm", "ranks", "pipeline", "memory", "io", "env")
 CHINESE = re.compile("[\u4e00-\u9fff]")

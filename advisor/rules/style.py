@@ -21,10 +21,11 @@ from advisor.rules.cases import OF_FINDINGS, UnclearCase, parse_given
 from advisor.rules.guides import known_statements
 from advisor.rules.patterns import Pattern
 from advisor.rules.schema import CHINESE, ID, CaseFile, cases_of_document
-from advisor.rules.source import Path_, RuleDocument, suggest_known
 from advisor.rules.vendors import TELLS, named_tools
 from advisor.shipped_files import shipped_folder
 from advisor.units import UNITS
+from advisor.yaml_files.document import Path_, RuleDocument
+from advisor.yaml_files.suggestions import suggest_known
 
 FEWEST_CASES = 3
 

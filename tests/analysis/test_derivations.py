@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.analysis import DERIVATIONS
+from advisor.chip_files import shipped_chips
 from advisor.chips import ChipTable
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.chain_patterns import ChainPatterns
@@ -23,7 +24,13 @@ from advisor.model.run import Run
 from advisor.model.run_of_ranks import RunOfRanks, run_of_ranks
 from advisor.rules.patterns import shipped_patterns
 
-GIVEN = {Run: Run(), RunOfRanks: run_of_ranks(Run()), ChipTable: ChipTable(), ChainPatterns: shipped_patterns().chains}
+CHAINS = shipped_patterns().chains
+GIVEN = {
+    Run: Run(),
+    RunOfRanks: run_of_ranks(Run()),
+    ChipTable: shipped_chips(),
+    ChainPatterns: CHAINS,
+}
 EVERY = pytest.mark.parametrize("derivation", DERIVATIONS, ids=lambda d: d.__name__)
 
 HOSTILE = {

@@ -16,7 +16,7 @@ from advisor.analysis.chip.memory import memory_peaks, module_peaks
 from advisor.analysis.ranks.links import link_uses
 from advisor.analysis.ranks.pipeline import stage_times
 from advisor.analysis.steps.steps import step_spans
-from advisor.chips import ChipTable
+from advisor.chip_files import shipped_chips
 from advisor.facts.derived import ChipLimit, Overlap
 from advisor.facts.observed import Device, Frequency, Kernel, Link, MemoryUse, ModuleMemory
 from advisor.facts.table import Table, read_table
@@ -216,7 +216,7 @@ GE        -       1               1
 
 
 def test_the_peak_is_the_first_moment_of_most_reserved_memory():
-    rows = {r["component"]: r for r in memory_peaks(RUN, ChipTable(), read_table(MemoryUse, MEMORY), None).rows()}
+    rows = {r["component"]: r for r in memory_peaks(RUN, shipped_chips(), read_table(MemoryUse, MEMORY), None).rows()}
     assert rows["PTA"]["time_ns"] == 20 and rows["PTA"]["allocated_bytes"] == 90
     assert rows["PTA"]["reserved_bytes"] == 400 and rows["PTA"]["largest_allocated_bytes"] == 95
     assert rows["APP"]["allocated_bytes"] is None and rows["APP"]["reserved_bytes"] == 700
@@ -232,21 +232,21 @@ def test_most_in_use_is_that_of_the_whole_recording_with_blocks_that_await_their
     PTA       30      310             0            400
     GE        10      40              -            80
     """
-    rows = {r["component"]: r for r in memory_peaks(RUN, ChipTable(), read_table(MemoryUse, said), None).rows()}
+    rows = {r["component"]: r for r in memory_peaks(RUN, shipped_chips(), read_table(MemoryUse, said), None).rows()}
     assert rows["PTA"]["allocated_bytes"] == 20 and rows["PTA"]["largest_used_bytes"] == 350
     assert rows["GE"]["largest_used_bytes"] == 40
 
 
 @pytest.mark.parametrize(("chip", "known"), [("Ascend910B", False), ("", False), ("Ascend910B4-1", True)])
 def test_capacity_is_given_only_where_the_name_of_the_chip_tells(chip, known):
-    row = memory_peaks(run_of_ranks(Run(chip=chip)), ChipTable(), read_table(MemoryUse, MEMORY), None).rows()[0]
+    row = memory_peaks(run_of_ranks(Run(chip=chip)), shipped_chips(), read_table(MemoryUse, MEMORY), None).rows()[0]
     assert (row["capacity_bytes"] is not None) == known
 
 
 def test_frequency_is_weighted_by_time():
     samples = read_table(Frequency, "time_ns mhz\n0 1800\n3000 900")
     kernels = read_table(Kernel, "step start_ns duration_us\n1 1000 1\n2 3000 1")
-    (row,) = frequency_uses(RUN, ChipTable(), samples, kernels, None, None, None).rows()
+    (row,) = frequency_uses(RUN, shipped_chips(), samples, kernels, None, None, None).rows()
     assert row["mean_mhz"] == pytest.approx((1800 * 3 + 900 * 1) / 4)
     assert row["low_share"] == pytest.approx(0.25) and row["compute_us"] == pytest.approx(0.5)
     assert row["highest_mhz"] == 1800 and row["lowest_mhz"] == 900
@@ -264,10 +264,10 @@ def test_what_kernels_lose_at_a_lowered_clock_is_measured_by_their_like_at_the_f
     2    525000   Add      64           40
     2    600000   Mul      64           60
     """
-    (row,) = frequency_uses(RUN, ChipTable(), samples, read_table(Kernel, said), None, None, None).rows()
+    (row,) = frequency_uses(RUN, shipped_chips(), samples, read_table(Kernel, said), None, None, None).rows()
     assert row["beyond_full_us"] == pytest.approx(25 / 2)  # of two steps
     most_unlike = said.replace("Mul      64           60", "Mul      64           600")
-    (row,) = frequency_uses(RUN, ChipTable(), samples, read_table(Kernel, most_unlike), None, None, None).rows()
+    (row,) = frequency_uses(RUN, shipped_chips(), samples, read_table(Kernel, most_unlike), None, None, None).rows()
     assert row["beyond_full_us"] is None
 
 
@@ -282,7 +282,7 @@ def test_what_ran_slowly_outside_of_the_steps_is_lost_in_none_of_them() -> None:
         2    700000   MatMulV3 64,64        120
         """,
     )
-    (row,) = frequency_uses(RUN, ChipTable(), samples, kernels, None, None, None).rows()
+    (row,) = frequency_uses(RUN, shipped_chips(), samples, kernels, None, None, None).rows()
     assert (row["compute_us"], row["beyond_full_us"]) == (60, 10)
 
 
@@ -299,7 +299,7 @@ def test_what_ran_slowly_outside_of_the_steps_is_lost_in_none_of_them() -> None:
 def test_a_constant_clock_is_held_against_what_the_chip_was_built_for(device, nominal, low):
     samples = read_table(Frequency, "time_ns mhz\n0 1200")
     kernels = read_table(Kernel, "step start_ns duration_us\n1 1000 600")
-    (row,) = frequency_uses(RUN, ChipTable(), samples, kernels, None, None, read_table(Device, device)).rows()
+    (row,) = frequency_uses(RUN, shipped_chips(), samples, kernels, None, None, read_table(Device, device)).rows()
     assert row["nominal_mhz"] == nominal and row["low_share"] == low
     assert row["full_mhz"] == max(nominal or 0, 1200)
     assert row["compute_us"] == pytest.approx(600 * low)
@@ -307,7 +307,7 @@ def test_a_constant_clock_is_held_against_what_the_chip_was_built_for(device, no
 
 def test_a_lone_sample_is_the_whole():
     (row,) = frequency_uses(
-        RUN, ChipTable(), read_table(Frequency, "time_ns mhz\n5 1800\n9 0"), None, None, None, None
+        RUN, shipped_chips(), read_table(Frequency, "time_ns mhz\n5 1800\n9 0"), None, None, None, None
     ).rows()
     assert row["mean_mhz"] == 1800 and row["low_share"] == 0 and row["compute_us"] is None
 
@@ -318,7 +318,7 @@ def test_where_no_name_tells_the_capacity_the_cores_do_and_what_was_recorded_win
 
     def capacity(chip: str, device: str | None) -> float:
         devices = None if device is None else read_table(Device, device)
-        return memory_peaks(run_of_ranks(Run(chip=chip)), ChipTable(), uses, devices, limits).rows()[0][
+        return memory_peaks(run_of_ranks(Run(chip=chip)), shipped_chips(), uses, devices, limits).rows()[0][
             "capacity_bytes"
         ]
 
@@ -332,14 +332,14 @@ def test_of_a_device_of_which_more_was_taken_than_it_holds_the_memory_is_not_kno
         MemoryUse, rank=[0, 0, 1], component=["PTA", "APP", "APP"], time_ns=[1, 1, 1],
         reserved_bytes=[10e9, 100e9, 64 * 1024.0**3],
     )  # fmt: skip
-    rows = memory_peaks(run_of_ranks(Run(chip="Ascend910B3")), ChipTable(), uses, None).rows()
+    rows = memory_peaks(run_of_ranks(Run(chip="Ascend910B3")), shipped_chips(), uses, None).rows()
     assert [row["capacity_bytes"] for row in rows] == [None, None, 64 * 1024**3]
 
 
 def test_nothing_recorded_gives_empty_tables():
     assert not len(link_uses(Table.empty(Link), None))
-    assert not len(memory_peaks(RUN, ChipTable(), Table.empty(MemoryUse), None))
-    assert not len(frequency_uses(RUN, ChipTable(), Table.empty(Frequency), None, None, None, None))
+    assert not len(memory_peaks(RUN, shipped_chips(), Table.empty(MemoryUse), None))
+    assert not len(frequency_uses(RUN, shipped_chips(), Table.empty(Frequency), None, None, None, None))
     assert not len(step_spans(Table.empty(Overlap)))
 
 

@@ -315,7 +315,7 @@ def test_version_answers_without_loading_what_it_does_not_need() -> None:
 
 
 def test_diagnosing_loads_nothing_that_it_does_not_need(tmp_path: Path) -> None:
-    needed, not_needed = ("numpy", "pyarrow"), ("pandas", "pyarrow.compute", "advisor.model.verdict")
+    needed, not_needed = ("numpy", "pyarrow"), ("pandas", "pyarrow.compute", "yaml", "advisor.model.verdict")
     words = ["diagnose", str(CASE), "-o", str(tmp_path / "r.html"), "-q"]
     assert loaded(words, *needed, *not_needed) == str(list(needed))
 

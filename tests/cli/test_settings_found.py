@@ -14,7 +14,7 @@ import yaml
 from advisor.cli.main import main
 from advisor.cli.settings_in_force import found_settings
 from advisor.policy.settings import Settings
-from advisor.rules import source
+from advisor.yaml_files import source
 
 TOP = Path(__file__).parents[2]
 CASE = TOP / "corpus" / "host-bound-2-ranks"
@@ -248,6 +248,6 @@ def described(schema: dict[str, object], where: str = "") -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("file", ["docs/reference/settings.schema.json", "rules/schema.json"])
+@pytest.mark.parametrize("file", ["docs/reference/settings.schema.json", "rules/schema.json", "chips/schema.json"])
 def test_an_editor_says_what_every_property_is(file: str) -> None:
     assert described(json.loads((TOP / file).read_text("utf-8"))) == []

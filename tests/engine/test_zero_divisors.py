@@ -17,8 +17,8 @@ from advisor.rules.bind import bind_rule
 from advisor.rules.cases import run_of
 from advisor.rules.catalog import read_rule
 from advisor.rules.rule import Rule
-from advisor.rules.source import parse_document
 from advisor.shipped_files import shipped_folder
+from advisor.yaml_files.source import parse_document
 
 RULE = """\
 id: host/idle

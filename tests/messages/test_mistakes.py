@@ -16,11 +16,11 @@ from advisor.facts.derived import Overlap
 from advisor.facts.table import read_table
 from advisor.messages.errors import ExprError, FilePlace, Mistake, RuleError, Unclear
 from advisor.messages.message import Message
-from advisor.policy.amounts import SHARE, TIME, parse_amount
 from advisor.policy.settings import Settings
 from advisor.rules.cases import run_of
 from advisor.rules.catalog import read_rule
 from advisor.units import Type
+from advisor.yaml_files.amounts import SHARE, TIME, parse_amount
 
 BAD = Path(__file__).parents[1] / "rules" / "bad"
 HOSTILE = ("`", "a`b", "{name}", "{{name}}", "{0}", '"', "'", "\n", "\\1", "%s", "：", "{each_step}")

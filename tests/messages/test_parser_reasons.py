@@ -13,7 +13,7 @@ import yaml
 from advisor.messages.errors import RuleError
 from advisor.messages.parser_reasons import toml_reason, yaml_reason
 from advisor.policy.pyproject import read_document
-from advisor.rules.source import parse_document
+from advisor.yaml_files.source import parse_document
 
 _WORD = re.compile(r"[A-Za-z]{4,}")
 BROKEN_YAML = {

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import advisor
 from advisor.analysis.communication.moved_packets import moves
 from advisor.analysis.rooflines.rooflines import chip_limits
-from advisor.chips import CHIPS, DTYPES, Chip, ChipTable
+from advisor.chip_files import OWN, shipped_chips
+from advisor.chips import DTYPES, Chip, ChipTable
 from advisor.cli.main import main
 from advisor.facts.derived import CollectiveCall
 from advisor.facts.observed import Kernel, Transfer
@@ -23,7 +24,6 @@ from advisor.facts.table import read_table
 from advisor.messages.errors import RuleError
 from advisor.model.run import Run
 from advisor.model.run_of_ranks import run_of_ranks
-from advisor.policy.own_chips import MEMORIES, NUMBERS
 from advisor.policy.settings import Settings
 
 CASE = Path(__file__).parents[2] / "corpus" / "host-bound-2-ranks"
@@ -42,7 +42,7 @@ def told(tmp_path: Path, text: str) -> list[str]:
 
 
 def test_without_a_word_the_table_is_the_shipped_one(tmp_path: Path) -> None:
-    assert table(tmp_path, "language: en").chips == CHIPS == table(tmp_path, "chips:").chips
+    assert table(tmp_path, "language: en").chips == shipped_chips().chips == table(tmp_path, "chips:").chips
 
 
 def test_a_chip_is_added_with_what_is_known_of_it(tmp_path: Path) -> None:
@@ -50,22 +50,37 @@ def test_a_chip_is_added_with_what_is_known_of_it(tmp_path: Path) -> None:
     chip = found.named("acme_1")
     assert chip is not None and (chip.name, chip.nominal_mhz, chip.memory_bytes) == ("Acme-1", 1600, 96 * 1024**3)
     assert chip.tflops == {"BF16": 400} and math.isnan(chip.l2_bytes) and math.isnan(chip.vector_cores)
-    assert len(found.chips) == len(CHIPS) + 1 and found.sources == {"Acme-1": "us"}
+    assert len(found.chips) == len(shipped_chips().chips) + 1 and found.sources == {"Acme-1": "us"}
 
 
 def test_what_is_said_of_a_known_chip_takes_the_place_of_what_the_table_says_and_the_rest_stays(tmp_path: Path) -> None:
-    before = ChipTable().known_of("Ascend910B4")
+    before = shipped_chips().known_of("Ascend910B4")
     after = table(tmp_path, "chips: {910b4: {memory: 64GiB, source: npu-smi}}").known_of("Ascend910B4")
     assert after.memory_bytes == 2 * before.memory_bytes
     assert (after.nominal_mhz, after.macs, after.family) == (before.nominal_mhz, before.macs, before.family)
 
 
 def test_a_peak_that_is_said_stands_beside_those_that_cores_and_clock_give(tmp_path: Path) -> None:
-    before = ChipTable().known_of("Ascend910B3").peaks
+    before = shipped_chips().known_of("Ascend910B3").peaks
     after = table(tmp_path, "chips: {910b3: {tflops: {HF32: 140}, source: measured}}").known_of("Ascend910B3")
     assert after.peaks == {**before, "HF32": 140}
     faster = table(tmp_path, "chips: {910b3: {clock_mhz: 3600, source: measured}}").known_of("Ascend910B3")
     assert faster.peaks == {dtype: 2 * peak for dtype, peak in before.items()}
+
+
+def test_of_each_number_another_source_may_be_named_and_the_report_names_them_all(tmp_path: Path) -> None:
+    said = "chips: {A: {memory: 64GiB, l2: 8MiB, source: data sheet, sources: {memory: npu-smi}}, B: {%s}}"
+    found = table(tmp_path, said % "l2: 8MiB, sources: {l2: measured}")
+    assert found.sources == {"A": "data sheet; npu-smi", "B": "measured"}
+    (mistake,) = told(tmp_path, said % "l2: 8MiB, memory: 1GiB, sources: {l2: measured}")
+    assert "`memory` needs a source in words" in mistake
+
+
+def test_a_chip_is_meant_by_what_the_project_calls_it(tmp_path: Path) -> None:
+    found = table(tmp_path, "chips: {Acme-910: {also_called: [the new one], source: us}}")
+    assert found.told("The New One").name == "Acme-910"
+    ours = table(tmp_path, "chips: {Acme A100: {also_called: [A100], source: us}}")
+    assert ours.told("A100").name == "Acme A100" and ours.told("nvidia h100").name == "NVIDIA H100 PCIe"
 
 
 def test_a_chip_of_a_family_counts_where_captures_name_the_family(tmp_path: Path) -> None:
@@ -121,7 +136,7 @@ def test_a_mistake_is_told_in_chinese_too(tmp_path: Path) -> None:
 
 
 numbers = st.floats() | st.integers() | st.text(max_size=8) | st.none() | st.booleans() | st.lists(st.integers())
-KEYS = [*NUMBERS, *MEMORIES, "family", "tflops", "vector_tflops", "links_gbps", "source", "else"]
+KEYS = [*OWN, "else"]
 
 
 @given(chip=st.dictionaries(st.sampled_from(KEYS), numbers | st.dictionaries(st.sampled_from(DTYPES), numbers)))
@@ -140,7 +155,7 @@ def test_whatever_is_said_of_a_chip_is_a_chip_with_numbers_or_a_mistake(
 
 
 def test_a_link_is_held_against_what_the_project_says_it_can() -> None:
-    chips = ChipTable().with_own([Chip("Acme-1", links={"HCCS": 40.0})], {})
+    chips = shipped_chips().with_own([Chip("Acme-1", links={"HCCS": 40.0})], {})
     calls, transfers = read_table(CollectiveCall, "rank name\n0 a"), read_table(Transfer, "link\nHCCS\nRDMA\n-")
     told = moves(run_of_ranks(Run(chip="Acme-1")), chips, transfers, calls, None).floats("link_gbps")
     assert told[0] == 40 and np.isnan(told[1:]).all()
@@ -149,7 +164,7 @@ def test_a_link_is_held_against_what_the_project_says_it_can() -> None:
 
 
 def test_the_limits_of_a_rank_are_those_of_the_own_chip() -> None:
-    chips = ChipTable().with_own([Chip("Acme-1", memory_gbps=3200, tflops={"BF16": 400.0, "HF32": 90.0})], {})
+    chips = shipped_chips().with_own([Chip("Acme-1", memory_gbps=3200, tflops={"BF16": 400.0, "HF32": 90.0})], {})
     (row,) = chip_limits(run_of_ranks(Run(chip="Acme-1")), chips, read_table(Kernel, "op_type\nMatMulV3"), None).rows()
     assert (row["chip"], row["told_by"], row["memory_gbps"]) == ("Acme-1", "name", 3200)
     assert (row["bf16_tflops"], row["hf32_tflops"], row["half_tflops"]) == (400, 90, None)
@@ -161,7 +176,7 @@ def test_what_is_said_of_vector_units_stands_beside_what_their_cores_give(tmp_pa
     said = table(tmp_path, f"chips: {{{of_known}, {of_own}}}")
     kernels = read_table(Kernel, "op_type\nMatMulV3")
     names = ("vector_half_tflops", "vector_bf16_tflops", "vector_float_tflops")
-    (known,) = chip_limits(run_of_ranks(Run(chip="Ascend910B3")), ChipTable(), kernels, None).rows()
+    (known,) = chip_limits(run_of_ranks(Run(chip="Ascend910B3")), shipped_chips(), kernels, None).rows()
     (corrected,) = chip_limits(run_of_ranks(Run(chip="Ascend910B3")), said, kernels, None).rows()
     (own,) = chip_limits(run_of_ranks(Run(chip="Acme-1")), said, kernels, None).rows()
     assert [corrected[name] for name in names] == [known["vector_half_tflops"], 10, 10]

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from advisor.messages.errors import RuleError
 from advisor.model.comparison import Tolerance
 from advisor.model.findings import Severity
-from advisor.policy.amounts import MEMORY, SHARE, TIME, Unclear, parse_amount
 from advisor.policy.policy import FailCondition, parse_bars
 from advisor.policy.settings import Settings
 from advisor.rules.catalog import Catalog
+from advisor.yaml_files.amounts import MEMORY, SHARE, TIME, Unclear, parse_amount
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from advisor.expr.compile import Scope, compile_expr
 from advisor.expr.frame import column_scope
 from advisor.facts.observed import Kernel
 from advisor.messages.errors import ExprError, Mistake, RuleError
-from advisor.rules import source
 from advisor.rules.bind import Rule, bind_rule
 from advisor.rules.schema import cases_of_document
+from advisor.yaml_files import source
 
 RULE = HEAD.format(id="host/idle") + IDLE + FIX + CASES
 LINES = RULE.splitlines(keepends=True)

@@ -23,8 +23,8 @@ from advisor.rules.catalog import Catalog, lint_rules, new_rule
 from advisor.rules.editor_schema import json_schema
 from advisor.rules.patterns import SPELLINGS, is_pattern_file, pattern_schema
 from advisor.rules.schema import cases_of_document
-from advisor.rules.source import read_document
 from advisor.shipped_files import shipped_folder
+from advisor.yaml_files.source import read_document
 
 
 def told(folder: Path) -> list[str]:

@@ -14,9 +14,9 @@ from advisor.expr.compile import Compiled
 from advisor.messages.errors import RuleError
 from advisor.rules.bind import Rule, bind_rule
 from advisor.rules.catalog import Catalog, gather_rules, read_rule, rule_files
-from advisor.rules.parsed_files import document_of_text
-from advisor.rules.source import read_text
 from advisor.shipped_files import shipped_folder
+from advisor.yaml_files.document import read_text
+from advisor.yaml_files.parsed_files import document_of_text
 
 FILES = [path for path, _ in rule_files([shipped_folder("rules")])]
 

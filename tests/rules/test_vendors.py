@@ -23,13 +23,14 @@ from advisor.messages.errors import FactMissing, Unclear
 from advisor.model.findings import Finding, RemedyStep
 from advisor.model.job import STACKS, JobKind, Workload
 from advisor.model.run import Run
-from advisor.rules import source, style
+from advisor.rules import style
 from advisor.rules.bind import Rule
 from advisor.rules.cases import CaseInput, parse_given, run_of
 from advisor.rules.catalog import Catalog, lint_rules
 from advisor.rules.schema import cases_of_document
 from advisor.rules.vendors import named_tools
 from advisor.shipped_files import shipped_folder
+from advisor.yaml_files import source
 
 OF_TORCH = re.compile(
     r"[Tt]orch|\bDataLoader\b|\baten::|\.backward\(|DistributedDataParallel|\bDDP\b|\bno_sync\b|pin_memory|_ascend_pt"

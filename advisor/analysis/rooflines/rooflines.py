@@ -19,7 +19,7 @@ from advisor.analysis.rooflines.families import MULTIPLYING, go_by_index
 from advisor.analysis.rooflines.marked_attention import ALIKE
 from advisor.analysis.rooflines.operator_work import TOLD_BY, Work, work_of_kernel
 from advisor.analysis.rooflines.precision import peak_dtype
-from advisor.chips import CUBE_OF_A2, LANES_OF_ASCEND, MIXED_UP, Chip, ChipTable, peak_of_cores
+from advisor.chips import Chip, ChipTable, peak_of_cores
 from advisor.facts.derived import AttentionShape, ChipLimit, OperatorRoofline, OperatorShape, Overlap, StepMfu
 from advisor.facts.observed import Device, Frequency, Kernel
 from advisor.facts.table import Array, Table, Texts, values_at
@@ -85,7 +85,7 @@ def chip_limits(
         else:
             alike = _members_as_fast(chip, seen.max() if len(seen) else math.nan, chips)
             cube_mhz = min((one.cube_cores * one.nominal_mhz for one in alike), default=cube_mhz)
-        candidates = alike or ([chip] if chip.name else _counting(chips))
+        candidates = alike or ([chip] if chip.name else chips.counting)
         certain = bool(alike) or chips.is_exact(chip.name)
         rows.append(_Limits(chip, told, cube_mhz, cores, vector_cores, candidates, certain))
     if all(math.isnan(row.cube_mhz) and not row.chip.tflops for row in rows):
@@ -96,7 +96,7 @@ def chip_limits(
         chip=[row.chip.name or None for row in rows],
         told_by=[row.told or None for row in rows],
         cube_mhz=[row.cube_mhz for row in rows],
-        **{name: [_peak_tflops(row.chip, row.cube_mhz, dtype) for row in rows] for dtype, name in _PEAKS.items()},
+        **{name: [row.cube_tflops(dtype) for row in rows] for dtype, name in _PEAKS.items()},
         **{name: [row.vector_tflops(dtype) for row in rows] for dtype, name in _VECTOR_PEAKS.items()},
         cube_cores=[row.cube_cores for row in rows],
         vector_cores=[row.vector_cores for row in rows],
@@ -146,9 +146,21 @@ class _Limits(Struct, frozen=True):
         """A number that was recorded, or that all chips have which it may be; NaN where neither is so."""
         return recorded if recorded > 0 else self.agreed(name) if self.is_one_of_them else math.nan
 
+    @property
+    def _of_its_cores(self) -> Chip:
+        """A chip with such cores: itself, and where nothing names it one of those that count cycles, which all have the
+        same."""
+        return self.chip if self.chip.name else self.candidates[0]
+
+    def cube_tflops(self, dtype: str) -> float:
+        """Peak of products in a data type, 10^12 operations per second; NaN where it is not known."""
+        if self.chip.tflops:
+            return self.chip.tflops.get(dtype, math.nan)
+        return peak_of_cores(self.cube_mhz, self._of_its_cores.macs.get(dtype, math.nan))
+
     def vector_tflops(self, dtype: str) -> float:
         """Peak of the vector units in a data type, 10^12 operations per second; NaN where it is not known."""
-        lanes = self.chip.lanes if self.chip.name else LANES_OF_ASCEND
+        lanes = self._of_its_cores.lanes
         times = self.vector_cores / self.cube_cores if self.vector_cores > 0 else 1.0
         counted = {name: peak_of_cores(self.cube_mhz * times, each) for name, each in lanes.items()}
         peaks = {**counted, **self.chip.vector_tflops}
@@ -220,9 +232,9 @@ def _members_as_fast(chip: Chip, mhz: float, chips: ChipTable) -> list[Chip]:
 
 def _members(chip: Chip, chips: ChipTable) -> list[Chip]:
     """The chips of a family; of one without a name all whose kernels count cycles."""
-    families = (chip.name, *MIXED_UP.get(chip.name, ()))
+    families = chips.families_recorded_as(chip.name)
     exact = (one for one in chips.chips if chips.is_exact(one.name))
-    return [one for one in exact if (one.family in families if chip.name else one.macs == CUBE_OF_A2)]
+    return [one for one in exact if (one.family in families if chip.name else one.counts_cycles)]
 
 
 def _recorded_clocks(frequencies: Table[Frequency] | None) -> dict[int, Array]:
@@ -231,22 +243,6 @@ def _recorded_clocks(frequencies: Table[Frequency] | None) -> dict[int, Array]:
         return {}
     rank, mhz = frequencies["rank"], frequencies["mhz"]
     return {one: np.unique(mhz[(rank == one) & ~np.isnan(mhz)]) for one in np.unique(rank).tolist()}
-
-
-def _counting(chips: ChipTable) -> list[Chip]:
-    """The chips whose kernels count cycles."""
-    return [one for one in chips.chips if one.macs == CUBE_OF_A2]
-
-
-def _peak_tflops(chip: Chip, cube_mhz: float, dtype: str) -> float:
-    """Peak of products in a data type, 10^12 operations per second; NaN where it is not known.
-
-    Where nothing names the chip but its cores are counted, it is one of those that count: Atlas A2 and later.
-    """
-    if chip.tflops:
-        return chip.tflops.get(dtype, math.nan)
-    macs = (chip.macs if chip.name else CUBE_OF_A2).get(dtype)
-    return math.nan if macs is None else peak_of_cores(cube_mhz, macs)
 
 
 def _achieved_share(chip: Chip) -> float:

@@ -47,7 +47,7 @@ def _complete_paths(one: argparse.ArgumentParser) -> None:
 
     import shtab
 
-    from advisor.chips import CHIPS
+    from advisor.chip_files import shipped_chips
     from advisor.cli.arguments import existing_folder, named_path
 
     for action in one._actions:  # argparse has no public way to walk them
@@ -57,4 +57,4 @@ def _complete_paths(one: argparse.ArgumentParser) -> None:
         elif action.type in (Path, existing_folder, named_path) or "output" in action.dest:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
         elif action.dest == "chip":
-            action.choices = [chip.name for chip in CHIPS]  # offered here; any spelling is understood
+            action.choices = [chip.name for chip in shipped_chips().chips]  # offered here; any spelling is understood

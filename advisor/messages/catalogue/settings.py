@@ -27,6 +27,13 @@ TEXTS: Mapping[str, Text] = {
         "a chip needs a `source` in words: a data sheet, a measurement",
         "芯片需用文字写明参数来源 `source`：数据手册或实测",
     ),
+    "data_types_to_counts": Text("data types to values in a cycle", "数据类型到每周期处理的个数"),
+    "numbers_to_sources": Text("numbers to their sources in words", "参数到其来源的文字说明"),
+    "number_source": Text(
+        "`{name}` needs a source in words, in `source` or under `sources`",
+        "`{name}` 需用文字注明来源，写在 `source` 或 `sources` 中",
+    ),
+    "no_such_name": Text("`{name}` is none of the names that `{of}` may list", "`{of}` 中不能使用名称 `{name}`"),
     "is_between": Text("`{name}` lies above 0 and below {most}", "`{name}` 应大于 0 且小于 {most}"),
     # rules
     "rule_setting": Text(

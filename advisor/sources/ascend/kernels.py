@@ -11,7 +11,7 @@ from math import prod
 
 import numpy as np
 
-from advisor.chips import MOST_COUNTING_CORES
+from advisor.chip_files import shipped_chips
 from advisor.facts.base import MISSING, Column, Count, Share
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Array, Table, Texts, Values, values_at
@@ -439,7 +439,8 @@ def _clock_of_busy_cores(blocks: Array, cycles: Array | None, busy_ns: Array | N
     if cycles is None or busy_ns is None:
         return None
     found: Array = np.full(len(blocks), np.nan)
-    of_all = (blocks >= MOST_COUNTING_CORES) & (cycles > 0) & (busy_ns > 0)
+    most_cores = max(chip.cube_cores for chip in shipped_chips().counting)
+    of_all = (blocks >= most_cores) & (cycles > 0) & (busy_ns > 0)
     np.divide(cycles * _NS_PER_US, busy_ns, out=found, where=of_all)
     return found
 

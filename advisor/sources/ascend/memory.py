@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from advisor.chips import CHIPS, ChipTable
+from advisor.chip_files import shipped_chips
 from advisor.facts.base import MISSING
 from advisor.facts.observed import L2Cache, MemoryUse, ModuleMemory, OperatorMemory
 from advisor.facts.table import Array, Table, Texts, Values
@@ -101,16 +101,17 @@ _WHOLES = {
 """By component: what it is part of, or made of; it never has more than these have in all."""
 _BETWEEN_ROWS = 2.0
 """How much more may have been held between the moments at which the process is looked at. A judgement."""
-_NO_DEVICE_BYTES = 4 * np.nanmax([chip.memory_bytes for chip in CHIPS])
-"""More than any device holds, those to come included."""
+_NO_DEVICE = 4
+"""How many times the memory of the largest known device is more than any holds, those to come included."""
 
 
 def _without_impossible_sizes(folder: Folder, table: Table[MemoryUse], file: str) -> Table[MemoryUse]:
     """Without sizes that cannot be, which are noted: more than the rest of the file, or any device, has room for."""
     component = table.texts("component")
     rows = {name: np.flatnonzero(component.isin([name])) for name in component.in_use().names}
-    capacity = ChipTable().known_of(chip_name(folder)).memory_bytes
-    limit = np.full(len(table), _NO_DEVICE_BYTES)
+    chips = shipped_chips()
+    capacity = chips.known_of(chip_name(folder)).memory_bytes
+    limit = np.full(len(table), _NO_DEVICE * np.nanmax([chip.memory_bytes for chip in chips.chips]))
     for name, wholes in _WHOLES.items():
         for whole in (tuple(part for part in parts if part in rows) for parts in wholes if name in rows):
             if whole:

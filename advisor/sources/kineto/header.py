@@ -12,7 +12,7 @@ from io import BufferedReader
 import numpy as np
 from msgspec import Struct
 
-from advisor.chips import name_chip_by_size
+from advisor.chip_files import shipped_chips
 from advisor.sources.family import GroupMembers
 from advisor.sources.files import chunks
 from advisor.sources.files.collected_events import KEY
@@ -141,7 +141,8 @@ def _chip_of_device(told: Mapping[str, object]) -> str:
     """The name of a device, whether a virtual machine has all of it (VF) or not. Where it is empty, as in some versions
     of ROCm, cores and memory tell it."""
     name = (as_text(told.get("name")) or "").removesuffix(" VF")
-    return name or name_chip_by_size(as_integer(told.get("numSms")) or 0, as_integer(told.get("totalGlobalMem")) or 0)
+    cores, memory = (as_integer(told.get(key)) or 0 for key in ("numSms", "totalGlobalMem"))
+    return name or shipped_chips().named_by_size(cores, memory)
 
 
 def read_header(file: BufferedReader) -> TraceHeader:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.analysis.communication.bus_rates import bus_rates
-from advisor.chips import ChipTable
+from advisor.chip_files import shipped_chips
 from advisor.facts.derived import CollectiveCall
 from advisor.facts.observed import Device
 from advisor.facts.table import read_table
@@ -19,7 +19,7 @@ CALLS = """rank step name op        group start_ns elapse_us exposed_us p2p   bu
 
 
 def rates_of(calls: str) -> list[dict[str, object]]:
-    return list(bus_rates(Run(), ChipTable(), read_table(CollectiveCall, calls)).rows())
+    return list(bus_rates(Run(), shipped_chips(), read_table(CollectiveCall, calls)).rows())
 
 
 def test_a_collective_moves_what_it_carries_in_the_time_of_the_rank_that_came_last() -> None:
@@ -57,6 +57,6 @@ def test_nvlink_is_known_to_lie_between_devices_of_one_machine_alone(
     captures = tuple(Capture(rank=rank, path="", source="kineto", host=host) for rank, host in enumerate(hosts))
     devices = read_table(Device, "rank number\n" + "".join(f"{rank} {one}\n" for rank, one in enumerate(numbers)))
     (rate,) = bus_rates(
-        Run(captures=captures, chip=chip), ChipTable(), read_table(CollectiveCall, CALLS), devices
+        Run(captures=captures, chip=chip), shipped_chips(), read_table(CollectiveCall, CALLS), devices
     ).rows()
     assert rate["link_gbps"] == link_gbps

@@ -8,7 +8,7 @@ import pytest
 
 from advisor.analysis.rooflines.reachable import beyond_ridge, half_precision_us
 from advisor.analysis.rooflines.rooflines import chip_limits
-from advisor.chips import ChipTable
+from advisor.chip_files import shipped_chips
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Table
 from advisor.model.run import Run
@@ -44,7 +44,7 @@ def test_a_product_that_float32_makes_slow_takes_in_half_precision_what_the_chip
         output_dtypes=[dtype],
         duration_us=[float(mean_us)],
     )
-    limits = chip_limits(run_of_ranks(Run(chip=chip)), ChipTable(), kernels, None)
+    limits = chip_limits(run_of_ranks(Run(chip=chip)), shipped_chips(), kernels, None)
     (found,) = half_precision_us(kernels, np.array([float(mean_us)]), limits)
     assert found == pytest.approx(np.nan if half_us is None else half_us, rel=1e-3, nan_ok=True)
 
@@ -72,6 +72,6 @@ def test_a_product_is_beyond_the_ridge_where_its_operations_take_longer_than_its
         output_dtypes=["DT_BF16"],
         duration_us=[500.0],
     )
-    limits = chip_limits(run_of_ranks(Run(chip=H100)), ChipTable(), kernels, None)
+    limits = chip_limits(run_of_ranks(Run(chip=H100)), shipped_chips(), kernels, None)
     limits = limits if chip else limits.having(memory_gbps=np.full(len(limits), np.nan))
     assert beyond_ridge(kernels, limits).tolist() == pytest.approx([np.nan if beyond is None else beyond], nan_ok=True)

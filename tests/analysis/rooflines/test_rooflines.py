@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import advisor
 from advisor.analysis.rooflines.rooflines import chip_limits, operator_rooflines, step_mfus
-from advisor.chips import CHIPS, ChipTable
+from advisor.chip_files import shipped_chips
 from advisor.facts.derived import AttentionShape, ChipLimit, OperatorRoofline, OperatorShape, Overlap
 from advisor.facts.observed import Device, Frequency, Kernel
 from advisor.facts.table import Table, read_table
@@ -32,7 +32,7 @@ DEVICE = "chip cube_cores nominal_mhz"
 
 def limit(run: Run, kernels: str, device: str | None = None) -> dict[str, object]:
     devices = None if device is None else read_table(Device, device)
-    (row,) = chip_limits(run_of_ranks(run), ChipTable(), read_table(Kernel, kernels), devices).rows()
+    (row,) = chip_limits(run_of_ranks(run), shipped_chips(), read_table(Kernel, kernels), devices).rows()
     return row
 
 
@@ -72,7 +72,7 @@ def test_cycles_that_contradict_each_other_tell_no_clock() -> None:
 @pytest.mark.parametrize("chip", ["", "Ascend310P", "Ascend910X"])
 def test_of_an_unknown_chip_nothing_is_said(chip: str) -> None:
     with pytest.raises(FactMissing):
-        chip_limits(run_of_ranks(Run(chip=chip)), ChipTable(), read_table(Kernel, "op_type\nMatMulV3"), None)
+        chip_limits(run_of_ranks(Run(chip=chip)), shipped_chips(), read_table(Kernel, "op_type\nMatMulV3"), None)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_cube_cores_are_certain_where_the_name_is_of_one_chip_or_they_were_recor
 def test_cores_are_counted_at_the_clock_at_which_they_ran(counted: str, seen: list[float], cores: float | None) -> None:
     clocks = Table.build(Frequency, rank=[0] * len(seen), time_ns=list(range(len(seen))), mhz=np.array(seen, float))
     kernels = read_table(Kernel, f"cube_mhz cube_share\n{counted}")
-    (row,) = chip_limits(run_of_ranks(Run(chip="Ascend910B")), ChipTable(), kernels, None, clocks).rows()
+    (row,) = chip_limits(run_of_ranks(Run(chip="Ascend910B")), shipped_chips(), kernels, None, clocks).rows()
     assert (row["cube_cores"], row["certain_cube_cores"]) == (cores or 20, cores)
 
 
@@ -168,7 +168,7 @@ def test_of_a_family_it_is_no_chip_that_could_not_run_as_fast_as_was_seen(
 ) -> None:
     clocks = Table.build(Frequency, rank=[0] * len(seen), time_ns=list(range(len(seen))), mhz=np.array(seen, float))
     (row,) = chip_limits(
-        run_of_ranks(Run(chip=chip)), ChipTable(), read_table(Kernel, "cube_mhz\n-"), None, clocks
+        run_of_ranks(Run(chip=chip)), shipped_chips(), read_table(Kernel, "cube_mhz\n-"), None, clocks
     ).rows()
     assert (row["told_by"], row["cube_mhz"], row["memory_gbps"]) == ("name", cube_mhz, gbps)
     assert row["memory_bytes"] == (None if gib is None else gib * 1024**3)
@@ -176,9 +176,9 @@ def test_of_a_family_it_is_no_chip_that_could_not_run_as_fast_as_was_seen(
 
 @pytest.mark.parametrize("counted", ["43200", "50000", "30000"])
 def test_a_process_that_was_sent_the_table_of_chips_knows_the_same(counted: str) -> None:
-    sent = pickle.loads(pickle.dumps(ChipTable()))  # noqa: S301 - our own
+    sent = pickle.loads(pickle.dumps(shipped_chips()))  # noqa: S301 - our own
     kernels = read_table(Kernel, f"cube_mhz\n{counted}")
-    here, there = (chip_limits(RUN, chips, kernels, None).rows() for chips in (ChipTable(), sent))
+    here, there = (chip_limits(RUN, chips, kernels, None).rows() for chips in (shipped_chips(), sent))
     assert here == there
 
 
@@ -338,7 +338,7 @@ def test_vector_units_of_a_chip_nobody_names_are_as_many_and_as_quick_as_its_cub
 
 @pytest.mark.parametrize("dtype", ["half", "bf16", "float"])
 def test_an_operation_on_a_value_takes_no_eighth_of_the_time_that_reading_and_writing_it_does(dtype: str) -> None:
-    for chip in CHIPS:
+    for chip in shipped_chips().chips:
         has_type = dtype != "bf16" or "BF16" in chip.peaks
         if chip.memory_gbps > 0 and (chip.lanes or chip.vector_tflops) and has_type:
             row = limit(Run(chip=chip.name), "op_type\nMatMulV3")
@@ -366,7 +366,7 @@ def test_attention_with_narrow_heads_is_bound_by_its_softmax(head: int, dtype: s
         f" 1,8,4096,8;{shape} FLOAT;{dtype} 900 900"
     )
     limits = chip_limits(
-        run_of_ranks(Run(chip="Ascend910B2")), ChipTable(), read_table(Kernel, "op_type\nMatMulV3"), None
+        run_of_ranks(Run(chip="Ascend910B2")), shipped_chips(), read_table(Kernel, "op_type\nMatMulV3"), None
     )
     (row,) = operator_rooflines(read_table(OperatorShape, shapes), limits).rows()
     vector = pairs * 4 / (48 * 1800 * (64 if dtype == "DT_BF16" else 128))

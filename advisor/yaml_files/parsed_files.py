@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the parser makes of the files of rules that are shipped, written down beside them: a diagnosis reads it instead.
+"""What the parser makes of the files that are shipped, written down beside them: a diagnosis reads it instead.
 
-Reading 200 files of YAML takes longer than judging a small capture. `rules/parsed.jsonl` has a line for each of them:
-its path, the hash of its text and what that text says. A file whose text has another hash is parsed as ever, so that
-what is written down can be incomplete but never stale. `python -m advisor.reference` writes it.
+Reading 200 files of YAML takes longer than judging a small capture. `rules/parsed.jsonl` has a line for each rule and
+pattern, `chips/parsed.jsonl` for each file of chips: its path, the hash of its text and what that text says. A file
+whose text has another hash is parsed as ever, so that what is written down can be incomplete but never stale.
+`python -m advisor.reference` writes both.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ from typing import Any
 
 import msgspec
 
-from advisor.rules.source import RuleDocument, parse_document, read_text
 from advisor.shipped_files import shipped_folder
+from advisor.yaml_files.document import RuleDocument, read_text
 
 PARSED = "parsed.jsonl"
-"""The file in the folder of the shipped rules."""
+"""The file in a shipped folder."""
 
 
 class ParsedFile(msgspec.Struct, frozen=True):
     """What one file says."""
 
     file: str
-    """Its path from the folder of rules."""
+    """Its path from the folder."""
     hash: str
     """Of its text (see `hash_of_text`)."""
     tests: bool
@@ -40,19 +41,21 @@ def hash_of_text(text: bytes) -> str:
     return hashlib.blake2b(text, digest_size=16).hexdigest()
 
 
-def document_of_text(text: bytes, file: str, *, tests: bool = True) -> RuleDocument:
-    """The document of a text in UTF-8, as `parse_document` makes it: read where it is written down.
+def document_of_text(text: bytes, file: str, *, tests: bool = True, folder: str = "rules") -> RuleDocument:
+    """The document of a text in UTF-8, as `parse_document` makes it: read where it is written down in a shipped folder.
 
     Raises:
-        RuleError: It is no YAML as rules use it.
+        RuleError: It is no YAML as `source` describes it.
     """
-    written = _data_by_hash(shipped_folder("rules") / PARSED).get((hash_of_text(text), tests))
+    written = _data_by_hash(shipped_folder(folder) / PARSED).get((hash_of_text(text), tests))
     if written is None:
+        from advisor.yaml_files.source import parse_document
+
         return parse_document(text.decode(), file, tests=tests)
     return RuleDocument(file, text, None, written.data, with_tests=tests, nodes_are_gone=True, was_checked=True)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def _data_by_hash(path: Path) -> Mapping[tuple[str, bool], ParsedFile]:
     """By the hash of a text, and whether its tests are asked for, what it says; nothing where that is not written."""
     if not path.is_file():
@@ -62,11 +65,13 @@ def _data_by_hash(path: Path) -> Mapping[tuple[str, bool], ParsedFile]:
 
 
 def parsed_lines(files: Iterable[Path], folder: Path, *, tests: bool) -> Iterator[str]:
-    """A line of `parsed.jsonl` for each of these files, below a folder of rules.
+    """A line of `parsed.jsonl` for each of these files, below a shipped folder.
 
     Raises:
         RuleError: One of them cannot be read or parsed.
     """
+    from advisor.yaml_files.source import parse_document
+
     for path in files:
         text = read_text(path, path.as_posix())
         data = parse_document(text, path.as_posix(), tests=tests).data

@@ -8,10 +8,11 @@ import pytest
 
 from advisor.messages.errors import RuleError
 from advisor.messages.message import Message
-from advisor.rules import source
 from advisor.rules.catalog import read_rule
 from advisor.rules.rule import Rule
 from advisor.shipped_files import shipped_folder
+from advisor.yaml_files import source
+from advisor.yaml_files.document import Path_
 
 
 def refused(text: str) -> str:
@@ -147,7 +148,7 @@ def test_a_document_that_let_its_nodes_go_tells_the_same_places(tests: bool) -> 
     whole, kept = (source.parse_document(text, "a.yaml", tests=tests) for _ in range(2))
     kept.let_go_of_nodes()
     assert kept.nodes is None and kept.data == whole.data
-    paths: list[source.Path_] = [(), ("id",), ("when",), ("fix", 0, "y", 1), ("fix", 0, "z"), ("tests", 0, "name")]
+    paths: list[Path_] = [(), ("id",), ("when",), ("fix", 0, "y", 1), ("fix", 0, "z"), ("tests", 0, "name")]
     for path in paths:
         assert kept.place(path, key=True) == whole.place(path, key=True)
         assert kept.written(path) == whole.written(path)

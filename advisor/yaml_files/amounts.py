@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from advisor.expr.wide_signs import hint_on_wide_sign
 from advisor.messages.errors import Unclear
 from advisor.messages.message import Message, MessageValue, did_you_mean, either_of
-from advisor.rules.source import suggest_known
+from advisor.messages.wide_signs import hint_on_wide_sign
+from advisor.yaml_files.suggestions import suggest_known
 
 
 class AmountKind(Struct, frozen=True):

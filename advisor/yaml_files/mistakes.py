@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong with a file of settings, collected while it is read: all mistakes at once, each at its place."""
+"""What is wrong with a file that people write, collected while it is read: all mistakes at once, each at its place."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from advisor.expr.wide_signs import hint_on_wide_sign
-from advisor.messages.errors import Mistake
-from advisor.messages.message import Message
-from advisor.rules.source import Path_, RuleDocument, suggest_close, suggest_known
+from advisor.messages.errors import Mistake, Unclear
+from advisor.messages.message import Message, either_of
+from advisor.messages.wide_signs import hint_on_wide_sign
+from advisor.yaml_files.amounts import AmountKind, parse_amount
+from advisor.yaml_files.document import Path_, RuleDocument
+from advisor.yaml_files.suggestions import suggest_close, suggest_known
 
 
 class Faults:
@@ -57,6 +59,19 @@ class Faults:
         self.wrong(path, what, suggest_close(words, allowed) if words else None)
         return None
 
+    def amount(self, path: Path_, given: Any, measures: tuple[AmountKind, ...]) -> tuple[float, str] | None:
+        """An amount and its unit; None where it is none, which is noted."""
+        words, name = self.text(path, given), path[-2] if path[-1] == "limit" else path[-1]
+        if words is None or isinstance(given, bool):
+            wanted = either_of(*(Message("such_as", what=Message(one.called), example=one.example) for one in measures))
+            self.wrong(path, Message("is_wanted", name=name, wanted=wanted), key=given is None)
+            return None
+        try:
+            return parse_amount(words, *measures)
+        except Unclear as unclear:
+            self.wrong(path, Message("part", part=name, what=unclear.what), unclear.hint)
+            return None
+
     def text(self, path: Path_, given: Any) -> str | None:
         """The word as it is written: `007` stays `007`. None for nothing, for a list and for a mapping."""
-        return None if given is None else self.document.written(path)
+        return given if given is None or isinstance(given, str) else self.document.written(path)

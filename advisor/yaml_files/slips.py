@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from advisor.expr.wide_signs import hint_on_wide_sign, say_narrow_sign
 from advisor.messages.message import Message
+from advisor.messages.wide_signs import hint_on_wide_sign, say_narrow_sign
 
 Spot = tuple[int, int]
 """Line and column, counted from 0."""

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from advisor.rules import parsed_files
 from advisor.rules.catalog import rule_files
-from advisor.rules.parsed_files import document_of_text, parsed_lines
-from advisor.rules.source import parse_document
 from advisor.shipped_files import shipped_folder
+from advisor.yaml_files import parsed_files, source
+from advisor.yaml_files.parsed_files import document_of_text, parsed_lines
+from advisor.yaml_files.source import parse_document
 
 RULES = shipped_folder("rules")
 TEXT = "id: host/idle\nwhen: share > 0.5\nlist: [1, 1.0, '1', true, ~, 设备]\ntests:\n- name: x\n"
@@ -26,7 +26,7 @@ def parses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(text: str, file: str, *, tests: bool = True) -> None:
         raise AssertionError(f"{file} is parsed")
 
-    monkeypatch.setattr(parsed_files, "parse_document", refuse)
+    monkeypatch.setattr(source, "parse_document", refuse)
 
 
 def test_the_shipped_rules_are_read_without_being_parsed(

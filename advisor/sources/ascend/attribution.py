@@ -36,17 +36,25 @@ def steps_in_timeline(folder: Folder, asked_ns: Array) -> Array:
     return steps_of(windows, launches["host_start_ns"], starts, starts, asked_ns)
 
 
+def steps_by_tasks(folder: Folder, host_ns: Array, start_ns: Array, end_ns: Array) -> Array:
+    """The step of each of these tasks of a database, all of which the host asked for at known moments."""
+    return steps_of(_windows_in_database(folder), host_ns, start_ns, end_ns, start_ns)
+
+
 _Known = tuple[Table[StepWindow], Array, Array, Array]
 
 
 def _known_in_database(folder: Folder) -> _Known:
     database = folder.database()
-    try:
-        windows = STEP_WINDOWS.ways["database"](folder)
-    except FactMissing:
-        windows = Table.empty(StepWindow)
-    tasks = launched_tasks(database, folder.rank)
+    windows, tasks = _windows_in_database(folder), launched_tasks(database, folder.rank)
     return windows, _host_moments(database, tasks["connection"]), tasks["start"], tasks["end"]
+
+
+def _windows_in_database(folder: Folder) -> Table[StepWindow]:
+    try:
+        return STEP_WINDOWS.ways["database"](folder)
+    except FactMissing:
+        return Table.empty(StepWindow)
 
 
 def _host_moments(database: Database, connection: Array) -> Array:

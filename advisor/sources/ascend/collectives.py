@@ -2,7 +2,8 @@
 """Collective: the communication rows of kernel_details.csv with times and payloads; COMMUNICATION_OP in the database.
 
 In the text export one operator is spread over three files: when it ran (kernel_details.csv, else the timeline, else
-communication.json), what its time went to (communication.json) and what it carried (arguments in the timeline).
+communication.json), what its time went to (communication.json) and what it carried (arguments in the timeline). Where
+neither export has any, marks that the framework set around its own tell.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from advisor.facts.observed import Collective
 from advisor.facts.table import Array, Table, Texts, Values, values_at
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
-from advisor.sources.ascend.attribution import steps_in_database, steps_in_timeline
+from advisor.sources.ascend.attribution import steps_by_tasks, steps_in_database, steps_in_timeline
 from advisor.sources.ascend.cell_columns import CellColumns, plain_cells_at
 from advisor.sources.ascend.communication import (
     COMMUNICATION,
@@ -35,8 +36,10 @@ from advisor.sources.ascend.communication import (
     starts_of_entries,
     steps_of_entries,
 )
+from advisor.sources.ascend.device_tasks import HARDWARE
 from advisor.sources.ascend.groups import communicator_hash
 from advisor.sources.ascend.kernels import COMMUNICATION_CORES, kernel_details
+from advisor.sources.ascend.marked_collectives import MarkedCollectives, marked_collectives, tell_of_collectives
 from advisor.sources.ascend.plane_tasks import splits_by_planes
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.record_cells import (
@@ -182,6 +185,8 @@ def _collectives_from_text(folder: Folder) -> Table[Collective]:
         calls = _calls_of_entries(folder, told)
     else:
         raise FactMissing([Collective.table])
+    if timeline is not None and not len(calls.name):
+        calls = _calls_of_marked_tasks(folder, timeline) or calls
     calls = calls if told is None else _with_splits(folder, calls, told)
     table = _collective_table(folder, calls if timeline is None else _with_payloads(calls, timeline))
     if told is None and timeline is not None and folder.by_msprof:
@@ -254,6 +259,19 @@ def _calls_of_timeline(folder: Folder, timeline: TraceTimeline) -> RecordedCalls
     start = slices.start_ns[rows]
     elapse = (slices.end_ns[rows] - start) / 1000
     return RecordedCalls.that_ran(slices.name.take(rows), start, elapse, steps_in_timeline(folder, start))
+
+
+def _calls_of_marked_tasks(folder: Folder, timeline: TraceTimeline) -> RecordedCalls | None:
+    """The operators around which the framework set marks, by what these left on the device; None without any."""
+    slices = timeline.slices
+    rows = np.flatnonzero(timeline.tracks.of(*HARDWARE)[slices.track])
+    found = marked_collectives(slices.name.take(rows).in_use(), slices.start_ns[rows], slices.end_ns[rows])
+    return None if found is None else _calls_of_marks(found, steps_in_timeline(folder, found.start_ns))
+
+
+def _calls_of_marks(found: MarkedCollectives, steps: Array) -> RecordedCalls:
+    calls = RecordedCalls.that_ran(found.name, found.start_ns, (found.end_ns - found.start_ns) / 1000, steps)
+    return replace(calls, group=found.group, count=found.count, dtype=found.dtype)
 
 
 def _calls_of_entries(folder: Folder, told: Sequence[CommunicationEntry]) -> RecordedCalls:
@@ -392,6 +410,10 @@ def _without(texts: Texts, absent: Collection[str | None]) -> Texts:
 def _collectives_from_database(folder: Folder) -> Table[Collective]:
     database = folder.database()
     if not database.has_rows("COMMUNICATION_OP"):
+        marked = _marked_in_database(database)
+        if marked is not None:
+            steps = steps_by_tasks(folder, marked.host_ns, marked.start_ns, marked.end_ns)
+            return _collective_table(folder, _calls_of_marks(marked, steps))
         if database.has_rows("TASK"):
             return Table.empty(Collective)  # one rank alone talks to nobody
         raise FactMissing([Collective.table])
@@ -407,6 +429,26 @@ def _collectives_from_database(folder: Folder) -> Table[Collective]:
     }
     found = database.integers("COMMUNICATION_OP", wanted, database.on_device("COMMUNICATION_OP", folder.rank))
     return _collective_table(folder, _with_analysed_splits(folder, _recorded_calls(folder, database, found)))
+
+
+def _marked_in_database(database: Database) -> MarkedCollectives | None:
+    """The operators around which the framework set marks, by the tasks that these left on the device; None without."""
+    if not database.has_rows("MSTX_EVENTS") or not database.has_rows("TASK"):
+        return None
+    wanted = {"message": ["message"], "connection": ["connectionId"], "start": ["startNs"]}
+    marks = database.integers("MSTX_EVENTS", wanted)
+    message = database.texts(marks["message"])
+    told = np.flatnonzero(tell_of_collectives(message) & (marks["connection"] != MISSING))
+    if not len(told):
+        return None
+    tasks = database.integers("TASK", {"start": ["startNs"], "end": ["endNs"], "connection": ["connectionId"]})
+    connection, first = np.unique(marks["connection"][told], return_index=True)
+    left = np.flatnonzero(np.isin(tasks["connection"], connection))
+    by = np.searchsorted(connection, tasks["connection"][left])
+    mark = told[first][by]
+    return marked_collectives(
+        message.take(mark), tasks["start"][left], tasks["end"][left], host_ns=marks["start"][mark]
+    )
 
 
 def _recorded_calls(folder: Folder, database: Database, found: dict[str, Array]) -> RecordedCalls:

@@ -52,6 +52,13 @@ def _small_update(blocks: int) -> Write:
     return _kernels(_ADAM, blocks=blocks, inputs=inputs, outputs=tensors(few, few, few, dtype="FLOAT"))
 
 
+def _update_in(dtype: str) -> Write:
+    """The updates of parameters have their inputs in this type."""
+    return _kernels(
+        _ADAM, inputs=Tensors(";".join(["2826240"] * 4 + ["1"]), ";".join([dtype] * 5), ";".join(["ND"] * 5))
+    )
+
+
 def _busy_products(**shares: float) -> Write:
     """Products that keep their pipes busy so; what runs on vector cores loads for two thirds of its time."""
 
@@ -68,6 +75,9 @@ def _busy_products(**shares: float) -> Write:
 
 
 SIGNS: Mapping[str, Sign] = {
+    "compute/float64-operators": Sign(
+        spoiled=_update_in("DOUBLE"), twin=_update_in("FLOAT"), shows={"top_type": _ADAM, "doubles_calls": 6}
+    ),
     "compute/idle-cores": Sign(spoiled=_half_product(10), twin=_half_product(20), shows={"used": 10, "cores": 20}),
     "compute/idle-vector-cores": Sign(spoiled=_small_update(8), twin=_small_update(40), shows={"used": 8, "cores": 40}),
     "compute/partial-wave": Sign(

@@ -65,7 +65,9 @@ DOCUMENTED_BY_MINDSPORE = {
     "mindspore.runtime.current_stream",
     "mindspore.runtime.set_cpu_affinity",
     "mindspore.runtime.synchronize",
+    "mindspore.float32",
     "mindspore.set_auto_parallel_context",
+    "mindspore.Tensor",
 }
 """What the documentation of MindSpore describes and examples of it call, of what remedies name."""
 RULES = Catalog.load([shipped_folder("rules")]).rules

@@ -116,9 +116,11 @@ def open_profile(
     job: JobKind | None = None,
     cache: CacheFolder | None = None,
     on: ClusterAsked | None = None,
+    parts: Sequence[Path] = (),
 ) -> Profile:
     """What lies at this path, as a profile; with `also`, more can be derived from it than rules read.
 
+    Of a folder only the `parts` are read, paths in it, where any are named.
     Little is read before a table is asked for. `chip` is what the user says of the chip, and `job` what of the job;
     `on` is the cluster whose workers read the ranks, where it is not this machine. What lies in the `cache` of
     ranks that did not change is not read again; archives are, for they are unpacked anew.
@@ -132,7 +134,7 @@ def open_profile(
     from advisor.sources import UnpackedInput, open_unpacked
 
     chip = chip or shipped_chips().told(None)
-    unpacked = UnpackedInput(path if on is None else path.absolute())
+    unpacked = UnpackedInput(path if on is None else path.absolute(), parts)
     run, sources = open_unpacked(unpacked, jobs=jobs, progress=progress)
     gather: Gather = LocalProcesses(worker_count(jobs, sources), progress) if on is None else on.gather(progress)
     return Profile(
@@ -337,6 +339,7 @@ def open_to_count(
     job: JobKind | None = None,
     cache: CacheFolder | None = None,
     on: ClusterAsked | None = None,
+    parts: Sequence[Path] = (),
 ) -> Profile:
     """What lies at this path, as a profile that can be counted too. The arguments are those of `open_profile`.
 
@@ -347,7 +350,9 @@ def open_to_count(
     from advisor.statistics.micro_batches import micro_batches
 
     also = (*DERIVATIONS, micro_batches)
-    return open_profile(path, jobs=jobs, progress=progress, also=also, chip=chip, job=job, cache=cache, on=on)
+    return open_profile(
+        path, jobs=jobs, progress=progress, also=also, chip=chip, job=job, cache=cache, on=on, parts=parts
+    )
 
 
 def _losses_behind(profile: Profile, facts: Iterable[type[Fact]], settings: Settings | None) -> Diagnosis:
@@ -512,10 +517,12 @@ def inspect(
     chip: ToldChip | None = None,
     job: JobKind | None = None,
     cache: CacheFolder | None = None,
+    parts: Sequence[Path] = (),
 ) -> Inspection:
     """What lies at a path: sources, ranks, files, tables, which rules can look, and how to record the rest.
 
-    Of ranks that were captured alike two are read, which stand for the others. What cannot be diagnosed is described.
+    Of a folder only the `parts` are looked into, paths in it, where any are named. Of ranks that were captured alike
+    two are read, which stand for the others. What cannot be diagnosed is described.
 
     Raises:
         InputError: Nothing lies at the path.
@@ -527,7 +534,7 @@ def inspect(
 
     check_reachable(path)
     chip = chip or shipped_chips().told(None)
-    with closing(UnpackedInput(path)) as unpacked:
+    with closing(UnpackedInput(path, parts)) as unpacked:
         try:
             run, sources = open_unpacked(unpacked, jobs=jobs, progress=progress)
         except InputError as refused:
@@ -538,7 +545,7 @@ def inspect(
         if cache is not None:
             gather = _with_cache(cache, gather, unpacked, run, progress)
         profile = Profile(run, ranks.to_read, DERIVATIONS, gather=gather, chips=chip.table)
-        return _inspect_profile(unpacked.path, ranks, profile, catalog)
+        return _inspect_profile(unpacked, ranks, profile, catalog)
 
 
 def modules(profile: Profile, settings: Settings | None = None) -> ModuleReport:
@@ -595,7 +602,7 @@ def _not_read_by_diagnoses(profile: Profile) -> list[type[Fact]]:
     return [fact for fact in OBSERVED if fact not in read]
 
 
-def _inspect_profile(path: Path, ranks: Ranks, profile: Profile, catalog: Catalog) -> Inspection:
+def _inspect_profile(unpacked: UnpackedInput, ranks: Ranks, profile: Profile, catalog: Catalog) -> Inspection:
     """What is known of the ranks that are read, and which rules can look at them."""
     from advisor.engine.evaluate import evaluate
     from advisor.engine.unseen_ranks import with_ranks_left_out
@@ -611,7 +618,7 @@ def _inspect_profile(path: Path, ranks: Ranks, profile: Profile, catalog: Catalo
     ]
     unread = unread_input(profile.table_if_recorded(Damage))
     return inspect_run(
-        path, ranks, profile, run=run, rules=catalog.rules, results=results, outcomes=outcomes, unread=unread
+        unpacked, ranks, profile, run=run, rules=catalog.rules, results=results, outcomes=outcomes, unread=unread
     )
 
 

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from advisor.cli.settings_in_force import catalog_of, language_of
 from advisor.cli.standard_error import tell
@@ -32,15 +33,18 @@ def given_diagnosis(path: Path, arguments: argparse.Namespace, settings: Setting
     return saved_diagnosis(path) if is_saved(path) else diagnose_capture(path, arguments, settings)[0]
 
 
-def refuse_saved(path: Path, *, to_write_again: bool = False) -> None:
+def refuse_saved(folder: Path, parts: Sequence[Path] = (), *, to_write_again: bool = False) -> None:
     """Asks whoever gives a report for its capture; where reports are written, points to what writes it again.
 
     Raises:
-        UsageError: It is the .json of a diagnosis or of a comparison.
+        UsageError: It, or one of the parts that were given of a folder, is the .json of a diagnosis or of a comparison.
     """
-    kind = written_by_advisor(path)
-    if not kind:
-        return
+    for path in [folder / part for part in parts] or [folder]:
+        if kind := written_by_advisor(path):
+            _refuse_report(path, kind, to_write_again=to_write_again)
+
+
+def _refuse_report(path: Path, kind: str, *, to_write_again: bool) -> NoReturn:
     from advisor.messages.errors import UsageError
     from advisor.messages.message import Message
     from advisor.messages.shell_words import shell_words
@@ -92,6 +96,7 @@ def ways_to_read(arguments: argparse.Namespace, bar: ProgressBar) -> dict[str, A
         "cache": arguments.cache,
         "on": _cluster_asked(arguments, bar),
         "progress": bar,
+        **({"parts": parts} if (parts := getattr(arguments, "parts", ())) else {}),
     }
 
 

@@ -99,9 +99,12 @@ class Parser(argparse.ArgumentParser):
         found, unknown = self.parse_known_args(args, namespace)
         meant: Parser = vars(found).pop(_MEANT)
         if unknown:
-            hint = meant._hint_on_unknown(unknown, getattr(found, "path", None))
-            meant.refuse(_message("unknown_arguments", words=" ".join(unknown)), hint)
+            meant.refuse_unknown(unknown, getattr(found, "path", None))
         return found
+
+    def refuse_unknown(self, words: Sequence[str], path: object) -> NoReturn:
+        """Ends over words that mean nothing, beside the path that was given."""
+        self.refuse(_message("unknown_arguments", words=" ".join(words)), self._hint_on_unknown(words, path))
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """The same with those that mean nothing; an argument that may be left out may stand behind an option too.
@@ -113,6 +116,10 @@ class Parser(argparse.ArgumentParser):
             setattr(found, _MEANT, self)
         if any(word.startswith("-") for word in unknown):
             return found, unknown
+        for action in (one for one in self._actions if one.nargs == argparse.ONE_OR_MORE and not one.option_strings):
+            if unknown:  # more of them, behind an option
+                action(self, found, [self._get_value(action, word) for word in unknown])
+                unknown = []
         may_be_left_out = (one for one in self._actions if not one.option_strings and one.nargs == argparse.OPTIONAL)
         for action in may_be_left_out:
             if unknown and getattr(found, action.dest) == action.default:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from advisor.engine.hit import RuleResult
 from advisor.facts.observed import OBSERVED
@@ -47,7 +46,7 @@ class Ranks:
 
 
 def inspect_run(
-    path: Path,
+    unpacked: UnpackedInput,
     ranks: Ranks,
     profile: Profile,
     *,
@@ -58,7 +57,7 @@ def inspect_run(
     unread: tuple[Unread, ...],
 ) -> Inspection:
     """What is known of an input that can be read: `results` are those of the rules, `outcomes` what counts of them."""
-    files = files_of_sources(path, ranks.sources)
+    files = files_of_sources(unpacked.path, ranks.sources)
     lacking = [
         result for result, outcome in zip(results, outcomes, strict=True) if outcome.outcome not in ("fired", "quiet")
     ]
@@ -68,7 +67,7 @@ def inspect_run(
     return Inspection(
         version=VERSION,
         name=run.name,
-        found=parts_found(path),
+        found=parts_found(unpacked.path, unpacked.parts),
         run=run,
         ranks=tuple(describe_group(group, read, files) for group, read in zip(ranks.groups, ranks.chosen, strict=True)),
         facts=facts,
@@ -81,7 +80,7 @@ def inspect_run(
 
 def inspect_what_is_refused(unpacked: UnpackedInput, refused: InputError) -> Inspection:
     """What is known of an input of which nothing can be diagnosed."""
-    path, found = unpacked.given, parts_found(unpacked.path)
+    path, found = unpacked.given, parts_found(unpacked.path, unpacked.parts)
     hint = refused.hint
     return Inspection(
         version=VERSION,

@@ -21,14 +21,15 @@ MOST_FILES = 200
 _PACKED = (".gz", ".zip", ".tar", ".tgz", ".xz", ".zst", ".bz2", ".7z", ".rar")
 
 
-def parts_found(path: Path) -> tuple[FoundPart, ...]:
-    """The folders below a path in which a family recognises something, in the order of the walk."""
+def parts_found(path: Path, parts: Sequence[Path] = ()) -> tuple[FoundPart, ...]:
+    """The folders below a path, or below these parts of it, in which a family recognises something, in the order of the
+    walk."""
     try:
-        found = find_candidates(path, FAMILIES)
+        found = find_candidates(path, FAMILIES, parts)
     except TooManyNames:
         return ()
     base = path if path.is_dir() else path.parent
-    parts = (
+    recognised = (
         FoundPart(
             family=family,
             kind=one.kind,
@@ -38,7 +39,7 @@ def parts_found(path: Path) -> tuple[FoundPart, ...]:
         for family, candidates in found.candidates.items()
         for one in candidates
     )
-    return tuple(dict.fromkeys(parts))
+    return tuple(dict.fromkeys(recognised))
 
 
 def files_of_sources(path: Path, sources: Iterable[Source]) -> Mapping[Path, tuple[InputFile, ...]]:

@@ -8,6 +8,7 @@ import os
 from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 from advisor.messages.errors import reason_of_error
@@ -20,9 +21,10 @@ DEPTH = 5
 """Folders below the input that are looked into."""
 
 
-def find_candidates(path: Path, families: Sequence[Family]) -> Inventory:
+def find_candidates(path: Path, families: Sequence[Family], parts: Sequence[Path] = ()) -> Inventory:
     """What lies at a path: a folder and up to five folders below it, or what a single file stands for.
 
+    Of a folder only `parts` are looked into, folders and files in it, where there are any.
     Links are followed, as rank folders often are links, but neither back, nor to a folder above, nor into or out of
     /proc.
 
@@ -36,7 +38,9 @@ def find_candidates(path: Path, families: Sequence[Family]) -> Inventory:
         _add_recognised(beside, families, found)
         _add_aside(beside, path.parent, families, found)
         return found
-    for listing in _walk_folders(path, families, found):
+    given = _listings_of_files(path, parts)
+    folders = [path / part for part in parts if (path / part).is_dir()] if parts else [path]
+    for listing in chain(given, _walk_folders(folders, families, found)):
         found.files += len(listing.files)
         _add_aside(listing, path, families, found)
         found.packed += packed_in(listing, families)
@@ -52,6 +56,15 @@ def _listing_of_file(path: Path) -> Listing:
     except OSError:
         listing = Listing(path.parent, files=(path.name,))
     return Listing(listing.folder, listing.folders, listing.files, asked=path.name)
+
+
+def _listings_of_files(path: Path, parts: Sequence[Path]) -> Iterator[Listing]:
+    """The files among parts of a folder, each folder with those of them that lie in it."""
+    names: dict[Path, list[str]] = {}
+    for part in parts:
+        if not (path / part).is_dir():
+            names.setdefault((path / part).parent, []).append(part.name)
+    return (Listing(folder, files=tuple(sorted(own))) for folder, own in names.items())
 
 
 def _add_aside(listing: Listing, base: Path, families: Sequence[Family], found: Inventory) -> None:
@@ -96,10 +109,10 @@ def _add_recognised(listing: Listing, families: Sequence[Family], found: Invento
             return
 
 
-def _walk_folders(path: Path, families: Sequence[Family], found: Inventory) -> Iterator[Listing]:
+def _walk_folders(paths: Sequence[Path], families: Sequence[Family], found: Inventory) -> Iterator[Listing]:
     """Folders with the names of what is in them, those above before those below, in order of name."""
-    seen = set(_identities_above(path))
-    waiting, room = deque([(path, 0)]), MOST_NAMES
+    seen = {above for path in paths for above in _identities_above(path)}
+    waiting, room = deque((path, 0) for path in paths), MOST_NAMES
     while waiting:
         folder, depth = waiting.popleft()
         try:

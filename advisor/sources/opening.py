@@ -36,14 +36,15 @@ def open_unpacked(
     Raises:
         InputError: Nothing there can be read; the message says what was found and what to do.
     """
-    check_reachable(unpacked.given, families)
+    for path in (unpacked.given, *(unpacked.given / part for part in unpacked.parts)):
+        check_reachable(path, families)
     if unpacked.path.is_file():
         unpacked.unpack_file(families)
     with unpacked.errors_by_given_names():
-        found = _list_input(unpacked.path, families)
+        found = _list_input(unpacked.path, families, unpacked.parts)
         while packed := unpacked.left_to_unpack(found.packed):
             unpacked.unpack_beside(packed)
-            found = _list_input(unpacked.path, families)
+            found = _list_input(unpacked.path, families, unpacked.parts)
         found.aside[:0] = unpacked.aside
         run, sources = _open_found(unpacked.path, found, jobs, progress, families)
     if unpacked.packed:
@@ -51,9 +52,9 @@ def open_unpacked(
     return run, sources
 
 
-def _list_input(path: Path, families: Sequence[Family]) -> Inventory:
+def _list_input(path: Path, families: Sequence[Family], parts: Sequence[Path] = ()) -> Inventory:
     try:
-        return find_candidates(path, families)
+        return find_candidates(path, families, parts)
     except TooManyNames:
         raise unsupported.too_many_names_error(path) from None
 

@@ -67,10 +67,15 @@ def _is_read(name: str, families: Sequence[Family]) -> bool:
 
 
 class UnpackedInput:
-    """What was given, and where it is read: there, or in a private folder that goes away with this object."""
+    """What was given, and where it is read: there, or in a private folder that goes away with this object.
 
-    def __init__(self, given: Path) -> None:
+    Several captures are given as the folder they all lie in, and their paths in it.
+    """
+
+    def __init__(self, given: Path, parts: Sequence[Path] = ()) -> None:
         self.given = self.path = given
+        self.parts = tuple(parts)
+        """Paths in the folder that is read; all of it where there are none."""
         self.aside: list[LeftAside] = []
         """What of archives was left out, by its name inside of them."""
         self._folder: PrivateFolder | None = None
@@ -129,6 +134,7 @@ class UnpackedInput:
         except OSError as wrong:
             raise _unusable_error(self.given, reason_of_error(wrong)) from wrong
         self.path = mirror
+        self.parts = tuple(_path_unpacked(part, mirror) for part in self.parts)
 
     def _new_folder(self, packed_bytes: int) -> Path:
         """A folder for one level of what is unpacked, and how many bytes more may come out."""
@@ -285,6 +291,14 @@ class UnpackedInput:
             top = f"{self._top}/{number}"
             words = words.replace(show_name(self.path), given).replace(top, os.path.dirname(given) or ".")
         return words
+
+
+def _path_unpacked(part: Path, mirror: Path) -> Path:
+    """What a path became where something was unpacked: that of the folder or file that stands for what was packed."""
+    plain = part.name[: -len(GZIP)] if part.name.lower().endswith(GZIP) else part.name
+    names = (part.name, archive_stem(part.name), plain)
+    there = (part.with_name(name) for name in names if os.path.lexists(mirror / part.with_name(name)))
+    return next(there, part)
 
 
 _DAMAGED = frozenset({"archive_damaged", "ends_early", "packed_damaged", CHECKSUM_WRONG})

@@ -91,8 +91,8 @@ def test_what_one_command_does_not_know_is_held_against_its_own_options(capsys: 
 @pytest.mark.parametrize(
     ("words", "usage"),
     [
-        (["diagnose", "x", "--jobs", "0"], "usage: advisor diagnose [options] path"),
-        (["facts", "x"], "usage: advisor facts [options] -o DIR path"),
+        (["diagnose", "x", "--jobs", "0"], "usage: advisor diagnose [options] path [path ...]"),
+        (["facts", "x"], "usage: advisor facts [options] -o DIR path [path ...]"),
         (["compare", "x"], "usage: advisor compare [options] before after"),
         (["rules", "show"], "usage: advisor rules show [options] id"),
         (["diagnos"], "usage: advisor [options] COMMAND ..."),
@@ -110,7 +110,7 @@ def test_one_line_of_usage_stands_before_what_is_wrong_and_says_where_the_option
 
 def test_usage_before_what_is_wrong_is_said_in_chinese_too(capsys: pytest.CaptureFixture[str]) -> None:
     first, wrong, hint = wrong_use(["diagnose", "x", "--jobs", "0", "--lang", "zh"], capsys).splitlines()
-    assert first.endswith("advisor diagnose [选项] path")
+    assert first.endswith("advisor diagnose [选项] path [path ...]")
     assert "至少为 1" in wrong
     assert "`advisor diagnose -h`" in hint
 
@@ -123,13 +123,13 @@ def test_a_path_without_a_command_is_answered_with_the_command(capsys: pytest.Ca
     assert "advisor diagnose" in wrong_use([str(CASE)], capsys)
 
 
-def test_the_ranks_that_a_shell_lists_are_answered_with_the_folder_that_holds_them(
+def test_a_command_that_takes_one_path_answers_ranks_that_a_shell_lists_with_the_folder_that_holds_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ranks = [tmp_path / "prof" / name for name in ("a_ascend_pt", "b_ascend_pt", "c_ascend_pt")]
     for rank in ranks:
         rank.mkdir(parents=True)
-    said = wrong_use(["diagnose", *map(str, ranks)], capsys)
+    said = wrong_use(["check", *map(str, ranks)], capsys)
     assert f"give the one folder that holds them all: {tmp_path / 'prof'}" in said
 
 

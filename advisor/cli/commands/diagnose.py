@@ -18,6 +18,7 @@ from advisor.cli.arguments import (
 from advisor.cli.inputs import refuse_saved, warn_of_chip, warn_of_rules, ways_to_read
 from advisor.cli.outputs import chart_renderer, hand_out
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
+from advisor.cli.several_captures import Captures
 
 if TYPE_CHECKING:
     import argparse
@@ -35,6 +36,8 @@ def words(one: Parser) -> None:
     one.add_argument(
         "path",
         type=named_path,
+        nargs="+",
+        action=Captures,
         help=one.say(
             "a capture: *_ascend_pt, *_ascend_ms, PROF_* of msprof, a folder of many ranks, cluster_analysis_output, "
             "GPU traces, or a zip or tar of these",
@@ -67,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         from advisor.report.progress_bar import ProgressBar
         from advisor.report.writers import check_outputs, outside_captures
 
-        refuse_saved(arguments.path, to_write_again=True)
+        refuse_saved(arguments.path, arguments.parts, to_write_again=True)
         outputs = check_outputs(arguments.output, arguments.path)
         settings = settings_of(arguments)
         language = language_of(arguments.lang)

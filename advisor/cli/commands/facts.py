@@ -10,6 +10,7 @@ from advisor.cli.arguments import language_option, named_path, reading_options
 from advisor.cli.exit_codes import FINE
 from advisor.cli.inputs import refuse_saved, warn_of_chip, ways_to_read
 from advisor.cli.settings_in_force import language_of, settings_of
+from advisor.cli.several_captures import Captures
 from advisor.cli.signals import ended_in_order
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ def words(one: Parser) -> None:
     one.add_argument(
         "path",
         type=named_path,
+        nargs="+",
+        action=Captures,
         help=one.say("a capture, or a folder of many ranks", "一份采集数据，或含多卡数据的目录"),
     )
     one.add_argument(
@@ -56,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     from advisor.report.progress_bar import ProgressBar
     from advisor.units import show_value
 
-    refuse_saved(arguments.path)
+    refuse_saved(arguments.path, arguments.parts)
     target = _check_target(arguments.output, arguments.path)
     settings_of(arguments)
     language = language_of(arguments.lang)

@@ -10,6 +10,7 @@ from advisor.cli.exit_codes import FINE, UNREADABLE
 from advisor.cli.inputs import refuse_saved
 from advisor.cli.outputs import show_document, write_outputs
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
+from advisor.cli.several_captures import Captures
 from advisor.report.output_formats import DOCUMENT_WRITERS, Told
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ def words(one: Parser) -> None:
     one.add_argument(
         "path",
         type=named_path,
+        nargs="+",
+        action=Captures,
         help=one.say(
             "a folder or file: captures, parts of them, or anything else",
             "目录或文件：采集数据、其中一部分，或任何其他内容",
@@ -41,13 +44,13 @@ def run(arguments: argparse.Namespace) -> int:
     from advisor.report.progress_bar import ProgressBar
     from advisor.report.writers import check_outputs, outside_captures
 
-    refuse_saved(arguments.path)
+    refuse_saved(arguments.path, arguments.parts)
     outputs = check_outputs(arguments.output, arguments.path, writers=DOCUMENT_WRITERS)
     settings = settings_of(arguments)
     language = language_of(arguments.lang)
     with ProgressBar(language) as bar:
         catalog = catalog_of(arguments.rules, settings)
-        words = {"chip": arguments.chip, "job": arguments.job, "cache": arguments.cache}
+        words = {"chip": arguments.chip, "job": arguments.job, "cache": arguments.cache, "parts": arguments.parts}
         found = inspect(arguments.path, catalog, jobs=arguments.jobs, progress=bar, **words)
     outside_captures(outputs, arguments.path, tuple(one.path for one in found.found))
     written = write_outputs(Told(inspection_document(found, language), found.to_json), outputs, language)

@@ -10,6 +10,7 @@ from advisor.cli.exit_codes import FINE, UNREADABLE
 from advisor.cli.inputs import refuse_saved, warn_of_chip, ways_to_read
 from advisor.cli.outputs import show_document, write_outputs
 from advisor.cli.settings_in_force import language_of, settings_of
+from advisor.cli.several_captures import Captures
 from advisor.messages.errors import InputError
 from advisor.messages.message import Message
 from advisor.report.output_formats import MODULE_WRITERS
@@ -25,6 +26,8 @@ def words(one: Parser) -> None:
     one.add_argument(
         "path",
         type=named_path,
+        nargs="+",
+        action=Captures,
         help=one.say(
             "captures of a model whose modules were marked, or of Python stacks", "带模块标记或 Python 调用栈的采集数据"
         ),
@@ -41,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     from advisor.report.progress_bar import ProgressBar
     from advisor.report.writers import check_outputs, outside_captures
 
-    refuse_saved(arguments.path)
+    refuse_saved(arguments.path, arguments.parts)
     outputs = check_outputs(arguments.output, arguments.path, writers=MODULE_WRITERS)
     settings = settings_of(arguments)
     language = language_of(arguments.lang)

@@ -10,6 +10,7 @@ from advisor.cli.exit_codes import FINE
 from advisor.cli.inputs import refuse_saved, ways_to_read
 from advisor.cli.outputs import show_document, write_outputs
 from advisor.cli.settings_in_force import language_of, settings_of
+from advisor.cli.several_captures import Captures
 from advisor.report.output_formats import STATISTICS_WRITERS, CountedTables
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ def words(one: Parser) -> None:
     one.add_argument(
         "path",
         type=named_path,
+        nargs="+",
+        action=Captures,
         help=one.say("a capture, or a folder of many ranks", "一份采集数据，或含多卡数据的目录"),
     )
     one.add_argument(
@@ -99,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
     from advisor.report.statistics.document import statistics_summary
     from advisor.report.writers import check_outputs, outside_captures
 
-    refuse_saved(arguments.path)
+    refuse_saved(arguments.path, arguments.parts)
     arguments.of = list(dict.fromkeys(arguments.of))
     outputs = check_outputs(arguments.output, arguments.path, writers=STATISTICS_WRITERS)
     _refuse_several_in_one_stream(outputs, arguments)

@@ -91,6 +91,20 @@ def test_a_healthy_job_is_left_in_peace_however_it_was_recorded(recording: str, 
     assert loud(found) == []
 
 
+@pytest.mark.parametrize(
+    ("case", "leads"),
+    [
+        ("few-micro-batches", "pipeline/bubble"),
+        ("exposed-communication", "comm/late-gradient-reduction"),
+        ("host-bound", "host/python-bound"),
+    ],
+)
+def test_a_fault_leads_where_no_step_was_marked(case: str, leads: str, tmp_path: Path) -> None:
+    path = corpus.write(corpus.job(case, 1), tmp_path / case, "text", steps=False)
+    diagnosis = advisor.diagnose(path)
+    assert diagnosis.findings[0].rule == leads
+
+
 def test_of_evenly_slow_hosts_none_is_blamed_and_of_uneven_ones_the_slowest(shared: SharedCaptures) -> None:
     even, uneven = shared.diagnosed("evenly-slow-hosts"), shared.diagnosed("slowest-of-slow-hosts")
     assert "ranks/slow-host-rank" not in {finding.rule for finding in even.findings}

@@ -21,6 +21,7 @@ from advisor.analysis.communication.queued_collectives import ops_queued_behind
 from advisor.analysis.communication.same_moments import lie_apart
 from advisor.analysis.communication.tensor_groups import kinds_of_calls
 from advisor.analysis.communication.transit import split_times
+from advisor.analysis.launches.program_rounds import number_rounds
 from advisor.analysis.steps.cells import lie_outside_steps
 from advisor.analysis.steps.completeness import lacks_kernel_rows
 from advisor.analysis.steps.device import collective_times, kernel_times
@@ -79,7 +80,10 @@ def collective_calls(
         _size_class(collectives["size_bytes"]),
     )
     elapse = collectives["elapse_us"]
-    turn, apart = _turns_and_pauses(collectives)
+    in_rounds = collectives.having(
+        step=number_rounds(kernels, collectives["rank"], collectives["step"], collectives["start_ns"])
+    )
+    turn, apart = _turns_and_pauses(in_rounds)
     transit, wait, idle = split_times(collectives, transfers, links)
     kinds = kinds_of_calls(collectives, kernels)
     shared = _us_beside_like(collectives, kinds)
@@ -116,7 +120,7 @@ def collective_calls(
         turn=turn,
         apart_us=apart,
         queued_op=ops_queued_behind(collectives, kernels),
-        computed_share=np.where(lacking, np.nan, _computed_share(collectives, kernels)),
+        computed_share=np.where(lacking, np.nan, _computed_share(in_rounds, kernels)),
         awaited_rank=awaited.rank,
         awaited_place=awaited.place,
         awaited_ns=awaited.since_ns,
@@ -239,6 +243,8 @@ def _pauses_at(busy: Spans, moment: Array) -> tuple[Array, Array]:
 def _computed_share(collectives: Table[Collective], kernels: Table[Kernel] | None) -> Array:
     """Per call: the part of the kernels of its rank and step that began before it; missing where there are none.
 
+    Of a program without steps those of its round count, and where rounds are not known either nothing is told.
+
     By time or by number, whichever is less: one slow kernel does not move a call to the end of its step. Kernels that
     took no time do not count.
     """
@@ -246,14 +252,19 @@ def _computed_share(collectives: Table[Collective], kernels: Table[Kernel] | Non
     if kernels is None:
         return share
     compute, comm = kernel_times(kernels), collective_times(collectives)
+    rank, step = kernels["rank"], number_rounds(kernels, kernels["rank"], kernels["step"], kernels["start_ns"])
     cells = group_by(
-        *(np.concatenate([collectives[key][comm.row], kernels[key][compute.row]]) for key in ("rank", "step"))
+        *(
+            np.concatenate([collectives[key][comm.row], own[compute.row]])
+            for key, own in (("rank", rank), ("step", step))
+        )
     )
     start = np.concatenate([comm.start, compute.start])
     order = cells.in_order(start)
     nothing, lengths = np.zeros(len(comm.row)), (compute.end - compute.start).astype(np.float64)
     shares = [_done_before(cells, order, np.concatenate([nothing, weight])) for weight in (lengths, np.sign(lengths))]
     share[comm.row] = np.fmin(*shares)[: len(comm.row)]
+    share[collectives["step"] == MISSING] = np.nan
     return share
 
 

@@ -11,8 +11,8 @@ from advisor.analysis.steps.cells import Cells
 from advisor.analysis.steps.step_ends import NO_BORDERS, engine_borders_of
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch, EngineBorder
-from advisor.facts.observed import HostCall
-from advisor.facts.table import Array, Table, ascending
+from advisor.facts.observed import HostCall, Kernel
+from advisor.facts.table import Array, Table, Texts, ascending
 
 
 def round_borders(
@@ -33,25 +33,49 @@ def round_borders(
         return of_engine
     own, kinds = calls["rank"] == rank, calls.texts("kind")
     begins = (ascending(calls["start_ns"][own & kinds.isin([kind])]) for kind in ("data_loader", "graph"))
-    return next((moments for moments in begins if len(moments)), _begins_of_updates(links, rank))
+    return next((moments for moments in begins if len(moments)), _updates_after_launches(links, rank))
 
 
-def _begins_of_updates(links: Table[Dispatch] | None, rank: int) -> Array:
-    """When the first kernel of an optimizer was launched each time after others had multiplied, in order of time, ns.
+def number_rounds(kernels: Table[Kernel] | None, rank: Array, step: Array, start_ns: Array) -> Array:
+    """Per moment of a rank on the device: its step, where the rank has steps; else the number of the round it lies in,
+    by the updates of weights. Missing where neither is known.
+
+    A round begins with an update, so that what it computes before the next one is whole.
+    """
+    found = step.copy()
+    if kernels is None:
+        return found
+    for one in np.unique(rank[step == MISSING]).tolist():
+        here, own = rank == one, np.flatnonzero(kernels["rank"] == one)
+        if (step[here] != MISSING).any() or (kernels["step"][own] != MISSING).any():
+            continue
+        begins = _begins_of_updates(kernels.texts("op_type").take(own), kernels["start_ns"][own])
+        if len(begins):
+            found[here] = np.searchsorted(begins, start_ns[here], "right")
+    return found
+
+
+def _updates_after_launches(links: Table[Dispatch] | None, rank: int) -> Array:
+    """When a program launched the first kernel of each update of its weights, in order of time, ns."""
+    if links is None:
+        return NO_BORDERS
+    own = np.flatnonzero(links["rank"] == rank)
+    launched = links["start_ns"][own] - np.round(links["latency_us"][own] * 1e3).astype(np.int64)
+    return _begins_of_updates(links.texts("op_type").take(own), launched)
+
+
+def _begins_of_updates(types: Texts, moment_ns: Array) -> Array:
+    """When the first kernel of an optimizer comes each time after others have multiplied, in order of time, ns.
 
     By what follows each multiplication, so that an optimizer of hundreds of kernels begins one round and no hundreds.
     """
-    if links is None:
-        return NO_BORDERS
-    types = links.texts("op_type")
-    updates, multiplies = types.passing(_updates_weights), types.passing(_multiplies)
-    told = np.flatnonzero((links["rank"] == rank) & (updates | multiplies))
-    launched = links["start_ns"][told] - np.round(links["latency_us"][told] * 1e3).astype(np.int64)
-    order = np.argsort(launched, kind="stable")
-    launched, updates = launched[order], updates[told][order]
+    updates = types.passing(_updates_weights)
+    told = np.flatnonzero((updates | types.passing(_multiplies)) & (moment_ns != MISSING))
+    order = told[np.argsort(moment_ns[told], kind="stable")]
+    moment, updates = moment_ns[order], updates[order]
     passed = np.cumsum(~updates)
     after = updates & (passed > 0)
-    found: Array = launched[after][group_by(passed[after]).first]
+    found: Array = moment[after][group_by(passed[after]).first]
     return found
 
 

@@ -211,7 +211,7 @@ def _micro_batches_of_steps(
     if calls is None:
         return np.nan, np.nan
     cell = row_at(split["rank"], split["step"], calls["rank"], calls["step"])
-    known = np.flatnonzero(cell >= 0)
+    known = np.flatnonzero((cell >= 0) & (calls["step"] != MISSING))  # without steps nobody knows how many there are
     known = known[~_cells_lacking_calls(split, calls.take(known), cell[known])[cell[known]]]
     return count_micro_batches(calls.take(known), split["stage"][cell[known]], stages)
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.analysis.launches.program_rounds import round_borders
+from advisor.analysis.launches.program_rounds import number_rounds, round_borders
 from advisor.analysis.steps.cells import Cells, cells_of
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch, EngineBorder
-from advisor.facts.observed import HostCall
+from advisor.facts.observed import HostCall, Kernel
 from advisor.facts.table import Table, read_table
 
 NO_CALLS = Table.empty(HostCall)
@@ -49,6 +49,18 @@ def test_a_round_begins_with_each_update_of_weights_that_follows_a_multiplicatio
             multiplied = False
     assert round_borders(0, cells(), NO_CALLS, dispatches(launches), None).tolist() == expected
     assert not len(round_borders(1, cells(), NO_CALLS, dispatches(launches), None))
+
+
+@given(st.lists(st.tuples(st.integers(0, 50), st.sampled_from(TYPES)), max_size=30), st.lists(st.integers(0, 60)))
+def test_a_moment_lies_in_the_round_of_the_last_update_before_it(
+    ran: list[tuple[int, str]], asked: list[int]
+) -> None:
+    kernels = Table.build(Kernel, rank=[0] * len(ran), op_type=[one for _, one in ran], start_ns=[at for at, _ in ran])
+    missing, rank = np.full(len(asked), MISSING), np.zeros(len(asked), np.int64)
+    found = number_rounds(kernels, rank, missing, np.array(asked, np.int64))
+    begins = round_borders(0, cells(), NO_CALLS, dispatches(ran), None)
+    assert found.tolist() == [sum(begin <= at for begin in begins) if len(begins) else MISSING for at in asked]
+    assert number_rounds(kernels, rank, rank + 7, np.array(asked, np.int64)).tolist() == [7] * len(asked)
 
 
 def test_what_is_asked_of_a_loader_tells_rounds_before_updates_do() -> None:

@@ -440,8 +440,9 @@ NOTES: Mapping[str, Text] = {
         "另有 {value} 份 msprof 采集未使用，以框架 profiler 的采集为准",
     ),
     "ranks_by_order": _t(
-        "no file names a rank: captures are numbered by the order of their names; give `profiler_info_*.json` too",
-        "文件未写明 rank，各份采集按名称顺序编号；请一并提供 `profiler_info_*.json`",
+        "not every file names its rank: captures without are numbered by the order of their names; give "
+        "`profiler_info_*.json` too",
+        "部分采集的文件未写明 rank，按名称顺序编号；请一并提供 `profiler_info_*.json`",
     ),
     "traces_by_order": _t(
         "no trace names its rank: processes are numbered by the order of their names; call `init_process_group` before "

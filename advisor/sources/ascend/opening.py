@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import compress
+from itertools import compress, count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -285,22 +285,30 @@ class _Numbered(NamedTuple):
 
 def _number_captures(folders: Sequence[Folder]) -> _Numbered:
     """Captures with the rank that their files hold. Those that hold none are told by who sends what they sent, else by
-    folders with a plain number for a name; else 0 for one, and several processes of one job by their order of name."""
+    folders with a plain number for a name; else a process that another capture tells the rank of has that, and several
+    processes of one job have by their order of name the numbers from 0 on, those aside that others are told to have.
+    Beside a single one that is told nobody knows whether another is of its job, or an older capture of it."""
     found = [_with_recorded_rank(folder) if folder.rank < 0 else folder for folder in folders]
     untold = [folder for folder in found if folder.rank < 0]
+    told = {folder.rank: folder for folder in found if folder.rank >= 0}
     ranks = _ranks_apart(untold, sole_sender) or _ranks_apart(untold, _number_as_name)
-    if ranks.keys() & {folder.rank for folder in found}:
+    if ranks.keys() & told.keys():
         ranks = {}
     by_name = {name: rank for rank, name in ranks.items()}
-    workers = sorted({_worker_name(folder) for folder in untold})
+    of_worker = {name: rank for rank, folder in told.items() if (name := _worker_name(folder))}
+    workers = sorted({_worker_name(folder) for folder in untold} - of_worker.keys())
+    free = (number for number in count() if number not in told or len(told) == 1)
+    of_worker |= dict(zip(workers, free, strict=False))
     return _Numbered(
         [
-            replace(folder, rank=by_name.get(_process_name(folder), workers.index(_worker_name(folder))))
+            replace(folder, rank=by_name.get(_process_name(folder), of_worker[_worker_name(folder)]))
             if folder.rank < 0
             else folder
             for folder in found
         ],
-        by_order=not ranks and len(workers) > 1 and not all(folder.by_msprof for folder in untold),
+        by_order=not ranks
+        and (len(workers) > 1 or (len(workers) > 0 and len(told) > 1))
+        and not all(folder.by_msprof for folder in untold),
     )
 
 

@@ -52,9 +52,7 @@ def test_a_round_begins_with_each_update_of_weights_that_follows_a_multiplicatio
 
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.sampled_from(TYPES)), max_size=30), st.lists(st.integers(0, 60)))
-def test_a_moment_lies_in_the_round_of_the_last_update_before_it(
-    ran: list[tuple[int, str]], asked: list[int]
-) -> None:
+def test_a_moment_lies_in_the_round_of_the_last_update_before_it(ran: list[tuple[int, str]], asked: list[int]) -> None:
     kernels = Table.build(Kernel, rank=[0] * len(ran), op_type=[one for _, one in ran], start_ns=[at for at, _ in ran])
     missing, rank = np.full(len(asked), MISSING), np.zeros(len(asked), np.int64)
     found = number_rounds(kernels, rank, missing, np.array(asked, np.int64))

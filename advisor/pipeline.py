@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from advisor.analysis.steps.step_marks import MARKS, marked_step_us
 from advisor.chip_files import shipped_chips
@@ -34,6 +34,7 @@ from advisor.facts.derived import (
     RankPhase,
     RankSplit,
     RecordedSpan,
+    SeenPeer,
     Spending,
     StageTime,
     TypeOperator,
@@ -96,6 +97,7 @@ ALWAYS: tuple[type[Fact], ...] = (
     PatternModule,
     OperatorRoofline,
     StageTime,
+    SeenPeer,
 )
 """What a diagnosis says of every run, whatever tables the rules read."""
 
@@ -715,7 +717,16 @@ def measured_run(profile: Profile) -> Run:
     job = infer_job(run, signs, profile.table_if_recorded(EngineStep))
     measured = {"step_us": us, "idle_share": idle, "exposed_share": exposed, "sides": sides, "job": job}
     framework = infer_framework(run, signs, job)
-    return run.model_copy(update={**measured, "framework": framework, "steps": _steps_with_work(run, overlaps)})
+    found = {**measured, **_world_by_peers(run, profile.table_if_recorded(SeenPeer))}
+    return run.model_copy(update={**found, "framework": framework, "steps": _steps_with_work(run, overlaps)})
+
+
+def _world_by_peers(run: Run, peers: Table[SeenPeer] | None) -> dict[str, Any]:
+    """The size of the job by whom collectives waited for, where neither framework nor groups tell it and that is more
+    than is known."""
+    most = int(peers["least_ranks"].max(initial=0)) if peers is not None else 0
+    told = run.world_source in ("distributed_args", "groups", "cluster")
+    return {} if told or most <= run.rank_count else {"world_size": most, "world_source": "tasks"}
 
 
 def _steps_with_work(run: Run, overlaps: Table[Overlap] | None) -> tuple[int, ...]:

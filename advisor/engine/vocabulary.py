@@ -33,6 +33,7 @@ TABLES: Mapping[str, Text] = {
     "exchanging_kernels": _t("kernels that exchange data with other ranks inside", "内部与其他卡交换数据的算子"),
     "exchanges": _t("waits in kernels that exchange data with other ranks inside", "通算融合算子内部的等待"),
     "rank_splits": _t("where the time of each rank and step goes", "各卡各步的时间分解"),
+    "seen_peers": _t("ranks that collectives waited for", "集合通信等待过的卡"),
     "collective_calls": _t("times of single collectives", "各次集合通信的时间"),
     "collective_places": _t("collectives by the operators around them", "按前后算子归类的集合通信"),
     "collectives": _t("collectives", "集合通信"),

@@ -300,6 +300,7 @@ COLUMNS: Mapping[str, Text] = {
     "more_beside": _t("More beside communication", "与通信并行占比的增加"),
     "more_kernels": _t("Kernels relative to a usual step", "算子数与常见 step 之比"),
     "least_compute_us": _t("Shortest computation of a stage", "计算最短的 stage 耗时"),
+    "least_ranks": _t("Ranks at least", "至少有的卡数"),
     "lightest_stage": _t("Lightest stage", "最轻的 stage"),
     "most_compute_us": _t("Longest computation of a stage", "计算最长的 stage"),
     "most_lost_us": _t("Most that one rank loses", "单卡最大损失"),

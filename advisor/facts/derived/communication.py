@@ -49,6 +49,22 @@ class TransferPace(Fact):
     compared_share: Annotated[float, Share("Part of the time in which data of collectives move that was compared.")]
 
 
+class SeenPeer(Fact):
+    """How many ranks there were at least, by whom the collectives of one rank waited for."""
+
+    table = "seen_peers"
+    observed = False
+
+    rank: Rank
+    least_ranks: Annotated[
+        float,
+        Count(
+            "One more than the largest number of a rank that it waited for. Numbers inside of a communicator are none "
+            "larger than those of the job."
+        ),
+    ]
+
+
 class CollectiveCall(Fact):
     """One communication operator on one rank, compared with other calls of the same kind."""
 

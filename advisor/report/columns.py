@@ -213,6 +213,7 @@ COLUMNS: Mapping[str, Text] = {
     "head_width": _t("Width of a head", "head dim"),
     "heaviest": _t("Heaviest", "最重"),
     "held": _t("Calls ten times as long", "慢十倍以上的次数"),
+    "held_against": _t("Held against", "对比的上限"),
     "held_bytes": _t("Held", "占用"),
     "held_share": _t("Share of what was held", "占用比例"),
     "held_up_us": _t("The step loses", "该步损失"),

@@ -86,6 +86,32 @@ WORDS: Mapping[str, Text] = {
         "The longest operator is {name}, with {share} of {the_step}.",
         "耗时最长的算子是 {name}，占{the_step}的 {share}。",
     ),
+    "held": _t(
+        "{share} of the kernel time was held against what the chip can do; not: {rest}.",
+        "kernel 时间中有 {share} 与芯片能力做了对比；未对比的有：{rest}。",
+    ),
+    "held_all": _t(
+        "{share} of the kernel time was held against what the chip can do.",
+        "kernel 时间中有 {share} 与芯片能力做了对比。",
+    ),
+    "held_in_run": _t("{share} of the kernel time; not: {rest}", "kernel 时间的 {share}；未对比的有：{rest}"),
+    "held_in_run_all": _t("{share} of the kernel time", "kernel 时间的 {share}"),
+    "held_against_chip": _t("Held against what the chip can do", "与芯片能力做了对比的"),
+    "unheld_waits": _t("in kernels that wait for other ranks", "要等待其他卡的算子"),
+    "unheld_ai_cpu": _t("on the AI CPU", "AI CPU 算子"),
+    "unheld_custom": _t("in custom kernels", "自定义算子"),
+    "unheld_short": _t("in kernels of 50 µs or less", "不超过 50 µs 的算子"),
+    "unheld_no_shapes": _t("in kernels without recorded shapes", "未采集 shape 的算子"),
+    "unheld_movement": _t("in copies and layout changes", "拷贝与排布转换"),
+    "unheld_data_type": _t(
+        "in products of other data types than half precision and INT8", "半精度、INT8 以外数据类型的矩阵乘等"
+    ),
+    "unheld_unknown_attention": _t("in attention whose operations are not known", "计算量未知的注意力"),
+    "unheld_unknown_work": _t("in kernels whose work is not known", "工作量未知的算子"),
+    "unheld_few_keys": _t("in attention over few keys", "key 较少的注意力"),
+    "unheld_small_side": _t("in products and convolutions with a small side", "某一维较小的矩阵乘与卷积"),
+    "unheld_fused": _t("in fused and weight-quantised products", "融合及权重量化的矩阵乘"),
+    "unheld_other": _t("in others", "其他算子"),
     "nothing_found": _t(
         "Nothing needs fixing. Rules that found nothing wrong: {looked}.",
         "无需处理。检查通过的规则：{looked}。",

@@ -16,6 +16,7 @@ from msgspec import Struct
 from advisor.analysis.arrays.grouping import group_by, ratio, row_of_key
 from advisor.analysis.rooflines.attention_work import BACKWARD_TIMES
 from advisor.analysis.rooflines.families import MULTIPLYING, go_by_index
+from advisor.analysis.rooflines.held_against import held_against
 from advisor.analysis.rooflines.marked_attention import ALIKE
 from advisor.analysis.rooflines.operator_work import TOLD_BY, Work, work_of_kernel
 from advisor.analysis.rooflines.precision import peak_dtype
@@ -327,7 +328,7 @@ def operator_rooflines(
             for one, word in zip(expected, _bounds(compute, memory, vector), strict=True)
         ],
     )
-    return table.having(best_share=_best_shares(table))
+    return table.having(best_share=_best_shares(table), held_against=held_against(table))
 
 
 _CUBE = ("AI_CORE", "MIX_AIC")

@@ -145,6 +145,17 @@ class OperatorRoofline(Fact):
         ),
     ]
     head_width: Annotated[float, Count("Of attention: values of each head.")]
+    held_against: Annotated[
+        str,
+        Key(
+            "What its time is held against: `roofline` (its operations and bytes) or `bandwidth` (one pass over its "
+            "data); else why against nothing: `waits` (for other ranks), `ai_cpu`, `custom` (not of CANN), `short` (no "
+            "more than 50 µs), `movement` (copies and layout), `data type` (of products: neither half precision nor "
+            "INT8), `unknown attention` (its operations or its head dim), `unknown work`, `few keys` (attention: fewer "
+            "than 2048 for a query), `small side` (batched and grouped products, convolutions: below 128), `fused` "
+            "(products with other work, or weights in fewer bits), `other`. Missing where no shapes were recorded."
+        ),
+    ]
     misaligned: Annotated[
         bool, Flag("A row of a factor ends within 512 bytes, on GPUs within 16; missing of others than products.")
     ]
@@ -247,6 +258,18 @@ class OperatorRoofline(Fact):
     bound: Annotated[
         str, Key("`compute`, `memory` or `vector`: which of them takes longest; missing unless `expected_us` is known.")
     ]
+
+
+class HeldKernels(Fact):
+    """How much of the kernel time of one rank is held against what its chip can do, and why the rest is not."""
+
+    table = "held_kernels"
+    observed = False
+
+    rank: Rank
+    held_against: Annotated[str, Key("As in `operator_rooflines`; missing where no shapes were recorded.")]
+    total_us: Annotated[float, Us("Device time of such kernels per step.")]
+    kernel_share: Annotated[float, Share("Part of the time of all kernels whose type is known.")]
 
 
 class StepMfu(Fact):

@@ -64,6 +64,8 @@ COLUMNS: Mapping[str, Text] = {
     "before_us": _t("Lost before the first step", "首个 step 之前的损失"),
     "beside_calls": _t("Beside communication, per step", "每步与通信并行次数"),
     "beside_median_us": _t("Median beside communication", "与通信并行中位数"),
+    "beside_extra_us": _t("Lost beside communication", "与通信并行多耗时"),
+    "beside_slowdown": _t("Slowdown beside communication", "与通信并行变慢倍数"),
     "beside_us": _t("Beside communication", "与通信并行"),
     "best_gbps": _t("Best link", "最快链路"),
     "best_share": _t("Best of its kind", "同类最好水平"),

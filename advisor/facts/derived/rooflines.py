@@ -3,7 +3,7 @@
 
 from typing import Annotated
 
-from advisor.facts.base import Bytes, Count, Fact, Flag, Key, Mhz, Number, Rank, Rate, Share, Us
+from advisor.facts.base import Bytes, Count, Fact, Flag, Key, Mhz, Number, Rank, Rate, Share, Times, Us
 
 
 class AttentionShape(Fact):
@@ -208,6 +208,20 @@ class OperatorRoofline(Fact):
     mac_share: Annotated[float, Share("Cube busy, weighted by time.")]
     vector_share: Annotated[float, Share("Vector unit busy, weighted by time.")]
     mte2_share: Annotated[float, Share("Loading busy, weighted by time.")]
+    scalar_share: Annotated[float, Share("Scalar unit busy, weighted by time.")]
+    mte1_share: Annotated[float, Share("Loading operands into L0A and L0B (MTE1) busy, weighted by time.")]
+    fixpipe_share: Annotated[float, Share("Writing results out of L0C (FixPipe) busy, weighted by time.")]
+    busiest_share: Annotated[float, Share("The busiest pipe of all, as in `operator_shapes`.")]
+    mean_mhz: Annotated[float, Mhz("Clock of the AI Cores as they begin, weighted by time; missing when not recorded.")]
+    full_mhz: Annotated[float, Mhz("The clock that these cores reach, as in `frequency_uses`.")]
+    beside_slowdown: Annotated[
+        float,
+        Times(
+            "How many times as long those take that run during communication, where even the fastest quarter of them "
+            "takes longer than the slowest quarter of the others (`overlap_slowdowns`); missing elsewhere."
+        ),
+    ]
+    beside_extra_us: Annotated[float, Us("What they lose by it per step; missing where `beside_slowdown` is.")]
     mega_flops: Annotated[float, Number("Operations of the cube unit in one, in millions, padding included.")]
     moved_bytes: Annotated[
         float,

@@ -103,9 +103,7 @@ WORDS: Mapping[str, Text] = {
     "unheld_short": _t("in kernels of 50 µs or less", "不超过 50 µs 的算子"),
     "unheld_no_shapes": _t("in kernels without recorded shapes", "未采集 shape 的算子"),
     "unheld_movement": _t("in copies and layout changes", "拷贝与排布转换"),
-    "unheld_data_type": _t(
-        "in products of other data types than half precision and INT8", "半精度、INT8 以外数据类型的矩阵乘等"
-    ),
+    "unheld_data_type": _t("in products of data types such as float32", "float32 等数据类型的矩阵乘"),
     "unheld_unknown_attention": _t("in attention whose operations are not known", "计算量未知的注意力"),
     "unheld_unknown_work": _t("in kernels whose work is not known", "工作量未知的算子"),
     "unheld_few_keys": _t("in attention over few keys", "key 较少的注意力"),

@@ -12,6 +12,8 @@ from advisor.facts.table import Array, Table, Texts
 
 HALF = ("FLOAT16", "BF16")
 """Data types in which it is known what part of the peak products come to."""
+EIGHT_BITS = ("INT8", "FP8")
+"""Those in which it is known of quantised products alone."""
 LONG_US = 50.0
 """Two and a half times the start-up of a kernel on all cores of Atlas A2 (20 µs): shorter ones are decided by that."""
 KEYS = 2048
@@ -32,7 +34,7 @@ def held_against(table: Table[OperatorRoofline]) -> Texts:
     family, work = table.texts("family"), table.texts("cube_work")
     multiplies, attends = family.isin(MULTIPLYING), family.isin(["attention"])
     half = table.texts("dtype").isin(HALF)
-    in_known_type = half | (table.texts("dtype").isin(["INT8"]) & work.isin(["quantised"]))
+    in_known_type = half | (table.texts("dtype").isin(EIGHT_BITS) & work.isin(["quantised"]))
     us = np.where(multiplies, table["mean_us"], table["steady_mean_us"])
     side, known = table["least_side"], table["expected_us"] > 0
     reasons = {

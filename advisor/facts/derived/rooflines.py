@@ -150,10 +150,11 @@ class OperatorRoofline(Fact):
         Key(
             "What its time is held against: `roofline` (its operations and bytes) or `bandwidth` (one pass over its "
             "data); else why against nothing: `waits` (for other ranks), `ai_cpu`, `custom` (not of CANN), `short` (no "
-            "more than 50 µs), `movement` (copies and layout), `data type` (of products: neither half precision nor "
-            "INT8), `unknown attention` (its operations or its head dim), `unknown work`, `few keys` (attention: fewer "
-            "than 2048 for a query), `small side` (batched and grouped products, convolutions: below 128), `fused` "
-            "(products with other work, or weights in fewer bits), `other`. Missing where no shapes were recorded."
+            "more than 50 µs), `movement` (copies and layout), `data type` (neither half precision nor quantised to "
+            "INT8 or FP8), `unknown attention` (its operations or its head dim), `unknown work`, `few keys` "
+            "(attention: fewer than 2048 for a query), `small side` (batched and grouped products, convolutions: below "
+            "128), `fused` (products with other work, or weights in fewer bits), `other`. Missing where no shapes were "
+            "recorded."
         ),
     ]
     misaligned: Annotated[

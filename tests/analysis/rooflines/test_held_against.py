@@ -34,7 +34,8 @@ def word_of(**columns: str) -> object:
     ({**PRODUCT, "dtype": "FLOAT16"}, "roofline"),
     ({**PRODUCT, "mean_us": "50"}, "short"),
     ({**PRODUCT, "dtype": "FLOAT"}, "data type"),  # its peak depends on what it may be rounded to
-    ({**PRODUCT, "dtype": "FP8", "expected_us": "-"}, "data type"),
+    ({**SIDED, "cube_work": "quantised", "dtype": "FP8"}, "roofline"),
+    ({**SIDED, "cube_work": "quantised", "dtype": "FP8", "expected_us": "-"}, "unknown work"),
     ({**PRODUCT, "expected_us": "-"}, "unknown work"),
     ({**PRODUCT, "dtype": "-", "expected_us": "-", "input_shapes": "-"}, None),
     (SIDED, "roofline"),

@@ -22,6 +22,7 @@ from advisor.facts.derived import (
     Coverage,
     EngineStep,
     Exchange,
+    HeldKernels,
     HostKind,
     JobSign,
     MemoryPeak,
@@ -96,6 +97,7 @@ ALWAYS: tuple[type[Fact], ...] = (
     ModuleType,
     PatternModule,
     OperatorRoofline,
+    HeldKernels,
     StageTime,
     SeenPeer,
 )
@@ -678,7 +680,11 @@ def _account_of_profile(profile: Profile) -> Account | None:
     splits, spending = profile.table_if_recorded(RankSplit), profile.table_if_recorded(Spending)
     if splits is not None and spending is not None:
         return step_account(
-            splits, spending, profile.table_if_recorded(Exchange), profile.table_if_recorded(OperatorRoofline)
+            splits,
+            spending,
+            profile.table_if_recorded(Exchange),
+            profile.table_if_recorded(OperatorRoofline),
+            profile.table_if_recorded(HeldKernels),
         )
     phases = profile.table_if_recorded(StepPhase)
     return None if phases is None else account_of_lengths(phases)

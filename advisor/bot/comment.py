@@ -120,8 +120,7 @@ def _nothing_first_lines(diagnosis: Diagnosis, comparison: Comparison | None, la
     elif not first_findings(diagnosis)[1]:
         answer = answer_of(diagnosis, (), (), language)
         yield safe_sentence(answer.says)
-        if answer.beyond:
-            yield safe_markdown(answer.beyond)
+        yield from map(safe_markdown, filter(None, (answer.beyond, answer.held)))
 
 
 def _say_step_shift(step: Shift, called: str, language: Language) -> str:

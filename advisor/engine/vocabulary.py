@@ -59,6 +59,7 @@ TABLES: Mapping[str, Text] = {
     "autograd_calls": _t("numbers that autograd gives operators", "autograd 给算子的编号"),
     "gradient_links": _t("links from forward to backward operators", "前向与反向算子的关联"),
     "groups": _t("communication groups", "通信域"),
+    "held_kernels": _t("how much is held against what the chip can do", "与芯片能力对比的时间"),
     "holdup_calls": _t("host calls that held up launches", "阻塞下发的 host 调用"),
     "holdup_turns": _t("host costs of ranks in each step", "各卡每个 step 的 host 开销"),
     "holdups": _t("what held up launches on the host", "host 侧阻塞下发的原因"),

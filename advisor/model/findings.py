@@ -570,6 +570,16 @@ class StepSplit(_Model):
     free_us: float | None = None
 
 
+class HeldTime(_Model):
+    """Kernel time by what it was held against."""
+
+    against: str
+    """As `operator_rooflines.held_against` says: what it was, or why it was nothing; empty where no shapes were
+    recorded."""
+    share: float
+    """Part of the time of all kernels, averaged over the ranks."""
+
+
 class Account(_Model):
     """Where the time of a mean step goes, name by name, and how steps differ: what a comparison needs."""
 
@@ -580,6 +590,9 @@ class Account(_Model):
     tera_flops: float | None = None
     """Operations of the products and convolutions of a step, in 10^12, averaged over the ranks; None where they are
     known of less than 95 % of the time of these. Attention is left out: its lengths are rarely recorded."""
+    held: tuple[HeldTime, ...] = ()
+    """How much of the kernel time was held against what the chip can do, and why the rest was not, largest first; empty
+    where nothing tells the chip."""
 
 
 ExhibitKind = Literal[

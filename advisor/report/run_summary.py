@@ -69,10 +69,11 @@ def run_facts(run: Run, language: Language) -> Mapping[str, Prose]:
     return {say(name, language): value for name, value in known_facts if value and value[0].text}
 
 
-def run_list(run: Run, language: Language) -> Blocks:
-    """The same as a list."""
+def run_list(run: Run, language: Language, **measured: Prose) -> Blocks:
+    """The same as a list, and what was `measured` of it, by the name of its word."""
     colon = say("colon", language)
-    facts = run_facts(run, language).items()
+    told = {say(name, language): value for name, value in measured.items() if value and value[0].text}
+    facts = {**run_facts(run, language), **told}.items()
     return bullet_list((TextPiece(label + colon, tone="label"), *value) for label, value in facts)
 
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.facts.base import MISSING
-from advisor.facts.derived import Exchange, OperatorRoofline, RankSplit, Spending
+from advisor.facts.derived import Exchange, HeldKernels, OperatorRoofline, RankSplit, Spending
 from advisor.facts.observed import StepPhase
 from advisor.facts.table import Array, Table, Texts
-from advisor.model.findings import Account, Spent, SpentPart, StepSplit
+from advisor.model.findings import Account, HeldTime, Spent, SpentPart, StepSplit
 
 MOST_NAMES = 200
 """Names kept in each part, largest first; the others count as what has no name."""
@@ -27,6 +27,7 @@ def step_account(
     spending: Table[Spending],
     exchanged: Table[Exchange] | None = None,
     operators: Table[OperatorRoofline] | None = None,
+    held: Table[HeldKernels] | None = None,
 ) -> Account | None:
     """The entries of the mean step, which add up to it, and the steps; None without any step whose time is known.
 
@@ -49,6 +50,18 @@ def step_account(
         spent=tuple(spent),
         steps=_step_splits(splits, steps, of, ranks),
         tera_flops=None if operators is None else _mean_tera_flops(operators),
+        held=() if held is None else _held_shares(held),
+    )
+
+
+def _held_shares(held: Table[HeldKernels]) -> tuple[HeldTime, ...]:
+    """Parts of the kernel time of all ranks, largest first."""
+    against = held.texts("held_against")
+    us = np.bincount(against.codes + 1, weights=held["total_us"], minlength=len(against.names) + 1)
+    names = ("", *against.names)
+    order = np.argsort(-us, kind="stable").tolist()
+    return tuple(
+        HeldTime(against=names[at] or "", share=_round_digits(us[at] / us.sum())) for at in order if us[at] > 0
     )
 
 

@@ -187,7 +187,9 @@ def test_a_finding_is_found_and_named_by_the_number_that_the_report_gives_it(
         assert (found.info.id, found.fingerprint) == (card.rule, card.finding.fingerprint)
         explanation = explain(found.info, found.rule, diagnosis, fingerprint=found.fingerprint)
         assert [case.number for case in explanation.cases] == [card.number]
-    with pytest.raises(UsageError, match=r"no finding `99`\n.*numbered 1, 1\.1, 1\.2, 2, 2\.1, 3, 3\.1, 4, 5, 6, as"):
+    with pytest.raises(
+        UsageError, match=r"no finding `99`\n.*numbered 1, 1\.1, 1\.2, 2, 2\.1, 3, 3\.1, 3\.2, 4, 5, 6, as"
+    ):
         find_rule_and_finding("99", "", diagnosis, catalog)
 
 

@@ -13,11 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from advisor.messages.text import Language, Text
+from advisor.facts.derived import OperatorRoofline
+from advisor.messages.text import LANGUAGES, Language, Text
 from advisor.model.findings import (
     Account,
     Diagnosis,
     Evidence,
+    HeldTime,
     Measure,
     ModulePlace,
     Outcome,
@@ -35,6 +37,7 @@ from advisor.report.blocks import one_line
 from advisor.report.diagnosis.cards import by_number, make_cards, worst_place
 from advisor.report.diagnosis.document import diagnosis_document, diagnosis_summary
 from advisor.report.diagnosis.headline import Headline, _join_alike, make_headline
+from advisor.report.diagnosis.held_time import say_held
 from advisor.report.diagnosis.page import diagnosis_page
 from advisor.report.prose import join_prose, plain_prose
 from advisor.report.renderers.markdown import document_text
@@ -219,6 +222,51 @@ def test_remarks_on_the_capture_and_trifles_do_not_lead() -> None:
     assert _flat(said.beyond) == (
         "The next gain would be: compute/cast costs 1.0 % (rank 0) – about 10.0 µs per step (1.0 %)."
     )
+
+
+HELD = (
+    HeldTime(against="roofline", share=0.6),
+    HeldTime(against="unknown attention", share=0.21),
+    HeldTime(against="", share=0.1),
+    HeldTime(against="bandwidth", share=0.08),
+    HeldTime(against="short", share=0.01),
+)
+
+
+@pytest.mark.parametrize(
+    ("language", "told", "listed"),
+    [
+        (
+            "en",
+            "68 % of the kernel time was held against what the chip can do; not: 21 % in attention whose operations "
+            "are not known, 10 % in kernels without recorded shapes.",
+            "Held against what the chip can do: 68 % of the kernel time; not: 21 % in attention whose",
+        ),
+        (
+            "zh",
+            "kernel 时间中有 68 % 与芯片能力做了对比；未对比的有：计算量未知的注意力 21 %，未采集 shape 的算子 10 %。",
+            "与芯片能力做了对比的：kernel 时间的 68 %；未对比的有：计算量未知的注意力 21 %",
+        ),
+    ],
+)
+def test_where_nothing_needs_fixing_it_is_said_how_much_was_held_against_the_chip(
+    language: Language, told: str, listed: str
+) -> None:
+    quiet = (Outcome(rule="compute/b", outcome="quiet"),)
+    fine = diagnosis_of(outcomes=quiet).model_copy(update={"account": Account(held=HELD)})
+    assert _flat(_said(fine, language).held) == told
+    found = diagnosis_of(finding_of("host/python", 0.2)).model_copy(update={"account": Account(held=HELD)})
+    assert _said(found, language).held == ()
+    assert listed in one_line(diagnosis_document(found, language).blocks)
+    assert _said(diagnosis_of(outcomes=quiet), language).held == ()
+
+
+def test_every_word_for_what_is_held_against_nothing_is_said_in_both_languages() -> None:
+    words = re.findall(r"`([a-z_ ]+)`", OperatorRoofline.columns()["held_against"].doc)
+    assert len(words) > 10
+    for word in {*words} - {"roofline", "bandwidth"}:
+        alone = Account(held=(HeldTime(against=word, share=1.0),))
+        assert all("100 %" in _flat(say_held(alone, language)) for language in LANGUAGES)
 
 
 @pytest.mark.parametrize(

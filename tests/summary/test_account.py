@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.facts.derived import OperatorRoofline, RankSplit, Spending
+from advisor.facts.derived import HeldKernels, OperatorRoofline, RankSplit, Spending
 from advisor.facts.table import read_table
+from advisor.model.findings import HeldTime
 from advisor.summary.account import step_account
 
 SPLIT = "rank step span_us compute_us exposed_comm_us free_us\n0 1 100 60 20 20\n1 1 100 60 20 20"
@@ -30,3 +31,13 @@ def test_of_products_that_are_not_counted_no_sum_is_told():
     assert tera_flops(counted.format(96, 4)) == pytest.approx(3)
     assert tera_flops(counted.format(90, 10)) is None
     assert tera_flops("rank family calls mega_flops total_us") is None
+
+
+def test_kernel_time_is_told_by_what_it_was_held_against_over_all_ranks():
+    held = "rank held_against total_us\n0 roofline 30\n0 short 50\n1 short 10\n1 - 10"
+    tables = read_table(RankSplit, SPLIT), read_table(Spending, SPENT)
+    found = step_account(*tables, held=read_table(HeldKernels, held))
+    shares = [("short", 0.6), ("roofline", 0.3), ("", 0.1)]
+    assert found is not None and found.held == tuple(HeldTime(against=word, share=share) for word, share in shares)
+    alone = step_account(*tables)
+    assert alone is not None and alone.held == ()

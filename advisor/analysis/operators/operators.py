@@ -21,9 +21,10 @@ from advisor.analysis.rooflines.reachable import beyond_ridge, half_precision_us
 from advisor.analysis.rooflines.roles import roles_of_kernels
 from advisor.analysis.steps.completeness import lacks_kernel_rows
 from advisor.analysis.steps.device import KERNEL, DeviceTimeline, build_timeline
+from advisor.analysis.steps.recorded_clocks import clocks_at
 from advisor.analysis.steps.step_levels import EqualWork, equal_work, two_levels
 from advisor.facts.derived import ChainedOperator, ChipLimit, OperatorShape, OperatorShare, Overlap, Removal
-from advisor.facts.observed import Collective, Kernel, OperatorTotal, StepWindow
+from advisor.facts.observed import Collective, Frequency, Kernel, OperatorTotal, StepWindow
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
 
@@ -205,6 +206,7 @@ def operator_shapes(
     *,
     without: Table[Removal] | None = None,
     limits: Table[ChipLimit] | None = None,
+    clocks: Table[Frequency] | None = None,
 ) -> Table[OperatorShape]:
     """Kernels by rank, type, core and inputs. What Level0 does not record stays missing and makes no difference."""
     device = build_timeline(kernels, collectives, None, windows)
@@ -244,6 +246,9 @@ def operator_shapes(
         busiest_share=busiest,
         second_share=second,
         hf32_share=_share_of_word(groups, table.texts("hf32"), "YES", duration),
+        mean_mhz=np.nan
+        if clocks is None
+        else groups.means(clocks_at(clocks, table["rank"], table["start_ns"]), duration),
         picks_last=gathers_along_last(
             *(table.texts(key).take(first) for key in ("op_type", "input_shapes", "output_shapes"))
         ),

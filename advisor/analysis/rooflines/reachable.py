@@ -12,8 +12,8 @@ from advisor.facts.derived import ChipLimit
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Array, Table, values_at
 
-REACH, REACH_MEMORY = 0.7, 0.6
-"""Parts of the peak and of the bandwidth that large products come to, alone and in groups: the thresholds of
+REACH, REACH_MEMORY = 0.6, 0.4
+"""Parts of the peak and of the bandwidth that large products come to at least, alone and in groups: the thresholds of
 `compute/below-roofline`, which name what they rest on."""
 START_US = 20.0
 """Start-up time of a kernel on all cores of Atlas A2, as there."""

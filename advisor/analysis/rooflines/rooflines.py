@@ -16,13 +16,23 @@ from msgspec import Struct
 from advisor.analysis.arrays.grouping import group_by, ratio, row_of_key
 from advisor.analysis.rooflines.attention_work import BACKWARD_TIMES
 from advisor.analysis.rooflines.families import MULTIPLYING, go_by_index
-from advisor.analysis.rooflines.marked_attention import ALIKE
+from advisor.analysis.rooflines.held_against import held_against
+from advisor.analysis.rooflines.like_shapes import beside_communication, marked_flops
 from advisor.analysis.rooflines.operator_work import TOLD_BY, Work, work_of_kernel
 from advisor.analysis.rooflines.precision import peak_dtype
 from advisor.chips import Chip, ChipTable, peak_of_cores
-from advisor.facts.derived import AttentionShape, ChipLimit, OperatorRoofline, OperatorShape, Overlap, StepMfu
+from advisor.facts.derived import (
+    AttentionShape,
+    ChipLimit,
+    FrequencyUse,
+    OperatorRoofline,
+    OperatorShape,
+    Overlap,
+    OverlapSlowdown,
+    StepMfu,
+)
 from advisor.facts.observed import Device, Frequency, Kernel
-from advisor.facts.table import Array, Table, Texts, values_at
+from advisor.facts.table import Array, Table, values_at
 from advisor.messages.errors import FactMissing
 from advisor.model.run_of_ranks import RunOfRanks
 
@@ -263,7 +273,11 @@ def _peaks_in_columns(limits: Table[ChipLimit], at: Array, dtypes: Iterable[str]
 
 
 def operator_rooflines(
-    shapes: Table[OperatorShape], limits: Table[ChipLimit], attention: Table[AttentionShape] | None = None
+    shapes: Table[OperatorShape],
+    limits: Table[ChipLimit],
+    attention: Table[AttentionShape] | None = None,
+    clocks: Table[FrequencyUse] | None = None,
+    beside: Table[OverlapSlowdown] | None = None,
 ) -> Table[OperatorRoofline]:
     """One row for each of `operator_shapes`; what its shapes do not tell is missing."""
     works = _works_of_rows(shapes)
@@ -271,7 +285,7 @@ def operator_rooflines(
         np.array([getattr(work, name) for work in works], float)
         for name in ("flops", "size_bytes", "least_bytes", "most_bytes")
     )
-    flops = np.where(np.isnan(flops), _marked_flops(shapes, attention), flops)
+    flops = np.where(np.isnan(flops), marked_flops(shapes, attention), flops)
     side, width, per_key = (
         np.array([getattr(work, name) for work in works], float)
         for name in ("least_side", "head_width", "flops_per_key")
@@ -291,6 +305,10 @@ def operator_rooflines(
         OperatorRoofline,
         **{name: shapes[name] for name in _NUMBERS},
         **{name: shapes.texts(name) for name in _TEXTS},
+        full_mhz=np.nan
+        if clocks is None
+        else values_at(clocks["full_mhz"], row_of_key(clocks["rank"], shapes["rank"]), np.nan),
+        **beside_communication(shapes, beside),
         communicates=shapes["communicates"],
         picks_last=shapes["picks_last"],
         goes_by_index=go_by_index(shapes.texts("op_type")).astype(np.int8),
@@ -323,7 +341,7 @@ def operator_rooflines(
             for one, word in zip(expected, _bounds(compute, memory, vector), strict=True)
         ],
     )
-    return table.having(best_share=_best_shares(table))
+    return table.having(best_share=_best_shares(table), held_against=held_against(table))
 
 
 _CUBE = ("AI_CORE", "MIX_AIC")
@@ -340,6 +358,11 @@ _NUMBERS = (
     "mac_share",
     "vector_share",
     "mte2_share",
+    "scalar_share",
+    "mte1_share",
+    "fixpipe_share",
+    "busiest_share",
+    "mean_mhz",
 )
 _TEXTS = ("op_type", "function", "core", "family", "input_shapes", "input_dtypes", "input_formats", "output_shapes")
 
@@ -370,16 +393,6 @@ def _cores(
 def _works_of_rows(shapes: Table[OperatorShape]) -> list[Work]:
     columns = (shapes.texts(name).values() for name in TOLD_BY)
     return [work_of_kernel(row[0] or "", *row[1:]) for row in zip(*columns, strict=True)]
-
-
-def _marked_flops(shapes: Table[OperatorShape], attention: Table[AttentionShape] | None) -> Array:
-    """Per row: the operations that marks of the program tell; NaN of all others."""
-    if attention is None or not len(attention):
-        return np.full(len(shapes), np.nan)
-    texts = (Texts.concat([attention.texts(name), shapes.texts(name)]) for name in ALIKE)
-    keys = group_by(np.append(attention["rank"], shapes["rank"]), *texts).of
-    at = row_of_key(keys[: len(attention)], keys[len(attention) :])
-    return values_at(attention["mega_flops"], at, np.nan) * 1e6
 
 
 def _peaks(shapes: Table[OperatorShape], works: Iterable[Work], limits: Table[ChipLimit], at: Array) -> Array:

@@ -213,6 +213,7 @@ class OperatorShape(Fact):
     hf32_share: Annotated[
         float, Share("Part of its time in kernels that may multiply float32 as HF32; missing when not recorded.")
     ]
+    mean_mhz: Annotated[float, Mhz("Clock of the AI Cores as they begin, weighted by time; missing when not recorded.")]
     picks_last: Annotated[
         bool,
         Flag("A Gather along the last axis of its input, by its shapes; missing for one of which they do not tell."),

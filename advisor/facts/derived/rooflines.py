@@ -3,7 +3,7 @@
 
 from typing import Annotated
 
-from advisor.facts.base import Bytes, Count, Fact, Flag, Key, Mhz, Number, Rank, Rate, Share, Us
+from advisor.facts.base import Bytes, Count, Fact, Flag, Key, Mhz, Number, Rank, Rate, Share, Times, Us
 
 
 class AttentionShape(Fact):
@@ -145,6 +145,18 @@ class OperatorRoofline(Fact):
         ),
     ]
     head_width: Annotated[float, Count("Of attention: values of each head.")]
+    held_against: Annotated[
+        str,
+        Key(
+            "What its time is held against: `roofline` (its operations and bytes) or `bandwidth` (one pass over its "
+            "data); else why against nothing: `waits` (for other ranks), `ai_cpu`, `custom` (not of CANN), `short` (no "
+            "more than 50 µs), `movement` (copies and layout), `data type` (neither half precision nor quantised to "
+            "INT8 or FP8), `unknown attention` (its operations or its head dim), `unknown work`, `few keys` "
+            "(attention: fewer than 2048 for a query), `small side` (batched and grouped products, convolutions: below "
+            "128), `fused` (products with other work, or weights in fewer bits), `other`. Missing where no shapes were "
+            "recorded."
+        ),
+    ]
     misaligned: Annotated[
         bool, Flag("A row of a factor ends within 512 bytes, on GPUs within 16; missing of others than products.")
     ]
@@ -197,6 +209,20 @@ class OperatorRoofline(Fact):
     mac_share: Annotated[float, Share("Cube busy, weighted by time.")]
     vector_share: Annotated[float, Share("Vector unit busy, weighted by time.")]
     mte2_share: Annotated[float, Share("Loading busy, weighted by time.")]
+    scalar_share: Annotated[float, Share("Scalar unit busy, weighted by time.")]
+    mte1_share: Annotated[float, Share("Loading operands into L0A and L0B (MTE1) busy, weighted by time.")]
+    fixpipe_share: Annotated[float, Share("Writing results out of L0C (FixPipe) busy, weighted by time.")]
+    busiest_share: Annotated[float, Share("The busiest pipe of all, as in `operator_shapes`.")]
+    mean_mhz: Annotated[float, Mhz("Clock of the AI Cores as they begin, weighted by time; missing when not recorded.")]
+    full_mhz: Annotated[float, Mhz("The clock that these cores reach, as in `frequency_uses`.")]
+    beside_slowdown: Annotated[
+        float,
+        Times(
+            "How many times as long those take that run during communication, where even the fastest quarter of them "
+            "takes longer than the slowest quarter of the others (`overlap_slowdowns`); missing elsewhere."
+        ),
+    ]
+    beside_extra_us: Annotated[float, Us("What they lose by it per step; missing where `beside_slowdown` is.")]
     mega_flops: Annotated[float, Number("Operations of the cube unit in one, in millions, padding included.")]
     moved_bytes: Annotated[
         float,
@@ -247,6 +273,18 @@ class OperatorRoofline(Fact):
     bound: Annotated[
         str, Key("`compute`, `memory` or `vector`: which of them takes longest; missing unless `expected_us` is known.")
     ]
+
+
+class HeldKernels(Fact):
+    """How much of the kernel time of one rank is held against what its chip can do, and why the rest is not."""
+
+    table = "held_kernels"
+    observed = False
+
+    rank: Rank
+    held_against: Annotated[str, Key("As in `operator_rooflines`; missing where no shapes were recorded.")]
+    total_us: Annotated[float, Us("Device time of such kernels per step.")]
+    kernel_share: Annotated[float, Share("Part of the time of all kernels whose type is known.")]
 
 
 class StepMfu(Fact):

@@ -31,6 +31,7 @@ from advisor.report.blocks import (
 from advisor.report.diagnosis.cards import Card, Maker, by_number, make_cards, order_of
 from advisor.report.diagnosis.finding import FindingBlocks, severity_piece
 from advisor.report.diagnosis.headline import Headline, make_headline
+from advisor.report.diagnosis.held_time import say_held
 from advisor.report.diagnosis.outcomes import (
     Unchecked,
     checked_rows,
@@ -274,7 +275,8 @@ class DiagnosisBlocks(Phrases):
 
     def run(self) -> Iterator[Block]:
         """What was captured, how, and with what."""
-        if facts := run_list(self.diagnosis.run, self.language):
+        held = say_held(self.diagnosis.account, self.language, "held_in_run")
+        if facts := run_list(self.diagnosis.run, self.language, held_against_chip=held):
             yield self.heading("run")
             yield from facts
         grid = engine_grid(self.diagnosis.run, self.language)

@@ -21,6 +21,7 @@ from advisor.model.leading_findings import (
 )
 from advisor.model.run import UNEVEN
 from advisor.report.diagnosis.cards import Card, Maker, describe_saving, say_category
+from advisor.report.diagnosis.held_time import say_held
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, parse_prose
 from advisor.report.time_split import TimePart
 from advisor.report.words import say
@@ -48,13 +49,15 @@ class Headline(Struct, frozen=True):
     beyond: Prose = ()
     """Beside a cause: what stays unexplained; beside a capture that cannot be trusted nothing. Where nothing needs
     fixing: where the next per cent would be."""
+    held: Prose = ()
+    """Where nothing needs fixing: how much of the kernel time was held against what the chip can do."""
     doubts: Prose = ()
     """What of the capture makes the numbers doubtful, where that does not lead itself."""
 
     @property
     def remarks(self) -> tuple[Prose, ...]:
         """What stands under the answer, a sentence each."""
-        return tuple(filter(None, (self.beyond, self.doubts)))
+        return tuple(filter(None, (self.beyond, self.held, self.doubts)))
 
 
 def make_headline(
@@ -71,11 +74,13 @@ def make_headline(
         wins = first.saving if first.saving_time else _say_explained(lead, diagnosis, language)
         won = say("gain", language, saving=wins) if kind == "fix" and wins else ""
         place = _say_place(lead, language)
-        return Headline(kind, time, say(f"lead_{kind}", language), first, "", won, place, beyond, doubts)
+        return Headline(kind, time, say(f"lead_{kind}", language), first, "", won, place, beyond, doubts=doubts)
     if kind == "blind":
         return Headline("blind", time, "", None, say_unchecked(diagnosis, language), doubts=doubts)
     gain = () if diagnosis.asked else _next_gain(diagnosis, language)  # other rules may know of more
-    return Headline("fine", time, "", None, nothing_to_fix(diagnosis, language), beyond=gain, doubts=doubts)
+    held = () if diagnosis.asked else say_held(diagnosis.account, language)
+    says = nothing_to_fix(diagnosis, language)
+    return Headline("fine", time, "", None, says, beyond=gain, held=held, doubts=doubts)
 
 
 def _say_place(lead: Finding, language: Language) -> Prose:

@@ -16,7 +16,15 @@ from hypothesis import strategies as st
 import advisor
 from advisor.analysis.rooflines.rooflines import chip_limits, operator_rooflines, step_mfus
 from advisor.chip_files import shipped_chips
-from advisor.facts.derived import AttentionShape, ChipLimit, OperatorRoofline, OperatorShape, Overlap
+from advisor.facts.derived import (
+    AttentionShape,
+    ChipLimit,
+    FrequencyUse,
+    OperatorRoofline,
+    OperatorShape,
+    Overlap,
+    OverlapSlowdown,
+)
 from advisor.facts.observed import Device, Frequency, Kernel
 from advisor.facts.table import Table, read_table
 from advisor.messages.errors import FactMissing
@@ -260,6 +268,28 @@ def test_what_reads_a_large_weight_for_few_rows_is_bound_by_memory() -> None:
     assert (row["moved_bytes"], row["bound"]) == (moved, "memory")
     assert row["expected_us"] == pytest.approx(moved / 1600e3)
     assert row["mfu"] == pytest.approx(2 * 32 * 9216 * 4096 / 67.584e12 / 300e-6)
+
+
+def test_a_product_is_told_what_its_clock_and_communication_beside_it_cost() -> None:
+    clocks = read_table(FrequencyUse, "rank full_mhz\n1 1650\n0 1800")
+    beside = """
+    rank op_type  input_shapes             input_dtypes    slowdown extra_us apart
+    0    MatMulV3 32,9216;4096,9216        FLOAT;FLOAT     1.5      30       true
+    1    MatMulV3 4096,1024;1024,4096      DT_BF16;DT_BF16 2        90       true
+    0    Add      4096,4096;4096,4096      DT_BF16;DT_BF16 1.4      40       false
+    """
+    shapes = """
+    rank op_type  input_shapes        input_dtypes    mean_mhz
+    0    MatMulV3 32,9216;4096,9216   FLOAT;FLOAT     1200
+    0    MatMulV3 4096,1024;1024,4096 DT_BF16;DT_BF16 -
+    0    Add      4096,4096;4096,4096 DT_BF16;DT_BF16 1800
+    """
+    given = read_table(OperatorShape, shapes), read_table(ChipLimit, LIMITS)
+    rows = operator_rooflines(*given, None, clocks, read_table(OverlapSlowdown, beside)).rows()
+    told = [[row[name] for name in ("mean_mhz", "full_mhz", "beside_slowdown", "beside_extra_us")] for row in rows]
+    assert told == [[1200, 1800, 1.5, 30], [None, 1800, None, None], [1800, 1800, None, None]]
+    (alone, *_) = operator_rooflines(*given, None, None, read_table(OverlapSlowdown, "rank apart\n0 false")).rows()
+    assert alone["full_mhz"] is None and alone["beside_slowdown"] is None
 
 
 def test_of_hf32_no_peak_is_known_and_of_a_kernel_somebody_wrote_nothing() -> None:

@@ -59,7 +59,7 @@ _LONG_WORDS = (
 _PART = re.compile(r"\d{0,9}(\.\d{1,9})?[A-Za-z]{0,3}|[A-Za-z_]{1,12}\d{0,2}|" + _LONG_WORDS.replace(" ", "|"))
 """What values are made of: numbers, sizes, short words with a number such as `npu0`, and a few long words."""
 _LIBRARY = re.compile(r"lib[\w+-]{1,30}\.so[\d.]{0,10}")
-_SECRET = re.compile(r"(?i)key|token|secret|passw|credential|auth|://|@")
+_SECRET = re.compile(r"(?i)key|token|secret|passw|credential|auth|://|@|^(sk|pk|hf|gh[opsu]|glpat|xox[a-z])[-_]|^AKIA")
 _CHIP_ROW = re.compile(r"^\|\s*\d+\s+([A-Za-z0-9_-]+)\s*\|\s*(OK|Warning|Alarm|Critical)\b", re.M)
 _SMI_VERSION = re.compile(r"npu-smi(?:(?!npu-smi)[^\n])*?Version:\s*([\w.]+)")
 

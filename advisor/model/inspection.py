@@ -34,7 +34,7 @@ class FoundPart(_Model):
     path: str
     """Relative to the input; empty where it is the input."""
     tool: str = ""
-    """Of what is not read: who wrote it, where that is known."""
+    """Who wrote it, where that is known and is no profiler of a framework."""
 
 
 class InputFile(_Model):

@@ -118,6 +118,12 @@ WORDS: Mapping[str, Text] = {
         "Nothing needs fixing in what was recorded. Rules that found nothing wrong: {looked}; not checked: {blind}.",
         "在已采集的内容中无需处理。检查通过的规则：{looked}；另有 {blind} 条未能检查。",
     ),
+    "nothing_found_in_work": _t(
+        "Nothing needs fixing in the work of the device, as far as it was recorded; what it waited for in between "
+        "cannot be judged in this capture. Rules that found nothing wrong: {looked}; not checked: {blind}.",
+        "就已采集的内容而言，设备上的任务本身无需处理；任务之间在等待什么，这份采集无法判断。"
+        "检查通过的规则：{looked}；另有 {blind} 条未能检查。",
+    ),
     "nothing_found_in_little": _t(
         "Too little was recorded to say whether anything needs fixing: {blind} {blind|rule|rules} could not be "
         "checked. Rules that found nothing wrong: {looked}.",

@@ -93,12 +93,18 @@ def no_capture_error(path: Path, found: Inventory, families: Sequence[Family]) -
 def mixed_profilers_error(path: Path, captures: Sequence[tuple[Family, Sequence[Candidate]]]) -> InputError:
     """About captures of several profilers in one input."""
     names = Text(*(words.join(family.name for family, _ in captures) for words in (" and ", "、")))
-    shown = [show_relative(some[0].root, path) or "." for _, some in captures]
+    shown = [show_relative(_place_of(some[0]), path) or show_name(path.name) for _, some in captures]
     places = Text(*(words.join(shown) for words in (" and ", "、")))
     return InputError(
         Message("mixes_profilers", path=show_name(path), names=names, places=places),
         Message("give_one_job"),
     )
+
+
+def _place_of(candidate: Candidate) -> Path:
+    """The file that stands for it, where a family names one; else its folder."""
+    file = getattr(candidate, "file", Path())
+    return file if file != Path() else candidate.root
 
 
 def _foreign_file_error(path: Path, give: Message) -> InputError:

@@ -162,7 +162,8 @@ def nothing_to_fix(diagnosis: Diagnosis, language: Language) -> str:
     """That nothing needs fixing, and what was looked at: how many rules of each category found all in order.
 
     Of rules that were asked for alone it is said that these found nothing, which tells little of the job. Where no time
-    of a step is known and more rules could not look than did, a job is not called healthy.
+    of a step is known and more rules could not look than did, a job is not called healthy; nor where only the work of
+    the device is known, and not what it did in between.
     """
     quiet = quiet_by_category(diagnosis)
     looked = [f"{say_category(name, language)} {count}" for name, count in quiet.most_common()]
@@ -171,6 +172,8 @@ def nothing_to_fix(diagnosis: Diagnosis, language: Language) -> str:
     little = diagnosis.split is None and blind > quiet.total() and not trifles
     begins = "asked_found_trifles" if trifles else "asked_found_nothing" if diagnosis.asked else "nothing_found"
     name = "nothing_found_in_little" if little else f"{begins}_but" if blind else begins
+    if name == "nothing_found_but" and diagnosis.run.times_of == "work":
+        name = "nothing_found_in_work"
     comma, asked = say("comma", language), _say_asked(diagnosis, language)
     return say(name, language, looked=comma.join(looked), blind=blind, asked=asked)
 

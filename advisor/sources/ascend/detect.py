@@ -77,6 +77,11 @@ class CaptureFolders(Candidate):
         return self.output / self.lone if self.lone else self.root
 
     @property
+    def tool(self) -> str:
+        """`msprof` where it made the capture; empty where a framework's profiler did."""
+        return "msprof" if self.results is not None else ""
+
+    @property
     def mindspore(self) -> bool:
         """Whether MindSpore made it, by the names of folder and database."""
         found = (PROFILER_DATABASE.match(name) for name in self.names)

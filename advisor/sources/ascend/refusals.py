@@ -30,8 +30,10 @@ _OF_REQUESTS = (
 """What msServiceProfiler writes whatever it was asked for, and by what it was asked: one of each tells it."""
 
 WANTED = Text(
-    "a folder that ends in _ascend_pt, its ASCEND_PROFILER_OUTPUT, PROF_* of msprof, or a folder of many ranks",
-    "以 _ascend_pt 结尾的目录、其中的 ASCEND_PROFILER_OUTPUT、msprof 的 PROF_* 目录，或包含多个 rank 的目录",
+    "a folder that ends in _ascend_pt or _ascend_ms, its ASCEND_PROFILER_OUTPUT, PROF_* of msprof, a folder of many "
+    "ranks or their cluster_analysis_output, or a zip or tar of these",
+    "以 _ascend_pt 或 _ascend_ms 结尾的目录、其中的 ASCEND_PROFILER_OUTPUT、msprof 的 PROF_* 目录、包含多个 rank 的目录"
+    "或其 cluster_analysis_output，或它们的 zip、tar 包",
 )
 
 

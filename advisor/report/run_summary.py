@@ -195,12 +195,12 @@ def _say_notes(run: Run, language: Language) -> Prose:
 
     Before them stands whether nobody has tried yet how the recorder is read.
     """
-    untried = [parse_prose(say("untried", language))] if _is_untried(run) else []
+    untried = [parse_prose(say("untried", language))] if is_untried(run) else []
     told = [_say_note(note, language) for note in run.notes[:_MOST_NOTES]]
     return join_prose(say("semicolon", language), [*untried, *told])
 
 
-def _is_untried(run: Run) -> bool:
+def is_untried(run: Run) -> bool:
     """Whether the present profiler of MindSpore recorded, of which no public capture is known."""
     by_framework = any(one.source in _EXPORTS and not one.recorder for one in run.captures)
     return run.framework == "MindSpore" and by_framework

@@ -42,7 +42,7 @@ from advisor.report.diagnosis.outcomes import (
 )
 from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, Said, TextPiece, clean_line, code_prose, plain_prose, strong, toned
-from advisor.report.run_summary import captures_chosen, engine_grid, run_list, run_title, to_read_first
+from advisor.report.run_summary import captures_chosen, engine_grid, is_untried, run_list, run_title, to_read_first
 from advisor.report.time_split import time_parts
 from advisor.report.verdict.line import verdict_line
 from advisor.report.words import say, say_rule_count
@@ -171,6 +171,8 @@ class DiagnosisBlocks(Phrases):
             yield quiet_line(self.said(name, count=more), begins=True)
         yield from self.unchecked_briefly()
         yield from unread_in_short(self.diagnosis.unread, self.language)
+        if is_untried(self.diagnosis.run):
+            yield quiet_line((*self.label("notes"), *self.said("untried")), begins=True)
 
     def doubts(self, shown: Sequence[Card], shared: Collection[str]) -> Iterator[Block]:
         """What makes several of the findings that are shown less certain, where that is none of them: once for all."""

@@ -217,6 +217,8 @@ class _InspectionBlocks(Phrases):
     def use_of(self, file: InputFile) -> str:
         """Whether a file is read, and why not."""
         why = "" if file.why is None else file.why.say(self.language)
+        if file.unused == "left aside" and self.inspection.refusal is not None:
+            return self.say("unused_refused")
         return self.say(f"unused_{file.unused}", **({"why": why} if why else {}))
 
     def facts(self) -> Iterator[Block]:

@@ -55,6 +55,7 @@ WORDS: Mapping[str, Text] = {
         "not used: another capture of the rank counts, or it tells nothing on its own",
         "未使用：同一张卡另有采集，或单凭该文件无法诊断",
     ),
+    "unused_refused": _t("not used, for the reason above", "未使用，原因见上文"),
     "unused_of no use": _t("known and not read: {why}", "已知但不读取：{why}"),
     "unused_no part": _t("holds nothing that is read", "不含所读取的数据"),
     "unused_cannot be opened": _t("cannot be opened", "无法打开"),

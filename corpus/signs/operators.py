@@ -59,6 +59,19 @@ def _update_in(dtype: str) -> Write:
     )
 
 
+def _attention(*more: tuple[int, ...]) -> Write:
+    """Attention in the place of the updates of parameters; `more` inputs, such as a mask."""
+    query = (1, 4096, 1280)
+    inputs = tensors(query, query, query, *more)
+    sums = Tensors("1,10,4096,8;1,10,4096,8;1,4096,1280", "FLOAT;FLOAT;DT_BF16", "ND;ND;ND")
+    info = KernelInfo("FlashAttentionScore", "MIX_AIC", 20, 40, inputs, sums)
+
+    def written(folder: Path) -> None:
+        with_kernels(folder, lambda task: info if task.kernel and task.kernel.op_type == _ADAM else None)
+
+    return written
+
+
 def _busy_products(**shares: float) -> Write:
     """Products that keep their pipes busy so; what runs on vector cores loads for two thirds of its time."""
 
@@ -75,6 +88,9 @@ def _busy_products(**shares: float) -> Write:
 
 
 SIGNS: Mapping[str, Sign] = {
+    "capture/unmarked-attention": Sign(
+        spoiled=_attention((4096, 4096)), twin=_attention(), shows={"unknown_share": about(0.14, 0.01)}
+    ),
     "compute/float64-operators": Sign(
         spoiled=_update_in("DOUBLE"), twin=_update_in("FLOAT"), shows={"top_type": _ADAM, "doubles_calls": 6}
     ),

@@ -433,17 +433,29 @@ def called(*chains_of_operators: str) -> ChainPatterns:
     return ChainPatterns(tuple(patterns), PATTERNS.passed_over)
 
 
-def called_in(program: str, pause_us: float = 1.0) -> tuple[Table[Kernel], HostRecords]:
-    """Operators one after another, each with the kernels it launches: `aten::mul=Cast+Mul`; one without `=` launches
-    nothing."""
+def called_in(program: str, *, linked: bool = True) -> tuple[Table[Kernel], HostRecords]:
+    """Operators one after another, each with the kernels it launches: `aten::mul=Cast+Mul`, `aten::mul/aclnnMul=Mul`
+    where it does so by a call of its own; one without `=` launches nothing."""
     calls = [word.partition("=")[::2] for word in program.split()]
-    kernels = ran(" ".join(kernel for _, own in calls for kernel in own.split("+") if kernel), pause_us=pause_us)
+    kernels = ran(" ".join(kernel for _, own in calls for kernel in own.split("+") if kernel), stream=1)
     owner = np.repeat(np.arange(len(calls)), [len(own.split("+")) if own else 0 for _, own in calls])
     begun = np.arange(len(calls)) * 1000 + 100
-    names = [name for name, _ in calls]
-    host = Table.build(HostCall, rank=0, thread=7, kind="operator", name=names, start_ns=begun, end_ns=begun + 500)
+    names = [name.split("/") for name, _ in calls]
+    inside = np.array([len(one) > 1 for one in names], bool)
+    outer = Table.build(
+        HostCall, rank=0, thread=7, kind="operator", name=[one[0] for one in names], start_ns=begun, end_ns=begun + 500
+    )
+    inner = Table.build(
+        HostCall, rank=0, thread=7, kind="operator", name=[one[1] for one in names if len(one) > 1],
+        start_ns=begun[inside] + 100, end_ns=begun[inside] + 400,
+    )  # fmt: skip
+    begun = begun + 100 * inside
     links = Table.build(OperatorLink, rank=0, operator_start_ns=begun[owner], device_start_ns=kernels["start_ns"])
-    return kernels, HostRecords(host, None, links)
+    launches = Table.build(
+        Launch, rank=0, thread=7, stream=1, host_start_ns=begun[owner] + 50, device_start_ns=kernels["start_ns"]
+    )
+    host = Table.concat(HostCall, [outer, inner])
+    return kernels, HostRecords(host, None, links) if linked else HostRecords(host, launches, None)
 
 
 SCALED_SILU = called("gate: aten::silu! aten::mul aten::div?")
@@ -457,14 +469,17 @@ SCALED_SILU = called("gate: aten::silu! aten::mul aten::div?")
         ("aten::silu=Cast+Swish+Cast aten::mul=Cast+Mul+Cast", (1, 6, 60)),
         ("aten::silu=own_silu aten::view aten::mul=own_product", (1, 2, 20)),
         ("aten::silu=Swish aten::copy_=Cast aten::mul=Mul", (1, 3, 30)),
+        ("aten::silu/aclnnSilu=Swish aten::mul/aclnnMul=Cast+Mul aten::mul/aclnnMul=Mul", (1, 3, 30)),
+        ("aclnnSilu=Swish aclnnMul=Mul", None),
         ("aten::silu=Swish aten::mul=Mul aten::mul=Mul aten::silu=Swish aten::mul=Mul aten::div=RealDiv", (2, 2.5, 50)),
         ("aten::silu=Swish aten::add=Add aten::mul=Mul", None),
         ("aten::silu=Swish aten::mul aten::add=Add", None),
         ("aten::silu=Swish my::mul=Mul", None),
     ],
 )
-def test_a_chain_of_operators_of_the_framework_is_found_by_what_launched_the_kernels(program, found):
-    kernels, host = called_in(program)
+@pytest.mark.parametrize("linked", [True, False])
+def test_a_chain_of_operators_of_the_framework_is_found_by_what_launched_the_kernels(program, found, linked):
+    kernels, host = called_in(program, linked=linked)
     rows = fusible_chains(kernels, None, None, host=host, patterns=SCALED_SILU).rows()
     assert [(row["chains"], row["kernels"], row["total_us"]) for row in rows] == ([] if found is None else [found])
     assert not len(fusible_chains(kernels, None, None, patterns=SCALED_SILU))

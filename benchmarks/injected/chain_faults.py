@@ -312,6 +312,8 @@ FAULTS: Mapping[str, Fault] = {
         "rms-norm-dynamic-quant",
         Chain("RmsNormDynamicQuant", (), "RmsNorm", ("DynamicQuant",), workload="inference"),
     ),
+    "unfused-softmax": _fault("softmax", Chain("SoftmaxV2", ("ReduceMax", "Sub", "Exp", "ReduceSum"), "RealDiv")),
+    "unfused-mish": _fault("mish", Chain("Mish", ("SoftplusV2", "Tanh"), "Mul", passes=2 / 3)),
     "unfused-loss": _fault(
         "log-softmax-loss", Chain("CrossEntropyLossGrad", ("NLLLossGrad",), "LogSoftmaxGrad", passes=2 / 3)
     ),

@@ -53,6 +53,12 @@ class ChainOrder(Struct, frozen=True, dict=True):
     not matter."""
 
     @cached_property
+    def of_operators(self) -> bool:
+        """Whether all its members are operators of the framework, such as `aten::mul`: each of them is then one call
+        with all the kernels that it launched, whatever these are called."""
+        return all("::" in name for one in self.members for name in one.types)
+
+    @cached_property
     def kept_types(self) -> frozenset[str]:
         """The types of the members that are kept."""
         return frozenset[str]().union(*(one.types for one in self.members if one.kept))

@@ -25,7 +25,8 @@ _CHAIN = frozenset({"compute/unfused-chain"})
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Operators that do the work of a fused one, as PyTorch calls them where nobody asks for it."""
+    """Operators that do the work of a fused one, as PyTorch calls them where nobody asks for it: types of kernels, or
+    `aten::mul=Mul`, an operator of PyTorch and its kernel."""
 
     fused: str
     before: tuple[str, ...]
@@ -59,7 +60,7 @@ def _take_apart(chain: Chain, run: Run, amount: float) -> None:
     """Makes a chain of each fused operator."""
     for changes in run.ranks:
         for operators in kernels_of(changes):
-            found = [op for op in operators if [kernel.op_type for kernel in op.kernels] == [chain.fused]]
+            found = [op for op in operators if [kernel.op_type for kernel in op.kernels] == [_kernel_of(chain.fused)]]
             found = spread(found, pieces(run, amount, _PLACES))
             for operator in found:
                 _become_chain(changes, operator, chain, amount / len(found))
@@ -88,7 +89,16 @@ def _repeat(changes: Changes, operator: Operator, place: Operator, *, behind: bo
     return made
 
 
-def _become(operator: Operator, op_type: str, time: int) -> None:
+def _kernel_of(spelled: str) -> str:
+    """The type of the kernel of `aten::mul=Mul`."""
+    return spelled.rpartition("=")[2]
+
+
+def _become(operator: Operator, spelled: str, time: int) -> None:
+    called, _, op_type = spelled.rpartition("=")
+    for call in operator.calls if called else ():
+        if "::" in call.name:
+            call.event = call.event | {"name": called}
     for kernel in operator.kernels:
         set_task(kernel, time, "AI_VECTOR_CORE", Type=op_type, Name=f"aclnn{op_type}_{op_type}AiCore_{op_type}")
 
@@ -287,9 +297,7 @@ FAULTS: Mapping[str, Fault] = {
         "add-rms-norm", Chain("AddRmsNorm", ("Add",), "RmsNorm", passes=4 / 3, workload="inference")
     ),
     "unfused-add-layer-norm": _fault("add-layer-norm", Chain("AddLayerNorm", ("Add",), "LayerNormV3", passes=4 / 3)),
-    "unfused-group-norm": _fault(
-        "group-norm-silu", Chain("GroupNormSilu", (), "GroupNorm", ("Swish",), workload="inference")
-    ),
+    "unfused-group-norm": _fault("group-norm-silu", Chain("GroupNormSwish", (), "GroupNorm", ("Swish",))),
     "unfused-norm-quant": _fault(
         "norm-quant", Chain("RmsNormQuant", (), "RmsNorm", ("AscendQuantV2",), workload="inference")
     ),
@@ -299,6 +307,24 @@ FAULTS: Mapping[str, Fault] = {
     ),
     "unfused-swiglu-quant": _fault(
         "swiglu-quant", Chain("DequantSwigluQuant", (), "SwiGlu", ("DynamicQuant",), workload="inference")
+    ),
+    "unfused-plain-norm-quant": _fault(
+        "rms-norm-dynamic-quant",
+        Chain("RmsNormDynamicQuant", (), "RmsNorm", ("DynamicQuant",), workload="inference"),
+    ),
+    "unfused-softmax": _fault("softmax", Chain("SoftmaxV2", ("ReduceMax", "Sub", "Exp", "ReduceSum"), "RealDiv")),
+    "unfused-mish": _fault("mish", Chain("Mish", ("SoftplusV2", "Tanh"), "Mul", passes=2 / 3)),
+    "unfused-loss": _fault(
+        "log-softmax-loss", Chain("CrossEntropyLossGrad", ("NLLLossGrad",), "LogSoftmaxGrad", passes=2 / 3)
+    ),
+    "unfused-dropout": _fault(
+        "dropout",
+        Chain(
+            "aten::native_dropout=DropOutDoMask",
+            ("aten::uniform_=DSARandomUniform", "aten::gt=Greater"),
+            "aten::mul=Mul",
+            ("aten::div=RealDiv",),
+        ),
     ),
     "unfused-quick-gelu": _fault("quick-gelu", Chain("FastGelu", ("Muls", "Sigmoid"), "Mul")),
     "listed-adam": _fault(

@@ -4,16 +4,20 @@
 Conversions and copies may stand between two members; they belong to the chain, unless what they move is larger than all
 that its members work on, as a cache of keys and values is. Chains are matched around their rarest
 member, all occurrences at once, the longest form of all patterns first; a kernel belongs to one chain only.
+An order whose members are operators of the framework is held against those that launched the kernels.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.arrays.grouping import group_by
+from advisor.analysis.fusion.lanes import CONVERSION, HALF, WHOLE, Lanes, by_operator, stream_lanes
+from advisor.analysis.operators.launching_operators import HostRecords, called_by_operators, callers_of_kernels
 from advisor.analysis.operators.operators import StepKernels, in_steps
 from advisor.analysis.rooflines.reachable import START_US, reachable_us
 from advisor.analysis.rooflines.tensors import parse_tensors, plain_dtype
@@ -22,66 +26,6 @@ from advisor.facts.chain_patterns import ChainOrder, ChainPatterns
 from advisor.facts.derived import ChipLimit, Overlap
 from advisor.facts.observed import Collective, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
-
-BETWEEN = 2
-"""At most so many conversions and copies stand between two members."""
-
-
-class Lanes(Struct, frozen=True, dict=True):
-    """Kernels in start order, one stream of one step after another."""
-
-    row: Array
-    """Row of the kernels."""
-    lane: Array
-    rank: Array
-    member: Array
-    """Positions of those that are not passed over."""
-    code: Array
-    """Their types, by number; the last number for a type that is missing."""
-    names: tuple[str, ...]
-    converts: Array
-    """Per position: whether it converts a data type."""
-    shapes: Texts
-    """Shapes and data types of the inputs, by row of the kernels."""
-    dtypes: Texts
-
-    @cached_property
-    def with_vector(self) -> Array:
-        """Per member: whether one of its inputs has a single axis."""
-        told = np.array([*map(_takes_vector, self.shapes.names), False])
-        found: Array = told[self.shapes.codes[self.row[self.member]]]
-        return found
-
-    def add_to_gradients(self, at: Array) -> Array:
-        """Per chosen member: whether it adds a float32 matrix to the weight gradient that the one before it makes."""
-        rows = [self.row[self.member[place]] for place in (np.maximum(at - 1, 0), at)]
-        texts = [column.take(row) for row in rows for column in (self.shapes, self.dtypes)]
-        alike = group_by(*texts)
-        columns = (column.take(alike.first).values() for column in texts)
-        told = np.array([_adds_to_gradient(*map(str, one)) for one in zip(*columns, strict=True)], bool)
-        found: Array = told[alike.of] & (at > 0)
-        return found
-
-    @cached_property
-    def joined(self) -> Array:
-        """Per member: whether it and the next one may follow each other in a chain; never the last."""
-        here, following = self.member[:-1], self.member[1:]
-        near = (following - here <= BETWEEN + 1) & (self.lane[here] == self.lane[following])
-        joined: Array = np.append(near, False)
-        return joined
-
-    @cached_property
-    def by_code(self) -> tuple[Array, Array]:
-        """The members ordered by type, and where each type begins."""
-        small = self.code.astype(np.int16) if len(self.names) < np.iinfo(np.int16).max else self.code
-        counts = np.bincount(self.code, minlength=len(self.names) + 1)
-        return np.argsort(small, kind="stable"), np.append(0, np.cumsum(counts))
-
-    def of_types(self, types: frozenset[str]) -> Array:
-        """The members of these types, in order."""
-        order, begin = self.by_code
-        chosen = [order[begin[code] : begin[code + 1]] for code, name in enumerate(self.names) if name in types]
-        return np.sort(np.concatenate(chosen)) if chosen else np.empty(0, np.intp)
 
 
 class FoundChains(Struct, frozen=True):
@@ -96,6 +40,10 @@ class FoundChains(Struct, frozen=True):
     order: Array
     halved: Array
     """Per chain: whether it widens half precision, and ends in it again, where the fused operator does so inside."""
+    called: Texts
+    """Per kernel: its type, or the operator that launched it where the chain is one of operators."""
+    is_member: Array
+    """Per kernel: whether it is a member, and stands not between two."""
 
 
 def chains_in_steps(
@@ -104,9 +52,15 @@ def chains_in_steps(
     windows: Table[StepWindow] | None,
     split: Table[Overlap] | None,
     patterns: ChainPatterns,
+    *,
+    host: HostRecords | None = None,
 ) -> FoundChains:
-    """The chains among the kernels of the steps, by their rows in `in_steps`: searched once for the same tables."""
-    return kernels.once(_search_steps, collectives, windows, split, patterns)
+    """The chains among the kernels of the steps, by their rows in `in_steps`: searched once for the same tables.
+
+    Without `host` nothing tells operators of the framework from kernels but the types that bear their names.
+    """
+    called = called_by_operators(kernels, host, patterns)
+    return called.once(_search_steps, collectives, windows, split, patterns, *(host or ()))
 
 
 def _search_steps(
@@ -115,23 +69,78 @@ def _search_steps(
     windows: Table[StepWindow] | None,
     split: Table[Overlap] | None,
     patterns: ChainPatterns,
+    *host: Any,
 ) -> FoundChains:
     device = build_timeline(kernels, collectives, None, windows)
-    return find_chains(in_steps(device, kernels, split), device, patterns)
-
-
-def find_chains(every: StepKernels, device: DeviceTimeline, patterns: ChainPatterns) -> FoundChains:
-    """Every chain of these patterns, none sharing a kernel with another."""
+    every = in_steps(device, kernels, split)
     lanes = stream_lanes(every, device, patterns.passed_over)
-    order, first, last = _match_orders(lanes, patterns.orders)
-    first, last, halved = _with_conversions(lanes, every, patterns, (order, first, last))
+    of_kernels = _Sought(lanes, every.table.texts("op_type"))
+    of_operators = _by_operators(of_kernels, every, device, patterns, (kernels, HostRecords(*host) if host else None))
+    return _find_chains(of_kernels, of_operators, every, patterns)
+
+
+class _Sought(Struct, frozen=True):
+    """Kernels as chains are looked for in them, and what each row of them is called there."""
+
+    lanes: Lanes
+    called: Texts
+
+
+def _by_operators(
+    of_kernels: _Sought,
+    every: StepKernels,
+    device: DeviceTimeline,
+    patterns: ChainPatterns,
+    recorded: tuple[Table[Kernel], HostRecords | None],
+) -> _Sought:
+    """The same kernels by the operators that launched them, where orders of operators may lie among these: a kernel
+    without a known one is called by its type."""
+    kernels, host = recorded
+    asked = [order for order in patterns.orders if order.of_operators]
+    names = frozenset(() if host is None else host.calls.texts("name").names).union(of_kernels.lanes.names)
+    if host is None or not any(order.is_possible(names) for order in asked):
+        return of_kernels
+    callers, row = callers_of_kernels(kernels, host), device.work.row[every.row]
+    both = Texts.concat([of_kernels.called, callers.operator.take(row)])
+    types, operators = np.split(both.codes, 2)
+    called = Texts(np.where(operators < 0, types, operators), both.names)
+    return _Sought(by_operator(of_kernels.lanes, called, callers.call[row], patterns.passed_over), called)
+
+
+def _find_chains(
+    of_kernels: _Sought, of_operators: _Sought, every: StepKernels, patterns: ChainPatterns
+) -> FoundChains:
+    """Every chain of these patterns, none sharing a kernel with another."""
+    lanes = of_kernels.lanes
+    sought = [of_operators if order.of_operators else of_kernels for order in patterns.orders]
+    taken = np.zeros(len(lanes.row), bool)
+    order, first, last = _match_orders([one.lanes for one in sought], patterns.orders, taken)
+    first, last, halved = _with_conversions(lanes, every, patterns, (order, first, last), taken)
+    place, chain = _from_first_to_last(first, last)
+    own = ~_move_other_tensors(every.table, lanes.row[place], chain, patterns.passed_over)
+    place, chain = place[own], chain[own]
+    size = np.bincount(chain, minlength=len(first))
+    of_call = np.array([one.of_operators for one in patterns.orders], bool)[order][chain]
+    both = Texts.concat([one.called.take(lanes.row[place]) for one in (of_kernels, of_operators)])
+    called = Texts(np.where(of_call, *np.split(both.codes, 2)[::-1]), both.names)
+    members = (_are_members(one.lanes)[place] for one in (of_operators, of_kernels))
+    return FoundChains(
+        lanes.row[place], chain, np.cumsum(size) - size, size, order, halved, called, np.where(of_call, *members)
+    )
+
+
+def _from_first_to_last(first: Array, last: Array) -> tuple[Array, Array]:
+    """The positions of all chains, one chain after another, and the chain of each."""
     spread = last - first + 1
     chain = np.repeat(np.arange(len(spread)), spread)
-    row = lanes.row[np.arange(len(chain)) - (np.cumsum(spread) - spread)[chain] + first[chain]]
-    own = ~_move_other_tensors(every.table, row, chain, patterns.passed_over)
-    row, chain = row[own], chain[own]
-    size = np.bincount(chain, minlength=len(spread))
-    return FoundChains(row, chain, np.cumsum(size) - size, size, order, halved)
+    return np.arange(len(chain)) - (np.cumsum(spread) - spread)[chain] + first[chain], chain
+
+
+def _are_members(lanes: Lanes) -> Array:
+    """Per position: whether it is a member, not passed over."""
+    found = np.zeros(len(lanes.row), bool)
+    found[lanes.member] = True
+    return found
 
 
 def _move_other_tensors(table: Table[Kernel], row: Array, chain: Array, passed_over: frozenset[str]) -> Array:
@@ -155,11 +164,8 @@ def _most_elements(shapes: Texts) -> Array:
     return found
 
 
-_CONVERSION = "Cast"
-
-
 def _with_conversions(
-    lanes: Lanes, every: StepKernels, patterns: ChainPatterns, chains: tuple[Array, Array, Array]
+    lanes: Lanes, every: StepKernels, patterns: ChainPatterns, chains: tuple[Array, Array, Array], taken: Array
 ) -> tuple[Array, Array, Array]:
     """Per chain: the positions of its first and last kernel, with the conversions around it where the fused operator
     makes them inside, and whether it begins and ends in half precision."""
@@ -168,9 +174,10 @@ def _with_conversions(
     if not widens.any():
         return first, last, widens
     before, behind = np.maximum(first - 1, 0), np.minimum(last + 1, len(lanes.row) - 1)
-    begins = widens & lanes.converts[before] & (lanes.lane[before] == lanes.lane[first]) & (before < first)
+    free = lanes.converts & ~taken
+    begins = widens & free[before] & (lanes.lane[before] == lanes.lane[first]) & (before < first)
     begins[begins] = _from_half(every.table, lanes.row[before[begins]], lanes.row[first[begins]])
-    ends = begins & lanes.converts[behind] & (lanes.lane[behind] == lanes.lane[last]) & (behind > last)
+    ends = begins & free[behind] & (lanes.lane[behind] == lanes.lane[last]) & (behind > last)
     ends[ends] = _from_half(every.table, lanes.row[behind[ends]], lanes.row[last[ends]], narrows=True)
     halved = begins & (ends | _takes_half(every.table, lanes.row[last]))
     return np.where(begins, before, first), np.where(ends, behind, last), halved
@@ -194,63 +201,17 @@ def _turns_half(shape: str, given: str, made: str, shapes: str, dtypes: str, *, 
     or narrows one of them to half precision."""
     before, behind = (plain_dtype(text.partition(";")[0]) for text in (given, made))
     half, whole = (behind, before) if narrows else (before, behind)
-    sides = {tensor.sides for tensor in parse_tensors(shapes, dtypes) if tensor is not None and tensor.dtype == _WHOLE}
+    sides = {tensor.sides for tensor in parse_tensors(shapes, dtypes) if tensor is not None and tensor.dtype == WHOLE}
     is_theirs = any(tensor is not None and tensor.sides in sides for tensor in parse_tensors(shape))
-    return half in _HALF and whole == _WHOLE and is_theirs
+    return half in HALF and whole == WHOLE and is_theirs
 
 
 def _takes_half(table: Table[Kernel], rows: Array) -> Array:
     """Per kernel: whether all its inputs with values are in half precision."""
     dtypes = table.texts("input_dtypes").take(rows)
-    told = [_HALF.issuperset(map(plain_dtype, filter(None, name.split(";")))) for name in dtypes.names]
+    told = [HALF.issuperset(map(plain_dtype, filter(None, name.split(";")))) for name in dtypes.names]
     found: Array = np.array([*told, False], bool)[dtypes.codes]
     return found
-
-
-def stream_lanes(every: StepKernels, device: DeviceTimeline, passed_over: frozenset[str]) -> Lanes:
-    """The kernels as they followed each other on each stream of each step."""
-    types, work = every.table.texts("op_type"), device.work
-    stream = group_by(work.cell[every.row], every.table["stream"]).of
-    order = np.lexsort((work.start[every.row], stream))
-    member = np.flatnonzero(~types.isin(passed_over)[order])
-    code = types.codes[order][member]
-    return Lanes(
-        order,
-        stream[order],
-        every.table["rank"][order],
-        member,
-        np.where(code < 0, len(types.names), code),
-        types.names,
-        types.isin([_CONVERSION])[order],
-        every.table.texts("input_shapes"),
-        every.table.texts("input_dtypes"),
-    )
-
-
-def _takes_vector(shapes: str) -> bool:
-    return any(one.isdecimal() and one != "1" for one in shapes.strip('"').split(";"))
-
-
-_HALF, _WHOLE = {"BF16", "FLOAT16"}, "FLOAT"
-
-
-def _adds_to_gradient(factors: str, factor_types: str, summands: str, summand_types: str) -> bool:
-    """Whether what is added has the shape of the gradient of a weight, which sums the products of all tokens.
-
-    Both factors, (tokens, out) and (tokens, in), are summed over their first axis. Where tokens are as many as one of
-    the other axes it could be another product, and nothing is said.
-    """
-    multiplied, added = parse_tensors(factors, factor_types), parse_tensors(summands, summand_types)
-    if not len(multiplied) == len(added) == 2:  # noqa: PLR2004 - two factors, two summands
-        return False
-    sides = [() if tensor is None else tensor.sides for tensor in (*multiplied, *added)]
-    if any(len(one) != 2 for one in sides):  # noqa: PLR2004 - matrices
-        return False
-    (tokens, rows), (others, columns) = sides[:2]
-    if tokens != others or tokens in (rows, columns) or sides[2:] != [(rows, columns)] * 2:
-        return False
-    halves, sums = ({tensor.dtype for tensor in pair if tensor is not None} for pair in (multiplied, added))
-    return halves <= _HALF and "FLOAT" in sums and sums <= {"FLOAT", *_HALF}
 
 
 class _Accepted(Struct, frozen=True):
@@ -263,18 +224,19 @@ class _Accepted(Struct, frozen=True):
     """Members of the lanes from which, as its anchor, a chain can be reached on both sides."""
 
 
-def _match_orders(lanes: Lanes, orders: tuple[ChainOrder, ...]) -> tuple[Array, Array, Array]:
-    """Per chain: the number of its order, and the positions of its first and last kernel."""
+def _match_orders(sought: Sequence[Lanes], orders: tuple[ChainOrder, ...], taken: Array) -> tuple[Array, Array, Array]:
+    """Per chain: the number of its order, and the positions of its first and last kernel. `sought` are, per order, the
+    lanes that it is looked for in; positions of chains become `taken`."""
     found: list[tuple[Array, Array, Array]] = [(np.empty(0, np.intp),) * 3]
-    taken = np.zeros(len(lanes.member), bool)
-    possible = {number: order for number, order in enumerate(orders) if order.is_possible(frozenset(lanes.names))}
-    tried = {number: one for number, order in possible.items() if len((one := _accepted(lanes, order)).at)}
+    names = {id(one): frozenset(one.names) for one in sought}
+    possible = {number: order for number, order in enumerate(orders) if order.is_possible(names[id(sought[number])])}
+    tried = {number: one for number, order in possible.items() if len((one := _accepted(sought[number], order)).at)}
     forms = [(number, form, place) for number in tried for form, place in orders[number].forms]
     for number, form, place in sorted(forms, key=lambda one: -len(one[1])):
+        lanes = sought[number]
         begin = _begins_of_form(lanes, tried[number], form, place, taken)
-        for step in range(len(form)):
-            taken[begin + step] = True
-        first, last = lanes.member[begin], lanes.member[begin + len(form) - 1]
+        first, last = lanes.begin[begin], lanes.end[begin + len(form) - 1]
+        taken[_from_first_to_last(first, last)[0]] = True
         found.append((np.full(len(begin), number), first, last))
     order, first, last = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return order, first, last
@@ -332,13 +294,13 @@ def _neighbours(order: ChainOrder, way: int) -> tuple[dict[int, int], int]:
 
 
 def _begins_of_form(lanes: Lanes, tried: _Accepted, form: tuple[int, ...], place: int, taken: Array) -> Array:
-    """Where a form begins; chains that overlap an earlier one are left out."""
+    """Where a form begins; chains that overlap an earlier one are left out. `taken` is by position."""
     length = len(form)
     begin: Array = tried.at - place
-    begin = begin[(begin >= 0) & (begin + length <= len(taken))]
+    begin = begin[(begin >= 0) & (begin + length <= len(lanes.member))]
     for step, member in enumerate(form):
         at = begin + step
-        fits = (tried.bits[lanes.code[at]] >> member & 1).astype(bool) & ~taken[at]
+        fits = (tried.bits[lanes.code[at]] >> member & 1).astype(bool) & ~taken[lanes.member[at]]
         if tried.order.members[member].vector:
             fits &= lanes.with_vector[at]
         if tried.order.members[member].accumulates:
@@ -348,6 +310,9 @@ def _begins_of_form(lanes: Lanes, tried: _Accepted, form: tuple[int, ...], place
             return begin
     for step in range(length - 1):
         begin = begin[lanes.joined[begin + step]]
+    if tried.order.of_operators:  # what else their calls launched may be a member of another chain
+        within = np.append(0, np.cumsum(taken))
+        begin = begin[within[lanes.begin[begin]] == within[lanes.end[begin + length - 1] + 1]]
     return begin[_chosen_apart(begin, length)]
 
 
@@ -373,12 +338,12 @@ def pattern_of_chains(found: FoundChains, patterns: ChainPatterns) -> Texts:
     return names.take(found.order)
 
 
-def kept_kernels(found: FoundChains, patterns: ChainPatterns, every: StepKernels) -> Array:
+def kept_kernels(found: FoundChains, patterns: ChainPatterns) -> Array:
     """Per kernel of the chains: whether the fused operator does its work as it stands."""
-    types, kept = every.table.texts("op_type").take(found.row), np.zeros(len(found.row), bool)
+    kept = np.zeros(len(found.row), bool)
     for number, order in enumerate(patterns.orders):
         if order.kept_types:
-            kept |= types.isin(order.kept_types) & (found.order[found.chain] == number)
+            kept |= found.called.isin(order.kept_types) & (found.order[found.chain] == number)
     return kept
 
 
@@ -386,10 +351,10 @@ def parts_of_passes(found: FoundChains, patterns: ChainPatterns, every: StepKern
     """Per kernel of the chains: the part of its bytes that a pass of the fused operator over its tensors has: none of
     what is kept, and half of float32 where that one reads and writes half precision, which needs no conversion."""
     types, dtypes = every.table.texts("op_type").take(found.row), every.table.texts("input_dtypes").take(found.row)
-    wide = np.array([*(plain_dtype(name.partition(";")[0]) == _WHOLE for name in dtypes.names), False], bool)
-    halved = np.where(types.isin([_CONVERSION]), 0.0, np.where(wide[dtypes.codes], 0.5, 1.0))
+    wide = np.array([*(plain_dtype(name.partition(";")[0]) == WHOLE for name in dtypes.names), False], bool)
+    halved = np.where(types.isin([CONVERSION]), 0.0, np.where(wide[dtypes.codes], 0.5, 1.0))
     part = np.where(found.halved[found.chain], halved, 1.0)
-    parts: Array = np.where(kept_kernels(found, patterns, every), 0.0, part)
+    parts: Array = np.where(kept_kernels(found, patterns), 0.0, part)
     return parts
 
 
@@ -399,7 +364,7 @@ def fused_us_of_chains(
     """Per chain: what the fused operator needs, at most what the chain takes: the members that are kept, and its passes
     at the pace of the longest of the others. Products that become one call take no longer than is within reach of it,
     where `limits` tell what the chip can."""
-    duration, kept = every.duration_us[found.row], kept_kernels(found, patterns, every)
+    duration, kept = every.duration_us[found.row], kept_kernels(found, patterns)
     passes = np.array([order.passes for order in patterns.orders])[found.order]
     pass_us = duration * parts_of_passes(found, patterns, every)
     longest = np.maximum.reduceat(pass_us, found.begin) if len(found.begin) else duration

@@ -40,10 +40,10 @@ def fusible_chains(
     patterns: ChainPatterns,
 ) -> Table[FusibleChain]:
     """One row per rank and pattern that occurs."""
+    found = chains_in_steps(kernels, collectives, windows, split, patterns, host=host)
     kernels = called_by_operators(kernels, host, patterns)
     device = build_timeline(kernels, collectives, None, windows)
     every = in_steps(device, kernels, split)
-    found = chains_in_steps(kernels, collectives, windows, split, patterns)
     if not len(found.row):
         return Table.empty(FusibleChain)
     beside = decisive_work_beside(device, kernels, collectives)
@@ -68,7 +68,9 @@ def chained_operators(
 ) -> Table[ChainedOperator]:
     """One row per rank, operator type and role that stands in chains."""
     every = in_steps(build_timeline(kernels, collectives, None, windows), kernels, split)
-    found = chains_in_steps(called_by_operators(kernels, host, patterns), collectives, windows, split, patterns)
+    found = chains_in_steps(
+        called_by_operators(kernels, host, patterns), collectives, windows, split, patterns, host=host
+    )
     typed = every.table.texts("op_type").codes[found.row] >= 0
     row, serves = found.row[typed], np.array([one.workload == "inference" for one in patterns.of_orders], bool)
     serving = serves[found.order][found.chain[typed]]
@@ -157,7 +159,7 @@ def _sum_chains(
         FusibleChain,
         rank=every.table["rank"][head[groups.first]],
         **_about_patterns(names.take(groups.first), patterns),
-        **_about_orders(found, patterns, (types, passed), groups, (lasted, total / steps[groups.of])),
+        **_about_orders(found, patterns, groups, (lasted, total / steps[groups.of])),
         chains=groups.sizes / steps,
         kernels=groups.sums(size) / groups.sizes,
         total_us=groups.sums(total) / steps,
@@ -193,19 +195,17 @@ def _about_patterns(names: Texts, patterns: ChainPatterns) -> dict[str, Texts | 
 def _about_orders(
     found: FoundChains,
     patterns: ChainPatterns,
-    operators: tuple[Texts, Array],
     groups: Groups,
     times: tuple[Array, Array],
 ) -> dict[str, Texts | Array]:
     """Per group of chains: those whose members run in another order than the fused operator takes, as columns.
 
-    `operators` are the types of all kernels of the chains and which of them are passed over, `times` how long each
-    chain lasted and what its kernels take per step, µs.
+    `times` are how long each chain lasted and what its kernels take per step, µs.
     """
     lasted, per_step = times
     apart = np.array([bool(order.wanted) for order in patterns.orders], bool)[found.order]
     longest = groups.last_rows(lasted, apart)
-    texts = [_orders_of_chain(found, patterns, operators, one) if apart[one] else (None, None) for one in longest]
+    texts = [_orders_of_chain(found, patterns, one) if apart[one] else (None, None) for one in longest]
     return {
         "reordered_us": groups.sums(per_step * apart),
         "found_order": Texts.of(here for here, _ in texts),
@@ -213,13 +213,11 @@ def _about_orders(
     }
 
 
-def _orders_of_chain(
-    found: FoundChains, patterns: ChainPatterns, operators: tuple[Texts, Array], chain: int
-) -> tuple[str, str]:
+def _orders_of_chain(found: FoundChains, patterns: ChainPatterns, chain: int) -> tuple[str, str]:
     """The operators of one chain as they run, and in the order that the fused operator takes."""
-    (types, passed), order = operators, patterns.orders[found.order[chain]]
+    order = patterns.orders[found.order[chain]]
     rows = np.arange(found.begin[chain], found.begin[chain] + found.size[chain])
-    members = [types.names[code] for code in types.codes[rows[~passed[rows]]]]
+    members = [found.called.names[code] for code in found.called.codes[rows[found.is_member[rows]]]]
     form = next(
         form
         for form, _ in order.forms
@@ -233,7 +231,7 @@ def _orders_of_chain(
 def _spared_bytes(found: FoundChains, patterns: ChainPatterns, every: StepKernels) -> Array:
     """Per chain: what its members read and write, less as much of it as the fused operator does; those that are kept
     aside. NaN where shapes or data types of a member are not known."""
-    part, kept = parts_of_passes(found, patterns, every), kept_kernels(found, patterns, every)
+    part, kept = parts_of_passes(found, patterns, every), kept_kernels(found, patterns)
     moved = np.where(kept, 0, _moved_bytes(every.table.take(found.row)))
     passes = np.array([order.passes for order in patterns.orders])[found.order]
     pass_us = every.duration_us[found.row] * part

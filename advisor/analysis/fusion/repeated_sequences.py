@@ -17,7 +17,8 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.arrays.grouping import ratio
-from advisor.analysis.fusion.chain_search import FoundChains, Lanes, chains_in_steps, stream_lanes
+from advisor.analysis.fusion.chain_search import FoundChains, chains_in_steps
+from advisor.analysis.fusion.lanes import Lanes, stream_lanes
 from advisor.analysis.operators.kernel_costs import all_work_beside, undisturbed_ns
 from advisor.analysis.operators.launching_operators import HostRecords, called_by_operators
 from advisor.analysis.operators.operators import StepKernels, in_steps
@@ -80,7 +81,9 @@ def repeated_sequences(
     """One row per rank and sequence that runs twice in a step or more, the few that would spare most."""
     device = build_timeline(kernels, collectives, None, windows)
     every = in_steps(device, kernels, split)
-    chains = chains_in_steps(called_by_operators(kernels, host, patterns), collectives, windows, split, patterns)
+    chains = chains_in_steps(
+        called_by_operators(kernels, host, patterns), collectives, windows, split, patterns, host=host
+    )
     run = _small_operators(every, device, chains, limits)
     rows = [
         own.row[one.begin[:, None] + np.arange(one.length)]

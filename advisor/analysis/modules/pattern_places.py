@@ -100,6 +100,8 @@ def _chained_work(
     device = build_timeline(kernels, collectives, None, windows)
     every = in_steps(device, kernels, split)
     host = HostRecords(recorded.calls, recorded.launches, recorded.links)
-    found = chains_in_steps(called_by_operators(kernels, host, patterns), collectives, windows, split, patterns)
+    found = chains_in_steps(
+        called_by_operators(kernels, host, patterns), collectives, windows, split, patterns, host=host
+    )
     names = pattern_of_chains(found, patterns).take(found.chain)
     return _ChainedWork(charge_work(ranges, recorded), device, every, found.row, names)

@@ -53,12 +53,7 @@ def _call_by_operators(kernels: Table[Kernel], patterns: ChainPatterns, *host: A
     rows = np.flatnonzero(types.hits(unknown))
     if not len(rows):
         return None
-    operators = framework_operators(recorded.calls)
-    launches = or_empty(Launch, recorded.launches)
-    of_operators, of_launches = lanes_of(operators, launches)
-    work = kernels["rank"][rows], kernels["start_ns"][rows], kernels["stream"][rows]
-    origin = origins_of_work((operators, launches, recorded.links), (of_operators, of_launches), work)
-    name = operators.texts("name").at(origin.operator)
+    name = callers_of_kernels(kernels, recorded, rows).operator
     known = name.isin(patterns.types)
     if not known.any():
         return None
@@ -66,6 +61,40 @@ def _call_by_operators(kernels: Table[Kernel], patterns: ChainPatterns, *host: A
     codes = both.codes[: len(types)].copy()
     codes[rows[known]] = both.codes[len(types) :]
     return kernels.having(op_type=Texts(codes, both.names))
+
+
+class Callers(Struct, frozen=True):
+    """Per kernel: the operator of the framework that launched it."""
+
+    operator: Texts
+    """Missing where none is known."""
+    call: Array
+    """A number of the call of that operator, -1 where none is known: kernels of one call share it."""
+
+
+def callers_of_kernels(kernels: Table[Kernel], host: HostRecords, rows: Array | slice = slice(None)) -> Callers:
+    """Which call of an operator launched each of these kernels: the innermost around its launch that belongs to a
+    library, as `aten::mul` does. Calls into CANN, such as `aclnnMul`, are recorded inside of it in the same way."""
+    operators, launches = framework_operators(host.calls), or_empty(Launch, host.launches)
+    of_operators, of_launches = lanes_of(operators, launches)
+    work = kernels["rank"][rows], kernels["start_ns"][rows], kernels["stream"][rows]
+    call = origins_of_work((operators, launches, host.links), (of_operators, of_launches), work).operator
+    call = _within_library(operators, of_operators, call)
+    return Callers(operators.texts("name").at(call), call)
+
+
+def _within_library(operators: Table[HostCall], lanes: Array, call: Array) -> Array:
+    """Per call, by its row or -1: itself where its name has that of a library, else the innermost around that has."""
+    of_library = operators.texts("name").passing(lambda name: "::" in name)
+    inner = np.flatnonzero((call >= 0) & ~values_at(of_library, call, False))
+    if not len(inner):
+        return call
+    outer, here = np.flatnonzero(of_library), call[inner]
+    nest = nest_intervals(lanes[outer], operators.at("start_ns", outer), operators.at("end_ns", outer))
+    begin = operators.at("start_ns", here)
+    found = call.copy()
+    found[inner] = values_at(outer, nest.around(lanes[here], begin, begin), -1)
+    return found
 
 
 def _is_function(name: str) -> bool:

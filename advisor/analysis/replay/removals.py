@@ -92,7 +92,9 @@ def removals(
     # as others have it: rows of kernels are the same in both
     without_tasks = build_timeline(kernels, collectives, None, windows)
     calls = Table.empty(HostCall) if calls is None else calls
-    chains = chains_in_steps(called_by_operators(kernels, host, patterns), collectives, windows, split, patterns)
+    chains = chains_in_steps(
+        called_by_operators(kernels, host, patterns), collectives, windows, split, patterns, host=host
+    )
     sets = _sets_taken_out(without_tasks, kernels, split, chains=(chains, patterns), limits=limits)
     del without_tasks
     if len(links) >= replay.LONG:

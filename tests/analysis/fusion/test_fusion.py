@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from advisor.analysis.fusion.chain_search import BETWEEN
+from advisor.analysis.fusion.chain_search import chains_in_steps
 from advisor.analysis.fusion.fusion import chained_operators, fusible_chains
+from advisor.analysis.fusion.lanes import BETWEEN
 from advisor.analysis.operators.launching_operators import HostRecords
 from advisor.analysis.operators.operators import operators
-from advisor.facts.chain_patterns import ChainOrder
+from advisor.facts.chain_patterns import ChainMember, ChainOrder, ChainPattern, ChainPatterns
 from advisor.facts.derived import ChipLimit, Overlap, Removal
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, Launch, OperatorLink
 from advisor.facts.table import Table, read_table
@@ -418,6 +419,116 @@ def test_a_function_launched_by_an_operator_of_somebody_else_stays_unknown():
         assert not len(fusible_chains(kernels, None, None, host=host, patterns=PATTERNS))
     kernels, host = launched(functions, GATE, linked=False, kind="python")
     assert not len(fusible_chains(kernels, None, None, host=host, patterns=PATTERNS))
+
+
+def called(*chains_of_operators: str) -> ChainPatterns:
+    """Patterns of operators of the framework: `gate: aten::silu! aten::mul`."""
+    patterns = []
+    for text in chains_of_operators:
+        name, _, words = text.partition(": ")
+        marked = words.split()
+        members = tuple(ChainMember(word.strip("!?"), frozenset({word.strip("!?")}), "?" in word) for word in marked)
+        anchor = next(at for at, word in enumerate(marked) if word.endswith("!"))
+        patterns.append(ChainPattern(name, "Fused", (ChainOrder(members, anchor),), has_remedy=True))
+    return ChainPatterns(tuple(patterns), PATTERNS.passed_over)
+
+
+def called_in(program: str, *, linked: bool = True) -> tuple[Table[Kernel], HostRecords]:
+    """Operators one after another, each with the kernels it launches: `aten::mul=Cast+Mul`, `aten::mul/aclnnMul=Mul`
+    where it does so by a call of its own; one without `=` launches nothing."""
+    calls = [word.partition("=")[::2] for word in program.split()]
+    kernels = ran(" ".join(kernel for _, own in calls for kernel in own.split("+") if kernel), stream=1)
+    owner = np.repeat(np.arange(len(calls)), [len(own.split("+")) if own else 0 for _, own in calls])
+    begun = np.arange(len(calls)) * 1000 + 100
+    names = [name.split("/") for name, _ in calls]
+    inside = np.array([len(one) > 1 for one in names], bool)
+    outer = Table.build(
+        HostCall, rank=0, thread=7, kind="operator", name=[one[0] for one in names], start_ns=begun, end_ns=begun + 500
+    )
+    inner = Table.build(
+        HostCall, rank=0, thread=7, kind="operator", name=[one[1] for one in names if len(one) > 1],
+        start_ns=begun[inside] + 100, end_ns=begun[inside] + 400,
+    )  # fmt: skip
+    begun = begun + 100 * inside
+    links = Table.build(OperatorLink, rank=0, operator_start_ns=begun[owner], device_start_ns=kernels["start_ns"])
+    launches = Table.build(
+        Launch, rank=0, thread=7, stream=1, host_start_ns=begun[owner] + 50, device_start_ns=kernels["start_ns"]
+    )
+    host = Table.concat(HostCall, [outer, inner])
+    return kernels, HostRecords(host, None, links) if linked else HostRecords(host, launches, None)
+
+
+SCALED_SILU = called("gate: aten::silu! aten::mul aten::div?")
+
+
+@pytest.mark.parametrize(
+    ("program", "found"),
+    [
+        ("aten::mm=MatMulV3 aten::silu=Swish aten::mul=Mul aten::mm=MatMulV3", (1, 2, 20)),
+        ("aten::silu=Sigmoid+Mul aten::mul=Mul aten::mm=MatMulV3", (1, 3, 30)),
+        ("aten::silu=Cast+Swish+Cast aten::mul=Cast+Mul+Cast", (1, 6, 60)),
+        ("aten::silu=own_silu aten::view aten::mul=own_product", (1, 2, 20)),
+        ("aten::silu=Swish aten::copy_=Cast aten::mul=Mul", (1, 3, 30)),
+        ("aten::silu/aclnnSilu=Swish aten::mul/aclnnMul=Cast+Mul aten::mul/aclnnMul=Mul", (1, 3, 30)),
+        ("aclnnSilu=Swish aclnnMul=Mul", None),
+        ("aten::silu=Swish aten::mul=Mul aten::mul=Mul aten::silu=Swish aten::mul=Mul aten::div=RealDiv", (2, 2.5, 50)),
+        ("aten::silu=Swish aten::add=Add aten::mul=Mul", None),
+        ("aten::silu=Swish aten::mul aten::add=Add", None),
+        ("aten::silu=Swish my::mul=Mul", None),
+    ],
+)
+@pytest.mark.parametrize("linked", [True, False])
+def test_a_chain_of_operators_of_the_framework_is_found_by_what_launched_the_kernels(program, found, linked):
+    kernels, host = called_in(program, linked=linked)
+    rows = fusible_chains(kernels, None, None, host=host, patterns=SCALED_SILU).rows()
+    assert [(row["chains"], row["kernels"], row["total_us"]) for row in rows] == ([] if found is None else [found])
+    assert not len(fusible_chains(kernels, None, None, patterns=SCALED_SILU))
+
+
+def test_on_a_gpu_kernels_are_the_operators_that_launched_them():
+    kernels = ran("Mul Mul Mul").having(op_type=["aten::silu", "aten::mul", "aten::mm"])
+    assert fusible_chains(kernels, None, None, patterns=SCALED_SILU)["chains"].tolist() == [1.0]
+
+
+PROGRAMS = st.lists(
+    st.one_of(
+        st.sampled_from([NORM, ATTENTION, ADAM, "Swish Mul", "Muls Sigmoid Mul"]).map(
+            lambda types: [f"aten::{one.lower()}={one}" for one in types.split()]
+        ),
+        st.lists(
+            st.sampled_from(
+                ["aten::mul=Mul", "aten::mul=Cast+Mul", "aten::mul=Mul+Cast", "aten::silu=Swish", "aten::view",
+                 "aten::silu=Sigmoid+Mul", "aten::silu=Swish+Muls+Sigmoid+Mul", "aten::copy_=Cast",
+                 "aten::mm=MatMulV3", "aten::div=RealDiv"]
+            ),
+            min_size=1,
+            max_size=6,
+        ),
+    ),
+    max_size=8,
+)  # fmt: skip
+
+
+@settings(max_examples=200)
+@example([["aten::silu=Swish+Muls+Sigmoid+Mul", "aten::mul=Mul"]])
+@example([["aten::silu=Own", "aten::mul=Mul+Cast", *(f"my::{one}={one}" for one in NORM.split())]])
+@given(PROGRAMS)
+def test_each_kernel_belongs_to_one_chain_whether_found_by_its_type_or_by_its_operator(pieces: list[list[str]]) -> None:
+    kernels, host = called_in(" ".join(word for piece in pieces for word in piece))
+    widens = kernels.texts("op_type").isin(["Cast"])
+    kernels = kernels.having(
+        input_shapes=["64,128"] * len(kernels),
+        input_dtypes=np.where(widens, "DT_BF16", "FLOAT").tolist(),
+        output_dtypes=["FLOAT"] * len(kernels),
+    )
+    both = ChainPatterns((*PATTERNS.patterns, *SCALED_SILU.patterns), PATTERNS.passed_over)
+    found = chains_in_steps(kernels, None, None, None, both, host=host)
+    assert len(np.unique(found.row)) == len(found.row)
+    assert found.size.sum() == len(found.row) == len(found.chain)
+    for chain in range(len(found.size)):
+        own = slice(found.begin[chain], found.begin[chain] + found.size[chain])
+        assert (np.diff(found.row[own]) == 1).all()  # it is one run of the stream
+        assert found.is_member[own].any()
 
 
 def searched(types: list[str | None], all_types: set[str | None]) -> list[tuple[str, int]]:

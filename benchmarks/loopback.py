@@ -48,8 +48,9 @@ class Loopback:
         end = time.monotonic() + _START_S
         while not self.address and time.monotonic() < end:
             time.sleep(0.05)
-            if file.exists():
-                self.address = json.loads(file.read_text())["address"]
+            written = file.read_text() if file.exists() else ""
+            if written.rstrip().endswith("}"):  # it is not written at once
+                self.address = json.loads(written)["address"]
         return process
 
     def start_workers(self, *options: str, path: str = str(ROOT)) -> subprocess.Popen[bytes]:

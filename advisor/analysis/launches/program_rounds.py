@@ -32,8 +32,11 @@ def round_borders(
     if len(of_engine) or (cells.step[cells.rank == rank] != MISSING).any():
         return of_engine
     own, kinds = calls["rank"] == rank, calls.texts("kind")
-    begins = (ascending(calls["start_ns"][own & kinds.isin([kind])]) for kind in ("data_loader", "graph"))
-    return next((moments for moments in begins if len(moments)), _updates_after_launches(links, rank))
+    for kind in ("data_loader", "graph"):
+        begins = np.flatnonzero(own & kinds.isin([kind]))
+        if len(begins):
+            return ascending(calls["start_ns"][begins])
+    return _updates_after_launches(links, rank)
 
 
 def number_rounds(kernels: Table[Kernel] | None, rank: Array, step: Array, start_ns: Array) -> Array:

@@ -50,7 +50,7 @@ from advisor.sources.ascend.record_cells import (
 )
 from advisor.sources.ascend.sqltable import Origin, columns_of, columns_of_table, read_record_columns
 from advisor.sources.files.damage_notes import Unreadable
-from advisor.sources.files.database import STAND_IN, Database, are_spans, distinct_ids
+from advisor.sources.files.database import STAND_IN, Database, are_spans, distinct_ids, match_keys
 from advisor.sources.files.names import bounded_name
 from advisor.sources.reading import Reading
 
@@ -442,10 +442,9 @@ def _marked_in_database(database: Database) -> MarkedCollectives | None:
     if not len(told):
         return None
     tasks = database.integers("TASK", {"start": ["startNs"], "end": ["endNs"], "connection": ["connectionId"]})
-    connection, first = np.unique(marks["connection"][told], return_index=True)
-    left = np.flatnonzero(np.isin(tasks["connection"], connection))
-    by = np.searchsorted(connection, tasks["connection"][left])
-    mark = told[first][by]
+    by = match_keys(marks["connection"][told], tasks["connection"])
+    left = np.flatnonzero(by >= 0)
+    mark = told[by[left]]
     return marked_collectives(
         message.take(mark), tasks["start"][left], tasks["end"][left], host_ns=marks["start"][mark]
     )

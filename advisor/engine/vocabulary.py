@@ -162,6 +162,7 @@ TABLES: Mapping[str, Text] = {
     "step_jitters": _t("steps longer than others, waits for other ranks aside", "各 step 的时长波动（不含等待其他卡）"),
     "step_variations": _t("what makes steps longer than others", "各 step 变长的原因"),
     "step_windows": _t("marks of steps", "step 标记"),
+    "graph_runs": _t("runs of compiled graphs", "图的各次执行"),
     "unmarked_pauses": _t("pauses where no step was marked", "未标记 step 时的停顿"),
     "transfer_paces": _t("transfers in slow and quick steps", "快慢 step 中的传输耗时"),
     "transfers": _t("transfers by link and size", "按链路与大小统计的传输"),

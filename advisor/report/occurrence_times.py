@@ -19,7 +19,7 @@ _NAMELESS = {
     "step_phases": "step_phases_word",
     "frequencies": "clock_word",
     "stalls": "pause_word",
-    "unmarked_pauses": "pause_word",
+    **dict.fromkeys(("unmarked_pauses", "graph_runs"), "pause_word"),
 }
 """What an event without a name is called, by its table."""
 

@@ -90,6 +90,30 @@ class UnmarkedPause(Fact):
     call_us: Annotated[float, Us("How much of the pauses calls of its kind last through.")]
 
 
+class GraphRun(Fact):
+    """How one rank ran compiled graphs, and its idle time between their runs; by the list of kernels alone, which names
+    the graph of each."""
+
+    table = "graph_runs"
+    of_pauses = True
+    observed = False
+    moment = Moment("longest_start_ns", lasts="longest_us", name=())
+
+    rank: Rank
+    runs: Annotated[float, Count("Runs of a graph per step: mean.")]
+    run_us: Annotated[float, Us("How long one lasts, from its first kernel to the end of its last: median.")]
+    kernels: Annotated[float, Count("Kernels of a run: mean.")]
+    single_kernels: Annotated[float, Count("Kernels that the host launched by themselves, per run: mean.")]
+    within_us: Annotated[float, Us("Idle time of the device within runs, per step: mean. Copies are no idle time.")]
+    between_us: Annotated[float, Us("The same outside of runs.")]
+    longest_us: Annotated[float, Us("The longest pause outside of runs; missing where there is none, as what follows.")]
+    longest_start_ns: Annotated[int, Ns("When that began.")]
+    awaited_type: Annotated[
+        str, Key("The operator that begins when such pauses end, of the one for which the device waits longest in all.")
+    ]
+    awaited_us: Annotated[float, Us("How long the device waits for that one per step, outside of runs.")]
+
+
 class Gap(Fact):
     """One idle interval of the device inside a step, charged to exactly one cause. Charges add up to free time."""
 

@@ -137,9 +137,10 @@ def _card_of(finding: Finding, cards: Sequence[Card]) -> Card:
 
 
 def say_doubts(diagnosis: Diagnosis, lead: Finding | None, language: Language) -> Prose:
-    """What is wrong with the capture that makes its numbers doubtful, apart from what leads."""
-    maker = Maker(diagnosis, language)
-    titles = [maker.title(one) for one in diagnosis.findings if is_grave_doubt(one) and one is not lead]
+    """What is wrong with the capture that makes its numbers doubtful, or what leads; apart from that itself."""
+    maker, about_lead = Maker(diagnosis, language), () if lead is None else lead.doubted_by
+    doubts = (one for one in diagnosis.findings if is_grave_doubt(one) or one.fingerprint in about_lead)
+    titles = [maker.title(one) for one in doubts if one is not lead]
     if not titles:
         return ()
     said = join_prose("", _join_alike(titles, language))

@@ -137,8 +137,11 @@ def _card_of(finding: Finding, cards: Sequence[Card]) -> Card:
 
 
 def say_doubts(diagnosis: Diagnosis, lead: Finding | None, language: Language) -> Prose:
-    """What is wrong with the capture that makes its numbers doubtful, or what leads; apart from that itself."""
-    maker, about_lead = Maker(diagnosis, language), () if lead is None else lead.doubted_by
+    """What is wrong with the capture that makes its numbers doubtful, apart from what leads; and what makes that less
+    certain where its saving is an upper bound, so that little of it may be left."""
+    maker = Maker(diagnosis, language)
+    bounded = lead is not None and wins_at_most(lead, maker.rule(lead))
+    about_lead = lead.doubted_by if lead is not None and bounded else ()
     doubts = (one for one in diagnosis.findings if is_grave_doubt(one) or one.fingerprint in about_lead)
     titles = [maker.title(one) for one in doubts if one is not lead]
     if not titles:

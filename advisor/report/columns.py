@@ -390,6 +390,7 @@ COLUMNS: Mapping[str, Text] = {
     "others_gbps": _t("Rate of other collectives", "其他集合通信的速率"),
     "others_us": _t("Median of the others", "其余的中位数"),
     "others_transit_us": _t("Median transfer of the others", "其余的传输中位数"),
+    "others_working_us": _t("Work of the stages but the longest", "除最长者外各 stage 的工作时间"),
     "output_dtypes": _t("Output types", "输出类型"),
     "output_shapes": _t("Output shapes", "输出形状"),
     "output_share": _t("Queue behind it, filled", "后级队列占用率"),

@@ -90,6 +90,24 @@ def waits_for_absent_stages(
     return found
 
 
+def exposed_after_pairs(split: Table[Overlap], calls: Table[CollectiveCall] | None) -> Array:
+    """Per rank and step, µs: the exposed time of collectives of which none like them comes before its last send or
+    receive, as of gradients and parameters: a step has them once, and no micro-batch takes them along.
+    """
+    found = np.zeros(len(split))
+    if calls is None:
+        return found
+    cell = row_at(split["rank"], split["step"], calls["rank"], calls["step"])
+    kept = np.flatnonzero((cell >= 0) & (calls["elapse_us"] >= 0) & (calls["start_ns"] != MISSING))
+    calls, cell = calls.take(kept), cell[kept]
+    begins_after = _us_after_pairs(calls, cell, len(split)) >= calls["elapse_us"]
+    like = group_by(cell, calls.texts("op"), calls.texts("group"))
+    ending = (like.sums((~begins_after).astype(np.float64)) == 0)[like.of]
+    us = np.where(ending, np.nan_to_num(calls["exposed_us"]), 0.0)
+    found += np.bincount(cell, us, len(split))
+    return found
+
+
 def _groups_with_absent_stages(parallel: Parallel, members: Table[Group], captured: Array) -> list[str]:
     """Communicators in which ranks of stages take part of which no rank was captured."""
     away = [rank for stage in parallel.stages if not np.isin(stage, captured).any() for rank in stage]

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.arrays.grouping import group_by, row_at
-from advisor.analysis.ranks.drains import drains, waits_for_absent_stages
+from advisor.analysis.ranks.drains import drains, exposed_after_pairs, waits_for_absent_stages
 from advisor.analysis.steps.stage_transfers import are_between_stages, count_micro_batches
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall, Overlap, StageTime
@@ -50,6 +50,7 @@ def stage_times(
     groups = group_by(split["step"], split["stage"])
     first = groups.first
     ranks = group_by(groups.of, split["rank"])
+    split, heard = _without_unheard_bubbles(split, calls)
     drained = drains(split, calls)
     count = max(len(run.parallel.stages), len(np.unique(split["stage"])))
     of_stage = group_by(split["stage"][first])
@@ -58,7 +59,7 @@ def stage_times(
     steps = group_by(split["step"][first])
     unseen = steps.largest(means["span_us"])[steps.of] - means["span_us"]
     compute = of_stage.means(means["compute_us"])
-    drained_us = groups.means(drained.drained_us)
+    drained_us = np.nan_to_num(groups.means(np.where(heard, drained.drained_us, np.nan)))
     for_absent = waits_for_absent_stages(run.parallel, split, calls, members)
     absent_us = groups.smallest(np.maximum(for_absent - drained.drained_us, 0))  # beyond it for one of their own stage
     stalled = means["bubble_us"] + drained_us + absent_us
@@ -68,8 +69,9 @@ def stage_times(
     moving = of_stage.means(moving_us)
     batches, chunks = _micro_batches_of_steps(split, calls, count)
     passed_on = batches if np.isnan(chunks) else batches * chunks
-    pausing = split["bubble_us"] + drained.waited_us + drained.filled_us
-    passing = compute + _us_beside_compute(split, pausing)
+    pausing = split["bubble_us"] + np.where(heard, drained.waited_us + drained.filled_us, np.nan)
+    ending = np.maximum(exposed_after_pairs(split, calls) - drained.waited_us - drained.filled_us, 0)
+    passing = compute + _us_beside_compute(split, pausing + ending)
     interleaved = chunks > 1  # such a stage begins with micro-batches of its other virtual stages
     ahead = np.minimum((chunks + 1) * count if interleaved else count, passed_on) - 1
     own_pace_us, even_pace_us = _paces_us(
@@ -95,6 +97,7 @@ def stage_times(
         average_compute_us=np.full(len(groups), compute.mean() * of_all),
         average_waiting_us=np.full(len(groups), waiting.mean() * of_all),
         average_working_us=np.full(len(groups), passing.mean() * of_all),
+        others_working_us=np.full(len(groups), (passing.sum() - passing.max(initial=0)) * of_all),
         most_compute_us=np.full(len(groups), np.fmax.reduce(compute) * of_all),
         least_compute_us=np.full(len(groups), np.fmin.reduce(compute) * of_all),
         lightest_stage=np.full(len(groups), lightest if is_whole else MISSING),
@@ -106,6 +109,17 @@ def stage_times(
         even_pace_us=(even_pace_us * of_all)[of_stage.of],
     )
     return table.having(worth_us=worth_of_stages(table, table["stage"]))
+
+
+def _without_unheard_bubbles(split: Table[Overlap], calls: Table[CollectiveCall] | None) -> tuple[Table[Overlap], Array]:
+    """The split without bubbles of nothing on ranks none of whose communication was recorded, and whose was, per row.
+
+    The profiler writes 0 where ranks send and receive in batches; what those took is known by their calls alone.
+    """
+    heard = np.isin(split["rank"], calls["rank"]) if calls is not None and len(calls) else np.ones(len(split), bool)
+    batched = calls is not None and calls.texts("op").isin(["batchSendRecv"]).any()
+    unheard = ~heard & (split["bubble_us"] == 0) & batched
+    return split.having(bubble_us=np.where(unheard, np.nan, split["bubble_us"])), heard
 
 
 def _paces_us(
@@ -130,7 +144,7 @@ def _paces_us(
 def _us_beside_compute(split: Table[Overlap], pausing: Array) -> Array:
     """Per stage, in order: what micro-batches take through it beside its computation, communicating and idle, µs.
 
-    What one rank idles alone holds up those of its peers only in what they wait for it, once.
+    `pausing` is what of the exposed communication no micro-batch takes. What one rank idles alone holds up those of its peers only in what they wait for it, once.
     """
     free_us = np.nan_to_num(split["free_us"])
     ranks = group_by(split["stage"], split["rank"])

@@ -625,9 +625,13 @@ class StageTime(Fact):
         float,
         Us(
             "Mean of what micro-batches take through all stages: computation and idle time as on the rank in the "
-            "middle, other communication as on the one with least, for the others wait in it; missing where a stage "
-            "was not captured."
+            "middle, other communication as on the one with least, for the others wait in it, without that which "
+            "comes once in a step, after the last send or receive; missing where a stage was not captured."
         ),
+    ]
+    others_working_us: Annotated[
+        float,
+        Us("The sum of that over all stages but the one where it is most; missing where a stage was not captured."),
     ]
     most_compute_us: Annotated[
         float, Us("Computation of the stage that computes longest; missing where a stage was not captured.")

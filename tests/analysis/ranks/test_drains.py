@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from advisor.analysis.ranks.drains import drains
+from advisor.analysis.ranks.drains import drains, exposed_after_pairs
 from advisor.analysis.ranks.links import link_uses
 from advisor.analysis.ranks.meetings import meetings
 from advisor.analysis.ranks.pipeline import stage_times
@@ -66,7 +66,25 @@ def test_the_wait_of_a_stage_that_ended_is_waiting_in_the_pipeline():
     assert {row["average_waiting_us"] for row in rows} == {(200 + 60 + 90) / 2}
     assert {row["average_unseen_us"] for row in rows} == {45}
     assert {row["most_compute_us"] for row in rows} == {800}
-    assert {row["average_working_us"] for row in rows} == {(800 + 850) / 2}
+    # the reduction of gradients and what is no waiting in the collective behind it are no work of micro-batches
+    assert {row["average_working_us"] for row in rows} == {(800 - 25 + 850 - 25) / 2}
+    assert {row["others_working_us"] for row in rows} == {800 - 25}
+
+
+def test_what_comes_in_a_step_before_the_last_send_as_well_is_work_of_micro_batches():
+    early = CALLS + """
+0    1    t    reduce    dp01  dp         false 500000   30         30
+1    1    t    reduce    dp01  dp         false 500000   30         30
+"""
+    found = exposed_after_pairs(table(SPLIT, Overlap), table(early))
+    assert found.tolist() == [5, 5, 115, 115]
+    assert exposed_after_pairs(table(SPLIT, Overlap), table(CALLS)).tolist() == [25, 25, 115, 115]
+
+
+@pytest.mark.parametrize("calls", [None, "rank step p2p start_ns elapse_us exposed_us\n0 1 false 0 10 10"])
+def test_without_sends_or_receives_no_collective_comes_after_them(calls):
+    found = exposed_after_pairs(table(SPLIT, Overlap), None if calls is None else table(calls))
+    assert found.tolist() == [0, 0, 0, 0]
 
 
 def test_a_meeting_before_the_last_send_is_no_draining():

@@ -194,6 +194,26 @@ def test_a_bubble_of_nothing_under_batched_sends_and_receives_is_what_they_took(
     assert [row["bubble_us"] for row in found.rows()] == [160, 200, 0, 70]
 
 
+@pytest.mark.parametrize("heard", [(0, 1, 2, 3), (0, 2)])
+def test_a_rank_without_recorded_communication_does_not_halve_what_its_stage_waits(heard):
+    run = Run(parallel=Parallel(stages=((0, 1), (2, 3))))
+    split = """
+    rank step stage span_us compute_us exposed_comm_us bubble_us
+    0    1    0     1000    500        500             BUBBLE
+    1    1    0     1000    500        500             BUBBLE
+    2    1    1     1000    800        200             BUBBLE
+    3    1    1     1000    800        200             BUBBLE
+    """
+    calls = "rank step name op group group_kind p2p start_ns elapse_us exposed_us\n" + "\n".join(
+        f"{rank} 1 b{turn} batchSendRecv g pp true {turn * 200000} 100 100" for rank in heard for turn in range(3)
+    )
+    calls = read_table(CollectiveCall, calls)
+    for rank in range(4):
+        split = split.replace("BUBBLE", "300" if rank in heard else "0", 1)
+    first, second = stage_times(run, read_table(Overlap, split), calls).rows()
+    assert (first["bubble_us"], second["bubble_us"], first["average_waiting_us"]) == (300, 300, 300)
+
+
 def test_the_heaviest_stage_is_the_one_that_computes_longest_over_all_steps():
     rows = stages("""
     rank step stage span_us compute_us bubble_us

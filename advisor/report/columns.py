@@ -424,6 +424,7 @@ COLUMNS: Mapping[str, Text] = {
     "peer_rest_us": _t("Peers without attention", "同组其余计算"),
     "peer_tail_us": _t("Tail of the peers", "对照卡的拖尾"),
     "peer_gain_without_comm_us": _t("Gain of the peers without communication", "同组通信不耗时可提前"),
+    "peak_tflops": _t("Peak of the chip", "芯片峰值算力"),
     "peers": _t("Peers", "对照卡数"),
     "picks_last": _t("Gathers along the last axis", "沿末轴取数"),
     "place": _t("Place", "位置"),

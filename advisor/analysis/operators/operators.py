@@ -89,11 +89,20 @@ def operators(
     )
     listed = listed.having(**_in_chains(listed, chained))
     if totals is None:
-        return listed
+        return _with_peaks(listed, limits)
     lacking = listed["rank"][np.isnan(listed["alone_us"])]
     stand_in = totals.take(np.isin(totals["rank"], lacking) | ~np.isin(totals["rank"], listed["rank"]))
     told = of_totals(stand_in, split)
-    return Table.concat(OperatorShare, [listed.take(~np.isin(listed["rank"], told["rank"])), told]).sorted_by("rank")
+    both = Table.concat(OperatorShare, [listed.take(~np.isin(listed["rank"], told["rank"])), told]).sorted_by("rank")
+    return _with_peaks(both, limits)
+
+
+def _with_peaks(found: Table[OperatorShare], limits: Table[ChipLimit] | None) -> Table[OperatorShare]:
+    if limits is None:
+        return found
+    return found.having(
+        peak_tflops=values_at(limits["half_tflops"], row_of_key(limits["rank"], found["rank"]), np.nan)
+    )
 
 
 def _in_chains(listed: Table[OperatorShare], chained: Table[ChainedOperator] | None) -> dict[str, Array]:

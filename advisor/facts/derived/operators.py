@@ -3,7 +3,7 @@
 
 from typing import Annotated
 
-from advisor.facts.base import Bytes, Count, Fact, Flag, Key, Mhz, Rank, Rate, Share, Stage, Step, Times, Us
+from advisor.facts.base import Bytes, Count, Fact, Flag, Key, Mhz, Number, Rank, Rate, Share, Stage, Step, Times, Us
 from advisor.facts.derived.rooflines import FAMILY
 
 ROLE = (
@@ -96,6 +96,10 @@ class OperatorShare(Fact):
             "their bytes at the bandwidth of its memory, so that more rows in each make it no quicker per row; missing "
             "where that is not known of half of its time."
         ),
+    ]
+    peak_tflops: Annotated[
+        float,
+        Number("Peak of products in FLOAT16 of the chip, 10^12 operations per second; missing where nothing tells it."),
     ]
     narrowable_share: Annotated[
         float,

@@ -107,6 +107,8 @@ class ChainPatterns(Struct, frozen=True, dict=True):
     patterns: tuple[ChainPattern, ...] = ()
     passed_over: frozenset[str] = frozenset()
     """Types that change or copy data only: autocast, expansion and views put them between the members of any chain."""
+    aside: frozenset[str] = frozenset()
+    """Those of them that have nothing to do with a chain: they stay where it is fused."""
 
     @cached_property
     def types(self) -> frozenset[str]:

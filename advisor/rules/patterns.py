@@ -128,6 +128,7 @@ class SpellingsFile(_Part):
     """How members are spelled."""
 
     passed_over: str
+    aside: str
     spellings: dict[str, str]
 
 
@@ -158,11 +159,12 @@ class PatternCatalog:
 
     patterns: tuple[Pattern, ...]
     passed_over: frozenset[str]
+    aside: frozenset[str]
 
     @cached_property
     def chains(self) -> ChainPatterns:
         """What is looked for."""
-        return ChainPatterns(tuple(one.chain for one in self.patterns), self.passed_over)
+        return ChainPatterns(tuple(one.chain for one in self.patterns), self.passed_over, self.aside)
 
     def remedies_into(self, rule: Rule) -> Rule:
         """The rule with the steps of each pattern, for its own chains, before its own."""
@@ -217,7 +219,8 @@ def gather_patterns(files: Iterable[tuple[Path, Path]]) -> tuple[PatternCatalog,
             first = Message("first_in", file=patterns[found.name].path.as_posix())
             mistakes.append(found.document.mistake(("name",), Message("defined_twice", name=found.name), first))
     ordered = tuple(patterns[name] for name in sorted(patterns))
-    return PatternCatalog(ordered, frozenset(words.passed_over.split())), mistakes
+    aside = frozenset(words.aside.split())
+    return PatternCatalog(ordered, aside.union(words.passed_over.split()), aside), mistakes
 
 
 def _shared_spellings(path: Path) -> SpellingsFile:

@@ -118,6 +118,7 @@ def _find_chains(
     first, last, halved = _with_conversions(lanes, every, patterns, (order, first, last), taken)
     place, chain = _from_first_to_last(first, last)
     own = ~_move_other_tensors(every.table, lanes.row[place], chain, patterns.passed_over)
+    own &= ~of_kernels.called.take(lanes.row[place]).isin(patterns.aside)
     place, chain = place[own], chain[own]
     size = np.bincount(chain, minlength=len(first))
     of_call = np.array([one.of_operators for one in patterns.orders], bool)[order][chain]

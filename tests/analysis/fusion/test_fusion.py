@@ -57,7 +57,7 @@ def chains(kernels: Table[Kernel]) -> dict[str, dict[str, Any]]:
     [
         ("norm", NORM),
         ("norm", "Cast Square ReduceMeanD Adds Rsqrt Mul Cast Mul"),
-        ("norm", "ReduceMean Sub Pow ReduceMean Add Sqrt RealDiv Mul Add"),
+        ("layer-norm", "ReduceMean Sub Pow ReduceMean Add Sqrt RealDiv Mul Add"),
         ("norm", "Mul Mul ReduceSum Mul Mul ReduceSum Pows Muls Mul BroadcastTo RealDiv Muls Mul Add"),
         ("rotary", ROTARY),
         ("rotary", "Mul Neg ConcatD Mul Add"),

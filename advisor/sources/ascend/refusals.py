@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,8 +21,12 @@ from advisor.sources.files.heads import file_head, is_packed
 from advisor.sources.listing import first_names, list_folder, show_name, show_relative
 
 _TRIES = 40
-_OF_ONE_OPERATOR, _OPERATOR_TABLE = "OPPROF_", "OpBasicInfo.csv"
-"""How folders of `msprof op` begin, and the table that each of them holds."""
+_OF_ONE_OPERATOR = "OPPROF_"
+"""How folders of `msprof op` begin."""
+_OPERATOR_TABLE = re.compile(
+    r"(OpBasicInfo|PipeUtilization|ArithmeticUtilization|ResourceConflictRatio|Memory(L0|UB)|L2Cache)(_\d+)?\.csv"
+)
+"""What it writes below them, one sample beside the other or with the time in each name."""
 
 _OF_REQUESTS = (
     frozenset({"chrome_tracing.json", "profiler.db"}),
@@ -67,11 +72,12 @@ def _renamed_database_error(path: Path, found: Inventory) -> InputError | None:
 
 def _operator_tool_error(path: Path, found: Inventory) -> InputError | None:
     """About what `msprof op` writes of one operator: counters of its cores, and nothing of a job around it."""
-    if not path.is_dir() or found.unreadable:
+    if found.unreadable:
         return None
-    listed = list_folder(path)
-    inside = next((name for name in listed.folders if name.startswith(_OF_ONE_OPERATOR)), "")
-    if not inside and not path.name.startswith(_OF_ONE_OPERATOR) and _OPERATOR_TABLE not in listed.files:
+    listed = list_folder(path) if path.is_dir() else None
+    inside = next((name for name in listed.folders if name.startswith(_OF_ONE_OPERATOR)), "") if listed else ""
+    tables = filter(_OPERATOR_TABLE.fullmatch, listed.files if listed else [path.name])
+    if not inside and not path.absolute().name.startswith(_OF_ONE_OPERATOR) and not any(tables):
         return None
     return InputError(Message("of_one_operator", path=show_name(path / inside)), Message("record_the_program"))
 

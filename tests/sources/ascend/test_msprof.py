@@ -375,6 +375,18 @@ def test_a_folder_of_files_that_nothing_is_read_from_is_not_called_empty(tmp_pat
     assert "op_summary_*.csv" in told.value.hint.en
 
 
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [("OPPROF_1_A/add/0", "OpBasicInfo_20260823205050580.csv"), ("counters", "MemoryUB.csv"), ("x", "L2Cache_1.csv")],
+)
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_table_of_one_operator_is_told_wherever_it_lies(tmp_path: Path, folder: str, name: str, alone: bool):
+    write(tmp_path / folder, {name: "block_id\n0\n"})
+    with pytest.raises(InputError) as told:
+        open_input(tmp_path / folder / name if alone else tmp_path / folder)
+    assert "is what `msprof op` wrote" in told.value.what.en
+
+
 @pytest.mark.parametrize("given", ["", "OPPROF_20260101000000_ABC"])
 def test_what_msprof_wrote_of_one_operator_is_told_as_that(tmp_path: Path, given: str):
     write(tmp_path / "OPPROF_20260101000000_ABC", {"OpBasicInfo.csv": "Op Name,Task Duration(us)\nadd,6.9\n"})

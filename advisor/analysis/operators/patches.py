@@ -25,6 +25,8 @@ from advisor.facts.table import Array, Table, Texts, values_at
 FORWARD = frozenset({"Conv1D", "Conv2D", "Conv2DV2", "Conv2DV3", "Conv3D", "Conv3DV2", "Conv3DV3"})
 MATMULS = frozenset({"MatMul", "MatMulV2", "MatMulV3"})
 """Without batch: the product of M by K and K by N, whatever the layout."""
+TO_BLOCKS = frozenset({"TransData"})
+"""What brings channels into blocks, padded to whole ones, from NCHW or NCDHW."""
 _LONG_US = 20.0
 """The start-up of a kernel over all cores of Atlas A2: the rate of a shorter one says nothing of the cube unit."""
 _OF_PEAK = 0.1
@@ -63,6 +65,7 @@ def patch_convolutions(
     groups = _by_inputs(chosen)
     first, table = groups.first, chosen.table
     flops = [_as_product(*_shapes_of_row(table, row)) for row in first.tolist()]
+    kept = _unpadded_parts(every.table, table.take(first))
     beside = undisturbed_ns(
         device, chosen.row, groups.of, len(groups), decisive_work_beside(device, kernels, collectives)
     )
@@ -77,7 +80,7 @@ def patch_convolutions(
         calls=groups.sizes / chosen.steps[first],
         total_us=total,
         unshared_us=np.where(chosen.whole[first], beside, np.nan) / chosen.steps[first] / 1e3,
-        product_us=groups.sizes / chosen.steps[first] * np.array([n or np.nan for n in flops]) / rate,
+        product_us=groups.sizes / chosen.steps[first] * np.array([n or np.nan for n in flops]) * kept / rate,
         rated_by=Texts(np.where(np.isnan(rate), -1, np.isnan(shown)).astype(np.int32), ("capture", "chip")),
         step_share=ratio(total, chosen.step_us[first]),
     )
@@ -115,6 +118,29 @@ def _as_product(inputs: str | None, formats: str | None, outputs: str | None) ->
     fits = strides == kernel if len(kernel) > 1 else [prod(strides)] == kernel
     whole = all(stride == int(stride) for stride in strides)
     return 2.0 * prod(x) * channels if fits and whole and prod(strides) > 1 else 0.0
+
+
+def _unpadded_parts(kernels: Table[Kernel], convolutions: Table[Kernel]) -> Array:
+    """Per convolution: which part of the channels of its input is no padding, by what brought it into blocks of
+    channels; 1 where none is padded or nothing tells. A product of plain matrices multiplies that alone.
+    """
+    turned = kernels.take(np.flatnonzero(kernels.texts("op_type").isin(TO_BLOCKS)))
+    groups = group_by(turned["rank"], turned.texts("input_shapes"), turned.texts("output_shapes"))
+    channels: dict[tuple[int, tuple[int, ...]], int] = {}
+    for row in groups.first.tolist():
+        inputs, _, outputs = _shapes_of_row(turned, row)
+        plain, blocked = _parse_dims(inputs or "")[0], _parse_dims(outputs or "")[0]
+        if len(plain) >= _AXES and len(blocked) == len(plain) + 1:
+            key = int(turned["rank"][row]), blocked
+            channels[key] = max(channels.get(key, 0), plain[1])
+    found = np.ones(len(convolutions))
+    for row, rank in enumerate(convolutions["rank"].tolist()):
+        inputs, formats, _ = _shapes_of_row(convolutions, row)
+        at, sides = _BLOCKS.get((formats or "").split(";")[0]), _parse_dims(inputs or "")[0]
+        real = channels.get((rank, sides), 0)
+        if at is not None and 0 < real < sides[at] * sides[-1]:
+            found[row] = real / (sides[at] * sides[-1])
+    return found
 
 
 def _parse_dims(shapes: str) -> list[tuple[int, ...]]:

@@ -90,6 +90,24 @@ def test_the_product_takes_as_long_as_the_matrix_multiplications_of_this_capture
     assert rows[0]["total_us"] == rows[0]["unshared_us"] == 100
 
 
+@pytest.mark.parametrize(
+    ("turned", "blocked", "part"),
+    [
+        ("8,3,224,224", "8,1,224,224,16", 3 / 16),
+        ("8,16,224,224", "8,1,224,224,16", 1),
+        ("4,3,224,224", "4,1,224,224,16", 1),  # of another tensor
+        ("3,8,224,224", "8,1,224,224,16", 8 / 16),  # of an axis that was moved as well: the more of it
+        ("224,224", "8,1,224,224,16", 1),
+    ],
+)
+def test_channels_that_pad_a_block_are_none_of_the_product(turned, blocked, part):
+    layer = conv("8,1,224,224,16", "256,48,16,16", "8,48,14,14,16", "NC1HWC0;FRACTAL_Z")
+    product = "100 MatMulV2 1568,768;768,768 1568,768 ND;ND FLOAT16"
+    (plain,) = found(layer, product)
+    (told,) = found(f"10 TransData {turned} {blocked} NCHW FLOAT16", layer, product)
+    assert told["product_us"] == pytest.approx(plain["product_us"] * part)
+
+
 def test_without_a_matrix_multiplication_of_its_type_nothing_is_estimated():
     rows = found(PATCHES[0], "100 MatMulV2 64,64;64,64 64,64 ND;ND FLOAT;FLOAT")
     assert rows[0]["product_us"] is None and rows[0]["rated_by"] is None

@@ -15,7 +15,7 @@ from advisor.analysis.arrays.grouping import group_by
 from advisor.analysis.host.host import DEVICE_SOFTWARE
 from advisor.facts.base import LARGEST, MISSING, Count, Fact, Key, Rank, Us, Volatile
 from advisor.facts.derived import Gap
-from advisor.facts.observed import HostCall, Kernel, ProgramMark
+from advisor.facts.observed import HostCall, Kernel, OperatorCall, ProgramMark
 from advisor.facts.table import Array, Table, Texts
 
 WIDTH = 1.01
@@ -59,6 +59,15 @@ class CallBin(_Bin):
     name: Annotated[str, Key("Name of the call.")]
 
 
+class OperatorBin(_Bin):
+    """Operators of the framework of one rank and name that took the host about as long as each other, as listed without
+    the moments of each."""
+
+    table = "operator_bins"
+
+    name: Annotated[str, Key("Name of the operator.")]
+
+
 class GapBin(_Bin):
     """Idle intervals of one rank and cause that took about as long as each other."""
 
@@ -93,6 +102,11 @@ def call_bins(calls: Table[HostCall]) -> Table[CallBin]:
     lasted = np.where(known, np.where(known, end, 0) - np.where(known, begin, 0), np.nan) / 1e3
     keys = {name: calls.texts(name).take(named) for name in ("kind", "name")}
     return _bin_durations(CallBin, calls["rank"][named], keys, lasted)
+
+
+def operator_bins(listed: Table[OperatorCall]) -> Table[OperatorBin]:
+    """Listed operators by rank, name and time on the host."""
+    return _bin_durations(OperatorBin, listed["rank"], {"name": listed.texts("name")}, listed["host_total_us"])
 
 
 def gap_bins(gaps: Table[Gap]) -> Table[GapBin]:
@@ -131,5 +145,5 @@ def _bin_durations(fact: type[B], rank: Array, keys: dict[str, Texts], lasted_us
 _SHORTEST = -1000
 """The bin of what took no time at all: of 0.00005 µs and less."""
 
-DERIVATIONS = (kernel_bins, call_bins, gap_bins, mark_bins)
+DERIVATIONS = (kernel_bins, call_bins, operator_bins, gap_bins, mark_bins)
 """Made for these tables alone: no diagnosis pays for them."""

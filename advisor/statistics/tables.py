@@ -31,7 +31,7 @@ from advisor.facts.observed import ApiTotal, Collective, HostCall, HostCpu, Host
 from advisor.facts.profile import Profile
 from advisor.facts.table import Array, Texts
 from advisor.messages.errors import FactMissing
-from advisor.statistics.duration_bins import CallBin, GapBin, KernelBin, MarkBin
+from advisor.statistics.duration_bins import CallBin, GapBin, KernelBin, MarkBin, OperatorBin
 from advisor.statistics.merging import largest_first, merge_rows
 from advisor.statistics.micro_batches import MicroBatch
 from advisor.statistics.spreads import spread_of_bins, spread_of_durations, spread_of_totals
@@ -70,7 +70,11 @@ def _kernels(profile: Profile, keys: Keys) -> pd.DataFrame:
 
 
 def _operators(profile: Profile, keys: Keys) -> pd.DataFrame:
-    """Operators of the framework: how long the host spends in them, calls inside of them included."""
+    """Operators of the framework: how long the host spends in them, calls inside of them included; where no calls were
+    recorded, by the list of operators."""
+    listed = None if "kind" in keys else profile.table_if_recorded(OperatorBin)
+    if listed is not None and profile.table_if_recorded(CallBin) is None:
+        return spread_of_bins(listed, keys)
     return _spread_of_kinds(profile, ("operator", "optimizer", "data_loader"), keys)
 
 
@@ -325,7 +329,7 @@ TABLES: tuple[StatisticTable, ...] = (
         needed=("rank", "op_type", "input_shapes"),
         means=("calls",),
     ),
-    StatisticTable("operators", ("name",), _operators, (CallBin,), finer=("kind",)),
+    StatisticTable("operators", ("name",), _operators, (CallBin, OperatorBin), finer=("kind",)),
     StatisticTable("apis", ("kind", "name"), _apis, (CallBin, ApiTotal)),
     StatisticTable(
         "collectives",

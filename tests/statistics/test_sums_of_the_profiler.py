@@ -61,6 +61,19 @@ def test_the_table_of_modules_holds_what_the_tree_does(real_data: Path, level: s
     assert each.tolist() == pytest.approx(table["totalKernelDuration(ns)"].tolist(), rel=1e-4)
 
 
+def test_operators_come_from_their_list_where_no_timeline_was_given(tmp_path: Path) -> None:
+    output = tmp_path / "x_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    output.mkdir(parents=True)
+    head = "Name,Input Shapes,Call Stack,Host Self Duration(us),Host Total Duration(us),Device Self Duration(us),"
+    rows = ["aten::add,,,2,3,0,0", "aten::add,,,4,5,0,0", "aten::mm,,,1,10,0,0"]
+    (output / "operator_details.csv").write_text("\n".join([f"{head}Device Total Duration(us)", *rows]) + "\n")
+    counted = advisor.stats(tmp_path, "operators")
+    assert counted[["name", "calls", "total_us", "max_us"]].values.tolist() == [
+        ["aten::mm", 1, 10, 10],
+        ["aten::add", 2, 8, 5],
+    ]
+
+
 @pytest.mark.parametrize("level", ["level1", "level2"])
 def test_calls_agree_with_api_statistic(real_data: Path, level: str) -> None:
     folder = real_data / "msinsight_pytorch_matrix" / "text" / level

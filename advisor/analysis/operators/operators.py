@@ -100,9 +100,7 @@ def operators(
 def _with_peaks(found: Table[OperatorShare], limits: Table[ChipLimit] | None) -> Table[OperatorShare]:
     if limits is None:
         return found
-    return found.having(
-        peak_tflops=values_at(limits["half_tflops"], row_of_key(limits["rank"], found["rank"]), np.nan)
-    )
+    return found.having(peak_tflops=values_at(limits["half_tflops"], row_of_key(limits["rank"], found["rank"]), np.nan))
 
 
 def _in_chains(listed: Table[OperatorShare], chained: Table[ChainedOperator] | None) -> dict[str, Array]:

@@ -111,7 +111,9 @@ def stage_times(
     return table.having(worth_us=worth_of_stages(table, table["stage"]))
 
 
-def _without_unheard_bubbles(split: Table[Overlap], calls: Table[CollectiveCall] | None) -> tuple[Table[Overlap], Array]:
+def _without_unheard_bubbles(
+    split: Table[Overlap], calls: Table[CollectiveCall] | None
+) -> tuple[Table[Overlap], Array]:
     """The split without bubbles of nothing on ranks none of whose communication was recorded, and whose was, per row.
 
     The profiler writes 0 where ranks send and receive in batches; what those took is known by their calls alone.

@@ -87,7 +87,8 @@ class Capture(_Model):
         """Whether the device was recorded: the profiler says so, or it wrote what only the device can tell."""
         if self.activities is not None:
             return "NPU" in self.activities or "GPU" in self.activities
-        return self._has_any("op_statistic.csv") or self.traffic_recorded
+        of_framework = self.recorder != "msprof" and self._has_any("step_trace_time.csv")
+        return self._has_any("op_statistic.csv") or of_framework or self.traffic_recorded
 
     @property
     def host_recorded(self) -> bool:

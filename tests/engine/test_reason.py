@@ -136,12 +136,20 @@ def test_when_the_device_was_idle_is_not_how_collectives_split(fact: type[Fact],
         assert "collectives split" not in said.en
 
 
+def test_sums_of_steps_show_that_the_device_was_recorded() -> None:
+    absent = tuple(name for name in TEXT_FILES if name != "step_trace_time.csv")
+    said = reason.of_missing(
+        FactMissing(["kernels"]), Run(captures=(Capture(rank=0, path="", source="text", absent=absent),))
+    )
+    assert said.en == "`kernel_details.csv` is absent (rank 0): give the whole folder, or parse it again"
+
+
 def test_totals_of_operators_show_that_the_device_was_recorded() -> None:
     given = ("kernel_details.csv", "trace_view.json")
     tables_only = Capture(rank=0, path="", source="text", absent=given)
     said = reason.of_missing(FactMissing(["kernels"]), Run(captures=(tables_only,)))
     assert said.en == "`kernel_details.csv` is absent (rank 0): give the whole folder, or parse it again"
-    nothing = tables_only.model_copy(update={"absent": (*given, "op_statistic.csv", *TRAFFIC)})
+    nothing = tables_only.model_copy(update={"absent": (*given, "op_statistic.csv", "step_trace_time.csv", *TRAFFIC)})
     said = reason.of_missing(FactMissing(["kernels"]), Run(captures=(nothing,)))
     assert said.en == "not recorded: kernels; record with ProfilerActivity.NPU among the activities"
 

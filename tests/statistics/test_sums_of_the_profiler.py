@@ -66,6 +66,7 @@ def test_operators_come_from_their_list_where_no_timeline_was_given(tmp_path: Pa
     output.mkdir(parents=True)
     head = "Name,Input Shapes,Call Stack,Host Self Duration(us),Host Total Duration(us),Device Self Duration(us),"
     rows = ["aten::add,,,2,3,0,0", "aten::add,,,4,5,0,0", "aten::mm,,,1,10,0,0"]
+    (output / "step_trace_time.csv").write_text("Step,Computing,Communication(Not Overlapped),Free\n1,10,0,5\n")
     (output / "operator_details.csv").write_text("\n".join([f"{head}Device Total Duration(us)", *rows]) + "\n")
     counted = advisor.stats(tmp_path, "operators")
     assert counted[["name", "calls", "total_us", "max_us"]].values.tolist() == [

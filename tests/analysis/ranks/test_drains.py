@@ -72,10 +72,13 @@ def test_the_wait_of_a_stage_that_ended_is_waiting_in_the_pipeline():
 
 
 def test_what_comes_in_a_step_before_the_last_send_as_well_is_work_of_micro_batches():
-    early = CALLS + """
+    early = (
+        CALLS
+        + """
 0    1    t    reduce    dp01  dp         false 500000   30         30
 1    1    t    reduce    dp01  dp         false 500000   30         30
 """
+    )
     found = exposed_after_pairs(table(SPLIT, Overlap), table(early))
     assert found.tolist() == [5, 5, 115, 115]
     assert exposed_after_pairs(table(SPLIT, Overlap), table(CALLS)).tolist() == [25, 25, 115, 115]

@@ -52,6 +52,10 @@ class ChainOrder(Struct, frozen=True, dict=True):
     """Types of which one runs in the steps of the rank, else these operators mean something else; empty where it does
     not matter."""
 
+    spread: bool = False
+    """Whether kernels that are brief beside its members stand between these, and stay where they are fused; without any
+    of them it is another chain."""
+
     @cached_property
     def of_operators(self) -> bool:
         """Whether all its members are operators of the framework, such as `aten::mul`: each of them is then one call

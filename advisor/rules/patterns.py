@@ -71,6 +71,11 @@ class ChainFile(_Part):
         description="The fused operator takes half precision and computes in float32 inside: conversions around the "
         "chain go too.",
     )
+    spread: bool = Field(
+        False,
+        description="Kernels that are brief beside the members stand between these, and stay: without any it is another "
+        "chain.",
+    )
     vectors: str = Field("", description="Members of which one input has a single axis, as a bias has.")
     accumulates: str = Field(
         "",
@@ -314,7 +319,9 @@ class _Binder:
         members = tuple(self.member(number, word, written) for word in words)
         beside = frozenset[str]().union(*(self.types(number, "beside", word) for word in written.beside.split()))
         anchor, wanted = (anchors or [0])[0], self.wanted(number, names, written.wants.split())
-        return ChainOrder(members, anchor, written.passes, written.grouped, written.widens, wanted, beside)
+        return ChainOrder(
+            members, anchor, written.passes, written.grouped, written.widens, wanted, beside, written.spread
+        )
 
     def wanted(self, number: int, names: list[str], words: list[str]) -> tuple[int, ...]:
         """The places of the members in the order that the fused operator takes."""

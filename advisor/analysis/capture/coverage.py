@@ -275,7 +275,9 @@ def _tasks_and_kernels(
 def _moments_of_work(
     kernels: Table[Kernel] | None, collectives: Table[Collective] | None, tasks: Table[DeviceTask] | None
 ) -> Moments:
-    """When anything began on the device."""
+    """When anything began on the device but waits and marks: whether arrows to these are drawn hangs on the exporter."""
+    if tasks is not None:
+        tasks = tasks.take(np.flatnonzero(~tasks.texts("kind").isin(["wait", "mark"])))
     known = [(t["rank"], t["start_ns"]) for t in (kernels, collectives, tasks) if t is not None]
     return moments_by_rank(*(np.concatenate([_NOBODY, *part]) for part in zip(*known, strict=True))) if known else {}
 

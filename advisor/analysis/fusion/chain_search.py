@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.arrays.grouping import group_by
-from advisor.analysis.fusion.lanes import CONVERSION, HALF, WHOLE, Lanes, by_operator, stream_lanes
+from advisor.analysis.fusion.lanes import CONVERSION, HALF, WHOLE, Lanes, among_long, are_long, by_operator, stream_lanes
 from advisor.analysis.operators.launching_operators import HostRecords, called_by_operators, callers_of_kernels
 from advisor.analysis.operators.operators import StepKernels, in_steps
 from advisor.analysis.rooflines.reachable import START_US, reachable_us
@@ -112,12 +112,18 @@ def _find_chains(
 ) -> FoundChains:
     """Every chain of these patterns, none sharing a kernel with another."""
     lanes = of_kernels.lanes
-    sought = [of_operators if order.of_operators else of_kernels for order in patterns.orders]
+    long = are_long(lanes, every.duration_us)
+    of_long = among_long(lanes, long)
+    sought = [
+        of_operators.lanes if order.of_operators else of_long if order.spread else lanes for order in patterns.orders
+    ]
     taken = np.zeros(len(lanes.row), bool)
-    order, first, last = _match_orders([one.lanes for one in sought], patterns.orders, taken)
+    order, first, last = _match_orders(sought, patterns.orders, taken)
     first, last, halved = _with_conversions(lanes, every, patterns, (order, first, last), taken)
     place, chain = _from_first_to_last(first, last)
     own = ~_move_other_tensors(every.table, lanes.row[place], chain, patterns.passed_over)
+    spread = np.array([one.spread for one in patterns.orders], bool)[order][chain]
+    own &= long[place] | ~spread
     own &= ~of_kernels.called.take(lanes.row[place]).isin(patterns.aside)
     place, chain = place[own], chain[own]
     size = np.bincount(chain, minlength=len(first))
@@ -311,6 +317,8 @@ def _begins_of_form(lanes: Lanes, tried: _Accepted, form: tuple[int, ...], place
             return begin
     for step in range(length - 1):
         begin = begin[lanes.joined[begin + step]]
+    if tried.order.spread:
+        begin = begin[lanes.end[begin + length - 1] - lanes.begin[begin] >= length]
     if tried.order.of_operators:  # what else their calls launched may be a member of another chain
         within = np.append(0, np.cumsum(taken))
         begin = begin[within[lanes.begin[begin]] == within[lanes.end[begin + length - 1] + 1]]

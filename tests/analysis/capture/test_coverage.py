@@ -169,6 +169,14 @@ def test_a_trace_without_launches_lacks_them_where_operators_led_to_work():
     assert counted(**tables, links=links_of((0, 0, 5)))[0, "launches", "operator_links"] == (1, 0)
 
 
+@pytest.mark.parametrize(("kind", "needed"), [("mark", 1), ("wait", 1), ("copy", 2)])
+def test_waits_and_marks_that_operators_led_to_need_no_launch(kind: str, needed: int):
+    tasks = Table.build(DeviceTask, rank=0, kind=["kernel", kind], start_ns=[5, 8], name=["MatMul", "record_event"])
+    tables = {"kernels": kernels_of((0, 5)), "calls": calls_of((0, "operator", 0, 9)), "tasks": tasks}
+    found = counted(**tables, links=links_of((0, 0, 5), (0, 6, 8)), launches=launches_of((0, 1, 5)))
+    assert found[0, "launches", "operator_links"] == (needed, 1)
+
+
 def test_a_trace_of_a_version_that_draws_no_links_lacks_nothing():
     assert counted(kernels=kernels_of((0, 5)), calls=calls_of((0, "python", 0, 9))) == {}
 

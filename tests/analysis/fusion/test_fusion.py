@@ -76,6 +76,25 @@ def test_a_chain_is_found_among_other_work(pattern, types):
     assert found[pattern]["chains"] == 2.0
 
 
+LOSS = "ReduceMax:300 {} Sub:700 {} Exp:700 {} ReduceSum:300 {} RealDiv:700"
+PICKED = "Less:2 LogicalOr:2 Sub:2 Index:20"
+
+
+def test_a_loss_whose_targets_are_picked_in_between_is_a_chain_of_what_passes_over_all_logits():
+    found = chains(ran(f"MatMulV3:1500 {LOSS.format('', PICKED, '', 'Log:2')} MatMulV3:1500"))
+    assert found.keys() == {"cross-entropy"}
+    assert (found["cross-entropy"]["kernels"], found["cross-entropy"]["total_us"]) == (5, 2700)
+
+
+@pytest.mark.parametrize("between", [PICKED.replace("20", "200"), " ".join(["Less:2"] * 65)])
+def test_members_with_more_than_brief_work_between_them_are_no_loss(between):
+    assert "cross-entropy" not in chains(ran(f"MatMulV3:1500 {LOSS.format('', between, '', '')} MatMulV3:1500"))
+
+
+def test_with_nothing_in_between_it_is_a_softmax():
+    assert chains(ran(f"MatMulV3:1500 {LOSS.format('', '', '', '')} MatMulV3:1500")).keys() == {"softmax"}
+
+
 @pytest.mark.parametrize(
     ("pattern", "types", "wanted"),
     [

@@ -224,7 +224,7 @@ def judge_profile(
     from advisor.engine.implausible_times import without_implausible
     from advisor.engine.merge import merge
     from advisor.engine.rank import rank_findings
-    from advisor.engine.unseen_ranks import with_ranks_left_out, with_upper_bounds
+    from advisor.engine.unseen_ranks import with_ranks_left_out, with_unseen_last, with_upper_bounds
     from advisor.expr.language import run_values
 
     _look_for_chains(profile, catalog)
@@ -237,8 +237,13 @@ def judge_profile(
     outcomes: list[Outcome] = []
     for done, rule in enumerate(catalog.rules, 1):
         result = evaluate(rule, profile, run, of_run)
-        outcomes.append(with_ranks_left_out(result.outcome, rule, profile, run, catalog.tolerated_loss))
-        findings += with_upper_bounds(merge(result, waited, worth), rule, profile, catalog.tolerated_loss)
+        outcome = with_ranks_left_out(result.outcome, rule, profile, run, catalog.tolerated_loss)
+        outcomes.append(outcome)
+        unseen = frozenset(outcome.without_ranks)
+        seen = {rank: us for rank, us in waited.items() if rank not in unseen}
+        bounded = with_upper_bounds(merge(result, seen, worth), rule, profile, catalog.tolerated_loss)
+        by_last = rule.saving is not None and rule.saving.across == "critical"
+        findings += with_unseen_last(bounded, waited, unseen) if by_last else bounded
         progress("rules", done, len(catalog.rules))
     needed = {rule.id: _tables_required(rule, profile) for rule in catalog.rules}
     doubted = with_doubts(findings, catalog.rules, needed, _ranks_timed_by_kernels(profile))

@@ -91,6 +91,24 @@ def with_upper_bounds(
     )
 
 
+def with_unseen_last(
+    findings: Iterable[Finding], waited_us: Mapping[int, float], unseen: Collection[int]
+) -> tuple[Finding, ...]:
+    """The findings of a rule whose savings the last rank bounds; upper bounds where that may be one it could not look
+    at, which then waits for others no longer than theirs: whether it shows the same, as ranks of a stage do, nobody
+    knows."""
+    found = tuple(findings)
+    first = min((waited_us[rank] for rank in unseen if rank in waited_us), default=None)
+    if first is None:
+        return found
+    return tuple(
+        one.model_copy(update={"at_most": True})
+        if one.saving.us > 0 and any(first <= waited_us.get(place.rank, first) + one.saving.us for place in one.seen)
+        else one
+        for one in found
+    )
+
+
 def _lost_rows(profile: Behind, needed: Mapping[str, float]) -> dict[int, set[str]]:
     """By rank: the tables of which less is there than this part."""
     found: dict[int, set[str]] = {}

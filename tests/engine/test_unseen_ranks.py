@@ -14,12 +14,12 @@ from msgspec import Struct
 
 import advisor
 import corpus
-from advisor.engine.unseen_ranks import with_ranks_left_out, with_upper_bounds
+from advisor.engine.unseen_ranks import with_ranks_left_out, with_unseen_last, with_upper_bounds
 from advisor.facts.base import Fact
 from advisor.facts.derived import Coverage, OperatorShape, OperatorShare, Overlap
 from advisor.facts.observed import Kernel, Launch
 from advisor.facts.table import Table, read_table
-from advisor.model.findings import Confidence, Diagnosis, Finding, Outcome, Place, Severity
+from advisor.model.findings import Confidence, Diagnosis, Finding, Outcome, Place, Saving, Severity
 from advisor.model.run import Run
 from advisor.pipeline import open_profile
 from advisor.rules.catalog import LOST_ROWS, Catalog
@@ -194,6 +194,53 @@ def test_a_saving_is_an_upper_bound_where_rows_are_lost_that_would_bound_it() ->
     assert bounded({"launches": 0}, 10) == [False, True]
     assert bounded({"launches": 0}, 96) == [False, False]
     assert bounded({}, 10) == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("waited", "unseen", "at_most"),
+    [
+        ({0: 0.0, 1: 50.0}, {1}, True),  # after what rank 0 wins, rank 1 may be the last
+        ({0: 0.0, 1: 150.0}, {1}, False),
+        ({0: 0.0, 1: 50.0}, set(), False),
+        ({0: 0.0}, {1}, False),  # nobody knows how long it waits
+        ({1: 50.0}, {1}, True),
+    ],
+)
+def test_a_saving_is_an_upper_bound_where_a_rank_that_nobody_looked_at_may_be_the_last(waited, unseen, at_most) -> None:
+    saving = Saving(us=100, share=0.1)
+    one = Finding(
+        rule="acme/slow",
+        fingerprint="a",
+        severity=Severity.low,
+        confidence=Confidence.low,
+        saving=saving,
+        seen=(Place(rank=0),),
+    )
+    (found,) = with_unseen_last([one], waited, unseen)
+    assert found.at_most == at_most
+    (nothing,) = with_unseen_last([one.model_copy(update={"saving": Saving(us=0)})], waited, unseen)
+    assert not nothing.at_most
+
+
+def test_a_chain_on_the_one_rank_of_a_stage_whose_kernels_were_given_is_no_chain_of_that_rank_alone(
+    tmp_path: Path,
+) -> None:
+    """The kernels of its twin were not given, and the steps of both are equally long."""
+    folder = tmp_path / "job"
+    files = files_of_second_rank(folder)
+    chain = "Pow ReduceMean Add Rsqrt Mul Mul".split() * 40
+    for one in folder.glob("*_ascend_pt"):
+        output = one / "ASCEND_PROFILER_OUTPUT"
+        for name in [path.name for path in output.iterdir()]:
+            (output / name).unlink()
+        rows = "".join(f"{kind},{kind},AI_VECTOR_CORE,{1000 + 10 * at}.000\t,9\n" for at, kind in enumerate(chain))
+        (output / "kernel_details.csv").write_text(f"Name,Type,Accelerator Core,Start Time(us),Duration(us)\n{rows}")
+        (output / "step_trace_time.csv").write_text(
+            "Device_id,Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free\n0,,2160,0,0,0,240\n"
+        )
+    (files / "kernel_details.csv").unlink()
+    found = {one.rule: one for one in advisor.diagnose(folder).findings}
+    assert found["compute/unfused-norm"].saving.us > 0 and found["compute/unfused-norm"].at_most
 
 
 def test_what_may_be_lost_is_said_by_the_rule_that_tells_of_it_and_holds_for_all() -> None:

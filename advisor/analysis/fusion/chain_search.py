@@ -16,7 +16,16 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.arrays.grouping import group_by
-from advisor.analysis.fusion.lanes import CONVERSION, HALF, WHOLE, Lanes, among_long, are_long, by_operator, stream_lanes
+from advisor.analysis.fusion.lanes import (
+    CONVERSION,
+    HALF,
+    WHOLE,
+    Lanes,
+    among_long,
+    are_long,
+    by_operator,
+    stream_lanes,
+)
 from advisor.analysis.operators.launching_operators import HostRecords, called_by_operators, callers_of_kernels
 from advisor.analysis.operators.operators import StepKernels, in_steps
 from advisor.analysis.rooflines.reachable import START_US, reachable_us

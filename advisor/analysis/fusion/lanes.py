@@ -121,9 +121,7 @@ def among_long(lanes: Lanes, long: Array) -> Lanes:
     """The same with the long kernels alone as members, however many brief ones stand between them."""
     chosen = long[lanes.member]
     member = lanes.member[chosen]
-    return structs.replace(
-        lanes, member=member, begin=member, end=member, code=lanes.code[chosen], between=MOST_BRIEF
-    )
+    return structs.replace(lanes, member=member, begin=member, end=member, code=lanes.code[chosen], between=MOST_BRIEF)
 
 
 def by_operator(lanes: Lanes, called: Texts, call: Array, passed_over: frozenset[str]) -> Lanes:

@@ -297,6 +297,10 @@ FAULTS: Mapping[str, Fault] = {
         "add-rms-norm", Chain("AddRmsNorm", ("Add",), "RmsNorm", passes=4 / 3, workload="inference")
     ),
     "unfused-add-layer-norm": _fault("add-layer-norm", Chain("AddLayerNorm", ("Add",), "LayerNormV3", passes=4 / 3)),
+    "unfused-layer-norm": _fault(
+        "layer-norm",
+        Chain("LayerNormV3", ("ReduceMean", "Sub", "Pows", "ReduceMean", "Adds", "Rsqrt"), "Mul", ("Mul", "Add")),
+    ),
     "unfused-group-norm": _fault("group-norm-silu", Chain("GroupNormSwish", (), "GroupNorm", ("Swish",))),
     "unfused-norm-quant": _fault(
         "norm-quant", Chain("RmsNormQuant", (), "RmsNorm", ("AscendQuantV2",), workload="inference")

@@ -64,7 +64,9 @@ def test_names_do_not_change_the_shape_of_the_tables(names: tuple[str, ...]) -> 
     )
 
 
-@pytest.mark.parametrize("said", ["![pic](https://e.com/x.png)", "Look![x](https://e.com)", "*Look!*[x](https://e.com)"])
+@pytest.mark.parametrize(
+    "said", ["![pic](https://e.com/x.png)", "Look![x](https://e.com)", "*Look!*[x](https://e.com)"]
+)
 def test_a_link_behind_an_exclamation_mark_is_no_image(said: str) -> None:
     blocks = rule_text(said)
     parsed = tokens(document_text(Document("en", blocks)))

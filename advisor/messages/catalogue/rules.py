@@ -235,7 +235,9 @@ TEXTS: Mapping[str, Text] = {
         "{column} is true, false or -, not `{given}`", "{column} 应为 true、false 或 -，不能是 `{given}`"
     ),
     "cell_is_number": Text("{column} is a number, not `{given}`", "{column} 应为数字，不能是 `{given}`"),
-    "quotes_do_not_match": Text("{why}: {line}", "引号不成对（{why}）：{line}"),
+    "quotes_do_not_match": Text(
+        "a quote is not closed, or nothing follows a backslash: {line}", "引号没有闭合，或反斜杠之后没有字符：{line}"
+    ),
     "not_name_value": Text("run: `{word}` is not name=value", "run：`{word}` 不是 名称=值"),
     "unknown_run_name": Text("run: unknown name `{name}`", "run：未知的名称 `{name}`"),
     "run_word_is_one_of": Text(

@@ -22,6 +22,7 @@ from advisor.messages.errors import FactMissing, InputError
 from advisor.messages.message import Message
 from advisor.messages.text import Text
 from advisor.sources import detect, open_input
+from tests.input_notes import note
 
 Odd = Callable[[Path], None]
 
@@ -181,7 +182,7 @@ def test_a_closed_folder_far_from_any_capture_is_only_noted(tmp_path: Path, clos
     closed.add("private")
     run, (source,) = open_input(tmp_path)
     assert told(source) == []
-    assert run.notes == ("unreadable_folders=1",)
+    assert run.notes == (note("unreadable_folders=1"),)
 
 
 @pytest.mark.parametrize("command", (["diagnose"], ["check"]))

@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from advisor.facts.rank_facts import Source
 from advisor.messages.errors import InputError
 from advisor.messages.message import Message
-from advisor.model.run import LEVELS, Capture, Parallel, Run
+from advisor.model.run import LEVELS, Capture, InputNote, Parallel, Run
 from advisor.sources.ascend import refusals
 from advisor.sources.ascend.captures import describe_capture, holds_details_alone, holds_something
 from advisor.sources.ascend.communication import p2p_groups
@@ -96,7 +96,7 @@ def open_captures(candidates: Sequence[Candidate], given: Input) -> tuple[Run, l
                     sum(folder.at_once_captures for folder in folders),
                 ),
                 *_notes_on_recorders(len(found) - len(spots)),
-                *(["ranks_by_order="] if numbered.by_order else []),
+                *([InputNote(about="ranks_by_order")] if numbered.by_order else []),
             ),
         }
     )
@@ -526,9 +526,9 @@ def _framework_name(folders: Sequence[Folder], about: Sequence[Recorded]) -> str
     return ""
 
 
-def _notes_on_recorders(left: int) -> tuple[str, ...]:
-    """How many captures of msprof were left aside for those of a framework, as `key=value`."""
-    return (f"msprof_captures={left}",) if left else ()
+def _notes_on_recorders(left: int) -> tuple[InputNote, ...]:
+    """How many captures of msprof were left aside for those of a framework."""
+    return (InputNote(about="msprof_captures", count=left),) if left else ()
 
 
 def _no_measurement_error(path: Path, folders: Sequence[Folder]) -> InputError:

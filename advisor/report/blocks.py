@@ -245,9 +245,9 @@ def first_paragraph(blocks: Blocks) -> Prose:
                 return (TextPiece(first, code=True), *([TextPiece(" …")] if others else []))
             case Paragraph():
                 colon = block.said[-1].text.rstrip()[-1:] if block.said else ""
-                if below and colon in (":", "："):
-                    return (*block.said, TextPiece(" " if colon == ":" else ""), *first_paragraph(tuple(below)))
-                return block.said
+                leads_to = first_paragraph(tuple(below)) if colon in (":", "：") else ()
+                between = (TextPiece(" "),) if leads_to and colon == ":" else ()
+                return (*block.said, *between, *leads_to)
     return ()
 
 

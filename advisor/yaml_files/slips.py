@@ -40,7 +40,8 @@ def find_slip(spot: Spot, lines: Sequence[str], began: Spot | None = None) -> Kn
     if (tab := _tab_at(text, column)) is not None:
         return KnownSlip((line, tab), Message("indent_with_blanks"))
     opener = _sign_at(lines, began) if began else ""
-    if line and text.startswith("---") and opener not in _CLOSED_BY:
+    is_open = began is not None and _is_open(lines, began)
+    if line and text.startswith("---") and not is_open:
         return KnownSlip(spot, Message("one_document"))
     own_colon = text[column : column + 1] == ":" and (
         _BARE_KEY.match(text[:column]) or _WIDE_COLON.match(text[:column])
@@ -48,9 +49,20 @@ def find_slip(spot: Spot, lines: Sequence[str], began: Spot | None = None) -> Kn
     if wide := _wide_colon(lines, line if own_colon else None, began):
         return wide
     hint = None if own_colon else _hint_on_value(text, column, in_brackets=opener in ("{", "["))
-    if hint is None and began and opener in _CLOSED_BY and line >= len(lines) - 1:
+    if hint is None and began and is_open:
         return KnownSlip(began, Message("never_closed", sign=opener))
     return KnownSlip(spot, hint) if hint else None
+
+
+def _is_open(lines: Sequence[str], began: Spot) -> bool:
+    """Whether what begins there is a quote or a bracket that nothing closes."""
+    line, column = began
+    rest = "\n".join([_line_at(lines, line)[column:], *lines[line + 1 :]])
+    opener = rest[:1]
+    if opener not in _CLOSED_BY:
+        return False
+    closers = rest.count(_CLOSED_BY[opener])
+    return closers == 1 if _CLOSED_BY[opener] == opener else closers < rest.count(opener)
 
 
 def _sign_at(lines: Sequence[str], spot: Spot) -> str:

@@ -105,6 +105,26 @@ def test_the_place_of_a_mistake_in_toml_is_read_from_attributes_where_there_are(
 
 
 @pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("a: 'never closed", "never_closed"),
+        ("a: [1, 2", "never_closed"),
+        ('a: "\\q"', "check_yaml_here"),
+        ('"a": 1\nb', "check_yaml_here"),
+        ("{op} when served\nb", "check_yaml_here"),
+        ('"a": 1\n---\nb: 1', "one_document"),
+        ("a: {b: c: d}", "check_yaml_here"),
+        ("a: {b: c\nd: e}\nf: }", "check_yaml_here"),
+    ],
+)
+def test_what_is_closed_is_not_said_to_be_open(text: str, code: str) -> None:
+    with pytest.raises(RuleError) as error:
+        parse_document(text, "a.yaml")
+    (mistake,) = error.value.mistakes
+    assert mistake.hint is not None and mistake.hint.code == code
+
+
+@pytest.mark.parametrize(
     ("lines", "spot", "code"),
     [
         (["a: 1", "---", "b: 2"], (1, 0), "one_document"),

@@ -157,10 +157,12 @@ class ChipTable(Struct, frozen=True):
         return self._by_name(name or "") or Chip("")
 
     def agree(self, recorded: str, told: str) -> tuple[str, str]:
-        """The chip that counts, and a note of the run: what was recorded, unless what was told is of that family, or a
-        family whose chips are recorded under that name, or a GPU of the same model as one that is unknown here.
+        """The chip that counts, and what a note of the run is about.
 
-        The note is `told_chip=NAME` where the user's word counts, `untold_chip=NAME` where the capture contradicts it.
+        What was recorded counts, unless what was told is of that family, or a family whose chips are recorded under
+        that name, or a GPU of the same model as one that is unknown here.
+        The note is about `told_chip` where the user's word counts, about `untold_chip` where the capture contradicts
+        it; empty where there is none.
         """
         chip = self._by_name(told)
         if chip is None or told == recorded:
@@ -171,11 +173,11 @@ class ChipTable(Struct, frozen=True):
             or self._is_of_family(told, recorded)
             or (own is None and _model(recorded) == _model(told) != "")
         ):
-            return told, f"told_chip={told}"
+            return told, "told_chip"
         vaguer = own is not None and (
             told == own.family or (bool(chip.also_called) and _model(recorded) == _model(told) != "")
         )
-        return recorded, "" if vaguer else f"untold_chip={told}"
+        return recorded, "" if vaguer else "untold_chip"
 
     def may_be_same_chip(self, one: str, other: str) -> bool:
         """Whether two names may stand for one chip: a family for any of its members and for a chip unknown here, and a

@@ -50,7 +50,7 @@ from advisor.messages.errors import FactMissing, InputError
 from advisor.messages.text import Text
 from advisor.model.findings import Account, Diagnosis, Exhibit, Finding, Outcome, RuleInfo, TimeSplit
 from advisor.model.job import JobKind
-from advisor.model.run import Run, Sides
+from advisor.model.run import InputNote, Run, Sides
 from advisor.model.saved import is_saved, saved_diagnosis
 from advisor.progress import Progress, silent
 from advisor.rank_work.local import LocalProcesses, worker_count
@@ -174,10 +174,11 @@ def _with_cache(cache: CacheFolder, gather: Gather, unpacked: UnpackedInput, run
 
 def _as_told(run: Run, chip: ToldChip, job: JobKind | None) -> Run:
     """The run with the chip that counts, notes of what the user told, and what the user says of the job."""
-    name, *notes = chip.table.agree(run.chip, chip.name)
+    name, about = chip.table.agree(run.chip, chip.name)
+    notes = [InputNote(about=about, names=(chip.name,))] if about else []
     if name in chip.table.sources:
-        notes.append(f"own_chip={name}: {chip.table.sources[name]}")
-    run = run.model_copy(update={"chip": name, "notes": (*run.notes, *filter(None, notes))})
+        notes.append(InputNote(about="own_chip", names=(f"{name}: {chip.table.sources[name]}",)))
+    run = run.model_copy(update={"chip": name, "notes": (*run.notes, *notes)})
     return run if job is None else run.model_copy(update={"job": job})
 
 

@@ -25,7 +25,6 @@ import advisor
 from advisor.analysis.job import engine_borders, job_signs
 from advisor.engine import user_line
 from advisor.environment_snapshot import _SMI_VERSION
-from advisor.messages import parser_reasons
 from advisor.model.findings import Reference
 from advisor.policy import pyproject
 from advisor.report import line_breaks
@@ -208,17 +207,12 @@ def written_calls(nodes: Iterable[ast.AST], module: Mapping[str, Any]) -> Iterat
             yield eval(code, dict(module), STAND_INS), called  # noqa: S307
 
 
-def made_when_needed() -> Iterator[str]:
-    """Expressions that stand as text in a table, for most runs need none of them."""
-    yield from (*parser_reasons._YAML, *parser_reasons._TOML)
-
-
 def applied_expressions() -> Ways:
     """Every expression of the package, and how it is applied: where that is not plain, in all ways of its module.
 
     What only functions of other modules import is tried in every way.
     """
-    found: Ways = defaultdict(set, {re.compile(one): {"fullmatch"} for one in made_when_needed()})
+    found: Ways = defaultdict(set)
     perhaps: Ways = defaultdict(set)
     for file in sorted(PACKAGE.rglob("*.py")):
         text = file.read_text("utf-8")

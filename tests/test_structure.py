@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
@@ -123,6 +124,18 @@ def test_a_fact_that_follows_stands_under_the_subject_of_its_derivation():
         if fact.__module__.split(".")[3] != derivation.__module__.split(".")[2]
     }
     assert not apart
+
+
+def test_a_finding_is_looked_up_by_its_fingerprint_in_one_place():
+    found = [
+        f"{file.relative_to(PACKAGE)}:{node.lineno}"
+        for file in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.DictComp)
+        and ast.unparse(node.key).endswith(".fingerprint")
+        and re.search(r"\b(diagnosis|self)\.findings\b", ast.unparse(node.generators[0].iter))
+    ]
+    assert [place.partition(":")[0] for place in found] == ["model/findings.py"], found
 
 
 def test_no_two_test_files_have_one_name():

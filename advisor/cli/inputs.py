@@ -59,7 +59,7 @@ def _refuse_report(path: Path, kind: str, *, to_write_again: bool) -> NoReturn:
 def warn_of_chip(profile: Profile, arguments: argparse.Namespace) -> None:
     """Says on the side that the capture names another chip than was told; the report says it too."""
     run, told = profile.run, arguments.chip.name
-    if f"untold_chip={told}" not in run.notes or getattr(arguments, "quiet", False):
+    if not any(note.about == "untold_chip" for note in run.notes) or getattr(arguments, "quiet", False):
         return
     from advisor.messages.message import Message
 

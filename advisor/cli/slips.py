@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from advisor.cli.help_layout import HelpFormatter
-from advisor.messages.text import Language
+from advisor.messages.text import LANGUAGES, Language
 from advisor.report.output_formats import WRITERS
 
 if TYPE_CHECKING:
@@ -44,13 +44,12 @@ class Slip(Exception):
 class Parser(argparse.ArgumentParser):
     """A parser that helps in one language, and raises what is wrong as a message.
 
-    What only argparse knows is quoted as it says it.
-
     Raises:
         Slip: By `parse_args`, for words that do not fit.
     """
 
     def __init__(self, prog: str | None = None, *, language: Language = "en", **words: Any) -> None:
+        self._taken: list[argparse.Action] = []
         super().__init__(**{**words, "prog": prog, "formatter_class": HelpFormatter, "add_help": False})
         self.language: Language = language
         self._positionals.title = self.say("positional arguments", "位置参数")
@@ -75,8 +74,7 @@ class Parser(argparse.ArgumentParser):
     def refuse(self, what: Message, hint: Message | None = None, action: argparse.Action | None = None) -> NoReturn:
         """Ends with a message, about one argument or about all."""
         if action is not None:
-            name = argparse.ArgumentError(action, "").argument_name or ""
-            what = _message("argument", name=name, what=what)
+            what = _message("argument", name=_argument_name(action), what=what)
         raise Slip(what, hint, self.prog, self.short_usage()) from None
 
     def short_usage(self) -> str:
@@ -88,11 +86,11 @@ class Parser(argparse.ArgumentParser):
         return formatter.format_help().replace(self.prog, f"{self.prog} [{options}]", 1)
 
     def error(self, message: str) -> NoReturn:
-        """What argparse finds wrong beyond what is told below."""
-        _, missing, names = message.partition("the following arguments are required: ")  # it has no other way to say it
+        """Ends where an argument is missing, which argparse tells by a sentence alone; what else it finds is quoted."""
+        missing = [_argument_name(one) for one in self._actions if one.required and one not in self._taken]
         if missing:
-            self.refuse(_message("arguments_required", names=names))
-        self.refuse(_message("words_do_not_fit", why=message))
+            self.refuse(_message("arguments_required", names=", ".join(missing)))
+        self.refuse(_message("words_do_not_fit", said=message))
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """The words as arguments; those that mean nothing are refused."""
@@ -182,6 +180,36 @@ class Parser(argparse.ArgumentParser):
                 self.refuse(_message("expected_one_argument"), None, action)
             raise
 
+    def _get_option_tuples(self, option_string: str) -> list[Any]:
+        """The options that begin so; several are told, for none of them is meant."""
+        found = super()._get_option_tuples(option_string)
+        if len(found) > 1:
+            names = ", ".join(str(one[1]) for one in found)
+            self.refuse(_message("option_is_ambiguous", option=option_string, names=names))
+        return found
+
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        self._taken.append(action)
+        return super()._get_values(action, arg_strings)
+
+    def _parse_known_args(self, *words: Any) -> Any:
+        """The same, where an option that takes no value was given one told as that."""
+        self._taken = []
+        try:
+            return super()._parse_known_args(*words)
+        except argparse.ArgumentError as error:
+            action = next((one for one in self._actions if _argument_name(one) == error.argument_name), None)
+            if action is None:
+                self.error(error.message)
+            flag = action.nargs == 0
+            what = _message("takes_no_value") if flag else _message("words_do_not_fit", said=error.message)
+            self.refuse(what, None, action)
+
+
+def _argument_name(action: argparse.Action) -> str:
+    """What argparse calls an argument in its messages."""
+    return argparse.ArgumentError(action, "").argument_name or ""
+
 
 def _message(code: str, /, **values: MessageValue) -> Message:
     """A message; what it takes to say one is read only where the words do not fit."""
@@ -209,6 +237,6 @@ def _options_below(one: argparse.ArgumentParser) -> Iterator[str]:
 
 
 def language_asked(words: Sequence[str]) -> str | None:
-    """The language that is asked for among words that could not be understood as a whole."""
+    """The language that is asked for among words that could not be understood as a whole; one that is spoken."""
     pairs = [*(word.partition("=")[::2] for word in words), *pairwise(words)]
-    return next((value for option, value in pairs if option == "--lang" and value), None)
+    return next((value for option, value in pairs if option == "--lang" and value in LANGUAGES), None)

@@ -50,7 +50,7 @@ def find_rule_and_finding(
         return _find_rule(found_id, name, diagnosis, catalog)
     if rule_id:
         return _find_rule(rule_id, "", diagnosis, catalog)
-    found = {one.fingerprint: one.rule for one in diagnosis.findings} if diagnosis is not None else {}
+    found = _rules_of_findings(diagnosis) if diagnosis is not None else {}
     names = (
         Message("name_rule_or_these", names=_list_fingerprints(found, found))
         if found
@@ -110,7 +110,11 @@ def _unknown_finding(start: str, rule_id: str, names: Mapping[str, str]) -> Usag
 def _rules_by_fingerprint(diagnosis: Diagnosis) -> dict[str, str]:
     """Every subject with a fingerprint, and its rule: findings first, then what came near."""
     near = {one.fingerprint: outcome.rule for outcome in diagnosis.outcomes for one in outcome.measures}
-    return {**{finding.fingerprint: finding.rule for finding in diagnosis.findings}, **near}
+    return {**_rules_of_findings(diagnosis), **near}
+
+
+def _rules_of_findings(diagnosis: Diagnosis) -> dict[str, str]:
+    return {name: finding.rule for name, finding in diagnosis.by_fingerprint.items()}
 
 
 def _list_fingerprints(fingerprints: Mapping[str, str] | list[str], names: Mapping[str, str]) -> str:

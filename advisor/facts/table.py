@@ -787,12 +787,12 @@ def split_cells(words: str, *, comments: bool = False) -> list[str]:
     """The words between blanks; what stands in quotes is one.
 
     Raises:
-        Unclear: A quote has no end.
+        Unclear: A quote has no end, or nothing follows a backslash.
     """
     try:
         return shlex.split(words, comments=comments)
-    except ValueError as error:
-        raise Unclear(Message("quotes_do_not_match", why=str(error), line=words)) from None
+    except ValueError:
+        raise Unclear(Message("quotes_do_not_match", line=words)) from None
 
 
 def _parse_cell(column: Column, cell: str) -> str | float | int | None:

@@ -27,9 +27,8 @@ from advisor.model.inspection import Inspection
 from advisor.pipeline import MEASURED, measured_run
 from advisor.policy.settings import Settings
 from advisor.progress import Progress, silent
-from advisor.report.columns import COLUMNS
 from advisor.report.diagnosis.cards import make_cards
-from advisor.report.words import word_for
+from advisor.report.explanation.chinese_meanings import meaning_of_column
 
 MOST_FINDINGS = 50
 MOST_ROWS = 200
@@ -207,13 +206,13 @@ def _first_spent_by_part(diagnosis: Diagnosis) -> tuple[Spent, ...]:
 
 
 def _listed_columns(fact: type[Fact], language: Language) -> tuple[answers.ListedColumn, ...]:
-    """The columns and what they hold: in Chinese their labels, where they have one."""
+    """The columns and what they hold."""
     return tuple(
         answers.ListedColumn(
             name=name,
             kind=column.kind,
             unit=column.unit,
-            holds=column.doc if language == "en" else word_for(COLUMNS, name, language) or column.doc,
+            holds=meaning_of_column(name, column.doc, language),
             is_stable=not column.volatile,
         )
         for name, column in fact.columns().items()

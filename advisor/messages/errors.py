@@ -50,15 +50,18 @@ class Mistake(NamedTuple):
 
     def say(self, language: str) -> str:
         """The mistake in one language."""
-        lines = [f"{self.place}: {self.what.say(language)}"]
-        if self.source:
-            lines.append(f"    {self.source}")
-            if self.caret >= 0:
-                lines.append(f"    {' ' * self.caret}^")
-        return "\n".join(lines) + _hint_line(self.hint, language)
+        said = f"{self.place}: {self.what.say(language)}"
+        return said + _source_lines(self.source, self.caret) + _hint_line(self.hint, language)
 
     def __str__(self) -> str:
         return self.say("en")
+
+
+def _source_lines(source: str, caret: int) -> str:
+    """The source on a line of its own, and the caret below it, where there are."""
+    if not source:
+        return ""
+    return f"\n    {source}" + (f"\n    {' ' * caret}^" if caret >= 0 else "")
 
 
 def _hint_line(hint: Message | Text | None, language: str) -> str:
@@ -132,7 +135,8 @@ class ExprError(AdvisorError):
 
     def say(self, language: str) -> str:
         """The mistake under the expression, in one language."""
-        return Mistake(FilePlace("expression"), self.what, self.source, self.column, self.hint).say(language)
+        said = Message("in_expression", what=self.what).say(language)
+        return said + _source_lines(self.source, self.column) + _hint_line(self.hint, language)
 
 
 class Unclear(SpokenError, ValueError):

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, NonNegativeInt
 
 from advisor.model.job import JobKind
 from advisor.units import spell_run
@@ -150,6 +150,17 @@ Readers = tuple[str, str, str]
 """Those with such a family of devices, such a framework and such a kind of job; what is not known is empty."""
 
 
+class InputNote(_Model):
+    """One thing to know of how the input was chosen."""
+
+    about: str
+    """Which one, such as `other_captures`."""
+    count: NonNegativeInt | None = None
+    """How many, where it is of a number."""
+    names: tuple[str, ...] = ()
+    """Which they are, where it names them."""
+
+
 class Run(_Model):
     """One profiled run of one job."""
 
@@ -186,8 +197,8 @@ class Run(_Model):
     """The earliest recorded moment, ns since the epoch; 0 when unknown."""
     parallel: Parallel = Parallel()
     captures: tuple[Capture, ...] = ()
-    notes: tuple[str, ...] = ()
-    """Facts about how the input was chosen, as `key=value` words for the report to phrase."""
+    notes: tuple[InputNote, ...] = ()
+    """How the input was chosen, for the report to phrase."""
 
     @cached_property
     def captured(self) -> frozenset[int]:

@@ -22,7 +22,6 @@ Model = TypeVar("Model", bound="BaseModel")
 _HEAD_BYTES = 4096
 _FORMAT = re.compile(rb'"advisor\.([a-z]+)/')
 _VERSION = re.compile(rb'^\s*\{\s*"format"\s*:\s*"[^"]*"\s*,\s*"version"\s*:\s*"([\w.+-]{1,40})"', re.ASCII)
-_JSON_PLACE = re.compile(r"line (\d+) column (\d+)")
 _SLIPS: Mapping[str, str] = {"missing": "is_missing", "extra_forbidden": "unknown_key"}
 """What is said of a slip, by what pydantic calls it; of all others that they do not fit."""
 _KINDS: Mapping[str, str] = {
@@ -117,7 +116,8 @@ def read_saved(path: Path, model: type[Model], called: Message, remedy: Message)
     from advisor.release import VERSION
 
     try:
-        return _model_of_json(path.read_bytes(), model)
+        text = path.read_bytes()
+        return _model_of_json(text, model)
     except _NoNumber as error:
         raise InputError(Message("saved_number", path=path, called=called, why=str(error)), remedy) from error
     except OSError as error:
@@ -138,20 +138,47 @@ def read_saved(path: Path, model: type[Model], called: Message, remedy: Message)
         if first["type"] != "json_invalid" and (wrote := _version_of_file(path)) not in ("", VERSION):
             trouble = Message("of_other_release", path=path, wrote=wrote, own=VERSION, why=_what_is_wrong(first))
             raise InputError(trouble, Message("use_that_version")) from error
-        raise InputError(Message("not_of_form", path=path, called=called, why=_what_is_wrong(first)), remedy) from error
+        why = _reason_of_no_json(text) if first["type"] == "json_invalid" else _what_is_wrong(first)
+        raise InputError(Message("not_of_form", path=path, called=called, why=why), remedy) from error
 
 
 def _what_is_wrong(slip: ErrorDetails) -> Message:
-    """The first thing that is wrong with a file, in words of ours."""
+    """The first thing that is wrong with what a file says, in words of ours."""
     from advisor.messages.message import Message
 
-    if slip["type"] != "json_invalid":
-        return Message(_SLIPS.get(slip["type"], "is_of_other_form"), name=".".join(map(str, slip["loc"])))
-    if not slip["input"].strip():
+    return Message(_SLIPS.get(slip["type"], "is_of_other_form"), name=".".join(map(str, slip["loc"])))
+
+
+def _reason_of_no_json(text: bytes) -> Message:
+    """Why a text is no JSON: it is empty, no text, nested too deeply, ends early, or from where on it is none."""
+    import json
+
+    from advisor.messages.message import Message
+
+    if not text.strip():
         return Message("saved_file_is_empty")
-    found = _JSON_PLACE.search(slip["msg"])
-    code = "json_ends_early" if "EOF" in slip["msg"] else "no_json_from"
-    return Message(code, line=found[1] if found else 1, column=found[2] if found else 1)
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        if _is_json(error.doc, allow_partial=True) and not _is_json(error.doc[: error.pos]):
+            return Message("json_ends_early", line=error.doc.count("\n") + 1)
+        return Message("no_json_from", line=error.lineno, column=error.colno)
+    except UnicodeError:
+        return Message("no_utf8")
+    except (RecursionError, ValueError):
+        pass
+    return Message("nested_too_deeply")
+
+
+def _is_json(text: str, *, allow_partial: bool = False) -> bool:
+    """Whether a text is JSON, or the beginning of one."""
+    from pydantic_core import from_json
+
+    try:
+        from_json(text, allow_partial=allow_partial)
+    except ValueError:
+        return False
+    return True
 
 
 def _version_of_file(path: Path) -> str:

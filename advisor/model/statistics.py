@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 from advisor.json_text import json_text
 from advisor.messages.text import Text, TimesOf
 from advisor.model.findings import Rows
+from advisor.model.run import InputNote
 from advisor.model.unread import Unread
 
 
@@ -38,8 +39,8 @@ class Statistics(_Model):
     version: str
     run: str
     """The name of what was read."""
-    notes: tuple[str, ...] = ()
-    """How the input was chosen, as `key=value` words: those of the run."""
+    notes: tuple[InputNote, ...] = ()
+    """How the input was chosen: those of the run."""
     times_of: TimesOf = "step"
     """What `span_us` is: a step; where none was marked the captured window, and where msprof recorded a whole program
     the time in which its device worked."""

@@ -66,7 +66,7 @@ def folded_under(diagnosis: Diagnosis) -> Mapping[str, str]:
     that is sure.
     """
     chance = seen_by_chance(diagnosis.findings)
-    place = {finding.fingerprint: number for number, finding in enumerate(diagnosis.findings)}
+    place = {name: number for number, name in enumerate(diagnosis.by_fingerprint)}
     restating = symptom_fingerprints(diagnosis)
     rules = {rule.id: rule for rule in diagnosis.rules}
     folded: dict[str, str] = {}
@@ -128,7 +128,7 @@ def partly_explained(diagnosis: Diagnosis) -> frozenset[str]:
 
     Causes that are symptoms themselves only say the same time again.
     """
-    by_name = {finding.fingerprint: finding for finding in diagnosis.findings if not finding.is_symptom}
+    by_name = {name: finding for name, finding in diagnosis.by_fingerprint.items() if not finding.is_symptom}
     found = set()
     for symptom in diagnosis.findings:
         causes = [by_name[name] for name in symptom.causes if name in by_name] if symptom.is_symptom else []
@@ -144,7 +144,7 @@ def caused_in_part(diagnosis: Diagnosis) -> frozenset[str]:
 
     Nobody shall look for the reason of the whole where the least of it lies.
     """
-    by_name = {finding.fingerprint: finding for finding in diagnosis.findings}
+    by_name = diagnosis.by_fingerprint
     found = set(partly_explained(diagnosis))
     for finding in diagnosis.findings:
         won = [by_name[name].brings_about.us for name in finding.causes if name in by_name]

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.messages.errors import FilePlace, Mistake, RuleError
 from advisor.messages.message import Message
-from advisor.messages.parser_reasons import toml_reason
 from advisor.regular_files import read_regular
 from advisor.yaml_files.document import MAX_BYTES, RuleDocument, mistake_at, read_text
 
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 
 TABLE = ("tool", "advisor")
 _HEADINGS = re.compile(r"^[^\S\n]*(?:\[+\s*)?tool\s*\.\s*advisor\b", re.MULTILINE)
-_PLACE = re.compile(r"line (\d{1,9}), column (\d{1,9})")
-"""Where the parser found a mistake; at the end of the file it names no line."""
+_PLACE = re.compile(r"\(at line (\d{1,9}), column (\d{1,9})\)$")
+"""How the parser ends its sentence where it has no attributes, before Python 3.14; not at the end of the file."""
 _STARTS = re.compile(r"^[^\S\n]*(?:(?:\[+\s*)?tool\s*\.\s*advisor\b|advisor\s*[=.])", re.MULTILINE)
 
 
@@ -58,7 +57,7 @@ def read_document(path: Path) -> RuleDocument:
     except RecursionError:
         raise RuleError([Mistake(FilePlace(file), Message("nested_too_deep"))]) from None
     except tomllib.TOMLDecodeError as error:
-        raise RuleError([_not_toml(str(error), file, text.split("\n"))]) from None
+        raise RuleError([_not_toml(error, file, text.split("\n"))]) from None
     for name in TABLE:
         data = data.get(name) if isinstance(data, dict) else None
     lines = text.split("\n")
@@ -67,12 +66,14 @@ def read_document(path: Path) -> RuleDocument:
     return RuleDocument(file, text.encode(), _yaml_node(plain, lines, (start, 0)), plain)
 
 
-def _not_toml(said: str, file: str, lines: Sequence[str]) -> Mistake:
-    """What the parser found, where it says it found it; else at the end of the file."""
-    what, _, place = said.removesuffix(")").rpartition(" (at ")
-    at = _PLACE.fullmatch(place)
-    line, column = (int(at[1]) - 1, int(at[2]) - 1) if at else (len(lines) - 1, len(lines[-1]))
-    return mistake_at(file, (line, column), Message("not_toml", why=toml_reason(what or said)), lines[line])
+def _not_toml(error: tomllib.TOMLDecodeError, file: str, lines: Sequence[str]) -> Mistake:
+    """What the parser found, where it found it; where it does not say, at the end of the file."""
+    said = str(error)
+    at = _PLACE.search(said)
+    line, column = map(int, at.groups()) if at else (len(lines), len(lines[-1]) + 1)
+    spot = getattr(error, "lineno", line) - 1, getattr(error, "colno", column) - 1
+    what = Message("not_toml", said=getattr(error, "msg", said))
+    return mistake_at(file, spot, what, lines[spot[0]], Message("check_toml_here"))
 
 
 def _days_as_text(value: Any) -> Any:

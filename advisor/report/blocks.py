@@ -234,8 +234,21 @@ def grid_of(
 
 
 def first_paragraph(blocks: Blocks) -> Prose:
-    """The first paragraph: what is said where there is room for a line."""
-    return next((block.said for block in blocks if isinstance(block, Paragraph)), ())
+    """What is said where there is room for a line: the first paragraph; where it ends in a colon, what that leads to,
+    of a list the first item and of code the first line."""
+    for block, *below in (blocks[at : at + 2] for at in range(len(blocks))):
+        match block:
+            case ListBlock():
+                return (*first_paragraph(block.items[0]), *([TextPiece(" …")] if len(block.items) > 1 else []))
+            case Code() if block.text:
+                first, *others = block.text.splitlines()
+                return (TextPiece(first, code=True), *([TextPiece(" …")] if others else []))
+            case Paragraph():
+                colon = block.said[-1].text.rstrip()[-1:] if block.said else ""
+                leads_to = first_paragraph(tuple(below)) if colon in (":", "：") else ()
+                between = (TextPiece(" "),) if leads_to and colon == ":" else ()
+                return (*block.said, *between, *leads_to)
+    return ()
 
 
 def led_by(words: Prose, blocks: Blocks) -> Blocks:

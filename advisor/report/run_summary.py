@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from advisor.messages.text import Language
-from advisor.model.run import Run
+from advisor.model.run import InputNote, Run
 from advisor.report.blocks import Blocks, FactLine, Grid, bullet_list, grid_of
 from advisor.report.columns import COLUMNS
 from advisor.report.places import number_ranges
@@ -77,15 +77,15 @@ def run_list(run: Run, language: Language, **measured: Prose) -> Blocks:
     return bullet_list((TextPiece(label + colon, tone="label"), *value) for label, value in facts)
 
 
-def captures_chosen(notes: Sequence[str], language: Language) -> Prose:
+def captures_chosen(notes: Sequence[InputNote], language: Language) -> Prose:
     """Which captures this is about, how many others there are, and how many nobody parsed and which those are, and
     which lie inside of another one; empty where it was all."""
-    told = dict(note.partition("=")[::2] for note in notes[:_MOST_NOTES])
+    told = {note.about: note for note in notes[:_MOST_NOTES]}
     several = "one_of_processes" if "at_once_captures" in told else "one_of_several"
     said = (
         _sentence_of_names(several, "chosen", told, language),
-        parse_prose(_sentence_of_count("not_read", told.get("other_captures", ""), language)),
-        parse_prose(_sentence_of_count("not_parsed", told.get("unparsed_captures", ""), language)),
+        parse_prose(_sentence_of_count("not_read", told.get("other_captures"), language)),
+        parse_prose(_sentence_of_count("not_parsed", told.get("unparsed_captures"), language)),
         _sentence_of_names("not_parsed_names", "unparsed_names", told, language),
         _sentence_of_names("inner_not_read", "inner_captures", told, language),
     )
@@ -94,24 +94,24 @@ def captures_chosen(notes: Sequence[str], language: Language) -> Prose:
 
 def to_read_first(run: Run, language: Language) -> Prose:
     """What to diagnose before anything is recorded again, because it holds what is missing; empty for most captures."""
-    raw = any(note.startswith("raw_beside=") for note in run.notes)
+    raw = any(note.about == "raw_beside" for note in run.notes)
     name = "summary_only" if run.is_summary else "raw_beside_only" if raw else ""
     return parse_prose(say(name, language)) if name else ()
 
 
-def _sentence_of_names(name: str, note: str, told: Mapping[str, str], language: Language) -> Prose:
+def _sentence_of_names(name: str, about: str, told: Mapping[str, InputNote], language: Language) -> Prose:
     """The sentence with the first of the names that a note tells, where it does."""
-    if not told.get(note):
+    names = told[about].names if about in told else ()
+    if not names:
         return ()
-    names = told[note].split(", ")
     more = ", …" if len(names) > _MOST_NAMES else ""
     shown = TextPiece(clean_line(", ".join(names[:_MOST_NAMES])) + more, code=True)
-    return parse_prose(say(name, language, count=len(names)), {note: shown})
+    return parse_prose(say(name, language, count=len(names)), {about: shown})
 
 
-def _sentence_of_count(name: str, count: str, language: Language) -> str:
-    """The sentence with this count, where the notes say how many; else nothing."""
-    return say(name, language, count=int(count)) if count.isdecimal() else ""
+def _sentence_of_count(name: str, note: InputNote | None, language: Language) -> str:
+    """The sentence with the count of a note; nothing where there is none."""
+    return "" if note is None or note.count is None else say(name, language, count=note.count)
 
 
 def engine_grid(run: Run, language: Language) -> Grid | None:
@@ -191,7 +191,7 @@ def _say_incomplete(run: Run, language: Language) -> str:
 
 
 def _say_notes(run: Run, language: Language) -> Prose:
-    """Notes are `key=value` words of the sources; one that has no words here is shown as it is.
+    """Notes of the sources; one that has no words here is shown as it is.
 
     Before them stands whether nobody has tried yet how the recorder is read.
     """
@@ -206,7 +206,7 @@ def is_untried(run: Run) -> bool:
     return run.framework == "MindSpore" and by_framework
 
 
-def _say_note(note: str, language: Language) -> Prose:
-    name, _, value = note.partition("=")
-    said, told = word_for(NOTES, name, language), TextPiece(clean_line(value), code=not value.isdigit())
-    return parse_prose(said, {"value": told}) if said else code_prose(note)
+def _say_note(note: InputNote, language: Language) -> Prose:
+    value = ", ".join(note.names) if note.count is None else str(note.count)
+    said, told = word_for(NOTES, note.about, language), TextPiece(clean_line(value), code=note.count is None)
+    return parse_prose(said, {"value": told}) if said else code_prose(f"{note.about}={value}")

@@ -62,7 +62,7 @@ class Sources(Struct, frozen=True):
         A recorded line counts where its file lies in the source code; what lies elsewhere belongs to the anchor. Only
         without an anchor does it stay where the profiled machine had it.
         """
-        found = {finding.fingerprint: self._locate_line(finding.source) for finding in diagnosis.findings}
+        found = {name: self._locate_line(finding.source) for name, finding in diagnosis.by_fingerprint.items()}
         return {fingerprint: location for fingerprint, location in found.items() if location is not None}
 
     def _locate_line(self, source: CodeLine | None) -> Location | None:

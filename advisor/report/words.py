@@ -515,7 +515,7 @@ NOTES: Mapping[str, Text] = {
         "`--chip` 或配置文件给出的 {value} 与采集数据中的芯片型号不符，以采集数据为准",
     ),
 }
-"""How the input was chosen: what the `key=value` notes of a run say."""
+"""How the input was chosen: what the notes of a run say."""
 
 SEVERITIES: Mapping[str, Text] = {
     "critical": _t("critical", "严重"),

@@ -16,17 +16,18 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from advisor.facts.names import FACTS
-from advisor.messages.errors import RuleError
+from advisor.messages.errors import RuleError, Unclear
 from advisor.messages.message import Message
 from advisor.rules.bind import Rule
-from advisor.rules.schema import Words
+from advisor.rules.schema import Words, slips_in_document
 from advisor.shipped_files import shipped_folder
 from advisor.yaml_files import source
+from advisor.yaml_files.suggestions import suggest_known
 
 
 def _known_table(name: str) -> str:
     if name not in FACTS:
-        raise ValueError(f"unknown table `{name}`")
+        raise Unclear(Message("unknown_table", name=name), suggest_known(name, FACTS))
     return name
 
 
@@ -77,8 +78,7 @@ def _read_guide(path: Path) -> Guide:
     try:
         return Guide.model_validate({"key": path.stem, **document.data})
     except ValidationError as error:
-        wrong = [(one["loc"], Message("does_not_fit", name=path.stem, why=one["msg"])) for one in error.errors()]
-    raise RuleError([document.mistake(at, what) for at, what in wrong])
+        raise RuleError(slips_in_document(document, error, Guide)) from None
 
 
 def known_statements() -> frozenset[str]:

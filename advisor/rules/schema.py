@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from copy import deepcopy
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from advisor.messages.errors import Mistake
+from advisor.messages.errors import Mistake, Unclear
 from advisor.messages.message import Message
 from advisor.messages.text import Text
 from advisor.messages.wide_signs import hint_on_wide_sign
@@ -318,8 +318,7 @@ def _mistake_of_slip(
         hint = hint_on_wide_sign(unknown) or suggest_known(unknown, _allowed_keys(path, model))
         return document.mistake(path, Message("unknown_key", name=unknown), hint, key=True)
     if kind == "literal_error":
-        given, expected = str(entry.get("input")), str(entry["ctx"]["expected"])
-        allowed = [word for word in re.findall(r"'([^']*)'", expected) if word]
+        given, allowed = str(entry.get("input")), [*_words_allowed(model or WholeRuleFile, path)]
         what = Message("is_one_of", name=name, allowed=", ".join(allowed), given=given)
         hint = _hint_on_unit(given) if path[-1] == "unit" else None
         return document.mistake(path, what, hint or suggest_close(given, allowed), key=path[-1] == given)
@@ -328,7 +327,28 @@ def _mistake_of_slip(
     if kind in _NEEDS:
         hint = _hint_on_number(kind, entry.get("input")) or _hint_on_shape(kind, path, entry.get("input"), model)
         return document.mistake(path, Message(_NEEDS[kind], name=name), hint)
-    return document.mistake(path, Message("does_not_fit", name=name, why=str(entry["msg"]).lower()))
+    if isinstance(unclear := entry.get("ctx", {}).get("error"), Unclear):
+        return document.mistake(path, unclear.what, unclear.hint)
+    return document.mistake(path, Message("does_not_fit", name=name, said=str(entry["msg"])))
+
+
+def _words_allowed(kind: Any, path: Path_) -> Iterator[str]:
+    """The words of which one stands at a path below a type, or is the key there."""
+    inner = get_args(kind)
+    if get_origin(kind) is Literal:
+        yield from () if path else filter(None, inner)
+    elif isinstance(kind, type) and issubclass(kind, BaseModel):
+        fields = (field for name, field in kind.model_fields.items() if path and path[0] == (field.alias or name))
+        for field in fields:
+            yield from _words_allowed(field.annotation, path[1:])
+    elif get_origin(kind) is dict and path:
+        yield from _words_allowed(inner[0], path[1:])
+        yield from _words_allowed(inner[1], path[1:])
+    elif get_origin(kind) in (list, tuple) and path:
+        yield from _words_allowed(inner[0], path[1:])
+    elif get_origin(kind) not in (dict, list, tuple):  # a union, or a type with notes
+        for one in inner:
+            yield from _words_allowed(one, path)
 
 
 def _hint_on_unit(given: str) -> Message | None:
@@ -378,6 +398,9 @@ _NEEDS = {
     "float_parsing": "is_number",
     "int_type": "is_whole_number",
     "int_parsing": "is_whole_number",
+    "int_from_float": "is_whole_number",
+    "bool_type": "is_truth",
+    "bool_parsing": "is_truth",
     "finite_number": "is_finite_number",
     "too_short": "is_empty",
     "greater_than_equal": "is_too_small",

@@ -65,7 +65,7 @@ def _what_is_odd(entry: os.DirEntry[str]) -> Message | None:
             return Message("link_to_system")
         if entry.is_dir() or entry.is_file():
             return None
-        return Message("link_to_nothing") if entry.is_symlink() else Message("no_regular_file")
+        return Message("no_regular_file") if os.path.exists(entry.path) else Message("link_to_nothing")
     except OSError as error:  # a link in a circle
         return Message("cannot_be_opened", why=reason_of_error(error))
 

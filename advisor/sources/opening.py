@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from advisor.facts.rank_facts import Source
-from advisor.model.run import Run
+from advisor.model.run import InputNote, Run
 from advisor.progress import Progress, silent
 from advisor.sources import unsupported
 from advisor.sources.detect import captures_without_results, closed_rank_folders, find_candidates
@@ -109,15 +109,17 @@ def _in_order(candidates: Sequence[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=lambda one: one.root)
 
 
-def _notes_on_rest(path: Path, found: Inventory, told: int, *, with_summary: bool) -> tuple[str, ...]:
-    """What else lies there, as `key=value`; so many of the closed folders are told as damage."""
-    inner = ", ".join(show_relative(one.root, path) for one in found.every("inner")[:_MOST_NAMES])
+def _notes_on_rest(path: Path, found: Inventory, told: int, *, with_summary: bool) -> tuple[InputNote, ...]:
+    """What else lies there; so many of the closed folders are told as damage."""
     unparsed, unreadable = found.every("unparsed"), len(found.unreadable) - told
-    names = ", ".join(filter(None, (show_relative(one.root, path) for one in unparsed[:_MOST_NAMES])))
+    names, inner = (
+        tuple(filter(None, (show_relative(one.root, path) for one in some[:_MOST_NAMES])))
+        for some in (unparsed, found.every("inner"))
+    )
     return (
-        *([f"unparsed_captures={len(unparsed)}"] if unparsed else []),
-        *([f"unparsed_names={names}"] if names else []),
-        *([f"inner_captures={inner}"] if inner else []),
-        *([f"unreadable_folders={unreadable}"] if unreadable else []),
-        *(["cluster_summary=beside the captures"] if with_summary else []),
+        *([InputNote(about="unparsed_captures", count=len(unparsed))] if unparsed else []),
+        *([InputNote(about="unparsed_names", names=names)] if names else []),
+        *([InputNote(about="inner_captures", names=inner)] if inner else []),
+        *([InputNote(about="unreadable_folders", count=unreadable)] if unreadable else []),
+        *([InputNote(about="cluster_summary")] if with_summary else []),
     )

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from advisor.model.run import InputNote
+
 CLOCKS_APART_NS = 60_000_000_000
 """Hosts that keep their clocks by NTP differ by far less than this; a job is not started again as soon."""
 
@@ -62,12 +64,12 @@ def are_of_newest_moment(recordings: Sequence[ProcessRecording]) -> list[bool]:
     return [not one.ended_ns or not newest_ns or one.ended_ns + CLOCKS_APART_NS >= newest_ns for one in recordings]
 
 
-def notes_on_choice(chosen: Sequence[str], others: int, at_once: int) -> tuple[str, ...]:
-    """What a run says of captures that were chosen among several of their ranks, as `key=value`: their names, how many
-    others there are, and how many of those another process recorded at the same time."""
+def notes_on_choice(chosen: Sequence[str], others: int, at_once: int) -> tuple[InputNote, ...]:
+    """What a run says of captures that were chosen among several of their ranks: their names, how many others there
+    are, and how many of those another process recorded at the same time."""
     told = (
-        f"other_captures={others}",
-        f"chosen={', '.join(chosen)}",
-        *([f"at_once_captures={at_once}"] if at_once else []),
+        InputNote(about="other_captures", count=others),
+        InputNote(about="chosen", names=tuple(chosen)),
+        *([InputNote(about="at_once_captures", count=at_once)] if at_once else []),
     )
     return told if others else ()

@@ -16,7 +16,6 @@ import yaml
 
 from advisor.messages.errors import FilePlace, Mistake, RuleError
 from advisor.messages.message import Message
-from advisor.messages.parser_reasons import yaml_reason
 from advisor.yaml_files.document import RuleDocument, mistake_at, read_text
 from advisor.yaml_files.nodes import PREFIX, compose, spot_of
 from advisor.yaml_files.slips import find_slip
@@ -49,8 +48,8 @@ def parse_document(text: str, file: str, *, tests: bool = True) -> RuleDocument:
     except RecursionError:
         raise RuleError([Mistake(FilePlace(file), Message("nested_too_deep"))]) from None
     except yaml.YAMLError as error:
-        why = str(getattr(error, "reason", "")) or str(error)
-        raise RuleError([Mistake(FilePlace(file), Message("not_yaml", why=yaml_reason(why)))]) from None
+        said = str(getattr(error, "reason", "")) or str(error)
+        raise RuleError([Mistake(FilePlace(file), Message("not_yaml", said=said))]) from None
     document = RuleDocument(file, text.encode(), root, with_tests=tests)
     document.data = _Reader(document).value(root, 0)
     if document.mistakes:
@@ -60,15 +59,14 @@ def parse_document(text: str, file: str, *, tests: bool = True) -> RuleDocument:
 
 def _not_yaml(error: yaml.MarkedYAMLError, file: str, lines: Sequence[str]) -> Mistake:
     """What the parser found; what runs to the end of the file is shown where it began, a known slip where it is."""
-    mark, what = error.problem_mark or error.context_mark, (error.problem or str(error)).strip()
-    why = yaml_reason(what)
-    began = error.context_mark.line if error.context_mark is not None else None
-    slip = find_slip(f"{what} {error.context}", spot_of(mark), lines, began)
-    if error.context_mark is not None and mark is not None and mark.line >= len(lines) - 1:
-        mark, why = error.context_mark, yaml_reason(what, error.context or "")
-    spot, hint = slip or (spot_of(mark), None)
+    mark, began = error.problem_mark or error.context_mark, error.context_mark
+    slip = find_slip(spot_of(mark), lines, spot_of(began) if began is not None else None)
+    said = error.problem or str(error)
+    if began is not None and mark is not None and mark.line >= len(lines) - 1:
+        mark, said = began, f"{said} {error.context or ''}"
+    spot, hint = slip or (spot_of(mark), Message("check_yaml_here"))
     source = lines[spot[0]] if spot[0] < len(lines) else ""
-    return mistake_at(file, spot, Message("not_yaml", why=why), source, hint)
+    return mistake_at(file, spot, Message("not_yaml", said=said.strip()), source, hint)
 
 
 def _refuse_deep_nesting(file: str, text: str, lines: Sequence[str]) -> None:

@@ -82,6 +82,34 @@ def test_who_asks_for_a_format_is_told_how_one_is_chosen(words: list[str], capsy
     assert "-o markdown:-" in said
 
 
+@pytest.mark.parametrize(
+    ("words", "en", "zh"),
+    [
+        (["x", "--quiet=1"], "argument -q/--quiet: takes no value", "参数 -q/--quiet：不带取值"),
+        (["x", "-q1"], "argument -q/--quiet: takes no value", "参数 -q/--quiet：不带取值"),
+        (["x", "--s"], "`--s` may be any of --source-root, --stack", "`--s` 可能是 --source-root, --stack 中的"),
+        (["x", "--top"], "argument --top: expected one argument", "参数 --top：缺少取值"),
+        ([], "the following arguments are required: path", "缺少参数：path"),
+        (["--top", "2"], "the following arguments are required: path", "缺少参数：path"),
+    ],
+)
+def test_what_is_wrong_with_the_words_is_said_in_words_of_our_own(
+    words: list[str], en: str, zh: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for language, said in (("en", en), ("zh", zh)):
+        monkeypatch.setenv("LC_ALL", f"{language}.UTF-8")
+        told = wrong_use(["diagnose", *words], capsys).splitlines()[1]
+        assert said in told
+        assert language == "en" or not re.search("[a-z]+ [a-z]+ ", told.removeprefix("advisor diagnose"))
+
+
+def test_a_language_that_is_not_spoken_is_refused_in_that_of_the_locale(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    assert "参数 --lang：无效的取值 'fr'" in wrong_use(["diagnose", "x", "--lang", "fr"], capsys)
+
+
 def test_what_one_command_does_not_know_is_held_against_its_own_options(capsys: pytest.CaptureFixture[str]) -> None:
     said = wrong_use(["rules", "test", "x", "--only", "host/*"], capsys)
     assert said.startswith("usage: advisor rules test")

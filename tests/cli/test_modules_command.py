@@ -17,7 +17,9 @@ import pytest
 
 from advisor.cli.main import main
 from advisor.facts.table import Texts
-from advisor.report.modules.words import ATTENTION_MARKING, MARKING, MARKING_OF_MINDSPORE
+from advisor.messages.text import LANGUAGES, Language
+from advisor.report.modules.words import ATTENTION_MARKING, MARKING, MARKING_OF_MINDSPORE, code_with_comments
+from advisor.report.prose import letter_columns
 from advisor.sources.attention_words import table_of_marks
 from advisor.sources.files.damage_notes import Notes
 from corpus.gpu_traces import Event, host, launched, trace
@@ -214,10 +216,19 @@ def test_programs_of_mindspore_are_given_code_that_marks_cells(
     assert "advisor modules" in " ".join(capsys.readouterr().out.split())
 
 
-@pytest.mark.parametrize("code", [MARKING, MARKING_OF_MINDSPORE], ids=["PyTorch", "MindSpore"])
-def test_the_code_that_marks_modules_is_python(code: str) -> None:
-    compile(code, "marking", "exec")
-    assert max(map(len, code.splitlines())) < 80
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("code", [MARKING, MARKING_OF_MINDSPORE, ATTENTION_MARKING])
+def test_the_code_that_marks_is_python_with_comments_in_the_language_of_the_reader(
+    code: str, language: Language
+) -> None:
+    said = code_with_comments(code, language)
+    compile(said, "marking", "exec")
+    assert max(map(letter_columns, said.splitlines())) < 80
+    comments = [line.partition("# ")[2] for line in said.splitlines() if "# " in line]
+    assert comments
+    for comment in comments:
+        assert "{" not in comment
+        assert comment.isascii() == (language == "en")
 
 
 class _Module(types.ModuleType):
@@ -247,7 +258,6 @@ def marks(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[list[str], types.Mo
     nn = _Module("torch.nn", functional=functional)
     for name, module in (("torch", _Module("torch", nn=nn)), ("torch.nn", nn), ("torch_npu", npu)):
         monkeypatch.setitem(sys.modules, name, module)
-    assert max(map(len, ATTENTION_MARKING.splitlines())) < 80
     exec(compile(ATTENTION_MARKING, "marking", "exec"), {})  # noqa: S102 - our own code, as users run it
     yield found, npu, functional
 
@@ -283,7 +293,7 @@ def test_the_code_that_marks_attention_calls_on_and_marks_what_is_read(
 
 def test_the_page_shows_the_code_that_is_tried_here() -> None:
     page = (Path(__file__).parents[2] / "docs" / "modules.md").read_text("utf-8")
-    assert ATTENTION_MARKING in page
+    assert code_with_comments(ATTENTION_MARKING, "en") in page
 
 
 @pytest.mark.parametrize("ending", ["html", "md"])

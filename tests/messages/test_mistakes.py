@@ -13,7 +13,7 @@ from advisor.cli.main import main
 from advisor.expr.compile import Scope, compile_expr
 from advisor.expr.mismatches import say_mismatch
 from advisor.facts.derived import Overlap
-from advisor.facts.table import read_table
+from advisor.facts.table import read_table, split_cells
 from advisor.messages.errors import ExprError, FilePlace, Mistake, RuleError, Unclear
 from advisor.messages.message import Message
 from advisor.policy.settings import Settings
@@ -67,6 +67,21 @@ def test_a_command_tells_mistakes_in_the_language_asked_for(
         assert main([*command, str(BAD / "folded-expression.yaml"), "--lang", language]) == 2
         said = capsys.readouterr()
         assert words in said.out + said.err
+
+
+@pytest.mark.parametrize("line", ['a "b', "a 'b", "a b\\"])
+def test_cells_whose_quotes_do_not_match_are_told_in_one_language(line: str) -> None:
+    with pytest.raises(Unclear) as wrong:
+        split_cells(line)
+    assert wrong.value.what.zh == f"引号没有闭合，或反斜杠之后没有字符：{line}"
+    assert wrong.value.what.en == f"a quote is not closed, or nothing follows a backslash: {line}"
+
+
+def test_what_begins_the_mistake_of_an_expression_is_said_in_one_language() -> None:
+    with pytest.raises(ExprError) as wrong:
+        compile_expr("x == 'a'", Scope({"x": Type("number")}))
+    assert wrong.value.say("zh").startswith("表达式：数值与文本不能比较\n    x == 'a'\n    ^")
+    assert wrong.value.say("en").startswith("expression: cannot compare number with text\n    x == 'a'\n    ^")
 
 
 names = st.sampled_from(HOSTILE) | st.text(min_size=1, max_size=20)

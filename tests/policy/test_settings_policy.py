@@ -229,17 +229,17 @@ def test_an_empty_file_and_empty_sections_demand_nothing(tmp_path: Path) -> None
         ),
         (
             "suppressions: [{rule: a/b, reason: x, owner: @perf}]",
-            "1:46: not YAML: found character that cannot start any token while scanning for the next token | "
+            '1:46: not YAML: "found character that cannot start any token while scanning for the next token" | '
             'hint: a value that begins with one of @ ` % * & stands in quotes: "@team"',
         ),
         (
             "suppressions:\n  - rule: *\n    reason: x",
-            "2:12: not YAML: did not find expected alphabetic or numeric character | "
+            '2:12: not YAML: "did not find expected alphabetic or numeric character" | '
             'hint: a value that begins with one of @ ` % * & stands in quotes: "@team"',
         ),
         (
             "suppressions:\n  - rule: a/b\n    reason: see: issue 12",
-            '3:16: not YAML: mapping values are not allowed in this context | hint: a text with ": " in it stands in '
+            '3:16: not YAML: "mapping values are not allowed in this context" | hint: a text with ": " in it stands in '
             "quotes",
         ),
         # compare
@@ -252,7 +252,7 @@ def test_an_empty_file_and_empty_sections_demand_nothing(tmp_path: Path) -> None
         # fail_on
         (
             "fail_on: new: high",
-            '1:13: not YAML: mapping values are not allowed in this context | hint: a text with ": " in it stands in '
+            '1:13: not YAML: "mapping values are not allowed in this context" | hint: a text with ": " in it stands in '
             "quotes",
         ),
         (
@@ -272,7 +272,7 @@ def test_an_empty_file_and_empty_sections_demand_nothing(tmp_path: Path) -> None
         ),
         # signs of a Chinese keyboard
         ("budgets：{free_share: 1%}", "1:1: unknown key `budgets：{free_share` | hint: write `:` instead of `：`"),
-        ("budgets：\n  free_share: 1%", "1:8: not YAML: mapping values are not allowed"),
+        ("budgets：\n  free_share: 1%", '1:8: not YAML: "mapping values are not allowed'),
         ("budgets: {free_share: 25％}", "1:23: free_share: `25％` is not a share | hint: write `%` instead of `％`"),
         (
             "fail_on: new：high",

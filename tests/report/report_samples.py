@@ -34,6 +34,7 @@ from advisor.model.unread import SavedMessage, Unread
 from advisor.report.charts.draw import Renderer
 from advisor.report.output_formats import Reported
 from advisor.report.writers import check_output, write_files
+from tests.input_notes import note
 
 HOSTILE = (
     "<img src=x onerror=alert(1)>",
@@ -384,7 +385,7 @@ RUN = Run(
         )
         for rank in range(8)
     ),
-    notes=("other_captures=2", "chosen=a`b", "new_note=1"),
+    notes=(note("other_captures=2"), note("chosen=a`b"), note("new_note=1")),
 )
 
 SHAPES: dict[str, Diagnosis] = {

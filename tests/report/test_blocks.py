@@ -34,13 +34,15 @@ from advisor.report.blocks import (
     SplitBlock,
     TextBlock,
     TimeBar,
+    first_paragraph,
     grid_of,
     plain_lines,
 )
-from advisor.report.prose import TextPiece, plain_prose
+from advisor.report.prose import TextPiece, flat_text, plain_prose
 from advisor.report.renderers.html import HtmlBlocks, unbroken_code
 from advisor.report.renderers.markdown import document_text
 from advisor.report.renderers.terminal import print_document
+from advisor.report.rule_text import rule_text
 from advisor.report.time_split import TimePart
 
 ADDRESS = "https://example.org/a/very/long/path/that/no/terminal/of/this/width/shows/on/one/line"
@@ -216,3 +218,20 @@ def test_words_in_a_table_are_stretches_of_text() -> None:
     strong = (TextPiece("b", strong=True),)
     made = grid_of(("a", strong), [("c", strong), iter(("d", ()))], (False, True))
     assert made == Grid((plain_prose("a"), strong), ((plain_prose("c"), strong), (plain_prose("d"), ())), (False, True))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("Set `X`.\n\nThen restart.", "Set X."),
+        ("Do this:\n\n- set `X`\n- restart", "Do this: set X …"),
+        ("请依次：\n\n1. 设置 `X`\n2. 重启", "请依次：设置 X …"),
+        ("Do this:\n\n- first:\n  - inner", "Do this: first: inner"),
+        ("- set `X`", "set X"),
+        ("Run:\n\n```sh\nexport X=1\n./train\n```", "Run: export X=1 …"),
+        ("Either of these.\n\n- one", "Either of these."),
+        ("Do this:", "Do this:"),
+    ],
+)
+def test_a_line_on_what_to_do_says_something_to_do(text: str, line: str) -> None:
+    assert flat_text(first_paragraph(rule_text(text))) == line

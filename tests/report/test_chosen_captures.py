@@ -15,7 +15,7 @@ from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis
 from advisor.model.inspection import Inspection
 from advisor.model.modules import ModuleReport
-from advisor.model.run import Capture, Run
+from advisor.model.run import Capture, InputNote, Run
 from advisor.model.statistics import Statistics
 from advisor.model.verdict import Verdict
 from advisor.report.blocks import Document
@@ -32,8 +32,9 @@ from advisor.report.statistics.document import statistics_document, statistics_s
 from advisor.report.verdict.document import Judged, verdict_document
 from advisor.report.verification.document import verification_document
 from tests.charts_of_tests import BlankCharts
+from tests.input_notes import note
 
-NOTES = ("other_captures=4", "chosen=b_ascend_pt")
+NOTES = (note("other_captures=4"), note("chosen=b_ascend_pt"))
 RUN = Run(name="prof", notes=NOTES)
 DIAGNOSIS = Diagnosis(version="1", run=RUN)
 ONLY = Diagnosis(version="1", run=Run(name="single"))
@@ -104,12 +105,12 @@ def test_what_sets_two_captures_side_by_side_says_it_of_each_side(before: Diagno
 
 
 def test_one_capture_that_was_left_aside_is_one() -> None:
-    run = Run(name="prof", notes=("other_captures=1", "chosen=b"))
+    run = Run(name="prof", notes=(note("other_captures=1"), note("chosen=b")))
     assert "1 other was not read." in _printed(diagnosis_summary(Diagnosis(version="1", run=run), "en"))
 
 
 def test_a_rank_number_that_several_processes_have_is_not_called_a_rank_captured_twice() -> None:
-    run = Run(name="prof", notes=("other_captures=1", "chosen=b", "at_once_captures=1"))
+    run = Run(name="prof", notes=(note("other_captures=1"), note("chosen=b"), note("at_once_captures=1")))
     text = " ".join(_printed(diagnosis_summary(Diagnosis(version="1", run=run), "en")).split())
     assert "Several processes that recorded at the same time have the same rank number; this report covers b." in text
     assert "more than one capture" not in text
@@ -117,7 +118,7 @@ def test_a_rank_number_that_several_processes_have_is_not_called_a_rank_captured
 
 @pytest.mark.parametrize("count", ["many", "-1", "1.5", ""])
 def test_a_note_of_a_saved_diagnosis_that_holds_no_number_says_nothing(count: str) -> None:
-    run = Run(name="prof", notes=(f"unparsed_captures={count}",))
+    run = Run(name="prof", notes=(note(f"unparsed_captures={count}"),))
     assert "not parsed" not in _printed(diagnosis_summary(Diagnosis(version="1", run=run), "en"))
 
 
@@ -127,7 +128,7 @@ def test_captures_that_nobody_parsed_are_told_with_what_parses_them(
     count: int, told: str, others: tuple[str, ...]
 ) -> None:
     names = ", ".join(["a_ascend_pt", "b_ascend_pt", "c_ascend_pt"][:count])
-    run = Run(name="prof", notes=(*others, f"unparsed_captures={count}", f"unparsed_names={names}"))
+    run = Run(name="prof", notes=(*others, note(f"unparsed_captures={count}"), note(f"unparsed_names={names}")))
     text = " ".join(_printed(diagnosis_summary(Diagnosis(version="1", run=run), "en")).split())
     assert told in text
     assert ("It is a_ascend_pt." if count == 1 else "They are a_ascend_pt, b_ascend_pt, ….") in text
@@ -135,8 +136,17 @@ def test_captures_that_nobody_parsed_are_told_with_what_parses_them(
     assert ("4 others were not read." in text) == bool(others)
 
 
+def test_a_name_with_a_comma_in_it_is_one_name() -> None:
+    run = Run(name="prof", notes=(InputNote(about="inner_captures", names=("run 1, lr=3/a", "b=c")),))
+    assert Run.model_validate_json(run.model_dump_json()) == run
+    text = " ".join(_printed(diagnosis_summary(Diagnosis(version="1", run=run), "en")).split())
+    assert "output of another capture: run 1, lr=3/a, b=c." in text
+    one = Run(name="prof", notes=(InputNote(about="inner_captures", names=("run 1, lr=3/a",)),))
+    assert "because it lies inside" in " ".join(_printed(diagnosis_summary(Diagnosis(run=one), "en")).split())
+
+
 def test_captures_that_lie_inside_of_another_one_are_named() -> None:
-    run = Run(name="prof", notes=("inner_captures=a/b, a/c",))
+    run = Run(name="prof", notes=(note("inner_captures=a/b, a/c"),))
     text = " ".join(_printed(diagnosis_summary(Diagnosis(version="1", run=run), "en")).split())
     assert "Not read because they lie inside the output of another capture: a/b, a/c." in text
 

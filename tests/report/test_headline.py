@@ -45,6 +45,7 @@ from advisor.report.renderers.terminal import print_document
 from advisor.report.time_split import time_parts
 from tests.charts_of_tests import BlankCharts
 from tests.findings_of_tests import alike, diagnosis_of, finding_of, rule_of
+from tests.input_notes import note
 
 
 def _said(diagnosis: Diagnosis, language: Language = "en") -> Headline:
@@ -542,7 +543,7 @@ def _tops(diagnosis: Diagnosis, language: Language) -> tuple[str, str, str]:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_report_on_one_of_several_captures_says_at_the_top_which(language: Language) -> None:
-    chosen = ("other_captures=4", "chosen=r0_ascend_pt, r1_ascend_pt, r2_ascend_pt")
+    chosen = (note("other_captures=4"), note("chosen=r0_ascend_pt, r1_ascend_pt, r2_ascend_pt"))
     diagnosis = diagnosis_of(finding_of("host/a", 0.2))
     several = diagnosis.model_copy(update={"run": diagnosis.run.model_copy(update={"notes": chosen})})
     assert all("r0_ascend_pt, r1_ascend_pt, …" in top for top in _tops(several, language))

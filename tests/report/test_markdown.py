@@ -13,11 +13,12 @@ from report_samples import EXPOSED, HOSTILE, finding, rich, table
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, Finding, Occurrence, Saving, Severity
 from advisor.model.run import Capture, Run
-from advisor.report.blocks import Code, Document
+from advisor.report.blocks import Code, Document, Paragraph
 from advisor.report.diagnosis.cards import MOST_COLUMNS, make_cards
 from advisor.report.diagnosis.document import diagnosis_document
 from advisor.report.prose import TextPiece, clean_block, clean_line
 from advisor.report.renderers.markdown import code_span, document_text, markdown_prose
+from advisor.report.rule_text import rule_text
 from advisor.report.words import say
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
@@ -61,6 +62,19 @@ def test_names_do_not_change_the_shape_of_the_tables(names: tuple[str, ...]) -> 
     assert shape(document_text(diagnosis_document(rich(names), "zh"))) == shape(
         document_text(diagnosis_document(rich(("a", "b", "c")), "zh"))
     )
+
+
+@pytest.mark.parametrize(
+    "said", ["![pic](https://e.com/x.png)", "Look![x](https://e.com)", "*Look!*[x](https://e.com)"]
+)
+def test_a_link_behind_an_exclamation_mark_is_no_image(said: str) -> None:
+    blocks = rule_text(said)
+    parsed = tokens(document_text(Document("en", blocks)))
+    assert [token.type for token in parsed if token.type in ("image", "link_open")] == ["link_open"]
+    (paragraph,) = blocks
+    assert isinstance(paragraph, Paragraph)
+    read = "".join(token.content for token in parsed if token.type == "text")
+    assert read == "".join(piece.text for piece in paragraph.said)
 
 
 @given(hostile)

@@ -16,6 +16,7 @@ from advisor.report.diagnosis.document import diagnosis_summary
 from advisor.report.diagnosis.outcomes import not_checked
 from advisor.report.inspection.document import inspection_document
 from advisor.report.renderers.markdown import document_text
+from tests.input_notes import note
 
 
 def test_what_no_capture_holds_comes_last_whatever_it_blinds() -> None:
@@ -47,7 +48,7 @@ def test_what_no_capture_holds_is_no_news_at_the_top_of_a_report(tmp_path: Path)
 )
 def test_raw_data_beside_the_files_is_named_before_anything_is_recorded_again(language: Language, told: str) -> None:
     skipped = Outcome(rule="host/free-time", outcome="skipped", reason=Text("not recorded: kernels", "未采集：kernel"))
-    for notes in ((), ("raw_beside=2",)):
+    for notes in ((), (note("raw_beside=2"),)):
         run = Run(name="profiler", notes=notes)
         made = diagnosis_summary(Diagnosis(version="1", run=run, outcomes=(skipped,)), language)
         inspected = inspection_document(

@@ -28,6 +28,7 @@ from advisor.sources.detect import find_candidates
 from advisor.sources.families import FAMILIES
 from advisor.sources.family import Candidate
 from corpus import gpu_traces
+from tests.input_notes import note
 
 Capture = Callable[..., Path]
 STEPS = "Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free\n"
@@ -126,7 +127,7 @@ def test_the_newest_of_several_captures_of_a_rank_is_taken_and_the_others_counte
     make(tmp_path / "h_7_20250102000000000_ascend_pt", step=2)
     run, (source,) = open_input(tmp_path)
     assert run.steps == (3,)
-    assert "other_captures=2" in run.notes
+    assert note("other_captures=2") in run.notes
     assert source.read(RankCapture).rows()[0]["other_captures"] == 2
 
 
@@ -139,7 +140,7 @@ def test_captures_of_one_rank_number_that_were_recorded_at_the_same_time_are_tol
     run, (source,) = open_input(tmp_path)
     row = source.read(RankCapture).rows()[0]
     assert (row["other_captures"], row["at_once_captures"]) == (1, at_once)
-    assert ("at_once_captures=1" in run.notes) == bool(at_once)
+    assert (note("at_once_captures=1") in run.notes) == bool(at_once)
 
 
 def test_a_copy_of_a_capture_is_no_process_that_recorded_at_the_same_time(tmp_path: Path) -> None:
@@ -165,7 +166,7 @@ def test_ranks_of_an_earlier_recording_are_not_mixed_with_the_newest(tmp_path: P
     assert run.ranks == (0,)
     assert run.steps == (2,)
     assert len(sources) == 1
-    assert run.notes == ("other_captures=2", "chosen=new_ascend_pt")
+    assert run.notes == (note("other_captures=2"), note("chosen=new_ascend_pt"))
 
 
 @pytest.mark.parametrize("apart", [0, 59 * SECOND], ids=["one clock", "clocks that differ"])
@@ -205,7 +206,7 @@ def test_processes_without_a_rank_are_those_that_send_what_they_sent(tmp_path: P
     run, sources = open_input(tmp_path)
     assert run.ranks == (0, 2, 3)
     assert [source.read(StepTime)["step"].tolist() for source in sources] == [[0], [2], [3]]
-    assert not any(note.startswith("ranks_by_order") for note in run.notes)
+    assert not any(note.about == "ranks_by_order" for note in run.notes)
 
 
 def test_places_in_groups_that_two_captures_share_are_no_ranks(tmp_path: Path) -> None:
@@ -213,7 +214,7 @@ def test_places_in_groups_that_two_captures_share_are_no_ranks(tmp_path: Path) -
         sending(tmp_path / f"node_{500 + process}_20250101000000000_ascend_pt", place)
     run, _ = open_input(tmp_path)
     assert run.ranks == (0, 1, 2)
-    assert "ranks_by_order=" in run.notes
+    assert note("ranks_by_order=") in run.notes
 
 
 def test_folders_whose_names_are_plain_numbers_are_ranks(tmp_path: Path) -> None:
@@ -364,8 +365,8 @@ def test_an_unparsed_rank_beside_parsed_ones_is_noted(tmp_path: Path) -> None:
     make(tmp_path / "w_1_20250101000000000_ascend_pt")
     (tmp_path / "w_2_20250101000000000_ascend_pt" / "PROF_000001_20250101000000000_ABC").mkdir(parents=True)
     notes = open_input(tmp_path)[0].notes
-    assert "unparsed_captures=1" in notes
-    assert "unparsed_names=w_2_20250101000000000_ascend_pt" in notes
+    assert note("unparsed_captures=1") in notes
+    assert note("unparsed_names=w_2_20250101000000000_ascend_pt") in notes
 
 
 def test_a_capture_that_was_copied_into_the_output_of_another_is_noted_and_not_read(tmp_path: Path) -> None:
@@ -374,7 +375,7 @@ def test_a_capture_that_was_copied_into_the_output_of_another_is_noted_and_not_r
     shutil.copytree(output, output / "ASCEND_PROFILER_OUTPUT")
     run, sources = open_input(tmp_path)
     assert len(sources) == 1
-    assert f"inner_captures={(output / output.name).relative_to(tmp_path)}" in run.notes
+    assert note(f"inner_captures={(output / output.name).relative_to(tmp_path)}") in run.notes
 
 
 def test_output_of_msprof_is_recognised(tmp_path: Path) -> None:
@@ -547,7 +548,7 @@ def test_a_number_in_brackets_counts_copies_and_is_no_rank(capture: Capture, tmp
         shutil.copy(table, tmp_path / f"kernel_details ({number}).csv")
     run, _ = open_input(tmp_path)
     assert run.ranks == (0, 1)
-    assert run.notes == ("ranks_by_order=",)
+    assert run.notes == (note("ranks_by_order="),)
 
 
 def test_a_database_of_something_else_is_no_capture(tmp_path: Path) -> None:

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tarfile
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +14,7 @@ import pytest
 from test_discovery import STEPS, make
 
 import advisor
-from advisor import regular_files
+from advisor import pipeline, regular_files
 from advisor.cli.main import main
 from advisor.facts.observed import Damage, HostCall
 from advisor.facts.rank_facts import Source
@@ -19,6 +22,7 @@ from advisor.messages.errors import FactMissing, InputError
 from advisor.messages.message import Message
 from advisor.messages.text import Text
 from advisor.sources import detect, open_input
+from tests.input_notes import note
 
 Odd = Callable[[Path], None]
 
@@ -73,6 +77,44 @@ def test_a_file_that_is_none_is_told_and_the_rest_is_read(tmp_path: Path, odd: s
     with pytest.raises(FactMissing) as missing:
         source.read(HostCall)
     assert missing.value.unreadable == ("trace_view.json",)
+
+
+def test_what_is_left_aside_is_told_of_the_rank_in_whose_folder_it_lies(tmp_path: Path) -> None:
+    first, second = (make(tmp_path / f"w_{rank}_20250101000000000_ascend_pt", rank=rank) for rank in (0, 1))
+    os.mkfifo(second / "ASCEND_PROFILER_OUTPUT/op_statistic.csv")
+    os.mkfifo(first / "ASCEND_PROFILER_OUTPUT/kernel_details.csv")
+    run, sources = open_input(tmp_path)
+    assert run.ranks == (0, 1)
+    assert [[file for file, _, _ in told(source)] for source in sources] == [
+        [f"{first.name}/ASCEND_PROFILER_OUTPUT/kernel_details.csv"],
+        [f"{second.name}/ASCEND_PROFILER_OUTPUT/op_statistic.csv"],
+    ]
+
+
+def test_a_pipe_is_called_one_beside_an_archive_and_behind_a_link_too(tmp_path: Path) -> None:
+    folder = make(tmp_path / "job/w_1_20250101000000000_ascend_pt")
+    os.mkfifo(folder / "ASCEND_PROFILER_OUTPUT/op_statistic.csv")
+    with zipfile.ZipFile(tmp_path / "job/w_2_20250101000000000_ascend_pt.zip", "w") as archive:
+        archive.writestr("ASCEND_PROFILER_OUTPUT/step_trace_time.csv", f"{STEPS}3,5,1,0,1,4\n")
+        archive.writestr("profiler_info_1.json", "{}")
+    profile = pipeline.open_profile(tmp_path / "job")
+    assert len(profile.run.captures) == 2
+    assert [*profile.table(Damage).texts("what").values()] == ["is no regular file"]
+
+
+def test_what_an_archive_of_a_rank_lacks_is_told_of_that_rank(tmp_path: Path) -> None:
+    make(tmp_path / "w_0_20250101000000000_ascend_pt", rank=0)
+    name = "w_1_20250101000000000_ascend_pt"
+    packed = make(tmp_path / "packed" / name, rank=1)
+    with tarfile.open(tmp_path / f"{name}.tar", "w") as archive:
+        archive.add(packed, name)
+        pipe = tarfile.TarInfo(f"{name}/ASCEND_PROFILER_OUTPUT/op_statistic.csv")
+        pipe.type = tarfile.FIFOTYPE
+        archive.addfile(pipe)
+    shutil.rmtree(tmp_path / "packed")
+    damages = pipeline.open_profile(tmp_path).table(Damage)
+    assert damages["rank"].tolist() == [1]
+    assert [*damages.texts("file").values()] == [f"{name}.tar/{name}/ASCEND_PROFILER_OUTPUT/op_statistic.csv"]
 
 
 @pytest.mark.parametrize("odd", odd_things())
@@ -140,7 +182,7 @@ def test_a_closed_folder_far_from_any_capture_is_only_noted(tmp_path: Path, clos
     closed.add("private")
     run, (source,) = open_input(tmp_path)
     assert told(source) == []
-    assert run.notes == ("unreadable_folders=1",)
+    assert run.notes == (note("unreadable_folders=1"),)
 
 
 @pytest.mark.parametrize("command", (["diagnose"], ["check"]))

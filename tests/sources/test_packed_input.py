@@ -334,6 +334,8 @@ def test_a_zip_that_was_cut_off_is_read_up_to_there_and_said_to_end_early(tmp_pa
     assert 0 in found.run.ranks
     (told,) = [one for one in found.unread if one.file == "job.zip"]
     assert "the archive ends early" in told.what
+    assert told.what_message is not None
+    assert "压缩包不完整，提前结束" in str(told.what_message.say("zh"))
 
 
 def noise(seed: int, size: int) -> bytes:

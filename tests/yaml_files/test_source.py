@@ -45,13 +45,13 @@ def test_numbers_truths_and_nothing_are_values() -> None:
         ("a: !mine 5", "tags are not read here"),
         ("a: !!set {x}", "tags are not read here"),
         ("? [a, b]\n: 1", "a key is a plain word"),
-        ("a: 1\n---\nb: 2", "not YAML: but found another document"),
+        ("a: 1\n---\nb: 2", 'not YAML: "but found another document"'),
         ("a: [" * 2001, "more than 2000 brackets"),
         ("- " * 1001 + "x", "line is longer than 2000 characters"),
         ("- " * 500 + "x", "nested too deep"),
         ("a: '" + "x" * 3000 + "'", "line is longer than 2000 characters"),
-        ("a: \x07", "not YAML: control characters are not allowed"),
-        ("a: b: c", "not YAML: mapping values are not allowed in this context"),
+        ("a: \x07", 'not YAML: "control characters are not allowed"'),
+        ("a: b: c", 'not YAML: "mapping values are not allowed in this context"'),
     ],
 )
 def test_what_surprises_is_refused(text: str, what: str) -> None:
@@ -114,7 +114,7 @@ def test_the_place_in_a_folded_expression_is_found_on_its_own_line() -> None:
 def test_a_second_document_behind_the_tests_is_not_taken_for_one_of_them() -> None:
     with pytest.raises(RuleError) as caught:
         source.parse_document("a: 1\ntests:\n- x\n---\na: 2\n", "x", tests=False)
-    assert [str(mistake.what) for mistake in caught.value.mistakes] == ["not YAML: but found another document"]
+    assert [str(mistake.what) for mistake in caught.value.mistakes] == ['not YAML: "but found another document"']
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_slips_are_told_in_the_language_of_the_reader(text: str, hint: str) -> N
 def test_a_key_that_stands_too_far_in_is_not_told_to_be_quoted() -> None:
     with pytest.raises(RuleError) as caught:
         source.parse_document("title: idle\n  en: x\n", "x")
-    assert caught.value.mistakes[0].hint is None
+    assert caught.value.mistakes[0].hint == Message("check_yaml_here")
 
 
 @pytest.mark.parametrize("tests", [True, False])

@@ -14,7 +14,9 @@ TEXTS: Mapping[str, Text] = {
     ),
     # the words of a command line
     "command_and_error": Text("{command}: error: ", "{command}：错误："),
-    "words_do_not_fit": Text("{why}", "命令行有误（{why}）"),
+    "words_do_not_fit": Text('it does not fit: "{said}"', "命令行有误：“{said}”"),
+    "option_is_ambiguous": Text("`{option}` may be any of {names}", "`{option}` 可能是 {names} 中的任何一个"),
+    "takes_no_value": Text("takes no value", "不带取值"),
     "argument": Text("argument {name}: {what}", "参数 {name}：{what}"),
     "one_folder_for_all": Text(
         "give the one folder that holds them all: {folder}; where other captures lie in it too, a new one with links "

@@ -9,6 +9,7 @@ from advisor.messages.text import Text
 
 TEXTS: Mapping[str, Text] = {
     "part": Text("{part}: {what}", "{part}：{what}"),
+    "in_expression": Text("expression: {what}", "表达式：{what}"),
     "with_hint": Text("{what}; {hint}", "{what}；{hint}"),
     "either": Text("{one} or {other}", "{one} 或 {other}"),
     "such_as": Text("{what} such as {example}", "{what}（例如 {example}）"),
@@ -46,6 +47,7 @@ TEXTS: Mapping[str, Text] = {
     "is_mapping_of": Text("`{name}` has to be a mapping of {items}", "`{name}` 应为映射：{items}"),
     "is_number": Text("`{name}` has to be a number", "`{name}` 应为数字"),
     "is_number_not": Text("`{name}` is a number, not `{given}`", "`{name}` 应为数字，不能是 `{given}`"),
+    "is_truth": Text("`{name}` has to be true or false", "`{name}` 应为 true 或 false"),
     "is_whole_number": Text("`{name}` has to be a whole number", "`{name}` 应为整数"),
     "is_finite_number": Text("`{name}` has to be a finite number", "`{name}` 应为有限的数"),
     "is_too_small": Text("`{name}` is too small", "`{name}` 过小"),
@@ -59,7 +61,7 @@ TEXTS: Mapping[str, Text] = {
         "`{name}` has no text: `en`, `zh` or both", "`{name}` 没有文本：应有 `en`、`zh` 或两者"
     ),
     "has_the_keys": Text("its keys: {names}", "可用的键：{names}"),
-    "does_not_fit": Text("`{name}` {why}", "`{name}` 不符合要求（{why}）"),
+    "does_not_fit": Text('`{name}` does not fit: "{said}"', "`{name}` 不符合要求：“{said}”"),
     "list_or_mapping": Text("a list or a mapping", "列表或映射"),
     "given_twice": Text("`{name}` is given twice", "`{name}` 重复出现"),
     # what things are called

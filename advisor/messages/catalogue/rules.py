@@ -28,8 +28,17 @@ TEXTS: Mapping[str, Text] = {
     "nested_too_deep": Text("nested too deep", "嵌套过深"),
     "not_utf8": Text("not UTF-8 text", "不是 UTF-8 文本"),
     "save_as_utf8": Text("save the file as UTF-8", "请将文件保存为 UTF-8"),
-    "not_yaml": Text("not YAML: {why}", "不是合法的 YAML：{why}"),
-    "not_toml": Text("not TOML: {why}", "不是合法的 TOML：{why}"),
+    "not_yaml": Text('not YAML: "{said}"', "不是合法的 YAML：“{said}”"),
+    "not_toml": Text('not TOML: "{said}"', "不是合法的 TOML：“{said}”"),
+    "never_closed": Text("what {sign} begins here is never closed", "此处的 {sign} 没有闭合"),
+    "check_yaml_here": Text(
+        "look at the indentation, quotes and brackets of this line and the one above",
+        "请检查该行与上一行的缩进、引号和括号",
+    ),
+    "check_toml_here": Text(
+        'a text stands in quotes, a key is given once, and what is opened is closed: "…", […], {…}',
+        "文本需加引号，同一个键只写一次，引号与括号须成对",
+    ),
     "no_aliases": Text("anchors with aliases are not read here", "此处不支持 YAML 锚点与别名"),
     "no_merge_keys": Text("merge keys are not read here", "此处不支持 YAML 合并键"),
     "no_tags": Text("tags are not read here", "此处不支持 YAML 标签"),
@@ -226,7 +235,9 @@ TEXTS: Mapping[str, Text] = {
         "{column} is true, false or -, not `{given}`", "{column} 应为 true、false 或 -，不能是 `{given}`"
     ),
     "cell_is_number": Text("{column} is a number, not `{given}`", "{column} 应为数字，不能是 `{given}`"),
-    "quotes_do_not_match": Text("{why}: {line}", "引号不成对（{why}）：{line}"),
+    "quotes_do_not_match": Text(
+        "a quote is not closed, or nothing follows a backslash: {line}", "引号没有闭合，或反斜杠之后没有字符：{line}"
+    ),
     "not_name_value": Text("run: `{word}` is not name=value", "run：`{word}` 不是 名称=值"),
     "unknown_run_name": Text("run: unknown name `{name}`", "run：未知的名称 `{name}`"),
     "run_word_is_one_of": Text(

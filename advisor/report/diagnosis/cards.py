@@ -273,8 +273,8 @@ class Maker(Phrases):
         super().__init__(language, diagnosis.run.times_of)
         self.start_ns = diagnosis.run.start_ns or _first_event_ns(diagnosis)
         self.rules = {info.id: info for info in diagnosis.rules}
-        self.anchors = {one.fingerprint: finding_anchor(one, i) for i, one in enumerate(diagnosis.findings, 1)}
         self.findings = diagnosis.by_fingerprint
+        self.anchors = {name: finding_anchor(one, i) for i, (name, one) in enumerate(self.findings.items(), 1)}
         self.folded = folded_under(diagnosis)
         self.partly = partly_explained(diagnosis)
         self.caused_in_part = caused_in_part(diagnosis)

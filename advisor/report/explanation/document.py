@@ -10,9 +10,8 @@ from advisor.model.explanation import Case, Check, Explanation, Linked, Logic, T
 from advisor.model.findings import Diagnosis, Finding, Rows, Saving, Scalar, wins_at_most
 from advisor.model.run import Run
 from advisor.report.blocks import Block, Document, Heading, Paragraph, bullet_list
-from advisor.report.columns import COLUMNS
 from advisor.report.diagnosis.cards import Maker, describe_saving
-from advisor.report.explanation.chinese_meanings import chinese_meanings
+from advisor.report.explanation.chinese_meanings import chinese_meanings, meaning_of_column
 from advisor.report.explanation.rule_document import LONGEST_EXPRESSION, RuleBlocks, logic_rows
 from advisor.report.explanation.words import WORDS
 from advisor.report.occurrence_times import worst_events
@@ -88,7 +87,7 @@ class _Maker(RuleBlocks):
         if logic.record_with is not None:
             yield Paragraph(parse_prose(self.say("record", how=logic.record_with.say(self.language))))
         rows = (
-            (code_prose(one.name), parse_prose(self.column_meaning(one.name, one.means)), one.unit)
+            (code_prose(one.name), parse_prose(meaning_of_column(one.name, one.means, self.language)), one.unit)
             for one in logic.columns
         )
         yield self.grid(("column", "holds", "unit"), rows)
@@ -98,12 +97,6 @@ class _Maker(RuleBlocks):
         if self.language == "en":
             return logic.means
         return "。".join(filter(None, (logic.called.zh, chinese_meanings("tables").get(logic.means)))) or logic.means
-
-    def column_meaning(self, name: str, doc: str) -> str:
-        """What a column holds; the reference of facts is in English: what is not said in Chinese has its label."""
-        if self.language == "en":
-            return doc
-        return chinese_meanings("columns").get(doc) or word_for(COLUMNS, name, self.language) or doc
 
     def clauses(self, logic: Logic) -> Iterator[Block]:
         """What it looks at and when it fires."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Text
+from advisor.messages.text import Language, Text, fill_holes
 from advisor.report.columns import COLUMNS
 from advisor.report.words import WORDS as OF_REPORTS
 from advisor.report.words import Wording
@@ -127,12 +127,19 @@ WORDS: Mapping[str, Text] = {
         "msprof 不采集框架算子与 Python 调用，请使用框架自带的 profiler。",
     ),
 }
+_COMMENTS: Mapping[str, Text] = {
+    "your_classes": _t("classes of your model", "模型中的类"),
+    "older_option": _t("older versions: msprof_tx=True", "旧版本：msprof_tx=True"),
+    "before_imports": _t("before other code imports these functions by name", "须在其他代码按名称导入这些函数之前执行"),
+    "mark_is_full": _t("a mark holds no more: without the lengths", "超出打点长度上限：不带序列长度"),
+}
+"""What stands in comments of the code below."""
 MARKING = """\
 import torch_npu
 from torch import nn
 from torch_npu import profiler
 
-MARKED = {"DecoderLayer", "Attention", "MLP"}  # classes of your model
+MARKED = {"DecoderLayer", "Attention", "MLP"}  # {your_classes}
 plain_call = nn.Module.__call__
 
 def marked_call(module, *args, **kwargs):
@@ -149,7 +156,7 @@ nn.Module.__call__ = marked_call
 
 config = profiler._ExperimentalConfig(
     profiler_level=profiler.ProfilerLevel.Level1,
-    mstx=True,  # older versions: msprof_tx=True
+    mstx=True,  # {older_option}
     export_type=[profiler.ExportType.Text, profiler.ExportType.Db],
 )
 with profiler.profile(
@@ -164,11 +171,11 @@ with profiler.profile(
         train_step(batch)
         prof.step()
 """
-"""What marks some modules of a model and records the marks."""
+"""What marks some modules of a model and records the marks; its comments are holes, as in those below."""
 MARKING_OF_MINDSPORE = """\
 from mindspore import nn, profiler
 
-MARKED = {"DecoderLayer", "Attention", "MLP"}  # classes of your model
+MARKED = {"DecoderLayer", "Attention", "MLP"}  # {your_classes}
 plain_call = nn.Cell.__call__
 
 def marked_call(cell, *args, **kwargs):
@@ -206,14 +213,14 @@ import json
 import torch_npu
 from torch.nn import functional
 
-# before other code imports these functions by name
+# {before_imports}
 fused = torch_npu.npu_fusion_attention
 scaled = functional.scaled_dot_product_attention
 ENDS = ("actual_seq_qlen", "actual_seq_kvlen")
 
 def mark_call(**said):
     message = json.dumps(said, separators=(",", ":"))
-    if len(message) > 156:  # a mark holds no more: without the lengths
+    if len(message) > 156:  # {mark_is_full}
         said |= dict.fromkeys((*ENDS, "prefix"), [])
         message = json.dumps(said, separators=(",", ":"))
     torch_npu.npu.mstx.mark(message, domain="flash_attn_args")
@@ -242,6 +249,12 @@ torch_npu.npu_fusion_attention = marked_fused
 functional.scaled_dot_product_attention = marked_scaled
 """
 """What marks the arguments of fused attention; recorded as the marks of modules are."""
+
+
+def code_with_comments(code: str, language: Language) -> str:
+    """One of these pieces of code, its comments in the language of the reader."""
+    return fill_holes(code, _COMMENTS, language)
+
 
 say = Wording(WORDS, OF_REPORTS, COLUMNS)
 """These words, else those that all reports share, else those of columns."""

@@ -54,10 +54,12 @@ def code_span(text: str, in_table: bool = False) -> str:
 
 def markdown_prose(pieces: Prose, in_table: bool = False) -> str:
     """Pieces of text: code as spans, links as links, the rest escaped."""
-    said = "".join(
-        _with_link(_marked_pieces(linked, in_table), url)
-        for url, linked in groupby(pieces, key=lambda piece: piece.url)
-    ).strip()
+    said = ""
+    for url, linked in groupby(pieces, key=lambda piece: piece.url):
+        if url and said.endswith("!"):
+            said = f"{said[:-1]}\\!"  # a bare one before a link makes an image of it
+        said += _with_link(_marked_pieces(linked, in_table), url)
+    said = said.strip()
     begins_with_text = next((not piece.code for piece in pieces if piece.text.strip()), False)
     return _FIRST.sub(r"\1\\\2", said) if begins_with_text and not in_table else said
 

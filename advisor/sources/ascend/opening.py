@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import compress, count
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from advisor.facts.rank_facts import Source
 from advisor.messages.errors import InputError
 from advisor.messages.message import Message
-from advisor.model.run import LEVELS, Capture, Parallel, Run
+from advisor.model.run import LEVELS, Capture, InputNote, Parallel, Run
 from advisor.sources.ascend import refusals
 from advisor.sources.ascend.captures import describe_capture, holds_details_alone, holds_something
 from advisor.sources.ascend.communication import p2p_groups
@@ -43,7 +43,8 @@ from advisor.sources.ascend.settings import Recorded, recorded_settings
 from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.ascend.steps import numbered_steps
 from advisor.sources.ascend.world import sole_sender, world_of_job
-from advisor.sources.family import Candidate, GroupMembers, Input
+from advisor.sources.family import Candidate, GroupMembers, Input, LeftAside
+from advisor.sources.files.archives import archive_stem
 from advisor.sources.files.heads import file_head
 from advisor.sources.listing import show_name, show_relative
 from advisor.sources.rank_names import rank_in_name, rank_of_folders
@@ -95,7 +96,7 @@ def open_captures(candidates: Sequence[Candidate], given: Input) -> tuple[Run, l
                     sum(folder.at_once_captures for folder in folders),
                 ),
                 *_notes_on_recorders(len(found) - len(spots)),
-                *(["ranks_by_order="] if numbered.by_order else []),
+                *([InputNote(about="ranks_by_order")] if numbered.by_order else []),
             ),
         }
     )
@@ -386,7 +387,7 @@ def _open_folders(
     Raises:
         InputError: None holds anything.
     """
-    shelf = Shelf()
+    shelf, aside = Shelf(), _aside_by_capture(given.aside, [capture.name for capture in ranked])
     folders = [
         replace(
             capture,
@@ -395,7 +396,7 @@ def _open_folders(
             stage=layout.stage_of(capture.rank),
             shelf=shelf,
             readings=READINGS,
-            aside=given.aside if number == 0 else (),
+            aside=tuple(aside[number]),
         )
         for number, capture in enumerate(ranked)
     ]
@@ -413,6 +414,17 @@ def _open_folders(
         folders[0].release()
         folders = [replace(folders[0], jobs=given.jobs or os.cpu_count() or 1, progress=given.progress)]
     return folders, steps
+
+
+def _aside_by_capture(aside: Iterable[LeftAside], names: Sequence[str]) -> Mapping[int, list[LeftAside]]:
+    """What was left aside by the number of the capture in whose folder it lies; the first tells what lies in none."""
+    found: dict[int, list[LeftAside]] = {number: [] for number in range(len(names))}
+    numbers = {PurePosixPath(name): number for number, name in enumerate(names)}
+    for one in aside:
+        unpacked = PurePosixPath(*map(archive_stem, PurePosixPath(one.name).parts[:-1]))
+        within = [numbers[folder] for folder in (unpacked, *unpacked.parents) if folder in numbers]
+        found[within[0] if within else 0].append(one)
+    return found
 
 
 class _Told(Struct):
@@ -514,9 +526,9 @@ def _framework_name(folders: Sequence[Folder], about: Sequence[Recorded]) -> str
     return ""
 
 
-def _notes_on_recorders(left: int) -> tuple[str, ...]:
-    """How many captures of msprof were left aside for those of a framework, as `key=value`."""
-    return (f"msprof_captures={left}",) if left else ()
+def _notes_on_recorders(left: int) -> tuple[InputNote, ...]:
+    """How many captures of msprof were left aside for those of a framework."""
+    return (InputNote(about="msprof_captures", count=left),) if left else ()
 
 
 def _no_measurement_error(path: Path, folders: Sequence[Folder]) -> InputError:

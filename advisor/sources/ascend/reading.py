@@ -127,7 +127,7 @@ class Description:
     stage: int | None = None
     """The pipeline stage of its rank; None where it is unknown."""
     aside: tuple[LeftAside, ...] = ()
-    """What of the whole input was left aside: one folder tells it, for all."""
+    """What was left aside in it; the first capture tells as well what lies in none."""
     other_captures: int = 0
     """Further captures of the same rank that were left aside."""
     at_once_captures: int = 0

@@ -16,7 +16,7 @@ from advisor.facts.observed import Collective, Damage, Group, Link, RankCapture,
 from advisor.facts.table import Array, Table, Texts, Values
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
-from advisor.model.run import Capture, Parallel, Run
+from advisor.model.run import Capture, InputNote, Parallel, Run
 from advisor.sources.ascend import groups, links, transfers
 from advisor.sources.ascend.cell_columns import CellColumns
 from advisor.sources.ascend.collectives import DIFFERENCES, times_in_ms
@@ -117,7 +117,7 @@ class ClusterSummary:
             steps=tuple(steps[steps != MISSING].tolist()),
             parallel=layout,
             captures=tuple(Capture(rank=rank, path=self.name, source="cluster") for rank in self.ranks),
-            notes=("source=cluster_analysis_output",),
+            notes=(InputNote(about="source", names=("cluster_analysis_output",)),),
         )
 
     @cached_property

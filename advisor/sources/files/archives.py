@@ -21,7 +21,7 @@ from advisor.regular_files import open_regular
 from advisor.sources import archive_limits
 from advisor.sources.files.damage_notes import Odd
 from advisor.sources.files.gzip_blocks import inflate_blocks
-from advisor.sources.files.zip_heads import members_by_heads
+from advisor.sources.files.zip_heads import DamagedArchive, members_by_heads
 
 ArchiveKind = Literal["zip", "tar", "gzip"]
 """Members by name; members one after another, packed or not; one file."""
@@ -148,7 +148,7 @@ class _BoundedHead(tarfile.TarInfo):
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
         if len(buf) < tarfile.BLOCKSIZE:
-            raise tarfile.ReadError("the archive ends early")
+            raise DamagedArchive(Message("archive_ends_early"))
         try:
             return super().frombuf(buf, encoding, errors)
         except tarfile.HeaderError as wrong:
@@ -158,7 +158,7 @@ class _BoundedHead(tarfile.TarInfo):
 
     def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
         if self.type in self._MORE and self.size > _LONGEST_HEAD:
-            raise tarfile.ReadError("a header too long")
+            raise DamagedArchive(Message("member_head_too_long"))
         found: tarfile.TarInfo = super()._proc_member(archive)  # type: ignore[misc]
         return found
 
@@ -208,7 +208,8 @@ def _tar_members(file: BufferedReader) -> Iterator[Member]:
     """The members of a tar, packed or not; its end is read too, for a lost head looks like one.
 
     Raises:
-        ReadError: It is damaged, or ends early.
+        TarError: It is damaged.
+        DamagedArchive: It is damaged, or ends early.
     """
     stream = _unpacked_stream(file)
     try:
@@ -220,7 +221,7 @@ def _tar_members(file: BufferedReader) -> Iterator[Member]:
                 yield Member(info.name, kind, _opener_in_tar(archive, info))
                 vars(archive)["members"] = []  # it would keep all of them
             _refuse_lost_members(cast("IO[bytes]", archive.fileobj))
-    except tarfile.TarError as wrong:
+    except (tarfile.TarError, DamagedArchive) as wrong:
         raise stream.failure or wrong from wrong
     if stream.failure is not None:
         raise stream.failure
@@ -230,12 +231,12 @@ def _refuse_lost_members(rest: IO[bytes]) -> None:
     """Behind the block of zeros that ends a tar come none but zeros, and not many of them.
 
     Raises:
-        ReadError: Something else comes, so that the zeros stand where a head was.
+        DamagedArchive: Something else comes, so that the zeros stand where a head was.
     """
     left = archive_limits.FREE_BYTES
     while left > 0 and (block := rest.read(_PIECE)):
         if block.count(0) < len(block):
-            raise tarfile.ReadError("zeros where a member is due")
+            raise DamagedArchive(Message("zeros_for_member"))
         left -= len(block)
 
 
@@ -243,7 +244,7 @@ def _opener_in_tar(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[
     def opened() -> BufferedIOBase:
         found = archive.extractfile(info)
         if found is None:
-            raise tarfile.ReadError("no file")
+            raise DamagedArchive(Message("member_holds_nothing"))
         return cast("BufferedIOBase", found)
 
     return opened

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import io
 import struct
-import zipfile
 import zlib
 from collections.abc import Iterator
 from io import BufferedReader
 
 from msgspec import Struct
 
+from advisor.messages.errors import SpokenError
+from advisor.messages.message import Message
 from advisor.sources import archive_limits
 
 _HEAD = struct.Struct("<4sHHHHHLLLHH")
@@ -23,6 +24,12 @@ _ENCRYPTED, _SIZES_FOLLOW, _UTF8 = 0x1, 0x8, 0x800
 _STORED, _DEFLATED = 0, 8
 _NONE_32 = 0xFFFFFFFF
 _BLOCK = 1 << 16
+
+
+class DamagedArchive(SpokenError, ValueError):
+    """An archive is damaged, or packed in a way that is not read; says how."""
+
+    what: Message
 
 
 class ZipMember(Struct, frozen=True):
@@ -40,11 +47,10 @@ class ZipMember(Struct, frozen=True):
         """What is packed in it.
 
         Raises:
-            NotImplementedError: It is packed in a way that is not read.
-            BadZipFile: Nothing tells where it ends.
+            DamagedArchive: It is packed in a way that is not read, or nothing tells where it ends.
         """
         if self.method not in (_STORED, _DEFLATED):
-            raise NotImplementedError("that compression method is not supported")
+            raise DamagedArchive(Message("packing_unknown"))
         self._require_end()
         return io.BufferedReader(_Content(self), _BLOCK)
 
@@ -52,16 +58,16 @@ class ZipMember(Struct, frozen=True):
         """What is deflated ends by itself; of all else the size tells.
 
         Raises:
-            BadZipFile: It does not.
+            DamagedArchive: It does not.
         """
         if self.packed_bytes is None and (self.method != _DEFLATED or self.encrypted):
-            raise zipfile.BadZipFile("the size of a member is lost")
+            raise DamagedArchive(Message("member_size_lost"))
 
     def find_end(self, most: int) -> tuple[int, int]:
         """Where the next head begins, and how many bytes were unpacked to tell that.
 
         Raises:
-            BadZipFile: Nothing tells, or more than `most` bytes would have to be unpacked.
+            DamagedArchive: Nothing tells, or more than `most` bytes would have to be unpacked.
         """
         if self.packed_bytes is not None:
             return self.start + self.packed_bytes, 0
@@ -70,14 +76,14 @@ class ZipMember(Struct, frozen=True):
         while block := content.read(_BLOCK):
             unpacked += len(block)
             if unpacked > most:
-                raise zipfile.BadZipFile("the size of a member is lost")
+                raise DamagedArchive(Message("member_size_lost"))
         return content.at + _length_of_sizes(self.file, content.at), unpacked
 
 
 class _Content(io.RawIOBase):
     """The bytes of a member, unpacked as they are read; knows where its last one lies.
 
-    Reading raises EOFError where the file ends before the member does, and BadZipFile where its checksum is another.
+    Reading raises DamagedArchive where the file ends before the member does, or its checksum is another.
     """
 
     def __init__(self, member: ZipMember) -> None:
@@ -94,7 +100,7 @@ class _Content(io.RawIOBase):
         block = b"" if self._done else read(wanted)
         self._crc = zlib.crc32(block, self._crc)
         if self._done and self._member.crc not in (None, self._crc):
-            raise zipfile.BadZipFile("bad checksum")
+            raise DamagedArchive(Message("member_checksum_wrong"))
         memoryview(buffer).cast("B")[: len(block)] = block
         return len(block)
 
@@ -107,7 +113,7 @@ class _Content(io.RawIOBase):
         self._member.file.seek(self.at)
         block = self._member.file.read(max(min(most, self._left()), 0))
         if not block:
-            raise EOFError("the archive ends early")
+            raise DamagedArchive(Message("archive_ends_early"))
         self.at += len(block)
         return block
 
@@ -132,7 +138,7 @@ def members_by_heads(file: BufferedReader) -> Iterator[ZipMember]:
     """The members in their order, to be read before the next is asked for; nothing tells whether that is all.
 
     Raises:
-        BadZipFile: It ends early, or is damaged.
+        DamagedArchive: It ends early, or is damaged.
     """
     at = 0
     size = file.seek(0, 2)
@@ -147,20 +153,20 @@ def _member_at(file: BufferedReader, at: int) -> ZipMember | None:
     """The member whose head stands here; None behind the last.
 
     Raises:
-        BadZipFile: No head stands here, or only a part of one.
+        DamagedArchive: No head stands here, or only a part of one.
     """
     file.seek(at)
     head = file.read(_HEAD.size)
     if head[:4] in _BEHIND:
         return None
     if not head.startswith(_MEMBER) and len(head) == _HEAD.size:
-        raise zipfile.BadZipFile("no member where one is due")
+        raise DamagedArchive(Message("no_member_due"))
     if len(head) < _HEAD.size:
-        raise zipfile.BadZipFile("the archive ends early")
+        raise DamagedArchive(Message("archive_ends_early"))
     _, _, flags, method, _, _, crc, packed, plain, name_bytes, extra_bytes = _HEAD.unpack(head)
     name, extra = file.read(name_bytes), file.read(extra_bytes)
     if len(name) + len(extra) < name_bytes + extra_bytes:
-        raise zipfile.BadZipFile("the archive ends early")
+        raise DamagedArchive(Message("archive_ends_early"))
     follow = bool(flags & _SIZES_FOLLOW)
     return ZipMember(
         file=file,
@@ -177,7 +183,7 @@ def _large_size(extra: bytes, packed: int, plain: int) -> int:
     """The packed size, which stands among what is said beside the head where it has no room in it.
 
     Raises:
-        BadZipFile: It stands nowhere.
+        DamagedArchive: It stands nowhere.
     """
     if packed != _NONE_32:
         return packed
@@ -187,7 +193,7 @@ def _large_size(extra: bytes, packed: int, plain: int) -> int:
         before = 8 if plain == _NONE_32 else 0
         if kind == 1 and len(sizes) >= before + 8:
             return int(struct.unpack_from("<Q", sizes, before)[0])
-    raise zipfile.BadZipFile("the size of a member is lost")
+    raise DamagedArchive(Message("member_size_lost"))
 
 
 def _length_of_sizes(file: BufferedReader, at: int) -> int:

@@ -17,7 +17,7 @@ from msgspec import structs
 from advisor.facts.rank_facts import Source
 from advisor.messages.errors import InputError, hint_beside, reason_of_error
 from advisor.messages.message import Message
-from advisor.model.run import Capture, Parallel, Run
+from advisor.model.run import Capture, InputNote, Parallel, Run
 from advisor.sources.family import Candidate, GroupMembers, Input, LeftAside
 from advisor.sources.files import chunks
 from advisor.sources.files.collected_events import KEY
@@ -138,8 +138,9 @@ def open_traces(candidates: Sequence[Candidate], given: Input) -> tuple[Run, lis
         sum(trace.at_once_captures for trace in sources),
     )
     numbered = {one.process for one in chosen.values() if one.recorded_rank is None}
-    by_order = ("traces_by_order=",) if len(numbered) > 1 else ()
-    others = [f"other_device={name}" for name in OTHER_DEVICES if any(name in one.header.signs for one in sources)]
+    by_order = (InputNote(about="traces_by_order"),) if len(numbered) > 1 else ()
+    devices = [name for name in OTHER_DEVICES if any(name in one.header.signs for one in sources)]
+    others = [InputNote(about="other_device", names=(name,)) for name in devices]
     return run.model_copy(update={"notes": (*notes, *by_order, *others)}), list[Source](sources)
 
 

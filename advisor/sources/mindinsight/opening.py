@@ -16,7 +16,7 @@ from advisor.facts.observed import BatchQueue, Collective, DatasetOperation, Ope
 from advisor.facts.rank_facts import Source
 from advisor.messages.errors import FactMissing, InputError, hint_beside
 from advisor.messages.message import Message
-from advisor.model.run import Capture, Parallel, Run
+from advisor.model.run import Capture, InputNote, Parallel, Run
 from advisor.sources.family import Candidate, Input
 from advisor.sources.files import jsonfile
 from advisor.sources.files.damage_notes import Notes, Unreadable
@@ -179,11 +179,12 @@ def _describe_run(
     )
 
 
-def _notes_on_choice(folders: Sequence[LegacyFolder], ranks: Sequence[LegacyRank], left: int) -> tuple[str, ...]:
-    """What was left aside, and what of it, as `key=value`."""
+def _notes_on_choice(folders: Sequence[LegacyFolder], ranks: Sequence[LegacyRank], left: int) -> tuple[InputNote, ...]:
+    """What was left aside, and what of it."""
     raw = sum(folder.raw for folder in folders)
     chosen = [*dict.fromkeys(rank.name for rank in ranks)]
-    return (*notes_on_choice(chosen, left, at_once=0), *([f"raw_beside={raw}"] if raw else []))
+    beside = [InputNote(about="raw_beside", count=raw)] if raw else []
+    return (*notes_on_choice(chosen, left, at_once=0), *beside)
 
 
 def _no_measurement_error(path: Path, ranks: Sequence[LegacyRank]) -> InputError:

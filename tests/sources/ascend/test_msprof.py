@@ -37,6 +37,7 @@ from advisor.model.run import Run
 from advisor.sources import open_input
 from advisor.sources.ascend.msprof import parse_name
 from advisor.sources.ascend.reading import Folder
+from tests.input_notes import note
 from tests.sources.conftest import Capture
 
 PROF = "PROF_000001_20250101000000000_ABCDEFGHIJKLMNOP"
@@ -429,7 +430,7 @@ def test_captures_of_a_framework_come_before_those_of_msprof(tmp_path: Path):
     write(tmp_path / "a_ascend_pt", {"ASCEND_PROFILER_OUTPUT/op_statistic.csv": TOTALS})
     write(tmp_path / PROF, {"mindstudio_profiler_output/op_statistic_20250101000000.csv": TOTALS})
     run, _ = only(tmp_path)
-    assert run.recorder == "" and run.notes == ("msprof_captures=1",)
+    assert run.recorder == "" and run.notes == (note("msprof_captures=1"),)
 
 
 def test_a_database_of_msprof_has_the_tables_of_the_other_one(capture: Capture, tmp_path: Path):

@@ -37,12 +37,12 @@ def test_one_that_lost_its_rank_has_the_number_that_no_other_one_has(
     assert profile.run.ranks == (0, 1, 2, 3)
     captures = {capture.rank: capture.path for capture in profile.run.captures}
     assert captures[lost] == told.parent.name
-    assert any(note.startswith("ranks_by_order") for note in profile.run.notes)
+    assert any(note.about == "ranks_by_order" for note in profile.run.notes)
 
 
 def test_where_all_tell_their_rank_nothing_is_said_of_an_order(four_ranks: Path) -> None:
     assert ranks_of(four_ranks) == [0, 1, 2, 3]
-    assert not any(note.startswith("ranks_by_order") for note in open_input(four_ranks)[0].notes)
+    assert not any(note.about == "ranks_by_order" for note in open_input(four_ranks)[0].notes)
 
 
 def test_one_of_the_same_process_is_another_capture_of_its_rank(four_ranks: Path, tmp_path: Path) -> None:

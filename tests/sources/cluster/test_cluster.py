@@ -320,7 +320,7 @@ def test_captures_win_over_the_summary_beside_them(capture: Capture, tmp_path: P
         (tmp_path / rank.name).symlink_to(rank, target_is_directory=True)
     run, sources = open_input(tmp_path)
     assert len(sources) == 4
-    assert any(note.startswith("cluster_summary=") for note in run.notes)
+    assert any(note.about == "cluster_summary" for note in run.notes)
     assert {c.source for c in run.captures} == {"text"}
 
 

@@ -40,6 +40,7 @@ from advisor.sources.kineto.kernels import shapes_as_text, types_as_text
 from advisor.sources.kineto.reading import Trace
 from advisor.sources.pytorch_words import activity_of_range
 from corpus.gpu_traces import KERNELS, Event, copied, host, launched, trace, training, write
+from tests.input_notes import note
 
 NAME = "worker0.1700000000000.pt.trace.json"
 
@@ -439,10 +440,10 @@ def test_traces_that_tell_no_rank_are_numbered_by_the_processes_that_wrote_them(
         write(tmp_path / f"{name}.pt.trace.json", trace(training(start_us=5000 + place), rank=None))
     run, sources = open_input(tmp_path)
     assert run.ranks == (0, 1)
-    assert "other_captures=1" in run.notes
+    assert note("other_captures=1") in run.notes
     assert [source.path.name[:3] for source in sources if isinstance(source, Trace)] == ["a_1", "b_2"]
-    assert "1700000000009" in run.notes[1]
-    assert "traces_by_order=" in run.notes
+    assert "1700000000009" in run.notes[1].names[0]
+    assert note("traces_by_order=") in run.notes
 
 
 def test_processes_are_numbered_as_people_count_them(tmp_path: Path) -> None:
@@ -464,7 +465,7 @@ def test_files_that_one_process_wrote_one_after_another_are_captures_of_one_rank
     run, (source,) = open_input(tmp_path)
     assert isinstance(source, Trace)
     assert "11" in str(source.path.relative_to(tmp_path))
-    assert run.notes[0] == "other_captures=2" and not any("at_once" in note for note in run.notes)
+    assert run.notes[0] == note("other_captures=2") and not any("at_once" in note.about for note in run.notes)
 
 
 def test_the_newest_trace_of_a_rank_is_the_one_that_began_last_whatever_its_name(tmp_path: Path) -> None:
@@ -480,7 +481,7 @@ def test_a_copy_that_was_cut_short_stands_behind_the_whole_trace_and_is_no_proce
     (tmp_path / "b.json.gz").write_bytes(whole[: len(whole) * 2 // 3])
     run, (source,) = open_input(tmp_path)
     assert isinstance(source, Trace) and source.path.name == "a.json.gz"
-    assert "other_captures=1" in run.notes and not any("at_once" in note for note in run.notes)
+    assert note("other_captures=1") in run.notes and not any("at_once" in note.about for note in run.notes)
 
 
 def test_ranks_that_are_told_by_no_trace_are_those_of_the_newest_recording(tmp_path: Path) -> None:
@@ -490,7 +491,7 @@ def test_ranks_that_are_told_by_no_trace_are_those_of_the_newest_recording(tmp_p
     run, sources = open_input(tmp_path)
     names = [source.path.name for source in sources if isinstance(source, Trace)]
     assert names == ["new_0.json", "new_1.json"]
-    assert "other_captures=3" in run.notes
+    assert note("other_captures=3") in run.notes
 
 
 def test_ranks_of_an_earlier_recording_are_not_mixed_with_the_newest(tmp_path: Path) -> None:
@@ -498,7 +499,7 @@ def test_ranks_of_an_earlier_recording_are_not_mixed_with_the_newest(tmp_path: P
         write(tmp_path / f"host_{rank}.170{start_us:010}.pt.trace.json", trace(training(start_us=start_us), rank, 2))
     run, (source,) = open_input(tmp_path)
     assert isinstance(source, Trace) and "90000000" in source.path.name
-    assert (run.ranks, run.notes[0]) == ((0,), "other_captures=2")
+    assert (run.ranks, run.notes[0]) == ((0,), note("other_captures=2"))
 
 
 def test_of_several_processes_of_one_rank_only_the_first_is_unpacked_again_to_learn_its_time(
@@ -507,7 +508,7 @@ def test_of_several_processes_of_one_rank_only_the_first_is_unpacked_again_to_le
     for number in range(4):
         write(tmp_path / f"process_{number}.json.gz", trace(training(start_us=5000 + 10 * number)))
     run, _ = open_input(tmp_path)
-    assert "at_once_captures=3" in run.notes
+    assert note("at_once_captures=3") in run.notes
     assert len(unpacked) == 4 + 1
 
 
@@ -1092,7 +1093,7 @@ def test_a_device_that_pytorch_calls_otherwise_than_cuda_is_named_where_remedies
     calls: str, device: str, tmp_path: Path
 ) -> None:
     run, _ = open_input(write(tmp_path / NAME, trace(_on_other_devices(calls, "gpu_memcpy"))))
-    assert f"other_device={device}" in run.notes
+    assert note(f"other_device={device}") in run.notes
     (cuda := tmp_path / "cuda").mkdir()
     assert not open_input(write(cuda / NAME, trace(training())))[0].notes
 
@@ -1248,4 +1249,4 @@ def test_traces_of_one_rank_number_that_were_recorded_at_the_same_time_are_told_
     run, (source,) = open_input(tmp_path)
     row = source.read(RankCapture).rows()[0]
     assert (row["other_captures"], row["at_once_captures"]) == (1, at_once)
-    assert ("at_once_captures=1" in run.notes) == bool(at_once)
+    assert (note("at_once_captures=1") in run.notes) == bool(at_once)

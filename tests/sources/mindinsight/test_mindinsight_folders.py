@@ -27,6 +27,7 @@ from advisor.facts.profile import Profile
 from advisor.messages.errors import FactMissing, InputError
 from advisor.pipeline import open_profile
 from corpus.mindinsight import device_queue, host_queue, stage_times, trace, write_one_rank, write_pipeline
+from tests.input_notes import note
 
 
 @pytest.fixture
@@ -253,7 +254,7 @@ def test_of_folders_with_the_same_ranks_the_newest_counts(tmp_path: Path) -> Non
     write_one_rank(tmp_path / "profiler-1777777777")
     run = open_profile(tmp_path).run
     assert [capture.path for capture in run.captures] == ["profiler-1777777777"]
-    assert "other_captures=1" in run.notes
+    assert note("other_captures=1") in run.notes
 
 
 def test_folders_of_several_jobs_are_refused(tmp_path: Path) -> None:
@@ -275,7 +276,7 @@ def test_raw_data_beside_the_files_is_left_aside_and_said(folder: Path) -> None:
     raw.mkdir(parents=True)
     (raw / "msprof_0_2_1.json").write_text("[]")
     run = open_profile(folder).run
-    assert run.notes == ("raw_beside=1",)
+    assert run.notes == (note("raw_beside=1"),)
     assert run.ranks == (0,)
 
 

@@ -10,6 +10,7 @@ import pytest
 from advisor.facts.observed import Damage
 from advisor.model.findings import Diagnosis
 from advisor.pipeline import open_profile
+from tests.input_notes import note
 from tests.shared_captures import SharedCaptures
 
 LEGACY = "mindinsight_legacy"
@@ -32,7 +33,7 @@ def test_a_job_short_of_data_is_told_by_its_queues(real_data: Path, shared: Shar
 
 
 def test_the_raw_data_beside_it_is_said_to_be_left_aside(real_data: Path) -> None:
-    assert "raw_beside=2" in open_profile(real_data / LEGACY / "profiler").run.notes
+    assert note("raw_beside=2") in open_profile(real_data / LEGACY / "profiler").run.notes
 
 
 def test_a_pipeline_with_a_heavy_stage_is_told_so_without_its_first_step(

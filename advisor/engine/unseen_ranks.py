@@ -103,10 +103,16 @@ def with_unseen_last(
         return found
     return tuple(
         one.model_copy(update={"at_most": True})
-        if one.saving.us > 0 and any(first <= waited_us.get(place.rank, first) + one.saving.us for place in one.seen)
+        if one.saving.us > 0 and first <= one.saving.us + _longest_wait_of(one, waited_us, first)
         else one
         for one in found
     )
+
+
+def _longest_wait_of(finding: Finding, waited_us: Mapping[int, float], unknown_us: float) -> float:
+    """How long one of the ranks waits for others on which something was seen, at the most, µs."""
+    waits = (unknown_us if place.rank is None else waited_us.get(place.rank, unknown_us) for place in finding.seen)
+    return max(waits, default=unknown_us)
 
 
 def _lost_rows(profile: Behind, needed: Mapping[str, float]) -> dict[int, set[str]]:

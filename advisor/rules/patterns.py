@@ -73,8 +73,8 @@ class ChainFile(_Part):
     )
     spread: bool = Field(
         False,
-        description="Kernels that are brief beside the members stand between these, and stay: without any it is another "
-        "chain.",
+        description="Kernels that are brief beside the members stand between these, and stay: without any it is "
+        "another chain.",
     )
     vectors: str = Field("", description="Members of which one input has a single axis, as a bias has.")
     accumulates: str = Field(

@@ -228,7 +228,7 @@ def test_a_chain_on_the_one_rank_of_a_stage_whose_kernels_were_given_is_no_chain
     """The kernels of its twin were not given, and the steps of both are equally long."""
     folder = tmp_path / "job"
     files = files_of_second_rank(folder)
-    chain = "Pow ReduceMean Add Rsqrt Mul Mul".split() * 40
+    chain = ["Pow", "ReduceMean", "Add", "Rsqrt", "Mul", "Mul"] * 40
     for one in folder.glob("*_ascend_pt"):
         output = one / "ASCEND_PROFILER_OUTPUT"
         for name in [path.name for path in output.iterdir()]:

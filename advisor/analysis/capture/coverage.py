@@ -275,7 +275,7 @@ def _tasks_and_kernels(
 def _moments_of_work(
     kernels: Table[Kernel] | None, collectives: Table[Collective] | None, tasks: Table[DeviceTask] | None
 ) -> Moments:
-    """When anything began on the device but waits and marks: whether arrows to these are drawn hangs on the exporter."""
+    """When anything began on the device but waits and marks: arrows to these are drawn by some exporters alone."""
     if tasks is not None:
         tasks = tasks.take(np.flatnonzero(~tasks.texts("kind").isin(["wait", "mark"])))
     known = [(t["rank"], t["start_ns"]) for t in (kernels, collectives, tasks) if t is not None]

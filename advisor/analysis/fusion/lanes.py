@@ -18,7 +18,7 @@ from advisor.facts.table import Array, Texts
 BETWEEN = 2
 """At most so many conversions and copies stand between two members."""
 MOST_BRIEF = 64
-"""At most so many kernels stand between two members that they are brief beside: where ranks divide a vocabulary, 13 do."""
+"""At most so many brief kernels stand between two members: where ranks may divide a vocabulary, 13 do."""
 LONG = 1 / 32
 """From this part of the longest kernel of a rank on one is not brief: the passes over all logits of a public training
 take 3.4 to 8.0 ms beside a product of 18.4 ms, what stands between them at most 0.05 ms."""

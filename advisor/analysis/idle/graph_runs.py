@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from advisor.analysis.arrays.at_once import AT_ONCE_NS
@@ -49,6 +51,7 @@ def graph_runs(
 
     of_graph = kernels["graph"][work.row] != MISSING
     each = count(runs)
+    between = _in_cells(device, subtract(idle, spans), whole)
     lasts = [(runs.end - runs.start)[device.cells.rank[runs.cell] == one] for one in ranks]
     table = Table.build(
         GraphRun,
@@ -58,8 +61,14 @@ def graph_runs(
         kernels=ratio(count(work.take(of_graph)), each),
         single_kernels=ratio(count(work.take(~of_graph)), each),
         within_us=mean_of_cells(device.per_cell(intersect(idle, spans))),
-        between_us=mean_of_cells(device.per_cell(subtract(idle, spans))),
-        **_longest_waits(kernels, device, work, subtract(idle, spans), whole, ranks),
+        between_us=mean_of_cells(device.per_cell(between)),
+        **_longest_waits(
+            kernels.texts("op_type"),
+            device,
+            work,
+            between,
+            dict(zip(ranks.tolist(), cells.sizes.tolist(), strict=True)),
+        ),
     )
     return table.take(table["runs"] > 0)
 
@@ -73,8 +82,14 @@ def _kernels_on_axis(device: DeviceTimeline, chosen: Array) -> Events:
     return work.take(np.argsort(work.start, kind="stable"))
 
 
+def _in_cells(device: DeviceTimeline, spans: Spans, chosen: Array) -> Spans:
+    """Those of these intervals that lie in the chosen cells."""
+    own = chosen[device.axis.owner(spans.start)]
+    return Spans(spans.start[own], spans.end[own])
+
+
 def _find_runs(kernels: Table[Kernel], device: DeviceTimeline, work: Events) -> Events:
-    """Each run of a graph: the row of its first kernel, the cell in which it begins, when that begins and the last ends.
+    """Each run of a graph: the row and cell of its first kernel, when that begins and when its last one ends.
 
     A run ends where another graph or a kernel launched by itself begins, where the next step does, or where the graph
     begins anew after a pause: with the kernel that its first run began with.
@@ -96,17 +111,16 @@ def _find_runs(kernels: Table[Kernel], device: DeviceTimeline, work: Events) -> 
 
 
 def _longest_waits(
-    kernels: Table[Kernel], device: DeviceTimeline, work: Events, pauses: Spans, chosen: Array, ranks: Array
+    types: Texts, device: DeviceTimeline, work: Events, pauses: Spans, steps: Mapping[int, int]
 ) -> dict[str, object]:
-    """Of the pauses of each rank in the chosen cells: the longest, and the operator before which they are longest
-    together, per step."""
-    types = kernels.texts("op_type")
+    """Of the pauses of each rank, of which so many steps count: the longest, and the operator before which they are
+    longest together, per step. `types` are by row of the kernels."""
     cell, start, _ = device.on_clock(pauses)
     ending = np.minimum(np.searchsorted(work.start, pauses.end), len(work.row) - 1)
     awaited = np.where(work.cell[ending] == cell, types.codes[work.row[ending]], -1)
-    rank, us = np.where(chosen[cell], device.cells.rank[cell], MISSING), pauses.lengths / 1e3
-    longest, begun, code, waited = (np.full(len(ranks), fill) for fill in (np.nan, MISSING, -1, np.nan))
-    for place, one in enumerate(ranks.tolist()):
+    rank, us = device.cells.rank[cell], pauses.lengths / 1e3
+    longest, begun, code, waited = (np.full(len(steps), fill) for fill in (np.nan, MISSING, -1, np.nan))
+    for place, (one, count) in enumerate(steps.items()):
         here = np.flatnonzero(rank == one)
         if not len(here):
             continue
@@ -115,7 +129,7 @@ def _longest_waits(
         by_type = np.bincount(awaited[here] + 1, weights=us[here], minlength=2)[1:]
         if by_type.any():
             code[place] = np.argmax(by_type)
-            waited[place] = by_type.max() / np.count_nonzero(chosen & (device.cells.rank == one))
+            waited[place] = by_type.max() / count
     return {
         "longest_us": longest,
         "longest_start_ns": begun,

@@ -146,7 +146,8 @@ def _paces_us(
 def _us_beside_compute(split: Table[Overlap], pausing: Array) -> Array:
     """Per stage, in order: what micro-batches take through it beside its computation, communicating and idle, µs.
 
-    `pausing` is what of the exposed communication no micro-batch takes. What one rank idles alone holds up those of its peers only in what they wait for it, once.
+    `pausing` is what of the exposed communication no micro-batch takes. What one rank idles alone holds up those of its
+    peers only in what they wait for it, once.
     """
     free_us = np.nan_to_num(split["free_us"])
     ranks = group_by(split["stage"], split["rank"])

@@ -44,7 +44,7 @@ _PATTERNS: Mapping[str, str] = {
 KINDS: Mapping[str, re.Pattern[str]] = {kind: re.compile(pattern) for kind, pattern in _PATTERNS.items()}
 _NOT_ITS_OWN = frozenset({"about"})
 """Kinds of files that other profilers write too, so that they alone tell nothing."""
-_ELSEWHERE = re.compile(r"framework_raw_\d+\.csv|output_op_compute_time_.*\d\.txt|step_trace_point_info.*\.json")
+_ELSEWHERE = re.compile(r"framework_raw_\d+\.csv|aicore_intermediate_\d+_detail\.csv|output_op_compute_time_.*\d\.txt|step_trace_point_info.*\.json")
 """Files of the profiler that are not read, and tell that it was here."""
 
 

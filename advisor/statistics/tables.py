@@ -141,8 +141,8 @@ def _ranks(profile: Profile, keys: Keys) -> pd.DataFrame:
     means = _mean_steps(_known_splits(profile), keys)
     used = profile.table_if_recorded(StepMfu) if "rank" in keys else None
     if used is None:
-        return means.assign(mfu=np.nan, least_mfu=np.nan)
-    known = _plain_frame(used)[["rank", "mfu", "least_mfu"]]
+        return means.assign(mfu=np.nan, least_mfu=np.nan, bandwidth_share=np.nan)
+    known = _plain_frame(used)[["rank", "mfu", "least_mfu", "bandwidth_share"]]
     return means.merge(known.assign(least_mfu=known["least_mfu"].where(known["mfu"].isna())), "left", "rank")
 
 
@@ -258,6 +258,7 @@ _OF_MODULES = (
     "comm_us",
     "step_share",
     "mfu",
+    "bandwidth_share",
 )
 
 

@@ -81,7 +81,7 @@ def _modules_of_rank(  # noqa: PLR0917 - what all ranks share
     collectives = _collective_us(np.unique(device.work.cell[every.row[mine]]), work, sums, device) / steps
     share = ratio(total, np.full(len(total), us.sum()))
     inside = np.arange(len(total)) > 0
-    multiplied = peaks.sums(lambda us: sums.whole(path, us[row]))
+    multiplied, moved = (add_up(lambda us: sums.whole(path, us[row])) for add_up in (peaks.sums, peaks.sums_of_memory))
     table = Table.build(
         ModuleShare,
         rank=rank,
@@ -100,6 +100,7 @@ def _modules_of_rank(  # noqa: PLR0917 - what all ranks share
         kernel_share=share,
         step_share=ratio(total * every.once[mine[0]], np.full(len(total), every.step_us[mine[0]])),
         mfu=share_of_peak(multiplied, total * steps),
+        bandwidth_share=share_of_peak(moved, total * steps),
         child_share=ratio(_largest_child(total, tree), total),
     )
     return table.take(np.flatnonzero((total > 0) | (collectives > 0)))

@@ -1,23 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long the operations of each kernel would take at the peak of the chip, from which shares of it are summed."""
+"""How long the operations of each kernel would take at the peak of the chip, and its bytes at the bandwidth of its
+memory, from which shares of these are summed."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.arrays.grouping import group_by, ratio, row_of_key
-from advisor.analysis.rooflines.families import MULTIPLYING, PRODUCT_IN_LIBRARIES, families_of
+from advisor.analysis.rooflines.families import MULTIPLYING, PRODUCT_IN_LIBRARIES, families_of, go_by_index
 from advisor.analysis.rooflines.marked_attention import marked_flops
-from advisor.analysis.rooflines.operator_work import TOLD_BY, work_of_kernel
+from advisor.analysis.rooflines.operator_work import TOLD_BY, Work, work_of_kernel
 from advisor.analysis.rooflines.precision import peak_dtype
 from advisor.analysis.rooflines.rooflines import TOLERATED, peaks_of_rows
 from advisor.facts.derived import AttentionCall, ChipLimit
 from advisor.facts.observed import Kernel
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, values_at
 
 _ALIKE = (*TOLD_BY, "hf32", "core")
 _ROUNDED = {"YES": 1.0, "NO": 0.0}
@@ -35,9 +37,20 @@ class KernelPeaks(Struct, frozen=True):
     """Its duration where they are known; else 0."""
     unknown_us: Array
     """Its duration where it multiplies and they are not known; else 0."""
+    memory_us: Array
+    """What its inputs and outputs take at the bandwidth of the memory; 0 where they are not known, or which of them it
+    reads."""
+    moved_us: Array
+    """Its duration where they are known; else 0."""
+    unmoved_us: Array
+    """Its duration where they are not; else 0."""
+
+    def sums_of_memory(self, add_up: Callable[[Array], Array]) -> tuple[Array, Array, Array]:
+        """The last three, added up by group."""
+        return add_up(self.memory_us), add_up(self.moved_us), add_up(self.unmoved_us)
 
     def sums(self, add_up: Callable[[Array], Array]) -> tuple[Array, Array, Array]:
-        """All three, added up by group."""
+        """The first three, added up by group."""
         return add_up(self.peak_us), add_up(self.known_us), add_up(self.unknown_us)
 
 
@@ -64,9 +77,11 @@ def _peaks_of_kernels(
     groups = group_by(kernels["rank"], *(kernels.texts(name) for name in _ALIKE))
     distinct = kernels.take(groups.first)
     multiplies = families_of(distinct.texts("op_type"), distinct.texts("core")).isin(MULTIPLYING)
+    works = _works_of(distinct)
     flops, per_us = np.zeros(len(groups)), np.full(len(groups), np.nan)
     rows = np.flatnonzero(multiplies)
-    flops[rows], per_us[rows] = _flops_and_peaks(distinct.take(rows), limits)
+    flops[rows], per_us[rows] = _flops_and_peaks(distinct.take(rows), [works[row] for row in rows.tolist()], limits)
+    memory = _memory_us(distinct, works, limits)[groups.of]
     each, multiplies = flops[groups.of], multiplies[groups.of]
     inside = ~multiplies & kernels.texts("function").passing(_PRODUCT.search)
     each[inside], multiplies[inside] = np.nan, True
@@ -74,15 +89,40 @@ def _peaks_of_kernels(
     us, peak = np.nan_to_num(kernels["duration_us"]), ratio(each, per_us[groups.of])
     counted = multiplies & (us > 0)
     known = counted & ~np.isnan(peak)
-    return KernelPeaks(np.where(known, peak, 0.0), np.where(known, us, 0.0), np.where(counted & ~known, us, 0.0))
+    moved = (us > 0) & ~np.isnan(memory)
+    return KernelPeaks(
+        np.where(known, peak, 0.0),
+        np.where(known, us, 0.0),
+        np.where(counted & ~known, us, 0.0),
+        np.where(moved, memory, 0.0),
+        np.where(moved, us, 0.0),
+        np.where(moved, 0.0, us),
+    )
 
 
-def _flops_and_peaks(kernels: Table[Kernel], limits: Table[ChipLimit] | None) -> tuple[Array, Array]:
+def _works_of(kernels: Table[Kernel]) -> list[Work]:
+    columns = (kernels.texts(name).values() for name in TOLD_BY)
+    return [work_of_kernel(row[0] or "", *row[1:]) for row in zip(*columns, strict=True)]
+
+
+def _memory_us(kernels: Table[Kernel], works: Sequence[Work], limits: Table[ChipLimit] | None) -> Array:
+    """Per kernel: what its bytes take at the bandwidth of the memory; NaN where these are not known, as of what goes by
+    indices, or of grouped products that may leave weights aside."""
+    if limits is None:
+        return np.full(len(kernels), np.nan)
+    every = [work.most_bytes if math.isnan(work.size_bytes) else work.size_bytes for work in works]
+    told = np.array([math.isnan(work.least_bytes) for work in works], bool) & ~go_by_index(kernels.texts("op_type"))
+    gbps = values_at(limits["memory_gbps"], row_of_key(limits["rank"], kernels["rank"]), np.nan)
+    return np.where(told, np.array(every, float) / gbps / 1e3, np.nan)
+
+
+def _flops_and_peaks(
+    kernels: Table[Kernel], works: Sequence[Work], limits: Table[ChipLimit] | None
+) -> tuple[Array, Array]:
     """Per kernel: its operations by its shapes, and those that the chip can do in a µs; NaN where not known."""
-    columns = zip(*(kernels.texts(name).values() for name in _ALIKE), strict=True)
-    works = [(op_type or "", work_of_kernel(op_type or "", *told), hf32) for op_type, *told, hf32, _ in columns]
-    flops = np.array([work.flops for _, work, _ in works], float)
+    flops = np.array([work.flops for work in works], float)
     if limits is None:
         return flops, np.full(len(kernels), np.nan)
-    dtypes = [peak_dtype(op_type, work.dtype, _ROUNDED.get(hf32 or "", np.nan)) for op_type, work, hf32 in works]
+    rows = zip(kernels.texts("op_type").values(), works, kernels.texts("hf32").values(), strict=True)
+    dtypes = [peak_dtype(op or "", work.dtype, _ROUNDED.get(hf32 or "", np.nan)) for op, work, hf32 in rows]
     return flops, peaks_of_rows(limits, row_of_key(limits["rank"], kernels["rank"]), dtypes) * 1e6

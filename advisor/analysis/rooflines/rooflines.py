@@ -418,7 +418,7 @@ def _bounds(compute: Array, memory: Array, vector: Array) -> list[str]:
 
 def step_mfus(kernels: Table[OperatorRoofline], split: Table[Overlap]) -> Table[StepMfu]:
     """One row per rank with a product, a convolution or an attention."""
-    kernels = kernels.take(kernels.texts("family").isin(MULTIPLYING))
+    every, kernels = kernels, kernels.take(kernels.texts("family").isin(MULTIPLYING))
     ranks = group_by(kernels["rank"])
     spans = group_by(split["rank"])
     rank, calls = kernels["rank"][ranks.first], kernels["calls"]
@@ -435,7 +435,21 @@ def step_mfus(kernels: Table[OperatorRoofline], split: Table[Overlap]) -> Table[
         span_us=span,
         mfu=np.where(counted >= 1 - TOLERATED, ratio(busy, span), np.nan),
         least_mfu=np.where(counted > 0, ratio(busy, span), np.nan),
+        bandwidth_share=ratio(_memory_us_of_ranks(every, rank), span),
     )
+
+
+def _memory_us_of_ranks(kernels: Table[OperatorRoofline], rank: Array) -> Array:
+    """Per rank asked for: what the bytes of its kernels take at the bandwidth of the memory, per step; NaN where too
+    little is known of them."""
+    by_index = (kernels["goes_by_index"] > 0) & np.isnan(kernels["memory_us"])
+    each = np.where(np.isnan(kernels["memory_us"]), kernels["most_memory_us"], kernels["memory_us"])
+    known = ~np.isnan(each) & ~by_index
+    ranks = group_by(kernels["rank"])
+    told = ratio(ranks.sums(np.where(known, kernels["total_us"], 0)), ranks.sums(kernels["total_us"]))
+    us = ranks.sums(np.where(known, kernels["calls"] * each, 0))
+    at = row_of_key(kernels["rank"][ranks.first], rank)
+    return values_at(np.where(told >= 1 - TOLERATED, us, np.nan), at, np.nan)
 
 
 def _best_shares(table: Table[OperatorRoofline]) -> Array:

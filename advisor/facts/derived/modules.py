@@ -40,6 +40,13 @@ class ModuleShare(Fact):
             "missing where there are none, or the operations of too many or the peak are not known."
         ),
     ]
+    bandwidth_share: Annotated[
+        float,
+        Share(
+            "Part of the bandwidth of the memory that the inputs and outputs of its kernels use in all of its kernel "
+            "time, each moved once; missing where they are known of less than 95 % of that."
+        ),
+    ]
     child_share: Annotated[float, Share("Part of its kernel time in the one module inside of it that takes most.")]
 
 

@@ -312,3 +312,10 @@ class StepMfu(Fact):
     least_mfu: Annotated[
         float, Share("The same of what is known, whatever part of the time that is: the least it can be.")
     ]
+    bandwidth_share: Annotated[
+        float,
+        Share(
+            "What the inputs and outputs of all kernels take at the bandwidth of the memory, over the step; missing "
+            "where less than 95 % of the kernel time is counted."
+        ),
+    ]

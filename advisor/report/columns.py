@@ -275,6 +275,7 @@ COLUMNS: Mapping[str, Text] = {
     "layout": _t("Parallelism", "并行方式"),
     "least_lost_us": _t("Least that a rank loses", "单卡最小损失"),
     "least_peer_comm_us": _t("Least communication of a peer", "对照卡的最短通信"),
+    "least_bandwidth_share": _t("Bandwidth used at least", "带宽利用率下限"),
     "least_mfu": _t("MFU at least", "MFU 下限"),
     "least_side": _t("Smallest side", "最小维度"),
     "left_us": _t("Left", "剩余"),

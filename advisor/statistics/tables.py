@@ -136,14 +136,20 @@ _SPENT = ("transit_us", "wait_us", "idle_us", "moved_bytes")
 
 
 def _ranks(profile: Profile, keys: Keys) -> pd.DataFrame:
-    """The mean step of each rank, where it goes, and how much of the peak of the chip it uses: at least so much where
-    not all is known."""
+    """The mean step of each rank, where it goes, and how much of the peak of the chip and of the bandwidth of its memory it uses: at
+    least so much where not all is known."""
     means = _mean_steps(_known_splits(profile), keys)
     used = profile.table_if_recorded(StepMfu) if "rank" in keys else None
     if used is None:
-        return means.assign(mfu=np.nan, least_mfu=np.nan, bandwidth_share=np.nan)
-    known = _plain_frame(used)[["rank", "mfu", "least_mfu", "bandwidth_share"]]
-    return means.merge(known.assign(least_mfu=known["least_mfu"].where(known["mfu"].isna())), "left", "rank")
+        return means.assign(**dict.fromkeys((*_OF_PEAK, *_AT_LEAST), np.nan))
+    known = _plain_frame(used)[["rank", *_OF_PEAK, *_AT_LEAST]]
+    bounds = {least: known[least].where(known[whole].isna()) for whole, least in zip(_OF_PEAK, _AT_LEAST, strict=True)}
+    return means.merge(known.assign(**bounds), "left", "rank")
+
+
+_OF_PEAK = ("mfu", "bandwidth_share")
+_AT_LEAST = ("least_mfu", "least_bandwidth_share")
+"""The same of what is known: shown where the whole is not."""
 
 
 def _steps(profile: Profile, keys: Keys) -> pd.DataFrame:

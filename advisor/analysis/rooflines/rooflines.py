@@ -427,6 +427,7 @@ def step_mfus(kernels: Table[OperatorRoofline], split: Table[Overlap]) -> Table[
     known = ~np.isnan(kernels["compute_us"])
     busy = ranks.sums(np.where(known, calls * kernels["compute_us"], 0))
     counted = ratio(ranks.sums(np.where(known, kernels["total_us"], 0)), ranks.sums(kernels["total_us"]))
+    memory = _memory_of_ranks(every, rank)
     return Table.build(
         StepMfu,
         rank=rank,
@@ -435,13 +436,20 @@ def step_mfus(kernels: Table[OperatorRoofline], split: Table[Overlap]) -> Table[
         span_us=span,
         mfu=np.where(counted >= 1 - TOLERATED, ratio(busy, span), np.nan),
         least_mfu=np.where(counted > 0, ratio(busy, span), np.nan),
-        bandwidth_share=ratio(_memory_us_of_ranks(every, rank), span),
+        bandwidth_share=np.where(memory.told >= 1 - TOLERATED, ratio(memory.us, span), np.nan),
+        least_bandwidth_share=np.where(memory.told > 0, ratio(memory.us, span), np.nan),
     )
 
 
-def _memory_us_of_ranks(kernels: Table[OperatorRoofline], rank: Array) -> Array:
-    """Per rank asked for: what the bytes of its kernels take at the bandwidth of the memory, per step; NaN where too
-    little is known of them."""
+class _Memory(Struct, frozen=True):
+    """Per rank: what the bytes of its kernels take at the bandwidth of the memory, µs per step, and the part of their
+    time in kernels of which that is known."""
+
+    us: Array
+    told: Array
+
+
+def _memory_of_ranks(kernels: Table[OperatorRoofline], rank: Array) -> _Memory:
     by_index = (kernels["goes_by_index"] > 0) & np.isnan(kernels["memory_us"])
     each = np.where(np.isnan(kernels["memory_us"]), kernels["most_memory_us"], kernels["memory_us"])
     known = ~np.isnan(each) & ~by_index
@@ -449,7 +457,7 @@ def _memory_us_of_ranks(kernels: Table[OperatorRoofline], rank: Array) -> Array:
     told = ratio(ranks.sums(np.where(known, kernels["total_us"], 0)), ranks.sums(kernels["total_us"]))
     us = ranks.sums(np.where(known, kernels["calls"] * each, 0))
     at = row_of_key(kernels["rank"][ranks.first], rank)
-    return values_at(np.where(told >= 1 - TOLERATED, us, np.nan), at, np.nan)
+    return _Memory(values_at(us, at, np.nan), values_at(told, at, 0.0))
 
 
 def _best_shares(table: Table[OperatorRoofline]) -> Array:

@@ -319,3 +319,6 @@ class StepMfu(Fact):
             "where less than 95 % of the kernel time is counted."
         ),
     ]
+    least_bandwidth_share: Annotated[
+        float, Share("The same of the kernels whose tensors are known, however few: the least it can be.")
+    ]

@@ -18,7 +18,7 @@ from pathlib import Path
 from advisor.chip_files import FOLDER, chip_files, read_chip_files
 from advisor.chip_schema import chips_schema
 from advisor.chips_page import chips_page
-from advisor.cli.arguments import EXIT_CODES, build_parser
+from advisor.cli.top_parser import EXIT_CODES, build_parser
 from advisor.coverage_page import coverage_page
 from advisor.expr.language import reference_page as language_page
 from advisor.facts import DERIVED, OBSERVED

@@ -15,8 +15,8 @@ import pytest
 import yaml
 
 from advisor import reference
-from advisor.cli.arguments import build_parser
 from advisor.cli.main import main
+from advisor.cli.top_parser import build_parser
 from advisor.engine.case_runs import prove_rule
 from advisor.expr.language import RUN_NAMES
 from advisor.model.comparison import Tolerance

@@ -18,8 +18,8 @@ import pytest
 from advisor.cli.main import main
 from advisor.facts.table import Texts
 from advisor.report.modules.words import ATTENTION_MARKING, MARKING, MARKING_OF_MINDSPORE
-from advisor.sources.attention_words import table_of_marks
 from advisor.sources.files.damage_notes import Notes
+from advisor.sources.shared.attention_words import table_of_marks
 from corpus.gpu_traces import Event, host, launched, trace
 from tests.shared_captures import SharedCaptures
 

@@ -21,7 +21,7 @@ from advisor.facts.derived import (
 from advisor.facts.observed import Kernel
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Capture, Run
-from advisor.sources.ascend.detect import TEXT_FILES
+from advisor.sources.shared.ascend_names import TEXT_FILES
 
 _OF_COLLECTIVES = ("communication.json",)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from rule_texts import IDLE, made, write
 
-from advisor.cli.arguments import build_parser
 from advisor.cli.main import main
+from advisor.cli.top_parser import build_parser
 from advisor.coverage_page import coverage_page, statement_state
 from advisor.messages.errors import RuleError
 from advisor.messages.text import Text

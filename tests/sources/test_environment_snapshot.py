@@ -18,7 +18,7 @@ from advisor.__main__ import main
 from advisor.environment_snapshot import FILE_NAME, VARIABLES, environment, snapshot
 from advisor.facts.observed import Setting
 from advisor.pipeline import open_profile
-from advisor.sources.environment import snapshot_settings
+from advisor.sources.shared.environment import snapshot_settings
 
 SECRETS = (
     "hf_AbCdEfGhIjKlMnOpQrStUvWxYz",

@@ -31,10 +31,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints the script."""
     import shtab
 
-    from advisor.cli.arguments import build_parser
     from advisor.cli.settings_in_force import language_of
 
-    top = build_parser(language=language_of(None))
+    top = arguments.build_whole(language=language_of(None))
     _complete_paths(top)
     print(shtab.complete(top, arguments.shell))
     return FINE

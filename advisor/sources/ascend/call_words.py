@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from advisor.facts.table import Texts
-from advisor.sources.pytorch_words import activity_of_operator, activity_of_range
+from advisor.sources.shared.pytorch_words import activity_of_operator, activity_of_range
 
 _CALLS = (
     ("dispatch", re.compile(r"aclopCompile", re.IGNORECASE)),

@@ -22,7 +22,7 @@ from advisor.sources.ascend.sqltable import Origin, columns_of, query_rows, read
 from advisor.sources.ascend.step_windows import STEP_WINDOWS
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.reading import Reading
-from advisor.sources.step_sums import usable_step_times
+from advisor.sources.shared.step_sums import usable_step_times
 
 TIMES = "step_trace_time.csv"
 _MARK = re.compile(rb'"ProfilerStep#(\d{1,18})"')

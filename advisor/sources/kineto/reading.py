@@ -28,8 +28,8 @@ from advisor.sources.kineto.cut_traces import launches_past_device, whole_until
 from advisor.sources.kineto.header import TraceHeader
 from advisor.sources.kineto.kernel_names import is_communication
 from advisor.sources.kineto.trace_events import EVENTS
-from advisor.sources.pytorch_words import STEP_NAME
 from advisor.sources.reading import Reading, read_best
+from advisor.sources.shared.pytorch_words import STEP_NAME
 
 F = TypeVar("F", bound=Fact)
 T = TypeVar("T")

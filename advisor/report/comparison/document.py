@@ -33,7 +33,7 @@ from advisor.report.comparison.apart import shift_status, summed_times
 from advisor.report.comparison.items import FindingGroup, Item, WatchedValue, change_groups, values_line
 from advisor.report.comparison.sides import compared_sides, side_paragraphs, sides_chosen
 from advisor.report.comparison.tables import difference_fold
-from advisor.report.comparison.words import COLOURS, JUDGEMENTS, say, say_column
+from advisor.report.comparison.words import JUDGEMENTS, say, say_column
 from advisor.report.diagnosis.finding import ARROW
 from advisor.report.phrases import Phrases
 from advisor.report.prose import (
@@ -51,6 +51,7 @@ from advisor.report.prose import (
     toned,
 )
 from advisor.report.run_summary import run_facts
+from advisor.report.time_split import COLOURS
 from advisor.report.words import say_aside
 from advisor.units import show_value
 

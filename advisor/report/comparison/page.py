@@ -31,10 +31,10 @@ from advisor.report.comparison.document import ComparisonBlocks
 from advisor.report.comparison.figures import comparison_charts
 from advisor.report.comparison.items import Item
 from advisor.report.comparison.sides import sides_chosen, sides_in_title
-from advisor.report.comparison.words import COLOURS
 from advisor.report.diagnosis.finding import remedy_list
 from advisor.report.pages import Drawings, bounded_page, figure_blocks, page_part
 from advisor.report.prose import Prose, TextPiece, Tone, code_prose, plain_prose, quiet, strong, toned
+from advisor.report.time_split import COLOURS
 from advisor.units import show_value
 
 ROWS = 30

@@ -44,7 +44,7 @@ from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, Said, TextPiece, clean_line, code_prose, plain_prose, strong, toned
 from advisor.report.run_summary import captures_chosen, engine_grid, is_untried, run_list, run_title, to_read_first
 from advisor.report.time_split import time_parts
-from advisor.report.verdict.line import verdict_line
+from advisor.report.verdict_line import verdict_line
 from advisor.report.words import say, say_rule_count
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ from advisor.report.diagnosis.outcomes import unread_in_full
 from advisor.report.pages import Drawings, bounded_page, figure_blocks, page_part
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, plain_prose, quiet, strong, toned
 from advisor.report.run_summary import captures_chosen, run_line
-from advisor.report.verdict.line import verdict_line
+from advisor.report.verdict_line import verdict_line
 
 if TYPE_CHECKING:
     from advisor.model.verdict import Verdict

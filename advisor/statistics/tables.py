@@ -11,7 +11,6 @@ import pandas as pd
 from msgspec import Struct
 
 from advisor.analysis.arrays.grouping import Groups, group_by
-from advisor.analysis.capture.coverage import LAYERS
 from advisor.analysis.host.host import DEVICE_SOFTWARE
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.derivation import AnyTable
@@ -29,7 +28,7 @@ from advisor.facts.derived import (
 )
 from advisor.facts.observed import ApiTotal, Collective, HostCall, HostCpu, HostUse, Kernel, OperatorTotal
 from advisor.facts.profile import Profile
-from advisor.facts.table import Array, Texts
+from advisor.facts.table import Array
 from advisor.messages.errors import FactMissing
 from advisor.statistics.duration_bins import CallBin, GapBin, KernelBin, MarkBin
 from advisor.statistics.merging import largest_first, merge_rows
@@ -79,9 +78,7 @@ def _apis(profile: Profile, keys: Keys) -> pd.DataFrame:
     calls, totals = profile.table_if_recorded(CallBin), profile.table_if_recorded(ApiTotal)
     if totals is None or (calls is not None and calls.texts("kind").isin(DEVICE_SOFTWARE).any()):
         return _spread_of_kinds(profile, DEVICE_SOFTWARE, keys)
-    levels = totals.texts("level")
-    kinds = Texts.of(LAYERS.get(level, level) for level in levels.names).at(levels.codes)
-    return spread_of_totals(_plain_frame(totals).assign(kind=np.array([*kinds.values()], object)), keys)
+    return spread_of_totals(_plain_frame(totals), keys)
 
 
 def _spread_of_kinds(profile: Profile, kinds: Keys, keys: Keys) -> pd.DataFrame:

@@ -35,8 +35,10 @@ class HostCall(Fact):
             "`dispatch` (of an operator that may have to be built), `build`, `allocate` (or give back device memory), "
             "`free` (device memory, of GPUs, which waits for the device), `pin` (or give back host memory), `compile` "
             "(a part of the program, as torch.compile and Triton do), `read` (a value of the device), `fetch` (perhaps "
-            "one), `make` (a tensor of no other), `launch` (one kernel, of GPUs without graphs); missing where that "
-            "makes no difference."
+            "one), `make` (a tensor of no other), `launch` (one kernel, of GPUs without graphs), `replay` (a captured "
+            "graph), `execute` (a model that was loaded as a file), either with `_through` where it returns when the "
+            "device is done with it, `update` (begin or end to bring captured tasks of a graph up to date); missing "
+            "where that makes no difference."
         ),
     ]
     start_ns: Annotated[int, Ns("Start.")]
@@ -102,6 +104,7 @@ class ApiTotal(Fact):
 
     rank: Rank
     level: Annotated[str, Key("acl, model, node, hccl or runtime.")]
+    kind: Annotated[str, Key("Kind of such calls, as in `host_calls`; the level where it is none of these.")]
     name: Annotated[str, Key("Interface.")]
     activity: Annotated[str, Key("What it does, as in `host_calls`; missing for calls inside of others.")]
     calls: Annotated[float, Count("How often.")]

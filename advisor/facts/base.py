@@ -164,6 +164,8 @@ class Fact:
 
     table: ClassVar[str]
     """The name rules use after `in:`."""
+    called: ClassVar[Text]
+    """What its rows are, where people read why something is not known."""
     observed: ClassVar[bool] = True
     """Read from files (true) or derived from other facts (false)."""
     heavy: ClassVar[bool] = False

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from advisor.facts import FACTS
 from advisor.facts.observed import Group
-from advisor.facts.observed.recording import LEVEL1, LEVEL2, NPU
+from advisor.facts.observed.recording import LEVEL1, LEVEL2, NPU, PIPES_ON, STEPS_ON
 from advisor.messages.text import Text
 
 
@@ -67,12 +67,6 @@ RUN_VALUES: Mapping[tuple[str, str], Text] = {
 }
 """Values of the run that are words of this program; others are names and stay as they are."""
 
-TELL_JOB = _t(
-    "say it with `--workload` and `--stack`, or in advisor.yaml; operators and call stacks show it too",
-    "请用 `--workload`、`--stack` 或在 advisor.yaml 中指明；采集到的算子与调用栈也能判断",
-)
-"""How to have it known what kind of job ran."""
-
 
 class SoughtValue(NamedTuple):
     """A value that was looked for: what it is, which observed table it is taken from, and how to have it."""
@@ -82,14 +76,9 @@ class SoughtValue(NamedTuple):
     record_with: Text | None = None
 
 
-PIPES_ON = _t("record with aic_metrics=PipeUtilization", "采集时设置 aic_metrics=PipeUtilization")
 _TOLD = _t(
     "give the whole *_ascend_pt folder: `profiler_info*.json` in it tells",
     "请给出完整的 *_ascend_pt 目录，该信息在其中的 `profiler_info*.json` 里",
-)
-STEPS_ON = _t(
-    "call prof.step() at the end of every step, so that steps are marked",
-    "每个 step 结束时调用 prof.step()，以标记 step",
 )
 _SHAPES = SoughtValue(_t("input shapes of operators", "算子的输入 shape"), "kernels", LEVEL1)
 _PATCHES = SoughtValue(_SHAPES.words, "kernels", LEVEL1)

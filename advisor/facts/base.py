@@ -28,7 +28,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from msgspec import Struct
 
-from advisor.declared import declared_in
+from advisor.facts.declared import declared_in
 from advisor.messages.text import Text
 from advisor.units import Type, ValueKind
 

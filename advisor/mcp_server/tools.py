@@ -24,9 +24,9 @@ from advisor.messages.message import Message
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, Spent
 from advisor.model.inspection import Inspection
+from advisor.model.progress import Progress, silent
 from advisor.pipeline import MEASURED, measured_run
 from advisor.policy.settings import Settings
-from advisor.progress import Progress, silent
 from advisor.report.columns import COLUMNS
 from advisor.report.diagnosis.cards import make_cards
 from advisor.report.words import word_for

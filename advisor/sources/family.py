@@ -20,8 +20,8 @@ from advisor.facts.rank_facts import Source
 from advisor.messages.errors import InputError
 from advisor.messages.message import Message
 from advisor.messages.text import Text
+from advisor.model.progress import Progress, silent
 from advisor.model.run import Run
-from advisor.progress import Progress, silent
 from advisor.sources.listing import Listing
 from advisor.sources.recorder_hints import UNTOLD, RecorderHints
 

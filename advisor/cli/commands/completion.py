@@ -46,7 +46,7 @@ def _complete_paths(one: argparse.ArgumentParser) -> None:
 
     import shtab
 
-    from advisor.chip_files import shipped_chips
+    from advisor.chips.chip_files import shipped_chips
     from advisor.cli.arguments import existing_folder, named_path
 
     for action in one._actions:  # argparse has no public way to walk them

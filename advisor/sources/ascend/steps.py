@@ -12,9 +12,9 @@ import numpy as np
 from advisor.facts.base import MISSING, Column
 from advisor.facts.observed import StepTime
 from advisor.facts.table import Array, Table
+from advisor.machine.regular_files import open_regular
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
-from advisor.regular_files import open_regular
 from advisor.sources.ascend.executions import EXECUTION
 from advisor.sources.ascend.iterations import LANE, TRACE, iterations_of
 from advisor.sources.ascend.reading import Folder

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from advisor.machine.regular_files import read_regular
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
-from advisor.regular_files import read_regular
 from advisor.sources.files.csvfile import refuse_file
 from advisor.sources.files.damage_notes import Notes
 

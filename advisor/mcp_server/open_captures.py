@@ -63,7 +63,7 @@ class Opened:
         Raises:
             InputError: It is not there, outside of the roots, or cannot be read.
         """
-        given = self.roots.given(words)
+        given = self.roots.permit_path(words)
         if given not in self._seen:
             self._seen[given] = self._open_capture(given, progress)
         self._seen.move_to_end(given)

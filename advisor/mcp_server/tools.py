@@ -71,7 +71,7 @@ class Tools:
 
     def inspect(self, path: str, progress: Progress = silent) -> dict[str, Any]:
         """What lies at a path, which rules can look, and one configuration of the profiler that records the rest."""
-        given = self.opened.roots.given(path)
+        given = self.opened.roots.permit_path(path)
         with self.opened.lock:
             found = pipeline.inspect(
                 given.path, self.opened.catalog, jobs=1, progress=progress, chip=self.opened.chip, job=self.opened.job

@@ -103,7 +103,7 @@ class ComparisonBlocks(Phrases):
         yield from self.changes()
         yield from self.tables()
         yield from self.listed("notes", self.notes)
-        yield Fold(self.said("runs"), (self.runs(),))
+        yield Fold(self.prose_of("runs"), (self.runs(),))
         yield self.sentence("made_by", version=clean_line(self.comparison.after.version, 40))
 
     def short(self, top: int) -> Iterator[Block]:
@@ -263,7 +263,7 @@ class ComparisonBlocks(Phrases):
 
     def more(self, count: int) -> Prose:
         """How many are left out."""
-        return self.said("more_of_them", count=count)
+        return self.prose_of("more_of_them", count=count)
 
     def item(self, item: Item, *, folded: bool) -> Iterator[Block]:
         """What became of one finding, its values, and what to do about it."""

@@ -84,7 +84,7 @@ class _PageBlocks(ComparisonBlocks):
         for times in self.times():
             yield self.bars()
             yield Section((times,), "times")
-            yield quiet_line(self.said("split_note"))
+            yield quiet_line(self.prose_of("split_note"))
 
     def bars(self) -> BarPair:
         """The step on both sides, each made of its parts where they are known."""
@@ -112,7 +112,7 @@ class _PageBlocks(ComparisonBlocks):
         help_fold: Blocks = ()
         if card := item.card_to_act_on:
             fix = (Section(card.why, "why"), Section(remedy_list(card.actions, self.language), "fix"))
-            help_fold = (Fold(self.said("how_to_fix"), fix),)
+            help_fold = (Fold(self.prose_of("how_to_fix"), fix),)
         yield Section((title, about, *notes, *values, *help_fold), "change", item.anchor)
 
     def run_row(self, label: str, before: Prose, after: Prose) -> tuple[Prose, ...]:

@@ -169,7 +169,7 @@ class _Maker(Phrases):
             yield ListBlock(tuple(items), mark=TextPiece("!", tone="warn"))
         yield from self.left_over("more", len(self.warned) - MOST_WARNINGS)
         if self.known:
-            yield quiet_line(self.said("known", count=self.known))
+            yield quiet_line(self.prose_of("known", count=self.known))
 
     def budgets(self) -> Grid:
         rows = (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import corpus
 from advisor import load_rules
 from advisor.analysis.job.engine_borders import EngineTables
-from advisor.analysis.launches.holdups import holdups
+from advisor.analysis.launches.delayed_launches import holdups
 from advisor.analysis.launches.phase_launches import launch_pauses, phase_launches
 from advisor.facts import Table, read_table
 from advisor.facts.derived import Dispatch, Gap, Holdup, LaunchPause, PhaseLaunch

@@ -178,22 +178,26 @@ def _signs_of_names(
     may = map(known.every.match, (names.names[code] for code in asked))
     told = {code: known.told_by(names.names[code]) for code in compress(asked, may)}
     telling = names.hits(code in told for code in range(len(names.names)))
-    for rank in distinct_ranks(ranks, telling).tolist():
-        rows = telling & (ranks == rank)
-        often = np.bincount(names.codes[rows], None if calls is None else np.nan_to_num(calls[rows]))
-        for code in np.unique(names.codes[rows]).tolist():
-            for tells in told[code]:
-                yield rank, tells, seen_as, names.names[code], float(often[code])
+    for rank, code, often in _count_names(ranks, names, telling, calls):
+        for tells in told[code]:
+            yield rank, tells, seen_as, names.names[code], often
 
 
 def _signs_of_executions(table: Table[HostCall] | Table[ApiTotal], calls: Array | None = None) -> Iterator[_Sign]:
     """By rank and name: how often models were executed that had been loaded as files."""
-    names, executing = table.texts("name"), table.texts("activity").isin(EXECUTING)
-    for rank in distinct_ranks(table["rank"], executing).tolist():
-        rows = executing & (table["rank"] == rank) & (names.codes >= 0)
+    names = table.texts("name")
+    executing = table.texts("activity").isin(EXECUTING) & (names.codes >= 0)
+    for rank, code, often in _count_names(table["rank"], names, executing, calls):
+        yield rank, "loaded model", "call", names.names[code], often
+
+
+def _count_names(ranks: Array, names: Texts, chosen: Array, calls: Array | None) -> Iterator[tuple[int, int, float]]:
+    """Rank by rank the code of each name in the chosen rows, and how often it is there; or the sum of its `calls`."""
+    for rank in distinct_ranks(ranks, chosen).tolist():
+        rows = chosen & (ranks == rank)
         often = np.bincount(names.codes[rows], None if calls is None else np.nan_to_num(calls[rows]))
         for code in np.unique(names.codes[rows]).tolist():
-            yield rank, "loaded model", "call", names.names[code], float(often[code])
+            yield rank, code, float(often[code])
 
 
 def _most_frequent(signs: list[_Sign]) -> Table[JobSign]:

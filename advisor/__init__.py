@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from advisor.chips import ToldChip
+    from advisor.chips.known_chips import ToldChip
     from advisor.comparison.verification import Verification as Verification
     from advisor.comparison.verification import Verifications as Verifications
     from advisor.fact_store.cache_folder import CacheFolder
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from advisor.model.findings import Finding as Finding
     from advisor.model.inspection import Inspection as Inspection
     from advisor.model.job import JobKind
+    from advisor.model.progress import Progress
     from advisor.policy.settings import Settings
-    from advisor.progress import Progress
     from advisor.rules.catalog import Catalog
 
     AnyPath = str | os.PathLike[str]
@@ -98,8 +98,8 @@ def diagnose(
         UsageError: There is no such chip, workload or stack.
     """
     from advisor.facts.profile import Profile
+    from advisor.model.progress import silent
     from advisor.pipeline import diagnose as run_rules
-    from advisor.progress import silent
 
     listener = progress or silent
     given = _as_settings(settings)
@@ -214,7 +214,7 @@ def inspect(
         UsageError: There is no such chip, workload or stack.
     """
     from advisor import pipeline
-    from advisor.progress import silent
+    from advisor.model.progress import silent
 
     given = _as_settings(settings)
     told = _told(given, chip, workload, stack, cache)
@@ -273,8 +273,8 @@ def load_profile(
         RuleError: A setting is wrong; the message lists every mistake.
         UsageError: There is no such chip, workload or stack, or `on` is no address.
     """
+    from advisor.model.progress import silent
     from advisor.pipeline import open_to_count
-    from advisor.progress import silent
     from advisor.rank_work.cluster_asked import ClusterAsked
 
     _attach_html()
@@ -304,8 +304,8 @@ def load_rules(rules: AnyPath | Iterable[AnyPath] = (), settings: AnyPath | Sett
     import os
     from pathlib import Path
 
+    from advisor.machine.shipped_files import shipped_folder
     from advisor.rules.catalog import Catalog
-    from advisor.shipped_files import shipped_folder
 
     own = [rules] if isinstance(rules, str | os.PathLike) else rules
     return Catalog.load([shipped_folder("rules"), *map(Path, own)], _as_settings(settings))

@@ -12,7 +12,7 @@ from advisor.cli.settings_in_force import language_of
 from advisor.cli.slips import language_asked
 from advisor.cli.standard_error import tell
 from advisor.cli.standard_output import Outlet, open_standard_streams
-from advisor.freed_memory import collect_seldom
+from advisor.machine.freed_memory import collect_seldom
 
 
 def run() -> None:

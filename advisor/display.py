@@ -56,10 +56,10 @@ def _show_finding(finding: Finding) -> str:
 
 def _shipped_rule(rule: str) -> RuleInfo | None:
     """What a finding itself does not say: its title and remedy, from the file of the rule where it is a shipped one."""
+    from advisor.machine.shipped_files import shipped_folder
     from advisor.rules.bind import Rule
     from advisor.rules.catalog import read_rule
     from advisor.rules.schema import ID
-    from advisor.shipped_files import shipped_folder
 
     path = shipped_folder("rules") / f"{rule}.yaml"
     found = read_rule(path) if re.fullmatch(ID, rule) and path.is_file() else None

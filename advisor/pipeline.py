@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from advisor.analysis.steps.step_marks import MARKS, marked_step_us
-from advisor.chip_files import shipped_chips
-from advisor.chips import ToldChip
+from advisor.chips.chip_files import shipped_chips
+from advisor.chips.known_chips import ToldChip
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.derivation import Derivation
 from advisor.facts.derived import (
@@ -45,14 +45,14 @@ from advisor.facts.profile import Profile
 from advisor.facts.rank_facts import Gather, WantedFact, fact_of_wanted
 from advisor.facts.selection import FirstRow
 from advisor.facts.table import Table
-from advisor.input_folders import folder_outside_input
+from advisor.machine.input_folders import folder_outside_input
 from advisor.messages.errors import FactMissing, InputError
 from advisor.messages.text import Text
 from advisor.model.findings import Account, Diagnosis, Exhibit, Finding, Outcome, RuleInfo, TimeSplit
 from advisor.model.job import JobKind
+from advisor.model.progress import Progress, silent
 from advisor.model.run import InputNote, Run, Sides
 from advisor.model.saved import is_saved, saved_diagnosis
-from advisor.progress import Progress, silent
 from advisor.rank_work.local import LocalProcesses, worker_count
 from advisor.release import VERSION
 from advisor.summary.account import account_of_lengths, step_account
@@ -604,8 +604,8 @@ def write_facts(profile: Profile, target: Path) -> Mapping[str, int]:
 
 def _not_read_by_diagnoses(profile: Profile) -> list[type[Fact]]:
     """Observed facts that nothing rests on that the shipped rules and every report read."""
+    from advisor.machine.shipped_files import shipped_folder
     from advisor.rules.catalog import Catalog
-    from advisor.shipped_files import shipped_folder
 
     wanted = [*_wanted_of(Catalog.load([shipped_folder("rules")])), *CHARTED, *LINES]
     read = frozenset[type[Fact]]().union(*(profile.observed_behind(fact_of_wanted(one)) for one in wanted))

@@ -27,9 +27,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from advisor import pipeline
 from advisor.analysis.steps.step_marks import MARKS
 from advisor.facts.observed import Kernel
-from advisor.freed_memory import collect_seldom, give_back_memory
+from advisor.machine.freed_memory import collect_seldom, give_back_memory
+from advisor.machine.shipped_files import shipped_folder
 from advisor.rules.catalog import Catalog
-from advisor.shipped_files import shipped_folder
 from advisor.summary.chart_data import CHARTED
 from benchmarks.enlarge import enlarge, repeats_for, size_of
 from benchmarks.enlarge_database import enlarge_database, repeats_for_database

@@ -179,7 +179,7 @@ def _measured_whole(job: Path, command: str) -> dict[str, Any]:
 def _measured(job: Path) -> dict[str, Any]:
     """Seconds of the processor by what they were spent on, and the sizes of the reports."""
     import advisor
-    from advisor.freed_memory import collect_seldom
+    from advisor.machine.freed_memory import collect_seldom
     from advisor.pipeline import judge_profile, open_profile, prepare_exhibits
     from advisor.report.diagnosis.document import diagnosis_document, diagnosis_overview
     from advisor.report.diagnosis.page import diagnosis_page

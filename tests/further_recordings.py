@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 
-from advisor.sources.attention_words import ATTENTION_DOMAIN
+from advisor.sources.shared.attention_words import ATTENTION_DOMAIN
 from benchmarks.fuzz.captures import Files
 
 PORTS = 4

@@ -14,19 +14,19 @@ from pathlib import Path
 import pytest
 import yaml
 
-from advisor import reference
-from advisor.cli.arguments import build_parser
 from advisor.cli.main import main
+from advisor.cli.top_parser import build_parser
 from advisor.engine.case_runs import prove_rule
 from advisor.expr.language import RUN_NAMES
+from advisor.machine.shipped_files import shipped_folder
 from advisor.model.comparison import Tolerance
 from advisor.policy.policy_file import BUDGETS, SECTIONS
 from advisor.policy.settings import TOP_LEVEL, Settings
+from advisor.reference import pages as reference
 from advisor.report.output_formats import COMPARED_WRITERS, MODULE_WRITERS, STATISTICS_WRITERS, VERDICT, WRITERS
 from advisor.report.rule_text import rule_text
 from advisor.report.writers import check_output
 from advisor.rules.catalog import Catalog
-from advisor.shipped_files import shipped_folder
 
 TOP = Path(__file__).parent.parent
 PAGES = [*TOP.glob("*.md"), *(TOP / "docs").glob("*.md")]

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from advisor.facts.observed import OBSERVED
+from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.errors import AdvisorError, FactMissing
 from advisor.model.findings import Diagnosis
 from advisor.pipeline import judge_profile, open_profile
 from advisor.rules.catalog import Catalog
-from advisor.shipped_files import shipped_folder
 from tests.cut_captures import CAPTURES
 from tests.shared_captures import digest_of_files
 from tests.told_files import names, told

@@ -17,9 +17,9 @@ import pytest
 
 import corpus
 from advisor.facts.observed import StepWindow
+from advisor.machine.shipped_files import shipped_folder
 from advisor.pipeline import judge_profile, open_profile
 from advisor.rules.catalog import Catalog
-from advisor.shipped_files import shipped_folder
 from corpus.cases import Setup
 from corpus.events import Layout
 from corpus.transformer import Transformer

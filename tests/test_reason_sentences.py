@@ -17,12 +17,12 @@ from advisor.engine.evaluate import evaluate
 from advisor.expr.language import RUN_SCOPE
 from advisor.facts import FACTS
 from advisor.facts.table import Table
+from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.errors import AdvisorError
 from advisor.model.findings import Diagnosis, Outcome
 from advisor.rules.bind import Rule
 from advisor.rules.cases import run_of
 from advisor.rules.catalog import Catalog
-from advisor.shipped_files import shipped_folder
 from tests.shared_captures import SharedCaptures
 
 RULES = Catalog.load([shipped_folder("rules")]).rules

@@ -24,7 +24,6 @@ import pytest
 import advisor
 from advisor.analysis.job import engine_borders, job_signs
 from advisor.engine import user_line
-from advisor.environment_snapshot import _SMI_VERSION
 from advisor.model.findings import Reference
 from advisor.policy import pyproject
 from advisor.report import line_breaks
@@ -32,6 +31,7 @@ from advisor.rules.schema import ID
 from advisor.sources.ascend.kernels import type_of_name
 from advisor.sources.files import csvfile
 from advisor.sources.kineto import header, kernel_names
+from advisor.sources.shared.environment_snapshot import _SMI_VERSION
 from advisor.yaml_files import amounts
 
 PACKAGE = Path(advisor.__file__).parent

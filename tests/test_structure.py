@@ -138,6 +138,31 @@ def test_a_finding_is_looked_up_by_its_fingerprint_in_one_place():
     assert [place.partition(":")[0] for place in found] == ["model/findings.py"], found
 
 
+MAP = re.search(r"^```text\n(.*?)^```", (PACKAGE.parent / "docs/how-it-works.md").read_text("utf-8"), re.M | re.S)
+SCREEN = 50
+"""Lines that a screen shows."""
+FIRST_LEVEL = 30
+"""Entries that are still looked over at once."""
+
+
+def test_the_map_names_everything_on_the_first_level_and_every_family_and_fits_on_a_screen():
+    assert MAP is not None
+    rooms = {file.parent.name for place in (PACKAGE, PACKAGE / "sources") for file in place.glob("*/__init__.py")}
+    named = set(re.findall(r"\b(\w+)/", MAP[1])) | set(re.findall(r"\b(\w+\.py)\b", MAP[1]))
+    assert rooms | {file.name for file in PACKAGE.glob("*.py")} <= named
+    shipped = (
+        path for name in ("rules", "chips", "templates", "guides") for path in (PACKAGE.parent / name).rglob("*")
+    )
+    beside = {path.name for path in PACKAGE.parent.iterdir()} | {path.name for path in shipped}
+    assert named <= {path.name for path in PACKAGE.rglob("*")} | beside
+    assert MAP[1].count("\n") <= SCREEN
+
+
+def test_few_rooms_are_on_the_first_level():
+    entries = [path for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()]
+    assert len(entries) <= FIRST_LEVEL
+
+
 def test_no_two_test_files_have_one_name():
     """They are imported by their names alone: of two that have one name, pytest collects none."""
     names = Counter(file.name for file in (PACKAGE.parent / "tests").rglob("test_*.py"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from types import FunctionType
 
-from advisor.declared import declared_in
+from advisor.facts.declared import declared_in
 from advisor.facts.derivation import Derivation
 from advisor.facts.derived import DERIVED
 

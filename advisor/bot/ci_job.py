@@ -69,17 +69,17 @@ class _Event(Struct):
 def actions_job(environ: Mapping[str, str], kind: str, prefix: str) -> CiJob:
     """What a workflow of GitHub Actions, or of one that speaks as it does, tells by variables of this prefix."""
 
-    def said(name: str) -> str:
+    def read_variable(name: str) -> str:
         return environ.get(f"{prefix}_{name}", "")
 
-    event = _read_event(said("EVENT_PATH"))
+    event = _read_event(read_variable("EVENT_PATH"))
     base = CiJob(
         kind=kind,
-        repo=said("REPOSITORY"),
-        number=_pull_number(event, said("REF")),
-        sha=_sha_of_event(event) or said("SHA"),
-        api_url=said("API_URL"),
-        run_url=f"{said('SERVER_URL')}/{said('REPOSITORY')}/actions/runs/{said('RUN_ID')}",
+        repo=read_variable("REPOSITORY"),
+        number=_pull_number(event, read_variable("REF")),
+        sha=_sha_of_event(event) or read_variable("SHA"),
+        api_url=read_variable("API_URL"),
+        run_url=f"{read_variable('SERVER_URL')}/{read_variable('REPOSITORY')}/actions/runs/{read_variable('RUN_ID')}",
     )
     run = event.workflow_run
     return base if run is None else _of_run(base, run)

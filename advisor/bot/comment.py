@@ -20,12 +20,11 @@ from advisor.report.column_values import CAUSES
 from advisor.report.comparison.amounts import percent_change, signed_amount
 from advisor.report.comparison.answer import say_doubt
 from advisor.report.comparison.apart import say_barriers, with_both_times
-from advisor.report.comparison.words import PARTS
 from advisor.report.diagnosis.headline import make_headline as answer_of
 from advisor.report.diagnosis.headline import say_doubts, time_sentence
 from advisor.report.diagnosis.outcomes import first_unread
 from advisor.report.prose import TextPiece, clean_line, code_prose, parse_prose, plain_prose
-from advisor.report.time_split import time_parts
+from advisor.report.time_split import PARTS, time_parts
 from advisor.report.verdict.words import BUDGETS
 from advisor.report.words import say as report_word
 from advisor.report.words import word_for

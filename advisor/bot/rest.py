@@ -199,7 +199,7 @@ def _make_client(access: ApiAccess, token: str) -> httpx2.Client:
         raise trouble.unreachable(access.forge, "proxy", type(error).__name__) from error
 
 
-class _Said(Struct):
+class _RefusalBody(Struct):
     message: object = None
     error: object = None
     error_message: object = None
@@ -209,7 +209,7 @@ class _Said(Struct):
 def _refusal_text(answer: Response) -> str:
     """What the forge says is wrong; nothing when it says so in HTML."""
     try:
-        said = msgspec.json.decode(answer.content, type=_Said)
+        said = msgspec.json.decode(answer.content, type=_RefusalBody)
     except _NO_JSON:
         return ""
     parts = [part for part in (said.message or said.error or said.error_message, said.errors) if part]

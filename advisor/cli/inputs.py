@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from advisor.cli.settings_in_force import catalog_of, language_of
 from advisor.cli.standard_error import tell
-from advisor.freed_memory import give_back_memory
+from advisor.machine.freed_memory import give_back_memory
 from advisor.model.saved import is_saved, read_saved, saved_diagnosis, written_by_advisor
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from advisor.cli.arguments import build_parser
 from advisor.cli.commands import COMMANDS
 from advisor.cli.encodings import prepare_streams
 from advisor.cli.endings import tell_ending, tell_notes
@@ -21,8 +20,9 @@ from advisor.cli.exit_codes import SIGNALLED, WRONG
 from advisor.cli.settings_in_force import language_of
 from advisor.cli.slips import Slip, language_asked
 from advisor.cli.standard_input import standard_input
+from advisor.cli.top_parser import build_parser
+from advisor.machine.own_process import running_command
 from advisor.messages.hidden import show_hidden_in_lines
-from advisor.own_process import running_command
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -64,8 +64,8 @@ def _run_command(words: Sequence[str], arguments: argparse.Namespace) -> int:
 
 def _remove_what_was_unpacked() -> None:
     """Archives are unpacked into folders of this process, which ends without taking itself apart."""
-    if "advisor.private_folders" in sys.modules:
-        from advisor.private_folders import remove_folders
+    if "advisor.machine.private_folders" in sys.modules:
+        from advisor.machine.private_folders import remove_folders
 
         remove_folders()
 

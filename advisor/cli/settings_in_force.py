@@ -28,7 +28,7 @@ def settings_of(arguments: argparse.Namespace) -> Settings | None:
     Raises:
         UsageError: There is no such file, or no such chip.
     """
-    from advisor.chip_files import shipped_chips
+    from advisor.chips.chip_files import shipped_chips
     from advisor.model.job import told_job
 
     settings = _read_settings(arguments)
@@ -125,8 +125,8 @@ def catalog_of(own: Sequence[Path], settings: Settings | None, only: Sequence[st
     Raises:
         UsageError: A folder does not exist, or no rule matches one of `only`.
     """
+    from advisor.machine.shipped_files import shipped_folder
     from advisor.rules.catalog import Catalog
-    from advisor.shipped_files import shipped_folder
 
     catalog = Catalog.load(
         [shipped_folder("rules"), *rule_folders(own)] if own else [shipped_folder("rules")], settings
@@ -140,9 +140,9 @@ def rule_folders(given: Sequence[Path]) -> list[Path]:
     Raises:
         UsageError: One of them does not exist.
     """
+    from advisor.machine.shipped_files import shipped_folder
     from advisor.messages.errors import UsageError
     from advisor.messages.message import Message
-    from advisor.shipped_files import shipped_folder
 
     for folder in given:
         if not os.path.exists(folder):

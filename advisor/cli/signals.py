@@ -11,7 +11,7 @@ from types import FrameType
 from typing import NoReturn
 
 from advisor.cli.exit_codes import SIGNALLED
-from advisor.private_folders import end_without_folders
+from advisor.machine.private_folders import end_without_folders
 
 
 @contextmanager

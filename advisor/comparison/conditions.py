@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from advisor.chip_files import shipped_chips
+from advisor.chips.chip_files import shipped_chips
 from advisor.messages.text import STEP_WORDS, Text
 from advisor.model.comparison import Barrier, Status, is_unrelated
 from advisor.model.findings import Account, Diagnosis

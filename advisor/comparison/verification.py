@@ -7,12 +7,12 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from advisor.json_text import json_text
 from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
 from advisor.messages.text import Text
 from advisor.model.comparison import Barrier, Change, Comparison, Metric, Shift, Status
 from advisor.model.findings import ConfidenceName, Diagnosis, Finding, Scalar
+from advisor.model.json_text import json_text
 
 PromiseResult = Literal["kept", "partly", "not kept", "worse", "not known"]
 LEAST_KEPT = 0.75

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.engine.vocabulary import STEPS_ON
 from advisor.facts.observed import Group, ModuleRange, Setting, StepWindow
-from advisor.facts.observed.recording import BOTH, NPU, PHASES
+from advisor.facts.observed.recording import BOTH, NPU, PHASES, STEPS_ON
 from advisor.messages.text import Text
 
 WHOLE = Text(

@@ -11,11 +11,8 @@ from advisor.engine.recorder_hints import hints_of
 from advisor.engine.vocabulary import (
     FILES,
     OF_TABLES,
-    PIPES_ON,
     RUN,
     RUN_VALUES,
-    STEPS_ON,
-    TELL_JOB,
     VALUES,
     SoughtValue,
     words_for_names,
@@ -26,7 +23,7 @@ from advisor.facts import FACTS
 from advisor.facts.base import Fact
 from advisor.facts.derived import MemoryPeak
 from advisor.facts.observed import Group, OperatorCall, Setting
-from advisor.facts.observed.recording import BOTH, LEVEL1, LEVEL2, MEMORY, NPU
+from advisor.facts.observed.recording import BOTH, LEVEL1, LEVEL2, MEMORY, NPU, PIPES_ON, STEPS_ON, TELL_JOB
 from advisor.messages.errors import FactMissing
 from advisor.messages.text import Text
 from advisor.model.run import Capture, Run

@@ -202,7 +202,7 @@ def _unreadable_files(profile: Behind, run: Run) -> FilesByRank:
 
 
 def _text_captures(run: Run) -> list[Capture]:
-    return [capture for capture in run.captures if capture.source == "text"]
+    return [capture for capture in run.captures if capture.export.files_alone]
 
 
 def _ranks_in(table: Table[Any], run: Run) -> Collection[int]:

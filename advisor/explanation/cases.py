@@ -9,7 +9,7 @@ from advisor.engine.hit import Hit
 from advisor.engine.profile_like import ProfileLike
 from advisor.explanation.checks import checks_of_rule
 from advisor.explanation.evaluated_again import hits_of_findings, hits_of_measures
-from advisor.explanation.partial_evaluation import Known, shown_unit, types_of
+from advisor.explanation.partial_evaluation import KnownValues, shown_unit, types_of
 from advisor.messages.text import Text
 from advisor.model.explanation import Case, Linked, Term, Worth
 from advisor.model.findings import Diagnosis, Finding, Measure, Place, RuleInfo, Saving, Scalar, wins_at_most
@@ -72,20 +72,20 @@ class Cases:
             rows=hit.excerpt if hit is not None else None,
         )
 
-    def _known_values(self, saved: Mapping[str, Scalar], hit: Hit | None) -> Known | None:
+    def _known_values(self, saved: Mapping[str, Scalar], hit: Hit | None) -> KnownValues | None:
         """The values of the place: of the tables where they are at hand, else those that were saved."""
         if self.rule is None:
             return None
         if hit is not None:
-            return Known(self.rule, self.diagnosis.run, self.params, hit.values)
+            return KnownValues(self.rule, self.diagnosis.run, self.params, hit.values)
         named = {*self.rule.for_each, *self.rule.let}
         values = {name: value for name, value in saved.items() if name in named}
         volatile = [name for name in ("rank", "stage", "step") if values.get(name, 0) is None]
         for name in volatile:  # a place that has none of it was not told apart by it, or it is not known
             del values[name]
-        return Known(self.rule, self.diagnosis.run, self.params, values)
+        return KnownValues(self.rule, self.diagnosis.run, self.params, values)
 
-    def _named_terms(self, known: Known) -> Iterator[Term]:
+    def _named_terms(self, known: KnownValues) -> Iterator[Term]:
         assert self.rule is not None  # noqa: S101 - there are no known values without it
         for name in self.rule.for_each:
             yield Term(name=name, value=known.values.get(name))
@@ -99,7 +99,7 @@ class Cases:
                 per_row=compiled.type.per_row,
             )
 
-    def _worth_of_saving(self, saving: Saving, at_place_us: float, known: Known | None) -> Worth | None:
+    def _worth_of_saving(self, saving: Saving, at_place_us: float, known: KnownValues | None) -> Worth | None:
         if known is None or self.rule is None or self.rule.saving is None:
             return None
         expression = self.rule.saving.us

@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from advisor.explanation.partial_evaluation import Known, has_aggregate, scope_of, shown_unit
+from advisor.explanation.partial_evaluation import KnownValues, has_aggregate, scope_of, shown_unit
 from advisor.expr.compile import Compiled, compile_expr
 from advisor.expr.parse import parse
 from advisor.model.explanation import Check
@@ -27,7 +27,7 @@ _SIGNS: dict[type[ast.cmpop], str] = {
 }
 
 
-def checks_of_rule(rule: Rule, known: Known) -> Iterator[Check]:
+def checks_of_rule(rule: Rule, known: KnownValues) -> Iterator[Check]:
     """Every comparison of `when`, then the condition of each severity and confidence."""
     for decides, level, text in _conditions_of_rule(rule):
         yield _check_condition(text, decides, level, rule, known)
@@ -66,7 +66,7 @@ def _source_of_node(source: str, node: ast.expr) -> str:
     return ast.get_source_segment(source, node) or ast.unparse(node)
 
 
-def _check_condition(text: str, decides: Decides, level: str, rule: Rule, known: Known) -> Check:
+def _check_condition(text: str, decides: Decides, level: str, rule: Rule, known: KnownValues) -> Check:
     names = dict.fromkeys(inner.id for inner in ast.walk(parse(text)) if isinstance(inner, ast.Name))
     holds = known.value(text)
     left, sign, right = _sides_of_comparison(text)

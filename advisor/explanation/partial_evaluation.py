@@ -25,7 +25,7 @@ _LATEST = int(np.iinfo(np.int64).max)
 _LARGEST = float(np.finfo(np.float64).max)
 
 
-class Known:
+class KnownValues:
     """Values of one group by name. A name that is absent is not known; None was looked for and not recorded."""
 
     def __init__(self, rule: Rule, run: Run, params: Mapping[str, float], values: Mapping[str, Scalar]) -> None:

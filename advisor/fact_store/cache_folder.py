@@ -25,10 +25,10 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from advisor.machine.output_files import put_in_place
+from advisor.machine.regular_files import open_regular
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
-from advisor.output_files import put_in_place
-from advisor.regular_files import open_regular
 
 FORMAT = "advisor.cache/1"
 MOST_BYTES = 10 << 30

@@ -16,7 +16,7 @@ import numpy as np
 
 from advisor.facts.base import Fact
 from advisor.facts.table import Array, Table
-from advisor.regular_files import open_regular
+from advisor.machine.regular_files import open_regular
 
 if TYPE_CHECKING:
     import pyarrow as pa

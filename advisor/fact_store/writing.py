@@ -34,10 +34,10 @@ from advisor.facts.observed import Damage
 from advisor.facts.rank_facts import RankFacts, ReadTable, fact_of_wanted
 from advisor.facts.selection import Selected
 from advisor.facts.table import Table
+from advisor.machine.output_files import put_in_place
 from advisor.messages.errors import FactMissing, UsageError
 from advisor.messages.message import Message
 from advisor.model.run import Run
-from advisor.output_files import put_in_place
 from advisor.release import VERSION
 
 VIEWS = "views.sql"

@@ -28,7 +28,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from msgspec import Struct
 
-from advisor.declared import declared_in
+from advisor.facts.declared import declared_in
 from advisor.messages.text import Text
 from advisor.units import Type, ValueKind
 
@@ -164,6 +164,8 @@ class Fact:
 
     table: ClassVar[str]
     """The name rules use after `in:`."""
+    called: ClassVar[Text]
+    """What its rows are, where people read why something is not known."""
     observed: ClassVar[bool] = True
     """Read from files (true) or derived from other facts (false)."""
     heavy: ClassVar[bool] = False

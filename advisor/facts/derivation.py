@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, TypeGuard, TypeVar, cast, get_args, get_type_hints
 
-from advisor.chips import ChipTable
+from advisor.chips.known_chips import ChipTable
 from advisor.facts.base import Fact
 from advisor.facts.chain_patterns import ChainPatterns
 from advisor.facts.table import Table

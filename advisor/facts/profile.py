@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar, cast, overload
 
-from advisor.chip_files import shipped_chips
-from advisor.chips import ChipTable
+from advisor.chips.chip_files import shipped_chips
+from advisor.chips.known_chips import ChipTable
 from advisor.facts.base import Fact
 from advisor.facts.chain_patterns import ChainPatterns
 from advisor.facts.derivation import (

@@ -24,7 +24,7 @@ from advisor.facts.derived import LeftOutStep
 from advisor.facts.observed import Damage, StepWindow
 from advisor.facts.selection import Selected, Selection, SelectionByRank
 from advisor.facts.table import Table
-from advisor.freed_memory import GivingBack, give_back_now
+from advisor.machine.freed_memory import GivingBack, give_back_now
 from advisor.messages.errors import FactMissing
 from advisor.model.run_of_ranks import RunOfRanks
 

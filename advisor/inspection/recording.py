@@ -6,16 +6,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
-from advisor.engine import gpu_hints, mindspore_hints, msprof_hints
+from advisor.engine import mindspore_hints
 from advisor.engine.hit import RuleResult
-from advisor.engine.vocabulary import PIPES_ON, STEPS_ON
 from advisor.facts.base import Fact
 from advisor.facts.observed import BatchQueue, DatasetOperation, L2Cache, ModuleRange, OperatorCall, StepWindow
-from advisor.facts.observed.recording import BOTH, DATA, LEVEL1, MEMORY, NPU
+from advisor.facts.observed.recording import BOTH, DATA, LEVEL1, MEMORY, NPU, PIPES_ON, STEPS_ON
 from advisor.inspection.recorders import CARE, IN_SHELL, OPTIONS, RECORDS, Switch, write_code
 from advisor.messages.text import Text
 from advisor.model.inspection import Addition, Advice, FoundPart, Recorder, Recording
 from advisor.model.run import Capture, Run
+from advisor.sources.ascend import msprof_hints
+from advisor.sources.kineto import gpu_hints
+from advisor.sources.recorder_hints import UNTOLD
 
 _SHARED: Mapping[Text, tuple[Switch, ...]] = {
     NPU: ("device",),
@@ -42,7 +44,7 @@ _OF_FACT: Mapping[type[Fact], tuple[Switch, ...]] = {StepWindow: ("steps",), L2C
 """The same of tables that have a hint of their own."""
 _WRITTEN_WITH: Mapping[type[Fact], Switch] = {BatchQueue: "data", DatasetOperation: "data", L2Cache: "l2"}
 """What was on where a table was recorded, which no capture says of itself."""
-_NO_USE = (gpu_hints.NOT_RECORDED, msprof_hints.NOT_RECORDED)
+_NO_USE = (gpu_hints.NOT_RECORDED, msprof_hints.NOT_RECORDED, UNTOLD.not_recorded)
 """Hints that say that nothing helps."""
 ALWAYS_ON: tuple[Switch, ...] = ("device", "host", "steps")
 """Without these little can be said of any run."""
@@ -92,7 +94,7 @@ def merged_recording(
 
 def _left_off(run: Run) -> tuple[Switch, ...]:
     """What of a host and a device was not recorded. The old profiler of MindSpore recorded single events of neither."""
-    if run.captures and all(capture.source == "insight" for capture in run.captures):
+    if run.captures and all(capture.export.phases_alone for capture in run.captures):
         return ("host", "device")
     return _LEFT_OFF.get(run.recorded_alone or "", ())
 

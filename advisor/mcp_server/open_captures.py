@@ -8,7 +8,7 @@ from threading import RLock
 
 from msgspec import Struct
 
-from advisor.chips import ToldChip
+from advisor.chips.known_chips import ToldChip
 from advisor.fact_store.cache_folder import CacheFolder
 from advisor.facts.profile import Profile
 from advisor.mcp_server.roots import PermittedPath, Roots
@@ -16,8 +16,8 @@ from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
 from advisor.model.findings import Diagnosis
 from advisor.model.job import JobKind
+from advisor.model.progress import Progress, silent
 from advisor.pipeline import diagnose_if_needed, open_given
-from advisor.progress import Progress, silent
 from advisor.rules.catalog import Catalog
 
 KEPT = 3
@@ -63,7 +63,7 @@ class Opened:
         Raises:
             InputError: It is not there, outside of the roots, or cannot be read.
         """
-        given = self.roots.given(words)
+        given = self.roots.permit_path(words)
         if given not in self._seen:
             self._seen[given] = self._open_capture(given, progress)
         self._seen.move_to_end(given)

@@ -41,7 +41,7 @@ class Roots:
                 raise UsageError(Message("is_no_folder", folder=folder), Message("give_root"))
         self.folders = tuple(folder.resolve() for folder in folders)
 
-    def given(self, words: str) -> PermittedPath:
+    def permit_path(self, words: str) -> PermittedPath:
         """The file or folder that is meant, relative to a root or in full.
 
         Raises:

@@ -22,7 +22,7 @@ from advisor.mcp_server.tools import MOST_ROWS as MOST_EXPLAINED
 from advisor.messages.errors import AdvisorError, FactMissing, SpokenError, UsageError
 from advisor.messages.message import Message
 from advisor.messages.text import Language
-from advisor.progress import Progress
+from advisor.model.progress import Progress
 from advisor.release import VERSION
 from advisor.report.diagnosis.document import diagnosis_document
 from advisor.report.renderers.markdown import document_text

@@ -24,9 +24,9 @@ from advisor.messages.message import Message
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, Spent
 from advisor.model.inspection import Inspection
+from advisor.model.progress import Progress, silent
 from advisor.pipeline import MEASURED, measured_run
 from advisor.policy.settings import Settings
-from advisor.progress import Progress, silent
 from advisor.report.diagnosis.cards import make_cards
 from advisor.report.explanation.chinese_meanings import meaning_of_column
 
@@ -70,7 +70,7 @@ class Tools:
 
     def inspect(self, path: str, progress: Progress = silent) -> dict[str, Any]:
         """What lies at a path, which rules can look, and one configuration of the profiler that records the rest."""
-        given = self.opened.roots.given(path)
+        given = self.opened.roots.permit_path(path)
         with self.opened.lock:
             found = pipeline.inspect(
                 given.path, self.opened.catalog, jobs=1, progress=progress, chip=self.opened.chip, job=self.opened.job

@@ -8,9 +8,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from advisor.json_text import json_text
 from advisor.messages.text import Text
 from advisor.model.findings import ConfidenceName, Diagnosis, Rows, Saving, Scalar, SeverityName, SpentPart
+from advisor.model.json_text import json_text
 
 Status = Literal["new", "worse", "same", "better", "gone", "not comparable"]
 ShiftName = Literal["step", "compute", "communication", "free"]

@@ -14,10 +14,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, WithJsonSchema
 
-from advisor.json_text import json_text
 from advisor.messages.errors import UsageError
 from advisor.messages.message import Message, did_you_mean
 from advisor.messages.text import Text
+from advisor.model.json_text import json_text
 from advisor.model.run import Run
 from advisor.model.unread import Unread
 from advisor.units import show_value

@@ -7,9 +7,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from advisor.json_text import json_text
 from advisor.messages.text import Text
 from advisor.model.findings import Outcome
+from advisor.model.json_text import json_text
 from advisor.model.run import Run
 from advisor.model.unread import Unread
 

@@ -70,6 +70,11 @@ class JobKind(BaseModel):
     engine: tuple[EnginePhase, ...] = ()
     """The steps of a serving engine by what they do; empty where nothing tells where they begin."""
 
+    @property
+    def executes_model(self) -> bool:
+        """Whether it executed a model that was loaded as a file. Of a saved job only the name of the call tells it."""
+        return any(sign.name.startswith("aclmdlExecute") for sign in self.signs)
+
 
 TOLD_WORKLOADS: Mapping[str, JobKind] = {
     "training": JobKind(workload="training"),

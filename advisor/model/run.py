@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt
 
+from advisor.model.exports import EXPORTS, Export
 from advisor.model.job import JobKind
 from advisor.units import spell_run
 
@@ -81,6 +82,11 @@ class Capture(_Model):
     absent: tuple[str, ...] = ()
     """Files of a text export that are not there, such as `trace_view.json`; empty for other captures."""
     size_bytes: int = 0
+
+    @property
+    def export(self) -> Export:
+        """What follows from the export it was read from."""
+        return EXPORTS.get(self.source, Export())
 
     @property
     def device_recorded(self) -> bool:
@@ -299,7 +305,7 @@ class Run(_Model):
     @property
     def is_summary(self) -> bool:
         """Whether all there is to read is a cluster summary."""
-        return bool(self.captures) and all(capture.source == "cluster" for capture in self.captures)
+        return bool(self.captures) and all(capture.export.of_all_ranks for capture in self.captures)
 
     @property
     def step_count(self) -> int:

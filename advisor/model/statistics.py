@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
-from advisor.json_text import json_text
 from advisor.messages.text import Text, TimesOf
 from advisor.model.findings import Rows
+from advisor.model.json_text import json_text
 from advisor.model.run import InputNote
 from advisor.model.unread import Unread
 

@@ -7,10 +7,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from advisor.json_text import json_text
 from advisor.messages.text import Text
 from advisor.model.comparison import Status
 from advisor.model.findings import SeverityName
+from advisor.model.json_text import json_text
 
 Action = Literal["off", "warn", "error"]
 BudgetName = Literal["free_share", "step_time", "memory", "saving_left", "slowdown"]

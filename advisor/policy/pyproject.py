@@ -13,9 +13,9 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from advisor.machine.regular_files import read_regular
 from advisor.messages.errors import FilePlace, Mistake, RuleError
 from advisor.messages.message import Message
-from advisor.regular_files import read_regular
 from advisor.yaml_files.document import MAX_BYTES, RuleDocument, mistake_at, read_text
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from advisor.chip_files import read_own_chips, shipped_chips
-from advisor.chips import ChipTable
+from advisor.chips.chip_files import read_own_chips, shipped_chips
+from advisor.chips.known_chips import ChipTable
 from advisor.messages.errors import FilePlace, Mistake, RuleError, Unclear
 from advisor.messages.message import Message
 from advisor.model.comparison import Tolerance

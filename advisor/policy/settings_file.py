@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from advisor.chip_files import shipped_chips
-from advisor.chip_schema import ChipFile, Memory
+from advisor.chips.chip_files import shipped_chips
+from advisor.chips.chip_schema import ChipFile, Memory
 from advisor.model.job import Stack, ToldWorkload
 from advisor.model.verdict import Action
 from advisor.rules.schema import SeverityWord

@@ -27,11 +27,11 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from advisor.facts.rank_facts import RankFacts, Source
-from advisor.freed_memory import give_back_memory
+from advisor.machine.freed_memory import give_back_memory
+from advisor.machine.own_process import is_own_process
 from advisor.messages.errors import ClusterLost, UsageError, reason_of_error
 from advisor.messages.message import Message
-from advisor.own_process import is_own_process
-from advisor.progress import Progress, WorkerState, WorkersTold, silent_about_workers
+from advisor.model.progress import Progress, WorkerState, WorkersTold, silent_about_workers
 from advisor.rank_work.batches import SourceWork
 from advisor.rank_work.lost_rank import LOST_WORKERS, LostRanks
 from advisor.rank_work.sent_ranks import SentRanks, pack_ranks

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
-from advisor.progress import Progress, WorkersTold, silent_about_workers
+from advisor.model.progress import Progress, WorkersTold, silent_about_workers
 
 if TYPE_CHECKING:
     from advisor.rank_work.cluster import DaskCluster

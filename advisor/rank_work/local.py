@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from advisor.facts.rank_facts import RankFacts, Source, ranks_in
 from advisor.messages.errors import WorkerLost
 from advisor.messages.message import Message
-from advisor.progress import Progress
+from advisor.model.progress import Progress
 from advisor.rank_work.batches import SourceWork, batches_of_ranks, facts_of_batch
 from advisor.rank_work.lost_rank import LOST_WORKERS, LostRanks
 from advisor.rank_work.sent_ranks import SentRanks, pack_ranks
@@ -109,7 +109,7 @@ _sent: SentRanks
 
 def _begin_work(packed: bytes) -> None:
     global _sent  # noqa: PLW0603 - a process pool has no other place for what its processes share
-    from advisor.freed_memory import collect_seldom
+    from advisor.machine.freed_memory import collect_seldom
     from advisor.sources.files.worker import end_with_parent
 
     end_with_parent()

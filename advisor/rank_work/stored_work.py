@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from advisor.fact_store.cache_folder import CacheFolder
 from advisor.fact_store.cached_facts import decode_facts, encode_facts
 from advisor.facts.rank_facts import FactsWanted, Gather, RankFacts, Source, WantedFact, rank_by_rank
-from advisor.progress import Progress
+from advisor.model.progress import Progress
 from advisor.rank_work.lost_rank import FactsOfLostRank
 from advisor.rank_work.work_keys import FilesState, NoKeyError, ValueKeys, files_state, program_key
 from advisor.release import VERSION

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from advisor.chip_files import FOLDER, chip_files
+from advisor.chips.chip_files import FOLDER, chip_files
+from advisor.machine.shipped_files import shipped_folder
 from advisor.release import VERSION
-from advisor.shipped_files import shipped_folder
 
 MOST_FILES = 100_000
 """Files of one rank that are looked at: 0.4 s. A rank with more is read each time."""

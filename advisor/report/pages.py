@@ -10,6 +10,7 @@ from functools import cache
 
 from markupsafe import Markup
 
+from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.text import Language
 from advisor.report.blocks import Block, Document, Figure, Fold, Paragraph, Section, grid_of
 from advisor.report.charts.draw import Renderer
@@ -17,7 +18,6 @@ from advisor.report.charts.specs import Chart
 from advisor.report.prose import TextPiece, clean_line, plain_prose
 from advisor.report.renderers.html import HtmlBlocks, compile_templates, page_templates
 from advisor.report.words import say
-from advisor.shipped_files import shipped_folder
 
 LARGEST_BYTES = 1_500_000
 """A page stays below this, so that it opens at once: beyond it, less is shown with all it holds."""

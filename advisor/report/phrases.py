@@ -24,17 +24,17 @@ class Phrases:
         """One of the words, with its holes filled."""
         return self.wording(name, self.language, self.times_of, **values)
 
-    def said(self, name: str, /, **values: object) -> Prose:
+    def prose_of(self, name: str, /, **values: object) -> Prose:
         """The same as a stretch of text."""
         return plain_prose(self.say(name, **values))
 
     def heading(self, name: str, level: int = 2, **values: object) -> Heading:
         """The title of a part."""
-        return Heading(self.said(name, **values), level)
+        return Heading(self.prose_of(name, **values), level)
 
     def heads(self, *names: str) -> tuple[Prose, ...]:
         """The heads of a table; an empty name is none."""
-        return tuple(self.said(name) if name else () for name in names)
+        return tuple(self.prose_of(name) if name else () for name in names)
 
     def grid(
         self,
@@ -64,11 +64,11 @@ class Phrases:
 
     def left_over(self, name: str, count: int, *, begins: bool = False) -> Blocks:
         """How many more there are than are shown; nothing where there are none."""
-        return (quiet_line(self.said(name, count=f"{count:,}"), begins=begins),) if count > 0 else ()
+        return (quiet_line(self.prose_of(name, count=f"{count:,}"), begins=begins),) if count > 0 else ()
 
     def sentence(self, name: str, /, **values: object) -> Paragraph:
         """Fixed words that stand for themselves."""
-        return Paragraph(self.said(name, **values))
+        return Paragraph(self.prose_of(name, **values))
 
     def in_a_row(self, *sentences: Prose) -> Prose:
         """Those sentences that say something, behind each other."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from advisor.messages.text import Language
-    from advisor.progress import WorkerState
+    from advisor.model.progress import WorkerState
 
 PATIENCE_S = 1.0
 RANKS = "ranks"
@@ -27,7 +27,7 @@ _ENOUGH = 2
 
 
 class ProgressBar:
-    """Called with what is done (see `advisor.progress`); shows itself when that is worth looking at."""
+    """Called with what is done (see `advisor.model.progress`); shows itself when that is worth looking at."""
 
     def __init__(self, language: Language = "en") -> None:
         self._language = language

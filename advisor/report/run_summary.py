@@ -153,8 +153,8 @@ def _say_steps(run: Run, language: Language) -> str:
     count, numbers = len(run.steps), number_ranges(run.steps, language)
     steps = say("step" if count == 1 else "steps", language, items=numbers)
     said = say("few_steps" if count < FEW_STEPS else "enough_steps", language, count=count, steps=steps)
-    runs_model = any(sign.name.startswith("aclmdlExecute") for sign in run.job.signs)
-    return say("steps_of_model", language, steps=said) if run.recorder == "msprof" and runs_model else said
+    of_model = run.recorder == "msprof" and run.job.executes_model
+    return say("steps_of_model", language, steps=said) if of_model else said
 
 
 def _say_captured(run: Run, language: Language) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from advisor.regular_files import open_regular
+from advisor.machine.regular_files import open_regular
 
 if TYPE_CHECKING:
     from advisor.model.findings import CodeLine, Diagnosis

@@ -3,13 +3,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
-from advisor.messages.text import Language
+from advisor.messages.text import Language, Text
 from advisor.model.findings import TimeSplit
-from advisor.report.words import say
+from advisor.report.prose import StepPart
+from advisor.report.words import WORDS, say
 from advisor.units import show_value
 
+COLOURS: Mapping[str, StepPart] = {"compute": "compute", "communication": "comm", "free": "idle"}
+"""The parts of a step as accounts name them, and their colours."""
+PARTS: Mapping[str, Text] = {part: WORDS[name] for part, name in COLOURS.items()}
+"""What reports call them."""
 LEAST_TOLD = 0.005
 """Below this part of the computation nothing is told of what it was: shares are rounded to as much."""
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from advisor.input_folders import paths_outside_captures, place_identity
+from advisor.machine.input_folders import paths_outside_captures, place_identity
+from advisor.machine.output_files import cannot_be_written, write_file
 from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
-from advisor.output_files import cannot_be_written, write_file
 from advisor.report.output_formats import WRITERS, Writer
 
 STDOUT = Path("-")

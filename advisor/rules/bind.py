@@ -373,10 +373,10 @@ class _Binder:
             both = {(*path, "en"): text.en, (*path, "zh"): text.zh}
             written = {place: words for place, words in both.items() if self.document.written(place) is not None}
             for place, words in (written or {path: text.en}).items():  # one language stands for both
-                self.known(place, words, scope)
+                self.refuse_unfilled_holes(place, words, scope)
         for number, step in enumerate(w.fix):
             for key, command in (("run", step.run), ("code", step.code)):
-                self.known(("fix", number, key), command, scope)
+                self.refuse_unfilled_holes(("fix", number, key), command, scope)
 
     def label_holes(self) -> None:
         """Nothing is filled into what a piece of evidence is called."""
@@ -385,7 +385,7 @@ class _Binder:
                 for name in hole_names(words):
                     self.wrong(("evidence", number, language), Message("label_has_hole", hole=f"{{{name}}}"))
 
-    def known(self, path: Path_, words: str, scope: Scope) -> None:
+    def refuse_unfilled_holes(self, path: Path_, words: str, scope: Scope) -> None:
         """Refuses holes that nothing can fill."""
         if "{" not in words:
             return

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Protocol
 
 from advisor.facts.base import Fact
+from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.errors import FilePlace, Mistake, RuleError, UsageError, reason_of_error
 from advisor.messages.message import Message, did_you_mean
 from advisor.rules.bind import Rule, bind_rule
 from advisor.rules.patterns import Pattern, PatternCatalog, gather_patterns, is_pattern_file, shipped_patterns
 from advisor.rules.skeleton import new_rule
-from advisor.shipped_files import shipped_folder
 from advisor.yaml_files.document import read_text, refused_link
 from advisor.yaml_files.parsed_files import document_of_text
 from advisor.yaml_files.suggestions import close_rules, suggest_rules

@@ -16,11 +16,11 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from advisor.facts.names import FACTS
+from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.errors import RuleError, Unclear
 from advisor.messages.message import Message
 from advisor.rules.bind import Rule
 from advisor.rules.schema import Words, slips_in_document
-from advisor.shipped_files import shipped_folder
 from advisor.yaml_files import source
 from advisor.yaml_files.suggestions import suggest_known
 

@@ -20,12 +20,12 @@ from advisor.expr.compile import Compiled, Scope, compile_expr
 from advisor.expr.language import RUN_SCOPE
 from advisor.expr.mismatches import say_wrong_kind
 from advisor.facts.chain_patterns import ChainMember, ChainOrder, ChainPattern, ChainPatterns
+from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.errors import ExprError, Mistake, RuleError
 from advisor.messages.message import Message
 from advisor.model.findings import RemedyStep
 from advisor.rules.rule import Rule
 from advisor.rules.schema import FixFile, slips_in_document
-from advisor.shipped_files import shipped_folder
 from advisor.units import Type
 from advisor.yaml_files.document import RuleDocument, read_text, refused_link
 from advisor.yaml_files.parsed_files import document_of_text

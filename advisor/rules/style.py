@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.errors import FilePlace, Mistake
 from advisor.messages.markup import find_refusals
 from advisor.messages.message import Message
@@ -22,7 +23,6 @@ from advisor.rules.guides import known_statements
 from advisor.rules.patterns import Pattern
 from advisor.rules.schema import CHINESE, ID, CaseFile, cases_of_document
 from advisor.rules.vendors import TELLS, named_tools
-from advisor.shipped_files import shipped_folder
 from advisor.units import UNITS
 from advisor.yaml_files.document import Path_, RuleDocument
 from advisor.yaml_files.suggestions import suggest_known

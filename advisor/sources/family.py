@@ -20,9 +20,10 @@ from advisor.facts.rank_facts import Source
 from advisor.messages.errors import InputError
 from advisor.messages.message import Message
 from advisor.messages.text import Text
+from advisor.model.progress import Progress, silent
 from advisor.model.run import Run
-from advisor.progress import Progress, silent
 from advisor.sources.listing import Listing
+from advisor.sources.recorder_hints import UNTOLD, RecorderHints
 
 FolderKind = Literal["capture", "summary", "unparsed", "foreign", "hollow", "inner"]
 """What was recognised: a capture of one rank or more; a summary of a whole job, which is opened where there is no
@@ -150,6 +151,10 @@ class Family(Struct, frozen=True):
     name: str
     detect: Callable[[Listing], Iterable[Candidate]]
     open: Callable[[Sequence[Candidate], Input], tuple[Run, list[Source]]]
+    exports: frozenset[str] = frozenset()
+    """What `Capture.source` says of its captures; none where it gives those of others."""
+    hints: Callable[[Run], RecorderHints | None] = lambda _: UNTOLD
+    """How to have what was not recorded, in the words of the profiler; None where the facts themselves say it."""
     wanted: Text | None = None
     """What to give; None where people never begin with it."""
     rare: bool = False

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from advisor.machine.regular_files import leads_to_system
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
 from advisor.messages.text import Text
-from advisor.regular_files import leads_to_system
 
 MOST_NAMES = 1_000_000
 """Names that are listed below one input: more than ten thousand ranks have."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from advisor.facts.rank_facts import Source
+from advisor.model.progress import Progress, silent
 from advisor.model.run import InputNote, Run
-from advisor.progress import Progress, silent
 from advisor.sources import unsupported
 from advisor.sources.detect import captures_without_results, closed_rank_folders, find_candidates
 from advisor.sources.families import FAMILIES

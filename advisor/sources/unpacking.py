@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from advisor.machine.private_folders import PrivateFolder
+from advisor.machine.regular_files import open_regular
 from advisor.messages.errors import InputError, reason_of_error
 from advisor.messages.message import Message, MessageValue
 from advisor.messages.text import Text
-from advisor.private_folders import PrivateFolder
-from advisor.regular_files import open_regular
 from advisor.sources import archive_limits
 from advisor.sources.family import Family, LeftAside
 from advisor.sources.files.archives import (

@@ -9,10 +9,10 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
+from advisor.machine.regular_files import open_regular
 from advisor.messages.errors import InputError, hint_beside, reason_of_error
 from advisor.messages.message import Message
 from advisor.messages.text import Text
-from advisor.regular_files import open_regular
 from advisor.sources.detect import DEPTH
 from advisor.sources.family import Candidate, Family, Inventory
 from advisor.sources.files.heads import begins_as_json, file_head

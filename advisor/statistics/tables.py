@@ -11,7 +11,6 @@ import pandas as pd
 from msgspec import Struct
 
 from advisor.analysis.arrays.grouping import Groups, group_by
-from advisor.analysis.capture.coverage import LAYERS
 from advisor.analysis.host.host import DEVICE_SOFTWARE
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.derivation import AnyTable
@@ -29,7 +28,7 @@ from advisor.facts.derived import (
 )
 from advisor.facts.observed import ApiTotal, Collective, HostCall, HostCpu, HostUse, Kernel, OperatorTotal
 from advisor.facts.profile import Profile
-from advisor.facts.table import Array, Texts
+from advisor.facts.table import Array
 from advisor.messages.errors import FactMissing
 from advisor.statistics.duration_bins import CallBin, GapBin, KernelBin, MarkBin, OperatorBin
 from advisor.statistics.merging import largest_first, merge_rows
@@ -83,9 +82,7 @@ def _apis(profile: Profile, keys: Keys) -> pd.DataFrame:
     calls, totals = profile.table_if_recorded(CallBin), profile.table_if_recorded(ApiTotal)
     if totals is None or (calls is not None and calls.texts("kind").isin(DEVICE_SOFTWARE).any()):
         return _spread_of_kinds(profile, DEVICE_SOFTWARE, keys)
-    levels = totals.texts("level")
-    kinds = Texts.of(LAYERS.get(level, level) for level in levels.names).at(levels.codes)
-    return spread_of_totals(_plain_frame(totals).assign(kind=np.array([*kinds.values()], object)), keys)
+    return spread_of_totals(_plain_frame(totals), keys)
 
 
 def _spread_of_kinds(profile: Profile, kinds: Keys, keys: Keys) -> pd.DataFrame:
@@ -136,8 +133,8 @@ _SPENT = ("transit_us", "wait_us", "idle_us", "moved_bytes")
 
 
 def _ranks(profile: Profile, keys: Keys) -> pd.DataFrame:
-    """The mean step of each rank, where it goes, and how much of the peak of the chip and of the bandwidth of its memory it uses: at
-    least so much where not all is known."""
+    """The mean step of each rank, where it goes, and how much of the peak of the chip and of the bandwidth of memory
+    it uses: at least so much where not all is known."""
     means = _mean_steps(_known_splits(profile), keys)
     used = profile.table_if_recorded(StepMfu) if "rank" in keys else None
     if used is None:

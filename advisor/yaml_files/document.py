@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
+from advisor.machine.regular_files import NotRegularError, leads_out, read_regular
 from advisor.messages.errors import FilePlace, Mistake, RuleError, reason_of_error
 from advisor.messages.message import Message
-from advisor.regular_files import NotRegularError, leads_out, read_regular
 
 if TYPE_CHECKING:
     import yaml

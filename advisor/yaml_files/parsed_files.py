@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from advisor.shipped_files import shipped_folder
+from advisor.machine.shipped_files import shipped_folder
 from advisor.yaml_files.document import RuleDocument, read_text
 
 PARSED = "parsed.jsonl"

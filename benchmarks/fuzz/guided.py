@@ -23,10 +23,10 @@ with atheris.instrument_imports(include=["advisor"]):
     from advisor.expr.compile import compile_for_columns
     from advisor.facts.observed import Kernel
     from advisor.messages.errors import ExprError
-    from advisor.sources.attention_words import _read_mark
     from advisor.sources.files import chunks
     from advisor.sources.files.cells import exact_ns
     from advisor.sources.files.jsonfile import parse_json
+    from advisor.sources.shared.attention_words import _read_mark
 
 
 def _try_shapes(raw: bytes) -> None:

@@ -30,9 +30,9 @@ from advisor.pipeline import count_profile, diagnose, modules, open_profile, ope
 from advisor.report.output_formats import MODULE_WRITERS, STATISTICS_WRITERS, WRITERS, CountedTables, Reported, Writer
 from advisor.rules.catalog import Catalog
 from advisor.sources import UnpackedInput, open_input, open_unpacked
-from advisor.sources.ascend.detect import ANALYSIS_DATABASES, PROFILER_DATABASE, TEXT_FILES
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.readings import READINGS
+from advisor.sources.shared.ascend_names import ANALYSIS_DATABASES, PROFILER_DATABASE, TEXT_FILES
 from benchmarks.fuzz import promises
 from benchmarks.fuzz.captures import Files, Special, folder_state, write_files
 from benchmarks.fuzz.mutations import Mutation, choose_mutations, only_removes

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from advisor.environment_snapshot import FILE_NAME, VERSION
+from advisor.sources.shared.environment_snapshot import FILE_NAME, VERSION
 from corpus.signs import Sign, Write
 from corpus.signs.captures import edit_json, write
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.analysis import DERIVATIONS
-from advisor.chip_files import shipped_chips
-from advisor.chips import ChipTable
+from advisor.chips.chip_files import shipped_chips
+from advisor.chips.known_chips import ChipTable
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.chain_patterns import ChainPatterns
 from advisor.facts.derivation import call_derivation, fact_of_derivation, needs_of_derivation

@@ -16,7 +16,7 @@ from advisor.analysis.chip.memory import memory_peaks, module_peaks
 from advisor.analysis.ranks.links import link_uses
 from advisor.analysis.ranks.pipeline import stage_times
 from advisor.analysis.steps.steps import step_spans
-from advisor.chip_files import shipped_chips
+from advisor.chips.chip_files import shipped_chips
 from advisor.facts.derived import ChipLimit, Overlap
 from advisor.facts.observed import Device, Frequency, Kernel, Link, MemoryUse, ModuleMemory
 from advisor.facts.table import Table, read_table

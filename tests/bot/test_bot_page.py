@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from advisor.bot.forges import FORGES
-from advisor.cli.arguments import build_parser
+from advisor.cli.top_parser import build_parser
 
 TOP = Path(__file__).parent.parent.parent
 PAGE = (TOP / "docs" / "bot.md").read_text("utf-8")

@@ -198,7 +198,7 @@ def test_a_command_is_a_module_that_says_its_words_and_runs(monkeypatch: pytest.
     module.run = lambda arguments: len(arguments.name)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, module.__name__, module)
     known = {**COMMANDS, "say-hello": Text("greet", "问好")}
-    monkeypatch.setattr("advisor.cli.arguments.COMMANDS", known)
+    monkeypatch.setattr("advisor.cli.top_parser.COMMANDS", known)
     monkeypatch.setattr("advisor.cli.main.COMMANDS", known)
     assert main(["say-hello", "seven"]) == 5
 

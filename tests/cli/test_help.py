@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 from rich.cells import cell_len
 
-from advisor.cli.arguments import build_parser
 from advisor.cli.main import main
+from advisor.cli.top_parser import build_parser
 from advisor.messages.text import LANGUAGES, Language
 
 CHINESE = re.compile("[\u4e00-\u9fff]")

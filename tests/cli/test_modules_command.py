@@ -20,8 +20,8 @@ from advisor.facts.table import Texts
 from advisor.messages.text import LANGUAGES, Language
 from advisor.report.modules.words import ATTENTION_MARKING, MARKING, MARKING_OF_MINDSPORE, code_with_comments
 from advisor.report.prose import letter_columns
-from advisor.sources.attention_words import table_of_marks
 from advisor.sources.files.damage_notes import Notes
+from advisor.sources.shared.attention_words import table_of_marks
 from corpus.gpu_traces import Event, host, launched, trace
 from tests.shared_captures import SharedCaptures
 

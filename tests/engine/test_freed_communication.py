@@ -17,10 +17,10 @@ from advisor.engine.hit import Hit
 from advisor.facts.base import Fact
 from advisor.facts.derived import Overlap, RankSplit
 from advisor.facts.table import Table, read_table
+from advisor.machine.shipped_files import shipped_folder
 from advisor.rules.cases import run_of
 from advisor.rules.catalog import read_rule
 from advisor.rules.rule import Rule
-from advisor.shipped_files import shipped_folder
 
 FREES = IDLE.replace("  us: idle_us", "  us: idle_us\n  frees: communication")
 ROWS = "rank step span_us free_us\n0 1 1000 300\n0 2 1000 300\n1 1 1000 400\n1 2 1000 400"

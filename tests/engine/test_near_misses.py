@@ -11,11 +11,11 @@ from advisor.engine.case_runs import TablesAlone
 from advisor.engine.evaluate import evaluate
 from advisor.facts.derived import MemoryPeak, Overlap
 from advisor.facts.table import read_table
+from advisor.machine.shipped_files import shipped_folder
 from advisor.model.findings import Evidence
 from advisor.rules.bind import Rule
 from advisor.rules.cases import run_of
 from advisor.rules.catalog import read_rule
-from advisor.shipped_files import shipped_folder
 from tests.rules.rule_texts import made
 
 

@@ -21,7 +21,7 @@ from advisor.facts.derived import (
 from advisor.facts.observed import Kernel
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Capture, Run
-from advisor.sources.ascend.detect import TEXT_FILES
+from advisor.sources.shared.ascend_names import TEXT_FILES
 
 _OF_COLLECTIVES = ("communication.json",)
 
@@ -154,8 +154,13 @@ def test_totals_of_operators_show_that_the_device_was_recorded() -> None:
     assert said.en == "not recorded: kernels; record with ProfilerActivity.NPU among the activities"
 
 
-def test_every_table_and_name_of_a_run_is_called_something() -> None:
-    assert FACTS.keys() == called.TABLES.keys()
+@pytest.mark.parametrize("fact", FACTS.values(), ids=lambda fact: fact.table)
+def test_a_fact_is_called_in_its_own_class_what_readers_call_it(fact: type[Fact]) -> None:
+    assert fact.__dict__["called"] == called.TABLES[fact.table]
+    assert fact.called.en and fact.called.zh
+
+
+def test_every_name_of_a_run_is_called_something() -> None:
     assert RUN_SCOPE.keys() == called.RUN.keys()
     assert called.FILES.keys() <= {name for name, fact in FACTS.items() if fact.observed}
 

@@ -12,12 +12,12 @@ from advisor.engine.evaluate import evaluate
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Setting
 from advisor.facts.table import read_table
+from advisor.machine.shipped_files import shipped_folder
 from advisor.model.findings import Outcome
 from advisor.rules.bind import bind_rule
 from advisor.rules.cases import run_of
 from advisor.rules.catalog import read_rule
 from advisor.rules.rule import Rule
-from advisor.shipped_files import shipped_folder
 from advisor.yaml_files.source import parse_document
 
 RULE = """\

@@ -16,6 +16,7 @@ from advisor.explanation.logic import logic_of_rule, meaning_of_table
 from advisor.explanation.subject import find_rule_and_finding
 from advisor.facts.names import FACTS
 from advisor.facts.profile import Profile
+from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.errors import UsageError
 from advisor.messages.text import LANGUAGES
 from advisor.model.explanation import Case, Check, Explanation
@@ -28,7 +29,6 @@ from advisor.report.pages import document_page
 from advisor.report.renderers.markdown import document_text
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog
-from advisor.shipped_files import shipped_folder
 
 
 def told(rule: Rule, diagnosis: Diagnosis, profile: Profile | None = None, rows: int = 10) -> Explanation:

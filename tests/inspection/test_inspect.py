@@ -33,8 +33,9 @@ from advisor.report.renderers.terminal import print_document
 from advisor.report.words import say
 from advisor.rules.catalog import Catalog
 from advisor.sources.ascend import msprof
-from advisor.sources.ascend.detect import FURTHER_FILES, TEXT_FILES
+from advisor.sources.ascend.detect import FURTHER_FILES
 from advisor.sources.ascend.unused_files import why_unused
+from advisor.sources.shared.ascend_names import TEXT_FILES
 from corpus.gpu_traces import host, trace
 from corpus.msprof import write_msprof
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import advisor
 from advisor import pipeline
-from advisor.engine import gpu_hints, reason
+from advisor.engine import reason
 from advisor.engine.hit import RuleResult
 from advisor.facts import FACTS
 from advisor.facts.observed import OBSERVED, Kernel
@@ -33,6 +33,7 @@ from advisor.model.findings import Outcome
 from advisor.model.inspection import FoundPart, Recorder
 from advisor.model.job import JobKind
 from advisor.model.run import Capture, Run
+from advisor.sources.kineto import gpu_hints
 
 SWITCHES = get_args(Switch)
 RECORDERS = get_args(Recorder)

@@ -7,7 +7,7 @@ import json
 import re
 from pathlib import Path
 
-from advisor.cli.arguments import build_parser
+from advisor.cli.top_parser import build_parser
 from advisor.mcp_server.query import MOST_ROWS, Query
 from advisor.mcp_server.tools import Tools
 

@@ -30,11 +30,11 @@ def roots(top: Path) -> Roots:
 
 @pytest.mark.parametrize("words", ["prof", "./prof", "prof/../prof", "."])
 def test_paths_below_the_root_are_given(words: str, top: Path) -> None:
-    assert roots(top).given(words).path.is_relative_to((top / "root").resolve())
+    assert roots(top).permit_path(words).path.is_relative_to((top / "root").resolve())
 
 
 def test_a_full_path_below_the_root_is_given(top: Path) -> None:
-    assert roots(top).given(str(top / "root" / "prof")).path == (top / "root" / "prof").resolve()
+    assert roots(top).permit_path(str(top / "root" / "prof")).path == (top / "root" / "prof").resolve()
 
 
 @pytest.mark.parametrize(
@@ -43,26 +43,26 @@ def test_a_full_path_below_the_root_is_given(top: Path) -> None:
 )
 def test_paths_that_lead_out_are_refused(words: str, top: Path) -> None:
     with pytest.raises(InputError):
-        roots(top).given(words)
+        roots(top).permit_path(words)
 
 
 def test_what_lies_outside_is_refused_alike_whether_it_is_there_or_not(top: Path) -> None:
     said = set()
     for words in ("../outside", "../nothing", str(top / "outside"), str(top / "nothing")):
         with pytest.raises(InputError) as trouble:
-            roots(top).given(words)
+            roots(top).permit_path(words)
         said.add(str(trouble.value))
     assert len(said) == 1
 
 
 def test_links_are_followed_inside_and_refused_where_they_lead_out(top: Path) -> None:
     (top / "root" / "inner").symlink_to(top / "root" / "prof")
-    assert roots(top).given("inner").path == (top / "root" / "prof").resolve()
+    assert roots(top).permit_path("inner").path == (top / "root" / "prof").resolve()
     (top / "root" / "outer").symlink_to(top / "outside")
     with pytest.raises(InputError, match="outside"):
-        roots(top).given("outer")
+        roots(top).permit_path("outer")
     with pytest.raises(InputError, match="outside"):
-        roots(top).given("outer/kernel_details.csv")
+        roots(top).permit_path("outer/kernel_details.csv")
 
 
 @pytest.mark.parametrize("target", ["outside", "outside/kernel_details.csv"])
@@ -70,7 +70,7 @@ def test_a_capture_that_holds_a_link_out_is_refused(target: str, top: Path) -> N
     (top / "root" / "prof" / "deep").mkdir()
     (top / "root" / "prof" / "deep" / "link").symlink_to(top / target)
     with pytest.raises(InputError, match="outside"):
-        roots(top).given("prof")
+        roots(top).permit_path("prof")
 
 
 def test_a_link_out_behind_a_link_inside_is_refused(top: Path) -> None:
@@ -78,7 +78,7 @@ def test_a_link_out_behind_a_link_inside_is_refused(top: Path) -> None:
     (top / "root" / "other" / "link").symlink_to(top / "outside")
     (top / "root" / "prof" / "aside").symlink_to(top / "root" / "other")
     with pytest.raises(InputError, match="outside"):
-        roots(top).given("prof")
+        roots(top).permit_path("prof")
 
 
 def test_a_circle_of_links_and_a_link_to_nothing_do_no_harm(top: Path) -> None:
@@ -87,24 +87,24 @@ def test_a_circle_of_links_and_a_link_to_nothing_do_no_harm(top: Path) -> None:
     (prof / "self").symlink_to(prof / "self")
     (prof / "nothing").symlink_to(top / "root" / "nothing")
     os.mkfifo(prof / "pipe")
-    assert roots(top).given("prof").stamp
+    assert roots(top).permit_path("prof").stamp
     with pytest.raises(InputError):
-        roots(top).given("prof/self")
+        roots(top).permit_path("prof/self")
 
 
 def test_an_output_is_read_with_its_capture_which_must_lie_below_the_root_too(top: Path) -> None:
     output = top / "capture" / "ASCEND_PROFILER_OUTPUT"
     output.mkdir(parents=True)
     with pytest.raises(InputError, match="outside"):
-        Roots([output]).given(".")
-    assert Roots([top / "capture"]).given("ASCEND_PROFILER_OUTPUT").path == output.resolve()
+        Roots([output]).permit_path(".")
+    assert Roots([top / "capture"]).permit_path("ASCEND_PROFILER_OUTPUT").path == output.resolve()
 
 
 def test_the_stamp_changes_with_the_files_and_with_nothing_else(top: Path) -> None:
-    given = roots(top).given("prof")
-    assert roots(top).given("./prof") == given
+    given = roots(top).permit_path("prof")
+    assert roots(top).permit_path("./prof") == given
     (top / "root" / "prof" / "kernel_details.csv").write_text("longer", "utf-8")
-    assert roots(top).given("prof").stamp != given.stamp
+    assert roots(top).permit_path("prof").stamp != given.stamp
 
 
 def test_a_root_is_a_folder(top: Path) -> None:
@@ -114,9 +114,9 @@ def test_a_root_is_a_folder(top: Path) -> None:
 
 def test_the_first_root_that_has_a_path_gives_it(top: Path) -> None:
     both = Roots([top / "root-of-others", top / "root"])
-    assert both.given("prof").path == (top / "root" / "prof").resolve()
+    assert both.permit_path("prof").path == (top / "root" / "prof").resolve()
     with pytest.raises(InputError, match="does not exist"):
-        both.given("nothing")
+        both.permit_path("nothing")
 
 
 PARTS = ("..", ".", "", "prof", "outside", "link", "file", "~", "root", "root-of-others", "a\udc80", "…")
@@ -133,7 +133,7 @@ def test_no_path_whatever_leads_out(parts: list[str], start: str, full: bool, to
     words = start + "/".join(parts)
     words = f"{top}/root/{words}" if full else words
     try:
-        given_path = roots(top).given(words).path
+        given_path = roots(top).permit_path(words).path
     except InputError:
         return
     assert given_path.resolve().is_relative_to((top / "root").resolve())

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import advisor
 from advisor.analysis.communication.moved_packets import moves
 from advisor.analysis.rooflines.rooflines import chip_limits
-from advisor.chip_files import OWN, shipped_chips
-from advisor.chips import DTYPES, Chip, ChipTable
+from advisor.chips.chip_files import OWN, shipped_chips
+from advisor.chips.known_chips import DTYPES, Chip, ChipTable
 from advisor.cli.main import main
 from advisor.facts.derived import CollectiveCall
 from advisor.facts.observed import Kernel, Transfer

@@ -9,12 +9,12 @@ import rule_texts
 import yaml
 
 from advisor.cli.main import main
+from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.errors import RuleError
 from advisor.model.findings import Severity
 from advisor.policy.settings import Settings
 from advisor.policy.settings_file import json_schema
 from advisor.rules.catalog import Catalog
-from advisor.shipped_files import shipped_folder
 
 
 @pytest.fixture

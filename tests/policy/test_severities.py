@@ -13,6 +13,7 @@ from xml.etree.ElementTree import fromstring
 import pytest
 from gate_samples import diagnosis, finding
 
+from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.text import LANGUAGES
 from advisor.model.findings import Severity
 from advisor.policy.gate import judge_by_policy
@@ -20,7 +21,6 @@ from advisor.policy.policy import FailCondition, Policy
 from advisor.report.formats import annotations, codequality, junit, rdjson, sarif
 from advisor.report.output_formats import Reported
 from advisor.report.words import CONFIDENCES, SEVERITIES
-from advisor.shipped_files import shipped_folder
 
 WORST_FIRST = ("critical", "high", "medium", "low", "info")
 EACH = diagnosis(*(finding(f"host/{name}", Severity[name]) for name in WORST_FIRST))

@@ -17,12 +17,12 @@ from advisor.engine.merge import merge
 from advisor.engine.rank import rank_findings
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Table
+from advisor.machine.shipped_files import shipped_folder
 from advisor.model.findings import Finding
 from advisor.rules.bind import Rule
 from advisor.rules.cases import parse_given as starting
 from advisor.rules.cases import run_of
 from advisor.rules.catalog import Catalog, gather_rules
-from advisor.shipped_files import shipped_folder
 
 BODY = """\
 params:

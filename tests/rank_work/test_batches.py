@@ -32,8 +32,8 @@ from advisor.facts.rank_facts import (
 from advisor.facts.selection import Selected
 from advisor.facts.table import Table, Texts, Values
 from advisor.messages.errors import FactMissing
+from advisor.model.progress import silent
 from advisor.pipeline import open_profile, prepare_exhibits
-from advisor.progress import silent
 from advisor.rank_work.batches import MOST_TOGETHER, TOGETHER_BYTES, batches_of_ranks
 from advisor.rank_work.local import LocalProcesses
 from advisor.sources import open_input

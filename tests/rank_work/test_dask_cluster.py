@@ -28,7 +28,7 @@ from advisor.facts.profile import Profile
 from advisor.facts.rank_facts import RankFacts
 from advisor.facts.table import Table
 from advisor.messages.errors import ClusterLost, FactMissing, UsageError
-from advisor.progress import WorkerState, silent
+from advisor.model.progress import WorkerState, silent
 from advisor.rank_work import cluster as cluster_work
 from advisor.rank_work.cluster import DaskCluster
 from advisor.rank_work.lost_rank import FactsOfLostRank

@@ -15,7 +15,7 @@ from advisor.facts.observed import Damage
 from advisor.facts.rank_facts import RankFacts, Source
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing, WorkerLost
-from advisor.progress import silent
+from advisor.model.progress import silent
 from advisor.rank_work.local import LocalProcesses
 from advisor.rank_work.lost_rank import FactsOfLostRank
 from tests.rank_work.ill_ranks import BareRank, Killer

@@ -24,8 +24,8 @@ from advisor.facts.rank_facts import RankFacts, Source
 from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
 from advisor.model.findings import Diagnosis
+from advisor.model.progress import silent
 from advisor.pipeline import diagnose, open_profile, write_facts
-from advisor.progress import silent
 from advisor.rank_work.lost_rank import FactsOfLostRank, LostRank
 from advisor.rank_work.stored_work import StoredWork
 from advisor.rules.catalog import Catalog

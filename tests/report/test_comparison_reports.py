@@ -40,6 +40,7 @@ from advisor.report.pages import LARGEST_BYTES
 from advisor.report.prose import flat_text, plain_prose
 from advisor.report.renderers.markdown import document_text
 from advisor.report.renderers.terminal import print_document
+from advisor.report.time_split import PARTS
 from tests.shared_captures import SharedCaptures
 
 openpyxl: Any = pytest.importorskip("openpyxl")
@@ -194,7 +195,7 @@ TABLES: tuple[Mapping[str, Text], ...] = (
     words.WORDS,
     words.STATUSES,
     words.JUDGEMENTS,
-    words.PARTS,
+    PARTS,
     words.TABLES,
     words.OWN_COLUMNS,
     words.CHARTS,

@@ -11,6 +11,7 @@ import pytest
 from report_samples import FREE, finding, rich, table
 from rich.console import Console
 
+from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.text import Text
 from advisor.model.findings import Diagnosis, Evidence, RuleInfo, Severity
 from advisor.model.run import Run
@@ -25,7 +26,6 @@ from advisor.report.renderers.markdown import document_text
 from advisor.report.renderers.terminal import print_document
 from advisor.report.words import CATEGORIES, CONFIDENCES, NOTES, OUTCOMES, RESOURCES, SEVERITIES, WORDS
 from advisor.rules.catalog import Catalog
-from advisor.shipped_files import shipped_folder
 
 TABLES = (
     WORDS,

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from advisor.messages.text import LANGUAGES, Language
-from advisor.progress import WorkerState
+from advisor.model.progress import WorkerState
 from advisor.report import progress_bar as bar
 
 

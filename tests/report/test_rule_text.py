@@ -11,6 +11,7 @@ from report_samples import EXPOSED, HOSTILE, rich
 from rich.console import Console
 
 from advisor.bot.comment import render_comment
+from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.text import LANGUAGES, Text
 from advisor.model.findings import Diagnosis, RemedyStep
 from advisor.report.blocks import Blocks, Code, Grid, ListBlock, Paragraph, Quote, paragraph_of, plain_text
@@ -24,7 +25,6 @@ from advisor.report.renderers.markdown import document_text
 from advisor.report.renderers.terminal import print_document
 from advisor.report.rule_text import rule_sentence, rule_text
 from advisor.rules.catalog import Catalog
-from advisor.shipped_files import shipped_folder
 
 TEXT = """\
 Rows are *not* aligned, **all** of them. See [the guide](https://example.org/guide).

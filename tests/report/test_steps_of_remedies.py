@@ -9,6 +9,7 @@ from html import unescape
 import pytest
 from report_samples import DISPATCH, EXPOSED, FREE, finding
 
+from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, Evidence, Finding, RuleInfo, Severity
 from advisor.model.run import Run
@@ -16,7 +17,6 @@ from advisor.report.diagnosis.document import diagnosis_document
 from advisor.report.diagnosis.page import diagnosis_page
 from advisor.report.renderers.markdown import document_text
 from advisor.rules.catalog import Catalog
-from advisor.shipped_files import shipped_folder
 
 SHARE = Evidence(name="exposed_share", value=0.21, unit="share", threshold=0.1)
 TAKING = EXPOSED.model_copy(

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_samples import rich
 
+from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.text import Language
 from advisor.model.findings import Evidence
 from advisor.report.diagnosis.cards import Maker
 from advisor.report.prose import flat_text
 from advisor.rules.catalog import Catalog
 from advisor.rules.rule import EvidenceSpec, Rule
-from advisor.shipped_files import shipped_folder
 
 RULES = Catalog.load([shipped_folder("rules")]).rules
 HELD = [(rule, item) for rule in RULES for item in rule.evidence if item.threshold]

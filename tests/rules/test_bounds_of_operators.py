@@ -15,10 +15,10 @@ from advisor.engine.evaluate import evaluate
 from advisor.facts.derived import OperatorShape
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Table
+from advisor.machine.shipped_files import shipped_folder
 from advisor.rules.bind import Rule
 from advisor.rules.cases import run_of
 from advisor.rules.catalog import Catalog
-from advisor.shipped_files import shipped_folder
 
 L0_BOUND = "compute/l0-bound-operator"
 BY_PIPES = ("l0-bound-operator", "memory-bound-operator", "scalar-bound-operator", "unbound-operators")

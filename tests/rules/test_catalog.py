@@ -15,6 +15,7 @@ from advisor.engine.evaluate import evaluate
 from advisor.engine.merge import with_worst
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Setting
+from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.errors import RuleError, UsageError
 from advisor.release import VERSION
 from advisor.rules import style
@@ -23,7 +24,6 @@ from advisor.rules.catalog import Catalog, lint_rules, new_rule
 from advisor.rules.editor_schema import json_schema
 from advisor.rules.patterns import SPELLINGS, is_pattern_file, pattern_schema
 from advisor.rules.schema import cases_of_document
-from advisor.shipped_files import shipped_folder
 from advisor.yaml_files.source import read_document
 
 

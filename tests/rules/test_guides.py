@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 from rule_texts import IDLE, made, write
 
-from advisor.cli.arguments import build_parser
 from advisor.cli.main import main
-from advisor.coverage_page import coverage_page, statement_state
+from advisor.cli.top_parser import build_parser
+from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.errors import RuleError
 from advisor.messages.text import Text
-from advisor.reference import _leaf_commands
+from advisor.reference.coverage_page import coverage_page, statement_state
+from advisor.reference.pages import _leaf_commands
 from advisor.rules import guides, style
 from advisor.rules.catalog import Catalog, lint_rules
 from advisor.rules.guides import Guide, Statement, known_statements, read_guides, rules_by_statement
 from advisor.rules.patterns import shipped_patterns
-from advisor.shipped_files import shipped_folder
 
 TOP = Path(__file__).parent.parent.parent
 RULES = Catalog.load([shipped_folder("rules")]).rules

@@ -6,9 +6,9 @@ from __future__ import annotations
 import pytest
 import yaml
 
+from advisor.machine.shipped_files import shipped_folder
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog
-from advisor.shipped_files import shipped_folder
 
 SETTING = "a setting holds for the whole run"
 RECORDING = "about how the capture was recorded, not about a moment of the run"

@@ -20,13 +20,13 @@ from advisor.expr.settings import ENVIRONMENT
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Setting
 from advisor.facts.table import Table, read_table
+from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.text import fill_holes
 from advisor.model.findings import Diagnosis, Finding, RuleInfo
 from advisor.report.diagnosis.cards import make_cards
 from advisor.rules.bind import Rule
 from advisor.rules.cases import run_of
 from advisor.rules.catalog import Catalog, read_rule
-from advisor.shipped_files import shipped_folder
 
 STEPS = """\
 fix:

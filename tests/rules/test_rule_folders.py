@@ -11,9 +11,9 @@ import pytest
 import rule_texts
 
 from advisor.cli.main import main
+from advisor.machine.regular_files import NotRegularError, leads_out, leads_to_system, open_regular
 from advisor.messages.errors import RuleError
 from advisor.policy.settings import Settings
-from advisor.regular_files import NotRegularError, leads_out, leads_to_system, open_regular
 from advisor.rules import catalog
 from advisor.rules.catalog import Catalog, lint_rules
 

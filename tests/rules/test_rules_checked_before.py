@@ -11,10 +11,10 @@ import rule_texts
 
 from advisor.expr import compile as expressions
 from advisor.expr.compile import Compiled
+from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.errors import RuleError
 from advisor.rules.bind import Rule, bind_rule
 from advisor.rules.catalog import Catalog, gather_rules, read_rule, rule_files
-from advisor.shipped_files import shipped_folder
 from advisor.yaml_files.document import read_text
 from advisor.yaml_files.parsed_files import document_of_text
 

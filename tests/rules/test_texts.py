@@ -10,10 +10,10 @@ import pytest
 
 from advisor.facts import FACTS
 from advisor.facts.derived import HoldupTurn, HostTurn, jitter, launches
+from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.text import Text
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog
-from advisor.shipped_files import shipped_folder
 
 RULES = Catalog.load([shipped_folder("rules")]).rules
 ELSEWHERE = re.compile(

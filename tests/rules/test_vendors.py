@@ -19,6 +19,7 @@ from advisor.engine.reason import of_missing, of_missing_values, of_unknown_run
 from advisor.expr.language import run_values
 from advisor.facts.base import Fact
 from advisor.facts.observed import OBSERVED
+from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.errors import FactMissing, Unclear
 from advisor.model.findings import Finding, RemedyStep
 from advisor.model.job import STACKS, JobKind, Workload
@@ -29,7 +30,6 @@ from advisor.rules.cases import CaseInput, parse_given, run_of
 from advisor.rules.catalog import Catalog, lint_rules
 from advisor.rules.schema import cases_of_document
 from advisor.rules.vendors import named_tools
-from advisor.shipped_files import shipped_folder
 from advisor.yaml_files import source
 
 OF_TORCH = re.compile(

@@ -18,9 +18,9 @@ import pytest
 
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Damage, Device, HostCall, Kernel, RankCapture, StepTime
+from advisor.machine.regular_files import open_regular
 from advisor.messages.errors import FactMissing, InputError
 from advisor.messages.message import Message
-from advisor.regular_files import open_regular
 from advisor.sources import open_input
 from advisor.sources.ascend import sending_names
 from advisor.sources.ascend.reading import Folder

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from advisor import environment_snapshot
 from advisor.__main__ import main
-from advisor.environment_snapshot import FILE_NAME, VARIABLES, environment, snapshot
 from advisor.facts.observed import Setting
 from advisor.pipeline import open_profile
-from advisor.sources.environment import snapshot_settings
+from advisor.sources.shared import environment_snapshot
+from advisor.sources.shared.environment import snapshot_settings
+from advisor.sources.shared.environment_snapshot import FILE_NAME, VARIABLES, environment, snapshot
 
 SECRETS = (
     "hf_AbCdEfGhIjKlMnOpQrStUvWxYz",

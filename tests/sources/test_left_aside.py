@@ -14,10 +14,11 @@ import pytest
 from test_discovery import STEPS, make
 
 import advisor
-from advisor import pipeline, regular_files
+from advisor import pipeline
 from advisor.cli.main import main
 from advisor.facts.observed import Damage, HostCall
 from advisor.facts.rank_facts import Source
+from advisor.machine import regular_files
 from advisor.messages.errors import FactMissing, InputError
 from advisor.messages.message import Message
 from advisor.messages.text import Text

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import FrozenInstanceError, dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 import advisor
 from advisor.analysis import DERIVATIONS
+from advisor.engine.recorder_hints import hints_of
 from advisor.facts.base import Fact
 from advisor.facts.observed import Kernel, StepTime
 from advisor.facts.profile import Profile
@@ -20,14 +22,17 @@ from advisor.facts.rank_facts import Source
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing, InputError
 from advisor.messages.text import Text
+from advisor.model.exports import EXPORTS
 from advisor.model.run import Capture, Run
 from advisor.sources import open_input
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.families import FAMILIES
 from advisor.sources.family import Candidate, Family, Input
 from advisor.sources.files.damage_notes import Unreadable
+from advisor.sources.kineto.gpu_hints import GPU_HINTS
 from advisor.sources.listing import Listing
 from advisor.sources.reading import Reading, read_best
+from advisor.sources.recorder_hints import UNTOLD
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,24 @@ def test_a_family_that_is_one_more_line_of_the_table_is_diagnosed(listed: Path) 
     statuses = {outcome.outcome for outcome in diagnosis.outcomes}
     assert statuses >= {"quiet", "skipped"}
     assert "failed" not in statuses
+
+
+def test_who_recorded_with_a_profiler_of_another_family_is_told_no_switches_of_ascend(listed: Path) -> None:
+    run, sources = open_input(listed, families=(*FAMILIES, PRETEND))
+    skipped = [one for one in advisor.diagnose(Profile(run, sources, DERIVATIONS)).outcomes if one.outcome == "skipped"]
+    said = [text for one in skipped if one.reason is not None for text in (one.reason.en, one.reason.zh)]
+    assert any("record host and device together" in text for text in said)
+    of_ascend = r"NPU|PROF_|_ascend_|profiler_level|aic_metrics|torch_npu|experimental_config|prof\.step|with_stack"
+    assert not [text for text in said if re.search(of_ascend, text)]
+
+
+def test_a_family_says_how_it_is_recorded_with_what_it_calls_its_exports() -> None:
+    named = [export for family in FAMILIES for export in family.exports]
+    assert len(named) == len(set(named))
+    assert EXPORTS.keys() <= set(named)
+    run = Run(captures=(Capture(rank=0, path="", source="trace", activities=("CPU", "GPU")),))
+    assert hints_of(run) is GPU_HINTS
+    assert hints_of(Run(captures=(Capture(rank=0, path="", source="json"),))) is UNTOLD
 
 
 def test_without_its_line_nobody_knows_it(listed: Path) -> None:

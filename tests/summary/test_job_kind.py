@@ -43,7 +43,9 @@ def operators(*types: str) -> str:
 
 
 def calls(*names: str) -> str:
-    return "\n".join(("name", *(f'"{name}"' for name in names)))
+    """Calls of these names; models are executed by those that CANN calls so."""
+    does = {"aclmdlExecute": "execute_through"}
+    return "\n".join(("name activity", *(f'"{name}" {does.get(name, "-")}' for name in names)))
 
 
 @pytest.mark.parametrize(

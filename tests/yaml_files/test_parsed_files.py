@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from advisor.machine.shipped_files import shipped_folder
 from advisor.rules.catalog import rule_files
-from advisor.shipped_files import shipped_folder
 from advisor.yaml_files import parsed_files, source
 from advisor.yaml_files.parsed_files import document_of_text, parsed_lines
 from advisor.yaml_files.source import parse_document

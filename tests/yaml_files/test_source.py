@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.errors import RuleError
 from advisor.messages.message import Message
 from advisor.rules.catalog import read_rule
 from advisor.rules.rule import Rule
-from advisor.shipped_files import shipped_folder
 from advisor.yaml_files import source
 from advisor.yaml_files.document import Path_
 

@@ -199,15 +199,15 @@ def rows_of_counts(
     Ranks of a summary have none: one file tells all of it.
     """
     captures = run.captures
-    summed = [rank for rank, capture in captures.items() if capture.source == "cluster"]
+    summed = [rank for rank, capture in captures.items() if capture.export.of_all_ranks]
     begun = {} if windows is None else begins_of_steps(windows)
 
     def file_of(name: str, rank: int) -> str:
         text, database = FILES[name]
         capture = captures.get(rank)
-        if capture is not None and capture.source == "database":
+        if capture is not None and capture.export.holds == "tables":
             return database
-        if capture is not None and capture.source == "trace":
+        if capture is not None and capture.export.holds == "itself":
             return capture.source
         held_in = _TIMELINE if capture is not None and text in capture.absent else text
         return held_in if capture is None else capture.own_name(held_in)

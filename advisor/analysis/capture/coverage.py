@@ -54,10 +54,8 @@ from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.model.run_of_ranks import RunOfRanks
 
-LAYERS = {"acl": "api", "node": "launch", "model": "graph", "hccl": "communicate", "runtime": "runtime"}
-"""Kind of host calls by the level under which the totals of interfaces count them."""
-DEEPER = ("model", "runtime")
-"""Levels that are counted in some captures of which no call is written."""
+DEEPER = ("graph", "runtime")
+"""Kinds of calls that are counted in some captures of which no call is written."""
 BY_LAUNCH = ("launch", "enqueue", "dequeue")
 """Kinds of calls that are made for every kernel that is launched by itself, or for none."""
 _ROUNDING_NS = 1000
@@ -232,13 +230,13 @@ def _calls_and_totals(calls: Table[HostCall], totals: Table[ApiTotal], told: Arr
 
     Some versions write no call of a deeper level: what is counted of these alone is left out.
     """
-    kind, level = calls.texts("kind"), totals.texts("level")
+    kind, total_kind = calls.texts("kind"), totals.texts("kind")
     counts: dict[int, Array] = {}
     for rank in np.intersect1d(told, totals["rank"]).tolist():
         own, counted = calls["rank"] == rank, totals["rank"] == rank
-        each = {name: int((own & kind.isin([one])).sum()) for name, one in LAYERS.items()}
+        each = {name: int((own & kind.isin([name])).sum()) for name in DEVICE_SOFTWARE}
         pairs = [
-            (float(np.nansum(totals["calls"][counted & level.isin([name])])), there)
+            (float(np.nansum(totals["calls"][counted & total_kind.isin([name])])), there)
             for name, there in each.items()
             if there or name not in DEEPER
         ]

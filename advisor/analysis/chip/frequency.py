@@ -11,7 +11,7 @@ from advisor.analysis.operators.like_kernels import group_like_kernels
 from advisor.analysis.rooflines.families import communicate_inside
 from advisor.analysis.steps.device import KERNEL, DeviceTimeline, build_timeline
 from advisor.analysis.steps.recorded_clocks import usable_clocks
-from advisor.chips import ChipTable
+from advisor.chips.known_chips import ChipTable
 from advisor.facts.derived import FrequencyUse
 from advisor.facts.observed import Collective, Device, Frequency, Kernel, StepWindow
 from advisor.facts.table import Array, Table

@@ -8,7 +8,7 @@ import numpy as np
 from advisor.analysis.arrays.grouping import Groups, group_by, row_of_key
 from advisor.analysis.arrays.intervals import SLICES, edges_of_slices
 from advisor.analysis.steps.device import believable_moments
-from advisor.chips import ChipTable
+from advisor.chips.known_chips import ChipTable
 from advisor.facts.base import MISSING
 from advisor.facts.derived import ChipLimit, MemoryCourse, MemoryHolder, MemoryPeak, ModulePeak
 from advisor.facts.observed import Device, MemoryUse, ModuleMemory, OperatorMemory

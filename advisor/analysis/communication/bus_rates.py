@@ -10,7 +10,7 @@ import numpy as np
 
 from advisor.analysis.arrays.grouping import Groups, group_by, ratio, row_of_key
 from advisor.analysis.communication.collective_calls import same_operation
-from advisor.chips import ChipTable
+from advisor.chips.known_chips import ChipTable
 from advisor.facts.base import MISSING
 from advisor.facts.derived import BusRate, CollectiveCall
 from advisor.facts.observed import Device

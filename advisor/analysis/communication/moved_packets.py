@@ -18,7 +18,7 @@ import numpy as np
 from advisor.analysis.arrays.grouping import group_by
 from advisor.analysis.communication.transit import call_of, side_by_side
 from advisor.analysis.steps.device import collective_times
-from advisor.chips import ChipTable
+from advisor.chips.known_chips import ChipTable
 from advisor.facts.derived import CollectiveCall, Move
 from advisor.facts.observed import Collective, Link, Transfer
 from advisor.facts.table import Array, Table, Texts, values_at

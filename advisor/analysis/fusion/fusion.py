@@ -15,7 +15,7 @@ from advisor.analysis.fusion.chain_search import (
     parts_of_passes,
     pattern_of_chains,
 )
-from advisor.analysis.operators.kernel_costs import Beside, decisive_work_beside, undisturbed_ns
+from advisor.analysis.operators.kernel_costs import OtherWork, decisive_work_beside, undisturbed_ns
 from advisor.analysis.operators.launching_operators import HostRecords, called_by_operators
 from advisor.analysis.operators.operators import StepKernels, in_steps, sooner_by_name
 from advisor.analysis.rooflines.operator_work import TOLD_BY, work_of_kernel
@@ -131,7 +131,7 @@ def _sum_chains(
     found: FoundChains,
     patterns: ChainPatterns,
     every: StepKernels,
-    seen: tuple[DeviceTimeline, Beside],
+    seen: tuple[DeviceTimeline, OtherWork],
     costs: tuple[Array, Array],
 ) -> Table[FusibleChain]:
     """`costs` are, per chain, the pauses within it and what the fused operator needs."""

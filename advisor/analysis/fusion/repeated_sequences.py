@@ -61,7 +61,7 @@ class _Run(Struct, frozen=True):
     us: Array
 
 
-class _Found(Struct, frozen=True):
+class _SequencePlaces(Struct, frozen=True):
     """One sequence: how many operators it has, and at which places of the run it begins."""
 
     length: int
@@ -171,23 +171,23 @@ def _elements(shapes: Texts, code: int) -> set[int]:
     return {tensor.elements for tensor in parse_tensors(said) if tensor is not None}
 
 
-def _take_best(run: _Run, often: int) -> list[_Found]:
+def _take_best(run: _Run, often: int) -> list[_SequencePlaces]:
     """The sequences that would spare most, none sharing an operator with another, each at least so often."""
     taken = np.zeros(len(run.row), bool)
     tried = sorted(_candidates(run, often), key=lambda one: -_spared_us(run, one))
-    found: list[_Found] = []
+    found: list[_SequencePlaces] = []
     for one in tried:
         hit = np.zeros(len(one.begin), bool)
         for step in range(one.length):
             hit |= taken[one.begin + step]
-        left = _Found(one.length, one.begin[~hit])
+        left = _SequencePlaces(one.length, one.begin[~hit])
         if len(left.begin) >= max(often, len(one.begin) / 2) and len(found) < MOST:
             found.append(left)
             taken[(left.begin[:, None] + np.arange(one.length)).ravel()] = True
     return found
 
 
-def _candidates(run: _Run, often: int) -> Iterator[_Found]:
+def _candidates(run: _Run, often: int) -> Iterator[_SequencePlaces]:
     """Of each length the sequences that would spare most, without overlaps."""
     key, longest, total = run.code.copy(), run.us.copy(), run.us.copy()
     bits = _hash_bits(len(key))
@@ -212,7 +212,7 @@ def _candidates(run: _Run, often: int) -> Iterator[_Found]:
         for one in np.lexsort((first, -spared))[:_TRIED].tolist():
             alike = begin[bins == one]
             if len(alike) >= often:
-                yield _Found(length, _without_overlap(_equal_ones(run, alike, length), length))
+                yield _SequencePlaces(length, _without_overlap(_equal_ones(run, alike, length), length))
 
 
 def _alike_in_a_row(code: Array, distance: int) -> Array:
@@ -246,7 +246,7 @@ def _without_overlap(begin: Array, length: int) -> Array:
     return found
 
 
-def _spared_us(run: _Run, found: _Found) -> float:
+def _spared_us(run: _Run, found: _SequencePlaces) -> float:
     """The time of all but the longest operator of each: a kernel bound by memory passes over its tensor once."""
     us = run.us[found.begin[:, None] + np.arange(found.length)]
     return float((us.sum(axis=1) - us.max(axis=1)).sum())

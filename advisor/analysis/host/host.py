@@ -35,12 +35,12 @@ LAUNCHING = (*DEVICE_SOFTWARE, "dequeue")
 FRAMEWORK = ("operator", "optimizer", "python", "enqueue")
 _RANGES, _FRAME = ("optimizer", "python"), re.compile(r"\.py\(")
 """Kinds of calls that may be ranges, and what the name of a line of a call stack holds."""
-_REPLAY = re.compile(r"aclmdlRIExecute(Async)?$")
-"""A call that replays a captured graph, where its kind does not say so."""
-_UPDATE = re.compile(r"aclmdlRICaptureTaskUpdate(Begin|End)$")
-"""A call that begins or ends to bring captured tasks of a graph up to date."""
-_RUN_THROUGH = re.compile(r"^aclmdl(RI)?Execute(V2)?$")
-"""A call that runs a graph and returns when the device is done with it."""
+REPLAYING = ("replay", "replay_through")
+"""Activities that replay a captured graph, where the kind of the call does not say so."""
+EXECUTING = ("execute", "execute_through")
+"""Activities that execute a model which was loaded as a file."""
+_THROUGH = ("replay_through", "execute_through")
+"""Activities that run a graph and return when the device is done with it."""
 
 SPECIFIC = ("gc", "compile", "start_up", "blocking_copy", "synchronise", "data_loader")
 """Activities that name a cause by themselves, the closest first: a loader may wait in a copy, not the reverse."""
@@ -71,23 +71,17 @@ _NO_START = ("synchronise", "copy", "blocking_copy", "dispatch", "build", "read"
 
 def launches_graph(calls: Table[HostCall]) -> Array:
     """Per call: whether it launches a whole graph, whose kernels have no launch of their own."""
-    return replay_graphs(calls.texts("name")) | calls.texts("kind").isin(["graph"])
-
-
-def replay_graphs(names: Texts) -> Array:
-    """Per name of a call: whether it replays a captured graph of Ascend."""
-    return names.passing(_REPLAY.match)
+    return calls.texts("activity").isin(REPLAYING) | calls.texts("kind").isin(["graph"])
 
 
 def updates_graph(calls: Table[HostCall]) -> Array:
     """Per call: whether it begins or ends to bring tasks up to date that a graph has captured."""
-    names = calls.texts("name")
-    return names.passing(_UPDATE.match)
+    return calls.texts("activity").isin(["update"])
 
 
 def runs_graph_through(table: Table[HostCall], calls: Calls) -> Array:
     """Per call: whether it runs a whole graph and waits until that is done."""
-    return are_named(table, calls, _RUN_THROUGH)
+    return calls.texts(table.texts("activity")).isin(_THROUGH)
 
 
 def are_named(table: Table[HostCall], calls: Calls, wanted: re.Pattern[str]) -> Array:

@@ -3,9 +3,9 @@
 
 A backward pass or an optimizer is training. Operators that keep keys and values for later tokens, attend to what is
 kept, or compute with quantised experts in one, run only where text is generated. A model that was loaded as a file and
-is executed with `aclmdlExecute` infers. Names are those of CANN, of ATB and of
-the kernels that serving engines bring; what they do not tell stays unknown. Which half of a reinforcement learning is
-recorded is told by the ranges that the profiler of verl sets around the functions of its workers, named as these.
+is executed infers. Names are those of CANN, of ATB and of the kernels that serving engines bring; what they do not tell
+stays unknown. Which half of a reinforcement learning is recorded is told by the ranges that the profiler of verl sets
+around the functions of its workers, named as these.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.arrays.counted import distinct_ranks
+from advisor.analysis.host.host import EXECUTING
 from advisor.facts.derived import JobSign
 from advisor.facts.derived.job import LAYERS, TORCH_OPERATOR
 from advisor.facts.observed import ApiTotal, HostCall, Kernel, OperatorTotal, ProgramMark, Setting
@@ -81,7 +82,6 @@ _CALLS = (
     ("decode", _VLLM_STEP + r"\d+(\(.*?\))?_generation_[1-9]|step\[(DECODE|MIXED) "),
     ("vLLM", r"vllm::|execute_context_"),
     ("SGLang", r"sglang::|step\[(DECODE|EXTEND|MIXED) "),
-    ("loaded model", r"aclmdlExecute(Async)?(V2)?$"),
     ("DeepSpeed", r"DeepSpeed(Engine|ZeroOptimizer)"),
     ("FSDP", r"FullyShardedDataParallel|FSDP::"),
     ("PyTorch", r"DistributedDataParallel\.forward|torch\.distributed\.ddp"),
@@ -152,8 +152,10 @@ def job_signs(
         lines = [_LINE.match(name) is not None for name in names.names]
         signs += _signs_of_names(calls["rank"], names, LINES, "line", among=lines)
         signs += _signs_of_names(calls["rank"], names, CALLS, "call", among=[not line for line in lines])
+        signs += _signs_of_executions(calls)
     if called is not None:
         signs += _signs_of_names(called["rank"], called.texts("name"), CALLS, "call", called["calls"])
+        signs += _signs_of_executions(called, called["calls"])
     if marks is not None:
         signs += _signs_of_names(marks["rank"], marks.texts("name"), MARKS, "mark")
     if settings is not None:
@@ -176,12 +178,26 @@ def _signs_of_names(
     may = map(known.every.match, (names.names[code] for code in asked))
     told = {code: known.told_by(names.names[code]) for code in compress(asked, may)}
     telling = names.hits(code in told for code in range(len(names.names)))
-    for rank in distinct_ranks(ranks, telling).tolist():
-        rows = telling & (ranks == rank)
+    for rank, code, often in _count_names(ranks, names, telling, calls):
+        for tells in told[code]:
+            yield rank, tells, seen_as, names.names[code], often
+
+
+def _signs_of_executions(table: Table[HostCall] | Table[ApiTotal], calls: Array | None = None) -> Iterator[_Sign]:
+    """By rank and name: how often models were executed that had been loaded as files."""
+    names = table.texts("name")
+    executing = table.texts("activity").isin(EXECUTING) & (names.codes >= 0)
+    for rank, code, often in _count_names(table["rank"], names, executing, calls):
+        yield rank, "loaded model", "call", names.names[code], often
+
+
+def _count_names(ranks: Array, names: Texts, chosen: Array, calls: Array | None) -> Iterator[tuple[int, int, float]]:
+    """Rank by rank the code of each name in the chosen rows, and how often it is there; or the sum of its `calls`."""
+    for rank in distinct_ranks(ranks, chosen).tolist():
+        rows = chosen & (ranks == rank)
         often = np.bincount(names.codes[rows], None if calls is None else np.nan_to_num(calls[rows]))
         for code in np.unique(names.codes[rows]).tolist():
-            for tells in told[code]:
-                yield rank, tells, seen_as, names.names[code], float(often[code])
+            yield rank, code, float(often[code])
 
 
 def _most_frequent(signs: list[_Sign]) -> Table[JobSign]:

@@ -16,7 +16,7 @@ from advisor.analysis.host.after_waits import charge_after_waits
 from advisor.analysis.host.host import launches_graph
 from advisor.analysis.job.engine_borders import EngineTables, FoundSteps, find_steps_and_passes
 from advisor.analysis.job.engine_phases import PHASES
-from advisor.analysis.launches.holdups import late_ns_by_task
+from advisor.analysis.launches.delayed_launches import late_ns_by_task
 from advisor.analysis.launches.launch_modes import lost_us_per_step
 from advisor.analysis.launches.long_pauses import LONGEST_LAUNCH_US
 from advisor.analysis.replay import replay

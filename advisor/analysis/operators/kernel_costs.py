@@ -15,7 +15,7 @@ from advisor.facts.observed import Collective, Kernel
 from advisor.facts.table import Array, Table, ascending, row_type, values_at
 
 
-class Beside(Struct, frozen=True):
+class OtherWork(Struct, frozen=True):
     """What counts as work beside a kernel, other kernels apart: intervals on the clock of the device, by cell."""
 
     cell: Array
@@ -25,7 +25,7 @@ class Beside(Struct, frozen=True):
     """Per row of the timeline's work: kernels that do not count, neither for themselves nor as work beside others."""
 
 
-def undisturbed_ns(device: DeviceTimeline, row: Array, group: Array, groups: int, beside: Beside) -> Array:
+def undisturbed_ns(device: DeviceTimeline, row: Array, group: Array, groups: int, beside: OtherWork) -> Array:
     """Per group of kernels, ns in which nothing else ran beside it.
 
     `row` and `group` say which rows of the timeline's work belong to which group.
@@ -45,16 +45,16 @@ def undisturbed_ns(device: DeviceTimeline, row: Array, group: Array, groups: int
     return found[:-1]
 
 
-def all_work_beside(device: DeviceTimeline) -> Beside:
+def all_work_beside(device: DeviceTimeline) -> OtherWork:
     """Every collective and every kernel counts."""
     work = device.work
     rows = np.flatnonzero(work.kind == COMM)
-    return Beside(work.cell[rows], work.start[rows], work.end[rows], np.zeros(len(work.cell), bool))
+    return OtherWork(work.cell[rows], work.start[rows], work.end[rows], np.zeros(len(work.cell), bool))
 
 
 def decisive_work_beside(
     device: DeviceTimeline, kernels: Table[Kernel], collectives: Table[Collective] | None
-) -> Beside:
+) -> OtherWork:
     """Collectives the device waited for, and kernels of the main stream or that it waited for: what decides when the
     step ends."""
     return kernels.once_for_now(_find_decisive_work, device, collectives)
@@ -62,9 +62,9 @@ def decisive_work_beside(
 
 def _find_decisive_work(
     kernels: Table[Kernel], device: DeviceTimeline, collectives: Table[Collective] | None
-) -> Beside:
+) -> OtherWork:
     cell, start, end = _awaited_collectives(device, collectives)
-    return Beside(cell, start, end, _is_unawaited_kernel(device, kernels))
+    return OtherWork(cell, start, end, _is_unawaited_kernel(device, kernels))
 
 
 def _awaited_collectives(device: DeviceTimeline, collectives: Table[Collective] | None) -> tuple[Array, Array, Array]:

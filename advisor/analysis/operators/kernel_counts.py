@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.arrays.grouping import Groups, group_by, ratio, row_of_key
-from advisor.analysis.host.host import replay_graphs
+from advisor.analysis.host.host import REPLAYING
 from advisor.analysis.steps.cells import lie_outside_steps
 from advisor.facts.base import MISSING
 from advisor.facts.derived import KernelLength, PhaseLaunch, ShapeCount
@@ -51,8 +51,8 @@ def _calls_per_kernel(
         found = values_at(each, row_of_key(whole["rank"], own), np.nan)
     if totals is None:
         return found
-    replays = replay_graphs(totals.texts("name"))
-    launches = replays | (totals.texts("level").isin(["node"]) & totals.texts("name").isin(["launch"]))
+    replays = totals.texts("activity").isin(REPLAYING)
+    launches = replays | (totals.texts("kind").isin(["launch"]) & totals.texts("name").isin(["launch"]))
     called = np.array([np.nansum(totals["calls"][launches & (totals["rank"] == one)]) for one in own.tolist()])
     counted = np.isnan(found) & np.isin(own, totals["rank"][replays])
     kernels = np.array([np.count_nonzero(rank == one) for one in own.tolist()])

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.arrays.grouping import Groups, group_by, ratio, row_at, row_of_key
-from advisor.analysis.operators.kernel_costs import Beside, all_work_beside, decisive_work_beside, undisturbed_ns
+from advisor.analysis.operators.kernel_costs import OtherWork, all_work_beside, decisive_work_beside, undisturbed_ns
 from advisor.analysis.operators.library_calls import calls_with_other_work
 from advisor.analysis.operators.like_kernels import ALIKE, TurnTakers, find_turn_takers, group_like_kernels
 from advisor.analysis.operators.token_choices import work_of_choices
@@ -139,7 +139,7 @@ def _of_kernels(
     core = groups.leading(table.texts("core"), duration)
     inside = calls_with_other_work(every.table).take(typed)
 
-    def not_beside(beside: Beside) -> Array:
+    def not_beside(beside: OtherWork) -> Array:
         """What ran with none of that beside it, µs per step; missing where kernels are not all listed."""
         found = undisturbed_ns(device, row, groups.of, len(groups), beside)
         return np.where(whole, found, np.nan) / chosen.steps[first] / 1e3

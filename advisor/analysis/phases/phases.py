@@ -37,7 +37,7 @@ def rank_phases(  # noqa: PLR0917 - a step, and what feeds it
         FactMissing: Neither was.
     """
     if phases is None and queues is None:
-        old = any(capture.source == "insight" for capture in run.captures.values())
+        old = any(capture.export.phases_alone for capture in run.captures.values())
         raise FactMissing([StepPhase.table if old else BatchQueue.table])  # the present profiler records no phases
     counted = Table.empty(StepPhase) if phases is None else phases.take(phases["first"] != 1)
     listed = [counted["rank"], *([] if queues is None else [queues["rank"]])]

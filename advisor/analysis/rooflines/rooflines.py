@@ -20,7 +20,7 @@ from advisor.analysis.rooflines.held_against import held_against
 from advisor.analysis.rooflines.like_shapes import beside_communication, marked_flops
 from advisor.analysis.rooflines.operator_work import TOLD_BY, Work, work_of_kernel
 from advisor.analysis.rooflines.precision import peak_dtype
-from advisor.chips import Chip, ChipTable, peak_of_cores
+from advisor.chips.known_chips import Chip, ChipTable, peak_of_cores
 from advisor.facts.derived import (
     AttentionShape,
     ChipLimit,

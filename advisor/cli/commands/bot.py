@@ -159,7 +159,7 @@ def run(arguments: argparse.Namespace) -> int:
     # what is missing is said before anything is read
     forge = None if arguments.dry_run else _pull_request_client(arguments, job)
     features = forge.features if forge else FORGES[job.kind or "github"].features
-    shown = _Shown(arguments, settings, job)
+    shown = _CommentContent(arguments, settings, job)
     body = shown.comment(features)
     if forge is None:
         print(body, end="")
@@ -168,7 +168,7 @@ def run(arguments: argparse.Namespace) -> int:
     return FINE
 
 
-class _Shown:
+class _CommentContent:
     """What there is to say, read once."""
 
     def __init__(self, arguments: argparse.Namespace, settings: Settings | None, job: CiJob) -> None:
@@ -351,7 +351,7 @@ def _saved_verdict(path: Path, diagnosis: Diagnosis) -> Verdict:
     return verdict
 
 
-def _write_comment(forge: Forge, body: str, shown: _Shown, arguments: argparse.Namespace) -> None:
+def _write_comment(forge: Forge, body: str, shown: _CommentContent, arguments: argparse.Namespace) -> None:
     from advisor.bot.forge import Light
     from advisor.bot.sticky import comment_mark, post_comment
 

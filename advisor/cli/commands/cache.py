@@ -75,8 +75,8 @@ def _utc_words(seconds: float) -> str:
 
 
 def _clear_cache(arguments: argparse.Namespace) -> int:
+    from advisor.machine.output_files import cannot_be_written
     from advisor.messages.message import Message
-    from advisor.output_files import cannot_be_written
     from advisor.units import show_value
 
     cache = _cache_of(arguments)

@@ -31,10 +31,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints the script."""
     import shtab
 
-    from advisor.cli.arguments import build_parser
     from advisor.cli.settings_in_force import language_of
 
-    top = build_parser(language=language_of(None))
+    top = arguments.build_whole(language=language_of(None))
     _complete_paths(top)
     print(shtab.complete(top, arguments.shell))
     return FINE
@@ -47,7 +46,7 @@ def _complete_paths(one: argparse.ArgumentParser) -> None:
 
     import shtab
 
-    from advisor.chip_files import shipped_chips
+    from advisor.chips.chip_files import shipped_chips
     from advisor.cli.arguments import existing_folder, named_path
 
     for action in one._actions:  # argparse has no public way to walk them

@@ -51,10 +51,10 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: Something else lies where the facts are to be written, or nothing can be written there.
     """
-    from advisor.input_folders import folder_outside_input
+    from advisor.machine.input_folders import folder_outside_input
+    from advisor.machine.output_files import cannot_be_written
     from advisor.messages.message import Message
     from advisor.messages.shell_words import shell_words
-    from advisor.output_files import cannot_be_written
     from advisor.pipeline import open_profile, write_facts
     from advisor.report.progress_bar import ProgressBar
     from advisor.units import show_value
@@ -89,9 +89,9 @@ def _check_target(target: Path, source: Path) -> Path:
         UsageError: It will not do.
     """
     from advisor.fact_store.writing import is_in_the_way
+    from advisor.machine.output_files import cannot_be_written
     from advisor.messages.errors import UsageError
     from advisor.messages.message import Message
-    from advisor.output_files import cannot_be_written
     from advisor.report.writers import check_folder
 
     check_folder(target, source)

@@ -41,9 +41,9 @@ def words(one: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Writes what is not there yet; settings that are there stay, and may be given their schema."""
+    from advisor.machine.output_files import write_new_file
     from advisor.messages.errors import UsageError
     from advisor.messages.message import Message
-    from advisor.output_files import write_new_file
     from advisor.policy.settings_skeleton import new_settings
 
     top = Path(arguments.dir)
@@ -65,8 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _settings_schema() -> str:
     import json
 
+    from advisor.machine.shipped_files import shipped_folder
     from advisor.policy.settings_file import json_schema
     from advisor.rules.catalog import Catalog
-    from advisor.shipped_files import shipped_folder
 
     return json.dumps(json_schema(Catalog.load([shipped_folder("rules")]).rules), ensure_ascii=False, indent=2) + "\n"

@@ -140,10 +140,10 @@ def _info_of_pattern(pattern: Pattern, catalog: Catalog) -> PatternInfo:
 
 
 def _write_new_rule(arguments: argparse.Namespace) -> int:
+    from advisor.machine.output_files import write_new_file
     from advisor.messages.errors import UsageError
     from advisor.messages.message import Message
     from advisor.messages.shell_words import shell_words
-    from advisor.output_files import write_new_file
     from advisor.rules.catalog import new_rule, refuse_shipped_id
 
     target: Path = arguments.dir / f"{arguments.id}.yaml"

@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     from pathlib import Path
 
-    from advisor import environment_snapshot
+    from advisor.sources.shared import environment_snapshot
 
     if not arguments.output:
         print(Path(environment_snapshot.__file__).read_text("utf-8"), end="")
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         print(environment_snapshot.write_snapshot(arguments.output))
     except OSError as error:
-        from advisor.output_files import cannot_be_written
+        from advisor.machine.output_files import cannot_be_written
 
         raise cannot_be_written(Path(arguments.output), error) from error
     return FINE

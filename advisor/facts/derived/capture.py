@@ -4,6 +4,7 @@
 from typing import Annotated
 
 from advisor.facts.base import Count, Fact, Key, Rank, Step, Us
+from advisor.messages.text import Text
 
 
 class Witness(Fact):
@@ -13,6 +14,7 @@ class Witness(Fact):
     """
 
     table = "witnesses"
+    called = Text("the profiler's own sums", "profiler 自己的统计")
     observed = False
     of_all_steps = True
 
@@ -40,6 +42,7 @@ class RankCoverage(Fact):
     """
 
     table = "rank_coverage"
+    called = Text("how much of each file is there", "各文件的完整程度")
     observed = False
     of_all_steps = True
 
@@ -72,6 +75,7 @@ class Coverage(Fact):
     """
 
     table = "coverage"
+    called = Text("how much of each file is there", "各文件的完整程度")
     observed = False
     across_ranks = True
 

@@ -4,12 +4,14 @@
 from typing import Annotated
 
 from advisor.facts.base import Bytes, Count, Fact, Key, Mhz, Moment, Ns, Rank, Rate, Share, Us
+from advisor.messages.text import Text
 
 
 class MemoryPeak(Fact):
     """The moment at which one component held most device memory on one rank."""
 
     table = "memory_peaks"
+    called = Text("peaks of device memory", "显存峰值")
     observed = False
     moment = Moment("time_ns", name=("component",))
 
@@ -38,6 +40,7 @@ class MemoryCourse(Fact):
     """
 
     table = "memory_courses"
+    called = Text("use of device memory over time", "显存随时间的变化")
     observed = False
 
     rank: Rank
@@ -52,6 +55,7 @@ class ModulePeak(Fact):
     """The most device memory that one CANN module reserved on one rank."""
 
     table = "module_peaks"
+    called = Text("device memory by component", "各组件显存")
     observed = False
 
     rank: Rank
@@ -66,6 +70,7 @@ class MemoryHolder(Fact):
     """
 
     table = "memory_holders"
+    called = Text("device memory by operator", "各算子显存")
     observed = False
 
     rank: Rank
@@ -80,6 +85,7 @@ class TrafficUse(Fact):
     """How much a memory, a cache or a link of one rank's device moved in a second, one way, all units together."""
 
     table = "traffic_uses"
+    called = Text("traffic of memory and links", "显存、缓存与链路的流量")
     observed = False
     on_request = True
 
@@ -100,6 +106,7 @@ class FrequencyUse(Fact):
     """How fast the AI Cores of one rank ran."""
 
     table = "frequency_uses"
+    called = Text("AI Core frequency", "AI Core 频率")
     observed = False
 
     rank: Rank

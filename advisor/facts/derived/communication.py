@@ -21,6 +21,7 @@ from advisor.facts.base import (
     Us,
     Volatile,
 )
+from advisor.messages.text import Text
 
 
 class TransferPace(Fact):
@@ -32,6 +33,7 @@ class TransferPace(Fact):
     """
 
     table = "transfer_paces"
+    called = Text("transfers in slow and quick steps", "快慢 step 中的传输耗时")
     observed = False
 
     rank: Rank
@@ -53,6 +55,7 @@ class SeenPeer(Fact):
     """How many ranks there were at least, by whom the collectives of one rank waited for."""
 
     table = "seen_peers"
+    called = Text("ranks that collectives waited for", "集合通信等待过的卡")
     observed = False
 
     rank: Rank
@@ -69,6 +72,7 @@ class CollectiveCall(Fact):
     """One communication operator on one rank, compared with other calls of the same kind."""
 
     table = "collective_calls"
+    called = Text("times of single collectives", "各次集合通信的时间")
     observed = False
     moment = Moment(lasts="elapse_us")
 
@@ -198,6 +202,7 @@ class ExchangingKernel(Fact):
     """One kernel that exchanges data with other ranks while it runs, such as MoeDistributeDispatch."""
 
     table = "exchanging_kernels"
+    called = Text("kernels that exchange data with other ranks inside", "内部与其他卡交换数据的算子")
     observed = False
     moment = Moment(lasts="elapse_us", name=("op_type",))
 
@@ -218,6 +223,7 @@ class Exchange(ExchangingKernel):
     """
 
     table = "exchanges"
+    called = Text("waits in kernels that exchange data with other ranks inside", "通算融合算子内部的等待")
     across_ranks = True
 
     ranks: Annotated[
@@ -255,6 +261,7 @@ class AbsentWait(Fact):
     """What one rank waits in one collective for ranks that were not captured."""
 
     table = "absent_waits"
+    called = Text("waits for ranks that were not captured", "对未采集的卡的等待")
     observed = False
     across_ranks = True
 
@@ -309,6 +316,7 @@ class LongestCall(Fact):
     """The longest call of one kind of collective on one communicator, on one rank in one step."""
 
     table = "longest_calls"
+    called = Text("longest collectives", "最长的集合通信")
     observed = False
     across_ranks = True
 
@@ -379,6 +387,7 @@ class CollectivePlace(Fact):
     """
 
     table = "collective_places"
+    called = Text("collectives by the operators around them", "按前后算子归类的集合通信")
     observed = False
 
     rank: Rank
@@ -408,6 +417,7 @@ class Move(Fact):
     """What one collective moved over one kind of link in packets of one size, and the time that cost."""
 
     table = "moves"
+    called = Text("transfers within collectives", "集合通信中的传输")
     observed = False
 
     rank: Rank
@@ -456,6 +466,7 @@ class HostTraffic(Fact):
     """
 
     table = "host_traffic"
+    called = Text("transfers between ranks of one host", "同一主机内各卡之间的传输")
     observed = False
     across_ranks = True
 
@@ -486,6 +497,7 @@ class BusRate(Fact):
     """How fast one collective moved what it carries, on the rank that waited for no other captured one."""
 
     table = "bus_rates"
+    called = Text("how fast collectives move data", "集合通信的传输速率")
     observed = False
     across_ranks = True
     moment = Moment(lasts="shortest_us", rank="last_rank")
@@ -523,6 +535,7 @@ class CallMatch(Fact):
     not."""
 
     table = "call_matches"
+    called = Text("collectives of several ranks", "各卡共有的集合通信")
     observed = False
     across_ranks = True
 
@@ -541,6 +554,7 @@ class PairedCall(Fact):
     """A send and its receive on two captured ranks, or two batches of both that belong together."""
 
     table = "paired_calls"
+    called = Text("sends with their receives", "配对的 send 与 receive")
     observed = False
     across_ranks = True
     on_request = True
@@ -561,6 +575,7 @@ class PortUse(Fact):
     """How busy one network port of a rank's device was during the capture, and what it lost meanwhile."""
 
     table = "port_uses"
+    called = Text("counters of network ports", "网口计数器")
     observed = False
 
     rank: Rank

@@ -4,12 +4,14 @@
 from typing import Annotated
 
 from advisor.facts.base import Bytes, Count, Fact, Flag, Key, Moment, Ns, Rank, Share, Us
+from advisor.messages.text import Text
 
 
 class FusibleChain(Fact):
     """Runs of small operators that one fused operator would replace, all of one kind on one rank, per step."""
 
     table = "fusible_chains"
+    called = Text("order of kernels", "算子的先后顺序")
     observed = False
     moment = Moment("worst_start_ns", lasts="worst_us", name=("pattern",))
 
@@ -84,6 +86,7 @@ class ChainedOperator(Fact):
     """The kernels of one type on one rank that belong to chains which one fused operator would replace."""
 
     table = "chained_operators"
+    called = Text("order of kernels", "算子的先后顺序")
     observed = False
 
     rank: Rank
@@ -100,6 +103,7 @@ class RepeatedSequence(Fact):
     per step; the few sequences in which one kernel would spare most."""
 
     table = "repeated_sequences"
+    called = Text("order of kernels", "算子的先后顺序")
     observed = False
     moment = Moment("worst_start_ns", lasts="worst_us", name=("sequence",))
 

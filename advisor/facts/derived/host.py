@@ -4,12 +4,14 @@
 from typing import Annotated
 
 from advisor.facts.base import Count, Fact, Key, Rank, Step, Us
+from advisor.messages.text import Text
 
 
 class HostKind(Fact):
     """All calls of one kind on the host in one step."""
 
     table = "host_kinds"
+    called = Text("kinds of host calls", "host 侧调用的分类")
     observed = False
 
     rank: Rank
@@ -23,6 +25,7 @@ class CallTotal(Fact):
     """Calls of one kind over the whole capture, as the profiler summed them up; of ranks whose calls are not listed."""
 
     table = "call_totals"
+    called = Text("totals of host calls", "host 调用汇总")
     of_pauses = True
     observed = False
 
@@ -42,6 +45,7 @@ class HostCost(Fact):
     """All calls of one name on the host in one step, and how much device idle time they cover."""
 
     table = "host_costs"
+    called = Text("costs of host calls", "host 侧调用的开销")
     of_pauses = True
     observed = False
     on_request = True

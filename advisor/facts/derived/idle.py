@@ -4,12 +4,14 @@
 from typing import Annotated
 
 from advisor.facts.base import Count, Fact, Flag, Index, Key, Moment, Ns, Rank, Step, Us
+from advisor.messages.text import Text
 
 
 class BareCopy(Fact):
     """Memory copies of one rank and step during which the device neither computes nor communicates."""
 
     table = "bare_copies"
+    called = Text("copies beside which nothing runs", "未被掩盖的拷贝")
     of_pauses = True
     observed = False
 
@@ -44,6 +46,7 @@ class Spending(Fact):
     """What a step was spent on, name by name; the entries of a step add up to its time."""
 
     table = "spending"
+    called = Text("account of the step", "单步时间账目")
     observed = False
 
     rank: Rank
@@ -68,6 +71,7 @@ class UnmarkedPause(Fact):
     knows which of them are the job's and which lie before, behind or between its runs."""
 
     table = "unmarked_pauses"
+    called = Text("pauses where no step was marked", "未标记 step 时的停顿")
     observed = False
     moment = Moment("longest_start_ns", lasts="longest_us", name=())
 
@@ -95,6 +99,7 @@ class GraphRun(Fact):
     the graph of each."""
 
     table = "graph_runs"
+    called = Text("runs of compiled graphs", "图的各次执行")
     of_pauses = True
     observed = False
     moment = Moment("longest_start_ns", lasts="longest_us", name=())
@@ -118,6 +123,7 @@ class Gap(Fact):
     """One idle interval of the device inside a step, charged to exactly one cause. Charges add up to free time."""
 
     table = "gaps"
+    called = Text("idle intervals of the device", "设备空闲区间")
     of_pauses = True
     observed = False
     heavy = True
@@ -149,6 +155,7 @@ class IdleCause(Fact):
     """All idle time of one rank that is charged to one cause, over the whole capture."""
 
     table = "idle_causes"
+    called = Text("causes of idle time", "空闲时间的成因")
     of_pauses = True
     observed = False
 
@@ -162,6 +169,7 @@ class Interruption(Fact):
     """A long collective or copy that drained the launch queue, and the vertical links that follow it."""
 
     table = "interruptions"
+    called = Text("gaps of the launching thread", "下发线程的中断")
     of_pauses = True
     observed = False
     moment = Moment(lasts="head_us", name=("op",))
@@ -183,6 +191,7 @@ class Preparation(Fact):
     """What passes from the host's start of one step to the first work of the device on it."""
 
     table = "preparations"
+    called = Text("what passes before the first work of each step", "每个 step 首个任务之前的时间")
     observed = False
 
     rank: Rank
@@ -207,6 +216,7 @@ class OuterPause(Fact):
     """A pause of the device between two marked steps for most of which the host was in neither: part of no step."""
 
     table = "outer_pauses"
+    called = Text("pauses between steps that belong to none", "不属于任何 step 的停顿")
     observed = False
     of_pauses = True
     moment = Moment(lasts="duration_us", name=())

@@ -4,12 +4,14 @@
 from typing import Annotated
 
 from advisor.facts.base import Count, Fact, Flag, Index, Key, Moment, Ns, Rank, Share, Step, Times, Us
+from advisor.messages.text import Text
 
 
 class StepVariation(Fact):
     """By how much one step is longer than the others of its rank, and what of it is known."""
 
     table = "step_variations"
+    called = Text("what makes steps longer than others", "各 step 变长的原因")
     observed = False
 
     rank: Rank
@@ -41,6 +43,7 @@ class StepJitter(StepVariation):
     """By how much one step is longer than the others of its rank, waits for other ranks and known causes aside."""
 
     table = "step_jitters"
+    called = Text("steps longer than others, waits for other ranks aside", "各 step 的时长波动（不含等待其他卡）")
     across_ranks = True
 
     waited_us: Annotated[
@@ -63,6 +66,7 @@ class Stall(Fact):
     """One long idle interval of the device that the host is to blame for; by rank, the longest first."""
 
     table = "stalls"
+    called = Text("long pauses of the host", "host 侧的长停顿")
     of_pauses = True
     observed = False
     moment = Moment(lasts="duration_us", name=("call",))
@@ -121,6 +125,7 @@ class LaunchJitter(Fact):
     """How evenly one rank launched kernels one by one, and what delayed launches cost."""
 
     table = "launch_jitter"
+    called = Text("evenness of launches", "下发耗时的抖动")
     of_pauses = True
     observed = False
 

@@ -23,6 +23,7 @@ class JobSign(Fact):
     """One sign on one rank of what kind of job ran, or which software drove it."""
 
     table = "job_signs"
+    called = Text("what tells the kind of job", "判断任务类型的依据")
     observed = False
 
     rank: Rank
@@ -55,6 +56,7 @@ class EngineBorder(Fact):
     """
 
     table = "engine_borders"
+    called = Text("where steps of a serving engine begin", "推理引擎各 step 的开始")
     record_with = SEVERAL_STEPS
     observed = False
 
@@ -66,6 +68,7 @@ class EngineStep(Fact):
     """The steps of a serving engine on one rank that do the same."""
 
     table = "engine_steps"
+    called = Text("steps of a serving engine", "推理引擎的 step")
     record_with = SEVERAL_STEPS
     of_pauses = True
     observed = False
@@ -134,6 +137,7 @@ class DecodeSize(Fact):
     """All steps of a serving engine on one rank that read no prompt and generate for as many requests."""
 
     table = "decode_sizes"
+    called = Text("decode steps by number of requests", "按请求数统计的 decode step")
     record_with = SEVERAL_STEPS
     of_pauses = True
     observed = False

@@ -5,12 +5,14 @@ from typing import Annotated
 
 from advisor.facts.base import Count, Fact, Flag, Key, Moment, Ns, Number, Rank, Share, Step, Times, Us
 from advisor.facts.derived.idle import Gap
+from advisor.messages.text import Text
 
 
 class Dispatch(Fact):
     """One launch of a kernel, collective or copy: how long it queued, and whether the device waited for it."""
 
     table = "dispatches"
+    called = Text("times from launch to kernel", "下发到执行的时间")
     observed = False
     heavy = True
     moment = Moment(name=("op_type",))
@@ -38,6 +40,7 @@ class LaunchWait(Fact):
     """All launches of one rank, and how long the device stood still until late ones, in all steps."""
 
     table = "launch_waits"
+    called = Text("times from launch to kernel", "下发到执行的时间")
     of_pauses = True
     observed = False
 
@@ -55,6 +58,7 @@ class LaunchLatency(Fact):
     """Number of launches of one rank by launch latency: three bins per factor of ten, from 1 µs on."""
 
     table = "launch_latencies"
+    called = Text("times from launch to kernel", "下发到执行的时间")
     of_pauses = True
     observed = False
 
@@ -67,6 +71,7 @@ class LaunchClock(Fact):
     """All launches of one rank: how long from the host call to the task on the device."""
 
     table = "launch_clocks"
+    called = Text("times from launch to kernel", "下发到执行的时间")
     observed = False
 
     rank: Rank
@@ -82,6 +87,7 @@ class Handover(Fact):
     """Operators that the framework called on one rank, and how often launching was handed to a second thread."""
 
     table = "handovers"
+    called = Text("operators called and launches handed over", "算子调用与任务队列的入队")
     of_pauses = True
     observed = False
 
@@ -108,6 +114,7 @@ class PhaseLaunch(Fact):
     over what each phase of a serving engine launched (see `engine_steps`)."""
 
     table = "phase_launches"
+    called = Text("launches by phase of a serving engine", "按推理阶段统计的下发")
     of_pauses = True
     observed = False
 
@@ -151,6 +158,7 @@ class LaunchForm(PhaseLaunch):
     where a serving engine read prompts in some of its steps and generated tokens in others, on ranks that all tell."""
 
     table = "launch_forms"
+    called = Text("kernels launched one by one or as graphs", "算子逐个下发还是以图下发")
     across_ranks = True
 
 
@@ -160,6 +168,7 @@ class LaunchPause(Gap):
     is given to what the host did after it."""
 
     table = "launch_pauses"
+    called = Text("pauses of the device for late launches", "等待 host 下发的空闲区间")
 
     engine_phase: Annotated[str, Key("As in `phase_launches`.")]
 
@@ -168,6 +177,7 @@ class Holdup(Fact):
     """One kind of host cost in one step, and what it loses: how much sooner the rank's step would end without it."""
 
     table = "holdups"
+    called = Text("what held up launches on the host", "host 侧阻塞下发的原因")
     of_pauses = True
     observed = False
 
@@ -290,6 +300,7 @@ class HoldupCall(Fact):
     """One call behind a row of `holdups`: of each kind and rank the twenty that leave the device idle longest."""
 
     table = "holdup_calls"
+    called = Text("host calls that held up launches", "阻塞下发的 host 调用")
     of_pauses = True
     observed = False
     moment = Moment(lasts="duration_us")
@@ -310,6 +321,7 @@ class LaunchMode(Fact):
     """ASCEND_LAUNCH_BLOCKING as recorded on one rank, and what the waits that it brings would lose."""
 
     table = "launch_modes"
+    called = Text("how operators were launched", "算子下发方式")
     observed = False
 
     rank: Rank

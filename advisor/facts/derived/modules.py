@@ -4,6 +4,7 @@
 from typing import Annotated
 
 from advisor.facts.base import Bytes, Count, Fact, Index, Key, Moment, Name, Ns, Number, Rank, Share, Us
+from advisor.messages.text import Text
 
 
 class ModuleShare(Fact):
@@ -14,6 +15,7 @@ class ModuleShare(Fact):
     """
 
     table = "modules"
+    called = Text("modules of the model", "模型的模块")
     observed = False
 
     rank: Rank
@@ -54,6 +56,7 @@ class ModuleType(Fact):
     """All kernels of one operator type and inputs in one module on one rank, per step; modules as in `modules`."""
 
     table = "module_types"
+    called = Text("operator types by module", "各模块的算子类型")
     observed = False
 
     rank: Rank
@@ -72,6 +75,7 @@ class TypeOperator(Fact):
     capture."""
 
     table = "type_operators"
+    called = Text("framework operators behind operator types", "各类算子对应的框架算子")
     observed = False
     on_request = True
 
@@ -90,6 +94,7 @@ class PatternModule(Fact):
     """All chains of one pattern in one module on one rank, per step; chains as in `fusible_chains`."""
 
     table = "pattern_modules"
+    called = Text("fusible chains by module", "各模块的可融合算子串")
     observed = False
 
     rank: Rank
@@ -103,6 +108,7 @@ class PatternOperator(Fact):
     """All kernels of chains of one pattern that one operator of the framework led to on one rank, per step."""
 
     table = "pattern_operators"
+    called = Text("framework operators behind fusible chains", "可融合算子串对应的框架算子")
     observed = False
     on_request = True
 
@@ -118,6 +124,7 @@ class OperatorStack(Fact):
     capture."""
 
     table = "operator_stacks"
+    called = Text("where operators of the framework are called", "框架算子的调用位置")
     observed = False
     on_request = True
 
@@ -146,6 +153,7 @@ class ModuleHolder(Fact):
     """
 
     table = "module_holders"
+    called = Text("device memory by module", "各模块显存")
     observed = False
     on_request = True
 
@@ -170,6 +178,7 @@ class ModuleMarks(Fact):
     """How the modules of one rank were marked, and how much of its kernel time can be charged to them."""
 
     table = "module_marks"
+    called = Text("marks of modules", "模块标记")
     observed = False
     on_request = True
 
@@ -187,6 +196,7 @@ class ModuleOperator(Fact):
     """One operator at one place of one module of one rank, over the whole capture, in the order in which they run."""
 
     table = "module_operators"
+    called = Text("operators by module", "各模块的算子")
     observed = False
     on_request = True
 
@@ -213,6 +223,7 @@ class Recomputation(Fact):
     """What one rank computes again inside the backward pass, because its activations were not kept, per step."""
 
     table = "recomputations"
+    called = Text("what is computed again", "重计算")
     observed = False
     moment = Moment("worst_start_ns", lasts="worst_us", name=("worst",))
 
@@ -244,6 +255,7 @@ class UnusedForward(Fact):
     """
 
     table = "unused_forwards"
+    called = Text("forward passes whose gradient nobody takes", "没有反向的前向计算")
     observed = False
     moment = Moment("worst_start_ns", lasts="worst_us", name=("worst",))
 
@@ -271,6 +283,7 @@ class AttentionCall(Fact):
     """
 
     table = "attention_calls"
+    called = Text("kernels of attention with marked arguments", "带打点入参的注意力算子")
     observed = False
     heavy = True
 

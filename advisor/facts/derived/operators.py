@@ -5,6 +5,7 @@ from typing import Annotated
 
 from advisor.facts.base import Bytes, Count, Fact, Flag, Key, Mhz, Number, Rank, Rate, Share, Stage, Step, Times, Us
 from advisor.facts.derived.rooflines import FAMILY
+from advisor.messages.text import Text
 
 ROLE = (
     "What they do to data where they compute nothing: `cast`, `move` (copy, transpose, cut, join) or `fill`; else "
@@ -29,6 +30,7 @@ class OperatorShare(Fact):
     """
 
     table = "operators"
+    called = Text("operators", "算子统计")
     observed = False
 
     rank: Rank
@@ -141,6 +143,7 @@ class OperatorShape(Fact):
     """All kernels of one type with the same inputs, per step."""
 
     table = "operator_shapes"
+    called = Text("operators by shape", "按 shape 统计的算子")
     observed = False
 
     rank: Rank
@@ -249,6 +252,7 @@ class OverlapSlowdown(Fact):
     """
 
     table = "overlap_slowdowns"
+    called = Text("operators with and without communication beside them", "有无通信并行时的算子耗时对比")
     observed = False
 
     rank: Rank
@@ -294,6 +298,7 @@ class OperatorPace(Fact):
     """
 
     table = "operator_paces"
+    called = Text("operators in slow and quick steps", "快慢 step 中的算子耗时")
     observed = False
 
     rank: Rank
@@ -330,6 +335,7 @@ class OperatorTrend(Fact):
     """
 
     table = "operator_trends"
+    called = Text("growth of operators from step to step", "算子耗时随 step 的变化")
     observed = False
 
     rank: Rank
@@ -367,6 +373,7 @@ class OperatorCounters(Fact):
     """
 
     table = "operator_counters"
+    called = Text("hardware counters of operators", "各类算子的硬件计数器")
     observed = False
 
     rank: Rank
@@ -392,6 +399,7 @@ class AicpuStage(Fact):
     """What the time of operators of one type on the AI CPU of one rank goes to, on average."""
 
     table = "aicpu_stages"
+    called = Text("what time on the AI CPU goes to", "AI CPU 各阶段耗时")
     observed = False
 
     rank: Rank
@@ -414,6 +422,7 @@ class CacheCopy(Fact):
     """All kernels of one type and shape that copy, cast or reorder a whole cache of keys and values, per step."""
 
     table = "cache_copies"
+    called = Text("copies of the KV cache", "KV 缓存的拷贝")
     observed = False
 
     rank: Rank
@@ -435,6 +444,7 @@ class KernelLength(Fact):
     """Kernels of one rank that are about as long: a row for each whole µs below 100 µs, one for all that are longer."""
 
     table = "kernel_lengths"
+    called = Text("kernels", "kernel 明细")
     of_pauses = True
     observed = False
 
@@ -459,6 +469,7 @@ class ShapeCount(Fact):
     """Of one rank and step: how many different input shapes its kernels have, and how many are seen first."""
 
     table = "shape_counts"
+    called = Text("kernels", "kernel 明细")
     observed = False
 
     rank: Rank
@@ -471,6 +482,7 @@ class PatchConvolution(Fact):
     """Forward convolutions whose kernel is as large as its stride, which a matrix multiplication does as well."""
 
     table = "patch_convolutions"
+    called = Text("convolutions of patches", "patch 卷积")
     observed = False
 
     rank: Rank
@@ -499,6 +511,7 @@ class ExpertLoad(Fact):
     """How much the experts of one rank had to do per step, compared with the other ranks of its pipeline stage."""
 
     table = "expert_loads"
+    called = Text("tokens of the experts of each rank", "各卡专家的 token 数")
     observed = False
     across_ranks = True
 

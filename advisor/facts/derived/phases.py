@@ -4,6 +4,7 @@
 from typing import Annotated
 
 from advisor.facts.base import Count, Fact, Flag, Index, Key, Number, Rank, Share, Stage, Us, Volatile
+from advisor.messages.text import Text
 
 
 class BatchWait(Fact):
@@ -14,6 +15,7 @@ class BatchWait(Fact):
     """
 
     table = "batch_waits"
+    called = Text("times to get batches", "取 batch 的耗时")
     observed = False
 
     rank: Rank
@@ -30,6 +32,7 @@ class RankPhase(Fact):
     """
 
     table = "rank_phases"
+    called = Text("phases of steps", "迭代各阶段的时间")
     observed = False
     across_ranks = True
 
@@ -78,6 +81,7 @@ class DatasetStage(Fact):
     """One operation of a dataset pipeline between its queues, with what is known of the steps that wait for it."""
 
     table = "dataset_stages"
+    called = Text("operations of the dataset and their queues", "数据集各操作及其队列")
     observed = False
 
     rank: Rank
@@ -103,6 +107,7 @@ class StageFlops(Fact):
     """How much the ranks of one pipeline stage compute in a step, as the profiler counted it."""
 
     table = "stage_flops"
+    called = Text("floating-point operations of stages", "各 stage 的浮点计算量")
     observed = False
     across_ranks = True
 

@@ -24,12 +24,14 @@ from advisor.facts.base import (
     Us,
     Volatile,
 )
+from advisor.messages.text import Text
 
 
 class Meeting(Fact):
     """One communication operator seen on several ranks: who came last, how long the others waited."""
 
     table = "meetings"
+    called = Text("collectives with all their ranks", "同一集合通信在各卡上的记录")
     observed = False
     across_ranks = True
     moment = Moment("last_start_ns", lasts="shortest_us", rank="last_rank")
@@ -75,6 +77,7 @@ class GroupPace(Fact):
     kind."""
 
     table = "group_paces"
+    called = Text("collectives with all their ranks", "同一集合通信在各卡上的记录")
     observed = False
     across_ranks = True
 
@@ -111,6 +114,7 @@ class LinkUse(Fact):
     """All traffic from one rank to another over one kind of link, compared with links of the same kind."""
 
     table = "link_uses"
+    called = Text("traffic between ranks", "卡间通信量")
     observed = False
     across_ranks = True
 
@@ -171,6 +175,7 @@ class LinkEnd(Fact):
     """All large transfers of one rank over one kind of link, compared with those of the other ranks."""
 
     table = "link_ends"
+    called = Text("traffic between ranks", "卡间通信量")
     observed = False
     across_ranks = True
 
@@ -201,6 +206,7 @@ class RankSplit(Fact):
     """
 
     table = "rank_splits"
+    called = Text("where the time of each rank and step goes", "各卡各步的时间分解")
     observed = False
     across_ranks = True
     moment = Moment(lasts="span_us", name=())
@@ -246,6 +252,7 @@ class RankTime(Fact):
     """One rank's mean step, compared with its peers: the other captured ranks of the same pipeline stage."""
 
     table = "rank_times"
+    called = Text("times of all ranks side by side", "各卡时间对比")
     observed = False
     across_ranks = True
 
@@ -374,6 +381,7 @@ class StepWork(Fact):
     """How much the kernels of one rank had to do in one step. Kernels that wait for other ranks inside are left out."""
 
     table = "step_work"
+    called = Text("work of the kernels of each step", "每个 step 的算子工作量")
     observed = False
 
     rank: Rank
@@ -400,6 +408,7 @@ class StepLoad(Fact):
     """
 
     table = "step_loads"
+    called = Text("work of each rank in each step", "各卡每个 step 的工作量")
     observed = False
     across_ranks = True
 
@@ -445,6 +454,7 @@ class ExpertCall(Fact):
     """One grouped multiplication, as experts have, of one rank."""
 
     table = "expert_calls"
+    called = Text("multiplications of experts", "专家的矩阵乘")
     observed = False
 
     rank: Rank
@@ -461,6 +471,7 @@ class ExpertStep(Fact):
     """
 
     table = "expert_steps"
+    called = Text("tokens of the experts of each layer", "各层专家的 token 数")
     observed = False
     across_ranks = True
 
@@ -494,6 +505,7 @@ class HoldupTurn(Fact):
     """
 
     table = "holdup_turns"
+    called = Text("host costs of ranks in each step", "各卡每个 step 的 host 开销")
     observed = False
     across_ranks = True
 
@@ -526,6 +538,7 @@ class HostTurn(Fact):
     """
 
     table = "host_turns"
+    called = Text("how far hosts of ranks are behind in each step", "各卡每个 step 的 host 滞后")
     observed = False
     across_ranks = True
 
@@ -554,6 +567,7 @@ class StageTime(Fact):
     """One pipeline stage in one step."""
 
     table = "stage_times"
+    called = Text("times of pipeline stages", "各流水线 stage 的时间")
     observed = False
     across_ranks = True
 

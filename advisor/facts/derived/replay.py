@@ -4,6 +4,7 @@
 from typing import Annotated
 
 from advisor.facts.base import Fact, Key, Rank, Us
+from advisor.messages.text import Text
 
 
 class Removal(Fact):
@@ -14,6 +15,7 @@ class Removal(Fact):
     the host launched only later begins no sooner."""
 
     table = "removals"
+    called = Text("what a step lasts without some kernels", "去掉部分算子后的单步时间")
     observed = False
 
     rank: Rank

@@ -4,12 +4,14 @@
 from typing import Annotated
 
 from advisor.facts.base import Bytes, Count, Fact, Flag, Key, Mhz, Number, Rank, Rate, Share, Times, Us
+from advisor.messages.text import Text
 
 
 class AttentionShape(Fact):
     """All kernels of fused attention of one type with the same tensors, where marks tell the arguments of some."""
 
     table = "attention_shapes"
+    called = Text("attention by shape, as marked", "按 shape 统计的带打点注意力算子")
     observed = False
 
     rank: Rank
@@ -40,6 +42,7 @@ class ChipLimit(Fact):
     """
 
     table = "chip_limits"
+    called = Text("what the chip can do", "芯片能力")
     observed = False
 
     rank: Rank
@@ -110,6 +113,7 @@ class OperatorRoofline(Fact):
     """
 
     table = "operator_rooflines"
+    called = Text("operators beside what the chip can", "算子与芯片能力的对比")
     observed = False
 
     rank: Rank
@@ -279,6 +283,7 @@ class HeldKernels(Fact):
     """How much of the kernel time of one rank is held against what its chip can do, and why the rest is not."""
 
     table = "held_kernels"
+    called = Text("how much is held against what the chip can do", "与芯片能力对比的时间")
     observed = False
 
     rank: Rank
@@ -291,6 +296,7 @@ class StepMfu(Fact):
     """How much of the peak of its chip one rank uses over a step (model FLOPs utilisation)."""
 
     table = "step_mfus"
+    called = Text("how much of the peak a step uses", "单步的算力利用率")
     observed = False
     on_request = True
 

@@ -4,6 +4,7 @@
 from typing import Annotated
 
 from advisor.facts.base import Count, Fact, Flag, Key, Moment, Name, Ns, Rank, Stage, Step, Us, Volatile
+from advisor.messages.text import Text
 
 
 class Overlap(Fact):
@@ -13,6 +14,7 @@ class Overlap(Fact):
     """
 
     table = "overlaps"
+    called = Text("compute, communication and idle time of steps", "step 的计算、通信与空闲时间")
     observed = False
     moment = Moment(lasts="span_us", name=())
 
@@ -90,6 +92,7 @@ class StepSpan(Fact):
     """The length of one step, compared with the other steps of the rank."""
 
     table = "step_spans"
+    called = Text("lengths of steps", "step 时长")
     observed = False
 
     rank: Rank
@@ -117,6 +120,7 @@ class LeftOutStep(Fact):
     later one, or one of which a file that ends early holds a part."""
 
     table = "left_out_steps"
+    called = Text("steps that do not count", "未计入的 step")
     observed = False
     of_all_steps = True
     moment = Moment(lasts="span_us", name=())
@@ -137,6 +141,7 @@ class StartUpStep(Fact):
     """One of the first recorded steps of a rank that no other table counts, and what its collectives took."""
 
     table = "start_up_steps"
+    called = Text("first steps that do not count", "未计入的最初 step")
     observed = False
     of_all_steps = True
     moment = Moment(lasts="span_us", name=())
@@ -159,6 +164,7 @@ class StartUp(Fact):
     """What a rank without steps did before its work began: one long pause, with hardly any work before it."""
 
     table = "start_ups"
+    called = Text("how the capture began", "采集开始时的启动段")
     of_pauses = True
     observed = False
     moment = Moment(lasts="apart_us", name=())
@@ -176,6 +182,7 @@ class StepCourse(Fact):
     """
 
     table = "step_courses"
+    called = Text("the course of a step", "step 内各时间片的去向")
     of_pauses = True
     observed = False
 
@@ -196,6 +203,7 @@ class Ending(Fact):
     """What passes on the host from the last work of the device to the end of the last marked step."""
 
     table = "endings"
+    called = Text("what passes after the last work of the last step", "最后一个 step 的末个任务之后的时间")
     observed = False
     of_pauses = True
     moment = Moment(lasts="ending_us", name=())
@@ -211,6 +219,7 @@ class RecordedSpan(Fact):
     """From the first to the last event in the timeline of one rank, on the host or on the device."""
 
     table = "recorded_spans"
+    called = Text("recorded intervals", "采集区间")
     observed = False
     of_all_steps = True
 
@@ -227,6 +236,7 @@ class RepeatedRecording(Fact):
     times."""
 
     table = "repeated_recordings"
+    called = Text("recorded intervals", "采集区间")
     observed = False
     of_all_steps = True
     across_ranks = True

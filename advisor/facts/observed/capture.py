@@ -11,6 +11,7 @@ class Setting(Fact):
     """One environment variable or profiler switch of one rank."""
 
     table = "settings"
+    called = Text("environment variables and profiler switches", "环境变量与 profiler 开关")
     record_with = Text(
         en="keep profiler_metadata.json beside the output (recent torch_npu versions write it), or write a snapshot of "
         "the environment there with `advisor snapshot-env`",
@@ -30,6 +31,7 @@ class Device(Fact):
     """The device of one rank, as far as the capture says."""
 
     table = "devices"
+    called = Text("clock and cores of the device", "设备的频率与核数")
     record_with = Text(
         en="keep the folder PROF_* beside ASCEND_PROFILER_OUTPUT: its info.json names clock and cores",
         zh="保留 ASCEND_PROFILER_OUTPUT 旁的 PROF_* 目录：其中的 info.json 记录频率与核数",
@@ -48,6 +50,7 @@ class RankCapture(Fact):
     """How one rank was captured."""
 
     table = "rank_captures"
+    called = Text("how ranks were captured", "各卡的采集方式")
 
     rank: Rank
     source: Annotated[str, Key("text, database, text+database, trace, insight or cluster.")]
@@ -67,6 +70,7 @@ class Damage(Fact):
     """Something in the input that could not be read, with its place."""
 
     table = "damages"
+    called = Text("what could not be read", "无法读取的内容")
 
     rank: Rank
     file: Annotated[str, Name("File, relative to the input.")]

@@ -12,6 +12,7 @@ class Collective(Fact):
     """One communication operator on one rank."""
 
     table = "collectives"
+    called = Text("collectives", "集合通信")
     moment = Moment(lasts="elapse_us")
     among_events = True
     record_with = NPU
@@ -46,6 +47,7 @@ class PeerWait(Fact):
     """The longest wait of one call of a collective for a signal of one other rank."""
 
     table = "peer_waits"
+    called = Text("for whom collectives wait", "集合通信在等哪张卡")
     moment = Moment(lasts="wait_us")
     among_events = True
     record_with = LEVEL1
@@ -72,6 +74,7 @@ class Transfer(Fact):
     """What one communication operator moved over one kind of link, in packets of one size."""
 
     table = "transfers"
+    called = Text("transfers by link and size", "按链路与大小统计的传输")
     record_with = LEVEL1
 
     rank: Rank
@@ -89,6 +92,7 @@ class Link(Fact):
     """What one kind of collective moved from one rank to another."""
 
     table = "links"
+    called = Text("traffic between ranks", "卡间通信量")
     record_with = LEVEL1
 
     rank: Rank
@@ -107,6 +111,7 @@ class Group(Fact):
     """One member of one communication group."""
 
     table = "groups"
+    called = Text("communication groups", "通信域")
     record_with = Text(
         en="use a torch_npu that writes parallel_group_info, or add distributed_args with prof.add_metadata_json",
         zh="使用会写出 parallel_group_info 的 torch_npu，或用 prof.add_metadata_json 写入 distributed_args",

@@ -15,6 +15,7 @@ class KernelCounters(Fact):
     """
 
     table = "kernel_counters"
+    called = Text("hardware counters of kernels", "算子的硬件计数器")
     never_empty = True
     heavy = True
     record_with = Text(
@@ -79,6 +80,7 @@ class PortCounters(Fact):
     """
 
     table = "port_counters"
+    called = Text("counters of network ports", "网口计数器")
     never_empty = True
     heavy = True
     record_with = Text(
@@ -108,6 +110,7 @@ class TrafficSample(Fact):
     """
 
     table = "traffic_samples"
+    called = Text("traffic of memory and links", "显存、缓存与链路的流量")
     never_empty = True
     heavy = True
     record_with = Text(
@@ -137,6 +140,7 @@ class AicpuTask(Fact):
     """One operator on the AI CPU, and what its time went to (data_preprocess.csv; aicpu_*.csv of msprof)."""
 
     table = "aicpu_tasks"
+    called = Text("what time on the AI CPU goes to", "AI CPU 各阶段耗时")
     never_empty = True
     heavy = True
     record_with = Text(

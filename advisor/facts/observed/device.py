@@ -35,6 +35,7 @@ class Kernel(Fact):
     """One compute task of the device (communication is in `collectives`, copies in `device_tasks`)."""
 
     table = "kernels"
+    called = Text("kernels", "kernel 明细")
     heavy = True
     moment = Moment(lasts="duration_us", name=("op_name", "op_type"))
     record_with = NPU
@@ -103,6 +104,7 @@ class DeviceTask(Fact):
     """Anything the device's task scheduler ran: kernels, copies, event and notify waits, communication tasks."""
 
     table = "device_tasks"
+    called = Text("tasks of the device", "device 任务")
     heavy = True
     moment = Moment(end="end_ns")
     record_with = NPU
@@ -123,6 +125,7 @@ class L2Cache(Fact):
     """Level-2 cache behaviour of one kernel."""
 
     table = "l2_cache"
+    called = Text("L2 cache hit rates", "L2 Cache 命中率")
     never_empty = True
     heavy = True
     record_with = Text(en="record with l2_cache=True", zh="采集时设置 l2_cache=True")
@@ -139,6 +142,7 @@ class OperatorTotal(Fact):
     """All calls of one operator type on one kind of core, over the whole capture (op_statistic)."""
 
     table = "operator_totals"
+    called = Text("sums over operator types", "算子类型汇总")
     among_events = True
     never_empty = True
     record_with = LEVEL1
@@ -160,6 +164,7 @@ class RankFlops(Fact):
     """How much one rank computes in a step, as the profiler counted it by the kinds and shapes of operators."""
 
     table = "rank_flops"
+    called = Text("floating-point operations of ranks", "各卡的浮点计算量")
     record_with = PHASES
 
     rank: Rank
@@ -172,6 +177,7 @@ class Frequency(Fact):
     """AI Core frequency from one moment on."""
 
     table = "frequencies"
+    called = Text("AI Core frequency", "AI Core 频率")
     heavy = True
     moment = Moment("time_ns", name=())
     record_with = NPU

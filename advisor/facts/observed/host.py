@@ -12,6 +12,7 @@ class HostCall(Fact):
     """One call on the host: framework operators, queue handling, calls into the device's software, Python functions."""
 
     table = "host_calls"
+    called = Text("host calls", "host 侧调用")
     heavy = True
     longest = True
     moment = Moment(end="end_ns")
@@ -35,8 +36,10 @@ class HostCall(Fact):
             "`dispatch` (of an operator that may have to be built), `build`, `allocate` (or give back device memory), "
             "`free` (device memory, of GPUs, which waits for the device), `pin` (or give back host memory), `compile` "
             "(a part of the program, as torch.compile and Triton do), `read` (a value of the device), `fetch` (perhaps "
-            "one), `make` (a tensor of no other), `launch` (one kernel, of GPUs without graphs); missing where that "
-            "makes no difference."
+            "one), `make` (a tensor of no other), `launch` (one kernel, of GPUs without graphs), `replay` (a captured "
+            "graph), `execute` (a model that was loaded as a file), either with `_through` where it returns when the "
+            "device is done with it, `update` (begin or end to bring captured tasks of a graph up to date); missing "
+            "where that makes no difference."
         ),
     ]
     start_ns: Annotated[int, Ns("Start.")]
@@ -52,6 +55,7 @@ class Launch(Fact):
     """
 
     table = "launches"
+    called = Text("launches", "下发记录")
     heavy = True
     record_with = BOTH
 
@@ -67,6 +71,7 @@ class OperatorLink(Fact):
     """One link from an operator of the framework to the device task it led to, as the profiler drew it."""
 
     table = "operator_links"
+    called = Text("links from framework operators to tasks", "框架算子到 device 任务的关联")
     heavy = True
     record_with = BOTH
 
@@ -80,6 +85,7 @@ class PassedTask(Fact):
     Python to the frontend, from there to the backend, and on to the thread that launches."""
 
     table = "passed_tasks"
+    called = Text("tasks that threads of the host passed on", "host 线程之间转交的任务")
     heavy = True
     moment = Moment(end="end_ns", name=())
     record_with = BOTH
@@ -96,12 +102,14 @@ class ApiTotal(Fact):
     """All calls of one CANN interface over the whole capture (api_statistic)."""
 
     table = "api_totals"
+    called = Text("sums over API calls", "API 调用汇总")
     among_events = True
     never_empty = True
     record_with = LEVEL1
 
     rank: Rank
     level: Annotated[str, Key("acl, model, node, hccl or runtime.")]
+    kind: Annotated[str, Key("Kind of such calls, as in `host_calls`; the level where it is none of these.")]
     name: Annotated[str, Key("Interface.")]
     activity: Annotated[str, Key("What it does, as in `host_calls`; missing for calls inside of others.")]
     calls: Annotated[float, Count("How often.")]
@@ -114,6 +122,7 @@ class OperatorCall(Fact):
     """One call of a framework operator with its host and device cost and where it was called from."""
 
     table = "operator_calls"
+    called = Text("operator calls of the framework", "框架算子调用")
     never_empty = True
     heavy = True
     record_with = Text(
@@ -141,6 +150,7 @@ class HostUse(Fact):
     """
 
     table = "host_uses"
+    called = Text("use of the host's memory, storage and network", "host 内存、磁盘与网络的使用情况")
     among_events = True
     never_empty = True
     record_with = Text(

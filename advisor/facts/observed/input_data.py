@@ -5,12 +5,14 @@ from typing import Annotated
 
 from advisor.facts.base import Count, Fact, Flag, Key, Moment, Ns, Rank, Share, Step, Us, Volatile
 from advisor.facts.observed.recording import DATA
+from advisor.messages.text import Text
 
 
 class BatchQueue(Fact):
     """How many batches lay in a queue when a step took one: MindSpore's profiler looks once for each step."""
 
     table = "batch_queues"
+    called = Text("queues of batches", "batch 队列")
     record_with = DATA
 
     rank: Rank
@@ -38,6 +40,7 @@ class DataFetch(Fact):
     """One GetNext: the operator of the AI CPU that takes a batch from the queue of the device."""
 
     table = "data_fetches"
+    called = Text("GetNext calls", "GetNext 调用")
     moment = Moment(lasts="duration_us", name=())
     record_with = DATA
 
@@ -50,6 +53,7 @@ class DatasetOperation(Fact):
     """One operation of a dataset pipeline, such as map or batch, and the queue of what it has made."""
 
     table = "dataset_operations"
+    called = Text("operations of the dataset", "数据集的各个操作")
     record_with = DATA
 
     rank: Rank
@@ -70,6 +74,7 @@ class HostCpu(Fact):
     """
 
     table = "host_cpus"
+    called = Text("load of the host's processors", "host CPU 利用率")
     among_events = True
     record_with = DATA
 

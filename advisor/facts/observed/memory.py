@@ -5,12 +5,14 @@ from typing import Annotated
 
 from advisor.facts.base import Bytes, Fact, Key, Moment, Ns, Rank
 from advisor.facts.observed.recording import MEMORY
+from advisor.messages.text import Text
 
 
 class MemoryUse(Fact):
     """Device memory held by one component at one moment."""
 
     table = "memory_uses"
+    called = Text("use of device memory", "显存使用")
     never_empty = True
     heavy = True
     moment = Moment("time_ns", name=("component",))
@@ -28,6 +30,7 @@ class ModuleMemory(Fact):
     """Device memory reserved by one CANN module at one moment."""
 
     table = "module_memory"
+    called = Text("device memory by component", "各组件显存")
     never_empty = True
     heavy = True
     moment = Moment("time_ns", name=("component",))
@@ -43,6 +46,7 @@ class OperatorMemory(Fact):
     """One allocation made by an operator."""
 
     table = "operator_memory"
+    called = Text("device memory by operator", "各算子显存")
     never_empty = True
     heavy = True
     record_with = MEMORY

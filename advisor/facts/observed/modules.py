@@ -16,6 +16,7 @@ class ModuleRange(Fact):
     """
 
     table = "module_ranges"
+    called = Text("calls of modules", "模块调用")
     heavy = True
     moment = Moment(end="end_ns")
     record_with = Text(
@@ -37,6 +38,7 @@ class ProgramMark(Fact):
     """One mark or range that the program set on the host: mstx of Ascend, in any domain."""
 
     table = "program_marks"
+    called = Text("marks of the program", "程序打点")
     heavy = True
     moment = Moment(end="end_ns")
     record_with = Text(
@@ -59,6 +61,7 @@ class AttentionMark(Fact):
     """
 
     table = "attention_marks"
+    called = Text("marks of attention calls", "注意力调用的打点")
     heavy = True
     record_with = Text(
         en="mark calls of attention with mstx marks of the domain `flash_attn_args` (docs/modules.md shows the code)",
@@ -94,6 +97,7 @@ class GradientLink(Fact):
     """One operator of the backward pass, and the operator of the forward pass whose gradient it computes."""
 
     table = "gradient_links"
+    called = Text("links from forward to backward operators", "前向与反向算子的关联")
     heavy = True
     record_with = BOTH
 
@@ -110,6 +114,7 @@ class AutogradCall(Fact):
     """
 
     table = "autograd_calls"
+    called = Text("numbers that autograd gives operators", "autograd 给算子的编号")
     heavy = True
     moment = Moment(end="end_ns")
     record_with = BOTH

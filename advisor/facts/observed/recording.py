@@ -28,3 +28,13 @@ PHASES = Text(
     en="record with the old profiler of MindSpore in graph mode (MindSpore Insight)",
     zh="使用旧版 MindSpore profiler 在图模式下采集（MindSpore Insight）",
 )
+TELL_JOB = Text(
+    "say it with `--workload` and `--stack`, or in advisor.yaml; operators and call stacks show it too",
+    "请用 `--workload`、`--stack` 或在 advisor.yaml 中指明；采集到的算子与调用栈也能判断",
+)
+"""How to have it known what kind of job ran."""
+PIPES_ON = Text("record with aic_metrics=PipeUtilization", "采集时设置 aic_metrics=PipeUtilization")
+STEPS_ON = Text(
+    "call prof.step() at the end of every step, so that steps are marked",
+    "每个 step 结束时调用 prof.step()，以标记 step",
+)

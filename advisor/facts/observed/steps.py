@@ -12,6 +12,7 @@ class StepTime(Fact):
     """Where one rank's time went in one step, as the profiler itself summed it up."""
 
     table = "step_times"
+    called = Text("the profiler's step times", "profiler 的 step 时间统计")
     record_with = NPU
 
     rank: Rank
@@ -30,6 +31,7 @@ class StepPhase(Fact):
     """One step as MindSpore marks it on the device: interval, forward and backward, and tail add up to it."""
 
     table = "step_phases"
+    called = Text("phases of steps", "迭代各阶段的时间")
     moment = Moment(lasts="whole_us", name=())
     record_with = PHASES
 
@@ -60,6 +62,7 @@ class OverlapTrack(Fact):
     """Where one rank's time went over the whole capture, as the profiler drew it: Overlap Analysis."""
 
     table = "overlap_tracks"
+    called = Text("the profiler's own overlap analysis", "profiler 自带的重叠分析")
     among_events = True
     record_with = NPU
 
@@ -73,6 +76,7 @@ class StepWindow(Fact):
     """The host's window of one step: ProfilerStep#N in the timeline, STEP_TIME in the database."""
 
     table = "step_windows"
+    called = Text("marks of steps", "step 标记")
     moment = Moment(end="end_ns", name=())
     among_events = True
     record_with = Text(

@@ -85,7 +85,7 @@ class LinkSpeed(Struct, frozen=True):
     speed: float
     size_bytes: float | None
 
-    def said(self, words: ChartWords) -> str:
+    def tooltip(self, words: ChartWords) -> str:
         """Its values in words."""
         size = "" if self.size_bytes is None else words.say("size_step", size=show_value(self.size_bytes, "B"))
         told = show_value(self.speed, "GB/s") if math.isfinite(self.speed) else words.say("too_little")
@@ -148,7 +148,7 @@ def _link_cell(pair: tuple[str, str], inside: Sequence[tuple[float, LinkSpeed]],
         "kind": words.say("too_little") if unknown else slowest.kind,
         "tone": UNKNOWN_TONE if unknown else TONES.get(slowest.kind, OTHER_TONE),
         "opacity": 0.3 if unknown else round(PALEST + (STRONGEST - PALEST) * slowness, 2),
-        "said": block + words.semicolon.join(link.said(words) for _, link in worst.values()),
+        "said": block + words.semicolon.join(link.tooltip(words) for _, link in worst.values()),
     }
 
 

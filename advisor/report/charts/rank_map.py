@@ -32,7 +32,7 @@ class OwnTime(Struct, frozen=True):
     us: float
     ratio: float
 
-    def said(self, host: str, words: ChartWords) -> str:
+    def tooltip(self, host: str, words: ChartWords) -> str:
         """Its values in words, behind the name of its host."""
         beside = words.say("beside_median", ratio=show_value(self.ratio, "times"))
         return tooltip_text(host, f"{words.say('rank')} {self.rank}", show_value(self.us, "us"), beside)
@@ -50,7 +50,7 @@ def rank_map(rows: Sequence[Row], hosts: Hosts, words: ChartWords) -> Drawing | 
     columns, down, cells = _arrange(own, hosts)
     opacities = opacities_of_times(cell.ratio for cell in cells.values())
     values: list[ChartSpec] = [
-        {"host": column, "place": place, "opacity": opacity, "said": cell.said(column if hosts else "", words)}
+        {"host": column, "place": place, "opacity": opacity, "said": cell.tooltip(column if hosts else "", words)}
         for ((column, place), cell), opacity in zip(cells.items(), opacities, strict=True)
     ]
     heads = tuple(map(words.say, ("host" if hosts else "rank", "ranks", "median", "longest")))

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
+from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.text import Language, Text, TimesOf
 from advisor.model.findings import Exhibit
 from advisor.report.charts.bars import ALONE, BESIDE, BY_PLACE, LONGEST_SAID, named_bars, short_label
@@ -39,7 +40,6 @@ from advisor.report.column_values import CAUSES
 from advisor.report.places import Hosts
 from advisor.report.prose import clean_line, letter_columns
 from advisor.report.words import say_aside, word_for
-from advisor.shipped_files import shipped_folder
 from advisor.units import show_value
 
 MOST_BARS = 10

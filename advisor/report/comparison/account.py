@@ -12,8 +12,9 @@ from advisor.model.comparison import Comparison, Moved
 from advisor.report.column_values import CAUSES
 from advisor.report.comparison.amounts import signed_amount
 from advisor.report.comparison.apart import compared_times
-from advisor.report.comparison.words import PARTS, say
+from advisor.report.comparison.words import say
 from advisor.report.prose import Prose, code_prose, plain_prose
+from advisor.report.time_split import PARTS
 from advisor.report.words import word_for
 from advisor.units import show_value
 

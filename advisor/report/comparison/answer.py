@@ -13,10 +13,11 @@ from advisor.model.findings import Confidence
 from advisor.report.comparison.account import entry_name
 from advisor.report.comparison.amounts import percent_change, signed_amount
 from advisor.report.comparison.apart import compared_times, say_barriers, with_both_times
-from advisor.report.comparison.words import PARTS, say
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
+from advisor.report.comparison.words import say
 from advisor.report.phrases import Phrases
 from advisor.report.prose import BETWEEN_SENTENCES, Prose, TextPiece, join_prose, parse_prose, plain_prose
+from advisor.report.time_split import PARTS
 from advisor.report.words import CONFIDENCES, Wording
 from advisor.units import show_value
 

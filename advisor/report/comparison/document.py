@@ -33,7 +33,7 @@ from advisor.report.comparison.apart import shift_status, summed_times
 from advisor.report.comparison.items import FindingGroup, Item, WatchedValue, change_groups, values_line
 from advisor.report.comparison.sides import compared_sides, side_paragraphs, sides_chosen
 from advisor.report.comparison.tables import difference_fold
-from advisor.report.comparison.words import COLOURS, JUDGEMENTS, say, say_column
+from advisor.report.comparison.words import JUDGEMENTS, say, say_column
 from advisor.report.diagnosis.finding import ARROW
 from advisor.report.phrases import Phrases
 from advisor.report.prose import (
@@ -51,6 +51,7 @@ from advisor.report.prose import (
     toned,
 )
 from advisor.report.run_summary import run_facts
+from advisor.report.time_split import COLOURS
 from advisor.report.words import say_aside
 from advisor.units import show_value
 
@@ -102,7 +103,7 @@ class ComparisonBlocks(Phrases):
         yield from self.changes()
         yield from self.tables()
         yield from self.listed("notes", self.notes)
-        yield Fold(self.said("runs"), (self.runs(),))
+        yield Fold(self.prose_of("runs"), (self.runs(),))
         yield self.sentence("made_by", version=clean_line(self.comparison.after.version, 40))
 
     def short(self, top: int) -> Iterator[Block]:
@@ -262,7 +263,7 @@ class ComparisonBlocks(Phrases):
 
     def more(self, count: int) -> Prose:
         """How many are left out."""
-        return self.said("more_of_them", count=count)
+        return self.prose_of("more_of_them", count=count)
 
     def item(self, item: Item, *, folded: bool) -> Iterator[Block]:
         """What became of one finding, its values, and what to do about it."""

@@ -11,7 +11,7 @@ from advisor.messages.text import Language
 from advisor.model.comparison import Change, Comparison, Difference, Moved
 from advisor.model.findings import Head, Rows, Saving, Scalar
 from advisor.report.comparison.items import Items
-from advisor.report.formats.table import csv_of_rows, files_of_tables
+from advisor.report.csv_tables import csv_of_rows, files_of_tables
 from advisor.report.prose import clean_line, flat_text
 from advisor.report.spreadsheet import LONGEST_CELL
 

@@ -31,10 +31,10 @@ from advisor.report.comparison.document import ComparisonBlocks
 from advisor.report.comparison.figures import comparison_charts
 from advisor.report.comparison.items import Item
 from advisor.report.comparison.sides import sides_chosen, sides_in_title
-from advisor.report.comparison.words import COLOURS
 from advisor.report.diagnosis.finding import remedy_list
 from advisor.report.pages import Drawings, bounded_page, figure_blocks, page_part
 from advisor.report.prose import Prose, TextPiece, Tone, code_prose, plain_prose, quiet, strong, toned
+from advisor.report.time_split import COLOURS
 from advisor.units import show_value
 
 ROWS = 30
@@ -84,7 +84,7 @@ class _PageBlocks(ComparisonBlocks):
         for times in self.times():
             yield self.bars()
             yield Section((times,), "times")
-            yield quiet_line(self.said("split_note"))
+            yield quiet_line(self.prose_of("split_note"))
 
     def bars(self) -> BarPair:
         """The step on both sides, each made of its parts where they are known."""
@@ -112,7 +112,7 @@ class _PageBlocks(ComparisonBlocks):
         help_fold: Blocks = ()
         if card := item.card_to_act_on:
             fix = (Section(card.why, "why"), Section(remedy_list(card.actions, self.language), "fix"))
-            help_fold = (Fold(self.said("how_to_fix"), fix),)
+            help_fold = (Fold(self.prose_of("how_to_fix"), fix),)
         yield Section((title, about, *notes, *values, *help_fold), "change", item.anchor)
 
     def run_row(self, label: str, before: Prose, after: Prose) -> tuple[Prose, ...]:

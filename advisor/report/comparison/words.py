@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from advisor.messages.text import Language, Text, TimesOf
 from advisor.model.comparison import Barrier
 from advisor.report.columns import COLUMNS
-from advisor.report.prose import StepPart
 from advisor.report.words import WORDS as OF_REPORTS
 from advisor.report.words import Wording, word_for
 
@@ -217,10 +216,6 @@ JUDGEMENTS: Mapping[str, Text] = {
     "better": _t("shorter", "变短"),
     "not comparable": _t("cannot be told", "无法判断"),
 }
-
-COLOURS: Mapping[str, StepPart] = {"compute": "compute", "communication": "comm", "free": "idle"}
-"""What reports call the parts of a step, and their colours."""
-PARTS: Mapping[str, Text] = {part: OF_REPORTS[name] for part, name in COLOURS.items()}
 
 TABLES: Mapping[str, Text] = {
     "changes": _t("Findings", "问题"),

@@ -13,8 +13,9 @@ from advisor.report.comparison.apart import summed_times
 from advisor.report.comparison.document import ComparisonBlocks
 from advisor.report.comparison.grids import comparison_grids
 from advisor.report.comparison.tables import WHEN, column_label, table_title
-from advisor.report.comparison.words import PARTS, STATUSES, say
+from advisor.report.comparison.words import STATUSES, say
 from advisor.report.spreadsheet import Sheet, head_with_unit, workbook_bytes
+from advisor.report.time_split import PARTS
 from advisor.report.words import CONFIDENCES, SEVERITIES, word_for
 
 _FORMS = {"us": "#,##0.0##", "B": "#,##0", "count": "General"}

@@ -393,7 +393,7 @@ class Maker(Phrases):
         if others and not worst:
             worst = [self.say("also_ranks", ranks=say_ranks(others, {}, self.language))]
         notes = [*named, *self.own_step(finding, measured), *worst, *filter(None, [hosts])]
-        return (*title, *self.said("noted", notes=self.comma.join(notes))) if notes else title
+        return (*title, *self.prose_of("noted", notes=self.comma.join(notes))) if notes else title
 
     def own_step(self, finding: Finding, measured: Collection[str]) -> list[str]:
         """The step of its rank, where a title holds a share and that step is not the one the report speaks of."""
@@ -530,7 +530,7 @@ class Maker(Phrases):
             other = self.scarce.get(what)
             if other is not None and other.rule != finding.rule:
                 resource = RESOURCES[what].say(self.language) if what in RESOURCES else clean_line(what)
-                yield Paragraph((*self.said("takes", what=resource), TextPiece(self.colon), *self.title(other)))
+                yield Paragraph((*self.prose_of("takes", what=resource), TextPiece(self.colon), *self.title(other)))
 
 
 def worst_place(card: Card, language: Language) -> str:

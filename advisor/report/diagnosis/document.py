@@ -44,7 +44,7 @@ from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, Said, TextPiece, clean_line, code_prose, plain_prose, strong, toned
 from advisor.report.run_summary import captures_chosen, engine_grid, is_untried, run_list, run_title, to_read_first
 from advisor.report.time_split import time_parts
-from advisor.report.verdict.line import verdict_line
+from advisor.report.verdict_line import verdict_line
 from advisor.report.words import say, say_rule_count
 
 if TYPE_CHECKING:
@@ -164,15 +164,15 @@ class DiagnosisBlocks(Phrases):
         yield from map(findings.short, listed[:top])
         yield from self.doubts(listed[:top], findings.shared)
         if sum(bool(card.saving_time) for card in listed[:top]) > 1:
-            yield quiet_line(self.said("no_sum"), begins=True)
+            yield quiet_line(self.prose_of("no_sum"), begins=True)
         more = len(listed) + max(len(self.made) - max(top, 1) - SHORT_CARDS, 0) - min(len(listed), top)
         if more:
             name = "more_in_report" if is_written else "more_findings_short"
-            yield quiet_line(self.said(name, count=more), begins=True)
+            yield quiet_line(self.prose_of(name, count=more), begins=True)
         yield from self.unchecked_briefly()
         yield from unread_in_short(self.diagnosis.unread, self.language)
         if is_untried(self.diagnosis.run):
-            yield quiet_line((*self.label("notes"), *self.said("untried")), begins=True)
+            yield quiet_line((*self.label("notes"), *self.prose_of("untried")), begins=True)
 
     def doubts(self, shown: Sequence[Card], shared: Collection[str]) -> Iterator[Block]:
         """What makes several of the findings that are shown less certain, where that is none of them: once for all."""
@@ -181,7 +181,7 @@ class DiagnosisBlocks(Phrases):
         if links:
             yield quiet_line(self.label("doubts"), begins=True)
             yield from bullet_list(
-                toned((*self.said("finding_says", number=name), *links[name]), "quiet")
+                toned((*self.prose_of("finding_says", number=name), *links[name]), "quiet")
                 for name in sorted(links, key=order_of)
             )
 
@@ -319,7 +319,7 @@ class DiagnosisBlocks(Phrases):
         yield self.heading("checked")
         yield Paragraph(plain_prose(say_outcome_counts(self.diagnosis, self.language)))
         rows = checked_rows(self.diagnosis, Maker(self.diagnosis, self.language), titled=titled)
-        yield Fold(self.said("all_rules"), (self.grid(("rule", "result", "reason"), rows),))
+        yield Fold(self.prose_of("all_rules"), (self.grid(("rule", "result", "reason"), rows),))
 
 
 def _ranking_row(card: Card) -> tuple[Said, ...]:

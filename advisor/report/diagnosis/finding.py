@@ -106,7 +106,7 @@ class FindingBlocks(Phrases):
         links = sorted((one for one in card.doubts if one.number in self.shared), key=lambda one: order_of(one.number))
         if links:
             numbers = join_prose(self.say("listed"), (self.linked(plain_prose(link.number), link) for link in links))
-            said.append((*self.said("see_findings", count=len(links)), *numbers))
+            said.append((*self.prose_of("see_findings", count=len(links)), *numbers))
         if said:
             yield (*self.label("doubted_by"), *join_prose(self.semicolon, said))
 
@@ -136,7 +136,7 @@ class FindingBlocks(Phrases):
         for where in card.places:
             yield (TextPiece(where.place), *(self.cost(where) if where.saving else ()))
         if card.more_places:
-            yield self.said("more_places", count=card.more_places)
+            yield self.prose_of("more_places", count=card.more_places)
 
     def cost(self, where: Where) -> Prose:
         """What it costs at a place, behind the name of the place."""

@@ -37,7 +37,7 @@ from advisor.report.diagnosis.outcomes import unread_in_full
 from advisor.report.pages import Drawings, bounded_page, figure_blocks, page_part
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, plain_prose, quiet, strong, toned
 from advisor.report.run_summary import captures_chosen, run_line
-from advisor.report.verdict.line import verdict_line
+from advisor.report.verdict_line import verdict_line
 
 if TYPE_CHECKING:
     from advisor.model.verdict import Verdict
@@ -124,7 +124,7 @@ class _FindingArticle(FindingBlocks):
         if card.thresholds:
             rows = ((*one.label, *toned(one.basis, "note")) for one in card.thresholds)
             grid = Grid(((), ()), tuple(zip(rows, (one.value for one in card.thresholds), strict=True)), (False, True))
-            yield Fold(self.said("thresholds"), (grid,))
+            yield Fold(self.prose_of("thresholds"), (grid,))
 
     def moments(self, card: Card) -> Iterator[Fold]:
         """The worst events, to look at in a timeline."""
@@ -201,7 +201,7 @@ class _PageBlocks(DiagnosisBlocks):
         yield from paragraph_of(*toned(captures_chosen(self.diagnosis.run.notes, self.language), "quiet"))
         yield from self.split()
         if not self.parts and self.diagnosis.outcomes:
-            yield quiet_line(self.said("no_split"))
+            yield quiet_line(self.prose_of("no_split"))
 
     def first_step(self, card: Card) -> Iterator[Section]:
         """What to do first, with its command."""

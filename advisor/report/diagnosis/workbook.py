@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from advisor.messages.text import Language
 from advisor.report.column_values import CAUSES
 from advisor.report.columns import COLUMNS
-from advisor.report.comparison.words import PARTS
 from advisor.report.diagnosis.cards import Card, make_cards
 from advisor.report.diagnosis.outcomes import not_checked
 from advisor.report.diagnosis.words import say_in_sheet
 from advisor.report.phrases import Phrases
 from advisor.report.prose import clean_line, flat_text
 from advisor.report.spreadsheet import UNIT_SIGNS, Sheet, cell_in_words, head_with_unit, workbook_bytes
+from advisor.report.time_split import PARTS
 from advisor.report.words import word_for
 
 if TYPE_CHECKING:

@@ -156,7 +156,7 @@ class _Maker(RuleBlocks):
         if finding is None:
             subject = case.measure.subject if case.measure else {}
             near = TextPiece(self.say_subject(subject), code=True)
-            yield self.subject(self.told("near", subject=near) if subject else self.said("near_run"))
+            yield self.subject(self.told("near", subject=near) if subject else self.prose_of("near_run"))
             return
         yield self.subject((*plain_prose(f"{case.number}. " if case.number else ""), *self.cards.title(finding)))
         yield Paragraph(plain_prose(self.summary_line(finding)))

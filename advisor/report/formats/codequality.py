@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from advisor.json_text import json_text
 from advisor.model.findings import Severity
+from advisor.model.json_text import json_text
 from advisor.report.formats.results import RULE, ResultLevel, nothing_checked, open_results, stand_in
 from advisor.report.prose import clean_line
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from advisor.json_text import json_text
+from advisor.model.json_text import json_text
 from advisor.report.diagnosis.cards import unknown_rule
 from advisor.report.formats import rule_help
 from advisor.report.formats.results import (

@@ -72,12 +72,12 @@ class _InspectionBlocks(Phrases):
         """Everything."""
         yield from self.answer()
         yield from self.recording()
-        yield from self.beside()
+        yield from self.other_advice()
         if self.inspection.run is not None:
             yield self.heading("run")
             yield from run_list(self.inspection.run, self.language)
         yield from self.ranks()
-        yield from self.found()
+        yield from self.recognised_parts()
         yield from self.files()
         yield from self.facts()
         yield from self.rules()
@@ -87,17 +87,17 @@ class _InspectionBlocks(Phrases):
         """What fits on a terminal."""
         yield from self.answer()
         if self.inspection.run is None:
-            yield from self.found()
+            yield from self.recognised_parts()
             yield from self.files()
             yield from self.recording()
             return
         yield from self.ranks()
-        yield from self.found()
+        yield from self.recognised_parts()
         yield from self.tables_briefly()
         yield from self.reasons_briefly()
         yield from self.recording(named=False)
-        yield from self.beside()
-        yield quiet_line(self.said("more_with_o"), begins=True)
+        yield from self.other_advice()
+        yield quiet_line(self.prose_of("more_with_o"), begins=True)
 
     def answer(self) -> Iterator[Block]:
         """What was found, and how much of it can be judged; or why nothing can."""
@@ -111,8 +111,8 @@ class _InspectionBlocks(Phrases):
         yield from paragraph_of(*captures_chosen(run.notes, language))
         counts = {"can": len(inspection.enabled), "blind": len(inspection.blind), "of": len(inspection.outcomes)}
         other = counts["of"] - counts["can"] - counts["blind"]
-        can_look = strong(self.said("can_look", **counts))
-        yield Paragraph(self.in_a_row(can_look, self.said("cannot_look", **counts, other=other)))
+        can_look = strong(self.prose_of("can_look", **counts))
+        yield Paragraph(self.in_a_row(can_look, self.prose_of("cannot_look", **counts, other=other)))
         yield from paragraph_of(*to_read_first(run, language))
         if inspection.recording is None:
             absent = self.comma.join(one.words.say(language) for one in self.absent_tables())
@@ -152,7 +152,7 @@ class _InspectionBlocks(Phrases):
             *([TextPiece(f" {more}")] if more else []),
         )
 
-    def beside(self) -> Iterator[Block]:
+    def other_advice(self) -> Iterator[Block]:
         """What to do that is no switch."""
         advice = (
             (*parse_prose(one.do.say(self.language)), TextPiece(" — "), *self.rules_briefly(one.rules))
@@ -181,7 +181,7 @@ class _InspectionBlocks(Phrases):
         said += [self.say("without_switches", switches=self.say("listed").join(off))] if off else []
         return self.comma.join(filter(None, said)) or self.say("unknown")
 
-    def found(self) -> Iterator[Block]:
+    def recognised_parts(self) -> Iterator[Block]:
         """Folders in which something was recognised that is no capture, or all of them where nothing can be read."""
         refused = self.inspection.refusal is not None
         parts = [one for one in self.inspection.found if refused or one.kind != "capture"]
@@ -194,7 +194,7 @@ class _InspectionBlocks(Phrases):
         )
         yield from self.tabled("found" if refused else "found_beside", ("folder", "is"), rows)
         if len(parts) > MOST_PARTS:
-            yield quiet_line(self.said("and_more", count=len(parts)))
+            yield quiet_line(self.prose_of("and_more", count=len(parts)))
 
     def files(self) -> Iterator[Block]:
         """The files that are read, and those that are not."""
@@ -261,7 +261,7 @@ class _InspectionBlocks(Phrases):
         reasons = ((*one.reason, *toned((TextPiece(f"  {one.count}"),), "quiet")) for one in self.unchecked)
         yield from self.listed("rules_blind", islice(reasons, MOST_REASONS))
         if len(self.unchecked) > MOST_REASONS:
-            yield quiet_line(self.said("and_more", count=len(self.unchecked)))
+            yield quiet_line(self.prose_of("and_more", count=len(self.unchecked)))
 
     def rules(self) -> Iterator[Block]:
         """Rules that cannot look by their reason, then those that can, then the others."""

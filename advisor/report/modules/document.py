@@ -90,13 +90,13 @@ class ModuleBlocks(Phrases):
             left = sum(not _is_shown_briefly(node) for node in rank.tree)
             if left:
                 share = show_value(SHORT_SHARE, "share")
-                yield quiet_line(self.said("modules_left", count=f"{left:,}", share=share), begins=True)
+                yield quiet_line(self.prose_of("modules_left", count=f"{left:,}", share=share), begins=True)
         yield from self.ranks_left(1)
         yield from self.lost(losses_in_short)
         if self.lacks_attention():
-            yield quiet_line(self.said("attention_unmarked_short"), begins=True)
+            yield quiet_line(self.prose_of("attention_unmarked_short"), begins=True)
         if self.report.ranks:
-            yield quiet_line(self.said("more_with_o"), begins=True)
+            yield quiet_line(self.prose_of("more_with_o"), begins=True)
 
     def lost(self, tell: TellLosses) -> Iterator[Block]:
         """What of the capture was damaged or lost of what they rest on."""
@@ -131,7 +131,7 @@ class ModuleBlocks(Phrases):
         yield Paragraph(self.in_a_row((TextPiece(said, strong=True),), words))
         if self.report.unmarked:
             ranks = f"rank {number_ranges(self.report.unmarked, self.language)}"
-            yield from paragraph_of(*self.said("unmarked", ranks=ranks))
+            yield from paragraph_of(*self.prose_of("unmarked", ranks=ranks))
 
     def leading(self, node: ModuleNode) -> str:
         """The module in which most of the time is spent in one place."""
@@ -152,7 +152,7 @@ class ModuleBlocks(Phrases):
             yield self.sentence("how_mindspore_graph")
             return
         may_mark = run.device_family == "npu"
-        yield Paragraph(self.in_a_row(*map(self.said, ("how", "two_ways") if may_mark else ("how",))))
+        yield Paragraph(self.in_a_row(*map(self.prose_of, ("how", "two_ways") if may_mark else ("how",))))
         if may_mark:
             yield self.sentence("how_mark")
             yield self.code(MARKING)
@@ -207,7 +207,7 @@ class ModuleBlocks(Phrases):
 
     def named(self, node: ModuleNode) -> Prose:
         """The name of a module, or of what lies outside of all."""
-        return code_prose(node.name, 60) if node.path else self.said("outside")
+        return code_prose(node.name, 60) if node.path else self.prose_of("outside")
 
     def operators(self, rank: RankModules) -> Iterator[Block]:
         """The operators of each module that calls some itself."""

@@ -53,7 +53,7 @@ class _PageBlocks(ModuleBlocks):
             inner = tuple(self.level(rank, nodes[begin + 1 : end], depth + 1, most))
             own = rank.operators_of(node.path) if node.path else ()
             listed = tuple(self.rows(own, most)) if own else ()
-            folded = (Fold(self.said("operators"), listed),) if listed and inner else listed
+            folded = (Fold(self.prose_of("operators"), listed),) if listed and inner else listed
             below = (Section(inner, "inner"),) if inner else ()
             fold = Fold(self.title(node), (self.parts(node), *folded, *below), depth < OPEN_DEPTH and bool(inner))
             yield Section((Meter(round(min(max(node.share, 0.0), 1.0) * 100, 2)), fold), "module")

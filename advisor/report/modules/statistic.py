@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from advisor.messages.text import Language
 from advisor.model.modules import ModuleReport, OperatorRow, RankModules
-from advisor.report.formats.table import csv_text
+from advisor.report.csv_tables import csv_text
 from advisor.report.modules.words import say
 from advisor.report.prose import clean_line
 from advisor.report.spreadsheet import Sheet, workbook_bytes

@@ -15,11 +15,11 @@ from typing import NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.text import Language
 from advisor.report.blocks import Block, Blocks, Grid, Heading, Section
 from advisor.report.prose import Prose, TextPiece, flat_text, toned
 from advisor.report.words import say
-from advisor.shipped_files import shipped_folder
 
 LONGEST_WHOLE = 44
 """Characters of code that fit on the line of a phone; a longer word has to break somewhere."""

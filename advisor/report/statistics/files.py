@@ -13,7 +13,7 @@ from pathlib import Path
 from advisor.messages.text import Language, TimesOf
 from advisor.model.findings import Head, Rows, Scalar
 from advisor.model.statistics import Statistic, Statistics
-from advisor.report.formats.table import csv_of_rows, files_of_tables
+from advisor.report.csv_tables import csv_of_rows, files_of_tables
 from advisor.report.prose import clean_line
 from advisor.report.spreadsheet import Sheet, cell_in_words, head_with_unit, workbook_bytes
 from advisor.report.statistics.document import sheet_name

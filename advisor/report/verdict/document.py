@@ -36,8 +36,8 @@ from advisor.report.diagnosis.outcomes import unread_in_short
 from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, parse_prose, plain_prose, quiet, strong
 from advisor.report.run_summary import captures_chosen
-from advisor.report.verdict.line import verdict_line
 from advisor.report.verdict.words import BUDGETS, say
+from advisor.report.verdict_line import verdict_line
 from advisor.units import show_value
 
 MOST_FAILING = 10
@@ -169,7 +169,7 @@ class _Maker(Phrases):
             yield ListBlock(tuple(items), mark=TextPiece("!", tone="warn"))
         yield from self.left_over("more", len(self.warned) - MOST_WARNINGS)
         if self.known:
-            yield quiet_line(self.said("known", count=self.known))
+            yield quiet_line(self.prose_of("known", count=self.known))
 
     def budgets(self) -> Grid:
         rows = (

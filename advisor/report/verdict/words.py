@@ -16,13 +16,6 @@ if TYPE_CHECKING:
 _t = Text
 
 WORDS: Mapping[str, Text] = {
-    "passed": _t("Passed", "通过"),
-    "failed": _t("Failed", "未通过"),
-    "blind": _t("Not judged", "无法判定"),
-    "failing_count": _t("{count} {count|finding|findings}", "{count} 个问题不符合要求"),
-    "exceeded_count": _t("{count} {count|budget|budgets} exceeded", "{count} 项预算超限"),
-    "warned_count": _t("{count} {count|warning|warnings}", "{count} 条警告"),
-    "nothing": _t("no objections", "没有需要处理的问题"),
     # against the baseline
     "count": _t("{count} {word}", "{word} {count} 个"),
     "no_change": _t("no findings on either side", "两侧均无问题"),

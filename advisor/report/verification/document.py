@@ -70,7 +70,7 @@ class _VerificationBlocks(Phrases):
             heads = ("became", "finding", "promised_short", "freed_short", "explained_short")
             yield self.grid(heads, map(self.finding_row, found.findings), subject=1)
             if not found.barriers:
-                yield quiet_line(self.said("no_sum"))
+                yield quiet_line(self.prose_of("no_sum"))
         yield from self.caveat_blocks([one for one in found.against if one.status == "new"], found.reasons)
 
     def finding_row(self, one: Verification) -> tuple[Said, ...]:
@@ -164,7 +164,7 @@ class _VerificationBlocks(Phrases):
             ("explained", self.time_or_unknown(verification.explained_us), ""),
         )
         for name, time, note in named:
-            label = self.said("won_window" if name == "won" and self.times_of != "step" else name)
+            label = self.prose_of("won_window" if name == "won" and self.times_of != "step" else name)
             yield label, plain_prose(time), quiet(note)
 
     def say_won(self, one: Verification) -> str:

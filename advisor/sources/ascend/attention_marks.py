@@ -7,8 +7,8 @@ from advisor.facts.observed import AttentionMark
 from advisor.facts.table import Table
 from advisor.sources.ascend.program_marks import marks_of_database, marks_of_timeline
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.attention_words import ATTENTION_DOMAIN, table_of_marks
 from advisor.sources.reading import Reading
+from advisor.sources.shared.attention_words import ATTENTION_DOMAIN, table_of_marks
 
 
 def _from_text(folder: Folder) -> Table[AttentionMark]:

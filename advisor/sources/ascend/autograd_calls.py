@@ -11,9 +11,9 @@ from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.host_calls import OPERATOR
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.autograd import table_of_numbers
 from advisor.sources.files.database import Only, are_spans
 from advisor.sources.reading import Reading
+from advisor.sources.shared.autograd import table_of_numbers
 
 _THREAD_BITS = 0xFFFFFFFF
 _COLUMNS = {

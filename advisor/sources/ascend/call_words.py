@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from advisor.facts.table import Texts
-from advisor.sources.pytorch_words import activity_of_operator, activity_of_range
+from advisor.sources.shared.pytorch_words import activity_of_operator, activity_of_range
 
 _CALLS = (
     ("dispatch", re.compile(r"aclopCompile", re.IGNORECASE)),
@@ -23,6 +23,11 @@ _CALLS = (
     ("synchronise", re.compile(r"(aclrt|rt)?(Stream|Device|Event)Synchronize|(aclrt|rt)Synchronize", re.IGNORECASE)),
     ("pin", re.compile(r"aclrt(MallocHost|FreeHost|HostRegister|HostUnregister)")),
     ("allocate", re.compile(r"aclMallocMem|aclrtMalloc|aclrtFree|aclrtMapMem|aclrtUnmapMem|aclrtReleaseMem")),
+    ("replay", re.compile(r"aclmdlRIExecuteAsync$")),
+    ("replay_through", re.compile(r"aclmdlRIExecute(V2)?$")),
+    ("execute", re.compile(r"aclmdlExecuteAsync(V2)?$")),
+    ("execute_through", re.compile(r"aclmdlExecute(V2)?$")),
+    ("update", re.compile(r"aclmdlRICaptureTaskUpdate(Begin|End)$")),
 )
 """What a call into CANN does by how its name begins, the first that fits."""
 WAITS_OF_MINDSPORE = {"Asnumpy": "read", "SyncStream": "synchronise"}

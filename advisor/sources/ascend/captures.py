@@ -25,7 +25,6 @@ from advisor.facts.observed import (
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import LEVELS, Capture
-from advisor.sources.ascend.detect import TEXT_FILES
 from advisor.sources.ascend.devices import host_name
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sent_pairs import MATRIX, pairs_in_matrix
@@ -35,6 +34,7 @@ from advisor.sources.ascend.steps import numbered_steps
 from advisor.sources.files.damage_notes import aside_table
 from advisor.sources.files.heads import file_head, is_trace
 from advisor.sources.reading import Reading
+from advisor.sources.shared.ascend_names import TEXT_FILES
 
 
 def source_of(folder: Folder) -> str:

@@ -31,7 +31,6 @@ from advisor.sources.ascend.communication import (
     CommunicationEntry,
     columns_of_entries,
     communication_entries,
-    is_p2p,
     op_of,
     starts_of_entries,
     steps_of_entries,
@@ -53,6 +52,7 @@ from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.database import STAND_IN, Database, are_spans, distinct_ids, match_keys
 from advisor.sources.files.names import bounded_name
 from advisor.sources.reading import Reading
+from advisor.sources.shared.collective_kinds import is_p2p
 
 if TYPE_CHECKING:
     from advisor.sources.files.timeline import TraceTimeline

@@ -25,6 +25,7 @@ from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.files import jsonfile
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.names import bounded_name
+from advisor.sources.shared.collective_kinds import is_p2p
 
 COMMUNICATION = "communication.json"
 _STEP = re.compile(r"^(?:step)?(\d{0,18})$")
@@ -34,7 +35,6 @@ SCOPED_OP = re.compile(
     r"-op\d+(?:_\d+)?$"
 )
 """How MindSpore calls a collective in a graph: its scope, its kind, and a number."""
-_P2P = ("send", "receive", "recv", "batchsendrecv")
 _TOTAL = "total op info"
 TIMES = "Communication Time Info"
 _START = "Start Timestamp(us)"
@@ -71,11 +71,6 @@ def op_of(name: str) -> str:
     found = _OP.match(name)
     kind = found[1] if found else name.partition("__")[0].removeprefix("hcom_")
     return kind.removesuffix("AicpuKernel").removesuffix("_")
-
-
-def is_p2p(op: str) -> bool:
-    """Whether a kind of operator sends from one rank to another; old files list batchSendRecv as a collective."""
-    return op.lower() in _P2P
 
 
 def communication_entries(folder: Folder, name: str) -> tuple[CommunicationEntry, ...]:

@@ -21,9 +21,9 @@ from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.settings import recorded_settings
-from advisor.sources.mindinsight.dataset import host_cpu_table, operation_table, read_operations
-from advisor.sources.mindinsight.detect import parse_name
-from advisor.sources.mindinsight.queues import queue_table, read_looks
+from advisor.sources.minddata.batch_queues import queue_table, read_looks
+from advisor.sources.minddata.dataset_operations import host_cpu_table, operation_table, read_operations
+from advisor.sources.minddata.file_names import parse_data_name
 from advisor.sources.reading import Reading
 
 
@@ -40,7 +40,7 @@ def _find_files_on_data(folder: Folder) -> dict[str, Path]:
             names = sorted(os.listdir(place))
         except OSError:  # not there, or closed
             continue
-        listed = [file for file in map(parse_name, names) if file is not None and file.rank in own]
+        listed = [file for file in map(parse_data_name, names) if file is not None and file.rank in own]
         for file in sorted(listed, key=lambda file: own.index(file.rank)):
             found.setdefault(file.kind, place / file.name)
     return found

@@ -12,24 +12,11 @@ from advisor.sources.ascend import msprof
 from advisor.sources.ascend.renamed import renamed_capture_of, renamed_captures
 from advisor.sources.family import Candidate
 from advisor.sources.listing import Listing
+from advisor.sources.shared.ascend_names import OUTPUT, PROFILER_DATABASE, RAW_FOLDER, TEXT_FILES, is_output
 
 NAME = "Ascend"
 """The family."""
 
-TEXT_FILES = (
-    "step_trace_time.csv",
-    "kernel_details.csv",
-    "trace_view.json",
-    "communication.json",
-    "communication_matrix.json",
-    "op_statistic.csv",
-    "api_statistic.csv",
-    "operator_details.csv",
-    "memory_record.csv",
-    "operator_memory.csv",
-    "npu_module_mem.csv",
-    "l2_cache.csv",
-)
 FURTHER_FILES = (
     "nic.csv",
     "roce.csv",
@@ -46,9 +33,6 @@ FURTHER_FILES = (
     "host_network_usage.csv",
 )
 """Text files that are read where they are there, and that nobody misses."""
-OUTPUT = "ASCEND_PROFILER_OUTPUT"
-PROFILER_DATABASE = re.compile(r"^ascend_(pytorch|mindspore)(?:_profiler)?(?:_(\d{1,9}))?\.db$")
-ANALYSIS_DATABASES = ("analysis.db", "communication_analyzer.db")
 PROFILER_INFO = re.compile(r"^profiler_info(?:_(\d{1,9}))?\.json$")
 _SUFFIXES = ("_ascend_pt", "_ascend_ms")
 _WITHIN_A_CAPTURE = frozenset({"FRAMEWORK", "logs", msprof.OUTPUT})
@@ -106,7 +90,7 @@ def is_part(name: str) -> bool:
         or msprof.is_result(name)
         or name in FURTHER_FILES
         or name in (OUTPUT, msprof.OUTPUT)
-        or msprof.FOLDER.match(name) is not None
+        or RAW_FOLDER.match(name) is not None
         or name.endswith(_SUFFIXES)
         or name == "profiler_metadata.json"
         or PROFILER_INFO.match(name) is not None
@@ -125,7 +109,7 @@ def detect(listing: Listing) -> Iterator[Candidate]:
         yield from _of_output(listing)
     elif folder.name == OUTPUT:
         yield Candidate(folder, kind="hollow")
-    elif OUTPUT not in listing.folders and any(msprof.FOLDER.match(name) for name in listing.folders):
+    elif OUTPUT not in listing.folders and any(RAW_FOLDER.match(name) for name in listing.folders):
         if _is_of_framework(listing):
             yield from _without_output(listing)
     elif OUTPUT not in listing.folders and "FRAMEWORK" in listing.folders:  # recorded without its device, or cut short
@@ -179,7 +163,7 @@ def _is_of_framework(listing: Listing) -> bool:
 
 def _without_output(listing: Listing) -> Iterator[Candidate]:
     """The capture of a framework that was not parsed: what msprof exported of it, else nothing that can be read."""
-    raw = [msprof.list_or_nothing(listing.folder / name) for name in listing.folders if msprof.FOLDER.match(name)]
+    raw = [msprof.list_or_nothing(listing.folder / name) for name in listing.folders if RAW_FOLDER.match(name)]
     found = [(one.folder, results) for one in raw for results in msprof.results_of_folder(one)]
     yield from (CaptureFolders(folder, output=folder, results=results) for folder, results in found)
     if not found:
@@ -189,7 +173,7 @@ def _without_output(listing: Listing) -> Iterator[Candidate]:
 def _of_msprof(listing: Listing) -> Iterator[Candidate]:
     """The captures of msprof in a folder PROF_*, in that of a device, or in one that holds its results alone."""
     folder = listing.folder
-    if msprof.FOLDER.match(folder.name):
+    if RAW_FOLDER.match(folder.name):
         found = msprof.results_of_folder(listing)
         yield from (CaptureFolders(folder, output=folder, results=results) for results in found)
         if not found:
@@ -232,15 +216,10 @@ def inner_folders(listing: Listing) -> frozenset[str]:
     """The folders of a capture: inside of it only its output is of interest, and inside of that nothing."""
     if (
         is_output((*listing.files, *listing.folders))
-        or msprof.FOLDER.match(listing.folder.name)
+        or RAW_FOLDER.match(listing.folder.name)
         or msprof.DEVICE.match(listing.folder.name)
     ):
         return frozenset(listing.folders)
     if OUTPUT not in listing.folders and not _is_of_framework(listing):
         return frozenset()
-    return frozenset(name for name in listing.folders if msprof.FOLDER.match(name) or name in _WITHIN_A_CAPTURE)
-
-
-def is_output(files: Iterable[str]) -> bool:
-    """Whether these are the files of a parsed capture."""
-    return any(name in TEXT_FILES or name in ANALYSIS_DATABASES or PROFILER_DATABASE.match(name) for name in files)
+    return frozenset(name for name in listing.folders if RAW_FOLDER.match(name) or name in _WITHIN_A_CAPTURE)

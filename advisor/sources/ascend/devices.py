@@ -16,8 +16,8 @@ from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.jsonfile import as_integer, as_mapping, as_number, as_text, load_json, value_at
 from advisor.sources.files.names import bounded_name
-from advisor.sources.host_names import host_of_worker, named_host
 from advisor.sources.reading import Reading
+from advisor.sources.shared.host_names import host_of_worker, named_host
 
 CHIPS: Mapping[str, str] = {
     "0": "Ascend310",

@@ -10,8 +10,8 @@ from advisor.facts.table import Table, values_at
 from advisor.sources.ascend.host_calls import OPERATOR
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import Only, match_keys
-from advisor.sources.gradients import table_of_arrows, table_of_links
 from advisor.sources.reading import Reading
+from advisor.sources.shared.gradients import table_of_arrows, table_of_links
 
 
 def _links_from_text(folder: Folder) -> Table[GradientLink]:

@@ -18,8 +18,8 @@ from advisor.sources.ascend.call_words import WAITS_OF_MINDSPORE, activities_of_
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import STAND_IN, Database, are_spans
 from advisor.sources.files.timeline import TraceTimeline
-from advisor.sources.pytorch_words import COLLECTIONS_OF_GARBAGE, operator_kind, without_addresses
 from advisor.sources.reading import Reading
+from advisor.sources.shared.pytorch_words import COLLECTIONS_OF_GARBAGE, operator_kind, without_addresses
 
 BY_CATEGORY = {
     "cpu_op": "operator",

@@ -27,7 +27,7 @@ _BYTES_PER_GB = 1e9
 _Value = Callable[[Array], float]
 
 
-def _known(values: Array, largest: float = np.inf) -> Array:
+def _plausible_values(values: Array, largest: float = np.inf) -> Array:
     """What can be a share, a speed or a size; a share of more than everything is damage."""
     return values[(values >= 0) & (values <= largest)]
 
@@ -93,19 +93,25 @@ def _memory_of_system(folder: Folder) -> Table[HostUse]:
         raise FactMissing([HostUse.table])
     total, free, buffers, cached, shared = (found[name] for name in _SYSTEM)
     held = 1 - (free + buffers + cached - shared) / np.where(total > 0, total, np.nan)
-    return _row_of(folder, {"memory_bytes": _peak_of(_known(total)), "memory_share": _mean_of(_known(held, 1))})
+    return _row_of(
+        folder,
+        {"memory_bytes": _peak_of(_plausible_values(total)), "memory_share": _mean_of(_plausible_values(held, 1))},
+    )
 
 
 def _memory_of_process(folder: Folder) -> Table[HostUse]:
     found = _columns_of_host(folder, "host_mem_usage.csv", _PROCESS, "total")
     total = found["total"]
     part = found.get("peak", np.full(len(total), np.nan)) / np.where(total > 0, total, np.nan)
-    return _row_of(folder, {"memory_bytes": _peak_of(_known(total)), "process_share": _peak_of(_known(part, 1))})
+    return _row_of(
+        folder,
+        {"memory_bytes": _peak_of(_plausible_values(total)), "process_share": _peak_of(_plausible_values(part, 1))},
+    )
 
 
 def _peaks_of_file(folder: Folder, file: str, headings: Mapping[str, tuple[str, ...]]) -> Table[HostUse]:
     found = _columns_of_host(folder, file, headings, next(iter(headings)))
-    return _row_of(folder, {name: _peak_of(_known(values)) for name, values in found.items()})
+    return _row_of(folder, {name: _peak_of(_plausible_values(values)) for name, values in found.items()})
 
 
 # the timeline
@@ -121,7 +127,7 @@ _COUNTERS: Mapping[str, tuple[str, float, _Value]] = {
 def _counters_of_timeline(folder: Folder) -> Table[HostUse]:
     counters = folder.timeline().counters
     found = {
-        column: value(_known(counters.value[counters.name.isin([name])] / _PER_CENT, largest))
+        column: value(_plausible_values(counters.value[counters.name.isin([name])] / _PER_CENT, largest))
         for name, (column, largest, value) in _COUNTERS.items()
     }
     return _row_of(folder, found)
@@ -175,7 +181,7 @@ def _sums_of_table(
     read = database.numbers(name, {**fields, "time_ns": ("timestampNs",)}, set(fields))
     sampled = read["time_ns"] != MISSING
     return {
-        column: value(_known(read[column][sampled] / unit, largest))
+        column: value(_plausible_values(read[column][sampled] / unit, largest))
         for column, (_, unit, largest, value) in columns.items()
     }
 

@@ -11,7 +11,7 @@ from math import prod
 
 import numpy as np
 
-from advisor.chip_files import shipped_chips
+from advisor.chips.chip_files import shipped_chips
 from advisor.facts.base import MISSING, Column, Count, Share
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Array, Table, Texts, Values, values_at

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from advisor.chip_files import shipped_chips
+from advisor.chips.chip_files import shipped_chips
 from advisor.facts.base import MISSING
 from advisor.facts.observed import L2Cache, MemoryUse, ModuleMemory, OperatorMemory
 from advisor.facts.table import Array, Table, Texts, Values

@@ -13,8 +13,8 @@ from advisor.sources.ascend.host_calls import TRACE
 from advisor.sources.ascend.program_marks import marks_of_database, marks_of_timeline
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import Only, are_spans
-from advisor.sources.pytorch_words import MODULE_DOMAIN, module_names
 from advisor.sources.reading import Reading
+from advisor.sources.shared.pytorch_words import MODULE_DOMAIN, module_names
 
 _THREAD_BITS = 0xFFFFFFFF
 

@@ -18,8 +18,6 @@ from msgspec import Struct, field, structs
 from advisor.sources.listing import Listing, TooManyNames, list_folder
 
 OUTPUT = "mindstudio_profiler_output"
-FOLDER = re.compile(r"^PROF_\d+_\d+_[0-9a-zA-Z]+")
-"""A folder of raw data; what comes out of it is written into it."""
 DEVICE = re.compile(r"^device_(\d{1,4})$")
 _RESULTS = ("summary", "timeline")
 """Folders of results in each folder of a device, until CANN 7."""

@@ -21,15 +21,7 @@ from advisor.model.run import LEVELS, Capture, InputNote, Parallel, Run
 from advisor.sources.ascend import refusals
 from advisor.sources.ascend.captures import describe_capture, holds_details_alone, holds_something
 from advisor.sources.ascend.communication import p2p_groups
-from advisor.sources.ascend.detect import (
-    ANALYSIS_DATABASES,
-    FURTHER_FILES,
-    OUTPUT,
-    PROFILER_DATABASE,
-    PROFILER_INFO,
-    TEXT_FILES,
-    CaptureFolders,
-)
+from advisor.sources.ascend.detect import FURTHER_FILES, PROFILER_INFO, CaptureFolders
 from advisor.sources.ascend.devices import chip_name, device_identity, rank_of_device
 from advisor.sources.ascend.groups import Sizes, parallel_layout, stages_by_pairs
 from advisor.sources.ascend.groups import groups_in_metadata as recorded_groups
@@ -47,8 +39,9 @@ from advisor.sources.family import Candidate, GroupMembers, Input, LeftAside
 from advisor.sources.files.archives import archive_stem
 from advisor.sources.files.heads import file_head
 from advisor.sources.listing import show_name, show_relative
-from advisor.sources.rank_names import rank_in_name, rank_of_folders
-from advisor.sources.rival_captures import ProcessRecording, are_of_newest_moment, count_at_once, notes_on_choice
+from advisor.sources.shared.ascend_names import ANALYSIS_DATABASES, OUTPUT, PROFILER_DATABASE, TEXT_FILES
+from advisor.sources.shared.rank_names import rank_in_name, rank_of_folders
+from advisor.sources.shared.rival_captures import ProcessRecording, are_of_newest_moment, count_at_once, notes_on_choice
 
 _STAMP = re.compile(r"_(\d{14,17})_ascend_(?:pt|ms)$|^PROF_\d+_(\d{14,17})_")
 _NUMBER_AT_END = re.compile(r"(?<!\d)(\d+)$")

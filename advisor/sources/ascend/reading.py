@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from advisor.environment_snapshot import FILE_NAME
 from advisor.facts.base import Column, Fact
 from advisor.facts.observed import (
     ApiTotal,
@@ -29,7 +28,7 @@ from advisor.facts.observed import (
 from advisor.facts.table import Table, Texts, Values
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
-from advisor.progress import Progress, silent
+from advisor.model.progress import Progress, silent
 from advisor.sources.ascend.exact_moments import DETAILS, with_exact_moments
 from advisor.sources.ascend.known_tables import find_foreign_tables
 from advisor.sources.ascend.msprof import missing_slices
@@ -41,6 +40,7 @@ from advisor.sources.files.database import NOBODY, Database, Shared, open_readon
 from advisor.sources.files.rows_read import COUNTED, RowsRead
 from advisor.sources.files.timeline import TraceTimeline
 from advisor.sources.reading import Reading, read_best
+from advisor.sources.shared.environment_snapshot import FILE_NAME
 
 if TYPE_CHECKING:
     import sqlite3

@@ -12,13 +12,14 @@ from advisor.messages.errors import InputError, hint_beside
 from advisor.messages.message import Message
 from advisor.messages.shell_words import shell_words
 from advisor.messages.text import Text
-from advisor.sources.ascend.detect import NAME, OUTPUT, RawData
+from advisor.sources.ascend.detect import NAME, RawData
 from advisor.sources.ascend.msprof import is_renamed_database
 from advisor.sources.ascend.renamed import is_ascend_trace
 from advisor.sources.family import Inventory
 from advisor.sources.files.damage_notes import Note
 from advisor.sources.files.heads import file_head, is_packed
 from advisor.sources.listing import first_names, list_folder, show_name, show_relative
+from advisor.sources.shared.ascend_names import OUTPUT
 
 _TRIES = 40
 _OF_ONE_OPERATOR = "OPPROF_"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from advisor.regular_files import open_regular
+from advisor.machine.regular_files import open_regular
 from advisor.sources.ascend.groups import communicator_hash
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import query_rows

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from advisor.regular_files import read_regular
+from advisor.machine.regular_files import read_regular
 from advisor.sources.ascend.groups import communicator_hash
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import query_rows

@@ -14,11 +14,11 @@ from advisor.messages.errors import FactMissing
 from advisor.model.run import LEVELS
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import query_rows
-from advisor.sources.environment import setting_table, snapshot_settings
 from advisor.sources.files import jsonfile
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.jsonfile import as_flag, as_integer, as_mapping, as_text, value_at
 from advisor.sources.reading import Reading
+from advisor.sources.shared.environment import setting_table, snapshot_settings
 
 CORE_METRICS: Mapping[str, str] = {
     "ACL_AICORE_PIPE_UTILIZATION": "PipeUtilization",

@@ -21,8 +21,8 @@ from advisor.sources.ascend.iterations import iterations_of
 from advisor.sources.ascend.program_marks import HostMarks, marks_of_database, marks_of_timeline
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import are_spans
-from advisor.sources.pytorch_words import STEP_NAME
 from advisor.sources.reading import Reading
+from advisor.sources.shared.pytorch_words import STEP_NAME
 
 _DOMAIN = "default"
 """Of marks whose program names none."""

@@ -12,9 +12,9 @@ import numpy as np
 from advisor.facts.base import MISSING, Column
 from advisor.facts.observed import StepTime
 from advisor.facts.table import Array, Table
+from advisor.machine.regular_files import open_regular
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
-from advisor.regular_files import open_regular
 from advisor.sources.ascend.executions import EXECUTION
 from advisor.sources.ascend.iterations import LANE, TRACE, iterations_of
 from advisor.sources.ascend.reading import Folder
@@ -22,7 +22,7 @@ from advisor.sources.ascend.sqltable import Origin, columns_of, query_rows, read
 from advisor.sources.ascend.step_windows import STEP_WINDOWS
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.reading import Reading
-from advisor.sources.step_sums import usable_step_times
+from advisor.sources.shared.step_sums import usable_step_times
 
 TIMES = "step_trace_time.csv"
 _MARK = re.compile(rb'"ProfilerStep#(\d{1,18})"')

@@ -13,7 +13,7 @@ from advisor.facts.table import Array, Table, Texts, Values, values_at
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
 from advisor.sources.ascend.call_words import activities_in_totals
-from advisor.sources.ascend.host_calls import API_TYPES
+from advisor.sources.ascend.host_calls import API_TYPES, BY_TYPE
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.record_cells import number_rows
 from advisor.sources.files.database import are_spans, distinct_ids, match_keys
@@ -91,12 +91,18 @@ def _apis_from_text(folder: Folder) -> Table[ApiTotal]:
     columns = _rows_once(folder, "api_statistic.csv", headings, ApiTotal, ("name", "total_us"))
     table = Table.build(ApiTotal, **columns)
     activity = activities_in_totals(table.texts("name"))
-    return table.having(rank=folder.rank, level=_layer_names(table.texts("level")), activity=activity)
+    level = _layer_names(table.texts("level"))
+    return table.having(rank=folder.rank, level=level, kind=_kinds_of_layers(level), activity=activity)
 
 
 def _layer_names(levels: Texts) -> Texts:
     """Layer names of all versions as one."""
     return Texts.of(None if name is None else LAYERS.get(name.lower(), name.lower()) for name in levels.values())
+
+
+def _kinds_of_layers(levels: Texts) -> Texts:
+    """What calls into each layer are; the name of the layer where it is none that is known."""
+    return Texts.of(BY_TYPE.get(name, name) for name in levels.names).at(levels.codes)
 
 
 def _apis_from_database(folder: Folder) -> Table[ApiTotal]:
@@ -106,11 +112,12 @@ def _apis_from_database(folder: Folder) -> Table[ApiTotal]:
     calls = database.integers("CANN_API", {"type": ["type"], "name": ["name"], "start": ["startNs"], "end": ["endNs"]})
     (types, names), amounts = _sum_by_keys(calls["type"], calls["name"], calls["start"], calls["end"])
     level_of = API_TYPES | database.names("ENUM_API_TYPE")
-    name = database.event_names(names)
+    name, level = database.event_names(names), _layer_names(Texts.of(level_of.get(one) for one in types.tolist()))
     table = Table.build(
         ApiTotal,
         rank=np.full(len(name), folder.rank),
-        level=_layer_names(Texts.of(level_of.get(number) for number in types.tolist())),
+        level=level,
+        kind=_kinds_of_layers(level),
         name=name,
         activity=activities_in_totals(name),
         **amounts,

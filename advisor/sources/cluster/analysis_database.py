@@ -14,11 +14,12 @@ from advisor.facts.base import MISSING
 from advisor.facts.table import Texts, Values
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.cell_columns import CellColumns
-from advisor.sources.ascend.communication import is_p2p, op_of, step_number
+from advisor.sources.ascend.communication import op_of, step_number
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import Origin, columns_of, columns_of_table, read_record_columns
 from advisor.sources.ascend.steps import FIELDS, REQUIRED
 from advisor.sources.files.damage_notes import Unreadable
+from advisor.sources.shared.collective_kinds import is_p2p
 
 _TIMES = {
     "Start Timestamp(us)": "start_timestamp",

@@ -10,10 +10,10 @@ from advisor.facts.rank_facts import Source
 from advisor.messages.errors import InputError, hint_beside
 from advisor.messages.message import Message
 from advisor.model.run import Run
-from advisor.sources.ascend.detect import OUTPUT, is_output
 from advisor.sources.cluster.summary import CLUSTER_DATABASE, CLUSTER_FILES, ClusterSummary
 from advisor.sources.family import Candidate, Input, Job
 from advisor.sources.listing import Listing, show_name, show_relative
+from advisor.sources.shared.ascend_names import OUTPUT, is_output
 
 NAME = "cluster summary"
 

@@ -34,7 +34,7 @@ from advisor.sources.cluster import analysis_database
 from advisor.sources.family import GroupMembers, LeftAside
 from advisor.sources.files import csvfile, jsonfile
 from advisor.sources.files.damage_notes import Notes, Unreadable, aside_table
-from advisor.sources.step_sums import usable_step_times
+from advisor.sources.shared.step_sums import usable_step_times
 
 F = TypeVar("F", bound=Fact)
 

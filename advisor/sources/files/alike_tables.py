@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from advisor.facts.base import Column
 from advisor.facts.table import Array, Texts, Values
-from advisor.regular_files import read_regular
+from advisor.machine.regular_files import read_regular
 from advisor.sources.files.csvfile import TextFile, columns_of_text
 from advisor.sources.files.damage_notes import Notes, Unreadable
 

@@ -16,8 +16,8 @@ from typing import IO, Literal, Self, cast
 
 from msgspec import Struct
 
+from advisor.machine.regular_files import open_regular
 from advisor.messages.message import Message
-from advisor.regular_files import open_regular
 from advisor.sources import archive_limits
 from advisor.sources.files.damage_notes import Odd
 from advisor.sources.files.gzip_blocks import inflate_blocks

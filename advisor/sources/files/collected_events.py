@@ -13,7 +13,7 @@ from msgspec import Struct
 from advisor.facts.table import Array, Texts
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
-from advisor.progress import Progress, silent
+from advisor.model.progress import Progress, silent
 from advisor.sources.files import chunks
 from advisor.sources.files.damage_notes import Notes, Odd, Unreadable
 from advisor.sources.files.decoding import EventBatches

@@ -23,10 +23,10 @@ from msgspec import Struct, field
 
 from advisor.facts.base import LARGEST, Column
 from advisor.facts.table import Array, Texts, Values
-from advisor.freed_memory import give_back_arrow_memory
+from advisor.machine.freed_memory import give_back_arrow_memory
+from advisor.machine.regular_files import open_regular, read_regular
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
-from advisor.regular_files import open_regular, read_regular
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.gzip_blocks import GZIP
 from advisor.sources.files.utf16 import LONGEST_UTF16, TELLS_UTF16, is_utf16, utf8_of_utf16

@@ -19,10 +19,10 @@ from msgspec import Struct, field
 from advisor.facts.base import MISSING
 from advisor.facts.narrow import EndColumn, GrowingNarrowColumn, KeptColumn, NarrowColumn, in_fewest_bytes
 from advisor.facts.table import Array, Texts, ascending, row_type, values_at, write_first_rows
+from advisor.machine.regular_files import open_regular
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
-from advisor.progress import silent
-from advisor.regular_files import open_regular
+from advisor.model.progress import silent
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.exact_time import LIMIT_NS
 from advisor.sources.files.float_times import ROUNDED, are_float_ns

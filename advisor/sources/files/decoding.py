@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from advisor.freed_memory import keep_memory
+from advisor.machine.freed_memory import keep_memory
+from advisor.machine.regular_files import open_regular
 from advisor.messages.message import Message
-from advisor.regular_files import open_regular
 from advisor.sources.files import chunks
 from advisor.sources.files.chunks import ArrayLayout, Salvage, Span
 from advisor.sources.files.damage_notes import TRUNCATED, Notes, Odd

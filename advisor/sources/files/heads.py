@@ -8,7 +8,7 @@ import zlib
 from pathlib import Path
 from typing import IO
 
-from advisor.regular_files import open_regular
+from advisor.machine.regular_files import open_regular
 from advisor.sources.files.gzip_blocks import GZIP, inflate_blocks
 
 _HEAD_BYTES = 1 << 16

@@ -13,9 +13,9 @@ from pathlib import Path
 import msgspec
 
 from advisor.facts.base import LARGEST
+from advisor.machine.regular_files import read_regular
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
-from advisor.regular_files import read_regular
 from advisor.sources.files.csvfile import refuse_file
 from advisor.sources.files.damage_notes import Notes, Odd
 from advisor.sources.files.utf16 import TELLS_UTF16, is_utf16, utf8_of_utf16

@@ -11,8 +11,8 @@ from io import BufferedReader
 from pathlib import Path
 from typing import IO
 
+from advisor.machine.regular_files import open_regular
 from advisor.messages.message import Message
-from advisor.regular_files import open_regular
 from advisor.sources import archive_limits
 from advisor.sources.files.damage_notes import Notes, Odd
 from advisor.sources.files.gzip_blocks import damage_of_packed, inflate_blocks, is_checksum_wrong

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from advisor.progress import Progress
+from advisor.model.progress import Progress
 
 COUNTED: Mapping[str, Collection[str]] = {
     "profiler": ("TASK", "COMPUTE_TASK_INFO", "CANN_API", "PYTORCH_API", "TASK_PMU_INFO"),

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array
-from advisor.regular_files import open_regular
+from advisor.machine.regular_files import open_regular
 from advisor.sources.files.statements import all_rows
 from advisor.sources.files.write_ahead_log import log_bytes
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array, Texts
 from advisor.messages.message import Message
-from advisor.progress import Progress, silent
+from advisor.model.progress import Progress, silent
 from advisor.sources.files import chunks
 from advisor.sources.files.collected_events import CollectedEvents, Tracks, collect_events
 from advisor.sources.files.damage_notes import Notes, Unreadable

@@ -16,7 +16,7 @@ from typing import BinaryIO
 import numpy as np
 
 from advisor.facts.table import Array
-from advisor.regular_files import open_regular
+from advisor.machine.regular_files import open_regular
 
 _MAGIC, _VERSION = 0x377F0682, 3007000
 _HEAD, _FRAME_HEAD = 32, 24

@@ -9,6 +9,7 @@ from advisor.facts.rank_facts import Source
 from advisor.model.run import Run
 from advisor.sources.family import Candidate, Family, Input
 from advisor.sources.kineto.detect import NAME, WANTED, detect, is_trace_name
+from advisor.sources.recorder_hints import RecorderHints
 
 
 def _open(found: Sequence[Candidate], given: Input) -> tuple[Run, list[Source]]:
@@ -25,4 +26,20 @@ def _is_of_device(found: Candidate) -> bool:
     return may_hold_work(found)
 
 
-KINETO = Family(NAME, detect, _open, wanted=WANTED, reads=is_trace_name, of_device=_is_of_device)
+def _hints(run: Run) -> RecorderHints | None:
+    """Those of GPUs, where one was recorded: what a trace of the host alone is of is not known."""
+    from advisor.sources.kineto.gpu_hints import GPU_HINTS
+
+    return GPU_HINTS if run.device_family == "gpu" else None
+
+
+KINETO = Family(
+    NAME,
+    detect,
+    _open,
+    exports=frozenset({"trace"}),
+    hints=_hints,
+    wanted=WANTED,
+    reads=is_trace_name,
+    of_device=_is_of_device,
+)

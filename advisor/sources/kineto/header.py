@@ -12,7 +12,7 @@ from io import BufferedReader
 import numpy as np
 from msgspec import Struct
 
-from advisor.chip_files import shipped_chips
+from advisor.chips.chip_files import shipped_chips
 from advisor.sources.family import GroupMembers
 from advisor.sources.files import chunks
 from advisor.sources.files.collected_events import KEY

@@ -12,14 +12,14 @@ from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table, Texts
 from advisor.sources.kineto.kernel_names import CAPTURE, SINGLE_LAUNCH
 from advisor.sources.kineto.reading import CALLS, COPIES, EXPORT, Trace, rows_or_missing
-from advisor.sources.pytorch_words import (
+from advisor.sources.reading import Reading
+from advisor.sources.shared.pytorch_words import (
     COLLECTIONS_OF_GARBAGE,
     activity_of_operator,
     activity_of_range,
     operator_kind,
     without_addresses,
 )
-from advisor.sources.reading import Reading
 
 KINDS = ("operator", "step", "optimizer", "data_loader", "python", "gc", "api", "graph")
 _CODES = {kind: code for code, kind in enumerate(KINDS)}

@@ -21,8 +21,8 @@ from advisor.sources.kineto.reading import EXPORT, FILLS, OperatorShapes, Trace,
 from advisor.sources.kineto.reading import KERNELS as FUNCTIONS
 from advisor.sources.kineto.roles import CONVERSION, roles_of_operators
 from advisor.sources.kineto.steps import steps_of_work
-from advisor.sources.pytorch_words import operator_kind
 from advisor.sources.reading import Reading
+from advisor.sources.shared.pytorch_words import operator_kind
 
 COMPUTE = (*FUNCTIONS, *FILLS)
 OPERATORS = ("cpu_op", "Operator")

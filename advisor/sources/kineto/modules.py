@@ -7,11 +7,11 @@ import numpy as np
 
 from advisor.facts.observed import AutogradCall, GradientLink, ModuleRange
 from advisor.facts.table import Table
-from advisor.sources.autograd import table_of_numbers
-from advisor.sources.gradients import table_of_arrows
 from advisor.sources.kineto.reading import EXPORT, Trace, rows_or_missing
-from advisor.sources.pytorch_words import module_names
 from advisor.sources.reading import Reading
+from advisor.sources.shared.autograd import table_of_numbers
+from advisor.sources.shared.gradients import table_of_arrows
+from advisor.sources.shared.pytorch_words import module_names
 
 
 def _ranges_of_trace(trace: Trace) -> Table[ModuleRange]:

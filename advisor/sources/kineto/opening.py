@@ -24,7 +24,6 @@ from advisor.sources.files.collected_events import KEY
 from advisor.sources.files.damage_notes import Notes, Odd
 from advisor.sources.files.packed import TraceFile, open_trace
 from advisor.sources.files.utf16 import is_utf16
-from advisor.sources.host_names import host_of_worker
 from advisor.sources.kineto.detect import WANTED, TracePath
 from advisor.sources.kineto.header import (
     FOREIGN_DEVICES,
@@ -37,8 +36,9 @@ from advisor.sources.kineto.header import (
 from advisor.sources.kineto.reading import EXPORT, Trace
 from advisor.sources.kineto.readings import READINGS
 from advisor.sources.listing import show_name, show_relative
-from advisor.sources.rank_names import order_by_numbers, rank_in_name, rank_of_folders
-from advisor.sources.rival_captures import (
+from advisor.sources.shared.host_names import host_of_worker
+from advisor.sources.shared.rank_names import order_by_numbers, rank_in_name, rank_of_folders
+from advisor.sources.shared.rival_captures import (
     ProcessRecording,
     are_of_newest_moment,
     count_at_once,

@@ -11,12 +11,11 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from msgspec import Struct, structs
 
-from advisor.environment_snapshot import FILE_NAME
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
-from advisor.progress import Progress, silent
+from advisor.model.progress import Progress, silent
 from advisor.sources.family import GroupMembers, LeftAside
 from advisor.sources.files.collected_events import CollectedEvents, Tracks, collect_events
 from advisor.sources.files.damage_notes import OUTRUN, SHORTENED, TRUNCATED, Notes
@@ -28,8 +27,9 @@ from advisor.sources.kineto.cut_traces import launches_past_device, whole_until
 from advisor.sources.kineto.header import TraceHeader
 from advisor.sources.kineto.kernel_names import is_communication
 from advisor.sources.kineto.trace_events import EVENTS
-from advisor.sources.pytorch_words import STEP_NAME
 from advisor.sources.reading import Reading, read_best
+from advisor.sources.shared.environment_snapshot import FILE_NAME
+from advisor.sources.shared.pytorch_words import STEP_NAME
 
 F = TypeVar("F", bound=Fact)
 T = TypeVar("T")

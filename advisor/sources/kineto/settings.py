@@ -6,9 +6,9 @@ from __future__ import annotations
 from advisor.facts.observed import Setting
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
-from advisor.sources.environment import setting_table, snapshot_settings
 from advisor.sources.kineto.reading import EXPORT, Trace
 from advisor.sources.reading import Reading
+from advisor.sources.shared.environment import setting_table, snapshot_settings
 
 
 def _settings_of_trace(trace: Trace) -> Table[Setting]:

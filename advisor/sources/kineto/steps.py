@@ -10,8 +10,8 @@ from advisor.facts.observed import StepWindow
 from advisor.facts.table import Array, Table, values_at
 from advisor.messages.errors import FactMissing
 from advisor.sources.kineto.reading import CALLS, EXPORT, KERNELS, ON_HOST, Trace, TraceSlices, rows_or_missing
-from advisor.sources.pytorch_words import STEP_NAME
 from advisor.sources.reading import Reading
+from advisor.sources.shared.pytorch_words import STEP_NAME
 
 _OF_PROGRAM = (*ON_HOST, "python_function")
 _MOST = 0.5

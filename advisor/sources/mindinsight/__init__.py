@@ -18,4 +18,14 @@ def _open(found: Sequence[Candidate], given: Input) -> tuple[Run, list[Source]]:
     return open_folders(found, given)
 
 
-MINDINSIGHT = Family(NAME, detect, _open, wanted=WANTED, rare=True, inner=inner_folders, reads=is_legacy_name)
+MINDINSIGHT = Family(
+    NAME,
+    detect,
+    _open,
+    exports=frozenset({"insight"}),
+    hints=lambda _: None,
+    wanted=WANTED,
+    rare=True,
+    inner=inner_folders,
+    reads=is_legacy_name,
+)

@@ -18,17 +18,18 @@ from advisor.facts.observed import Collective
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing, reason_of_error
 from advisor.messages.message import Message
-from advisor.sources.ascend.communication import is_p2p
 from advisor.sources.files import jsonfile
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.jsonfile import as_mapping, as_number
 from advisor.sources.files.names import bounded_name
-from advisor.sources.mindinsight.reading import EXPORT, LegacyRank, read_lines
+from advisor.sources.files.text_lines import read_lines
+from advisor.sources.mindinsight.reading import EXPORT, LegacyRank
 from advisor.sources.mindinsight.rows_gone import note_steps_gone
 from advisor.sources.mindinsight.spans import CollectiveRow, kind_of, spans_in_trace
 from advisor.sources.mindinsight.step_numbers import step_of_text
 from advisor.sources.mindinsight.steps import counted_steps
 from advisor.sources.reading import Reading
+from advisor.sources.shared.collective_kinds import is_p2p
 
 _COSTS = "communication_operator_cost"
 _HCCL_ROW = re.compile(r'(?P<step>[^,"]*),[^,"]*,[^,"]*,(?:"(?:[^"]|"")*"|[^,"]*),"(?P<cost>(?:[^"]|"")*)"')

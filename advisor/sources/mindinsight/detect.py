@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from advisor.messages.text import Text
-from advisor.sources.ascend.detect import is_output
-from advisor.sources.ascend.msprof import FOLDER
 from advisor.sources.family import Candidate
 from advisor.sources.listing import Listing
+from advisor.sources.minddata.file_names import DATA_FILES
+from advisor.sources.shared.ascend_names import RAW_FOLDER, is_output
 
 NAME = "MindSpore Insight"
 """The family."""
@@ -32,19 +32,17 @@ _PATTERNS: Mapping[str, str] = {
     "timeline": rf"ascend_timeline_display_{_R}\.json",
     "hccl": rf"hccl_raw_{_R}\.csv",
     "flops": rf"flops_summary_{_R}\.json",
-    "dataset": rf"minddata_pipeline_raw_{_R}\.csv",
-    "dataset_samples": rf"pipeline_profiling_{_R}\.json",
-    "sunk_batches": rf"device_queue_profiling_{_R}\.txt",
-    "iterated_batches": rf"dataset_iterator_profiling_{_R}\.txt",
-    "device_batches": rf"minddata_aicpu_{_R}\.txt",
-    "cpu": rf"minddata_cpu_utilization_{_R}\.json",
+    **DATA_FILES,
     "about": rf"profiler_info_{_R}\.json",
 }
 """The name of each kind of file that is read."""
 KINDS: Mapping[str, re.Pattern[str]] = {kind: re.compile(pattern) for kind, pattern in _PATTERNS.items()}
 _NOT_ITS_OWN = frozenset({"about"})
 """Kinds of files that other profilers write too, so that they alone tell nothing."""
-_ELSEWHERE = re.compile(r"framework_raw_\d+\.csv|aicore_intermediate_\d+_detail\.csv|output_op_compute_time_.*\d\.txt|step_trace_point_info.*\.json")
+_ELSEWHERE = re.compile(
+    r"framework_raw_\d+\.csv|aicore_intermediate_\d+_detail\.csv|output_op_compute_time_.*\d\.txt"
+    r"|step_trace_point_info.*\.json"
+)
 """Files of the profiler that are not read, and tell that it was here."""
 
 
@@ -89,7 +87,7 @@ def detect(listing: Listing) -> Iterator[Candidate]:
     if not is_legacy_name(listing.asked) if listing.asked else not _is_legacy(listing.files):
         return
     named = [found for name in listing.files if (found := parse_name(name))]
-    raw = sum(bool(FOLDER.match(name)) for name in listing.folders)
+    raw = sum(bool(RAW_FOLDER.match(name)) for name in listing.folders)
     yield LegacyFolder(listing.folder, files=tuple(named), raw=raw)
 
 
@@ -102,4 +100,4 @@ def inner_folders(listing: Listing) -> frozenset[str]:
     """The raw data beside the files: of what they sum up, another reader would make a second run."""
     if not _is_legacy(listing.files):
         return frozenset()
-    return frozenset(name for name in listing.folders if FOLDER.match(name))
+    return frozenset(name for name in listing.folders if RAW_FOLDER.match(name))

@@ -26,7 +26,7 @@ from advisor.sources.mindinsight.detect import WANTED, LegacyFile, LegacyFolder
 from advisor.sources.mindinsight.reading import EXPORT, LegacyRank
 from advisor.sources.mindinsight.readings import READINGS
 from advisor.sources.mindinsight.steps import counted_steps
-from advisor.sources.rival_captures import notes_on_choice
+from advisor.sources.shared.rival_captures import notes_on_choice
 
 _STAMP = re.compile(r"(\d{10,17})$")
 _MOST_RANKS = 1_000_000

@@ -18,8 +18,8 @@ from advisor.sources.files import jsonfile
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.jsonfile import as_number, value_at
 from advisor.sources.files.shares import note_shares_gone
+from advisor.sources.minddata.numbers_gone import note_numbers_gone, read_filled_columns
 from advisor.sources.mindinsight.reading import EXPORT, LegacyRank
-from advisor.sources.mindinsight.rows_gone import note_numbers_gone, read_filled_columns
 from advisor.sources.mindinsight.steps import counted_steps
 from advisor.sources.reading import Reading
 

@@ -10,12 +10,9 @@ from typing import Any, TypeVar, cast
 
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.table import Table
-from advisor.messages.errors import FactMissing, reason_of_error
-from advisor.messages.message import Message
+from advisor.messages.errors import FactMissing
 from advisor.model.run import Parallel
-from advisor.regular_files import read_regular
 from advisor.sources.family import LeftAside
-from advisor.sources.files.csvfile import refuse_file
 from advisor.sources.files.damage_notes import Notes
 from advisor.sources.reading import Reading, read_best
 
@@ -99,28 +96,3 @@ class LegacyRank:
 
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_kept": {}}
-
-
-def read_words(path: Path, notes: Notes) -> list[list[str]]:
-    """The lines of a text file as words, blank ones left out.
-
-    Raises:
-        Unreadable: It cannot be opened, or is empty.
-    """
-    return [line.split() for line in read_lines(path, notes)]
-
-
-def read_lines(path: Path, notes: Notes) -> list[str]:
-    """The lines of a text file, blank ones left out.
-
-    Raises:
-        Unreadable: It cannot be opened, or is empty.
-    """
-    try:
-        raw = read_regular(path)
-    except OSError as error:
-        refuse_file(path, notes, Message("file_unreadable", why=reason_of_error(error)))
-    lines = [line for line in raw.decode("utf-8-sig", "replace").split("\n") if line.strip(" \t\r\0")]
-    if not lines:
-        refuse_file(path, notes, Message("holds_nothing"))
-    return [line.rstrip("\r") for line in lines]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from advisor.declared import declared_in
+from advisor.facts.declared import declared_in
 from advisor.sources.mindinsight.reading import LegacyRank
 from advisor.sources.reading import Reading
 

@@ -15,12 +15,12 @@ import numpy as np
 
 from advisor.facts.base import Column
 from advisor.facts.table import Array, Texts
-from advisor.sources.ascend.communication import is_p2p
 from advisor.sources.files import csvfile
 from advisor.sources.files.damage_notes import Notes
 from advisor.sources.files.names import bounded_name
 from advisor.sources.mindinsight.reading import LegacyRank
 from advisor.sources.mindinsight.step_numbers import STEP_NUMBER, step_of_text
+from advisor.sources.shared.collective_kinds import is_p2p
 
 US_PER_TICK = 0.01
 _NS_PER_TICK = 10

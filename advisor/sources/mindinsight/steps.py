@@ -19,8 +19,9 @@ from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
 from advisor.model.run import UNEVEN
 from advisor.sources.files.damage_notes import Notes, Unreadable
+from advisor.sources.minddata.numbers_gone import read_filled_columns
 from advisor.sources.mindinsight.reading import EXPORT, LegacyRank
-from advisor.sources.mindinsight.rows_gone import note_steps_gone, read_filled_columns
+from advisor.sources.mindinsight.rows_gone import note_steps_gone
 from advisor.sources.mindinsight.spans import US_PER_TICK, collective_us_by_step
 from advisor.sources.mindinsight.step_numbers import STEP_NUMBER, step_of_text
 from advisor.sources.reading import Reading

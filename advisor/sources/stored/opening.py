@@ -12,10 +12,10 @@ from pydantic import ValidationError
 from advisor.fact_store.manifest import FILE, FORMAT, Manifest
 from advisor.fact_store.parquet import ParquetIndexes
 from advisor.facts.rank_facts import Source
+from advisor.machine.regular_files import read_regular
 from advisor.messages.errors import InputError, reason_of_error
 from advisor.messages.message import Message
 from advisor.model.run import Run
-from advisor.regular_files import read_regular
 from advisor.sources.family import Candidate, Input
 from advisor.sources.listing import Listing, show_name
 from advisor.sources.stored.reading import StoredRank

@@ -232,7 +232,7 @@ def test_totals_tell_how_many_kernels_there_were_and_may_leave_some_out():
 
 
 def test_totals_tell_how_many_calls_of_a_level_there_were_unless_none_of_it_was_written():
-    totals = Table.build(ApiTotal, rank=0, level=["acl", "runtime"], name=["a", "b"], calls=[3, 7])
+    totals = Table.build(ApiTotal, rank=0, kind=["api", "runtime"], name=["a", "b"], calls=[3, 7])
     captures = Table.build(RankCapture, rank=[0], source=["text"], level_number=[1.0])
     tables = {"calls": calls_of((0, "api", 0, 9)), "interfaces": totals}
     assert counted(**tables, captures=captures)[0, "host_calls", "api_totals"] == (3, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.analysis.communication.bus_rates import bus_rates
-from advisor.chip_files import shipped_chips
+from advisor.chips.chip_files import shipped_chips
 from advisor.facts.derived import CollectiveCall
 from advisor.facts.observed import Device
 from advisor.facts.table import read_table

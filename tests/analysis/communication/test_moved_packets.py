@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from advisor.analysis.communication.collective_calls import collective_calls
 from advisor.analysis.communication.moved_packets import moves
-from advisor.chip_files import shipped_chips
+from advisor.chips.chip_files import shipped_chips
 from advisor.facts.observed import Collective, Kernel, Link, Transfer
 from advisor.facts.table import Table, read_table
 from advisor.model.run import Run

@@ -4,8 +4,8 @@ from __future__ import annotations
 import pytest
 
 from advisor.analysis.host.cpu_operators import cpu_operators
+from advisor.analysis.launches.delayed_launches import holdups
 from advisor.analysis.launches.holdup_calls import holdup_calls
-from advisor.analysis.launches.holdups import holdups
 from advisor.analysis.steps.device import build_timeline
 from advisor.facts.derived import Dispatch
 from advisor.facts.observed import DeviceTask, Kernel

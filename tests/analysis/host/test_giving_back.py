@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.analysis.host.giving_back import waits_to_give_back
-from advisor.analysis.launches.holdups import holdups
+from advisor.analysis.launches.delayed_launches import holdups
 from advisor.facts.derived import Dispatch
 from advisor.facts.observed import Kernel
 from advisor.facts.table import read_table

@@ -114,7 +114,7 @@ def test_a_wait_right_before_a_graph_is_replayed_hides_what_was_prepared_before_
     for begin in (0, 200_000, 400_000):
         calls.append(f"operator 1 {VLLM.format(8, 8)} - {begin} {begin + 190_000}")
         calls.append(f"api 1 aclrtSynchronizeStream synchronise {begin + 10_000} {begin + 50_000}")
-        calls.append(f"api 1 aclmdlRIExecuteAsync - {begin + 50_000 + until} {begin + 52_000 + until}")
+        calls.append(f"api 1 aclmdlRIExecuteAsync replay {begin + 50_000 + until} {begin + 52_000 + until}")
     (row,) = sizes(read_table(HostCall, "\n".join(calls)), Table.empty(Launch))
     assert (row["host_wait_us"], row["drains"]) == (40, drains)
 
@@ -127,15 +127,15 @@ def test_what_the_device_idles_between_replays_and_while_captured_tasks_are_brou
     calls = ["kind thread name activity start_ns end_ns"]
     for begin in (0, 200_000, 400_000):
         calls.append(f"operator 1 {VLLM.format(8, 8)} - {begin} {begin + 90_000}")
-        for name, at, end in (
-            ("aclmdlRIExecuteAsync", 10, 12),
-            ("aclmdlRICaptureTaskUpdateBegin", 20, 21),
-            ("aclmdlRICaptureTaskUpdateEnd", 29, 30),
-            ("aclmdlRICaptureTaskUpdateBegin", 40, 41),
-            ("aclmdlRICaptureTaskUpdateEnd", 49, 50),
-            ("aclmdlRIExecuteAsync", 55, 58),
+        for name, does, at, end in (
+            ("aclmdlRIExecuteAsync", "replay", 10, 12),
+            ("aclmdlRICaptureTaskUpdateBegin", "update", 20, 21),
+            ("aclmdlRICaptureTaskUpdateEnd", "update", 29, 30),
+            ("aclmdlRICaptureTaskUpdateBegin", "update", 40, 41),
+            ("aclmdlRICaptureTaskUpdateEnd", "update", 49, 50),
+            ("aclmdlRIExecuteAsync", "replay", 55, 58),
         ):
-            calls.append(f"api 1 {name} - {begin + at * 1000} {begin + end * 1000}")
+            calls.append(f"api 1 {name} {does} {begin + at * 1000} {begin + end * 1000}")
         calls.append(f"api 1 {wait} synchronise {begin + 60_000} {begin + 75_000}")
     idle = [f"{begin + at} {us} -" for begin in (0, 200_000) for at, us in ((5_000, 7), (31_000, 8), (46_000, 20))]
     (row,) = decode_sizes(
@@ -160,9 +160,8 @@ def test_steps_that_read_prompts_are_no_decode_steps() -> None:
 
 
 def test_a_graph_of_ascend_is_replayed_by_its_own_call() -> None:
-    calls = "kind name start_ns end_ns\n" + "\n".join(
-        (f"operator {VLLM.format(4, 4)} 0 9", "api aclmdlRIExecuteAsync 5 6", f"operator {VLLM.format(4, 4)} 10 19")
-    )
+    mark = f"operator {VLLM.format(4, 4)} -"
+    calls = f"kind name activity start_ns end_ns\n{mark} 0 9\napi aclmdlRIExecuteAsync replay 5 6\n{mark} 10 19"
     (row,) = sizes(read_table(HostCall, calls), Table.empty(Launch))
     assert (row["steps"], row["replayed"], row["launches"]) == (1, 1, 0)
 
@@ -219,14 +218,14 @@ PASS_NS = 1_000_000
 def unmarked(passes: list[tuple[int, bool]], *, named: bool) -> list[dict[str, object]]:
     """Passes of a server of two layers one after the other, by their requests and whether they replay a graph, of whose
     kernels no shapes are known; what chooses the tokens is launched by itself."""
-    calls, launches, kernels, copies = ["kind name start_ns end_ns"], ["host_start_ns device_start_ns"], [], []
+    calls, launches, kernels, copies = ["kind name activity start_ns end_ns"], ["host_start_ns device_start_ns"], [], []
     for number, (requests, replayed) in enumerate(passes):
         begin = number * PASS_NS
         copies.append(begin + 1)
         if named:
-            calls.append(f"python {FUNCTION} {begin} {begin + 900_000}")
+            calls.append(f"python {FUNCTION} - {begin} {begin + 900_000}")
         if replayed:
-            calls.append(f"api aclmdlRIExecuteAsync {begin + 10} {begin + 20}")
+            calls.append(f"api aclmdlRIExecuteAsync replay {begin + 10} {begin + 20}")
         for at, event in enumerate([*LAYER * 2, *LAST]):
             op, shapes = event.format(requests).split()
             alone = not replayed or op == "ArgMaxV2"

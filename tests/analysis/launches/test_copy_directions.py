@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.analysis.launches.holdups import holdups
+from advisor.analysis.launches.delayed_launches import holdups
 from advisor.facts.derived import Dispatch
 from advisor.facts.observed import DeviceTask, Kernel
 from advisor.facts.table import read_table

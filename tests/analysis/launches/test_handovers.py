@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import math
 
+from advisor.analysis.launches.delayed_launches import holdups
 from advisor.analysis.launches.handovers import handovers
-from advisor.analysis.launches.holdups import holdups
 from advisor.facts.derived import Dispatch, Holdup, HostKind, RankCoverage
 from advisor.facts.observed import Kernel, StepWindow
 from advisor.facts.table import read_table

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import corpus
 from advisor import load_rules
 from advisor.analysis.job.engine_borders import EngineTables
-from advisor.analysis.launches.holdups import holdups
+from advisor.analysis.launches.delayed_launches import holdups
 from advisor.analysis.launches.phase_launches import launch_pauses, phase_launches
 from advisor.facts import Table, read_table
 from advisor.facts.derived import Dispatch, Gap, Holdup, LaunchPause, PhaseLaunch
@@ -81,9 +81,7 @@ def test_kernels_outside_of_the_steps_that_count_are_not_launched_in_them() -> N
 
 def test_kernels_of_no_known_call_are_those_of_graphs_that_launched_no_known_kernel() -> None:
     kernels = read_table(Kernel, "start_ns duration_us\n100 2\n200 3\n210 3\n220 3\n300 4")
-    calls = read_table(
-        HostCall, "kind name start_ns end_ns\napi aclmdlRIExecuteAsync 150 160\napi aclmdlRIExecuteAsync 290 295"
-    )
+    calls = read_table(HostCall, "kind activity start_ns end_ns\napi replay 150 160\napi replay 290 295")
     launches = read_table(Launch, "host_start_ns device_start_ns\n10 100\n290 300")
     tables = EngineTables(kernels, calls, None, None, None)
     (row,) = phase_launches(

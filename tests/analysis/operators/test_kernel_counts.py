@@ -64,8 +64,8 @@ def test_where_no_launch_was_recorded_totals_of_calls_tell_how_many_replay_a_gra
     """Of ranks without a replay it stays unknown, for operators may be launched below what was counted."""
     totals = read_table(
         ApiTotal,
-        "rank level name calls\n0 acl aclmdlRIExecuteAsync 2\n0 node launch 3\n0 acl aclrtMemcpyAsync 9\n"
-        "1 node launch 3\n2 acl aclmdlRIExecuteAsync 50",
+        "rank kind name activity calls\n0 api aclmdlRIExecuteAsync replay 2\n0 launch launch - 3\n"
+        "0 api aclrtMemcpyAsync copy 9\n1 launch launch - 3\n2 api aclmdlRIExecuteAsync replay 50",
     )
     kernels = ran([(rank, 1, None, 3.0) for rank in (0, 1, 2) for _ in range(20)])
     found = kernel_lengths(kernels, totals=totals).rows()

@@ -14,9 +14,9 @@ from advisor.analysis.operators.overlap_slowdowns import overlap_slowdowns
 from advisor.facts.derived import OverlapSlowdown
 from advisor.facts.observed import Collective, Kernel
 from advisor.facts.table import Table, read_table
+from advisor.machine.shipped_files import shipped_folder
 from advisor.pipeline import diagnose, open_profile
 from advisor.rules.catalog import Catalog
-from advisor.shipped_files import shipped_folder
 
 RULE = "compute/slowed-by-communication"
 FAR = 1_000_000

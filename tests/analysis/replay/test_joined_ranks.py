@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from advisor.analysis.arrays.intervals import Spans, union
 from advisor.analysis.idle.gaps import gaps
-from advisor.analysis.launches.holdups import holdups
+from advisor.analysis.launches.delayed_launches import holdups
 from advisor.analysis.replay import joined_ranks, replay
 from advisor.analysis.replay.joined_ranks import join_ranks_in_time, joined_in_parts
 from advisor.analysis.replay.removals import removals

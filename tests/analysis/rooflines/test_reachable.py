@@ -8,7 +8,7 @@ import pytest
 
 from advisor.analysis.rooflines.reachable import beyond_ridge, half_precision_us
 from advisor.analysis.rooflines.rooflines import chip_limits
-from advisor.chip_files import shipped_chips
+from advisor.chips.chip_files import shipped_chips
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Table
 from advisor.model.run import Run

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import advisor
 from advisor.analysis.rooflines.rooflines import chip_limits, operator_rooflines, step_mfus
-from advisor.chip_files import shipped_chips
+from advisor.chips.chip_files import shipped_chips
 from advisor.facts.derived import (
     AttentionShape,
     ChipLimit,

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from advisor.model.findings import Saving
+from advisor.report.csv_tables import harmless_cell
 from advisor.report.formats.results import RULE
-from advisor.report.formats.table import harmless_cell
 from advisor.report.output_formats import Reported
 from advisor.report.sources import Location
 from tests.report.formats.formats_samples import MORE_HOSTILE, compared, judged, of, reports, written

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Damage, Fact, Link, Transfer
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.communication import is_p2p, op_of, ranks_of, step_number
+from advisor.sources.ascend.communication import op_of, ranks_of, step_number
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.readings import READINGS
 from advisor.sources.family import GroupMembers
+from advisor.sources.shared.collective_kinds import is_p2p
 
 
 def rank(tmp_path: Path, name: str, content: object, **groups: GroupMembers) -> Folder:

@@ -13,7 +13,7 @@ from advisor.facts.observed import Setting
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.readings import READINGS
 from advisor.sources.ascend.settings import recorded_settings
-from advisor.sources.environment import value_number
+from advisor.sources.shared.environment import value_number
 
 
 def folder(tmp_path: Path, info: object = None, metadata: object = None) -> Folder:

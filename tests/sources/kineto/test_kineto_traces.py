@@ -38,7 +38,7 @@ from advisor.sources.kineto.host_calls import activity_of_call
 from advisor.sources.kineto.kernel_names import direct_collective, function_name, is_communication
 from advisor.sources.kineto.kernels import shapes_as_text, types_as_text
 from advisor.sources.kineto.reading import Trace
-from advisor.sources.pytorch_words import activity_of_range
+from advisor.sources.shared.pytorch_words import activity_of_range
 from corpus.gpu_traces import KERNELS, Event, copied, host, launched, trace, training, write
 from tests.input_notes import note
 

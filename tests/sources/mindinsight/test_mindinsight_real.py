@@ -43,7 +43,8 @@ def test_a_pipeline_with_a_heavy_stage_is_told_so_without_its_first_step(
     first = found.findings[0]
     assert (first.rule, first.subject) == ("pipeline/stage-imbalance", {"stage": 1})
     assert shown(found, "pipeline/stage-imbalance")["slowest_us"] == pytest.approx(123_000, rel=0.01)
-    assert shown(found, "pipeline/bubble")["own_compute_us"] == pytest.approx(14_800, rel=0.01)
+    # stage 0 waits for the other one: with as many micro-batches as one likes that one sets the pace
+    assert "pipeline/bubble" not in {finding.rule for finding in found.findings}
     assert found.run.step_us == pytest.approx(179_400, rel=0.01)  # the first one took two seconds
     apart = shown(found, "pipeline/first-receive")
     assert apart["received_us"] == pytest.approx(2_201_914, rel=0.01)

@@ -7,12 +7,12 @@ import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from advisor.environment_snapshot import FILE_NAME, VERSION
 from advisor.facts.observed import Setting
 from advisor.facts.table import Table
-from advisor.regular_files import read_regular
+from advisor.machine.regular_files import read_regular
 from advisor.sources.files.jsonfile import as_mapping, as_number, parse_json, value_at
 from advisor.sources.files.names import bounded_name
+from advisor.sources.shared.environment_snapshot import FILE_NAME, VERSION
 
 _NUMBERS = {"true": 1.0, "yes": 1.0, "on": 1.0, "false": 0.0, "no": 0.0, "off": 0.0}
 _MOST_BYTES = 1 << 20

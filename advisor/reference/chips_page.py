@@ -6,9 +6,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from advisor.chip_files import OWN, SOURCED, Entry
-from advisor.chip_schema import ShippedChipFile
-from advisor.chips import DTYPES, VECTOR_DTYPES, Chip
+from advisor.chips.chip_files import OWN, SOURCED, Entry
+from advisor.chips.chip_schema import ShippedChipFile
+from advisor.chips.known_chips import DTYPES, VECTOR_DTYPES, Chip
 
 _ABOUT = """# Chips
 

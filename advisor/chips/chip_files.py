@@ -27,10 +27,10 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from advisor.chips import DTYPES, VECTOR_DTYPES, Chip, ChipTable
+from advisor.chips.known_chips import DTYPES, VECTOR_DTYPES, Chip, ChipTable
+from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.errors import Mistake, RuleError
 from advisor.messages.message import Message
-from advisor.shipped_files import shipped_folder
 from advisor.yaml_files.amounts import MEMORY
 from advisor.yaml_files.document import Path_, read_text
 from advisor.yaml_files.mistakes import Faults

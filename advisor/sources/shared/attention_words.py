@@ -27,7 +27,7 @@ _MOST = 1 << 40
 """No sequence is as long."""
 
 
-class _Said(Struct, frozen=True):
+class _MarkedArguments(Struct, frozen=True):
     """What one mark says."""
 
     layout: str | None = None
@@ -55,9 +55,9 @@ def table_of_marks(  # noqa: PLR0917 - the columns of the table
     rows = np.flatnonzero(known & (start_ns != MISSING))
     if not len(rows):
         raise FactMissing([AttentionMark.table])
-    each = [one or _Said() for one in said]
+    each = [one or _MarkedArguments() for one in said]
     codes = message.codes[rows]
-    columns = {name: [getattr(one, name) for one in each] for name in _Said.__struct_fields__}
+    columns = {name: [getattr(one, name) for one in each] for name in _MarkedArguments.__struct_fields__}
     return Table.build(
         AttentionMark,
         rank=rank,
@@ -68,7 +68,7 @@ def table_of_marks(  # noqa: PLR0917 - the columns of the table
     )
 
 
-def _read_mark(text: str) -> _Said | None:
+def _read_mark(text: str) -> _MarkedArguments | None:
     """What a message says; None where it is no such message, was cut off, or says what no call is given."""
     try:
         found = parse_json(text)
@@ -78,11 +78,11 @@ def _read_mark(text: str) -> _Said | None:
         return None
     if "input_layout" not in found:
         causal = found.get("is_causal")
-        return _Said(sparse_mode=_CAUSAL if causal else _FULL) if isinstance(causal, bool) else None
+        return _MarkedArguments(sparse_mode=_CAUSAL if causal else _FULL) if isinstance(causal, bool) else None
     return _read_arguments(found)
 
 
-def _read_arguments(found: Mapping[str, object]) -> _Said | None:
+def _read_arguments(found: Mapping[str, object]) -> _MarkedArguments | None:
     layout, mode = found["input_layout"], found.get("sparse_mode", _FULL)
     if not isinstance(layout, str | None) or not isinstance(mode, int) or isinstance(mode, bool):
         return None
@@ -94,7 +94,7 @@ def _read_arguments(found: Mapping[str, object]) -> _Said | None:
     if any(one is not None and not _is_whole(one) for one in tokens):
         return None
     previous, following = (float(one) if isinstance(one, int) else np.nan for one in tokens)
-    return _Said(layout, mode, previous, following, *(one or None for one in (*ends, prefixes)))
+    return _MarkedArguments(layout, mode, previous, following, *(one or None for one in (*ends, prefixes)))
 
 
 def _is_whole(value: object) -> bool:

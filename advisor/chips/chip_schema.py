@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from advisor.chip_files import LINKS, SOURCED
-from advisor.chips import DTYPES, VECTOR_DTYPES
+from advisor.chips.chip_files import LINKS, SOURCED
+from advisor.chips.known_chips import DTYPES, VECTOR_DTYPES
 
 LinkKind = Annotated[str, Field(json_schema_extra={"enum": list(LINKS)})]
 Dtype = Annotated[str, Field(json_schema_extra={"enum": list(DTYPES)})]

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.engine.vocabulary import PIPES_ON, STEPS_ON, TELL_JOB
 from advisor.facts.derived.job import SEVERAL_STEPS
-from advisor.facts.observed.recording import BOTH, LEVEL1, MEMORY, NPU
+from advisor.facts.observed.recording import BOTH, LEVEL1, MEMORY, NPU, PIPES_ON, STEPS_ON, TELL_JOB
 from advisor.messages.text import Text
+from advisor.sources.recorder_hints import RecorderHints
 
 NOT_RECORDED = Text(
     en="msprof does not record it; the profiler of the framework does",
@@ -88,3 +88,5 @@ OF_COLUMN: Mapping[str, Text] = {
     ),
 }
 """By column."""
+
+MSPROF_HINTS = RecorderHints(NOT_RECORDED, OF_SWITCH, OF_RUN, OF_SOURCE, OF_COLUMN)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.json_text import json_text
+from advisor.model.json_text import json_text
 
 TEXTS = st.text(st.characters())  # half of a surrogate pair too
 VALUES = st.recursive(

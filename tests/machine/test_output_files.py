@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from advisor.machine.output_files import write_file, write_new_file
 from advisor.messages.errors import UsageError
-from advisor.output_files import write_file, write_new_file
 from advisor.report.writers import Output, check_output, check_outputs, outside_captures
 
 

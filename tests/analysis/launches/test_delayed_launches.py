@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import advisor
 import corpus
-from advisor.analysis.launches.holdups import holdups
+from advisor.analysis.launches.delayed_launches import holdups
 from advisor.facts.derived import Dispatch, EngineBorder, Holdup
 from advisor.facts.observed import DeviceTask, HostCall, Kernel, StepWindow
 from advisor.facts.table import Table, read_table

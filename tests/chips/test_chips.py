@@ -11,7 +11,7 @@ import pytest
 
 import advisor
 from advisor.analysis.chip.frequency import frequency_uses
-from advisor.chip_files import shipped_chips
+from advisor.chips.chip_files import shipped_chips
 from advisor.cli.main import main
 from advisor.facts.observed import Device, Frequency
 from advisor.facts.table import read_table
@@ -22,7 +22,7 @@ from advisor.policy.settings import Settings
 
 TABLE = shipped_chips()
 CHIPS = TABLE.chips
-CASE = Path(__file__).parent.parent / "corpus" / "host-bound-2-ranks"
+CASE = Path(__file__).parent.parent.parent / "corpus" / "host-bound-2-ranks"
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ _TELL = "import pyarrow; print(pyarrow.default_memory_pool().backend_name)"
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Arrow keeps its own pool")
 @pytest.mark.parametrize(("before", "chosen"), [("", ""), ("import pyarrow; ", ""), ("", "mimalloc")])
 def test_arrow_takes_memory_where_it_returns_unless_the_user_chose_another_pool(before: str, chosen: str) -> None:
-    asked = f"{before}from advisor.freed_memory import give_back_memory; give_back_memory(); {_TELL}"
+    asked = f"{before}from advisor.machine.freed_memory import give_back_memory; give_back_memory(); {_TELL}"
     environment = {name: value for name, value in os.environ.items() if name != _POOL}
     environment |= {_POOL: chosen} if chosen else {}
     told = subprocess.run([sys.executable, "-c", asked], env=environment, capture_output=True, text=True, check=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from advisor.pipeline import open_profile
-from advisor.sources.host_names import host_of_worker, named_host
+from advisor.sources.shared.host_names import host_of_worker, named_host
 from tests.shared_captures import SharedCaptures
 
 

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 import yaml
 
-from advisor.chip_files import (
+from advisor.chips.chip_files import (
     FOLDER,
     MEMORIES,
     NUMBERS,
@@ -24,11 +24,11 @@ from advisor.chip_files import (
     read_own_chips,
     shipped_chips,
 )
-from advisor.chip_schema import chips_schema
-from advisor.chips import ChipTable, _chip_key
+from advisor.chips.chip_schema import chips_schema
+from advisor.chips.known_chips import ChipTable, _chip_key
+from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.errors import RuleError
 from advisor.rank_work import work_keys
-from advisor.shipped_files import shipped_folder
 from advisor.yaml_files import parsed_files, source
 from advisor.yaml_files.mistakes import Faults
 from advisor.yaml_files.source import parse_document

@@ -17,7 +17,7 @@ import weakref
 from pathlib import Path
 from types import FrameType
 
-from advisor.own_process import is_own_process
+from advisor.machine.own_process import is_own_process
 
 _NAME = re.compile(r"^advisor-(\d{1,9})-")
 _SIGNALS = tuple(number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None)

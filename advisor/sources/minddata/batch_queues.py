@@ -16,13 +16,11 @@ from typing import NamedTuple
 
 from advisor.facts.observed import BatchQueue
 from advisor.facts.table import Table
-from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.jsonfile import as_integer, as_number
-from advisor.sources.mindinsight.reading import EXPORT, LegacyRank, read_words
-from advisor.sources.mindinsight.rows_gone import note_numbers_gone, note_sizes_gone
-from advisor.sources.reading import Reading
+from advisor.sources.files.text_lines import read_words
+from advisor.sources.minddata.numbers_gone import note_numbers_gone, note_sizes_gone
 
 _TIMES, _SIZES = "0", "1"
 _OF_PIPELINE = "0"
@@ -137,13 +135,3 @@ def read_looks(files: dict[str, Path], notes: Notes) -> tuple[list[QueueLook], l
         except Unreadable as wrong:
             unreadable.append(wrong.file)
     return looks, unreadable
-
-
-def _queues_of_rank(rank: LegacyRank) -> Table[BatchQueue]:
-    looks, unreadable = read_looks(dict(rank.files), rank.notes)
-    if not looks:
-        raise FactMissing([BatchQueue.table], unreadable)
-    return queue_table(rank.rank, looks)
-
-
-BATCH_QUEUES = Reading(BatchQueue, {EXPORT: _queues_of_rank})

@@ -16,7 +16,7 @@ import advisor
 from advisor.facts.observed import StepTime
 from advisor.facts.table import Table
 from advisor.sources.files.damage_notes import Notes
-from advisor.sources.step_sums import usable_step_times
+from advisor.sources.shared.step_sums import usable_step_times
 
 Row = tuple[int, int, float]
 

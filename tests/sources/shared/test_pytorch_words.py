@@ -9,7 +9,7 @@ import pytest
 
 import advisor
 from advisor.facts.table import Texts
-from advisor.sources.pytorch_words import without_addresses
+from advisor.sources.shared.pytorch_words import without_addresses
 
 
 def test_a_python_call_is_called_the_same_in_every_run() -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.engine.vocabulary import STEPS_ON, TELL_JOB
 from advisor.facts.derived.job import SEVERAL_STEPS
 from advisor.facts.observed.modules import ModuleRange
-from advisor.facts.observed.recording import BOTH, LEVEL1, LEVEL2, MEMORY, NPU
+from advisor.facts.observed.recording import BOTH, LEVEL1, LEVEL2, MEMORY, NPU, STEPS_ON, TELL_JOB
 from advisor.facts.observed.steps import StepWindow
 from advisor.messages.text import Text
+from advisor.sources.recorder_hints import RecorderHints
 
 NOT_RECORDED = Text(
     en="the PyTorch profiler does not record it on GPUs",
@@ -67,3 +67,5 @@ OF_COLUMN: Mapping[str, Text] = {
     ),
 }
 """By column."""
+
+GPU_HINTS = RecorderHints(NOT_RECORDED, OF_SWITCH, OF_RUN, OF_SOURCE, OF_COLUMN)

@@ -21,6 +21,8 @@ AROUND = Text(
     zh="其自身耗时未变，变化的只是单步总时长",
 )
 """Why a finding whose share or saving moved counts as the same."""
+_HALF = 0.5
+"""What took twice as long, or half, did not take the time that it took, however much of a step noise is."""
 _GREW: tuple[Status, ...] = ("new", "worse")
 _SHRANK: tuple[Status, ...] = ("gone", "better")
 
@@ -54,9 +56,9 @@ def _metric_moves(
         before, after = number_or_none(metric.before), number_or_none(metric.after)
         if before is None or after is None:
             continue
-        if metric.unit == "us":
-            yield after - before, noise.around(rule)
-        elif metric.unit == "share":
-            yield after * steps[1] - before * steps[0], noise.around(rule)
+        if metric.unit == "share":
+            before, after = before * steps[0], after * steps[1]
+        if metric.unit in ("us", "share"):
+            yield after - before, min(noise.around(rule), _HALF * max(abs(before), abs(after)))
         elif metric.unit == "count":
             yield after - before, noise.relative * max(abs(before), abs(after))

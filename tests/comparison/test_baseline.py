@@ -13,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.comparison import compare
-from advisor.model.comparison import STATUSES, Status, Tolerance
+from advisor.comparison.dilution import only_step_moved
+from advisor.comparison.noise import Noise
+from advisor.model.comparison import STATUSES, Metric, Status, Tolerance
 from advisor.model.findings import (
     Account,
     Confidence,
@@ -87,6 +89,15 @@ def test_a_share_that_grew_because_the_step_became_shorter_is_no_worse_finding()
     assert (there.status, back.status) == ("same", "same")
     assert there.reason is not None
     assert "step around it" in there.reason.en
+
+
+@pytest.mark.parametrize(("time_us", "moved"), [(240, True), (150, True), (40, False)])
+def test_what_takes_a_fraction_of_what_it_took_is_not_the_same_however_much_steps_may_differ(time_us, moved) -> None:
+    """Of a single step nobody knows how much it differs from others: a third of it may be noise."""
+    noise = Noise(diagnosis(steps=(1000.0,)), diagnosis(steps=(9000.0,)), Tolerance())
+    metric = Metric(name="time", before=240.0, after=time_us, unit="us")
+    savings = Saving(us=100), Saving(us=0)
+    assert only_step_moved("gone", "comm/late", savings, [metric], noise) == moved
 
 
 def test_a_saving_that_grew_with_the_idle_time_around_what_runs_as_before_is_no_worse_finding() -> None:

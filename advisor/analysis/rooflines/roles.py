@@ -20,7 +20,7 @@ _ROLES = tuple(
         ("cast", r"Cast"),
         (
             "move",
-            r"Transpose(D)?|TensorMove|ViewCopy|AsStrided|(Strided)?Slice(D)?|Split(V)?(D)?|Concat(V2)?(D)?|Pack|Unpack",
+            r"Transpose(D)?|TensorMove|ViewCopy|AsStrided|(Strided)?Slice(D|V2)?|Split(V)?(D)?|Concat(V2)?(D)?|Pack|Unpack",
         ),
         ("fill", r"(Zeros|Ones)(Like)?|Fill(D|V2)?|Mem[Ss]et"),
     )

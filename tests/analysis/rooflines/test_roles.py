@@ -14,7 +14,10 @@ from advisor.facts.table import Texts, read_table
     ("role", "types"),
     [
         ("cast", "Cast"),
-        ("move", "Transpose TransposeD TensorMove ViewCopy AsStrided StridedSliceD SplitVD ConcatV2D Pack Unpack"),
+        (
+            "move",
+            "Transpose TransposeD TensorMove ViewCopy AsStrided StridedSliceD StridedSliceV2 SplitVD ConcatV2D Pack Unpack",
+        ),
         ("fill", "ZerosLike OnesLike Fill MemSet Memset"),
         ("other", "TransData CastGrad GatherV2 MatMulV3"),
     ],

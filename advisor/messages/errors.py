@@ -218,6 +218,11 @@ _OF_THE_SYSTEM = {
 }
 """What the system says of files most often, by its number: libraries put words of their own around it."""
 
+OF_THE_SYSTEM = frozenset({"permission_denied", "quoted_of_system", *_OF_THE_SYSTEM.values()})
+"""Codes of what the system says: another reader, or the same one later, may have read what it was said of."""
+_SQLITE_OF_SYSTEM = frozenset({3, 5, 6, 7, 10, 13, 14})
+"""Numbers of SQLite: no permission, busy, locked, no memory, input or output failed, full, cannot be opened."""
+
 
 def reason_of_error(error: Exception) -> Message:
     """Why something could not be read: the words of the system or of a parser are quoted, one line without paths."""
@@ -232,14 +237,29 @@ def reason_of_error(error: Exception) -> Message:
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     first = next(iter(said.splitlines()), "")[:_LONGEST_REASON].replace("`", "'")
     words = first.lower() if isinstance(error, OSError) else first
-    return Message("quoted", words=words) if words else Message("unknown_reason")
+    if not words:
+        return Message("unknown_reason")
+    return Message("quoted_of_system" if _is_of_system(error) else "quoted", words=words)
+
+
+def _is_of_system(error: Exception) -> bool:
+    """Whether the system, and no content, is why: libraries raise errors of the system without a number for content."""
+    of_sqlite = getattr(error, "sqlite_errorcode", None)
+    if of_sqlite is not None:
+        return of_sqlite & 0xFF in _SQLITE_OF_SYSTEM
+    return isinstance(error, OSError) and error.errno is not None
 
 
 def is_forbidden(what: MessageValue) -> bool:
     """Whether permissions are what something says is wrong."""
+    return "permission_denied" in codes_in(what)
+
+
+def codes_in(what: MessageValue) -> frozenset[str]:
+    """The code of a message, and those of the messages within it."""
     if not isinstance(what, Message):
-        return False
-    return what.code == "permission_denied" or any(is_forbidden(value) for _, value in what.values)
+        return frozenset()
+    return frozenset([what.code]).union(*(codes_in(value) for _, value in what.values))
 
 
 def hint_beside(what: Message, usual: Message) -> Message:

@@ -31,11 +31,17 @@ def keys_left(cache: CacheFolder) -> list[str]:
 
 
 def test_what_was_used_longest_ago_goes_first(tmp_path: Path) -> None:
-    cache = filled(tmp_path, most_bytes=4000)
+    cache = filled(tmp_path)
+    cache.most_bytes = 4000
     assert cache.read_entry(KEYS[0]) == CONTENT
     cache.remove_oldest()
     assert keys_left(cache) == [KEYS[0], KEYS[4], KEYS[5]]
     assert sum(entry.size_bytes for entry in cache.entries()) <= 4000
+
+
+def test_it_stays_small_while_it_is_written_for_a_run_may_be_killed(tmp_path: Path) -> None:
+    cache = filled(tmp_path, most_bytes=4000)
+    assert keys_left(cache) == [*KEYS[3:]]
 
 
 def test_what_a_killed_process_left_goes_and_what_is_written_now_stays(tmp_path: Path) -> None:

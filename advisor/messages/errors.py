@@ -11,7 +11,7 @@ AdvisorError
 ├── Unclear         a value in a file people write is none (collected into RuleError)
 ├── FactMissing     a fact was not recorded (becomes the outcome "skipped")
 ├── ClusterLost     the scheduler or all workers of a cluster are gone        exit code 4
-├── WorkerLost      workers were killed over every rank, usually for memory   exit code 4
+├── WorkerLost      workers were lost over every rank, usually for memory     exit code 4
 └── BrokenDown      what nobody raised on purpose                       exit code 4
 ```
 """
@@ -275,19 +275,14 @@ class ClusterLost(SpokenError):
 
 
 class WorkerLost(SpokenError):
-    """Worker processes were killed over every rank, usually because memory ran out."""
+    """Workers were lost over every rank, usually because memory ran out; says why the last one was."""
 
-    def __init__(self) -> None:
+    def __init__(self, why: Message | None = None) -> None:
+        self.why = why or Message("worker_died")
+        slow = self.why.code == "worker_too_slow"
         super().__init__(
-            Text(
-                "worker processes were killed over every rank, probably for lack of memory",
-                "读取每个 rank 的工作进程都被系统终止，很可能是内存不足",
-            ),
-            Text(
-                "each was tried alone: free some memory, or record fewer steps",
-                "已逐个单独重试：请释放内存，或减少采集的 step 数",
-            ),
+            Message("workers_lost_over_all", why=self.why), Message("allow_more_time" if slow else "allow_more_memory")
         )
 
-    def __reduce__(self) -> tuple[type[WorkerLost], tuple[()]]:
-        return WorkerLost, ()
+    def __reduce__(self) -> tuple[type[WorkerLost], tuple[Message]]:
+        return WorkerLost, (self.why,)

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from advisor.facts.rank_facts import RankFacts, Source, ranks_in
-from advisor.messages.errors import WorkerLost
 from advisor.messages.message import Message
 from advisor.progress import Progress
 from advisor.rank_work.arrivals import Arrival, arrivals_of_batch, in_order
 from advisor.rank_work.batches import SourceWork, batches_of_ranks, facts_of_batch
-from advisor.rank_work.lost_rank import LOST_WORKERS, LostRanks
+from advisor.rank_work.lost_rank import LOST_WORKERS, LostRanks, unless_all_lost
 from advisor.rank_work.sent_ranks import SentRanks, pack_ranks
 
 if TYPE_CHECKING:
@@ -51,14 +50,10 @@ class LocalProcesses(Struct, frozen=True):
         Raises:
             WorkerLost: Workers died over all of them.
         """
-        yield from in_order(self.as_they_come(work, sources))
+        yield from in_order(unless_all_lost(self.as_they_come(work, sources), len(sources)))
 
     def as_they_come(self, work: SourceWork, sources: Sequence[Source]) -> Iterator[Arrival]:
-        """The same as soon as it is there.
-
-        Raises:
-            WorkerLost: Workers died over all of them.
-        """
+        """The same as soon as it is there, also where workers died over every one of these ranks."""
         workers = min(self.workers, len(sources))
         arrivals = _work_here(work, sources) if workers <= 1 else self._work_in_processes(work, sources, workers)
         self.progress("ranks", 0, len(sources))
@@ -92,13 +87,7 @@ class LocalProcesses(Struct, frozen=True):
     def _facts_of_lost(
         self, work: SourceWork, sources: Sequence[Source], left: dict[int, None]
     ) -> Iterator[Arrival]:
-        """What is wanted of those that are left and were set aside, which then are left no more.
-
-        Raises:
-            WorkerLost: All ranks were set aside.
-        """
-        if all(source in self.lost for source in sources):
-            raise WorkerLost
+        """What is wanted of those that are left and were set aside, which then are left no more."""
         for number in [number for number in left if sources[number] in self.lost]:
             del left[number]
             yield Arrival(number, self.lost.facts_of(sources[number], work))

@@ -18,7 +18,7 @@ from advisor.messages.errors import OF_THE_SYSTEM
 from advisor.model.unread import SavedMessage
 from advisor.progress import Progress
 from advisor.rank_work.arrivals import Arrival, arrivals_of, in_order
-from advisor.rank_work.lost_rank import FactsOfLostRank
+from advisor.rank_work.lost_rank import FactsOfLostRank, unless_all_lost
 from advisor.rank_work.work_keys import FilesState, NoKeyError, ValueKeys, files_state, program_key
 from advisor.release import VERSION
 from advisor.sources.family import RestsOnFiles
@@ -84,9 +84,10 @@ class StoredWork:
     ) -> Iterator[Arrival]:
         """What is wanted of those that are missing, as it comes: it is kept before any other is waited for."""
         asked = [sources[number] for number, _ in missing]
+        arrivals = arrivals_of(self._gather, self._work_for(work, asked), asked)
         written = False
         try:
-            for first, facts in arrivals_of(self._gather, self._work_for(work, asked), asked):
+            for first, facts in unless_all_lost(arrivals, len(sources)):
                 for (number, place), made in zip(missing[first:], rank_by_rank([facts]), strict=False):
                     part = {one: made[one] for one in work.wanted}
                     if place is not None and _may_be_kept(made):

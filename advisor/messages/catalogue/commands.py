@@ -139,6 +139,24 @@ TEXTS: Mapping[str, Text] = {
         "start one with `dask scheduler`, and give the address that it prints",
         "请用 `dask scheduler` 启动调度器，并使用它打印的地址",
     ),
+    "no_dask_there": Text(
+        "what answers at {address} is no Dask scheduler, or one that hangs", "{address} 上应答的不是 Dask 调度器，或调度器已卡死"
+    ),
+    "give_scheduler_port": Text(
+        "give the address that `dask scheduler` prints as tcp://…, which is not that of its dashboard",
+        "请使用 `dask scheduler` 打印的 tcp://… 地址，不是 dashboard 的地址",
+    ),
+    "workers_lost_over_all": Text(
+        "workers were lost over every rank ({why})", "读取每个 rank 的 worker 都失效了（{why}）"
+    ),
+    "allow_more_memory": Text(
+        "each was tried alone: give each worker more memory and one thread, or record fewer steps",
+        "已逐个单独重试：请为每个 worker 提供更多内存并只用一个线程，或减少采集的 step 数",
+    ),
+    "allow_more_time": Text(
+        "each was tried twice: allow more seconds with `--rank-limit`, or record fewer steps",
+        "每个 rank 已尝试两次：请用 `--rank-limit` 放宽时限（秒），或减少采集的 step 数",
+    ),
     "scheduler_lost": Text("the scheduler {address} is gone", "与调度器 {address} 的连接中断"),
     "no_worker_left": Text("no worker of {address} is left", "{address} 已没有可用的 worker"),
     "no_worker_there": Text("{address} has no worker that can be used", "{address} 没有可用的 worker"),

@@ -128,7 +128,9 @@ def test_a_rank_that_kills_two_workers_is_set_aside_and_the_others_are_diagnosed
     assert damage.what_message is not None
     assert "two workers were lost" in (damage.what_message.say("en") or "")
     assert "两个 worker" in (damage.what_message.say("zh") or "")
-    assert "capture/damaged-input" in {finding.rule for finding in found.findings}
+    rules = {finding.rule: finding for finding in found.findings}
+    assert "capture/damaged-input" not in rules
+    assert ("these", str(ill[1].rank)) in [(one.name, one.value) for one in rules["capture/rank-set-aside"].evidence]
 
 
 def test_a_rank_that_hangs_is_set_aside_after_its_time_on_two_workers(loopback: Loopback, tmp_path: Path) -> None:

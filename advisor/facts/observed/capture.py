@@ -61,6 +61,9 @@ class RankCapture(Fact):
     at_once_captures: Annotated[
         float, Count("Those of them that another process recorded at the same time; missing when that is not told.")
     ]
+    told_ranks: Annotated[float, Count("Ranks that the job has, as this one was told; missing when not recorded.")]
+    cann_version: Annotated[str, Key("Version of CANN; missing when not recorded.")]
+    torch_npu_version: Annotated[str, Key("Version of torch_npu; missing when not recorded.")]
 
 
 class Damage(Fact):

@@ -112,7 +112,7 @@ def spell_run(first: int, last: int) -> str:
 
 
 def spell_numbers(numbers: Iterable[int], most: int = 8) -> str:
-    """Whole numbers in order, such as `0-7, 9`; of more runs than `most` the first ones, and how many numbers follow."""
+    """Whole numbers in order, such as `0-7, 9`; of more runs than `most` the first ones, and that there are more."""
     ordered = sorted({*numbers})
     runs: list[list[int]] = []
     for number in ordered:
@@ -120,8 +120,7 @@ def spell_numbers(numbers: Iterable[int], most: int = 8) -> str:
             runs[-1][1] = number
         else:
             runs.append([number, number])
-    left = sum(last - first + 1 for first, last in runs[most:])
-    return ", ".join([*(spell_run(first, last) for first, last in runs[:most]), *([f"+{left}"] if left else [])])
+    return ", ".join(spell_run(first, last) for first, last in runs[:most]) + (" …" if len(runs) > most else "")
 
 
 def _write_plain(value: float) -> str:

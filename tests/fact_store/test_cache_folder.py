@@ -105,6 +105,26 @@ def test_the_command_wants_a_folder(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main(["cache", "clear", str(tmp_path / "nothing")]) == 2
 
 
+def test_what_is_no_folder_is_not_said_to_be_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    assert main(["cache", "show", str(tmp_path / "file"), "--lang", "en"]) == 2
+    assert "is no folder" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_cleared_is_told_with_what_helps(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(tmp_path)
+
+    def refuse(path: Path, **_: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    assert main(["cache", "clear", str(tmp_path), "--lang", "en"]) == 2
+    said = capsys.readouterr().err
+    assert "cannot be cleared: permission denied" in said and "who may write into the folder" in said
+
+
 def test_settings_name_the_folder_beside_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "advisor.yaml").write_text("cache: {folder: kept, size: 20GiB}\nlanguage: en\n")
     filled(tmp_path / "kept")

@@ -394,6 +394,15 @@ def test_a_cache_in_the_input_is_refused(capture: Path, inside: str) -> None:
     assert sorted(capture.rglob("*")) == before
 
 
+def test_the_folder_that_is_suggested_in_its_place_is_not_the_input(
+    capture: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(capture.parent)
+    with pytest.raises(UsageError) as refused:
+        diagnosed(Path(capture.name), CacheFolder(Path(capture.name)))
+    assert str(refused.value.hint).endswith(f"{capture.name}-beside")
+
+
 def test_what_is_unpacked_is_not_kept(capture: Path, tmp_path: Path) -> None:
     packed = Path(shutil.make_archive(str(tmp_path / "prof"), "zip", capture))
     os.utime(packed, (OLD_S, OLD_S))

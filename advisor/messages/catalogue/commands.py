@@ -85,6 +85,11 @@ TEXTS: Mapping[str, Text] = {
         "{path}：{captures} 份采集数据的 {entries} 条缓存，共 {size}",
     ),
     "cache_cleared": Text("{path}: removed {size}; entries: {entries}", "{path}：已删除 {entries} 条缓存，共 {size}"),
+    "cache_not_cleared": Text("{path} cannot be cleared: {why}", "无法清空 {path}：{why}"),
+    "allow_removal": Text(
+        "run it as who may write into the folder, or remove the folder where it lies",
+        "请以对该目录有写权限的用户运行，或在其所在机器上删除该目录",
+    ),
     "no_cache_named": Text("no cache is named", "未指定缓存目录"),
     "name_cache": Text(
         "give the folder that --cache was given, or set `cache` in the settings",

@@ -4,7 +4,8 @@
 Ranks are handed out from here, to one worker each, and not by the scheduler: it counts every task that waited at a
 worker that died as one that may have killed it, and does not know when a rank was begun. So a rank is blamed for what
 happened while it was read and for nothing else, its time is measured from its begin, and a worker holds one at a time.
-Small ranks that a worker was lost over together are then read one by one. Tables go from the worker to here; the scheduler passes them on and keeps none.
+Small ranks that a worker was lost over together are then read one by one. Tables go from the worker to here; the
+scheduler passes them on and keeps none.
 """
 
 from __future__ import annotations
@@ -152,6 +153,7 @@ def _check_that_dask_answers(plain: str, address: str) -> None:
     """
     from distributed import Security
     from distributed.comm import CommClosedError, connect
+    from distributed.comm.core import FatalCommClosedError
     from distributed.utils import LoopRunner
 
     async def greet() -> None:
@@ -162,6 +164,8 @@ def _check_that_dask_answers(plain: str, address: str) -> None:
     runner.start()
     try:
         runner.run_sync(greet, callback_timeout=CONNECT_S + _TICK_S)
+    except FatalCommClosedError:  # certificates that do not fit
+        raise
     except (TimeoutError, CommClosedError, MemoryError):
         raise UsageError(Message("no_dask_there", address=address), Message("give_scheduler_port")) from None
     finally:
@@ -254,7 +258,9 @@ class _Spread:
         now = time.monotonic()
         reading = {one.worker: one for one in self._attempts.values() if one.asked == "facts"}
         states = [
-            WorkerState(worker, self._done_by[worker], place_of_source(self._sources[one.numbers[0]])[0], now - one.since)
+            WorkerState(
+                worker, self._done_by[worker], place_of_source(self._sources[one.numbers[0]])[0], now - one.since
+            )
             for worker, one in reading.items()
         ]
         states += [WorkerState(worker, self._done_by[worker]) for worker in self._idle]

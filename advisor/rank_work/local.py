@@ -84,9 +84,7 @@ class LocalProcesses(Struct, frozen=True):
                     self.lost.add(sources[first], Message("worker_died"), Message("worker_died"))
                     yield from self._facts_of_lost(work, sources, left)
 
-    def _facts_of_lost(
-        self, work: SourceWork, sources: Sequence[Source], left: dict[int, None]
-    ) -> Iterator[Arrival]:
+    def _facts_of_lost(self, work: SourceWork, sources: Sequence[Source], left: dict[int, None]) -> Iterator[Arrival]:
         """What is wanted of those that are left and were set aside, which then are left no more."""
         for number in [number for number in left if sources[number] in self.lost]:
             del left[number]

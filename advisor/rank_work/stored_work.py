@@ -88,7 +88,8 @@ class StoredWork:
         written = False
         try:
             for first, facts in unless_all_lost(arrivals, len(sources)):
-                for (number, place), made in zip(missing[first:], rank_by_rank([facts]), strict=False):
+                for at, made in enumerate(rank_by_rank([facts]), first):
+                    number, place = missing[at]
                     part = {one: made[one] for one in work.wanted}
                     if place is not None and _may_be_kept(made):
                         written |= self._keep_facts(place, part, began_ns)

@@ -309,7 +309,9 @@ def test_nothing_of_a_lost_rank_is_there_but_why() -> None:
 
 def test_what_is_done_is_given_before_a_rank_that_takes_long(loopback: Loopback, tmp_path: Path) -> None:
     ranks = [Sleeper(0, 3), *(BareRank(number) for number in range(1, 6))]
-    arrivals = [one.first for one in DaskCluster(loopback.address, silent).as_they_come(NumberOf(tmp_path / "log"), ranks)]
+    arrivals = [
+        one.first for one in DaskCluster(loopback.address, silent).as_they_come(NumberOf(tmp_path / "log"), ranks)
+    ]
     assert sorted(arrivals) == [0, 1, 2, 3, 4, 5]
     assert arrivals[-1] == 0
 
@@ -346,9 +348,7 @@ def test_a_server_of_pages_is_told_apart_from_a_scheduler(monkeypatch: pytest.Mo
         server.shutdown()
 
 
-def test_nothing_but_our_sentence_is_said_when_the_scheduler_dies(
-    shared: SharedCaptures, tmp_path: Path
-) -> None:
+def test_nothing_but_our_sentence_is_said_when_the_scheduler_dies(shared: SharedCaptures, tmp_path: Path) -> None:
     capture = shared.written("slow-link", export="text")
     own = Loopback(tmp_path)
     try:
@@ -368,7 +368,9 @@ def test_nothing_but_our_sentence_is_said_when_the_scheduler_dies(
     assert len(said.splitlines()) <= 2 and "is gone" in said, said
 
 
-def few_ranks(shared: SharedCaptures, batches: list[list[int]], monkeypatch: pytest.MonkeyPatch) -> tuple[Any, list[Any]]:
+def few_ranks(
+    shared: SharedCaptures, batches: list[list[int]], monkeypatch: pytest.MonkeyPatch
+) -> tuple[Any, list[Any]]:
     """A small job of several ranks, which are given out in these batches."""
     monkeypatch.setattr(DaskCluster, "batches", lambda *_: batches)
     run, sources = open_input(shared.written("slow-link", export="text"))

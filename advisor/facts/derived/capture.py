@@ -119,7 +119,8 @@ class RanksSetAside(Fact):
 
     rank: Annotated[int, Volatile("The first of them.")]
     cause: Annotated[
-        str, Key("`memory` (workers died over them, probably for lack of it) or `time` (they took longer than they may).")
+        str,
+        Key("`memory` (workers died over them, probably for lack of it) or `time` (they took longer than they may)."),
     ]
     ranks_lost: Annotated[int, Count("How many ranks.")]
     which: Annotated[str, Name("These ranks, such as `0-7, 9`.")]

@@ -82,8 +82,8 @@ class Damage(Fact):
         Key(
             "`row` (some rows left out), `truncated`, `shortened` (truncated, and its end left out so that the rest is "
             "whole), `outrun` (the device ends before the program, and what follows is left out), `unreadable` (the "
-            "file as a whole), `set-aside` (a rank that nobody could read to its end), `rounded` (all is there, and times "
-            "lack their last digits), `clock`."
+            "file as a whole), `set-aside` (a rank that nobody could read to its end), `rounded` (all is there, and "
+            "times lack their last digits), `clock`."
         ),
     ]
     rows: Annotated[float, Count("Rows or events left out.")]

@@ -145,7 +145,8 @@ TEXTS: Mapping[str, Text] = {
         "请用 `dask scheduler` 启动调度器，并使用它打印的地址",
     ),
     "no_dask_there": Text(
-        "what answers at {address} is no Dask scheduler, or one that hangs", "{address} 上应答的不是 Dask 调度器，或调度器已卡死"
+        "what answers at {address} is no Dask scheduler, or one that hangs",
+        "{address} 上应答的不是 Dask 调度器，或调度器已卡死",
     ),
     "give_scheduler_port": Text(
         "give the address that `dask scheduler` prints as tcp://…, which is not that of its dashboard",

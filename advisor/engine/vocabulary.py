@@ -138,7 +138,7 @@ TABLES: Mapping[str, Text] = {
     "rank_times": _t("times of all ranks side by side", "各卡时间对比"),
     "recomputations": _t("what is computed again", "重计算"),
     "recorded_spans": _t("recorded intervals", "采集区间"),
-    "ranks_set_aside": _t("ranks that were set aside", "被跳过的 rank"),
+    "ranks_set_aside": _t("ranks that were set aside", "被跳过的卡"),
     "differing_descriptions": _t("what ranks say of their job and software", "各卡记录的任务规模与软件版本"),
     "repeated_recordings": _t("recorded intervals", "采集区间"),
     "endings": _t("what passes after the last work of the last step", "最后一个 step 的末个任务之后的时间"),

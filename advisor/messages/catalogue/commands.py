@@ -153,7 +153,7 @@ TEXTS: Mapping[str, Text] = {
         "请使用 `dask scheduler` 打印的 tcp://… 地址，不是 dashboard 的地址",
     ),
     "workers_lost_over_all": Text(
-        "workers were lost over every rank ({why})", "读取每个 rank 的 worker 都失效了（{why}）"
+        "workers were lost over every rank ({why})", "读取每张卡的 worker 都失效了（{why}）"
     ),
     "allow_more_memory": Text(
         "each was tried alone: give each worker more memory and one thread, or record fewer steps",
@@ -161,7 +161,7 @@ TEXTS: Mapping[str, Text] = {
     ),
     "allow_more_time": Text(
         "each was tried twice: allow more seconds with `--rank-limit`, or record fewer steps",
-        "每个 rank 已尝试两次：请用 `--rank-limit` 放宽时限（秒），或减少采集的 step 数",
+        "每张卡已尝试两次：请用 `--rank-limit` 放宽时限（秒），或减少采集的 step 数",
     ),
     "scheduler_lost": Text("the scheduler {address} is gone", "与调度器 {address} 的连接中断"),
     "no_worker_left": Text("no worker of {address} is left", "{address} 已没有可用的 worker"),

@@ -152,9 +152,7 @@ TEXTS: Mapping[str, Text] = {
         "give the address that `dask scheduler` prints as tcp://…, which is not that of its dashboard",
         "请使用 `dask scheduler` 打印的 tcp://… 地址，不是 dashboard 的地址",
     ),
-    "workers_lost_over_all": Text(
-        "workers were lost over every rank ({why})", "读取每张卡的 worker 都失效了（{why}）"
-    ),
+    "workers_lost_over_all": Text("workers were lost over every rank ({why})", "读取每张卡的 worker 都失效了（{why}）"),
     "allow_more_memory": Text(
         "each was tried alone: give each worker more memory and one thread, or record fewer steps",
         "已逐个单独重试：请为每个 worker 提供更多内存并只用一个线程，或减少采集的 step 数",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 from msgspec import Struct
@@ -109,6 +109,18 @@ def show_value(value: object, unit: str = "") -> str:
 def spell_run(first: int, last: int) -> str:
     """Whole numbers that follow each other, such as `8-15`; one of them as it is."""
     return str(first) if first == last else f"{first}-{last}"
+
+
+def spell_numbers(numbers: Iterable[int], most: int = 8) -> str:
+    """Whole numbers in order, such as `0-7, 9`; of more runs than `most` the first ones, and that there are more."""
+    ordered = sorted({*numbers})
+    runs: list[list[int]] = []
+    for number in ordered:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(spell_run(first, last) for first, last in runs[:most]) + (" …" if len(runs) > most else "")
 
 
 def _write_plain(value: float) -> str:

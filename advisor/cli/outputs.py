@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 TOP = 5
 """So many findings stand on the terminal where nobody asks for another number."""
 MANY_RANKS, MOST_LINES = 64, 60
-"""Of a job of more ranks than these the terminal gets no more lines, for which fewer findings stand there."""
+"""Of a job of more ranks than these the terminal gets no more lines, for which fewer reasons why rules could not look
+stand there, then fewer findings."""
 
 
 def hand_out(diagnosis: Diagnosis, arguments: argparse.Namespace, outputs: Sequence[Output], charts: Renderer) -> int:
@@ -49,15 +50,15 @@ def _print_summary(
     diagnosis: Diagnosis, arguments: argparse.Namespace, console: Console, files: Sequence[Path]
 ) -> None:
     """The answer on the terminal; of many ranks with as many findings as keep it within a screen or two."""
-    from advisor.report.diagnosis.document import diagnosis_summary
+    from advisor.report.diagnosis.document import MOST_REASONS, diagnosis_summary
     from advisor.report.renderers.terminal import count_lines, print_document
 
-    language, top = language_of(arguments.lang), arguments.top or TOP
+    language, top, reasons = language_of(arguments.lang), arguments.top or TOP, MOST_REASONS
     summary = diagnosis_summary(diagnosis, language, top, is_written=bool(files))
     if not arguments.top and len(diagnosis.run.ranks) > MANY_RANKS:
-        while top > 1 and count_lines(summary, console, files) > MOST_LINES:
-            top -= 1
-            summary = diagnosis_summary(diagnosis, language, top, is_written=bool(files))
+        while (top > 1 or reasons) and count_lines(summary, console, files) > MOST_LINES:
+            top, reasons = (top, reasons - 1) if reasons > 1 or top == 1 else (top - 1, reasons)
+            summary = diagnosis_summary(diagnosis, language, top, reasons=reasons, is_written=bool(files))
     print_document(summary, console, files)
 
 

@@ -27,9 +27,9 @@ from advisor.facts.observed.recording import BOTH, LEVEL1, LEVEL2, MEMORY, NPU, 
 from advisor.messages.errors import FactMissing
 from advisor.messages.text import Text
 from advisor.model.run import Capture, Run
-from advisor.units import show_value
+from advisor.units import show_value, spell_numbers
 
-_MOST_RANKS = 8
+_MOST_RUNS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,8 +261,8 @@ def _say_absent(file: str, ranks: Sequence[int], *, alone: bool) -> Text:
             zh=f"没有 `{file}`，该文件仅在有集合通信时写出：若任务有通信，请提供完整目录，或重新解析",
         )
     return Text(
-        en=f"`{file}` is absent (rank {_few_ranks(ranks)}): give the whole folder, or parse it again",
-        zh=f"缺少 `{file}`（rank {_few_ranks(ranks)}）：请提供完整目录，或重新解析",
+        en=f"`{file}` is absent (rank {spell_numbers(ranks, _MOST_RUNS)}): give the whole folder, or parse it again",
+        zh=f"缺少 `{file}`（rank {spell_numbers(ranks, _MOST_RUNS)}）：请提供完整目录，或重新解析",
     )
 
 
@@ -305,12 +305,8 @@ def _say_without(what: Text, ranks: Sequence[int], run: Run) -> Text:
     """That a rule judged without some ranks for what they lack; where there is one, without what it lacks."""
     if len(run.ranks) == 1:
         return Text(en=f"judged without what {what.en} would tell, which", zh="只检查了其余内容")
-    few = _few_ranks(ranks)
+    few = spell_numbers(ranks, _MOST_RUNS)
     return Text(en=f"judged without rank {few}, of which {what.en}", zh=f"未检查 rank {few}")
-
-
-def _few_ranks(ranks: Sequence[int]) -> str:
-    return ", ".join(map(str, ranks[:_MOST_RANKS])) + (" …" if len(ranks) > _MOST_RANKS else "")
 
 
 def of_missing_values(  # noqa: PLR0917 - what is missing, and in whose words

@@ -38,6 +38,8 @@ _NAME = re.compile(rf"[0-9a-f]{{64}}{re.escape(_ENDING)}")
 _PART_NAME = re.compile(rf"\.[0-9a-f]{{16}}{re.escape(_PART)}")
 _LEFT_OVER_S = 24 * 3600
 """Nobody writes an entry for a day: what is older was left by a process that was killed."""
+_ADDED_SHARE = 1 / 8
+"""Of what a cache may hold so much is added before it is looked at again."""
 _LONGEST_HEAD = 1 << 16
 _TAG = "CACHEDIR.TAG"
 _TAG_WORDS = (
@@ -76,6 +78,7 @@ class CacheFolder:
         self.folder, self._tell = folder, tell
         self.most_bytes = MOST_BYTES if most_bytes is None else most_bytes
         self._is_told = False
+        self._added_bytes = 0
 
     def read_entry(self, key: str) -> bytes | None:
         """What was kept under a key; None where nothing is, or what lies there is no whole entry of this key."""
@@ -102,10 +105,14 @@ class CacheFolder:
         except OSError as error:
             self._tell_once(error)
             return False
+        self._added_bytes += len(content)
+        if self._added_bytes > self.most_bytes * _ADDED_SHARE:  # whoever is killed removes nothing at its end
+            self.remove_oldest()
         return True
 
     def remove_oldest(self) -> None:
         """Removes what was used longest ago until no more is there than may be, and what was never finished."""
+        self._added_bytes = 0
         oldest_s = time.time() - _LEFT_OVER_S
         for part in self._files(_PART_NAME):
             if part.used_s < oldest_s:

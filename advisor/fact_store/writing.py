@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 import shutil
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 import numpy as np
@@ -43,6 +44,36 @@ from advisor.release import VERSION
 VIEWS = "views.sql"
 _PART = ".part"
 """Ends the name of what is not written to its end."""
+
+
+_HELD = "held"
+"""A file that whoever writes a store holds a lock on, which the system lets go when that process ends in any way."""
+
+
+def _hold(file: BinaryIO) -> bool:
+    """Holds a file for this process; gives whether that is sure: another one may have it, or the system no locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+def _remove_left_behind(target: Path) -> None:
+    """Removes what runs that were killed had begun to write for the same place.
+
+    Raises:
+        OSError: The folder cannot be listed.
+    """
+    left_behind = re.compile(rf"\.{re.escape(target.name)}-[0-9a-f]{{8}}{re.escape(_PART)}")
+    with os.scandir(target.parent) as found:
+        left = [Path(one.path) for one in found if left_behind.fullmatch(one.name)]
+    for folder in left:
+        with contextlib.suppress(OSError), (folder / _HELD).open("rb+") as held:  # another run may be faster
+            if _hold(held):
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 class StoredEvents(Struct, frozen=True):
@@ -86,8 +117,11 @@ class StoreWriter:
             OSError: Nothing can be written there.
         """
         self._target = target
+        _remove_left_behind(target)
         self.folder = target.with_name(f".{target.name}-{secrets.token_hex(4)}{_PART}").absolute()
         self.folder.mkdir()
+        self._held = (self.folder / _HELD).open("xb")
+        _hold(self._held)
         self._files: dict[str, ParquetFile] = {}
         self._sources: list[StoredSource] = []
         self.rows: Counter[str] = Counter()
@@ -99,6 +133,7 @@ class StoreWriter:
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         with contextlib.suppress(OSError):
             self._close_files()
+        self._held.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def add_source(self, part: RankFacts) -> None:
@@ -130,7 +165,7 @@ class StoreWriter:
             OSError: It cannot be written.
         """
         self._close_files()
-        for left in self.folder.glob(f"*/*{_PART}"):
+        for left in (*self.folder.glob(f"*/*{_PART}"), self.folder / _HELD):
             left.unlink()
         names = sorted(name for name in self.rows if name != FURTHER_DAMAGE)
         (self.folder / VIEWS).write_text("".join(map(_view, names)), "utf-8")

@@ -71,6 +71,21 @@ class Column(Struct, frozen=True):
         return _MISSING[self.store]
 
 
+_TOLD_BY_NAME: Mapping[str, str] = {
+    "tflops": "10^12 operations/s",
+    "tera_flops": "10^12 operations",
+    "mega_flops": "10^6 operations",
+    "mega_elements": "10^6 elements",
+}
+"""Units of numbers that expressions count as plain ones, by how the names of their columns end."""
+
+
+def unit_of_column(name: str, column: Column) -> str:
+    """The unit of a column, as programs that read it are told; empty where it has none."""
+    endings = (unit for ending, unit in _TOLD_BY_NAME.items() if f"_{name}".endswith(f"_{ending}"))
+    return column.unit or next(endings, "")
+
+
 class Moment(Struct, frozen=True):
     """Which columns of a table say of its rows when they happened, how long they took, and what they are called."""
 

@@ -237,6 +237,13 @@ class FactsWanted:
         every = sorted(dict.fromkeys((*also, *self.wanted)), key=lambda asked: asked is Damage)
         return FactsWanted(self.inputs, self.makers, tuple(every), {}, self.threads)
 
+    def with_damage(self) -> FactsWanted:
+        """The same, and what came to light of damage meanwhile."""
+        if Damage in self.wanted:
+            return self
+        known = {asked: found for asked, found in self.known.items() if asked is not Damage}
+        return FactsWanted(self.inputs, self.makers, (*self.wanted, Damage), known, self.threads)
+
     def inputs_of(self, source: Source) -> RunInputs:
         """What derivations take beside the tables of this source: of the run no more than they may rest on."""
         run = self.inputs[RunOfRanks]

@@ -19,7 +19,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from advisor.facts.base import LARGEST, MISSING, Column, Fact, Store
+from advisor.facts.base import LARGEST, MISSING, Column, Fact, Store, unit_of_column
 from advisor.facts.narrow import CodedColumn, EndColumn, KeptColumn, NarrowColumn, in_fewest_bytes, take_by_blocks
 from advisor.messages.errors import Unclear
 from advisor.messages.message import Message
@@ -549,7 +549,7 @@ class Table(Generic[F]):
         import pyarrow as pa
 
         columns = self.fact.columns().items()
-        fields = [(name, {"unit": column.unit, "meaning": column.doc}) for name, column in columns]
+        fields = [(name, {"unit": unit_of_column(name, column), "meaning": column.doc}) for name, column in columns]
         arrays = [self._arrow_array(name, pa) for name, _ in columns]
         schema = pa.schema([pa.field(n, a.type, metadata=m) for (n, m), a in zip(fields, arrays, strict=True)])
         return pa.table(arrays, schema=schema)

@@ -37,7 +37,10 @@ def folder_outside_input(path: Path, source: Path, captures: Sequence[str]) -> N
     real = Path(os.path.realpath(source))
     top = real.parent if real.name == _OUTPUT else real
     if _lies_within(path, [top, *(source / capture for capture in captures)]):
-        hint = Message("give_folder_outside", path=top.parent / path.name)
+        beside = top.parent / path.name
+        if _lies_within(beside, [top]):
+            beside = beside.with_name(f"{path.name}-beside")
+        hint = Message("give_folder_outside", path=beside)
         raise UsageError(Message("inside_input", path=path, given=source), hint)
 
 

@@ -11,7 +11,7 @@ AdvisorError
 ├── Unclear         a value in a file people write is none (collected into RuleError)
 ├── FactMissing     a fact was not recorded (becomes the outcome "skipped")
 ├── ClusterLost     the scheduler or all workers of a cluster are gone        exit code 4
-├── WorkerLost      workers were killed over every rank, usually for memory   exit code 4
+├── WorkerLost      workers were lost over every rank, usually for memory     exit code 4
 └── BrokenDown      what nobody raised on purpose                       exit code 4
 ```
 """
@@ -222,6 +222,11 @@ _OF_THE_SYSTEM = {
 }
 """What the system says of files most often, by its number: libraries put words of their own around it."""
 
+OF_THE_SYSTEM = frozenset({"permission_denied", "quoted_of_system", *_OF_THE_SYSTEM.values()})
+"""Codes of what the system says: another reader, or the same one later, may have read what it was said of."""
+_SQLITE_OF_SYSTEM = frozenset({3, 5, 6, 7, 10, 13, 14})
+"""Numbers of SQLite: no permission, busy, locked, no memory, input or output failed, full, cannot be opened."""
+
 
 def reason_of_error(error: Exception) -> Message:
     """Why something could not be read: the words of the system or of a parser are quoted, one line without paths."""
@@ -236,14 +241,29 @@ def reason_of_error(error: Exception) -> Message:
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     first = next(iter(said.splitlines()), "")[:_LONGEST_REASON].replace("`", "'")
     words = first.lower() if isinstance(error, OSError) else first
-    return Message("quoted", words=words) if words else Message("unknown_reason")
+    if not words:
+        return Message("unknown_reason")
+    return Message("quoted_of_system" if _is_of_system(error) else "quoted", words=words)
+
+
+def _is_of_system(error: Exception) -> bool:
+    """Whether the system, and no content, is why: libraries raise errors of the system without a number for content."""
+    of_sqlite = getattr(error, "sqlite_errorcode", None)
+    if of_sqlite is not None:
+        return of_sqlite & 0xFF in _SQLITE_OF_SYSTEM
+    return isinstance(error, OSError) and error.errno is not None
 
 
 def is_forbidden(what: MessageValue) -> bool:
     """Whether permissions are what something says is wrong."""
+    return "permission_denied" in codes_in(what)
+
+
+def codes_in(what: MessageValue) -> frozenset[str]:
+    """The code of a message, and those of the messages within it."""
     if not isinstance(what, Message):
-        return False
-    return what.code == "permission_denied" or any(is_forbidden(value) for _, value in what.values)
+        return frozenset()
+    return frozenset([what.code]).union(*(codes_in(value) for _, value in what.values))
 
 
 def hint_beside(what: Message, usual: Message) -> Message:
@@ -259,19 +279,14 @@ class ClusterLost(SpokenError):
 
 
 class WorkerLost(SpokenError):
-    """Worker processes were killed over every rank, usually because memory ran out."""
+    """Workers were lost over every rank, usually because memory ran out; says why the last one was."""
 
-    def __init__(self) -> None:
+    def __init__(self, why: Message | None = None) -> None:
+        self.why = why or Message("worker_died")
+        slow = self.why.code == "worker_too_slow"
         super().__init__(
-            Text(
-                "worker processes were killed over every rank, probably for lack of memory",
-                "读取每个 rank 的工作进程都被系统终止，很可能是内存不足",
-            ),
-            Text(
-                "each was tried alone: free some memory, or record fewer steps",
-                "已逐个单独重试：请释放内存，或减少采集的 step 数",
-            ),
+            Message("workers_lost_over_all", why=self.why), Message("allow_more_time" if slow else "allow_more_memory")
         )
 
-    def __reduce__(self) -> tuple[type[WorkerLost], tuple[()]]:
-        return WorkerLost, ()
+    def __reduce__(self) -> tuple[type[WorkerLost], tuple[Message]]:
+        return WorkerLost, (self.why,)

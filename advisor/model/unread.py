@@ -45,6 +45,10 @@ class SavedMessage(_Model):
         """Code and values in one line of ASCII, as a cell of a table holds them."""
         return json.dumps(self.model_dump())
 
+    def codes(self) -> frozenset[str]:
+        """Its code, and those of messages within it."""
+        return frozenset([self.code, *(one.code for one in self.values.values() if isinstance(one, SavedReason))])
+
     def say(self, language: str) -> str | None:
         """The sentence in one language; None where this version does not know it, or a hole would stay open."""
         values: dict[str, MessageValue | None] = {

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The work over ranks on a Dask cluster: one rank is one task, and each worker reads one rank at a time.
+"""The work over ranks on a Dask cluster: a rank is a task, or small ones are together; a worker has one at a time.
 
 Ranks are handed out from here, to one worker each, and not by the scheduler: it counts every task that waited at a
 worker that died as one that may have killed it, and does not know when a rank was begun. So a rank is blamed for what
 happened while it was read and for nothing else, its time is measured from its begin, and a worker holds one at a time.
-Tables go from the worker to here; the scheduler passes them on and keeps none.
+Small ranks that a worker was lost over together are then read one by one. Tables go from the worker to here; the
+scheduler passes them on and keeps none.
 """
 
 from __future__ import annotations
@@ -26,14 +27,15 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from advisor.facts.rank_facts import RankFacts, Source
+from advisor.facts.rank_facts import RankFacts, Source, ranks_in
 from advisor.machine.freed_memory import give_back_memory
 from advisor.machine.own_process import is_own_process
 from advisor.messages.errors import ClusterLost, UsageError, reason_of_error
 from advisor.messages.message import Message
 from advisor.model.progress import Progress, WorkerState, WorkersTold, silent_about_workers
-from advisor.rank_work.batches import SourceWork
-from advisor.rank_work.lost_rank import LOST_WORKERS, LostRanks
+from advisor.rank_work.arrivals import Arrival, arrivals_of_batch, in_order
+from advisor.rank_work.batches import SourceWork, batches_of_ranks
+from advisor.rank_work.lost_rank import LOST_WORKERS, LostRanks, unless_all_lost
 from advisor.rank_work.sent_ranks import SentRanks, pack_ranks
 from advisor.release import VERSION
 from advisor.sources.family import paths_of_source, place_of_source
@@ -60,6 +62,9 @@ _SENTINELS = 4
 _KEPT_RUNS = 4
 """A worker remembers so many packed runs, for whoever shares it."""
 
+_BATCHES_OF_WORKER = 2
+"""A worker gets small ranks at least so many times: workers are not equally fast, and some come later."""
+
 _VERSION_AT = "advisor.release:VERSION"
 
 
@@ -81,16 +86,28 @@ class DaskCluster(Struct, frozen=True):
         Raises:
             UsageError: There is no scheduler or no worker, or a worker has another version or does not see the capture.
             ClusterLost: The scheduler or all workers are gone.
+            WorkerLost: Workers were lost over every rank.
         """
+        yield from in_order(unless_all_lost(self.as_they_come(work, sources), len(sources)))
+
+    def as_they_come(self, work: SourceWork, sources: Sequence[Source]) -> Iterator[Arrival]:
+        """The same as soon as it is there, also where workers were lost over every one of these ranks."""
         if not sources:
             return
         with _connected(self.address) as client:
             _check_version(_ask_scheduler(client, self.address), self.address)
-            yield from _Spread(client, self, work, sources).facts_in_order()
+            yield from _Spread(client, self, work, sources).as_they_come()
 
     def limit_of(self, source: Source) -> float:
         """Seconds that a rank may take."""
         return self.rank_limit_s or max(RANK_LIMIT_S, source.size_bytes / LEAST_BYTES_PER_S)
+
+    def batches(self, work: SourceWork, sources: Sequence[Source], workers: int) -> list[list[int]]:
+        """The ranks that are left, small ones together; each alone where it may take less time than several do."""
+        left = [number for number, source in enumerate(sources) if source not in self.lost]
+        if self.rank_limit_s is not None and self.rank_limit_s < RANK_LIMIT_S:
+            return [[number] for number in left]
+        return batches_of_ranks(work, sources, left, max(workers, 1) * _BATCHES_OF_WORKER)
 
 
 @contextmanager
@@ -100,12 +117,13 @@ def _connected(address: str) -> Iterator[Client]:
     Raises:
         UsageError: Nobody answers there.
     """
-    if is_own_process():
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what it would say is said in own words
     from distributed import Client
 
+    if is_own_process():
+        _silence_dask()
     plain = address.replace("dask://", "tcp://", 1)
     try:
+        _check_that_dask_answers(plain, address)
         client = Client(plain, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError, TypeError, ImportError, RuntimeError) as error:
         raise UsageError(
@@ -116,6 +134,42 @@ def _connected(address: str) -> Iterator[Client]:
     finally:
         with suppress(TimeoutError, OSError, RuntimeError):
             client.close(timeout=2)
+
+
+def _silence_dask() -> None:
+    """What Dask would say is said in own words. Loggers below its own have levels of their own."""
+    known = [name for name in logging.root.manager.loggerDict if name.startswith("distributed.")]
+    for name in ("distributed", *known):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+def _check_that_dask_answers(plain: str, address: str) -> None:
+    """Greets the scheduler as a client does, which waits without end for what somebody else never says.
+
+    Raises:
+        UsageError: Something is there, and is no scheduler, or does not answer.
+        OSError: Nothing is there.
+        ValueError: It is no address that Dask knows.
+    """
+    from distributed import Security
+    from distributed.comm import CommClosedError, connect
+    from distributed.comm.core import FatalCommClosedError
+    from distributed.utils import LoopRunner
+
+    async def greet() -> None:
+        greeted = await connect(plain, timeout=CONNECT_S, **Security().get_connection_args("client"))
+        await greeted.close()
+
+    runner = LoopRunner(asynchronous=False)
+    runner.start()
+    try:
+        runner.run_sync(greet, callback_timeout=CONNECT_S + _TICK_S)
+    except FatalCommClosedError:  # certificates that do not fit
+        raise
+    except (TimeoutError, CommClosedError, MemoryError):
+        raise UsageError(Message("no_dask_there", address=address), Message("give_scheduler_port")) from None
+    finally:
+        runner.stop()
 
 
 def _ask_scheduler(client: Client, address: str) -> object:
@@ -141,13 +195,13 @@ def _check_version(found: object, who: str) -> None:
 
 
 class _Attempt(Struct, eq=False):
-    """Something a worker was asked for: its version, to take the ranks (`prepare`), or the facts of one."""
+    """Something a worker was asked for: its version, to take the ranks (`prepare`), or the facts of some."""
 
     worker: str
     asked: str
     future: Future
     until: float
-    number: int = -1
+    numbers: Sequence[int] = ()
     since: float = field(default_factory=time.monotonic)
 
 
@@ -159,10 +213,11 @@ class _Spread:
         self._packed = zlib.compress(pack_ranks(work, sources), 1)
         self._run = f"{VERSION}-{zlib.crc32(self._packed):x}-{time.time_ns():x}"
         self._seen_by_all = _sentinels(sources)
-        self._waiting = deque(range(len(sources)))
+        self._waiting: deque[list[int]] = deque()
+        """Ranks that nobody has: one, or small ones that are worked on together."""
         self._lost: dict[int, list[Message]] = {}
         """By rank: how workers were lost over it."""
-        self._done: dict[int, RankFacts] = {}
+        self._arrived: deque[Arrival] = deque()
         self._attempts: dict[str, _Attempt] = {}
         """By worker."""
         self._idle: list[str] = []
@@ -173,47 +228,57 @@ class _Spread:
         self._started = self._alone_since = self._looked = time.monotonic()
         self._begun = False
 
-    def facts_in_order(self) -> Iterator[RankFacts]:
-        """What is wanted of each rank. Results are taken as they come, and given in order."""
+    def as_they_come(self) -> Iterator[Arrival]:
+        """What is wanted of each rank, as soon as it is there."""
         try:
-            for number in [*self._waiting]:
-                if self._sources[number] in self._cluster.lost:
-                    self._waiting.remove(number)
+            for number, source in enumerate(self._sources):
+                if source in self._cluster.lost:
                     self._keep_lost(number)
-            self._look_for_workers()
+            there = self._look_for_workers()
+            self._waiting += self._cluster.batches(self._work, self._sources, there)
             self._cluster.progress("ranks", self._finished, len(self._sources))
-            for number in range(len(self._sources)):
-                while number not in self._done:
-                    self._hand_out()
-                    self._tell_of_workers()
-                    self._hear_news()
-                    self._check_time()
-                yield self._done.pop(number)
+            while self._finished < len(self._sources):
+                yield from self._take_arrived()
+                self._hand_out()
+                self._tell_of_workers()
+                self._hear_news()
+                yield from self._take_arrived()  # before anything ends the work
+                self._check_time()
+            yield from self._take_arrived()
             self._tell_of_workers()
         finally:
             for attempt in self._attempts.values():
                 attempt.future.release()
 
+    def _take_arrived(self) -> Iterator[Arrival]:
+        while self._arrived:
+            yield self._arrived.popleft()
+
     def _tell_of_workers(self) -> None:
         now = time.monotonic()
         reading = {one.worker: one for one in self._attempts.values() if one.asked == "facts"}
         states = [
-            WorkerState(worker, self._done_by[worker], place_of_source(self._sources[one.number])[0], now - one.since)
+            WorkerState(
+                worker, self._done_by[worker], place_of_source(self._sources[one.numbers[0]])[0], now - one.since
+            )
             for worker, one in reading.items()
         ]
         states += [WorkerState(worker, self._done_by[worker]) for worker in self._idle]
         self._cluster.workers_told(states)
 
-    def _look_for_workers(self) -> None:
+    def _look_for_workers(self) -> int:
+        """Greets the workers; gives how many there are."""
         self._client.subscribe_topic("all", self._hear_event)
-        self._greet_those_there()
+        return self._greet_those_there()
 
-    def _greet_those_there(self) -> None:
+    def _greet_those_there(self) -> int:
         """Greets who is there and not known: one that comes before news is sent is not told of."""
         self._looked = time.monotonic()
-        for worker in self._workers_there():
+        there = self._workers_there()
+        for worker in there:
             if worker not in self._refused:
                 self._news.put(("joined", worker))
+        return len(there)
 
     def _hear_event(self, event: tuple[float, dict[str, Any]]) -> None:
         """Called by the client, in its thread, of whatever happens at the scheduler."""
@@ -232,12 +297,14 @@ class _Spread:
         return ClusterLost(Message("scheduler_lost", address=self._cluster.address), self._finished, len(self._sources))
 
     def _hand_out(self) -> None:
-        """Gives each worker that has nothing to do a rank."""
+        """Gives each worker that has nothing to do a rank, or small ones; of several none may take all their time."""
         while self._idle and self._waiting and self._all_greeted():
-            worker, number = self._idle.pop(0), self._waiting.popleft()
+            worker, numbers = self._idle.pop(0), self._waiting.popleft()
             self._begun = True
-            limit = self._cluster.limit_of(self._sources[number])
-            self._ask(worker, "facts", limit, _facts_of_rank, self._run, number, number=number)
+            self._ask(worker, "facts", self._limit_of(numbers), _facts_of_ranks, self._run, numbers, numbers=numbers)
+
+    def _limit_of(self, numbers: Sequence[int]) -> float:
+        return max(self._cluster.limit_of(self._sources[number]) for number in numbers)
 
     def _all_greeted(self) -> bool:
         """Whether the workers that were there at the start are known: one that is refused is told before any work.
@@ -247,7 +314,13 @@ class _Spread:
         return self._begun or not self._attempts or time.monotonic() - self._started > ANSWER_S
 
     def _ask(
-        self, worker: str, asked: str, limit: float, function: Callable[..., object], *what: object, number: int = -1
+        self,
+        worker: str,
+        asked: str,
+        limit: float,
+        function: Callable[..., object],
+        *what: object,
+        numbers: Sequence[int] = (),
     ) -> None:
         future = self._client.submit(
             function,
@@ -257,7 +330,7 @@ class _Spread:
             pure=False,
             key=f"advisor-{asked}-{_new_key()}",
         )
-        attempt = _Attempt(worker, asked, future, time.monotonic() + limit, number)
+        attempt = _Attempt(worker, asked, future, time.monotonic() + limit, numbers)
         self._attempts[worker] = attempt
         future.add_done_callback(lambda _: self._news.put(("done", attempt)))
 
@@ -286,26 +359,33 @@ class _Spread:
             self._give_up(self._attempts[worker], Message("worker_died"))
 
     def _give_up(self, attempt: _Attempt, why: Message) -> None:
-        """A worker was lost over what it was asked for; over a rank that happens twice and no more."""
+        """A worker was lost over what it was asked for; over a rank that happens twice and no more.
+
+        Of ranks that were worked on together it is not known which one is to blame: each is done alone.
+        """
         del self._attempts[attempt.worker]
         attempt.future.release()
         self._alone_since = time.monotonic()
         if attempt.asked != "facts":
             return
-        reasons = self._lost.setdefault(attempt.number, [])
+        if len(attempt.numbers) > 1:
+            self._waiting += [[number] for number in attempt.numbers]
+            return
+        [number] = attempt.numbers
+        reasons = self._lost.setdefault(number, [])
         reasons.append(why)
         if len(reasons) < LOST_WORKERS:
-            self._waiting.append(attempt.number)
+            self._waiting.append([number])
             return
-        self._cluster.lost.add(self._sources[attempt.number], *reasons)
-        self._keep_lost(attempt.number)
+        self._cluster.lost.add(self._sources[number], *reasons)
+        self._keep_lost(number)
 
     def _keep_lost(self, number: int) -> None:
-        self._keep(number, self._cluster.lost.facts_of(self._sources[number], self._work))
+        self._keep(Arrival(number, self._cluster.lost.facts_of(self._sources[number], self._work)))
 
-    def _keep(self, number: int, facts: RankFacts) -> None:
-        self._done[number] = facts
-        self._finished += 1
+    def _keep(self, arrival: Arrival) -> None:
+        self._arrived.append(arrival)
+        self._finished += ranks_in(arrival.facts)
         self._cluster.progress("ranks", self._finished, len(self._sources))
 
     def _take_answer(self, attempt: _Attempt) -> None:
@@ -353,13 +433,14 @@ class _Spread:
 
     def _take_facts(self, attempt: _Attempt, facts: object) -> None:
         if facts is None:  # a worker that was started again under its old address
-            self._waiting.appendleft(attempt.number)
+            self._waiting.appendleft([*attempt.numbers])
             self._prepare(attempt.worker)
             return
         self._idle.append(attempt.worker)
-        self._done_by[attempt.worker] += 1
-        assert isinstance(facts, dict)  # noqa: S101 - the same version made it
-        self._keep(attempt.number, facts)
+        self._done_by[attempt.worker] += len(attempt.numbers)
+        assert isinstance(facts, list)  # noqa: S101 - the same version made it
+        for arrival in arrivals_of_batch(attempt.numbers, facts):
+            self._keep(arrival)
 
     def _refuse(self, worker: str, refused: UsageError) -> None:
         """Ends the run where no rank was begun; a worker that comes later is left alone.
@@ -381,7 +462,7 @@ class _Spread:
             self._workers_there()  # a scheduler that hangs is no fault of a rank
         for attempt in late:
             Thread(target=partial(_end_worker, self._client, attempt.worker), daemon=True).start()
-            limit = round(self._cluster.limit_of(self._sources[attempt.number]))
+            limit = round(self._limit_of(attempt.numbers))
             self._give_up(attempt, Message("worker_too_slow", limit=limit))
         if self._idle or any(one.asked == "facts" for one in self._attempts.values()):
             self._alone_since = now
@@ -447,6 +528,6 @@ def _take_ranks(run: str, packed: bytes, seen_by_all: Sequence[tuple[str, int]])
     return ""
 
 
-def _facts_of_rank(run: str, number: int) -> RankFacts | None:
-    """In a worker: what is wanted of one rank; nothing where the worker does not know the run."""
-    return _sent[run].facts_of(number)[0] if run in _sent else None
+def _facts_of_ranks(run: str, numbers: Sequence[int]) -> list[RankFacts] | None:
+    """In a worker: what is wanted of ranks that follow each other; nothing where the worker does not know the run."""
+    return _sent[run].facts_of(*numbers) if run in _sent else None

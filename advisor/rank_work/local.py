@@ -4,17 +4,23 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
 from advisor.facts.rank_facts import RankFacts, Source, ranks_in
-from advisor.messages.errors import WorkerLost
 from advisor.messages.message import Message
 from advisor.model.progress import Progress
+from advisor.rank_work.arrivals import Arrival, arrivals_of_batch, in_order
 from advisor.rank_work.batches import SourceWork, batches_of_ranks, facts_of_batch
-from advisor.rank_work.lost_rank import LOST_WORKERS, LostRanks
+from advisor.rank_work.lost_rank import LOST_WORKERS, LostRanks, unless_all_lost
 from advisor.rank_work.sent_ranks import SentRanks, pack_ranks
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 POOL_WORTH_BYTES = 24 << 20
 """Below this much input, starting worker processes costs more than it gains (measured in benchmarks/speed.py)."""
@@ -44,63 +50,79 @@ class LocalProcesses(Struct, frozen=True):
         Raises:
             WorkerLost: Workers died over all of them.
         """
-        workers = min(self.workers, len(sources))
-        parts = _parts_here(work, sources) if workers <= 1 else self._read_in_processes(work, sources, workers)
-        yield from self._report_ranks(parts, len(sources))
+        yield from in_order(unless_all_lost(self.as_they_come(work, sources), len(sources)))
 
-    def _read_in_processes(self, work: SourceWork, sources: Sequence[Source], workers: int) -> Iterator[RankFacts]:
+    def as_they_come(self, work: SourceWork, sources: Sequence[Source]) -> Iterator[Arrival]:
+        """The same as soon as it is there, also where workers died over every one of these ranks."""
+        workers = min(self.workers, len(sources))
+        arrivals = _work_here(work, sources) if workers <= 1 else self._work_in_processes(work, sources, workers)
+        self.progress("ranks", 0, len(sources))
+        done = 0
+        for arrival in arrivals:
+            done += ranks_in(arrival.facts)
+            self.progress("ranks", done, len(sources))
+            yield arrival
+
+    def _work_in_processes(self, work: SourceWork, sources: Sequence[Source], workers: int) -> Iterator[Arrival]:
         # every process gets the run and all ranks once: what ranks share would else be sent with each of them
         packed = pack_ranks(work, sources)
-
-        def parts_from(first: int, workers: int) -> Iterator[RankFacts]:
-            left = [number for number in range(first, len(sources)) if sources[number] not in self.lost]
+        left = dict.fromkeys(range(len(sources)))
+        yield from self._facts_of_lost(work, sources, left)
+        for arrival in _until_a_death(packed, batches_of_ranks(work, sources, [*left], workers), workers):
+            _take_out(left, arrival)
+            yield arrival
+        deaths: Counter[int] = Counter()
+        while left:
             # alone, a rank is known to be what its worker died over
-            together = [[number] for number in left] if workers == 1 else batches_of_ranks(work, sources, left, workers)
-            return _parts_until_a_death(packed, together, workers)
+            for arrival in _until_a_death(packed, [[number] for number in left], 1):
+                _take_out(left, arrival)
+                yield arrival
+            if left:
+                first = next(iter(left))
+                deaths[first] += 1
+                if deaths[first] == LOST_WORKERS:
+                    self.lost.add(sources[first], Message("worker_died"), Message("worker_died"))
+                    yield from self._facts_of_lost(work, sources, left)
 
-        parts, alone, died = parts_from(0, workers), False, Message("worker_died")
-        number = 0
-        while number < len(sources):
-            source, part, deaths = sources[number], None, 0
-            while source not in self.lost and (part := next(parts, None)) is None:
-                deaths += alone
-                if deaths == LOST_WORKERS:
-                    self.lost.add(source, died, died)
-                parts, alone = parts_from(number, 1), True
-            if all(one in self.lost for one in sources):
-                raise WorkerLost
-            given = self.lost.facts_of(source, work) if part is None else part
-            number += ranks_in(given)
-            yield given
-
-    def _report_ranks(self, parts: Iterator[RankFacts], total: int) -> Iterator[RankFacts]:
-        self.progress("ranks", 0, total)
-        done = 0
-        for part in parts:
-            done += ranks_in(part)
-            self.progress("ranks", done, total)
-            yield part
+    def _facts_of_lost(self, work: SourceWork, sources: Sequence[Source], left: dict[int, None]) -> Iterator[Arrival]:
+        """What is wanted of those that are left and were set aside, which then are left no more."""
+        for number in [number for number in left if sources[number] in self.lost]:
+            del left[number]
+            yield Arrival(number, self.lost.facts_of(sources[number], work))
 
 
-def _parts_here(work: SourceWork, sources: Sequence[Source]) -> Iterator[RankFacts]:
+def _take_out(left: dict[int, None], arrival: Arrival) -> None:
+    for number in range(arrival.first, arrival.first + ranks_in(arrival.facts)):
+        del left[number]
+
+
+def _work_here(work: SourceWork, sources: Sequence[Source]) -> Iterator[Arrival]:
     for numbers in batches_of_ranks(work, sources, range(len(sources)), 1):
-        yield from facts_of_batch(work, [sources[number] for number in numbers])
+        yield from arrivals_of_batch(numbers, facts_of_batch(work, [sources[number] for number in numbers]))
 
 
-def _parts_until_a_death(packed: bytes, batches: Sequence[Sequence[int]], workers: int) -> Iterator[RankFacts]:
-    """What is wanted of these ranks, in order; ends before its time where a worker dies."""
+def _until_a_death(packed: bytes, batches: Sequence[Sequence[int]], workers: int) -> Iterator[Arrival]:
+    """What is wanted of these ranks, as it comes; ends before its time where a worker dies."""
     import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures import ProcessPoolExecutor, as_completed
     from concurrent.futures.process import BrokenProcessPool
 
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
     context = multiprocessing.get_context(method)
     with ProcessPoolExecutor(workers, context, initializer=_begin_work, initargs=(packed,)) as pool:
+        running: dict[Future[list[RankFacts]], Sequence[int]] = {}
         try:
-            for parts in pool.map(_facts_of_ranks, batches):
-                yield from parts
-        except BrokenProcessPool:
-            return
+            with suppress(BrokenProcessPool):
+                for numbers in batches:
+                    running[pool.submit(_facts_of_ranks, numbers)] = numbers
+            for done in as_completed(running):
+                numbers = running.pop(done)
+                if isinstance(done.exception(), BrokenProcessPool):
+                    continue  # others were done before
+                yield from arrivals_of_batch(numbers, done.result())
+        finally:
+            for future in running:
+                future.cancel()
 
 
 _sent: SentRanks

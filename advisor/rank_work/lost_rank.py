@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import TypeVar, cast
 
@@ -10,11 +11,12 @@ from advisor.facts.base import Fact
 from advisor.facts.observed import Damage, Group
 from advisor.facts.rank_facts import RankFacts, Source
 from advisor.facts.table import Table
-from advisor.messages.errors import FactMissing
+from advisor.messages.errors import FactMissing, WorkerLost
 from advisor.messages.message import Message
+from advisor.rank_work.arrivals import Arrival
 from advisor.rank_work.batches import SourceWork
 from advisor.sources.family import place_of_source
-from advisor.sources.files.damage_notes import Notes
+from advisor.sources.files.damage_notes import SET_ASIDE, Notes
 
 F = TypeVar("F", bound=Fact)
 
@@ -24,7 +26,23 @@ is."""
 
 
 class FactsOfLostRank(RankFacts):
-    """What such a rank gives. Nobody should keep it for another run, which may read the rank."""
+    """What such a rank gives, and why. Nobody should keep it for another run, which may read the rank."""
+
+    why = Message("worker_died")
+
+
+def unless_all_lost(arrivals: Iterable[Arrival], total: int) -> Iterator[Arrival]:
+    """What comes of so many ranks.
+
+    Raises:
+        WorkerLost: All of them were set aside, so that nothing is known.
+    """
+    lost = 0
+    for arrival in arrivals:
+        lost += isinstance(arrival.facts, FactsOfLostRank)
+        if isinstance(arrival.facts, FactsOfLostRank) and lost == total:
+            raise WorkerLost(arrival.facts.why)
+        yield arrival
 
 
 class LostRank:
@@ -36,7 +54,7 @@ class LostRank:
         self._source = source
         self._rank, self._name = place_of_source(source)
         self._notes = Notes()
-        self._notes.add(self._name, "", why, kind="unreadable")
+        self._notes.add(self._name, "", why, kind=SET_ASIDE)
 
     def read(self, fact: type[F]) -> Table[F]:
         """Its damage; of what is not read from its files, what it tells for all ranks.
@@ -61,15 +79,19 @@ class LostRanks:
     """The ranks of a run that were set aside. Nobody tries them again when more is wanted of them."""
 
     def __init__(self) -> None:
-        self._why: dict[tuple[int, str], Message] = {}
+        self._why: dict[tuple[int, str], tuple[Message, Message]] = {}
+        """What workers were lost for, the one after the other."""
 
     def __contains__(self, source: Source) -> bool:
         return place_of_source(source) in self._why
 
     def add(self, source: Source, first: Message, second: Message) -> None:
         """Sets a rank aside, for what two workers were lost one after the other."""
-        self._why[place_of_source(source)] = Message("rank_set_aside", first=first, second=second)
+        self._why[place_of_source(source)] = first, second
 
     def facts_of(self, source: Source, work: SourceWork) -> FactsOfLostRank:
         """What is wanted of a rank that was set aside."""
-        return FactsOfLostRank(work(LostRank(source, self._why[place_of_source(source)])))
+        first, second = self._why[place_of_source(source)]
+        facts = FactsOfLostRank(work(LostRank(source, Message("rank_set_aside", first=first, second=second))))
+        facts.why = second
+        return facts

@@ -5,14 +5,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 
 from msgspec import Struct, field
 
 from advisor.fact_store.cache_folder import CacheFolder
 from advisor.fact_store.cached_facts import decode_facts, encode_facts
+from advisor.facts.observed import Damage
 from advisor.facts.rank_facts import FactsWanted, Gather, RankFacts, Source, WantedFact, rank_by_rank
+from advisor.facts.table import Table
+from advisor.messages.errors import OF_THE_SYSTEM
 from advisor.model.progress import Progress
-from advisor.rank_work.lost_rank import FactsOfLostRank
+from advisor.model.unread import SavedMessage
+from advisor.rank_work.arrivals import Arrival, arrivals_of, in_order
+from advisor.rank_work.lost_rank import FactsOfLostRank, unless_all_lost
 from advisor.rank_work.work_keys import FilesState, NoKeyError, ValueKeys, files_state, program_key
 from advisor.release import VERSION
 from advisor.sources.family import RestsOnFiles
@@ -59,24 +65,38 @@ class StoredWork:
             return
         began_ns = time.time_ns()
         places = self._places_of(work, sources)
-        found = [None if place is None else self._facts_kept(place, work.wanted) for place in places]
-        missing = [source for source, part in zip(sources, found, strict=True) if part is None]
-        fresh = rank_by_rank(self._gather(self._work_for(work, missing), missing) if missing else ())
-        written = False
-        for source, place, kept in zip(sources, places, found, strict=True):
-            if kept is not None:
-                self._past[id(source)].unread += work.wanted
-                yield kept
+        kept: list[Arrival] = []
+        missing: list[tuple[int, _Place | None]] = []
+        for number, (source, place) in enumerate(zip(sources, places, strict=True)):
+            found = None if place is None else self._facts_kept(place, work.wanted)
+            if found is None:
+                missing.append((number, place))
                 continue
-            made = next(fresh)
-            part = {asked: made[asked] for asked in work.wanted}
-            if place is not None and not isinstance(made, FactsOfLostRank):
-                written |= self._keep_facts(place, part, began_ns)
-            yield part
-        if written:
-            self._cache.remove_oldest()
+            self._past[id(source)].unread += work.wanted
+            kept.append(Arrival(number, found))
+        fresh = self._fresh_facts(work, sources, missing, began_ns) if missing else ()
+        yield from in_order(chain(kept, fresh))
         if not missing:
             self._progress("ranks", len(sources), len(sources))
+
+    def _fresh_facts(
+        self, work: FactsWanted, sources: Sequence[Source], missing: Sequence[tuple[int, _Place | None]], began_ns: int
+    ) -> Iterator[Arrival]:
+        """What is wanted of those that are missing, as it comes: it is kept before any other is waited for."""
+        asked = [sources[number] for number, _ in missing]
+        arrivals = arrivals_of(self._gather, self._work_for(work, asked), asked)
+        written = False
+        try:
+            for first, facts in unless_all_lost(arrivals, len(sources)):
+                for at, made in enumerate(rank_by_rank([facts]), first):
+                    number, place = missing[at]
+                    part = {one: made[one] for one in work.wanted}
+                    if place is not None and _may_be_kept(made):
+                        written |= self._keep_facts(place, part, began_ns)
+                    yield Arrival(number, part)
+        finally:
+            if written:
+                self._cache.remove_oldest()
 
     def _places_of(self, work: FactsWanted, sources: Sequence[Source]) -> list[_Place | None]:
         """Where the facts of each source are kept; None for those of which that cannot be told."""
@@ -115,7 +135,7 @@ class StoredWork:
         unread = [asked for one in past for asked in one.unread]
         for one in past:
             one.unread = []
-        return work.without_known(unread) if unread else work
+        return (work.without_known(unread) if unread else work).with_damage()
 
     def _keep_facts(self, place: _Place, part: RankFacts, began_ns: int) -> bool:
         """Keeps what was just read, unless a file changed meanwhile; gives whether that could be done."""
@@ -125,3 +145,13 @@ class StoredWork:
         if content is None:
             return False
         return self._cache.write_entry(place.key, content, capture=self._capture, version=VERSION)
+
+
+def _may_be_kept(made: RankFacts) -> bool:
+    """Whether another reader would have found the same: the system may refuse one what it gives the next, and a rank
+    that was set aside may be read another time."""
+    if isinstance(made, FactsOfLostRank):
+        return False
+    damage = made[Damage]
+    told = set(damage.texts("what_message").values()) if isinstance(damage, Table) else set()
+    return not any(SavedMessage.from_json(text).codes() & OF_THE_SYSTEM for text in told if text)

@@ -152,7 +152,9 @@ def files_state(places: Iterable[Path]) -> FilesState | None:
             lines.append(f"{path!r} {error.errno}")
             continue
         newest = max(newest, found.st_mtime_ns)
-        lines.append(f"{path!r} {found.st_mode} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}")
+        times = f"{found.st_mtime_ns} {found.st_ctime_ns}"
+        is_open = os.access(path, os.R_OK)  # whoever may not read it finds something else
+        lines.append(f"{path!r} {found.st_mode} {found.st_size} {times} {found.st_ino} {is_open}")
     text = "\n".join(sorted(set(lines)))
     return FilesState(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).hexdigest(), newest)
 

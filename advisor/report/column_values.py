@@ -21,6 +21,7 @@ DAMAGE_KINDS: Mapping[str, Text] = {
         "device 记录提前结束的 trace（仅计完整的 step）",
     ),
     "unreadable": _t("whole files", "整个文件"),
+    "set-aside": _t("ranks that were set aside", "被跳过的卡"),
     "rounded": _t("times without their last digits", "丢失末尾数字的时间戳"),
     "clock": _t("times of an odd clock", "时钟异常的时间"),
 }

@@ -469,6 +469,14 @@ NOTES: Mapping[str, Text] = {
         "msprof captures, not used because the framework's profiler recorded too: {value}",
         "另有 {value} 份 msprof 采集未使用，以框架 profiler 的采集为准",
     ),
+    "job_sizes": _t(
+        "ranks disagree on how many the job has: {value}; these may be several jobs",
+        "各卡记录的任务总卡数不一致：{value}，可能来自不同任务",
+    ),
+    "cann_versions": _t("ranks differ in their version of CANN: {value}", "各卡的 CANN 版本不一致：{value}"),
+    "torch_npu_versions": _t(
+        "ranks differ in their version of torch_npu: {value}", "各卡的 torch_npu 版本不一致：{value}"
+    ),
     "ranks_by_order": _t(
         "not every file names its rank: captures without are numbered by the order of their names; give "
         "`profiler_info_*.json` too",

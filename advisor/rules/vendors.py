@@ -24,7 +24,9 @@ WORDS: Mapping[str, re.Pattern[str]] = {
         r"|\btraining (loop|step|thread)|优化器|梯度|反向|重计算|训练(循环|线程|步)"
     ),
     "stack": re.compile(
-        r"--(?!output=|task-time|ai-core|aic-metrics|ascendcl=|msproftx=|export=|analyze=|clear=|rule=|only\b|rank_id\b|top_num\b|privileged\b|chip\b)[a-z][\w-]+|\bMegatron|\bMindSpeed|\bDeepSpeed|\bvLLM|\bSGLang|\bMindIE"
+        r"--(?!output=|task-time|ai-core|aic-metrics|ascendcl=|msproftx=|export=|analyze=|clear=|rule=|only\b|rank_id\b"
+        r"|top_num\b|privileged\b|chip\b|jobs\b|on dask|rank-limit\b|memory-limit\b|mem-per-cpu\b|nthreads\b)"
+        r"[a-z][\w-]+|\bMegatron|\bMindSpeed|\bDeepSpeed|\bvLLM|\bSGLang|\bMindIE"
         r"|\b(VLLM|SGLANG|MINDIE|ATB)_\w+|\bDDP\b|DistributedDataParallel|no_sync\b|\bFSDP"
     ),
 }

@@ -24,7 +24,7 @@ def job(tmp_path: Path) -> Path:
     """Two ranks, and a third capture that belongs to neither."""
     folder = tmp_path / "job"
     shutil.copytree(RANKS, folder)
-    shutil.copytree(sorted(folder.glob("*_ascend_pt"))[0], folder / "set-aside" / "node1_1_20240101000000000_ascend_pt")
+    shutil.copytree(sorted(folder.glob("*_ascend_pt"))[0], folder / "left-over" / "node1_1_20240101000000000_ascend_pt")
     return folder
 
 
@@ -70,7 +70,7 @@ def test_other_commands_take_them_too(
     assert main([command, *ranks_of(job), *of[command]]) == 0
     said = capsys.readouterr().out
     if command != "facts":
-        assert "set-aside" not in said
+        assert "left-over" not in said
     else:
         assert main(["diagnose", str(tmp_path / "f"), "-q", "-o", str(tmp_path / "again.json")]) == 0
 

@@ -31,11 +31,17 @@ def keys_left(cache: CacheFolder) -> list[str]:
 
 
 def test_what_was_used_longest_ago_goes_first(tmp_path: Path) -> None:
-    cache = filled(tmp_path, most_bytes=4000)
+    cache = filled(tmp_path)
+    cache.most_bytes = 4000
     assert cache.read_entry(KEYS[0]) == CONTENT
     cache.remove_oldest()
     assert keys_left(cache) == [KEYS[0], KEYS[4], KEYS[5]]
     assert sum(entry.size_bytes for entry in cache.entries()) <= 4000
+
+
+def test_it_stays_small_while_it_is_written_for_a_run_may_be_killed(tmp_path: Path) -> None:
+    cache = filled(tmp_path, most_bytes=4000)
+    assert keys_left(cache) == [*KEYS[3:]]
 
 
 def test_what_a_killed_process_left_goes_and_what_is_written_now_stays(tmp_path: Path) -> None:
@@ -97,6 +103,26 @@ def test_the_command_wants_a_folder(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main(["cache", "show", "--config", str(tmp_path / "advisor.yaml")]) == 2
     assert "no cache is named" in capsys.readouterr().err
     assert main(["cache", "clear", str(tmp_path / "nothing")]) == 2
+
+
+def test_what_is_no_folder_is_not_said_to_be_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    assert main(["cache", "show", str(tmp_path / "file"), "--lang", "en"]) == 2
+    assert "is no folder" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_cleared_is_told_with_what_helps(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(tmp_path)
+
+    def refuse(path: Path, **_: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    assert main(["cache", "clear", str(tmp_path), "--lang", "en"]) == 2
+    said = capsys.readouterr().err
+    assert "cannot be cleared: permission denied" in said and "who may write into the folder" in said
 
 
 def test_settings_name_the_folder_beside_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import shutil
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +27,7 @@ from advisor.fact_store.manifest import FILE
 from advisor.fact_store.parquet import GROUP_ROWS, group_ends
 from advisor.fact_store.writing import StoreWriter
 from advisor.facts import FACTS, Table
-from advisor.facts.base import LARGEST, MISSING, Column, Fact
+from advisor.facts.base import LARGEST, MISSING, Column, Fact, Number, unit_of_column
 from advisor.facts.observed import DeviceTask, Kernel
 from advisor.facts.profile import Profile
 from advisor.messages.errors import InputError
@@ -114,6 +115,41 @@ def test_every_table_that_is_known_is_there_with_all_its_rows(store: Path) -> No
     fields = pq.read_schema(store / "kernels" / "rank-0.parquet")
     assert fields.field("duration_us").metadata[b"unit"] == b"us"
     assert fields.metadata[b"meaning"]
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        ("tflops", "10^12 operations/s"),
+        ("peak_tflops", "10^12 operations/s"),
+        ("mega_flops", "10^6 operations"),
+        ("tera_flops", "10^12 operations"),
+        ("mega_elements", "10^6 elements"),
+        ("runs", ""),
+    ],
+)
+def test_numbers_of_operations_have_their_unit(name: str, unit: str) -> None:
+    facts = [fact for fact in FACTS.values() if name in fact.columns()]
+    assert facts or name == "runs"
+    assert unit_of_column(name, Number("…")) == unit
+    fields = [Table.empty(fact).to_arrow().schema.field(name) for fact in facts if not fact.columns()[name].unit]
+    assert {field.metadata[b"unit"].decode() for field in fields} <= {unit}
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next_one_and_what_is_written_now_stays(tmp_path: Path) -> None:
+    target = tmp_path / "facts"
+    lines = (
+        "import os, pathlib, advisor.fact_store.writing as writing",
+        f"begun = writing.StoreWriter(pathlib.Path({str(target)!r}))",
+        "os.kill(os.getpid(), 9)",
+    )
+    subprocess.run([sys.executable, "-c", "\n".join(lines)], check=False)
+    [left] = tmp_path.iterdir()
+    with StoreWriter(target) as first:
+        assert not left.exists()
+        with StoreWriter(target):
+            assert first.folder.is_dir()
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(("page", "questions"), [("facts.md", 5), ("patterns.md", 1)])

@@ -6,12 +6,14 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Timer
+from threading import Thread, Timer
 from typing import Any
 
 import numpy as np
@@ -22,12 +24,13 @@ from advisor import pipeline
 from advisor.analysis import DERIVATIONS
 from advisor.cli.main import main
 from advisor.fact_store.writing import StoredEvents
+from advisor.facts.derivation import Makers
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Damage, Kernel
 from advisor.facts.profile import Profile
-from advisor.facts.rank_facts import RankFacts
+from advisor.facts.rank_facts import FactsWanted, RankFacts
 from advisor.facts.table import Table
-from advisor.messages.errors import ClusterLost, FactMissing, UsageError
+from advisor.messages.errors import ClusterLost, FactMissing, UsageError, WorkerLost
 from advisor.model.progress import WorkerState, silent
 from advisor.rank_work import cluster as cluster_work
 from advisor.rank_work.cluster import DaskCluster
@@ -125,7 +128,9 @@ def test_a_rank_that_kills_two_workers_is_set_aside_and_the_others_are_diagnosed
     assert damage.what_message is not None
     assert "two workers were lost" in (damage.what_message.say("en") or "")
     assert "两个 worker" in (damage.what_message.say("zh") or "")
-    assert "capture/damaged-input" in {finding.rule for finding in found.findings}
+    rules = {finding.rule: finding for finding in found.findings}
+    assert "capture/damaged-input" not in rules
+    assert ("these", str(ill[1].rank)) in [(one.name, one.value) for one in rules["capture/rank-set-aside"].evidence]
 
 
 def test_a_rank_that_hangs_is_set_aside_after_its_time_on_two_workers(loopback: Loopback, tmp_path: Path) -> None:
@@ -300,3 +305,105 @@ def test_nothing_of_a_lost_rank_is_there_but_why() -> None:
         lost.read(Overlap)
     assert missing.value.unreadable == ("rank_7",)
     assert lost.read(Damage)["rank"].tolist() == [7]
+
+
+def test_what_is_done_is_given_before_a_rank_that_takes_long(loopback: Loopback, tmp_path: Path) -> None:
+    ranks = [Sleeper(0, 3), *(BareRank(number) for number in range(1, 6))]
+    arrivals = [
+        one.first for one in DaskCluster(loopback.address, silent).as_they_come(NumberOf(tmp_path / "log"), ranks)
+    ]
+    assert sorted(arrivals) == [0, 1, 2, 3, 4, 5]
+    assert arrivals[-1] == 0
+
+
+def test_where_workers_are_lost_over_every_rank_nothing_is_diagnosed(loopback: Loopback, tmp_path: Path) -> None:
+    cluster = DaskCluster(loopback.address, silent, rank_limit_s=1.0)
+    with pytest.raises(WorkerLost, match=r"over every rank \(was not done after 1 s\)") as lost:
+        facts_of(cluster, NumberOf(tmp_path / "log"), [Sleeper(0)])
+    assert "--rank-limit" in str(lost.value.hint)
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """Of something that takes connections, reads what is sent and says nothing, as servers of pages do."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+def test_what_is_no_scheduler_is_told_within_its_time(silent_port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_work, "CONNECT_S", 1.0)
+    began = time.monotonic()
+    with pytest.raises(UsageError, match=r"what answers at dask://\S+ is no Dask scheduler") as refused:
+        list(DaskCluster(f"dask://127.0.0.1:{silent_port}", silent)(NumberOf(Path("log")), [BareRank(0)]))
+    assert time.monotonic() - began < 10
+    assert "prints as tcp://" in str(refused.value)
+
+
+def test_a_server_of_pages_is_told_apart_from_a_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setattr(cluster_work, "CONNECT_S", 1.0)
+        with pytest.raises(UsageError, match="is no Dask scheduler"):
+            list(DaskCluster(f"tcp://127.0.0.1:{server.server_port}", silent)(NumberOf(Path("log")), [BareRank(0)]))
+        server.shutdown()
+
+
+def test_nothing_but_our_sentence_is_said_when_the_scheduler_dies(shared: SharedCaptures, tmp_path: Path) -> None:
+    capture = shared.written("slow-link", export="text")
+    own = Loopback(tmp_path)
+    try:
+        scheduler = own.start_scheduler()
+        own.start_workers("--no-nanny")
+        for worker in _wait_for_workers(own.address, 1):
+            os.kill(worker, signal.SIGSTOP)
+        words = [sys.executable, "-m", "advisor", "diagnose", str(capture), "-q", "--lang", "en", "--on", own.address]
+        command = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        _wait_for_client(own.address)
+        time.sleep(1)
+        scheduler.kill()
+        _, said = command.communicate(timeout=60)
+    finally:
+        own.end()
+    assert command.returncode == 4
+    assert len(said.splitlines()) <= 2 and "is gone" in said, said
+
+
+def few_ranks(
+    shared: SharedCaptures, batches: list[list[int]], monkeypatch: pytest.MonkeyPatch
+) -> tuple[Any, list[Any]]:
+    """A small job of several ranks, which are given out in these batches."""
+    monkeypatch.setattr(DaskCluster, "batches", lambda *_: batches)
+    run, sources = open_input(shared.written("slow-link", export="text"))
+    return run, list(sources)
+
+
+def test_small_ranks_are_worked_on_together_and_give_the_same(
+    loopback: Loopback, shared: SharedCaptures, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, sources = few_ranks(shared, [[0, 1, 2, 3]], monkeypatch)
+    told: list[Sequence[WorkerState]] = []
+    cluster = DaskCluster(loopback.address, silent, workers_told=told.append)
+    profile = Profile(run, sources, DERIVATIONS, gather=cluster)
+    found = pipeline.diagnose(profile, advisor.load_rules())
+    assert found.to_json() == shared.diagnosed("slow-link", export="text").to_json()
+    assert {state.rank for states in told for state in states if state.rank is not None} == {run.ranks[0]}
+
+
+def test_of_small_ranks_that_kill_their_worker_together_each_is_read_alone(
+    loopback: Loopback, shared: SharedCaptures, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, sources = few_ranks(shared, [[0, 1, 2, 3]], monkeypatch)
+    ill = [InPlaceOf(source) if place == 1 else source for place, source in enumerate(sources)]
+    profile = Profile(run, ill, DERIVATIONS, gather=DaskCluster(loopback.address, silent))
+    assert sorted({*profile.table(Overlap)["rank"].tolist()}) == [rank for rank in run.ranks if rank != ill[1].rank]
+
+
+@pytest.mark.parametrize(("limit", "together"), [(None, True), (600.0, True), (5.0, False)])
+def test_ranks_that_may_take_little_time_are_read_one_by_one(
+    shared: SharedCaptures, limit: float | None, together: bool
+) -> None:
+    _, sources = open_input(shared.written("slow-link", export="text"))
+    work = FactsWanted({}, Makers({}), (), {}, 1)
+    batches = DaskCluster("dask://host:1", silent, limit).batches(work, sources, 1)
+    assert [number for batch in batches for number in batch] == [0, 1, 2, 3]
+    assert (max(map(len, batches)) > 1) == together

@@ -18,7 +18,7 @@ from advisor.messages.errors import FactMissing, WorkerLost
 from advisor.model.progress import silent
 from advisor.rank_work.local import LocalProcesses
 from advisor.rank_work.lost_rank import FactsOfLostRank
-from tests.rank_work.ill_ranks import BareRank, Killer
+from tests.rank_work.ill_ranks import BareRank, Killer, Sleeper
 
 
 def damage_of_rank(source: Source) -> RankFacts:
@@ -87,3 +87,10 @@ def test_a_rank_that_was_set_aside_is_not_tried_again_when_more_is_wanted(tmp_pa
 def test_where_workers_die_over_every_rank_nothing_is_diagnosed() -> None:
     with pytest.raises(WorkerLost, match="over every rank"):
         list(LocalProcesses(2, silent)(damage_of_rank, [Killer(0), Killer(1)]))
+
+
+def test_what_is_done_is_given_before_one_that_takes_long() -> None:
+    ranks = [Sleeper(0, 3), BareRank(1), BareRank(2), BareRank(3)]
+    arrivals = [arrival.first for arrival in LocalProcesses(2, silent).as_they_come(damage_of_rank, ranks)]
+    assert sorted(arrivals) == [0, 1, 2, 3]
+    assert arrivals[-1] == 0

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
 import re
@@ -26,6 +27,8 @@ from advisor.messages.message import Message
 from advisor.model.findings import Diagnosis
 from advisor.model.progress import silent
 from advisor.pipeline import diagnose, open_profile, write_facts
+from advisor.rank_work.arrivals import Arrival
+from advisor.rank_work.batches import SourceWork
 from advisor.rank_work.lost_rank import FactsOfLostRank, LostRank
 from advisor.rank_work.stored_work import StoredWork
 from advisor.rules.catalog import Catalog
@@ -277,6 +280,65 @@ def test_a_rank_that_was_set_aside_is_not_kept(capture: Path, tmp_path: Path) ->
     assert len(list(cache.entries())) == 1
 
 
+def refuse_once(monkeypatch: pytest.MonkeyPatch, file: Path, number: int) -> None:
+    """Has the system refuse to open a file, as it does for another user, on another machine or for a while."""
+    opened = os.open
+
+    def open_or_refuse(path: Any, *how: Any, **more: Any) -> int:
+        if os.fspath(path) == str(file):
+            raise OSError(number, os.strerror(number))
+        return opened(path, *how, **more)
+
+    monkeypatch.setattr(os, "open", open_or_refuse)
+
+
+@pytest.mark.parametrize("name", ["trace_view.json", "kernel_details.csv"])
+@pytest.mark.parametrize("number", [errno.EACCES, errno.ENOENT, errno.EIO, errno.ESTALE, errno.EMFILE])
+def test_what_one_reader_cannot_see_is_not_kept_for_the_next(
+    capture: Path, plain: str, tmp_path: Path, name: str, number: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        refuse_once(patch, files_of(capture, name)[0], number)
+        refused = diagnosed(capture, CacheFolder(tmp_path / "cache"))
+    assert "capture/damaged-input" in refused
+    assert counted(capture, tmp_path / "cache") == (plain, 1, 1)
+
+
+def test_nor_is_it_where_damage_was_not_asked_for(capture: Path, tmp_path: Path) -> None:
+    cache = CacheFolder(tmp_path / "cache")
+    with pytest.MonkeyPatch.context() as patch:
+        refuse_once(patch, files_of(capture, "kernel_details.csv")[0], errno.EIO)
+        open_profile(capture, jobs=1, cache=cache).prepare([OperatorShare])
+    assert len(list(cache.entries())) == 1
+
+
+def test_damage_in_the_content_is_kept(capture: Path, tmp_path: Path) -> None:
+    file = files_of(capture, "kernel_details.csv")[0]
+    file.write_bytes(b"")
+    os.utime(file, (OLD_S, OLD_S))
+    first = diagnosed(capture, CacheFolder(tmp_path / "cache"))
+    assert counted(capture, tmp_path / "cache") == (first, 2, 0)
+
+
+def test_ranks_that_are_done_are_kept_before_one_that_takes_long(capture: Path, tmp_path: Path) -> None:
+    """Whatever ends the run meanwhile: it goes on from them."""
+    cache = CacheFolder(tmp_path / "cache")
+    profile = open_profile(capture, jobs=1)
+
+    class LastFirst:
+        def __call__(self, work: SourceWork, sources: Sequence[Source]) -> Iterator[RankFacts]:
+            raise AssertionError("in order")
+
+        def as_they_come(self, work: SourceWork, sources: Sequence[Source]) -> Iterator[Arrival]:
+            yield Arrival(1, work(sources[1]))
+            raise KeyboardInterrupt
+
+    profile._gather = StoredWork(cache, LastFirst(), silent)
+    with pytest.raises(KeyboardInterrupt):
+        profile.prepare([OperatorShare])
+    assert len(list(cache.entries())) == 1
+
+
 def damage_entry(path: Path, how: str) -> None:
     content = path.read_bytes()
     if how == "empty":
@@ -330,6 +392,15 @@ def test_a_cache_in_the_input_is_refused(capture: Path, inside: str) -> None:
     with pytest.raises(UsageError, match=rf"(?s)inside the input.*such as {re.escape(str(capture.parent))}"):
         diagnosed(capture, CacheFolder(capture / inside))
     assert sorted(capture.rglob("*")) == before
+
+
+def test_the_folder_that_is_suggested_in_its_place_is_not_the_input(
+    capture: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(capture.parent)
+    with pytest.raises(UsageError) as refused:
+        diagnosed(Path(capture.name), CacheFolder(Path(capture.name)))
+    assert str(refused.value.hint).endswith(f"{capture.name}-beside")
 
 
 def test_what_is_unpacked_is_not_kept(capture: Path, tmp_path: Path) -> None:

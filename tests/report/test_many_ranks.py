@@ -11,8 +11,8 @@ from charts_of_tests import BlankCharts
 from report_samples import rich
 
 from advisor.cli.outputs import MOST_LINES, hand_out
-from advisor.messages.text import Language
-from advisor.model.findings import Diagnosis, Exhibit, Finding, Head, Place, Rows
+from advisor.messages.text import Language, Text
+from advisor.model.findings import Diagnosis, Exhibit, Finding, Head, Outcome, Place, Rows
 from advisor.model.run import Capture
 from advisor.report.diagnosis.document import diagnosis_document, diagnosis_overview
 from advisor.report.diagnosis.page import diagnosis_page
@@ -47,6 +47,24 @@ def test_the_terminal_gets_no_more_than_a_screen_or_two(
     hand_out(many(ranks), asked, (), BlankCharts())
     lines = capsys.readouterr().out.splitlines()
     assert 10 < len(lines) <= MOST_LINES
+
+
+@pytest.mark.parametrize("top", [1, 4])
+def test_of_a_damaged_job_it_gets_no_more_either(
+    top: int, language: Language, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Reasons that name many files, and rules that could not look at many ranks."""
+    files = ", ".join(f"node{node}_{'4' * 20}_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json" for node in range(9))
+    why = Text(en=f"cannot be read: {files}: give the files whole", zh=f"无法读取：{files}，请提供完整文件")
+    reasons = [Text(en=f"{number} {why.en}", zh=f"{number} {why.zh}") for number in range(9)]
+    blind = tuple(
+        Outcome(rule=f"compute/of-{number}", outcome="skipped", reason=reason) for number, reason in enumerate(reasons)
+    )
+    whole = many(1024)
+    damaged = whole.model_copy(update={"outcomes": (*whole.outcomes, *blind), "findings": whole.findings[:top]})
+    asked = argparse.Namespace(quiet=False, lang=language, top=None, fail_on=None, output=[])
+    hand_out(damaged, asked, (), BlankCharts())
+    assert 10 < len(capsys.readouterr().out.splitlines()) <= MOST_LINES
 
 
 def test_who_asks_for_findings_gets_as_many(capsys: pytest.CaptureFixture[str]) -> None:

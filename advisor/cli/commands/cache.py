@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,7 +76,7 @@ def _utc_words(seconds: float) -> str:
 
 
 def _clear_cache(arguments: argparse.Namespace) -> int:
-    from advisor.machine.output_files import cannot_be_written
+    from advisor.messages.errors import UsageError, reason_of_error
     from advisor.messages.message import Message
     from advisor.units import show_value
 
@@ -83,7 +84,8 @@ def _clear_cache(arguments: argparse.Namespace) -> int:
     try:
         entries, size = cache.remove_all()
     except OSError as error:
-        raise cannot_be_written(cache.folder, error) from error
+        what = Message("cache_not_cleared", path=cache.folder, why=reason_of_error(error))
+        raise UsageError(what, Message("allow_removal")) from error
     done = Message("cache_cleared", path=cache.folder, entries=entries, size=show_value(size, "B"))
     print(done.say(language_of(arguments.lang)))
     return FINE
@@ -103,5 +105,7 @@ def _cache_of(arguments: argparse.Namespace) -> CacheFolder:
     if cache is None:
         raise UsageError(Message("no_cache_named"), Message("name_cache"))
     if not Path(cache.folder).is_dir():
-        raise UsageError(Message("does_not_exist", path=cache.folder), Message("name_cache"))
+        there = os.path.lexists(cache.folder)
+        what = Message("is_no_folder", folder=cache.folder) if there else Message("does_not_exist", path=cache.folder)
+        raise UsageError(what, Message("name_cache"))
     return cache

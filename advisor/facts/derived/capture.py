@@ -3,7 +3,7 @@
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Key, Rank, Step, Us
+from advisor.facts.base import Count, Fact, Key, Name, Rank, Step, Us, Volatile
 from advisor.messages.text import Text
 
 
@@ -95,3 +95,38 @@ class Coverage(Fact):
         ),
     ]
     file: Annotated[str, Key("File that holds the table, or table of the database.")]
+
+
+class DifferingDescription(Fact):
+    """What captures of one run say of it where they do not all say the same: a row for each value, in the order of how
+    many ranks say it, those that most say first."""
+
+    table = "differing_descriptions"
+    called = Text("what ranks say of their job and software", "各卡记录的任务规模与软件版本")
+    observed = False
+    of_all_steps = True
+    across_ranks = True
+
+    rank: Annotated[int, Volatile("The first rank that says so.")]
+    about: Annotated[str, Key("`ranks` (how many the job has), `CANN` or `torch_npu` (their version).")]
+    value: Annotated[str, Key("What is said.")]
+    ranks_saying: Annotated[int, Count("Ranks that say so.")]
+    which: Annotated[str, Name("These ranks, such as `0-7, 9`.")]
+
+
+class RanksSetAside(Fact):
+    """Ranks that nobody could read to their end, by what workers were lost for."""
+
+    table = "ranks_set_aside"
+    called = Text("ranks that were set aside", "被跳过的卡")
+    observed = False
+    of_all_steps = True
+    across_ranks = True
+
+    rank: Annotated[int, Volatile("The first of them.")]
+    cause: Annotated[
+        str,
+        Key("`memory` (workers died over them, probably for lack of it) or `time` (they took longer than they may)."),
+    ]
+    ranks_lost: Annotated[int, Count("How many ranks.")]
+    which: Annotated[str, Name("These ranks, such as `0-7, 9`.")]

@@ -64,6 +64,9 @@ class RankCapture(Fact):
     at_once_captures: Annotated[
         float, Count("Those of them that another process recorded at the same time; missing when that is not told.")
     ]
+    told_ranks: Annotated[float, Count("Ranks that the job has, as this one was told; missing when not recorded.")]
+    cann_version: Annotated[str, Key("Version of CANN; missing when not recorded.")]
+    torch_npu_version: Annotated[str, Key("Version of torch_npu; missing when not recorded.")]
 
 
 class Damage(Fact):
@@ -83,7 +86,8 @@ class Damage(Fact):
         Key(
             "`row` (some rows left out), `truncated`, `shortened` (truncated, and its end left out so that the rest is "
             "whole), `outrun` (the device ends before the program, and what follows is left out), `unreadable` (the "
-            "file as a whole), `rounded` (all is there, and times lack their last digits), `clock`."
+            "file as a whole), `set-aside` (a rank that nobody could read to its end), `rounded` (all is there, and "
+            "times lack their last digits), `clock`."
         ),
     ]
     rows: Annotated[float, Count("Rows or events left out.")]

@@ -87,6 +87,11 @@ TEXTS: Mapping[str, Text] = {
         "{path}：{captures} 份采集数据的 {entries} 条缓存，共 {size}",
     ),
     "cache_cleared": Text("{path}: removed {size}; entries: {entries}", "{path}：已删除 {entries} 条缓存，共 {size}"),
+    "cache_not_cleared": Text("{path} cannot be cleared: {why}", "无法清空 {path}：{why}"),
+    "allow_removal": Text(
+        "run it as who may write into the folder, or remove the folder where it lies",
+        "请以对该目录有写权限的用户运行，或在其所在机器上删除该目录",
+    ),
     "no_cache_named": Text("no cache is named", "未指定缓存目录"),
     "name_cache": Text(
         "give the folder that --cache was given, or set `cache` in the settings",
@@ -140,6 +145,23 @@ TEXTS: Mapping[str, Text] = {
     "give_scheduler": Text(
         "start one with `dask scheduler`, and give the address that it prints",
         "请用 `dask scheduler` 启动调度器，并使用它打印的地址",
+    ),
+    "no_dask_there": Text(
+        "what answers at {address} is no Dask scheduler, or one that hangs",
+        "{address} 上应答的不是 Dask 调度器，或调度器已卡死",
+    ),
+    "give_scheduler_port": Text(
+        "give the address that `dask scheduler` prints as tcp://…, which is not that of its dashboard",
+        "请使用 `dask scheduler` 打印的 tcp://… 地址，不是 dashboard 的地址",
+    ),
+    "workers_lost_over_all": Text("workers were lost over every rank ({why})", "读取每张卡的 worker 都失效了（{why}）"),
+    "allow_more_memory": Text(
+        "each was tried alone: give each worker more memory and one thread, or record fewer steps",
+        "已逐个单独重试：请为每个 worker 提供更多内存并只用一个线程，或减少采集的 step 数",
+    ),
+    "allow_more_time": Text(
+        "each was tried twice: allow more seconds with `--rank-limit`, or record fewer steps",
+        "每张卡已尝试两次：请用 `--rank-limit` 放宽时限（秒），或减少采集的 step 数",
     ),
     "scheduler_lost": Text("the scheduler {address} is gone", "与调度器 {address} 的连接中断"),
     "no_worker_left": Text("no worker of {address} is left", "{address} 已没有可用的 worker"),

@@ -239,6 +239,7 @@ TEXTS: Mapping[str, Text] = {
     "is_directory": Text("is a directory", "是目录"),
     "not_open": Text("bad file descriptor", "未打开"),
     "quoted": Text("{words}", "`{words}`"),
+    "quoted_of_system": Text("{words}", "`{words}`"),
     # places
     "at_row": Text("row {n}", "第 {n} 行"),
     "after_row": Text("after row {n}", "第 {n} 行之后"),

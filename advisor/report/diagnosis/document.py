@@ -61,12 +61,16 @@ def diagnosis_document(diagnosis: Diagnosis, language: Language, judged: Verdict
     return Document(language, tuple(DiagnosisBlocks(diagnosis, language).whole(judged)), diagnosis.version)
 
 
-def diagnosis_summary(diagnosis: Diagnosis, language: Language, top: int = 5, *, is_written: bool = False) -> Document:
-    """The answer with at most `top` findings, each with its saving and its first step, and what was not checked.
+def diagnosis_summary(
+    diagnosis: Diagnosis, language: Language, top: int = 5, *, reasons: int = MOST_REASONS, is_written: bool = False
+) -> Document:
+    """The answer with at most `top` findings, each with its saving and its first step, and what was not checked, with
+    at most so many `reasons`.
 
     `is_written` says whether a report holds the rest.
     """
-    return Document(language, tuple(DiagnosisBlocks(diagnosis, language).short(top, is_written)), diagnosis.version)
+    blocks = DiagnosisBlocks(diagnosis, language).short(top, is_written, reasons)
+    return Document(language, tuple(blocks), diagnosis.version)
 
 
 def diagnosis_overview(diagnosis: Diagnosis, language: Language, most: int) -> Document:
@@ -155,7 +159,7 @@ class DiagnosisBlocks(Phrases):
         if notes:
             yield quiet_line(plain_prose(" · ".join(notes)))
 
-    def short(self, top: int, is_written: bool) -> Iterator[Block]:
+    def short(self, top: int, is_written: bool, reasons: int) -> Iterator[Block]:
         """What fits on a terminal."""
         yield from self.headline_line()
         yield from self.split()
@@ -169,7 +173,7 @@ class DiagnosisBlocks(Phrases):
         if more:
             name = "more_in_report" if is_written else "more_findings_short"
             yield quiet_line(self.prose_of(name, count=more), begins=True)
-        yield from self.unchecked_briefly()
+        yield from self.unchecked_briefly(reasons)
         yield from unread_in_short(self.diagnosis.unread, self.language)
         if is_untried(self.diagnosis.run):
             yield quiet_line((*self.label("notes"), *self.prose_of("untried")), begins=True)
@@ -294,17 +298,17 @@ class DiagnosisBlocks(Phrases):
         yield from paragraph_of(*self.blind_note)
         yield from bullet_list((*group.reason, *toned(group.names(self.language), "note")) for group in self.unchecked)
 
-    def unchecked_briefly(self) -> Iterator[Block]:
+    def unchecked_briefly(self, most: int) -> Iterator[Block]:
         """The first reasons, each with its first rules."""
         if not self.unchecked:
             return
         said = f"{self.say('unchecked')}{self.colon}{say_rule_count(self.blind, self.language)}"
         yield Paragraph((TextPiece(said, strong=True),), begins=True)
         yield from paragraph_of(*self.blind_note)
-        groups = self.unchecked[:MOST_REASONS]
+        groups = self.unchecked[:most]
         lines = [(*group.reason, *toned(self.names_briefly(group), "quiet")) for group in groups]
         yield from bullet_list(lines, TextPiece("  ·"))
-        if len(self.unchecked) > MOST_REASONS:
+        if len(self.unchecked) > most:
             yield quiet_line(plain_prose("  " + self.say("and_more", count=len(self.unchecked))))
 
     def names_briefly(self, group: Unchecked) -> Prose:

@@ -26,6 +26,7 @@ from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import LEVELS, Capture
 from advisor.sources.ascend.devices import host_name
+from advisor.sources.ascend.groups import Sizes
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sent_pairs import MATRIX, pairs_in_matrix
 from advisor.sources.ascend.settings import Recorded, recorded_settings
@@ -137,6 +138,9 @@ def _capture_of_rank(folder: Folder) -> Table[RankCapture]:
         has_steps=int(bool(numbered_steps(folder))),
         other_captures=folder.other_captures,
         at_once_captures=folder.at_once_captures,
+        told_ranks=Sizes.recorded(found.metadata.get("distributed_args")).world or None,
+        cann_version=found.version("cann_version") or None,
+        torch_npu_version=found.version("torch_npu_version") or None,
     )
 
 

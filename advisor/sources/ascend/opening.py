@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import compress, count
 from pathlib import Path, PurePosixPath
@@ -42,6 +42,7 @@ from advisor.sources.listing import show_name, show_relative
 from advisor.sources.shared.ascend_names import ANALYSIS_DATABASES, OUTPUT, PROFILER_DATABASE, TEXT_FILES
 from advisor.sources.shared.rank_names import rank_in_name, rank_of_folders
 from advisor.sources.shared.rival_captures import ProcessRecording, are_of_newest_moment, count_at_once, notes_on_choice
+from advisor.units import spell_numbers
 
 _STAMP = re.compile(r"_(\d{14,17})_ascend_(?:pt|ms)$|^PROF_\d+_(\d{14,17})_")
 _NUMBER_AT_END = re.compile(r"(?<!\d)(\d+)$")
@@ -90,6 +91,7 @@ def open_captures(candidates: Sequence[Candidate], given: Input) -> tuple[Run, l
                 ),
                 *_notes_on_recorders(len(found) - len(spots)),
                 *([InputNote(about="ranks_by_order")] if numbered.by_order else []),
+                *_notes_on_differences(folders, told),
             ),
         }
     )
@@ -433,6 +435,8 @@ class _Told(Struct):
     """By rank: those that its capture tells."""
     sizes: Sizes = Sizes({}, 0)
     """Those of the first rank that has them."""
+    worlds: list[str] = field(default_factory=list)
+    """By rank: how many the job has; empty where that is not told."""
 
 
 def _read_descriptions(folders: Iterable[Folder]) -> _Told:
@@ -446,8 +450,10 @@ def _read_descriptions(folders: Iterable[Folder]) -> _Told:
         own = recorded_groups(found.metadata.get("parallel_group_info"))
         told.groups.update(own)
         told.own_groups[folder.rank] = tuple(own)
+        sizes = Sizes.recorded(found.metadata.get("distributed_args"))
+        told.worlds.append(str(sizes.world or ""))
         if not told.sizes.sizes:
-            told.sizes = Sizes.recorded(found.metadata.get("distributed_args"))
+            told.sizes = sizes
         folder.release()
     return told
 
@@ -492,8 +498,8 @@ def _describe_run(path: Path, folders: Sequence[Folder], told: _Told, layout: Pa
         name=show_name(path.resolve().name),
         framework=_framework_name(folders, about),
         execution=_first_word(found.execution for found in about),
-        cann_version=_first_word(found.version("cann_version") for found in about),
-        torch_npu_version=_first_word(found.version("torch_npu_version") for found in about),
+        cann_version=_word_of_all(found.version("cann_version") for found in about),
+        torch_npu_version=_word_of_all(found.version("torch_npu_version") for found in about),
         chip=told.chip,
         level=LEVELS[min(levels)] if levels else "",
         ranks=tuple(folder.rank for folder in folders),
@@ -505,6 +511,29 @@ def _describe_run(path: Path, folders: Sequence[Folder], told: _Told, layout: Pa
 
 def _first_word(words: Iterable[str]) -> str:
     return next((word for word in words if word), "")
+
+
+def _word_of_all(words: Iterable[str]) -> str:
+    """What all say who say anything; empty where they differ."""
+    said = {word for word in words if word}
+    return said.pop() if len(said) == 1 else ""
+
+
+def _notes_on_differences(folders: Sequence[Folder], told: _Told) -> Iterator[InputNote]:
+    """What ranks say of their job and software where they differ, each with the ranks that say so."""
+    every = {
+        "job_sizes": told.worlds,
+        "cann_versions": [found.version("cann_version") for found in told.about],
+        "torch_npu_versions": [found.version("torch_npu_version") for found in told.about],
+    }
+    for key, words in every.items():
+        ranks: dict[str, list[int]] = defaultdict(list)
+        for folder, word in zip(folders, words, strict=True):
+            if word:
+                ranks[word].append(folder.rank)
+        if len(ranks) > 1:
+            said = (f"{word} (rank {spell_numbers(numbers)})" for word, numbers in ranks.items())
+            yield InputNote(about=key, names=tuple(said))
 
 
 def _framework_name(folders: Sequence[Folder], about: Sequence[Recorded]) -> str:

@@ -27,6 +27,9 @@ SHORTENED = "shortened"
 OUTRUN = "outrun"
 """Kind of damage of a file in which the device ends before the program; what follows is left out."""
 
+SET_ASIDE = "set-aside"
+"""Kind of damage of a rank that nobody could read to its end."""
+
 
 class Unreadable(AdvisorError):
     """A file that is there cannot be read as a whole."""
@@ -74,10 +77,10 @@ class Notes:
     ) -> None:
         """Remember damage: the file's name, the first place, what was wrong, and how many rows are left out.
 
-        `kind` is `row`, `truncated`, `shortened`, `outrun`, `rounded`, `unreadable` (then `share` is 1) or
-        `clock`. The same message from another place of the file are counted together.
+        `kind` is `row`, `truncated`, `shortened`, `outrun`, `rounded`, `unreadable` or `set-aside` (then `share`
+        is 1) or `clock`. The same message from another place of the file are counted together.
         """
-        share = 1.0 if kind == "unreadable" else share
+        share = 1.0 if kind in {"unreadable", SET_ASIDE} else share
         before = self._found.get((file, what, kind))
         if before is not None and before.place != place:
             rows, place, share = before.rows + rows, before.place, math.nan

@@ -26,6 +26,7 @@ def _capture_of_rank(trace: Trace) -> Table[RankCapture]:
         has_steps=int(bool(trace.header.steps)),
         other_captures=trace.other_captures,
         at_once_captures=trace.at_once_captures,
+        told_ranks=trace.header.world_size or None,
     )
 
 

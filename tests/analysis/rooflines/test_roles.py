@@ -16,7 +16,7 @@ from advisor.facts.table import Texts, read_table
         ("cast", "Cast"),
         (
             "move",
-            "Transpose TransposeD TensorMove ViewCopy AsStrided StridedSliceD StridedSliceV2 SplitVD ConcatV2D Pack Unpack",
+            "Transpose TransposeD TensorMove ViewCopy AsStrided StridedSliceV2 SplitVD ConcatV2D Pack Unpack",
         ),
         ("fill", "ZerosLike OnesLike Fill MemSet Memset"),
         ("other", "TransData CastGrad GatherV2 MatMulV3"),

@@ -17,12 +17,13 @@ from advisor.model.comparison import Metric, Status
 from advisor.model.findings import Saving, number_or_none
 
 AROUND = Text(
-    en="it takes the time that it took; only the step around it changed",
-    zh="其自身耗时未变，变化的只是单步总时长",
+    en="within noise it takes the time that it took; only the step around it changed",
+    zh="其自身耗时的变化在噪声范围内，变化的主要是单步总时长",
 )
 """Why a finding whose share or saving moved counts as the same."""
-_HALF = 0.5
-"""What took twice as long, or half, did not take the time that it took, however much of a step noise is."""
+_HALF, _TENTH = 0.5, 0.1
+"""What takes twice as long, or half, and that by a tenth of the shorter step, does not take the time that it took,
+however much noise there is in the longer one."""
 _GREW: tuple[Status, ...] = ("new", "worse")
 _SHRANK: tuple[Status, ...] = ("gone", "better")
 
@@ -59,6 +60,7 @@ def _metric_moves(
         if metric.unit == "share":
             before, after = before * steps[0], after * steps[1]
         if metric.unit in ("us", "share"):
-            yield after - before, min(noise.around(rule), _HALF * max(abs(before), abs(after)))
+            clear = max(_HALF * max(abs(before), abs(after)), _TENTH * min(steps))
+            yield after - before, min(noise.around(rule), clear)
         elif metric.unit == "count":
             yield after - before, noise.relative * max(abs(before), abs(after))

@@ -43,6 +43,8 @@ from advisor.release import VERSION
 
 VIEWS = "views.sql"
 _PART = ".part"
+_TOKEN = re.compile(r"[0-9a-f]{8}")
+"""What tells what several runs write for one place."""
 """Ends the name of what is not written to its end."""
 
 
@@ -67,9 +69,10 @@ def _remove_left_behind(target: Path) -> None:
     Raises:
         OSError: The folder cannot be listed.
     """
-    left_behind = re.compile(rf"\.{re.escape(target.name)}-[0-9a-f]{{8}}{re.escape(_PART)}")
+    begin = f".{target.name}-"
     with os.scandir(target.parent) as found:
-        left = [Path(one.path) for one in found if left_behind.fullmatch(one.name)]
+        named = [one for one in found if one.name.startswith(begin) and one.name.endswith(_PART)]
+    left = [Path(one.path) for one in named if _TOKEN.fullmatch(one.name[len(begin) : -len(_PART)])]
     for folder in left:
         with contextlib.suppress(OSError), (folder / _HELD).open("rb+") as held:  # another run may be faster
             if _hold(held):

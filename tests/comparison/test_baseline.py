@@ -91,7 +91,7 @@ def test_a_share_that_grew_because_the_step_became_shorter_is_no_worse_finding()
     assert "step around it" in there.reason.en
 
 
-@pytest.mark.parametrize(("time_us", "moved"), [(240, True), (150, True), (40, False)])
+@pytest.mark.parametrize(("time_us", "moved"), [(240, True), (150, True), (90, False), (40, False)])
 def test_what_takes_a_fraction_of_what_it_took_is_not_the_same_however_much_steps_may_differ(time_us, moved) -> None:
     """Of a single step nobody knows how much it differs from others: a third of it may be noise."""
     noise = Noise(diagnosis(steps=(1000.0,)), diagnosis(steps=(9000.0,)), Tolerance())

@@ -43,10 +43,9 @@ from advisor.release import VERSION
 
 VIEWS = "views.sql"
 _PART = ".part"
-_TOKEN = re.compile(r"[0-9a-f]{8}")
-"""What tells what several runs write for one place."""
 """Ends the name of what is not written to its end."""
-
+_TOKEN = re.compile(r"[0-9a-f]{8}")
+"""Tells apart what several runs write for one place."""
 
 _HELD = "held"
 """A file that whoever writes a store holds a lock on, which the system lets go when that process ends in any way."""

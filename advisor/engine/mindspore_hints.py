@@ -13,10 +13,6 @@ WHOLE = Text(
     en="give the whole *_ascend_ms folder: `profiler_info*.json` in it tells",
     zh="请给出完整的 *_ascend_ms 目录，该信息在其中的 `profiler_info*.json` 里",
 )
-NAMED_CHIP = Text(
-    en="say it with `--chip NAME` or `chip` in advisor.yaml",
-    zh="请用 `--chip 型号` 或 advisor.yaml 中的 `chip` 指明",
-)
 _GROUPS = Text(
     en="give the folders of all ranks together, with their `profiler_metadata.json`",
     zh="请一并给出所有卡的目录，并保留其中的 `profiler_metadata.json`",

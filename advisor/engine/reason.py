@@ -23,7 +23,7 @@ from advisor.facts import FACTS
 from advisor.facts.base import Fact
 from advisor.facts.derived import MemoryPeak
 from advisor.facts.observed import Group, OperatorCall, Setting
-from advisor.facts.observed.recording import BOTH, LEVEL1, LEVEL2, MEMORY, NPU, PIPES_ON, STEPS_ON, TELL_JOB
+from advisor.facts.observed.recording import BOTH, LEVEL1, LEVEL2, MEMORY, NPU, PIPES_ON, STEPS_ON, TELL_CHIP, TELL_JOB
 from advisor.messages.errors import FactMissing
 from advisor.messages.text import Text
 from advisor.model.run import Capture, Run
@@ -186,7 +186,7 @@ def _in_words_of(run: Run, hint: Text | None) -> Text | None:
     """A hint for Ascend in the words of the framework that ran."""
     if run.framework != "MindSpore":
         return hint
-    told = {**mindspore_hints.OF_HINT, _WHOLE: mindspore_hints.WHOLE, _CHIP: mindspore_hints.NAMED_CHIP}
+    told = {**mindspore_hints.OF_HINT, _WHOLE: mindspore_hints.WHOLE, _CHIP: TELL_CHIP}
     sources = {capture.source for capture in run.captures}
     if sources == {"database"}:
         told |= mindspore_hints.OF_HINT_IN_DATABASES

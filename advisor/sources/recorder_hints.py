@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from advisor.facts.observed.recording import BOTH, MEMORY, NPU, STEPS_ON, TELL_JOB
+from advisor.facts.observed.recording import BOTH, MEMORY, NPU, STEPS_ON, TELL_CHIP, TELL_JOB
 from advisor.facts.observed.steps import StepWindow
 from advisor.messages.text import Text
 
@@ -27,10 +27,6 @@ class RecorderHints(Struct, frozen=True):
     """By column."""
 
 
-_CHIP = Text(
-    en="say it with `--chip NAME` or `chip` in advisor.yaml",
-    zh="请用 `--chip 型号` 或 advisor.yaml 中的 `chip` 指明",
-)
 _DEVICE = Text(en="record what runs on the device", zh="采集时包含 device 侧的执行")
 _STEPS = Text(en="mark the steps of the program", zh="在程序中标记 step")
 UNTOLD = RecorderHints(
@@ -45,11 +41,11 @@ UNTOLD = RecorderHints(
         **dict.fromkeys((STEPS_ON, StepWindow.record_with), _STEPS),
     },
     of_run={
-        "chip": _CHIP,
+        "chip": TELL_CHIP,
         **dict.fromkeys(("workload", "phase", "stack"), TELL_JOB),
         "step_us": _DEVICE,
     },
     of_source={},
-    of_column={"capacity_bytes": _CHIP},
+    of_column={"capacity_bytes": TELL_CHIP},
 )
 """Of a profiler of which nobody says how it is switched."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from advisor.facts.derived import DifferingDescription
 from advisor.facts.observed import RankCapture
 from advisor.facts.table import Table
+from advisor.model.differing_words import ranks_by_word
 from advisor.units import spell_numbers
 
 
@@ -32,10 +33,5 @@ def _said_by_rank(captures: Table[RankCapture]) -> Iterator[tuple[str, list[str 
 
 
 def _ranks_by_value(ranks: list[int], said: list[str | None]) -> list[tuple[str, list[int]]]:
-    """Who says what; nothing where all who say anything say the same."""
-    found: dict[str, list[int]] = {}
-    for rank, value in zip(ranks, said, strict=True):
-        if value:
-            found.setdefault(value, []).append(rank)
-    ordered = sorted(found.items(), key=lambda item: (-len(item[1]), min(item[1])))
-    return ordered if len(ordered) > 1 else []
+    """Who says what, those that most say first; nothing where all who say anything say the same."""
+    return sorted(ranks_by_word(ranks, said).items(), key=lambda item: (-len(item[1]), min(item[1])))

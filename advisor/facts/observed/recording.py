@@ -33,6 +33,11 @@ TELL_JOB = Text(
     "请用 `--workload`、`--stack` 或在 advisor.yaml 中指明；采集到的算子与调用栈也能判断",
 )
 """How to have it known what kind of job ran."""
+TELL_CHIP = Text(
+    en="say it with `--chip NAME` or `chip` in advisor.yaml",
+    zh="请用 `--chip 型号` 或 advisor.yaml 中的 `chip` 指明",
+)
+"""How to have the chip known where no file of a capture names it."""
 PIPES_ON = Text("record with aic_metrics=PipeUtilization", "采集时设置 aic_metrics=PipeUtilization")
 STEPS_ON = Text(
     "call prof.step() at the end of every step, so that steps are marked",

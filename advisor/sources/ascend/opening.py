@@ -17,6 +17,7 @@ from msgspec import Struct, field
 from advisor.facts.rank_facts import Source
 from advisor.messages.errors import InputError
 from advisor.messages.message import Message
+from advisor.model.differing_words import ranks_by_word
 from advisor.model.run import LEVELS, Capture, InputNote, Parallel, Run
 from advisor.sources.ascend import refusals
 from advisor.sources.ascend.captures import describe_capture, holds_details_alone, holds_something
@@ -526,13 +527,10 @@ def _notes_on_differences(folders: Sequence[Folder], told: _Told) -> Iterator[In
         "cann_versions": [found.version("cann_version") for found in told.about],
         "torch_npu_versions": [found.version("torch_npu_version") for found in told.about],
     }
+    numbers = [folder.rank for folder in folders]
     for key, words in every.items():
-        ranks: dict[str, list[int]] = defaultdict(list)
-        for folder, word in zip(folders, words, strict=True):
-            if word:
-                ranks[word].append(folder.rank)
-        if len(ranks) > 1:
-            said = (f"{word} (rank {spell_numbers(numbers)})" for word, numbers in ranks.items())
+        if differing := ranks_by_word(numbers, words):
+            said = (f"{word} (rank {spell_numbers(ranks)})" for word, ranks in differing.items())
             yield InputNote(about=key, names=tuple(said))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from advisor.facts.derived.job import SEVERAL_STEPS
 from advisor.facts.observed.modules import ModuleRange
-from advisor.facts.observed.recording import BOTH, LEVEL1, LEVEL2, MEMORY, NPU, STEPS_ON, TELL_JOB
+from advisor.facts.observed.recording import BOTH, LEVEL1, LEVEL2, MEMORY, NPU, STEPS_ON, TELL_CHIP, TELL_JOB
 from advisor.facts.observed.steps import StepWindow
 from advisor.messages.text import Text
 from advisor.sources.recorder_hints import RecorderHints
@@ -19,10 +19,6 @@ NOT_RECORDED = Text(
 GROUPS = Text(
     en="call init_process_group before the profiler starts: the trace then names the rank and its groups",
     zh="在 profiler 启动前调用 init_process_group，trace 中即有 rank 与通信域信息",
-)
-NAMED_CHIP = Text(
-    en="say it with `--chip NAME` or `chip` in advisor.yaml",
-    zh="请用 `--chip 型号` 或 advisor.yaml 中的 `chip` 指明",
 )
 SHAPES = Text(en="record with record_shapes=True", zh="采集时设置 record_shapes=True")
 OF_SWITCH: Mapping[Text, Text] = {
@@ -47,7 +43,7 @@ OF_SWITCH: Mapping[Text, Text] = {
 }
 """By the switch of the profilers for Ascend that records the same."""
 OF_RUN: Mapping[str, Text] = {
-    "chip": NAMED_CHIP,
+    "chip": TELL_CHIP,
     **dict.fromkeys(("workload", "phase", "stack"), TELL_JOB),
     **dict.fromkeys(("level", "framework", "execution", "cann_version", "torch_npu_version"), NOT_RECORDED),
     **dict.fromkeys(("world_size", "tp", "pp", "dp", "cp", "ep"), GROUPS),

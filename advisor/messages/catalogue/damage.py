@@ -108,6 +108,10 @@ TEXTS: Mapping[str, Text] = {
         "显存数值不可能：超过整个进程的占用或任何设备的容量，不予采用",
     ),
     "ends_early": Text("the file ends early", "文件不完整，提前结束"),
+    "begins_again": Text(
+        "the file begins once more behind its end; nothing is read from there on",
+        "文件在其结尾之后又重新开始，其后的内容不予读取",
+    ),
     "packed_damaged": Text(
         "what is packed is damaged here, and nothing that follows can be unpacked",
         "压缩数据在此处损坏，其后的内容无法解压",

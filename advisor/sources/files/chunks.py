@@ -37,6 +37,10 @@ _CUT = re.compile(rb"\}\s*,\s*\{")
 _END = re.compile(r"\](?!\s*[\[{,}\]])")
 _END_WRAPPED = re.compile(r"\]\s*(,\s*\"|\}(?!\s*[\[{,}\]]))")
 """The array is closed. Text behind that is no part of it; where brackets follow, it may have been another one's end."""
+_ANOTHER = re.compile(r"\]\s*(?=[\[{])")
+_ANOTHER_WRAPPED = re.compile(r"\]\s*\}\s*(?=[\[{])")
+_KEYS_BEHIND = re.compile(r"\]\s*,(?=\s*\")")
+"""The array is closed, and another one begins behind it: no JSON has such brackets, whatever was lost of it."""
 _BETWEEN = re.compile(r"[\s,]*")
 _NEXT = re.compile(r",\s*(?=\{)")
 NO_JSON = Message("event_no_json")
@@ -159,6 +163,8 @@ class Salvage(Struct, Generic[T]):
     """How much of the chunk was understood; the rest is unfinished."""
     ended: bool = False
     """The array was closed, or its last object is damaged but was not cut off."""
+    another_at: int | None = None
+    """Where in the chunk another array begins, or an object that holds one, behind the end of this one."""
 
 
 def salvage_objects(text: bytes, span: Span, layout: ArrayLayout, read: Callable[[bytes], T | None]) -> Salvage[T]:
@@ -176,7 +182,8 @@ def salvage_objects(text: bytes, span: Span, layout: ArrayLayout, read: Callable
         at = out.used = _past_blanks(chars, out.used)
         if at == len(chars):
             break
-        if span.last and closing.match(chars, at):
+        out.another_at = None if damaged_at is not None else _find_another(chars, at, layout)
+        if out.another_at is not None or (span.last and closing.match(chars, at)):
             out.ended = True
             break
         end = _object_end(chars, at)
@@ -196,6 +203,25 @@ def salvage_objects(text: bytes, span: Span, layout: ArrayLayout, read: Callable
     if span.last:
         _finish_salvage(out, chars, damaged_at, "}" if layout.wrapped else "]")
     return out
+
+
+def _find_another(chars: str, at: int, layout: ArrayLayout) -> int | None:
+    """Where the file begins once more behind the end of the array, as where it was written or joined twice."""
+    if not chars.startswith("]", at):
+        return None
+    if not layout.wrapped:
+        found = _ANOTHER.match(chars, at)
+        return found.end() if found else None
+    found = _ANOTHER_WRAPPED.match(chars, at)
+    if found:
+        return found.end()
+    keys = _KEYS_BEHIND.match(chars, at)
+    if keys is None:
+        return None
+    text = "{" + chars[keys.end() :]
+    end = _object_end(text, 0)
+    following = None if end is None else keys.end() + _past_blanks(text, end) - 1
+    return following if following is not None and chars.startswith(("{", "["), following) else None
 
 
 def _past_blanks(chars: str, at: int) -> int:

@@ -99,6 +99,8 @@ class EventBatches:
         self.lost_bytes = 0
         """Of what is no event at all."""
         self.cut_at: int | None = None
+        self.another_at: int | None = None
+        """Where another array begins behind the end of this one; nothing is read from there on."""
         self._quick, self._careful = _Quick(events), _Careful(events)
 
     def __call__(self, jobs: int) -> Iterator[tuple[Span, EventBatch]]:
@@ -114,6 +116,8 @@ class EventBatches:
                 whole = span if pending is None else replace(span, start=pending)
                 found, pending = self._read_piece(file, whole)
                 yield span, found
+                if self.another_at is not None:
+                    return
 
     def _decode_in_parallel(self, spans: list[Span], jobs: int) -> Iterator[tuple[Span, EventBatch | None]]:
         """Each span with its columns, None where it needs care; decoding is spread over processes."""
@@ -149,6 +153,9 @@ class EventBatches:
         saved = chunks.salvage_objects(chunks.read_span(file, span), span, self.layout, self._careful)
         self._count_lost(span, saved)
         unfinished = span.start + saved.used
+        if saved.another_at is not None:
+            self.another_at = span.start + saved.another_at
+            return self.events.columns(saved.found), None
         if span.last and not saved.ended:
             self.cut_at = unfinished
         return self.events.columns(saved.found), None if span.last else unfinished
@@ -183,6 +190,9 @@ class EventBatches:
         for what, (first, _) in self.bad.items():
             place, times = Message("at_byte", n=first), counts[what]
             notes.add(self.trace.path.name, place, what, rows=times, share=times / total)
+        if self.another_at is not None:
+            place, behind = Message("at_byte", n=self.another_at), self.layout.end - self.another_at
+            notes.add(self.trace.path.name, place, Message("begins_again"), rows=0, share=behind / self.layout.end)
         if self.cut_at is not None and not (self.trace.packed and notes.any_of(TRUNCATED)):  # said when unpacking
             place = Message("at_byte", n=self.cut_at)
             notes.add(self.trace.path.name, place, Message("ends_early"), kind=TRUNCATED, rows=1)

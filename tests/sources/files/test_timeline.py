@@ -70,6 +70,28 @@ def test_a_file_cut_off_anywhere_keeps_its_whole_events(
     assert [note.kind for note in notes.all() if note.kind == "truncated"] == ["truncated"]
 
 
+@settings(max_examples=50)
+@given(
+    events(),
+    st.integers(1, 10**6),
+    st.integers(1, 400),
+    st.sampled_from(
+        ["[%s]", '{"traceEvents": [%s]}', '{"more": 1, "traceEvents": [%s], "name": "a}{[", "base": {"x": 1}}\n']
+    ),
+)
+def test_a_file_that_begins_again_behind_its_end_is_read_once(
+    tmp_path_factory: pytest.TempPathFactory, found: list[Json], length: int, chunk: int, shape: str
+) -> None:
+    whole = shape % ", ".join(json.dumps(one) for one in found)
+    path = tmp_path_factory.mktemp("t") / "trace_view.json"
+    path.write_text(whole + whole[: 1 + length % len(whole)], encoding="utf-8")
+    timeline_, notes = read(path, chunk)
+    assert kept(timeline_) == expected(found)
+    assert [(note.what.code, str(note.place), note.rows) for note in notes.all()] == [
+        ("begins_again", f"byte {len(whole.encode())}", 0)
+    ]
+
+
 @pytest.mark.parametrize("fill", [b"\0", b"\xfe\x8a7", b'{["'])
 @pytest.mark.parametrize("chunk", [500, 1 << 20])
 def test_a_hole_in_the_place_of_many_events_is_told_by_how_many_have_room_in_it(

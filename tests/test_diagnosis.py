@@ -13,7 +13,7 @@ from advisor.analysis import DERIVATIONS
 from advisor.engine.needed_tables import wanted_by
 from advisor.facts.base import Fact
 from advisor.facts.derivation import fact_of_derivation, needs_of_derivation
-from advisor.facts.derived import Holdup, HostCost
+from advisor.facts.derived import HostCost, LaunchDelay
 from advisor.facts.profile import Profile
 from advisor.facts.rank_facts import fact_of_wanted
 from advisor.pipeline import ALWAYS, diagnose, judge_profile, measured_run, open_profile, prepare_exhibits
@@ -72,7 +72,7 @@ def test_what_is_made_on_request_is_not_made_in_a_diagnosis(one_rank: Path, ahea
     profile = open_profile(one_rank)
     judge_profile(profile, catalog, prepare_exhibits(profile)) if ahead else diagnose(profile, catalog)
     made = {fact for fact in profile._found if isinstance(fact, type) and not fact.observed}
-    assert Holdup in made and HostCost not in made
+    assert LaunchDelay in made and HostCost not in made
     assert len(profile.table(HostCost))
 
 

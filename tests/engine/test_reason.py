@@ -11,8 +11,8 @@ from advisor.facts.base import Fact
 from advisor.facts.derived import (
     BareCopy,
     CollectiveCall,
-    Holdup,
-    HoldupCall,
+    DelayingCall,
+    LaunchDelay,
     MemoryPeak,
     Overlap,
     PatchConvolution,
@@ -104,7 +104,7 @@ def test_what_one_hint_asks_for_is_not_asked_for_by_another_one(framework: str) 
 
 
 @pytest.mark.parametrize(
-    ("fact", "column"), [(Overlap, "to_host_us"), (BareCopy, "device_copy_us"), (Holdup, "to_host_share")]
+    ("fact", "column"), [(Overlap, "to_host_us"), (BareCopy, "device_copy_us"), (LaunchDelay, "to_host_share")]
 )
 def test_the_direction_of_copies_is_asked_for_with_the_level_that_records_it(fact: type[Fact], column: str) -> None:
     recorded = Run(ranks=(0,), captures=(Capture(rank=0, path="", source="text", level="Level1"),))
@@ -127,7 +127,7 @@ def test_what_collectives_moved_shows_that_the_device_was_recorded_at_level_1(fi
     assert reason.of_missing(FactMissing(["kernels"]), msprof).en.startswith("not recorded")
 
 
-@pytest.mark.parametrize(("fact", "is_split"), [(HoldupCall, False), (Preparation, False), (CollectiveCall, True)])
+@pytest.mark.parametrize(("fact", "is_split"), [(DelayingCall, False), (Preparation, False), (CollectiveCall, True)])
 def test_when_the_device_was_idle_is_not_how_collectives_split(fact: type[Fact], is_split: bool) -> None:
     run = Run(ranks=(0,), captures=(Capture(rank=0, path="", source="text", level="Level1", absent=_OF_COLLECTIVES),))
     for partly in (True, False):

@@ -19,7 +19,7 @@ from advisor.engine.event_places import place_occurrences
 from advisor.engine.merge import merge
 from advisor.engine.worst_events import MOST, WorstEvents, with_occurrences, worst_events
 from advisor.facts.base import Fact
-from advisor.facts.derived import CollectiveCall, Gap, Holdup, HoldupCall, LongestCall, Overlap, RecordedSpan
+from advisor.facts.derived import CollectiveCall, DelayingCall, Gap, LaunchDelay, LongestCall, Overlap, RecordedSpan
 from advisor.facts.observed import Kernel, StepWindow
 from advisor.facts.selection import Selected
 from advisor.facts.table import Table, read_table
@@ -172,10 +172,10 @@ def test_a_table_of_events_that_was_not_recorded_costs_the_times_and_not_the_fin
 
 
 def test_one_event_may_stand_behind_several_findings(tmp_path: Path) -> None:
-    body = SLOW.replace("in: kernels", "in: holdups").replace("[rank, op_type]", "[rank, cause]")
-    body = body.replace("duration_us", "lost_us") + "occurrences: {in: holdup_calls, by: [rank]}\n"
-    lost = read_table(Holdup, "rank step cause lost_us\n0 1 gc 20\n0 1 read 30")
-    calls = read_table(HoldupCall, "rank step cause name start_ns duration_us\n0 1 read aten::item 10 5")
+    body = SLOW.replace("in: kernels", "in: launch_delays").replace("[rank, op_type]", "[rank, cause]")
+    body = body.replace("duration_us", "lost_us") + "occurrences: {in: delaying_calls, by: [rank]}\n"
+    lost = read_table(LaunchDelay, "rank step cause lost_us\n0 1 gc 20\n0 1 read 30")
+    calls = read_table(DelayingCall, "rank step cause name start_ns duration_us\n0 1 read aten::item 10 5")
     assert [len(finding.occurrences) for finding in found(made(tmp_path, body=body), lost, calls)] == [1, 1]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from advisor.analysis import DERIVATIONS
-from advisor.facts.derived import CollectiveCall, LinkUse, Meeting, Move, Overlap, RankTime, StageTime
+from advisor.facts.derived import CollectiveCall, LinkUse, Meeting, Overlap, PacketTransfer, RankTime, StageTime
 from advisor.facts.profile import Profile
 from advisor.sources import open_input
 from tests.shared_captures import SharedCaptures
@@ -164,7 +164,9 @@ def test_packets_have_the_bandwidth_of_one_link(profile: Profile, real_data: Pat
         if link != "SDMA"
     )
     columns = ("rank", "name", "link", "packet_bytes", "packets", "transit_us")
-    found = sorted((tuple(row[name] for name in columns), row["rate_gbps"]) for row in profile.table(Move).rows())
+    found = sorted(
+        (tuple(row[name] for name in columns), row["rate_gbps"]) for row in profile.table(PacketTransfer).rows()
+    )
     assert len(found) == len(expected)
     for (row, rate), told_packets in zip(found, expected, strict=True):
         assert row == (*told_packets[:5], pytest.approx(told_packets[5]))

@@ -23,9 +23,9 @@ from advisor.facts.derived import (
     LinkUse,
     LongestCall,
     Meeting,
-    Move,
     OperatorShare,
     Overlap,
+    PacketTransfer,
     RankTime,
 )
 from advisor.facts.profile import Profile
@@ -77,7 +77,18 @@ REAL = (
     "helix_fixtures/standalone_real_output",
 )
 
-TABLES = (Overlap, Gap, OperatorShare, CollectiveCall, LongestCall, Meeting, RankTime, LinkUse, Move, LaunchWait)
+TABLES = (
+    Overlap,
+    Gap,
+    OperatorShare,
+    CollectiveCall,
+    LongestCall,
+    Meeting,
+    RankTime,
+    LinkUse,
+    PacketTransfer,
+    LaunchWait,
+)
 ROUNDING_NS = 2
 NEAR_US = ROUNDING_NS / 1000
 """Starts of the two files of the text export differ by a nanosecond, by rounding."""
@@ -229,7 +240,8 @@ def assert_longest(job: Compared, rank: Rank) -> None:
 
 def assert_packets(job: Compared, rank: Rank) -> None:
     found = sorted(
-        job.rows(Move, rank.number), key=lambda row: (row["step"], row["name"], row["link"], row["packet_bytes"])
+        job.rows(PacketTransfer, rank.number),
+        key=lambda row: (row["step"], row["name"], row["link"], row["packet_bytes"]),
     )
     expected = sorted(rank.packets)
     assert len(found) == len(expected)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import advisor
-from advisor.analysis.communication.moved_packets import moves
+from advisor.analysis.communication.packet_transfers import packet_transfers
 from advisor.analysis.rooflines.rooflines import chip_limits
 from advisor.chips.chip_files import OWN, shipped_chips
 from advisor.chips.known_chips import DTYPES, Chip, ChipTable
@@ -157,9 +157,9 @@ def test_whatever_is_said_of_a_chip_is_a_chip_with_numbers_or_a_mistake(
 def test_a_link_is_held_against_what_the_project_says_it_can() -> None:
     chips = shipped_chips().with_own([Chip("Acme-1", links={"HCCS": 40.0})], {})
     calls, transfers = read_table(CollectiveCall, "rank name\n0 a"), read_table(Transfer, "link\nHCCS\nRDMA\n-")
-    told = moves(run_of_ranks(Run(chip="Acme-1")), chips, transfers, calls, None).floats("link_gbps")
+    told = packet_transfers(run_of_ranks(Run(chip="Acme-1")), chips, transfers, calls, None).floats("link_gbps")
     assert told[0] == 40 and np.isnan(told[1:]).all()
-    known = moves(run_of_ranks(Run(chip="Ascend910B3")), chips, transfers, calls, None).floats("link_gbps")
+    known = packet_transfers(run_of_ranks(Run(chip="Ascend910B3")), chips, transfers, calls, None).floats("link_gbps")
     assert known[0] == 18 and known[1] == 25 and np.isnan(known[2])
 
 

@@ -80,7 +80,7 @@ def test_a_call_before_the_first_kernel_may_be_the_worst_moment_of_what_held_the
     """How long the device idled before its first kernel nobody knows: such a call counts as long as it lasts."""
     written = (yaml.safe_load(path.read_text("utf-8")) for path in shipped_folder("rules").glob("*/*.yaml"))
     every = [(rule.get("id"), rule.get("occurrences") or {}) for rule in written]
-    told = [(name, one) for name, one in every if one.get("in") == "holdup_calls"]
+    told = [(name, one) for name, one in every if one.get("in") == "delaying_calls"]
     assert len(told) > 5
     wrong = [name for name, one in told if one["order"] != "-(idle_us if recorded(idle_us) else duration_us)"]
     assert not wrong

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from advisor.facts import FACTS
-from advisor.facts.derived import HoldupTurn, HostTurn, jitter, launches
+from advisor.facts.derived import DelayTurn, HostTurn, jitter, launches
 from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.text import Text
 from advisor.rules.bind import Rule
@@ -60,7 +60,7 @@ def test_a_saving_that_is_an_upper_bound_is_said_to_be_one(rule: Rule) -> None:
 OF_THE_HOST = frozenset(
     {
         *(fact for fact in FACTS.values() if fact.__module__ in (launches.__name__, jitter.__name__)),
-        HoldupTurn,
+        DelayTurn,
         HostTurn,
     }
 )

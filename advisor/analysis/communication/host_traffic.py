@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from advisor.analysis.arrays.grouping import group_by, ratio
 from advisor.facts.base import MISSING
-from advisor.facts.derived import HostTraffic, Move
+from advisor.facts.derived import HostTraffic, PacketTransfer
 from advisor.facts.observed import Group, Link
 from advisor.facts.table import Table, Texts
 from advisor.model.run import MOST_ON_HOST, Run
@@ -36,7 +36,7 @@ class _Communicator(Struct, frozen=True):
 
 
 def host_traffic(
-    run: Run, moved: Table[Move], groups: Table[Group], links: Table[Link] | None = None
+    run: Run, moved: Table[PacketTransfer], groups: Table[Group], links: Table[Link] | None = None
 ) -> Table[HostTraffic]:
     """One row per rank, communicator inside one host and kind of link."""
     ranks_of = _ranks_of_hosts(run)
@@ -127,7 +127,7 @@ def _boards(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
     return {rank: root(rank) for rank in list(lowest)}
 
 
-def _rates_of_boards(moved: Table[Move], host_of: Mapping[int, str]) -> dict[str, float]:
+def _rates_of_boards(moved: Table[PacketTransfer], host_of: Mapping[int, str]) -> dict[str, float]:
     """By host: the median bandwidth of one HCCS link in large packets; SIO, which is faster, joins two dies alone."""
     bulk = moved.texts("link").isin(["HCCS"]) & (moved["packet_bytes"] >= _BULK_BYTES) & (moved["rate_gbps"] > 0)
     rates: dict[str, list[float]] = {}

@@ -8,7 +8,7 @@ import numpy as np
 from advisor.analysis.arrays.grouping import Groups, group_by, ratio, row_at
 from advisor.analysis.operators.operator_paces import slow_steps
 from advisor.analysis.steps.device import KERNEL, build_timeline
-from advisor.facts.derived import Holdup, Overlap, Stall, StepSpan, StepVariation
+from advisor.facts.derived import LaunchDelay, Overlap, Stall, StepSpan, StepVariation
 from advisor.facts.observed import Collective, Kernel, StepWindow
 from advisor.facts.table import Array, Table, values_at
 
@@ -25,14 +25,15 @@ _TOLD = (
     "pin",
     "cpu_operator",
 )
-"""Kinds of `holdups` that rules tell by themselves; other work of the host where few steps lose nearly all of it."""
+"""Kinds of `launch_delays` that rules tell by themselves; other work of the host where few steps lose nearly all
+of it."""
 
 
 def step_variations(
     spans: Table[StepSpan],
     *,
     paused: Table[Stall] | None,
-    held: Table[Holdup] | None = None,
+    held: Table[LaunchDelay] | None = None,
     kernels: Table[Kernel] | None,
     collectives: Table[Collective] | None,
     windows: Table[StepWindow] | None,
@@ -111,7 +112,7 @@ def _paused_us(spans: Table[StepSpan], paused: Table[Stall]) -> Array:
     return np.where(longest > _MOST * np.nan_to_num(beyond), longest, 0.0)
 
 
-def _held_us(spans: Table[StepSpan], held: Table[Holdup]) -> Array:
+def _held_us(spans: Table[StepSpan], held: Table[LaunchDelay]) -> Array:
     """Per step: of the kinds of host costs, which lie in each other, the most that one loses beyond other steps.
 
     A replay counts what is lost between two steps as the later one's; spans have it in the earlier one.

@@ -34,7 +34,7 @@ from advisor.analysis.steps.device import COPY, DeviceTimeline, build_timeline
 from advisor.analysis.steps.step_ends import last_waits_of_steps
 from advisor.analysis.steps.step_levels import FEW
 from advisor.facts.base import MISSING
-from advisor.facts.derived import Dispatch, EngineBorder, Holdup, Overlap
+from advisor.facts.derived import Dispatch, EngineBorder, LaunchDelay, Overlap
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts, ascending, values_at
 
@@ -50,7 +50,7 @@ _NEARLY_ALL = 0.8
 """Own: if at most half of the steps hold four fifths of it, it is not a cost of every step."""
 
 
-def holdups(
+def launch_delays(
     kernels: Table[Kernel],
     calls: Table[HostCall],
     *,
@@ -60,7 +60,7 @@ def holdups(
     windows: Table[StepWindow] | None,
     split: Table[Overlap] | None = None,
     borders: Table[EngineBorder] | None = None,
-) -> Table[Holdup]:
+) -> Table[LaunchDelay]:
     """One row per rank, step and kind of cost that was seen, and one of kind `host` for all that remains.
 
     Where operators may compute on the CPU, and directions of copies were not recorded, their row has no cost.
@@ -78,8 +78,10 @@ def holdups(
         if len(launched)
         else [_beside_idle_time(seen, device, room_us[seen.rank]) for seen in replayed]
     )
-    told = Table.concat(Holdup, parts)
-    found = _beside_other_steps(Table.concat(Holdup, [told, *_untold_cpu_operators(told, device, launched, calls)]))
+    told = Table.concat(LaunchDelay, parts)
+    found = _beside_other_steps(
+        Table.concat(LaunchDelay, [told, *_untold_cpu_operators(told, device, launched, calls)])
+    )
     unknown = lacks_kernel_rows(split, found["rank"], found["step"])
     measured = ("idle_us", "lost_us", "restart_us")
     found = found.having(**{name: np.where(unknown, np.nan, found[name]) for name in measured})
@@ -89,8 +91,8 @@ def holdups(
 
 
 def _untold_cpu_operators(
-    told: Table[Holdup], device: DeviceTimeline, links: Table[Dispatch], calls: Table[HostCall]
-) -> Iterator[Table[Holdup]]:
+    told: Table[LaunchDelay], device: DeviceTimeline, links: Table[Dispatch], calls: Table[HostCall]
+) -> Iterator[Table[LaunchDelay]]:
     """A row without a cost per step that may have operators on the CPU, for it was not recorded whether what was copied
     before them went to the host; of ranks of which none is known."""
     known = told["rank"][told.texts("cause").isin(["cpu_operator"])]
@@ -98,10 +100,10 @@ def _untold_cpu_operators(
         begun = possible_cpu_operators(calls, rank, device, links).start
         cell = device.cells.on_host(np.full(len(begun), rank), begun)
         steps = np.unique(device.cells.step[cell[cell >= 0]])
-        yield Table.build(Holdup, rank=rank, step=steps, cause=Texts.constant("cpu_operator", len(steps)))
+        yield Table.build(LaunchDelay, rank=rank, step=steps, cause=Texts.constant("cpu_operator", len(steps)))
 
 
-def _with_lossy_steps(found: Table[Holdup], cells: Cells, steps_of_rank: Array) -> Table[Holdup]:
+def _with_lossy_steps(found: Table[LaunchDelay], cells: Cells, steps_of_rank: Array) -> Table[LaunchDelay]:
     """With the number of steps in which nearly all that a kind loses lies, where these are half of them or fewer, and
     the first of them where they are the last ones.
 
@@ -132,7 +134,7 @@ def _steps_from(cells: Cells, rank: Array, first: Array) -> Array:
     return np.where(at >= 0, np.searchsorted(cells.rank, rank, "right") - at, 0)
 
 
-def _beside_other_rows(found: Table[Holdup], steps_of_rank: Array) -> Table[Holdup]:
+def _beside_other_rows(found: Table[LaunchDelay], steps_of_rank: Array) -> Table[LaunchDelay]:
     """With the idle time of all rows of a call; one long pause of one of several steps makes no call the busiest."""
     comparable = steps_of_rank >= _STEPS_TO_COMPARE
     beyond = np.where(comparable, np.nan_to_num(np.fmax(found["longest_us"] - found["usual_longest_us"], 0.0)), 0.0)
@@ -147,7 +149,7 @@ def _within_room(lost_us: Array, room_us: float) -> Array:
     return lost_us * (room_us / total) if total > room_us else lost_us
 
 
-def _beside_other_steps(found: Table[Holdup]) -> Table[Holdup]:
+def _beside_other_steps(found: Table[LaunchDelay]) -> Table[LaunchDelay]:
     """With the longest of the same kind in the middle one of the other steps."""
     steps = group_by(found["rank"], found.texts("cause"), found["step"])
     first = found.take(steps.first)
@@ -174,27 +176,27 @@ def _kinds_met(seen: ReplayedRank) -> list[str]:
     return [name for name, calls in seen.kinds.items() if len(calls)]
 
 
-def _beside_idle_time(seen: ReplayedRank, device: DeviceTimeline, room_us: float) -> Table[Holdup]:
+def _beside_idle_time(seen: ReplayedRank, device: DeviceTimeline, room_us: float) -> Table[LaunchDelay]:
     """What a rank loses of which nothing can be replayed: the idle time beside each kind."""
-    alone = [_with_insides(_holdups_of_kind(seen, name), name, seen, device) for name in _kinds_met(seen)]
+    alone = [_with_insides(_delays_of_kind(seen, name), name, seen, device) for name in _kinds_met(seen)]
     told = [part.having(lost_us=_within_room(part["idle_us"], room_us)) for part in alone]
-    return Table.concat(Holdup, [part.take(part["calls"] > 0) for part in told])
+    return Table.concat(LaunchDelay, [part.take(part["calls"] > 0) for part in told])
 
 
 Reliefs = dict[str, tuple[replay.Relief, Spans]]
 """Per kind of cost: its host time, and the waits that stay without it."""
 
 
-def _of_ranks(joined: JoinedRanks, device: DeviceTimeline, room_us: dict[int, float]) -> Table[Holdup]:
+def _of_ranks(joined: JoinedRanks, device: DeviceTimeline, room_us: dict[int, float]) -> Table[LaunchDelay]:
     """What ranks lose that are replayed together; `room_us` is by rank for how long its steps compute nothing."""
     reliefs = [{name: _relief_of_kind(seen, name) for name in seen.kinds} for seen in joined.seen]
     lost = _lost_by_kind(joined, reliefs, room_us)
     prompt = _gains_of_prompt_hosts(joined, reliefs)
-    unqueued = _unqueued_holdups(joined, room_us)
+    unqueued = _unqueued_delays(joined, room_us)
     found, late_hosts = [], list[_LateHost]()
     for number, seen in enumerate(joined.seen):
         room, met = room_us[seen.rank], _kinds_met(seen)
-        rows = [_with_loss(_holdups_of_kind(seen, name), name, lost[name][number]) for name in met]
+        rows = [_with_loss(_delays_of_kind(seen, name), name, lost[name][number]) for name in met]
         reads = rows[met.index("read")]["calls"] if "read" in met else np.zeros(len(seen.own))
         rows = [_with_insides(part, name, seen, device) for part, name in zip(rows, met, strict=True)]
         rows += unqueued.get(number, [])
@@ -205,8 +207,8 @@ def _of_ranks(joined: JoinedRanks, device: DeviceTimeline, room_us: dict[int, fl
         seen.replayed.let_go()
     pauses = [LatePauses.of(one.seen, one.late, one.pause) for one in late_hosts]
     calls = calls_in_pauses(joined.seen[0].table, pauses, [len(one.late) for one in late_hosts])
-    rest = [_other_holdups(*one) for one in zip(late_hosts, calls, strict=True)]
-    return Table.concat(Holdup, [part for parts, last in zip(found, rest, strict=True) for part in (*parts, last)])
+    rest = [_other_delays(*one) for one in zip(late_hosts, calls, strict=True)]
+    return Table.concat(LaunchDelay, [part for parts, last in zip(found, rest, strict=True) for part in (*parts, last)])
 
 
 class _Lost(Struct, frozen=True):
@@ -237,12 +239,14 @@ def _lost_by_kind(joined: JoinedRanks, reliefs: list[Reliefs], room_us: dict[int
     return lost
 
 
-def _with_loss(part: Table[Holdup], name: str, lost: _Lost) -> Table[Holdup]:
+def _with_loss(part: Table[LaunchDelay], name: str, lost: _Lost) -> Table[LaunchDelay]:
     told = part.having(lost_us=lost.us)
     return told.having(before_us=lost.uncounted_us) if name in _OF_DATA else told
 
 
-def _with_insides(part: Table[Holdup], name: str, seen: ReplayedRank, device: DeviceTimeline) -> Table[Holdup]:
+def _with_insides(
+    part: Table[LaunchDelay], name: str, seen: ReplayedRank, device: DeviceTimeline
+) -> Table[LaunchDelay]:
     """Blocking copies with their time on the device and the part that goes to the host, operators on the CPU with the
     latter, fetches with the work of this process in them; others as they are."""
     if name == "data_loader":
@@ -275,7 +279,7 @@ def _with_passing_waits(seen: ReplayedRank, one: tuple[replay.Relief, Spans]) ->
     return replay.Relief(union_of_sets([relief.main, seen.passing_waits]), relief.queue), waits
 
 
-def _unqueued_holdups(joined: JoinedRanks, room_us: dict[int, float]) -> dict[int, list[Table[Holdup]]]:
+def _unqueued_delays(joined: JoinedRanks, room_us: dict[int, float]) -> dict[int, list[Table[LaunchDelay]]]:
     """By number of a rank without a task queue: what it loses by launching on the thread that prepares operators."""
     numbers = [
         number
@@ -289,7 +293,7 @@ def _unqueued_holdups(joined: JoinedRanks, room_us: dict[int, float]) -> dict[in
     taken = [replay.Relief(main, Spans.none()) for main in spans]
     reliefs = [*zip(taken, (seen.replayed.waits for seen in ranks), strict=True)]
     lost = _lost_of_ranks(queued, reliefs, queued.of_each(queued.replayed.plain), room_us)
-    rows = [_holdups_of_kind(seen, "unqueued").having(lost_us=own.us) for seen, own in zip(ranks, lost, strict=True)]
+    rows = [_delays_of_kind(seen, "unqueued").having(lost_us=own.us) for seen, own in zip(ranks, lost, strict=True)]
     return {number: [part] for number, part in zip(numbers, rows, strict=True)}
 
 
@@ -408,7 +412,7 @@ def _late_host(
     return _LateHost(seen, late, _pauses_apart_from(kinds, seen, late, gained), lost, before, of_reads)
 
 
-def _other_holdups(rest: _LateHost, row: Array) -> Table[Holdup]:
+def _other_delays(rest: _LateHost, row: Array) -> Table[LaunchDelay]:
     """The rows of kind `host` of one rank; `row` are the calls that filled the pauses."""
     lost = rest.lost + rest.before
     told = _late_tasks_by_call(rest, row, lost)
@@ -453,7 +457,7 @@ def _part_after_reads(seen: ReplayedRank, reliefs: Reliefs, reads: Array, lost: 
 def late_ns_by_task(seen: ReplayedRank) -> Array:
     """Per task of the replay: how much later than the one before it began for a host that did not keep up, ns.
 
-    What `holdups` of kind `host` sum up step by step; negative where a task makes up for it.
+    What `launch_delays` of kind `host` sum up step by step; negative where a task makes up for it.
     """
     seen = _prepared(seen)
     reliefs = {name: _relief_of_kind(seen, name) for name in seen.kinds}
@@ -488,7 +492,7 @@ def _waits_beside(waits: Spans, reliefs: Reliefs) -> Spans:
     return Spans(waits.start[left], waits.end[left])
 
 
-def _late_tasks_by_call(rest: _LateHost, row: Array, lost: Array) -> Table[Holdup]:
+def _late_tasks_by_call(rest: _LateHost, row: Array, lost: Array) -> Table[LaunchDelay]:
     """By step and call: the tasks that began late for a host that did not keep up; what it lost, by their pauses.
 
     The part of a pause that one of the kinds fills is told as that kind.
@@ -511,7 +515,7 @@ def _late_tasks_by_call(rest: _LateHost, row: Array, lost: Array) -> Table[Holdu
     launches[operators.calls.rows_at(operators.places)] = True
     launching = groups.sums(launches[row].astype(np.float64))
     return Table.build(
-        Holdup,
+        LaunchDelay,
         rank=seen.rank,
         step=seen.cells.step[seen.own][every],
         cause="host",
@@ -560,7 +564,7 @@ def _heaviest_names(names: Texts, of: Array, weight: Array, count: int) -> Texts
     return names.at(best)
 
 
-def _holdups_of_kind(seen: ReplayedRank, name: str) -> Table[Holdup]:
+def _delays_of_kind(seen: ReplayedRank, name: str) -> Table[LaunchDelay]:
     """One kind of cost by step; nested calls count once."""
     calls, spans = seen.kinds[name], seen.kinds[name].spans
     owner = seen.own_cell_at(spans.start)
@@ -571,7 +575,7 @@ def _holdups_of_kind(seen: ReplayedRank, name: str) -> Table[Holdup]:
     longest = np.zeros(count, np.int64)
     np.maximum.at(longest, owner, spans.lengths)
     return Table.build(
-        Holdup,
+        LaunchDelay,
         rank=seen.rank,
         step=seen.cells.step[seen.own],
         cause=name,

@@ -13,7 +13,7 @@ from advisor.analysis.launches.launch_modes import lost_us_per_step
 from advisor.analysis.replay import replay
 from advisor.analysis.replay.replayed_rank import ReplayedRank
 from advisor.facts.base import MISSING
-from advisor.facts.derived import Handover, Holdup, HostKind, RankCoverage
+from advisor.facts.derived import Handover, HostKind, LaunchDelay, RankCoverage
 from advisor.facts.table import Array, Table, ascending
 
 QUEUED = ("enqueue", "dequeue")
@@ -23,7 +23,7 @@ _WHOLE = 0.9
 
 
 def handovers(
-    kinds: Table[HostKind], held: Table[Holdup] | None, coverage: Table[RankCoverage] | None = None
+    kinds: Table[HostKind], held: Table[LaunchDelay] | None, coverage: Table[RankCoverage] | None = None
 ) -> Table[Handover]:
     """One row per rank whose framework calls operators; where a tenth of its calls is gone, it is not known how many
     were handed over."""
@@ -33,7 +33,7 @@ def handovers(
         ranks.sums(np.where(names.isin(chosen), kinds["calls"], 0)) for chosen in (("operator",), QUEUED)
     )
     rank = kinds["rank"][ranks.first]
-    held = Table.empty(Holdup) if held is None else held
+    held = Table.empty(LaunchDelay) if held is None else held
     table = Table.build(
         Handover,
         rank=rank,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.facts.derived import Holdup, LaunchMode
+from advisor.facts.derived import LaunchDelay, LaunchMode
 from advisor.facts.observed import Setting
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
@@ -14,7 +14,7 @@ BLOCKING = "_LAUNCH_BLOCKING"
 """How the environment variable ends, whoever gave it its name."""
 
 
-def launch_modes(settings: Table[Setting], held: Table[Holdup] | None) -> Table[LaunchMode]:
+def launch_modes(settings: Table[Setting], held: Table[LaunchDelay] | None) -> Table[LaunchMode]:
     """One row per recorded value of the switch.
 
     Raises:
@@ -24,7 +24,7 @@ def launch_modes(settings: Table[Setting], held: Table[Holdup] | None) -> Table[
     rows = settings.take(names.hits(name.endswith(BLOCKING) for name in names.names))
     if not len(rows):
         raise FactMissing([Setting.table])
-    held = Table.empty(Holdup) if held is None else held
+    held = Table.empty(LaunchDelay) if held is None else held
     return Table.build(
         LaunchMode,
         rank=rows["rank"],
@@ -35,7 +35,7 @@ def launch_modes(settings: Table[Setting], held: Table[Holdup] | None) -> Table[
     )
 
 
-def lost_us_per_step(held: Table[Holdup], rank: int, cause: str) -> float:
+def lost_us_per_step(held: Table[LaunchDelay], rank: int, cause: str) -> float:
     """What one kind of host cost loses in a step of one rank; NaN where nobody knows."""
     here: Array = held["rank"] == rank
     lost = held["lost_us"][here & held.texts("cause").isin([cause])]

@@ -23,7 +23,7 @@ from advisor.analysis.replay import replay
 from advisor.analysis.replay.replayed_rank import ReplayedRank, replayed_rank
 from advisor.analysis.steps.device import build_timeline
 from advisor.facts.base import MISSING
-from advisor.facts.derived import Dispatch, Gap, Holdup, LaunchPause, PhaseLaunch
+from advisor.facts.derived import Dispatch, Gap, LaunchDelay, LaunchPause, PhaseLaunch
 from advisor.facts.observed import Collective, HostCall, Kernel, Launch
 from advisor.facts.table import Array, Table, Texts, ascending, values_at
 from advisor.model.run_of_ranks import RunOfRanks
@@ -45,7 +45,7 @@ def phase_launches(
     told: EngineTables,
     launches: Table[Launch],
     *,
-    held: Table[Holdup] | None,
+    held: Table[LaunchDelay] | None,
     idle: Table[Gap] | None,
     links: Table[Dispatch] | None,
     collectives: Table[Collective] | None,
@@ -60,7 +60,7 @@ def phase_launches(
     A call is told by its start: of all that begin on the device with kernels, those of one moment are one call. It is
     of the step in which the host handed it over, whatever thread launches.
     """
-    kernels, held = told.kernels, Table.empty(Holdup) if held is None else held
+    kernels, held = told.kernels, Table.empty(LaunchDelay) if held is None else held
     phased = _phased_ranks(run, told, launches, links, collectives)
     rows: list[tuple[object, ...]] = []
     for rank in distinct_ranks(kernels["rank"]).tolist():

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.arrays.grouping import group_by, row_at
-from advisor.analysis.ranks.holdup_turns import waited_us_for_ranks
-from advisor.facts.derived import Holdup, HostTurn, Overlap
+from advisor.analysis.ranks.delay_turns import waited_us_for_ranks
+from advisor.facts.derived import HostTurn, LaunchDelay, Overlap
 from advisor.facts.table import Array, Table
 
 _WAITS = ("read", "synchronise")
@@ -19,7 +19,7 @@ _WAITS = ("read", "synchronise")
 time."""
 
 
-def host_turns(held: Table[Holdup], split: Table[Overlap]) -> Table[HostTurn]:
+def host_turns(held: Table[LaunchDelay], split: Table[Overlap]) -> Table[HostTurn]:
     """One row per stage and step of two or more ranks. The steps of `split` are those that are compared."""
     held = held.take(held.texts("cause").isin(("host", *_WAITS)))
     at = row_at(split["rank"], split["step"], held["rank"], held["step"])
@@ -62,7 +62,7 @@ def _of_inner_steps(split: Table[Overlap], values: Array) -> Array:
     return np.where(inner | ~has_inner, values, np.nan)
 
 
-def _longest_pauses(held: Table[Holdup], at: Array, cells: int) -> Array:
+def _longest_pauses(held: Table[LaunchDelay], at: Array, cells: int) -> Array:
     """Per rank and step: the longest pause of kind `host`; missing without any."""
     longest = np.full(cells, np.nan)
     own = held.texts("cause").isin(["host"])

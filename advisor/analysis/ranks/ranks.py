@@ -18,8 +18,8 @@ from advisor.facts.derived import (
     CollectiveCall,
     Exchange,
     FrequencyUse,
-    Holdup,
     IdleCause,
+    LaunchDelay,
     OperatorShape,
     OperatorShare,
     Overlap,
@@ -45,7 +45,7 @@ def rank_times(
     operators: Table[OperatorShare] | None = None,
     without: Table[Removal] | None = None,
     work: Table[StepWork] | None = None,
-    held: Table[Holdup] | None = None,
+    held: Table[LaunchDelay] | None = None,
     stages: Table[StageTime] | None = None,
     exchanged: Table[Exchange] | None = None,
 ) -> Table[RankTime]:
@@ -195,9 +195,11 @@ def _slower_types(rank: Array, peers: Groups, operators: Table[OperatorShare] | 
     return {"slower_type": name, "slower_us": longer, "slower_usual_us": usual}
 
 
-def _busiest_calls(rank: Array, peers: Groups, held: Table[Holdup] | None, steps: Array) -> dict[str, Texts | Array]:
+def _busiest_calls(
+    rank: Array, peers: Groups, held: Table[LaunchDelay] | None, steps: Array
+) -> dict[str, Texts | Array]:
     """Per rank: the call that fills most of its pauses beyond those of its peers, and by how much per step, µs."""
-    own = Table.empty(Holdup) if held is None else held.take(np.isin(held["rank"], rank))
+    own = Table.empty(LaunchDelay) if held is None else held.take(np.isin(held["rank"], rank))
     own = own.take(own.texts("cause").isin(["host"]) & (own.texts("call").codes >= 0))
     if not len(own):
         return {"busiest_call": Texts.constant(None, len(rank)), "busiest_us": np.full(len(rank), np.nan)}
@@ -206,7 +208,7 @@ def _busiest_calls(rank: Array, peers: Groups, held: Table[Holdup] | None, steps
     return {"busiest_call": name, "busiest_us": longer}
 
 
-def _late_before_first_step(rank: Array, peers: Groups, held: Table[Holdup] | None, steps: Array) -> Array:
+def _late_before_first_step(rank: Array, peers: Groups, held: Table[LaunchDelay] | None, steps: Array) -> Array:
     """Per rank: what it lost before its first step beyond its peers, µs per step; missing without launches."""
     if held is None:
         return np.full(len(rank), np.nan)

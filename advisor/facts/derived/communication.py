@@ -413,10 +413,10 @@ class CollectivePlace(Fact):
     ]
 
 
-class Move(Fact):
+class PacketTransfer(Fact):
     """What one collective moved over one kind of link in packets of one size, and the time that cost."""
 
-    table = "moves"
+    table = "packet_transfers"
     called = Text("transfers within collectives", "集合通信中的传输")
     observed = False
 
@@ -484,8 +484,8 @@ class HostTraffic(Fact):
             "where none was recorded on that host."
         ),
     ]
-    wall_us: Annotated[float, Us("Time that passed, as in `moves`, all calls together.")]
-    bare_us: Annotated[float, Us("The part of that which computation does not hide, as in `moves`.")]
+    wall_us: Annotated[float, Us("Time that passed, as in `packet_transfers`, all calls together.")]
+    bare_us: Annotated[float, Us("The part of that which computation does not hide, as in `packet_transfers`.")]
     rate_gbps: Annotated[float, Rate("Bytes moved over the time that passed.")]
     near_share: Annotated[float, Share("Of all bytes that the rank moved for this communicator: over HCCS or SIO.")]
     near_gbps: Annotated[

@@ -28,8 +28,8 @@ class BareCopy(Fact):
     for_cpu_us: Annotated[
         float,
         Us(
-            "The part of `copy_us` that brings tensors to operators that compute on the CPU and back, as in `holdups`; "
-            "missing where no launches or no calls of the host were recorded."
+            "The part of `copy_us` that brings tensors to operators that compute on the CPU and back, as in "
+            "`launch_delays`; missing where no launches or no calls of the host were recorded."
         ),
     ]
     ahead_us: Annotated[

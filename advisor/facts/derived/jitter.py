@@ -30,7 +30,7 @@ class StepVariation(Fact):
         float,
         Us(
             "What the costliest kind of host cost loses in this step beyond its median over the other steps, as in "
-            "`holdups`, or its exposed copies (`overlaps`), where these are more and the step is longer."
+            "`launch_delays`, or its exposed copies (`overlaps`), where these are more and the step is longer."
         ),
     ]
     left_us: Annotated[float, Us("The span without what is known.")]

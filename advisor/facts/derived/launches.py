@@ -132,8 +132,8 @@ class PhaseLaunch(Fact):
     lost_us: Annotated[
         float,
         Us(
-            "How much shorter a step would be with a host that launches early enough (`holdups`, `host`), by what this "
-            "phase launches, but for pauses of more than 1 ms; missing where that is not known."
+            "How much shorter a step would be with a host that launches early enough (`launch_delays`, `host`), by "
+            "what this phase launches, but for pauses of more than 1 ms; missing where that is not known."
         ),
     ]
     phase_us: Annotated[
@@ -173,10 +173,10 @@ class LaunchPause(Gap):
     engine_phase: Annotated[str, Key("As in `phase_launches`.")]
 
 
-class Holdup(Fact):
+class LaunchDelay(Fact):
     """One kind of host cost in one step, and what it loses: how much sooner the rank's step would end without it."""
 
-    table = "holdups"
+    table = "launch_delays"
     called = Text("what held up launches on the host", "host 侧阻塞下发的原因")
     of_pauses = True
     observed = False
@@ -296,10 +296,10 @@ class Holdup(Fact):
     ]
 
 
-class HoldupCall(Fact):
-    """One call behind a row of `holdups`: of each kind and rank the twenty that leave the device idle longest."""
+class DelayingCall(Fact):
+    """One call behind a row of `launch_delays`: of each kind and rank the twenty that leave the device idle longest."""
 
-    table = "holdup_calls"
+    table = "delaying_calls"
     called = Text("host calls that held up launches", "阻塞下发的 host 调用")
     of_pauses = True
     observed = False
@@ -307,7 +307,7 @@ class HoldupCall(Fact):
 
     rank: Rank
     step: Step
-    cause: Annotated[str, Key("As in `holdups`; `host`, `drain` and `unqueued` aside.")]
+    cause: Annotated[str, Key("As in `launch_delays`; `host`, `drain` and `unqueued` aside.")]
     name: Annotated[str, Key("The call; of calls inside each other the outermost of its kind.")]
     start_ns: Annotated[int, Ns("Start.")]
     duration_us: Annotated[float, Us("Length.")]
@@ -332,6 +332,6 @@ class LaunchMode(Fact):
         float,
         Us(
             "How much shorter a step would be without waits for the device that are no part of a read or a copy, the "
-            "last of each step aside (`holdups`, `drain`); missing where that is not known."
+            "last of each step aside (`launch_delays`, `drain`); missing where that is not known."
         ),
     ]

@@ -293,7 +293,7 @@ class RankTime(Fact):
         float,
         Us(
             "How much longer than on its peers (median) the device waited for the host before the first step, as in "
-            "`holdups`, in the mean of the steps: no step's free time holds that."
+            "`launch_delays`, in the mean of the steps: no step's free time holds that."
         ),
     ]
     least_peer_comm_us: Annotated[
@@ -498,13 +498,13 @@ class ExpertStep(Fact):
     exposed_comm_us: Annotated[float, Us("Exposed communication, mean of the ranks.")]
 
 
-class HoldupTurn(Fact):
+class DelayTurn(Fact):
     """The rank that one kind of host cost delays most in one step, compared with the other ranks of its pipeline stage.
 
     Steps in which it costs no rank more than the others, and kinds that no rank of two or more shows, have no row.
     """
 
-    table = "holdup_turns"
+    table = "delay_turns"
     called = Text("host costs of ranks in each step", "各卡每个 step 的 host 开销")
     observed = False
     across_ranks = True
@@ -512,7 +512,7 @@ class HoldupTurn(Fact):
     rank: Rank
     step: Step
     stage: Stage
-    cause: Annotated[str, Key("Kind of cost, as in `holdups`.")]
+    cause: Annotated[str, Key("Kind of cost, as in `launch_delays`.")]
     ranks: Annotated[float, Count("Ranks of the stage that recorded the step, itself counted.")]
     lost_us: Annotated[float, Us("What the step of this rank loses by it.")]
     usual_lost_us: Annotated[float, Us("Median of the other ranks in this step.")]
@@ -532,9 +532,9 @@ class HostTurn(Fact):
     """The rank whose host is furthest behind in one step, compared with the other ranks of its pipeline stage.
 
     A step loses what that rank loses in it, and one whose hosts fall behind in turn loses more than any rank does on
-    average. Counted is what `holdups` has of kind `host`, for which no single kind of call is to blame, and of the
-    kinds `read` and `synchronise`, after which a host that is behind starts afresh: the larger of these, for a value
-    that is read is waited for as well.
+    average. Counted is what `launch_delays` has of kind `host`, for which no single kind of call is to blame, and of
+    the kinds `read` and `synchronise`, after which a host that is behind starts afresh: the larger of these, for a
+    value that is read is waited for as well.
     """
 
     table = "host_turns"
@@ -549,7 +549,7 @@ class HostTurn(Fact):
     lost_us: Annotated[float, Us("What the step of this rank loses by its host.")]
     usual_lost_us: Annotated[float, Us("Median of the other ranks in this step.")]
     imposed_us: Annotated[
-        float, Us("What it loses beyond them, as far as they wait for it, as in `holdup_turns`; 0 where nobody does.")
+        float, Us("What it loses beyond them, as far as they wait for it, as in `delay_turns`; 0 where nobody does.")
     ]
     held_up_us: Annotated[float, Us("What the step loses: what this rank imposes, and what the others lose too.")]
     pause_us: Annotated[

@@ -14,8 +14,8 @@ from advisor.analysis.ranks.ranks import rank_times
 from advisor.facts.derived import (
     CollectiveCall,
     FrequencyUse,
-    Holdup,
     IdleCause,
+    LaunchDelay,
     OperatorShape,
     OperatorShare,
     Overlap,
@@ -523,7 +523,7 @@ def test_kernels_that_communicate_inside_are_taken_off_where_totals_stand_in_for
 
 def test_the_call_in_which_a_rank_idles_longer_than_its_peers_is_named() -> None:
     held = read_table(
-        Holdup,
+        LaunchDelay,
         """
         rank cause call       idle_us
         0    host  write      90

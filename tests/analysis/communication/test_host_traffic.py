@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.analysis.communication.host_traffic import host_traffic
-from advisor.facts.derived import Move
+from advisor.facts.derived import PacketTransfer
 from advisor.facts.observed import Group, Link
 from advisor.facts.table import Table, read_table
 from advisor.model.run import MOST_ON_HOST, Capture, Run
@@ -41,7 +41,7 @@ def _run(*hosts: str) -> Run:
 
 def _found(run: Run, links: str = "", groups: str = GROUPS) -> dict[tuple[object, object], dict[str, object]]:
     pairs = read_table(Link, f"rank group link source target\n{links}") if links else None
-    rows = host_traffic(run, read_table(Move, MOVES), read_table(Group, groups), pairs).rows()
+    rows = host_traffic(run, read_table(PacketTransfer, MOVES), read_table(Group, groups), pairs).rows()
     return {(row["group"], row["link"]): row for row in rows}
 
 
@@ -95,8 +95,8 @@ def test_a_name_that_more_ranks_share_than_a_server_has_devices_is_none() -> Non
 
 
 def test_nothing_follows_from_nothing() -> None:
-    assert not len(host_traffic(_run("x"), Table.empty(Move), Table.empty(Group)))
-    assert not len(host_traffic(Run(), read_table(Move, MOVES), read_table(Group, GROUPS)))
+    assert not len(host_traffic(_run("x"), Table.empty(PacketTransfer), Table.empty(Group)))
+    assert not len(host_traffic(Run(), read_table(PacketTransfer, MOVES), read_table(Group, GROUPS)))
 
 
 PAIRS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)).filter(lambda pair: pair[0] != pair[1]), max_size=6)
@@ -109,7 +109,7 @@ def test_who_is_joined_agrees_with_plain_python(pairs: list[tuple[int, int]], me
     links = read_table(
         Link, "rank group link source target\n" + "\n".join(f"{one} a HCCS {one} {other}" for one, other in pairs)
     )
-    moved = read_table(Move, "rank group link packet_bytes packets wall_us\n0 a RDMA 10 1 5")
+    moved = read_table(PacketTransfer, "rank group link packet_bytes packets wall_us\n0 a RDMA 10 1 5")
     (row,) = host_traffic(_run(*"xxxxxx"), moved, read_table(Group, groups), links if pairs else None).rows()
     reached = {min(members)}
     for _ in range(6):

@@ -4,8 +4,8 @@ from __future__ import annotations
 import pytest
 
 from advisor.analysis.host.cpu_operators import cpu_operators
-from advisor.analysis.launches.delayed_launches import holdups
-from advisor.analysis.launches.holdup_calls import holdup_calls
+from advisor.analysis.launches.delayed_launches import launch_delays
+from advisor.analysis.launches.delaying_calls import delaying_calls
 from advisor.analysis.steps.device import build_timeline
 from advisor.facts.derived import Dispatch
 from advisor.facts.observed import DeviceTask, Kernel
@@ -92,22 +92,22 @@ def test_where_it_is_not_known_what_a_second_thread_was_given_nothing_is() -> No
     assert queued("2100000 2101000", taken="8") == []
 
 
-def holdup(calls: Table) -> dict[str, float]:  # type: ignore[type-arg]
-    rows = holdups(
+def launch_delay(calls: Table) -> dict[str, float]:  # type: ignore[type-arg]
+    rows = launch_delays(
         KERNELS, calls, links=LINKS, collectives=None, tasks=read_table(DeviceTask, TASKS), windows=None
     ).rows()
     return {cause: sum(row["lost_us"] for row in rows if row["cause"] == cause) for cause in {r["cause"] for r in rows}}  # type: ignore[misc]
 
 
 def test_its_cost_is_the_operator_with_its_copies_and_no_work_of_the_host_beside_them() -> None:
-    lost = holdup(host_calls(CALLS.format(operator=CUMSUM)))
+    lost = launch_delay(host_calls(CALLS.format(operator=CUMSUM)))
     assert lost["cpu_operator"] == pytest.approx(1940, abs=100)
     assert lost["cpu_operator"] + lost["host"] <= 2000
     assert lost.get("blocking_copy", 0.0) == 0  # its copies are lost to it already
 
 
 def test_the_operators_are_listed_with_their_time() -> None:
-    rows = holdup_calls(
+    rows = delaying_calls(
         KERNELS, host_calls(CALLS.format(operator=CUMSUM)), windows=None, idle=None, links=LINKS,
         tasks=read_table(DeviceTask, TASKS),
     ).rows()  # fmt: skip
@@ -130,7 +130,7 @@ UNTOLD = TASKS.replace("d2h", "-").replace("h2d", "-")
 def test_what_it_costs_is_missing_where_it_is_not_known_whether_a_copy_went_to_the_host(
     operator: str, tasks: str, costs: list[tuple[float | None, float | None]]
 ) -> None:
-    rows = holdups(
+    rows = launch_delays(
         KERNELS, host_calls(CALLS.format(operator=operator)),
         links=LINKS, collectives=None, tasks=read_table(DeviceTask, tasks), windows=None,
     ).rows()  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.analysis.host.giving_back import waits_to_give_back
-from advisor.analysis.launches.delayed_launches import holdups
+from advisor.analysis.launches.delayed_launches import launch_delays
 from advisor.facts.derived import Dispatch
 from advisor.facts.observed import Kernel
 from advisor.facts.table import read_table
@@ -64,7 +64,7 @@ def test_what_such_a_wait_costs_is_lost_to_the_memory_and_not_to_a_synchronisati
         "1 api aclrtMallocPhysical 1001000 1200000\n1 launch launch 1210000 1215000\n"
         "1 api aclrtSynchronizeStream 1630000 2030000"
     )
-    rows = holdups(
+    rows = launch_delays(
         read_table(Kernel, kernels),
         calls,
         links=read_table(Dispatch, links),

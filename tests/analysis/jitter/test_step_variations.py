@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.analysis.jitter.step_variations import step_variations
-from advisor.facts.derived import Holdup, Overlap, Stall, StepSpan
+from advisor.facts.derived import LaunchDelay, Overlap, Stall, StepSpan
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Table, read_table
 
@@ -23,10 +23,10 @@ def found(
     paused: str | None = None, kernels: Table[Kernel] | None = None, held: str | None = None
 ) -> dict[int, dict[str, object]]:
     stalls = None if paused is None else read_table(Stall, paused)
-    holdups = None if held is None else read_table(Holdup, held)
+    launch_delays = None if held is None else read_table(LaunchDelay, held)
     spans = read_table(StepSpan, SPANS)
     made = step_variations(
-        spans, paused=stalls, held=holdups, kernels=kernels, collectives=None, windows=None, split=None
+        spans, paused=stalls, held=launch_delays, kernels=kernels, collectives=None, windows=None, split=None
     )
     return {row["step"]: row for row in made.rows()}
 
@@ -99,7 +99,7 @@ def test_work_of_no_kind_is_taken_out_where_few_steps_lose_nearly_all_of_it() ->
 
 def test_copies_beyond_those_of_other_steps_are_taken_out_once_with_the_wait_for_them() -> None:
     split = read_table(Overlap, "step copy_us\n0 20\n1 20\n2 20\n3 320\n4 20\n5 20")
-    held = read_table(Holdup, "step cause lost_us\n3 blocking_copy 350")
+    held = read_table(LaunchDelay, "step cause lost_us\n3 blocking_copy 350")
     alone, both = (
         step_variations(
             read_table(StepSpan, SPANS), paused=None, held=one, kernels=None, collectives=None, windows=None,

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.analysis.launches.delayed_launches import holdups
+from advisor.analysis.launches.delayed_launches import launch_delays
 from advisor.facts.derived import Dispatch
 from advisor.facts.observed import DeviceTask, Kernel
 from advisor.facts.table import read_table
@@ -20,7 +20,7 @@ def shares(directions: list[str]) -> list[float | None]:
         f"copy {time} {way}" for time, way in zip(times, directions, strict=True)
     )
     links = read_table(Dispatch, "start_ns latency_us\n0 0\n300000 5")
-    found = holdups(
+    found = launch_delays(
         read_table(Kernel, KERNELS), host_calls(CALLS), links=links,
         collectives=None, tasks=read_table(DeviceTask, tasks), windows=None,
     )  # fmt: skip
@@ -31,7 +31,7 @@ def copied(*times: str) -> list[float | None]:
     """How long copies at these times run during the blocking calls of two steps."""
     tasks = read_table(DeviceTask, "kind start_ns end_ns" + "".join(f"\ncopy {at}" for at in times))
     links = read_table(Dispatch, "start_ns latency_us\n0 0\n300000 5")
-    found = holdups(
+    found = launch_delays(
         read_table(Kernel, KERNELS), host_calls(CALLS), links=links, collectives=None, tasks=tasks, windows=None
     )
     return [row["copied_us"] for row in found.rows() if row["cause"] == "blocking_copy"]

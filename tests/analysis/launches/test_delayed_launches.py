@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import advisor
 import corpus
-from advisor.analysis.launches.delayed_launches import holdups
-from advisor.facts.derived import Dispatch, EngineBorder, Holdup
+from advisor.analysis.launches.delayed_launches import launch_delays
+from advisor.facts.derived import Dispatch, EngineBorder, LaunchDelay
 from advisor.facts.observed import DeviceTask, HostCall, Kernel, StepWindow
 from advisor.facts.table import Table, read_table
 from tests.analysis.timelines import host_calls, meant
@@ -28,7 +28,7 @@ WINDOWS = "step start_ns end_ns\n1 0 150000\n2 150000 320000"
 
 
 def lost(calls: str, kernels: str = KERNELS, links: str | None = LINKS) -> list[tuple[int, str, float]]:
-    found = holdups(
+    found = launch_delays(
         read_table(Kernel, kernels),
         host_calls(calls),
         links=None if links is None else read_table(Dispatch, links),
@@ -61,7 +61,7 @@ def test_of_the_waits_of_an_engine_the_last_of_each_of_its_steps_stays_though_no
     kernels = read_table(Kernel, KERNELS.replace("2 2", "1 2").replace("2 3", "1 3"))
 
     def of_waits(borders: str | None) -> float:
-        found = holdups(
+        found = launch_delays(
             kernels, calls, links=read_table(Dispatch, LINKS), collectives=None, tasks=None, windows=None,
             borders=None if borders is None else read_table(EngineBorder, borders),
         )  # fmt: skip
@@ -97,7 +97,7 @@ def test_without_steps_the_wait_before_a_batch_is_asked_for_or_a_graph_replayed_
     without_steps = KERNELS.replace("\n1 ", "\n- ").replace("\n2 ", "\n- ")
 
     def of_waits(calls: str, kernels: str) -> float:
-        found = holdups(
+        found = launch_delays(
             read_table(Kernel, kernels), host_calls(calls), links=read_table(Dispatch, LINKS), collectives=None,
             tasks=None, windows=None,
         )  # fmt: skip
@@ -120,7 +120,7 @@ MS_STEPS = "thread kind name start_ns end_ns\n1 step First 0 15000000\n1 step Se
 
 def causes_of(calls: str, kernels: str = MS_KERNELS, steps: str = MS_STEPS) -> dict[str, float]:
     """Lost by kind, in steps of some ms."""
-    found = holdups(
+    found = launch_delays(
         read_table(Kernel, kernels), host_calls(steps + calls), links=read_table(Dispatch, MS_LINKS),
         collectives=None, tasks=None, windows=read_table(StepWindow, MS_WINDOWS),
     )  # fmt: skip
@@ -158,7 +158,7 @@ def test_what_lies_before_the_first_task_counts_no_more_than_in_the_other_steps(
     """The host loads for 490 before anything runs, and for 80 before the first task of the second step."""
     calls = "thread kind name start_ns end_ns\n1 data_loader load 0 490000\n1 data_loader load 610000 690000"
     windows = "step start_ns end_ns\n1 0 650000\n2 650000 820000"
-    found = holdups(
+    found = launch_delays(
         read_table(Kernel, LATE_KERNELS), host_calls(calls), links=read_table(Dispatch, LATE_LINKS),
         collectives=None, tasks=None, windows=read_table(StepWindow, windows),
     )  # fmt: skip
@@ -176,7 +176,7 @@ def late_before_steps(stalls: Sequence[int], work: int, call: str, cause: str, a
         links.append(f"{start} 0 {stall if at else '-'} true")
         calls.append(f"1 {call} {at * 1000} {start}")
         windows.append(f"{number} {at * 1000} {end + after * 1000 * (number == len(stalls))}")
-    found = holdups(
+    found = launch_delays(
         read_table(Kernel, "\n".join(["step start_ns duration_us", *kernels])),
         host_calls("\n".join(["thread kind name start_ns end_ns", *calls])),
         links=read_table(Dispatch, "\n".join(["start_ns latency_us idle_before_us vertical", *links])),
@@ -238,7 +238,7 @@ def test_a_late_host_counts_before_the_first_step_no_more_than_between_the_other
 def test_a_pause_that_no_call_of_the_framework_fills_is_told_by_the_call_that_launches(
     calls: str, named: str, kind: str
 ) -> None:
-    found = holdups(
+    found = launch_delays(
         read_table(Kernel, KERNELS), host_calls("thread kind name start_ns end_ns\n" + calls),
         links=read_table(Dispatch, LINKS), collectives=None, tasks=None, windows=read_table(StepWindow, WINDOWS),
     )  # fmt: skip
@@ -250,7 +250,7 @@ def test_nested_calls_count_once_and_are_named_by_the_longest():
         "thread kind name start_ns end_ns\n1 operator aten::item 10000 60000\n"
         "1 operator aten::_local_scalar_dense 20000 60000\n1 api aclrtSynchronizeStream 30000 60000"
     )
-    found = holdups(
+    found = launch_delays(
         read_table(Kernel, KERNELS), host_calls(calls), links=read_table(Dispatch, LINKS),
         collectives=None, tasks=None, windows=read_table(StepWindow, WINDOWS),
     ).rows()  # fmt: skip
@@ -262,7 +262,7 @@ def test_nested_calls_count_once_and_are_named_by_the_longest():
 
 
 def rows_of(cause: str, calls: str, kernels: str = KERNELS, links: str = LINKS) -> list[dict[str, object]]:
-    found = holdups(
+    found = launch_delays(
         read_table(Kernel, kernels), host_calls(calls), links=read_table(Dispatch, links),
         collectives=None, tasks=None, windows=read_table(StepWindow, WINDOWS),
     )  # fmt: skip
@@ -302,7 +302,7 @@ def test_pauses_too_short_to_be_waits_are_lost_all_the_same_but_blamed_on_no_cal
 @pytest.mark.parametrize("end", [820_000, 5_000_000])
 def test_what_a_late_host_does_after_the_last_task_is_no_part_of_any_step(end: int) -> None:
     windows = f"step start_ns end_ns\n1 0 650000\n2 650000 {end}"
-    found = holdups(
+    found = launch_delays(
         read_table(Kernel, LATE_KERNELS), host_calls("thread kind name start_ns end_ns\n1 operator aten::mul 0 1000"),
         links=read_table(Dispatch, LATE_LINKS), collectives=None, tasks=None, windows=read_table(StepWindow, windows),
     )  # fmt: skip
@@ -341,7 +341,7 @@ def test_no_kind_wins_more_than_the_idle_time_of_the_rank(calls):
         start_ns=[start * 1000 for start, *_ in calls],
         end_ns=[(start + length) * 1000 for start, length, _ in calls],
     )
-    found = holdups(
+    found = launch_delays(
         read_table(Kernel, KERNELS), meant(table), links=read_table(Dispatch, LINKS),
         collectives=None, tasks=None, windows=read_table(StepWindow, WINDOWS),
     )  # fmt: skip
@@ -366,7 +366,7 @@ CAUSES = {
 def test_a_replay_without_a_fault_wins_what_the_job_without_it_wins(fault: str, tmp_path: Path) -> None:
     """Most of it is no idle time beside the calls: the queue hides them, and the device runs dry later."""
     job = corpus.job(fault, 1003)
-    table = advisor.load_profile(corpus.write(job, tmp_path, "database")).table(Holdup)
+    table = advisor.load_profile(corpus.write(job, tmp_path, "database")).table(LaunchDelay)
     own = table.texts("cause").isin([CAUSES[fault]])
     steps = len(np.unique(table["step"]))
     found = [table["lost_us"][own & (table["rank"] == rank)].sum() / steps for rank in np.unique(table["rank"])]
@@ -386,7 +386,7 @@ def test_python_after_a_wait_is_held_against_the_host():
         "1 api aclrtSynchronizeStream 900000 1000000\n1 python train.py(7):_log 301000 775000\n"
         "1 python train.py(9):_log 1001000 1475000"
     )
-    found = holdups(
+    found = launch_delays(
         read_table(Kernel, kernels), host_calls(calls), links=read_table(Dispatch, links),
         collectives=None, tasks=None, windows=read_table(StepWindow, "start_ns end_ns\n-50000 1700000"),
     ).rows()  # fmt: skip
@@ -396,7 +396,7 @@ def test_python_after_a_wait_is_held_against_the_host():
 
 
 def test_the_longest_pause_stands_beside_that_of_the_other_steps():
-    found = holdups(
+    found = launch_delays(
         read_table(Kernel, KERNELS),
         host_calls("thread kind name start_ns end_ns\n1 gc gc 30000 90000\n1 gc gc 210000 220000"),
         links=read_table(Dispatch, LINKS),
@@ -414,7 +414,7 @@ def test_what_a_call_leaves_idle_in_two_steps_is_the_sum_of_its_rows(calls):
     text = "thread kind name start_ns end_ns\n" + "\n".join(
         f"1 {kind} {name} {start * 1000} {(start + length) * 1000}" for start, length, (kind, name) in calls
     )
-    rows = holdups(
+    rows = launch_delays(
         read_table(Kernel, KERNELS), host_calls(text), links=read_table(Dispatch, LINKS), collectives=None,
         tasks=None, windows=read_table(StepWindow, WINDOWS),
     ).rows()  # fmt: skip
@@ -428,7 +428,7 @@ def test_one_long_pause_of_one_of_several_steps_makes_no_call_the_busiest(steps:
     kernels = KERNELS + ("\n3 330000 20\n3 400000 20" if steps > 2 else "")
     windows = WINDOWS + ("\n3 320000 480000" if steps > 2 else "")
     collections = ["30000 90000", "250000 260000", "360000 370000"]
-    found = holdups(
+    found = launch_delays(
         read_table(Kernel, kernels),
         host_calls("thread kind name start_ns end_ns\n" + "\n".join(f"1 gc gc {one}" for one in collections[:steps])),
         links=None,
@@ -451,7 +451,7 @@ def test_one_long_pause_of_one_of_several_steps_makes_no_call_the_busiest(steps:
 def test_steps_with_nearly_all_of_a_loss_are_counted_where_few_stand_out(
     collections: list[str], lossy: int | None
 ) -> None:
-    found = holdups(
+    found = launch_delays(
         read_table(Kernel, KERNELS + "\n3 330000 20\n3 400000 20"),
         host_calls("thread kind name start_ns end_ns\n" + "\n".join(f"1 gc gc {one}" for one in collections)),
         links=read_table(Dispatch, LINKS + "\n330000 0 - -\n400000 0 60 true"),
@@ -470,7 +470,7 @@ def losses_of_pauses(*steps: Sequence[int]) -> list[dict[str, Any]]:
             at += one * 1000 + 20_000
             rows.append((step, at, one))
         at += 20_000
-    found = holdups(
+    found = launch_delays(
         read_table(Kernel, "step start_ns duration_us\n" + "\n".join(f"{s} {at} 20" for s, at, _ in rows)),
         host_calls("thread kind name start_ns end_ns\n1 launch launch 0 1"),
         links=read_table(
@@ -522,7 +522,7 @@ def test_what_compiles_the_program_is_a_cause_of_its_own_and_no_operator_that_is
     frame = "torch/_dynamo/convert_frame.py(543):_compile"
     calls = host_calls(MS_STEPS + f"1 python {frame} 1000000 9000000")
     calls = calls.having(activity=["compile" if name == frame else None for name in calls.texts("name").values()])
-    rows = holdups(
+    rows = launch_delays(
         read_table(Kernel, MS_KERNELS), calls, links=read_table(Dispatch, MS_LINKS), collectives=None, tasks=None,
         windows=read_table(StepWindow, MS_WINDOWS),
     ).rows()  # fmt: skip
@@ -543,7 +543,7 @@ def test_memory_given_back_costs_the_restart_after_it_too():
     )
     table = host_calls(calls)
     table = table.having(activity=["free" if name == "cudaFree" else None for name in table.texts("name").values()])
-    rows = holdups(
+    rows = launch_delays(
         read_table(Kernel, kernels), table, links=read_table(Dispatch, links), collectives=None, tasks=None,
         windows=None,
     ).rows()  # fmt: skip
@@ -566,7 +566,7 @@ def test_what_the_host_does_after_many_reads_is_told_apart_and_after_two_it_is_n
             f"1 operator aten::item {start} {end}\n1 api aclrtSynchronizeStream {start + 1000} {end - 1000}"
             for start, end in reads
         )
-        found = holdups(
+        found = launch_delays(
             read_table(Kernel, kernels), host_calls(calls), links=read_table(Dispatch, links), collectives=None,
             tasks=None, windows=read_table(StepWindow, "start_ns end_ns\n-50000 1200000"),
         )  # fmt: skip
@@ -584,7 +584,7 @@ def rows_of_lines(
     kernels: list[str], calls: list[str], links: list[str], copies: Sequence[str] = (), *, end_ns: int
 ) -> list[dict[str, Any]]:
     """The hold-ups of one step that ends then, of the lines of the tables."""
-    return holdups(
+    return launch_delays(
         read_table(Kernel, "start_ns duration_us\n" + "\n".join(kernels)),
         host_calls("thread kind name start_ns end_ns\n" + "\n".join(calls)),
         links=read_table(Dispatch, "start_ns latency_us idle_before_us vertical\n" + "\n".join(links)),
@@ -684,7 +684,7 @@ def test_a_build_on_the_second_thread_costs_what_it_holds_up_while_the_first_wai
         2 api aclopCompileAndExecute 15000 295000 -
         2 api opCompile 20000 290000 -
         2 dequeue Dequeue@b 301000 306000 2"""
-    found = holdups(
+    found = launch_delays(
         read_table(Kernel, "start_ns duration_us\n2000 198\n300000 10\n310000 10"), host_calls(calls),
         links=read_table(
             Dispatch, "start_ns latency_us idle_before_us vertical\n2000 1 - true\n300000 5 100 true\n310000 6 0 false"
@@ -709,7 +709,7 @@ def test_what_was_handed_over_before_a_pause_waits_for_the_second_thread_alone()
         2 launch launch 99000 180000 -
         2 dequeue Dequeue@c 185000 275000 3
         2 launch launch 190000 270000 -"""
-    found = holdups(
+    found = launch_delays(
         read_table(Kernel, "start_ns duration_us\n20000 10\n115000 10\n210000 10"), host_calls(calls),
         links=read_table(
             Dispatch,
@@ -734,7 +734,7 @@ def test_what_a_task_waits_for_once_it_is_launched_is_no_pause_of_the_host() -> 
     900 after its launch."""
     begun = range(20_000, 420_000, 20_000)
     launches = "\n".join(f"1 launch launch {at - 10_000} {at - 8_000}" for at in begun)
-    found = holdups(
+    found = launch_delays(
         read_table(Kernel, "start_ns duration_us\n" + "\n".join(f"{at} 10" for at in begun) + "\n1420000 10"),
         host_calls(
             f"thread kind name start_ns end_ns\n{launches}\n"
@@ -760,7 +760,7 @@ def test_a_fetch_before_the_first_work_of_a_single_step_is_none_of_its_time() ->
         1 launch launch 175000 180000"""
 
     def fetches(second: int, windows: str) -> list[tuple[float, float]]:
-        found = holdups(
+        found = launch_delays(
             read_table(Kernel, f"step start_ns duration_us\n1 100000 20\n{second} 185000 20"), host_calls(calls),
             links=read_table(
                 Dispatch, "start_ns latency_us idle_before_us vertical\n100000 10 - true\n185000 10 65 true"

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.analysis.launches.delayed_launches import holdups
+from advisor.analysis.launches.delayed_launches import launch_delays
 from advisor.facts.derived import Dispatch
 from advisor.facts.observed import Kernel
 from advisor.facts.table import read_table
@@ -18,7 +18,7 @@ def own_work(*inside: str) -> float | None:
     links = read_table(Dispatch, "start_ns latency_us\n0 0\n300000 5")
     calls = host_calls(FETCH + "\n".join(inside))
     kernels = read_table(Kernel, KERNELS)
-    found = holdups(kernels, calls, links=links, collectives=None, tasks=None, windows=None)
+    found = launch_delays(kernels, calls, links=links, collectives=None, tasks=None, windows=None)
     return next(row["own_work_us"] for row in found.rows() if row["cause"] == "data_loader")
 
 

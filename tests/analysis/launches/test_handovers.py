@@ -3,9 +3,9 @@ from __future__ import annotations
 
 import math
 
-from advisor.analysis.launches.delayed_launches import holdups
+from advisor.analysis.launches.delayed_launches import launch_delays
 from advisor.analysis.launches.handovers import handovers
-from advisor.facts.derived import Dispatch, Holdup, HostKind, RankCoverage
+from advisor.facts.derived import Dispatch, HostKind, LaunchDelay, RankCoverage
 from advisor.facts.observed import Kernel, StepWindow
 from advisor.facts.table import read_table
 from tests.analysis.timelines import host_calls
@@ -24,7 +24,7 @@ def launches(begin: int, end: int) -> str:
 
 
 def unqueued(calls: str) -> list[float]:
-    found = holdups(
+    found = launch_delays(
         read_table(Kernel, KERNELS), host_calls(calls), links=read_table(Dispatch, LINKS),
         collectives=None, tasks=None, windows=read_table(StepWindow, "step start_ns end_ns\n1 0 250000"),
     )  # fmt: skip
@@ -61,7 +61,7 @@ rank step kind     calls
 
 
 def test_operators_and_handovers_are_counted_by_rank():
-    held = read_table(Holdup, "rank step cause lost_us\n0 1 unqueued 300\n0 2 unqueued 100\n1 1 host 5")
+    held = read_table(LaunchDelay, "rank step cause lost_us\n0 1 unqueued 300\n0 2 unqueued 100\n1 1 host 5")
     rows = handovers(read_table(HostKind, KINDS), held).rows()
     assert [(r["rank"], r["operators"], r["handed_over"], r["lost_us"]) for r in rows] == [
         (0, 120.0, 0.0, 200.0),

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from advisor.analysis.launches.launch_modes import launch_modes
-from advisor.facts.derived import Holdup
+from advisor.facts.derived import LaunchDelay
 from advisor.facts.observed import Setting
 from advisor.facts.table import read_table
 from advisor.messages.errors import FactMissing
@@ -16,7 +16,7 @@ HELD = "rank step cause lost_us\n0 1 drain 300\n0 1 host 50\n0 2 host 50\n1 1 dr
 
 
 def test_the_loss_is_that_of_the_waits_of_the_rank_by_step():
-    (row,) = launch_modes(read_table(Setting, SETTINGS), read_table(Holdup, HELD)).rows()
+    (row,) = launch_modes(read_table(Setting, SETTINGS), read_table(LaunchDelay, HELD)).rows()
     assert row == {"rank": 0, "name": "ASCEND_LAUNCH_BLOCKING", "value": "1", "number": 1.0, "lost_us": 150.0}
 
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import corpus
 from advisor import load_rules
 from advisor.analysis.job.engine_borders import EngineTables
-from advisor.analysis.launches.delayed_launches import holdups
+from advisor.analysis.launches.delayed_launches import launch_delays
 from advisor.analysis.launches.phase_launches import launch_pauses, phase_launches
 from advisor.facts import Table, read_table
-from advisor.facts.derived import Dispatch, Gap, Holdup, LaunchPause, PhaseLaunch
+from advisor.facts.derived import Dispatch, Gap, LaunchDelay, LaunchPause, PhaseLaunch
 from advisor.facts.observed import HostCall, Kernel, Launch
 from advisor.model.findings import Diagnosis
 from advisor.model.job import told_job
@@ -33,7 +33,7 @@ def forms(kernels: str, launches: str, held: str = "", idle: str = "") -> Table[
         run_of_ranks(Run()),
         EngineTables(read_table(Kernel, kernels), None, None, None, None),
         read_table(Launch, launches),
-        held=read_table(Holdup, held) if held else None,
+        held=read_table(LaunchDelay, held) if held else None,
         idle=read_table(Gap, idle) if idle else None,
         links=None,
         collectives=None,
@@ -116,7 +116,9 @@ Step = tuple[str, list[tuple[int, int]]]
 """What a step does, and its kernels: how long after the one before each is launched, and how long it runs, µs."""
 
 
-def marked(steps: list[Step], run: Run | None = None, pauses: str = "") -> tuple[list[Any], list[Any], Table[Holdup]]:
+def marked(
+    steps: list[Step], run: Run | None = None, pauses: str = ""
+) -> tuple[list[Any], list[Any], Table[LaunchDelay]]:
     """An engine that marks its steps: what each phase launched and the pauses of each, beside what the rank loses."""
     host, device = 0, 0
     calls, kernels, launches, links = [], [], [], []
@@ -134,7 +136,7 @@ def marked(steps: list[Step], run: Run | None = None, pauses: str = "") -> tuple
     given_kernels = read_table(Kernel, "start_ns duration_us\n" + "\n".join(kernels))
     given_links = read_table(Dispatch, "start_ns latency_us idle_before_us vertical\n" + "\n".join(links))
     given_launches = read_table(Launch, "host_start_ns device_start_ns\n" + "\n".join(launches))
-    held = holdups(given_kernels, given_calls, links=given_links, collectives=None, tasks=None, windows=None)
+    held = launch_delays(given_kernels, given_calls, links=given_links, collectives=None, tasks=None, windows=None)
     tables = EngineTables(given_kernels, given_calls, None, None, None)
     told = run_of_ranks(run or Run())
     gaps = read_table(Gap, f"start_ns duration_us cause\n{pauses}")

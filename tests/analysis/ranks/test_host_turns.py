@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from advisor.analysis.ranks.host_turns import host_turns
 from advisor.facts import read_table
-from advisor.facts.derived import Holdup, Overlap
+from advisor.facts.derived import LaunchDelay, Overlap
 
 SPLIT = "\n".join(
     f"{rank} {step} {rank // 3} {0 if rank % 3 == step % 3 else 40} 100" for rank in range(6) for step in range(3)
@@ -22,7 +22,7 @@ SPLIT = "\n".join(
 
 def turns_of(held: str, split: str = SPLIT) -> list[dict[str, Any]]:
     return host_turns(
-        read_table(Holdup, "rank step cause lost_us longest_us\n" + held),
+        read_table(LaunchDelay, "rank step cause lost_us longest_us\n" + held),
         read_table(Overlap, "rank step stage exposed_comm_us span_us\n" + split),
     ).rows()
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from advisor.analysis.arrays.intervals import Spans, union
 from advisor.analysis.idle.gaps import gaps
-from advisor.analysis.launches.delayed_launches import holdups
+from advisor.analysis.launches.delayed_launches import launch_delays
 from advisor.analysis.replay import joined_ranks, replay
 from advisor.analysis.replay.joined_ranks import join_ranks_in_time, joined_in_parts
 from advisor.analysis.replay.removals import removals
@@ -124,7 +124,7 @@ def test_what_kernels_win_that_go_is_the_same_for_ranks_together_and_one_by_one(
 
 def _held_up(job: Job) -> list[str]:
     kernels, links, calls, collectives, windows = job
-    found = holdups(kernels, calls, links=links, collectives=collectives, tasks=None, windows=windows)
+    found = launch_delays(kernels, calls, links=links, collectives=collectives, tasks=None, windows=windows)
     return [str(row) for row in found.rows()]
 
 

@@ -107,7 +107,7 @@ def test_any_report_gives_events_that_viewers_read(reported: Reported) -> None:
 
 
 MATRIX = "msinsight_pytorch_matrix"
-RECORDED = ("kernels", "collective_calls", "holdup_calls", "step_windows")
+RECORDED = ("kernels", "collective_calls", "delaying_calls", "step_windows")
 """Kinds of events that the profiler writes as they are; gaps and steps on the device follow from them."""
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.analysis.communication.collective_calls import collective_calls
-from advisor.analysis.communication.moved_packets import moves
+from advisor.analysis.communication.packet_transfers import packet_transfers
 from advisor.chips.chip_files import shipped_chips
 from advisor.facts.observed import Collective, Kernel, Link, Transfer
 from advisor.facts.table import Table, read_table
@@ -50,7 +50,7 @@ rank step group link source target
 def found(kernels: Table[Kernel] | None, links: Table[Link] | None = None) -> list[dict[str, object]]:
     collectives = read_table(Collective, CALLS)
     calls = collective_calls(RUN, collectives, kernels)
-    return moves(RUN, shipped_chips(), read_table(Transfer, PACKETS), calls, links).rows()
+    return packet_transfers(RUN, shipped_chips(), read_table(Transfer, PACKETS), calls, links).rows()
 
 
 def test_links_of_a_mesh_work_side_by_side_and_those_of_a_card_in_turn():
@@ -80,7 +80,7 @@ def test_all_peers_share_the_hccs_port_of_chips_whose_dies_are_joined_by_sio(chi
     packets = read_table(Transfer, f"rank step name group op link packet_bytes packets transit_us\n{rows}")
     run = run_of_ranks(Run(chip=chip))
     calls = collective_calls(run, read_table(Collective, CALLS), None)
-    assert [row["shared_port"] for row in moves(run, shipped_chips(), packets, calls, None).rows()] == shared
+    assert [row["shared_port"] for row in packet_transfers(run, shipped_chips(), packets, calls, None).rows()] == shared
 
 
 def test_the_last_of_a_train_is_bare_by_itself():
@@ -121,7 +121,7 @@ def test_no_more_is_bare_than_computation_leaves(kernels, collectives, transit):
         packets=1.0,
         transit_us=named["transit_us"],
     )
-    rows = moves(RUN, shipped_chips(), packets, calls, None).rows()
+    rows = packet_transfers(RUN, shipped_chips(), packets, calls, None).rows()
     bare = [row["bare_us"] for row in rows if row["bare_us"] is not None]
     left = [row["exposed_us"] for row in calls.rows() if row["exposed_us"] is not None]
     assert all(row["bare_us"] is None or row["bare_us"] <= row["wall_us"] + 1e-9 for row in rows)
@@ -157,7 +157,7 @@ def test_what_moving_costs_agrees_with_plain_python(calls, packets, kernels):
         name=[f"call{call}" for call, _, _ in packets], link=[link for _, link, _ in packets],
         packet_bytes=[100.0] * len(packets), packets=[3.0] * len(packets), transit_us=[us for _, _, us in packets],
     )  # fmt: skip
-    rows, bare = moves(RUN, shipped_chips(), moved, found, None).rows(), found["exposed_us"].tolist()
+    rows, bare = packet_transfers(RUN, shipped_chips(), moved, found, None).rows(), found["exposed_us"].tolist()
     walls = plain_walls(packets, [row["transit_us"] for row in found.rows()])
     trains = plain_trains([pause for pause, _ in calls])
     for row, wall, (call, link, us) in zip(rows, walls, packets, strict=True):
@@ -200,7 +200,7 @@ def plain_trains(pauses):
 def test_packets_of_whole_lines_are_told_from_others():
     packets = PACKETS.replace("100000       4       60", "102400       4       60")
     calls = collective_calls(RUN, read_table(Collective, CALLS), None)
-    rows = moves(RUN, shipped_chips(), read_table(Transfer, packets), calls, None).rows()
+    rows = packet_transfers(RUN, shipped_chips(), read_table(Transfer, packets), calls, None).rows()
     assert [row["whole_lines"] for row in rows] == [False, False, True, False, False, False]
 
 
@@ -215,5 +215,5 @@ def test_what_other_kinds_of_collectives_reach_on_the_same_links_stands_beside_e
     1    1    c    ep    allToAllV HCCS 2000000      1       1000
     """
     calls = collective_calls(RUN, read_table(Collective, CALLS), None)
-    rows = moves(RUN, shipped_chips(), read_table(Transfer, packets), calls, None).rows()
+    rows = packet_transfers(RUN, shipped_chips(), read_table(Transfer, packets), calls, None).rows()
     assert [row["others_gbps"] for row in rows] == [2, 2, 15, None, None, None]

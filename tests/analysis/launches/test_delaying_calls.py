@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.analysis.launches.holdup_calls import MOST_CALLS, holdup_calls
+from advisor.analysis.launches.delaying_calls import MOST_CALLS, delaying_calls
 from advisor.analysis.steps.recorded_spans import recorded_spans
 from advisor.facts.derived import Gap
 from advisor.facts.observed import Collective, HostCall, Kernel, StepPhase, StepWindow
@@ -17,7 +17,7 @@ CALLS = "thread kind name start_ns end_ns\n"
 
 
 def called(calls: str, idle: str | None = IDLE) -> list[tuple[int, str, str, int, float | None]]:
-    found = holdup_calls(
+    found = delaying_calls(
         read_table(Kernel, KERNELS),
         host_calls(CALLS + calls),
         windows=read_table(StepWindow, WINDOWS),

@@ -14,7 +14,7 @@ from advisor.analysis.replay.replayed_rank import WAITING, costs_of
 from advisor.analysis.steps.cells import Cells, cells_of
 from advisor.analysis.steps.device import build_timeline, kernel_times
 from advisor.analysis.steps.step_ends import last_waits_of_steps
-from advisor.facts.derived import Dispatch, EngineBorder, Gap, HoldupCall
+from advisor.facts.derived import DelayingCall, Dispatch, EngineBorder, Gap
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
 from advisor.facts.table import Array, Table, ascending
 
@@ -22,7 +22,7 @@ MOST_CALLS = 20
 """Of each kind and rank; a finding lists no more."""
 
 
-def holdup_calls(
+def delaying_calls(
     kernels: Table[Kernel],
     calls: Table[HostCall],
     *,
@@ -32,12 +32,12 @@ def holdup_calls(
     links: Table[Dispatch] | None = None,
     collectives: Table[Collective] | None = None,
     tasks: Table[DeviceTask] | None = None,
-) -> Table[HoldupCall]:
+) -> Table[DelayingCall]:
     """The calls of each kind and rank that leave the device idle longest; calls outside of every step are left out.
 
     Before the first kernel of a rank nobody knows for how long the device was free: such a call may have left it idle
     for as long as it lasts.
-    Of waits the last of each step is no fault and left out too, as in `holdups`.
+    Of waits the last of each step is no fault and left out too, as in `launch_delays`.
     """
     events = kernel_times(kernels)
     cells = cells_of(kernels["rank"][events.row], kernels["step"][events.row], events.start, events.end, windows)
@@ -52,7 +52,7 @@ def holdup_calls(
         known = None if idle is None else _free_of_rank(idle, rank, events.start[kernels["rank"][events.row] == rank])
         rounds = round_borders(rank, cells, calls, links, borders)
         found += _of_rank(rank, calls, kinds, cells=cells, free=known, rounds=rounds)
-    return Table.concat(HoldupCall, found)
+    return Table.concat(DelayingCall, found)
 
 
 def _of_rank(
@@ -63,7 +63,7 @@ def _of_rank(
     cells: Cells,
     free: _KnownFree | None,
     rounds: Array,
-) -> list[Table[HoldupCall]]:
+) -> list[Table[DelayingCall]]:
     waits = union_of_sets([kinds[name].spans for name in WAITING])
     innocent = last_waits_of_steps(waits, rank, cells, rounds)
     found = []
@@ -80,13 +80,13 @@ def _of_rank(
 
 def _worst_calls(
     cause: str, table: Table[HostCall], calls: host.Calls, *, cells: Cells, cell: Array, free: _KnownFree | None
-) -> Table[HoldupCall]:
+) -> Table[DelayingCall]:
     lasted = (calls.end - calls.start) / 1e3
     idle = np.full(len(calls), np.nan) if free is None else free.idle_us(calls)
     at_most = np.where(np.isnan(idle), lasted, idle)
     worst = np.lexsort((calls.start, -lasted, -at_most))[:MOST_CALLS]
     return Table.build(
-        HoldupCall,
+        DelayingCall,
         rank=cells.rank[cell[worst]],
         step=cells.step[cell[worst]],
         cause=cause,

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.analysis.ranks.holdup_turns import holdup_turns
+from advisor.analysis.ranks.delay_turns import delay_turns
 from advisor.facts import read_table
-from advisor.facts.derived import Holdup, Overlap
+from advisor.facts.derived import LaunchDelay, Overlap
 
 SPLIT = "\n".join(
     f"{rank} {step} {rank // 3} {0 if rank % 3 == step % 3 else 40} 100" for rank in range(6) for step in range(3)
@@ -20,8 +20,8 @@ SPLIT = "\n".join(
 
 
 def turns_of(held: str, split: str = SPLIT) -> list[dict[str, Any]]:
-    return holdup_turns(
-        read_table(Holdup, "rank step cause lost_us\n" + held),
+    return delay_turns(
+        read_table(LaunchDelay, "rank step cause lost_us\n" + held),
         read_table(Overlap, "rank step stage exposed_comm_us span_us\n" + split),
     ).rows()
 

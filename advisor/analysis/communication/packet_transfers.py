@@ -19,7 +19,7 @@ from advisor.analysis.arrays.grouping import group_by
 from advisor.analysis.communication.transit import call_of, side_by_side
 from advisor.analysis.steps.device import collective_times
 from advisor.chips.known_chips import ChipTable
-from advisor.facts.derived import CollectiveCall, Move
+from advisor.facts.derived import CollectiveCall, PacketTransfer
 from advisor.facts.observed import Collective, Link, Transfer
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.model.run_of_ranks import RunOfRanks
@@ -33,13 +33,13 @@ _LINE_BYTES = 512
 """Copies between devices are aligned to so many bytes (MindStudio's analysis of misaligned transfers)."""
 
 
-def moves(
+def packet_transfers(
     run: RunOfRanks,
     chips: ChipTable,
     transfers: Table[Transfer],
     calls: Table[CollectiveCall],
     links: Table[Link] | None,
-) -> Table[Move]:
+) -> Table[PacketTransfer]:
     """One row per row of `transfers`. Wall and bare time are missing where the call was not found."""
     call = call_of(transfers, calls)
     serial = transfers["transit_us"] / side_by_side(transfers, links)
@@ -49,7 +49,7 @@ def moves(
     moved, took = transfers["packet_bytes"] * transfers["packets"], transfers["transit_us"]
     rate = np.divide(moved, took * 1e3, out=np.full(len(moved), np.nan), where=took > 0)
     return Table.build(
-        Move,
+        PacketTransfer,
         **{column: transfers[column] for column in ("rank", "step", "packet_bytes", "packets", "transit_us")},
         **{column: transfers.texts(column) for column in ("name", "op", "group", "link")},
         group_kind=kinds.at(call),

@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.arrays.grouping import group_by, row_at
-from advisor.facts.derived import Holdup, HoldupTurn, Overlap
+from advisor.facts.derived import DelayTurn, LaunchDelay, Overlap
 from advisor.facts.table import Array, Table, Texts
 
 
-def holdup_turns(held: Table[Holdup], split: Table[Overlap]) -> Table[HoldupTurn]:
+def delay_turns(held: Table[LaunchDelay], split: Table[Overlap]) -> Table[DelayTurn]:
     """One row per stage, step and kind of cost, of those that cost one rank more than the others of its stage.
 
     The steps of `split` are those that are compared; a rank without a row of a kind loses nothing by it, and a row
@@ -35,7 +35,7 @@ def holdup_turns(held: Table[Holdup], split: Table[Overlap]) -> Table[HoldupTurn
     imposed = np.clip(beyond, 0.0, waited_us_for_ranks(split)[row])
     ranks, steps = group_by(split["rank"][row], code), group_by(split["rank"])
     table = Table.build(
-        HoldupTurn,
+        DelayTurn,
         rank=split["rank"][row],
         step=split["step"][row],
         stage=split["stage"][row],

@@ -168,7 +168,7 @@ def _with_cache(cache: CacheFolder, gather: Gather, unpacked: UnpackedInput, run
     """
     from advisor.rank_work.stored_work import StoredWork
 
-    folder_outside_input(cache.folder, unpacked.given, run.capture_paths)
+    folder_outside_input(cache.folder, unpacked.input_path, run.capture_paths)
     return gather if unpacked.packed else StoredWork(cache, gather, progress, run.name)
 
 

@@ -25,8 +25,8 @@ _ACCESS = ApiAccess(
     ),
 )
 _ROUTES = Routes(
-    every="/repos/{repo}/issues/{number}/comments",
-    one="/repos/{repo}/issues/comments/{id}",
+    comments="/repos/{repo}/issues/{number}/comments",
+    comment="/repos/{repo}/issues/comments/{id}",
     page_size=0,  # this list has no pages: asked for a second one, it is sent again
 )
 

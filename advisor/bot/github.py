@@ -33,8 +33,8 @@ _ACCESS = ApiAccess(
     ),
 )
 _ROUTES = Routes(
-    every="/repos/{repo}/issues/{number}/comments",  # a pull request is an issue
-    one="/repos/{repo}/issues/comments/{id}",
+    comments="/repos/{repo}/issues/{number}/comments",  # a pull request is an issue
+    comment="/repos/{repo}/issues/comments/{id}",
     page_size=100,
 )
 

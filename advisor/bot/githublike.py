@@ -23,9 +23,9 @@ STATUS_WORDS = 140
 class Routes(Struct, frozen=True):
     """Where comments are, below the address of the API, and how their list is read."""
 
-    every: str
+    comments: str
     """With holes `repo` and `number`."""
-    one: str
+    comment: str
     """With holes `repo` and `id`."""
     page_size: int
     """0 where the list comes whole."""
@@ -33,8 +33,8 @@ class Routes(Struct, frozen=True):
 
 
 PULL_COMMENTS = Routes(
-    every="/repos/{repo}/pulls/{number}/comments",
-    one="/repos/{repo}/pulls/comments/{id}",
+    comments="/repos/{repo}/pulls/{number}/comments",
+    comment="/repos/{repo}/pulls/comments/{id}",
     page_size=100,
     query={"direction": "asc", "comment_type": "pr_comment"},
 )
@@ -75,7 +75,7 @@ class GitHubLike:
         self.features = features
         self._rest, self._routes = rest, routes
         self._repo = "/".join(quote(part, safe="") for part in repo.split("/"))
-        self._every = routes.every.format(repo=self._repo, number=number)
+        self._every = routes.comments.format(repo=self._repo, number=number)
 
     @classmethod
     def client(cls, access: ApiAccess, usual: str, features: Features, routes: Routes) -> ForgeClient:
@@ -129,7 +129,7 @@ class GitHubLike:
         raise trouble.not_offered(self.name, Message("a_check_run"))
 
     def _comment_path(self, comment: Comment) -> str:
-        return self._routes.one.format(repo=self._repo, id=comment.id)
+        return self._routes.comment.format(repo=self._repo, id=comment.id)
 
 
 def _status_payload(light: Light) -> dict[str, str]:

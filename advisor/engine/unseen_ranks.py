@@ -126,7 +126,7 @@ def _lost_rows(profile: Behind, needed: Mapping[str, float]) -> dict[int, set[st
         return found
     tables = known.texts("of")
     parts = np.array([*(needed.get(name, 0.0) for name in tables.names), 0.0])[tables.codes]
-    lacking = np.flatnonzero(known["found"] < parts * known["needed"])
+    lacking = np.flatnonzero(known["matched"] < parts * known["needed"])
     for rank, name in zip(known["rank"][lacking].tolist(), tables.take(lacking).values(), strict=True):
         found.setdefault(rank, set()).add(str(name))
     return found

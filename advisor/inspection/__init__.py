@@ -80,7 +80,7 @@ def inspect_run(
 
 def inspect_what_is_refused(unpacked: UnpackedInput, refused: InputError) -> Inspection:
     """What is known of an input of which nothing can be diagnosed."""
-    path, found = unpacked.given, parts_found(unpacked.path, unpacked.parts)
+    path, found = unpacked.input_path, parts_found(unpacked.path, unpacked.parts)
     hint = refused.hint
     return Inspection(
         version=VERSION,

@@ -25,7 +25,7 @@ class Refusal(NamedTuple):
     at: int
     """Where it begins in the text, in characters from 0."""
     kind: Literal["html", "picture", "link"]
-    given: str
+    written: str
     """As it was written, in one line."""
 
 

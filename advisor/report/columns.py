@@ -193,7 +193,7 @@ COLUMNS: Mapping[str, Text] = {
     "narrowable_share": _t("Time with 64-bit, 16-bit or complex inputs", "64 位、16 位整数或复数输入的占比"),
     "forward_backward_us": _t("Forward and backward", "前反向"),
     "forward_us": _t("Forward pass", "前向"),
-    "found": _t("Found", "找到"),
+    "matched": _t("Found", "找到"),
     "found_us": _t("Sum of the rows", "累加值"),
     "free_us": _t("Idle", "空闲"),
     "from_us": _t("At least", "不短于"),

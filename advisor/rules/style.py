@@ -285,7 +285,7 @@ def _check_markup(path: Path_, data: object, document: RuleDocument) -> Iterator
     for name, one in entries:
         if path[-1:] and path[-1] in _MARKED_UP and isinstance(one, str):
             for found in find_refusals(one):
-                what = Message(_REFUSED[found.kind], given=found.given)
+                what = Message(_REFUSED[found.kind], given=found.written)
                 yield document.mistake((*path, name), what, Message("write_markdown"), column=found.at)
         elif name != "tests":
             yield from _check_markup((*path, name), one, document)

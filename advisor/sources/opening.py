@@ -36,7 +36,7 @@ def open_unpacked(
     Raises:
         InputError: Nothing there can be read; the message says what was found and what to do.
     """
-    for path in (unpacked.given, *(unpacked.given / part for part in unpacked.parts)):
+    for path in (unpacked.input_path, *(unpacked.input_path / part for part in unpacked.parts)):
         check_reachable(path, families)
     if unpacked.path.is_file():
         unpacked.unpack_file(families)
@@ -48,7 +48,7 @@ def open_unpacked(
         found.aside[:0] = unpacked.aside
         run, sources = _open_found(unpacked.path, found, jobs, progress, families)
     if unpacked.packed:
-        run = run.model_copy(update={"name": show_name(unpacked.given.resolve().name)})
+        run = run.model_copy(update={"name": show_name(unpacked.input_path.resolve().name)})
     return run, sources
 
 

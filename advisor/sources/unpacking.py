@@ -73,7 +73,7 @@ class UnpackedInput:
     """
 
     def __init__(self, given: Path, parts: Sequence[Path] = ()) -> None:
-        self.given = self.path = given
+        self.input_path = self.path = given
         self.parts = tuple(parts)
         """Paths in the folder that is read; all of it where there are none."""
         self.aside: list[LeftAside] = []
@@ -114,10 +114,10 @@ class UnpackedInput:
             else:
                 self.path = self._unpack_archive(self.path, kind, top)
         except (Odd, OSError) as wrong:
-            raise _unusable_error(self.given, _why(wrong)) from wrong
+            raise _unusable_error(self.input_path, _why(wrong)) from wrong
         if kind != "gzip" and self.aside and not any(file.is_file() for file in self.path.rglob("*")):
             said = [one.what for one in self.aside]
-            raise _unusable_error(self.given, next((what for what in said if what.code in _DAMAGED), said[0]))
+            raise _unusable_error(self.input_path, next((what for what in said if what.code in _DAMAGED), said[0]))
 
     def unpack_beside(self, packed: Sequence[Path]) -> None:
         """Sets the folder that is read beside links to all but these, which are unpacked.
@@ -132,7 +132,7 @@ class UnpackedInput:
             mirror = top / (os.path.basename(os.path.abspath(base)) or _NAMELESS)
             self._mirror_folder(base, mirror, {*packed}, leading)
         except OSError as wrong:
-            raise _unusable_error(self.given, reason_of_error(wrong)) from wrong
+            raise _unusable_error(self.input_path, reason_of_error(wrong)) from wrong
         self.path = mirror
         self.parts = tuple(_path_unpacked(part, mirror) for part in self.parts)
 
@@ -258,7 +258,7 @@ class UnpackedInput:
         plain.write(block)
 
     def _leave(self, path: Path, member: str, what: Message) -> None:
-        base = self.given if self.given.is_dir() else self.given.parent
+        base = self.input_path if self.input_path.is_dir() else self.input_path.parent
         shown = path if self._top is None or not path.is_relative_to(self._top) else path.relative_to(self._top)
         name = "/".join(shown.parts[2:]) if shown is not path else show_relative(path, base)
         self.aside.append(LeftAside(f"{name}/{show_name(member)}" if member else name, what))
@@ -286,7 +286,7 @@ class UnpackedInput:
         return self._rename(str(value)) if isinstance(value, str | Path) else value
 
     def _rename(self, words: str) -> str:
-        given = show_name(self.given)
+        given = show_name(self.input_path)
         for number in range(self._made, 0, -1):
             top = f"{self._top}/{number}"
             words = words.replace(show_name(self.path), given).replace(top, os.path.dirname(given) or ".")

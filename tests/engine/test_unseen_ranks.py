@@ -113,7 +113,7 @@ class ProfileOf(Struct):
             return self.split
         assert fact is Coverage
         found = list(self.lost.values())
-        return Table.build(Coverage, rank=[1] * len(found), of=list(self.lost), needed=100.0, found=found)
+        return Table.build(Coverage, rank=[1] * len(found), of=list(self.lost), needed=100.0, matched=found)
 
     def observed_behind(self, fact: type[Fact]) -> Collection[type[Fact]]:
         return (Kernel, Launch)

@@ -220,7 +220,7 @@ def rows_of_counts(
         step, needed, found, hole = map(np.concatenate, zip(*each, strict=True))
         rank = np.repeat(count.ranks, [len(steps) for steps, *_ in each])
         files = [file_of(count.held_in or count.of, one) for one in rank.tolist()]
-        numbers = {"needed": needed, "found": found, "hole": hole}
+        numbers = {"needed": needed, "matched": found, "hole": hole}
         return Table.build(RankCoverage, rank=rank, step=step, of=count.of, by=count.by, **numbers, file=files)
 
     table = Table.concat(RankCoverage, [rows_of(count) for count in counts if len(count.ranks)])

@@ -30,7 +30,7 @@ def coverage(run: RunOfRanks, own: Table[RankCoverage] | None, calls: Table[Coll
     if not known:
         raise FactMissing([HostCall.table])
     every = Table.concat(RankCoverage, known)
-    numbers, texts = ("rank", "step", "needed", "found", "hole"), ("of", "by", "file")
+    numbers, texts = ("rank", "step", "needed", "matched", "hole"), ("of", "by", "file")
     return Table.build(Coverage, **{n: every[n] for n in numbers}, **{n: every.texts(n) for n in texts})
 
 

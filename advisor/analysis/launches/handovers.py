@@ -48,7 +48,7 @@ def _lack_calls(rank: Array, coverage: Table[RankCoverage] | None) -> Array:
     """Per rank: whether calls of the host are known to be gone, so that none of a kind may be left."""
     if coverage is None:
         return np.zeros(len(rank), bool)
-    lacking = coverage.texts("of").isin(["host_calls"]) & (coverage["found"] < _WHOLE * coverage["needed"])
+    lacking = coverage.texts("of").isin(["host_calls"]) & (coverage["matched"] < _WHOLE * coverage["needed"])
     found: Array = np.isin(rank, coverage["rank"][lacking & (coverage["step"] == MISSING)])
     return found
 

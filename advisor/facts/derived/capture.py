@@ -57,7 +57,7 @@ class RankCoverage(Fact):
     ]
     by: Annotated[str, Key("Table whose rows each need one of it, or that counted them.")]
     needed: Annotated[float, Count("Rows of the other table that need a row in this one.")]
-    found: Annotated[float, Count("Of these, rows whose counterpart is there.")]
+    matched: Annotated[float, Count("Of these, rows whose counterpart is there.")]
     hole: Annotated[
         float,
         Count(
@@ -86,7 +86,7 @@ class Coverage(Fact):
         str, Key("Table whose rows each need one of it; `collectives` by `collectives` are those of other members.")
     ]
     needed: Annotated[float, Count("Rows of the other table that need a row in this one.")]
-    found: Annotated[float, Count("Of these, rows whose counterpart is there.")]
+    matched: Annotated[float, Count("Of these, rows whose counterpart is there.")]
     hole: Annotated[
         float,
         Count(

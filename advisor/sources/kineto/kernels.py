@@ -171,7 +171,7 @@ def _renamed(texts: Texts, rename: Callable[[str], str | None]) -> Texts:
 def _formats_of_attention(types: Texts, shapes: OperatorShapes, shape: Array) -> Texts:
     """How the inputs of fused attention lie, and what it leaves out; missing of all others."""
     mine = np.flatnonzero(types.isin(ATTENTION) & (shape >= 0))
-    texts = (types.take(mine), *(pick_texts(one, shape[mine]) for one in (shapes.given, shapes.dims)))
+    texts = (types.take(mine), *(pick_texts(one, shape[mine]) for one in (shapes.arguments, shapes.dims)))
     codes = np.stack([one.codes for one in texts], axis=1)
     _, first, of = np.unique(codes, axis=0, return_index=True, return_inverse=True)
     calls = zip(*(one.take(first).values() for one in texts), strict=True)

@@ -88,7 +88,7 @@ class OperatorShapes(Struct, frozen=True):
     row: Array
     dims: Texts
     types: Texts
-    given: Texts
+    arguments: Texts
     """Further arguments of operators that compute attention; empty of others."""
 
 
@@ -229,7 +229,7 @@ class Trace(TraceDescription):
                 external=np.where(slices["external"] > 0, slices["external"], MISSING),
             ),
             WorkDetails(work["row"], work["stream"], work["blocks"], work["size_bytes"]),
-            OperatorShapes(shapes["row"], *(found.texts("shapes", name) for name in ("dims", "types", "given"))),
+            OperatorShapes(shapes["row"], *(found.texts("shapes", name) for name in ("dims", "types", "arguments"))),
             CollectivePayloads(
                 row=collectives["row"],
                 op=found.texts("collectives", "op"),

@@ -66,7 +66,7 @@ class KinetoArgs(Struct, gc=False):
     dims: Raw = msgspec.field(name="Input Dims", default=_NOTHING)
     dims_older: Raw = msgspec.field(name="Input dims", default=_NOTHING)
     types: Raw = msgspec.field(name="Input type", default=_NOTHING)
-    given: Raw = msgspec.field(name="Concrete Inputs", default=_NOTHING)
+    concrete_inputs: Raw = msgspec.field(name="Concrete Inputs", default=_NOTHING)
     collective: EventValue = msgspec.field(name="Collective name", default=None)
     elements: EventValue = msgspec.field(name="In msg nelems", default=None)
     dtype: EventValue = None
@@ -172,8 +172,10 @@ def _add_shapes(batch: EventBatch, args: list[KinetoArgs], names: list[str]) -> 
         "row": np.array(rows, np.int64),
         "dims": batch.code("shapes", "dims", [known[row] for row in rows]),
         "types": batch.code("shapes", "types", [bytes(args[row].types) for row in rows]),
-        "given": batch.code(
-            "shapes", "given", [bytes(args[row].given) if names[row] in ATTENTION else b"" for row in rows]
+        "arguments": batch.code(
+            "shapes",
+            "arguments",
+            [bytes(args[row].concrete_inputs) if names[row] in ATTENTION else b"" for row in rows],
         ),
     }
 

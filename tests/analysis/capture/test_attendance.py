@@ -30,7 +30,7 @@ def lacking(calls: list[Call], source: str = "text", *, p2p: bool = False) -> di
         rows = coverage(run_of(source), None, table).rows()
     except FactMissing:
         return {}
-    return {row["rank"]: (row["needed"], row["found"]) for row in rows if row["step"] is None}  # type: ignore[misc]
+    return {row["rank"]: (row["needed"], row["matched"]) for row in rows if row["step"] is None}  # type: ignore[misc]
 
 
 def plain_count(calls: list[Call]) -> dict[int, tuple[float, float]]:
@@ -82,7 +82,7 @@ def test_calls_that_one_rank_lacks_in_one_step_and_another_in_the_next_are_told_
     rank, step, group, op = zip(*calls, strict=True)
     table = Table.build(CollectiveCall, rank=rank, step=step, group=group, op=op, p2p=0)
     rows = coverage(run_of(), None, table).rows()
-    told = [(row["rank"], row["step"], row["needed"], row["found"]) for row in rows if row["step"]]
+    told = [(row["rank"], row["step"], row["needed"], row["matched"]) for row in rows if row["step"]]
     assert told == [(0, 2, 10, 5), (1, 3, 10, 5)]
 
 
@@ -104,7 +104,7 @@ def test_what_a_rank_tells_of_itself_stays():
         of=["launches"],
         by=["kernels"],
         needed=[5],
-        found=[2],
+        matched=[2],
         file=["trace_view.json"],
     )
     assert coverage(run_of(), own, None).rows() == own.rows()

@@ -71,7 +71,7 @@ def counted(run: Run = TORCH, **tables: object) -> dict[tuple[int, str, str], tu
     sums: dict[tuple[int, str, str], tuple[float, float]] = {}
     for row in table.rows():
         if row["step"] is None:
-            sums[row["rank"], row["of"], row["by"]] = (row["needed"], row["found"])  # type: ignore[index, assignment]
+            sums[row["rank"], row["of"], row["by"]] = (row["needed"], row["matched"])  # type: ignore[index, assignment]
     return sums
 
 
@@ -297,7 +297,7 @@ def test_no_row_of_a_real_capture_lacks_its_counterpart(real_data: Path):
     for folder in folders:
         table = open_profile(folder).table(Coverage)
         assert len(table) >= 7
-        assert np.array_equal(table["found"], table["needed"]), folder
+        assert np.array_equal(table["matched"], table["needed"]), folder
         assert not np.nansum(table["hole"]), folder
 
 
@@ -328,7 +328,7 @@ def test_a_hole_in_the_middle_is_told_and_not_what_lies_at_the_ends():
         },
     )
     row = next(row for row in table.rows() if row["of"] == "launches")
-    assert (row["needed"], row["found"], row["hole"]) == (8, 4, 3)
+    assert (row["needed"], row["matched"], row["hole"]) == (8, 4, 3)
 
 
 @given(
@@ -360,7 +360,7 @@ def test_a_step_that_lacks_rows_has_a_count_of_its_own_beside_that_of_the_whole_
         },
     )
     rows = [row for row in table.rows() if (row["of"], row["by"]) == ("device_tasks", "launches")]
-    assert {row["step"]: (row["needed"], row["found"]) for row in rows} == expected
+    assert {row["step"]: (row["needed"], row["matched"]) for row in rows} == expected
 
 
 def test_of_mindspore_that_lists_those_in_steps_alone_no_transfers_are_missed():
@@ -393,7 +393,7 @@ def test_transfers_that_one_step_lacks_are_told_with_it():
     }
     table = rank_coverage(run_of_ranks(TORCH), **{**dict.fromkeys(TABLES), **tables})  # type: ignore[arg-type]
     lacking = [row for row in table.rows() if row["step"]]
-    assert [(row["step"], row["of"], row["needed"], row["found"]) for row in lacking] == [(2, "transfers", 2, 1)]
+    assert [(row["step"], row["of"], row["needed"], row["matched"]) for row in lacking] == [(2, "transfers", 2, 1)]
 
 
 @pytest.mark.parametrize("gone", [AT_ENDS - 1, AT_ENDS])
@@ -404,5 +404,5 @@ def test_few_rows_at_an_end_of_the_recording_are_lost_in_no_step(gone: int, at_t
     windows = Table.build(StepWindow, rank=0, step=[1, 2], start_ns=[0, 50], end_ns=[50, 100])
     tables = {"kernels": kernels_of(*((0, at) for at in launched)), "launches": launches, "windows": windows}
     table = rank_coverage(run_of_ranks(TORCH), **{**dict.fromkeys(TABLES), **tables})  # type: ignore[arg-type]
-    lacking = [(row["step"], row["needed"], row["found"]) for row in table.rows() if row["step"]]
+    lacking = [(row["step"], row["needed"], row["matched"]) for row in table.rows() if row["step"]]
     assert lacking == ([(1 + at_the_end, 50, 50 - gone)] if gone == AT_ENDS else [])

@@ -76,7 +76,7 @@ def test_without_a_replay_the_loss_is_missing():
 
 def test_beside_calls_that_are_gone_nobody_knows_whether_any_were_handed_over():
     gone = read_table(
-        RankCoverage, "rank step of by needed found\n0 - host_calls launches 100 66\n1 - host_calls launches 100 99"
+        RankCoverage, "rank step of by needed matched\n0 - host_calls launches 100 66\n1 - host_calls launches 100 99"
     )
     kinds = read_table(HostKind, "rank step kind calls\n0 1 operator 500\n1 1 operator 500")
     first, second = handovers(kinds, None, gone).rows()

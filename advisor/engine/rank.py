@@ -6,8 +6,8 @@
 2. Findings that can be acted on follow by saving. A cause stands above other such findings that it explains, and as
    high as the largest of them would; one that wins too little to be fixed first, or less than a third of what it
    explains (half of a slow rank and of a bubble), and a slight one without an estimate, stand where they would alone;
-   that is not what to begin with. Another cause without an estimate may be worth what no other cause explains of its
-   symptoms, and stands where that puts it.
+   that is not what to begin with, unless nothing else explains a symptom and nothing else is worth fixing. Another
+   cause without an estimate may be worth what no other cause explains of its symptoms, and stands where that puts it.
    Two savings that are close are not told apart: then what can be copied stands above what has yet to be worked out,
    where it is sure; what may be the remedy of something else does not. What is not sure, and told with the most that it
    can win, counts for half of that.
@@ -321,9 +321,18 @@ class _Lineup(Struct, frozen=True):
             ahead *= _OF_A_GUESS if finding.fingerprint in self.guessed else 1.0
             return tier, share * ahead, us * ahead
         if finding.is_slight:
-            return tier, share, us
+            return (tier, *max((self._lifted_by(other) for other in self.symptoms[number]), default=(share, us)))
         left = [self._unexplained_at(other) for other in self.symptoms[number] if self.findings[other].is_symptom]
         return (tier, *max(left, default=(share, us)))
+
+    def _lifted_by(self, symptom: int) -> tuple[float, float]:
+        """As what a slight cause of a symptom counts: as just worth fixing where nothing else explains it, for then the
+        report begins with it as soon as nothing is worth more."""
+        found = self.findings[symptom]
+        if not found.is_symptom or not all(self.findings[cause].is_slight for cause in self.causes[symptom]):
+            return 0.0, 0.0
+        part = min(1.0, WORTH_SHARE / found.worth.share) if found.worth.share > 0 else 1.0
+        return found.worth.share * part, found.worth.us * part
 
     def _unexplained_at(self, symptom: int) -> tuple[float, float]:
         """What is left of a symptom, as a share and in µs."""

@@ -422,6 +422,15 @@ def test_a_slight_cause_without_an_estimate_stands_behind_what_wins_something() 
     assert order(found, waits=("host/free-time",)) == ["x", "waits", "free-time"]
 
 
+def test_a_slight_cause_that_alone_explains_much_stands_above_what_is_too_little_to_be_fixed_first() -> None:
+    found = [finding("host/free-time", 0.6), finding("host/waits", severity=Severity.low), finding("comm/x", 0.02)]
+    assert order(found, waits=("host/free-time",)) == ["waits", "x", "free-time"]
+    found[0] = finding("host/free-time", 0.01)
+    assert order(found, waits=("host/free-time",)) == ["x", "waits", "free-time"]
+    found = [finding("host/free-time", 0.6), finding("host/waits", severity=Severity.low), finding("host/x", 0.02)]
+    assert order(found, waits=("host/free-time",), x=("host/free-time",)) == ["x", "waits", "free-time"]
+
+
 def test_an_old_id_still_names_its_rule() -> None:
     rules = Rules((Rule("host/c", ("host/old",)), Rule("host/new", formerly=("host/old",))))
     found = rank_findings([finding("host/new", 0.3), finding("host/c", 0.1)], rules)

@@ -111,7 +111,13 @@ class ApiTotal(Fact):
     level: Annotated[str, Key("acl, model, node, hccl or runtime.")]
     kind: Annotated[str, Key("Kind of such calls, as in `host_calls`; the level where it is none of these.")]
     name: Annotated[str, Key("Interface.")]
-    activity: Annotated[str, Key("What it does, as in `host_calls`; missing for calls inside of others.")]
+    activity: Annotated[
+        str,
+        Key(
+            "What it does, as in `host_calls`, or `await_size` (an operator that waits for the device inside of it, to "
+            "learn how large its result is); missing for calls inside of others."
+        ),
+    ]
     calls: Annotated[float, Count("How often.")]
     total_us: Annotated[float, Us("Together.")]
     min_us: Annotated[float, Us("Shortest.")]

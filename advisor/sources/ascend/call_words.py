@@ -30,10 +30,13 @@ _CALLS = (
     ("update", re.compile(r"aclmdlRICaptureTaskUpdate(Begin|End)$")),
 )
 """What a call into CANN does by how its name begins, the first that fits."""
+_AWAITING_SIZE = re.compile(r"aclnn(Nonzero|MaskedSelect|Unique)(?!.*GetWorkspaceSize)")
+"""Operators whose result is as large as their values say: op-plugin calls them with EXEC_NPU_CMD_SYNC, which waits for
+the stream, and only then asks for the shape. The wait inside is a call of its own where calls are listed."""
 WAITS_OF_MINDSPORE = {"Asnumpy": "read", "SyncStream": "synchronise"}
 """Stages in which MindSpore waits for the device: a tensor is read, or all streams are waited for. They are all that
 tells of it at Level0."""
-ACTIVITIES = (*(activity for activity, _ in _CALLS), "read", "fetch", "make", "compile")
+ACTIVITIES = (*(activity for activity, _ in _CALLS), "read", "fetch", "make", "compile", "await_size")
 _CODES = {activity: code for code, activity in enumerate(ACTIVITIES)}
 
 
@@ -58,8 +61,12 @@ def _activity_of_operator(name: str) -> str:
     return WAITS_OF_MINDSPORE.get(name, "") or activity_of_operator(name)
 
 
+def _activity_in_totals(name: str) -> str:
+    return "" if name.startswith("rt") else activity_of_call(name)
+
+
 def activities_in_totals(name: Texts) -> Texts:
     """The same of calls that were added up; the runtime's own call of the same name is the one inside it."""
-    told = ["" if one.startswith("rt") else activity_of_call(one) for one in name.names]
+    told = ["await_size" if _AWAITING_SIZE.match(one) else _activity_in_totals(one) for one in name.names]
     codes = np.array([*(_CODES.get(one, -1) for one in told), -1], np.int32)
     return Texts(codes[name.codes], ACTIVITIES)

@@ -44,6 +44,34 @@ def test_waits_that_the_runtime_names_as_its_callers_do_count_once():
     assert (waits["calls"], waits["total_us"], waits["name"]) == (73, 429_000, "DeviceSynchronize")
 
 
+def test_what_waits_inside_an_operator_is_told_beside_the_waits_and_never_as_more_than_these():
+    totals = Table.build(
+        ApiTotal,
+        rank=[0, 0, 0, 0, 1, 2],
+        level="acl",
+        name=[
+            "aclrtSynchronizeStream",
+            "aclnnNonzeroV2",
+            "aclnnUnique2",
+            "aclopCompileAndExecute",
+            "aclrtSynchronizeStream",
+            "aclnnNonzeroV2",
+        ],
+        calls=[8.0, 3.0, 1.0, 2.0, 4.0, 9.0],
+        total_us=[1000.0, 600.0, 500.0, 7.0, 2000.0, 100.0],
+        activity=["synchronise", "await_size", "await_size", "dispatch", "synchronise", "await_size"],
+    )
+    found = [
+        (row["rank"], row["activity"], row["operator"], row["operator_calls"], row["operator_us"])
+        for row in call_totals(totals, None, None).rows()
+    ]
+    assert sorted(found) == [
+        (0, "dispatch", None, 0, 0),
+        (0, "synchronise", "aclnnNonzeroV2", 4, 1000),
+        (1, "synchronise", None, 0, 0),
+    ]
+
+
 def test_ranks_whose_calls_were_recorded_need_no_totals():
     calls = Table.build(HostCall, rank=[0, 1], kind=["api", "operator"], name=["aclnnAdd", "aten::add"])
     assert [row["rank"] for row in call_totals(TOTALS, calls, None).rows()] == [1]

@@ -46,6 +46,11 @@ def test_calls_inside_of_others_do_nothing_of_their_own_in_totals():
     ]
 
 
+def test_operators_that_wait_to_learn_how_large_their_result_is_are_told_in_totals():
+    names = ["aclnnNonzeroV2", "aclnnMaskedSelect", "aclnnUnique2", "aclnnNonzeroV2GetWorkspaceSize", "aclnnAdd"]
+    assert activities_in_totals(Texts.of(names)).values() == ["await_size"] * 3 + [None] * 2
+
+
 def test_what_calls_do_is_read_with_them(tmp_path: Path):
     trace = [event("AscendCL@aclrtMemcpy", "1.000"), event("aten::item", "5.000", cat="cpu_op")]
     rows = of(HOST_CALLS.ways["text"], captured(tmp_path, trace))

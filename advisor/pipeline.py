@@ -730,7 +730,9 @@ def measured_run(profile: Profile) -> Run:
     measured = {"step_us": us, "idle_share": idle, "exposed_share": exposed, "sides": sides, "job": job}
     framework = infer_framework(run, signs, job)
     found = {**measured, **_world_by_peers(run, profile.table_if_recorded(SeenPeer))}
-    return run.model_copy(update={**found, "framework": framework, "steps": _steps_with_work(run, overlaps)})
+    steps = _steps_with_work(run, overlaps)
+    placed = {"steps": steps, "unplaced_steps": () if steps else run.steps}
+    return run.model_copy(update={**found, **placed, "framework": framework})
 
 
 def _world_by_peers(run: Run, peers: Table[SeenPeer] | None) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,9 @@ from advisor.facts.derived import HostCost, LaunchDelay
 from advisor.facts.profile import Profile
 from advisor.facts.rank_facts import fact_of_wanted
 from advisor.pipeline import ALWAYS, diagnose, judge_profile, measured_run, open_profile, prepare_exhibits
+from advisor.report.places import number_ranges
+from advisor.report.prose import flat_text
+from advisor.report.run_summary import run_facts
 from advisor.summary.chart_data import CHARTED
 
 MAKERS = {fact_of_derivation(derivation): derivation for derivation in DERIVATIONS}
@@ -132,3 +136,18 @@ def test_a_diagnosis_changes_nothing_of_the_profile_it_is_made_from(one_rank: Pa
     assert profile.run is run
     assert measured_run(profile) == diagnosed
     assert diagnosed.step_us > 0 and diagnosed.sides == "both"
+
+
+def test_steps_whose_beginnings_were_not_given_are_counted_and_not_called_unmarked(
+    one_rank: Path, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(one_rank, tmp_path / one_rank.name)
+    (folder / "ASCEND_PROFILER_OUTPUT" / "trace_view.json").unlink()
+    details = folder / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv"
+    rows = [line.split(",", 1) for line in details.read_text("utf-8").splitlines(keepends=True)]
+    assert rows[0][0] == "Step Id"
+    details.write_text("".join(rest for _, rest in rows), "utf-8")
+    run = diagnose(open_profile(folder), advisor.load_rules()).run
+    assert run.steps == () and run.unplaced_steps == open_profile(one_rank).run.steps
+    numbers = number_ranges(run.unplaced_steps, "en")
+    assert f"{len(run.unplaced_steps)} ({numbers})" in flat_text(run_facts(run, "en")["Steps recorded"])

@@ -190,6 +190,9 @@ class Run(_Model):
     """What tells: `distributed_args`, `groups`, `cluster`, `communication_matrix`, `tasks` or nothing."""
     steps: tuple[int, ...] = ()
     """Recorded step numbers, ascending; empty when the job never called `step()`."""
+    unplaced_steps: tuple[int, ...] = ()
+    """Numbers of steps of which only the length is known, ascending: no work can be told to be of one, and none counts
+    among `steps`."""
     step_us: float = 0.0
     """Device span of one step, mean over the ranks and steps, µs; 0 when unknown. Savings are shares of it."""
     idle_share: float | None = None

@@ -148,6 +148,9 @@ def _reason_for_no_steps(run: Run) -> str:
 
 
 def _say_steps(run: Run, language: Language) -> str:
+    if run.unplaced_steps and not run.steps:
+        numbers = number_ranges(run.unplaced_steps, language)
+        return say("unplaced_steps", language, count=len(run.unplaced_steps), steps=numbers)
     if not run.steps:
         return say(_reason_for_no_steps(run), language)
     count, numbers = len(run.steps), number_ranges(run.steps, language)

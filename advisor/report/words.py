@@ -380,6 +380,10 @@ WORDS: Mapping[str, Text] = {
     "engine_by_calls": _t("its function that runs a step", "引擎执行 step 的函数"),
     "engine_by_repetition": _t("an estimate: what repeats on the device", "估计：设备上的重复规律"),
     "no_steps": _t("none marked (prof.step() was not called)", "未标记（未调用 prof.step()）"),
+    "unplaced_steps": _t(
+        "{count} ({steps}); when they begin was not given, so times are those of the whole window",
+        "{count} 个（{steps}）；未提供各步的起止时间，耗时按整段统计",
+    ),
     "steps_of_model": _t("{steps}, each a run of the model", "{steps}，每步为一次模型执行"),
     "no_steps_in_database": _t(
         "none in the database, into which MindSpore writes no marks of steps",

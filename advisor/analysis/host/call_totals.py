@@ -44,9 +44,9 @@ def call_totals(
         mean_us=ratio(together, many),
         longest_us=groups.largest(totals["max_us"]),
         kernel_us=_kernel_us_of_ranks(kernels, rank),
-        operator=name,
-        operator_calls=calls_inside,
-        operator_us=np.minimum(us_inside, together),
+        inner_operator=name,
+        inner_calls=calls_inside,
+        inner_us=np.minimum(us_inside, together),
     )
 
 

@@ -39,15 +39,15 @@ class CallTotal(Fact):
     mean_us: Annotated[float, Us("Mean length.")]
     longest_us: Annotated[float, Us("The longest; missing when not recorded.")]
     kernel_us: Annotated[float, Us("All kernels of the rank together, by their totals; missing when not recorded.")]
-    operator: Annotated[
+    inner_operator: Annotated[
         str,
         Key(
             "For `synchronise`: the operator inside of which the host waited longest to learn how large its result is, "
             "as of boolean indexing. Missing where there was none."
         ),
     ]
-    operator_calls: Annotated[float, Count("How often operators were called that wait so; 0 where none.")]
-    operator_us: Annotated[float, Us("All of them together, at most `total_us`; 0 where none.")]
+    inner_calls: Annotated[float, Count("How often operators were called that wait so; 0 where none.")]
+    inner_us: Annotated[float, Us("All of them together, at most `total_us`; 0 where none.")]
 
 
 class HostCost(Fact):

@@ -62,7 +62,7 @@ def test_what_waits_inside_an_operator_is_told_beside_the_waits_and_never_as_mor
         activity=["synchronise", "await_size", "await_size", "dispatch", "synchronise", "await_size"],
     )
     found = [
-        (row["rank"], row["activity"], row["operator"], row["operator_calls"], row["operator_us"])
+        (row["rank"], row["activity"], row["inner_operator"], row["inner_calls"], row["inner_us"])
         for row in call_totals(totals, None, None).rows()
     ]
     assert sorted(found) == [

@@ -10,7 +10,7 @@
    cause without an estimate may be worth what no other cause explains of its symptoms, and stands where that puts it.
    Two savings that are close are not told apart: then what can be copied stands above what has yet to be worked out,
    where it is sure; what may be the remedy of something else does not. What is not sure, and told with the most that it
-   can win, counts for half of that.
+   can win, counts for half of that. Neither puts what is not worth fixing above what is.
    A cause that rests on a file of which so much is lost that it may show it by chance comes after the others, before
    what is only told for information. A doubt that all share puts none behind another.
 3. Symptoms, findings of rules that say where time goes and not why, are such findings only while nothing explains
@@ -21,6 +21,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
@@ -256,6 +257,7 @@ _MOST = 1 / 2
 """The same of a rank that is slow, and of a pipeline that waits: where most of it has another reason, such as too few
 micro-batches, one call or rank that is slow with it is not what to begin with."""
 _WHOLE = ("ranks/", "pipeline/")
+_JUST_BELOW = math.nextafter(WORTH_SHARE, 0.0)
 _OF_A_GUESS = 1 / 2
 """What may be nothing, and at most so much, is half of that: the middle of what it can be."""
 _MADE_ELSEWHERE = ("comm/", "ranks/late-rank")
@@ -268,6 +270,13 @@ def _least_part(explained: str) -> float:
     if explained.startswith(_MADE_ELSEWHERE):
         return 0.0
     return _MOST if explained.startswith(_WHOLE) else _LITTLE
+
+
+def _within_worth(share: float, times: float) -> float:
+    """How many times a saving counts so that what is worth fixing stays above what is not, as the headline has it."""
+    if share <= 0:
+        return times
+    return max(times, WORTH_SHARE / share) if share >= WORTH_SHARE else min(times, _JUST_BELOW / share)
 
 
 class _Lineup(Struct, frozen=True):
@@ -319,6 +328,7 @@ class _Lineup(Struct, frozen=True):
         if us > 0 or tier not in (_ACT, _CHANCE):
             ahead = TOLD_APART if finding.fingerprint in self.ready else 1.0
             ahead *= _OF_A_GUESS if finding.fingerprint in self.guessed else 1.0
+            ahead = _within_worth(share, ahead)
             return tier, share * ahead, us * ahead
         if finding.is_slight:
             return (tier, *max((self._lifted_by(other) for other in self.symptoms[number]), default=(share, us)))

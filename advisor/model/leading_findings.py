@@ -43,7 +43,8 @@ def first_findings(diagnosis: Diagnosis, aside: Collection[str] = ()) -> tuple[L
     trusted = [one for one in diagnosis.findings if one.fingerprint not in chance]
     stepless = diagnosis.split is None and not any(map(_hides_time, diagnosis.findings))
     worth = [one.fingerprint for one in trusted if _is_worth_acting(one, restating, stepless=stepless)]
-    names = dict.fromkeys(_unpriced_cause(folded.get(name, name), diagnosis, chance) for name in worth)
+    leading = {_unpriced_cause(folded.get(name, name), diagnosis, chance) for name in worth}
+    names = dict.fromkeys(one.fingerprint for one in diagnosis.findings if one.fingerprint in leading)
     names = names or dict.fromkeys(one.fingerprint for one in diagnosis.findings if is_grave_doubt(one))
     names = names or dict.fromkeys(one.fingerprint for one in trusted if one.may_weigh_much)
     found = [by_name[name] for name in names if name not in aside]

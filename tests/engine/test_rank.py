@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from hypothesis import given, settings
@@ -429,6 +429,21 @@ def test_a_slight_cause_that_alone_explains_much_stands_above_what_is_too_little
     assert order(found, waits=("host/free-time",)) == ["x", "waits", "free-time"]
     found = [finding("host/free-time", 0.6), finding("host/waits", severity=Severity.low), finding("host/x", 0.02)]
     assert order(found, waits=("host/free-time",), x=("host/free-time",)) == ["x", "waits", "free-time"]
+
+
+@given(st.lists(st.tuples(st.floats(0.001, 0.2), st.booleans(), st.booleans()), min_size=2, max_size=8))
+def test_what_is_worth_fixing_stands_above_what_is_not_however_sure_either_is(
+    told: list[tuple[float, bool, bool]],
+) -> None:
+    rules = Rules(tuple(Rule(f"comm/{at}", fix=(TO_COPY,) if ready else ()) for at, (_, ready, _) in enumerate(told)))
+    found = [
+        finding(f"comm/{at}", share).model_copy(update={"confidence": Confidence.low if unsure else Confidence.high})
+        for at, (share, _, unsure) in enumerate(told)
+    ]
+    bounded = Rules(tuple(replace(rule, saving=Bound()) for rule in rules.rules))
+    for catalog in (rules, bounded):
+        worth = [one.worth.share >= WORTH_SHARE for one in rank_findings(found, catalog)]
+        assert worth == sorted(worth, reverse=True)
 
 
 def test_an_old_id_still_names_its_rule() -> None:

@@ -54,6 +54,7 @@ DOCUMENTED_BY_MINDSPORE = {
     "mindspore.jit",
     "mindspore.JitConfig",
     "mindspore.mint.optim.FusedAdamW",
+    "mindspore.ops.flash_attention_score",
     "mindspore.ops.swiglu",
     "mindspore.parallel.auto_parallel.AutoParallel",
     "mindspore.parallel.nn.Pipeline",
@@ -146,6 +147,13 @@ def shown(rule: Rule, run: str) -> Steps:
     return _SHOWN[rule.id, run]
 
 
+def are_told_alike(told: Steps, elsewhere: Steps) -> bool:
+    """Whether the same findings have remedies; where a stack makes some of them quiet, whether all have some."""
+    if len(told) == len(elsewhere):
+        return [*map(bool, told)] == [*map(bool, elsewhere)]
+    return all(told) == all(elsewhere)
+
+
 def test_mindspore_is_told_something_and_nothing_of_torch_npu() -> None:
     wrong = []
     for rule in RULES:
@@ -153,7 +161,7 @@ def test_mindspore_is_told_something_and_nothing_of_torch_npu() -> None:
         of_torch = any(
             OF_TORCH.search(words(step)) or SWITCHES_OF_TORCH.search(words(step)) for steps in told for step in steps
         )
-        if of_torch or (told and elsewhere and [*map(bool, told)] != [*map(bool, elsewhere)]):
+        if of_torch or (told and elsewhere and not are_told_alike(told, elsewhere)):
             wrong.append(rule.id)
     assert wrong == []
 

@@ -8,6 +8,7 @@ given. How the sequences lie in the tensors (the layout) is known by that word, 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from math import prod
@@ -40,6 +41,9 @@ _AXES = {"BSH": (0, 1, None), "SBH": (1, 0, None), "BNSD": (0, 2, 1), "BSND": (0
 """Where batch, sequence and heads stand in each layout."""
 LAYOUTS = (*_AXES, "TND")
 _OF_MASKS = ("BOOL", "UINT8")
+_TAKES_MASK = re.compile(r"(FlashAttentionScore(Grad)?|PromptFlashAttention|FusedInferAttentionScore)(V\d)?$")
+_COMPRESSED = (2048, 2048)
+"""The mask that modes 2 to 4 and 6 take, however long the sequences are."""
 
 
 class AttentionArguments(Struct, frozen=True):
@@ -278,6 +282,20 @@ def framework_attention(op_type: str, inputs: Sequence[Tensor | None]) -> Framew
     query, key, value = given
     times = BACKWARD_TIMES if op_type.endswith("_backward") else 1.0
     return FrameworkAttention(query, key, value, key.form, query.form.startswith(CAUSAL), times)
+
+
+def full_mask_of_attention(op_type: str, inputs: Sequence[Tensor | None]) -> tuple[int, int] | None:
+    """How many queries and keys the mask of one kernel has, where that has an element for each pair of them; None where
+    no such mask was given, for a single query, and where it may as well be a compressed one."""
+    given = [tensor for tensor in inputs if tensor is not None]
+    if not _TAKES_MASK.match(op_type) or len(given) < 4:  # noqa: PLR2004 - query, key, value and mask
+        return None
+    query, key = given[0].sides, given[1].sides
+    if len(query) != len(key) or len(query) not in (3, 4):
+        return None
+    lengths = {(query[axis], key[axis]) for axis in ((0, 1) if len(query) == 3 else (1, 2))}  # noqa: PLR2004
+    masks = (one.sides[-2:] for one in given[3:] if one.dtype in (*_OF_MASKS, "INT8") and len(one.sides) > 1)
+    return next((mask for mask in masks if mask in lengths and mask[0] > 1 and mask != _COMPRESSED), None)
 
 
 def _shapes_of_kernel(

@@ -28,6 +28,28 @@ class AttentionShape(Fact):
     ]
 
 
+class FullMask(Fact):
+    """Kernels of fused attention of one type and shape that are given a mask with an element for each query and key."""
+
+    table = "full_masks"
+    called = Text("attention with a full mask", "带完整掩码的注意力算子")
+    observed = False
+
+    rank: Rank
+    op_type: Annotated[str, Key("Operator type.")]
+    input_shapes: Annotated[str, Key("Shapes of the inputs.")]
+    queries: Annotated[float, Count("Queries of the mask.")]
+    keys: Annotated[float, Count("Keys of the mask.")]
+    calls: Annotated[float, Count("How often per step.")]
+    mean_us: Annotated[float, Us("Mean duration.")]
+    total_us: Annotated[float, Us("Device time per step.")]
+    instant_us: Annotated[float, Us("Of `instant_us` in `operator_shapes` theirs.")]
+    counted_share: Annotated[
+        float,
+        Share("Part of all pairs of a query and a key that marks of the program say are computed; missing where none."),
+    ]
+
+
 FAMILY = (
     "Kind of work: `matmul`, `convolution`, `attention`, `elementwise`, `reduction` (norms, softmax, pooling), "
     "`movement` (copies, layout, indexing, casts), `optimizer` (and Foreach), `ai_cpu`, `custom` (not of CANN, such as "

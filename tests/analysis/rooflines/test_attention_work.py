@@ -23,6 +23,7 @@ from advisor.analysis.rooflines.attention_work import (
     counted_pairs,
     flops_of_attention,
     flops_of_marked_attention,
+    full_mask_of_attention,
     layout_by_sums,
 )
 from advisor.analysis.rooflines.tensors import Tensor, parse_tensors
@@ -310,3 +311,29 @@ def test_a_second_part_of_the_queries_that_was_not_added_is_not_counted_as_nothi
 def test_a_mask_as_wide_as_a_head_is_a_mask() -> None:
     shapes, dtypes = "2,1,128,128;" * 3 + ";;;2,1,128,128", "DT_BF16;DT_BF16;DT_BF16;;;;BOOL"
     assert flops_of_attention("FlashAttentionScore", parse_tensors(shapes, dtypes), parse_tensors("2,1,128,8")) is None
+
+
+@pytest.mark.parametrize(
+    ("op_type", "shapes", "dtypes", "mask"),
+    [
+        ("PromptFlashAttention", "1,32,1274,128;1,8,1274,128;1,8,1274,128;1,1,1274,1274", "", (1274, 1274)),
+        ("PromptFlashAttention", "1,1274,32,128;1,1274,8,128;1,1274,8,128;1,1,1274,1274", "", (1274, 1274)),
+        ("FlashAttentionScore", "4096,1,2048;4096,1,1024;4096,1,1024;;;4096,4096", "", (4096, 4096)),
+        ("FlashAttentionScoreGrad", "1,4096,2048;1,4096,2048;1,4096,2048;1,4096,2048;4096,4096", "", (4096, 4096)),
+        ("FusedInferAttentionScoreV2", "300,8,128;700,8,128;700,8,128;300,700", "", (300, 700)),
+        # compressed, or perhaps so; of one query; no mask at all; scores that are added; another operator
+        ("FlashAttentionScore", "4096,1,2048;4096,1,1024;4096,1,1024;;;2048,2048", "", None),
+        ("FlashAttentionScore", "1,8,2048,128;1,8,2048,128;1,8,2048,128;2048,2048", "", None),
+        ("FusedInferAttentionScore", "1,16,1,128;1,2,4096,128;1,2,4096,128;1,1,1,4096", "", None),
+        ("PromptFlashAttention", "1,16,5040,64;1,16,5040,64;1,16,5040,64", "", None),
+        ("PromptFlashAttention", "1,8,640,80;1,8,640,80;1,8,640,80;1,1,640,640", "FLOAT16", None),
+        ("IncreFlashAttention", "1,8,640,80;1,8,640,80;1,8,640,80;1,1,640,640", "", None),
+        ("FlashAttentionScore", "640,80;640,80;640,80;640,640", "", None),
+    ],
+)
+def test_a_mask_with_an_element_for_each_pair_is_told_from_a_compressed_one(
+    op_type: str, shapes: str, dtypes: str, mask: tuple[int, int] | None
+) -> None:
+    of_mask = dtypes or "BOOL"
+    types = ";".join(["FLOAT16"] * 3 + [of_mask] * (shapes.count(";") - 2))
+    assert full_mask_of_attention(op_type, parse_tensors(shapes, types)) == mask

@@ -48,7 +48,7 @@ class SharedCaptures:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         folder.mkdir(exist_ok=True)
-        self._read = lru_cache(maxsize=16)(lambda path: Diagnosis.model_validate_json(path.read_bytes()))
+        self._read = lru_cache(maxsize=64)(lambda path: Diagnosis.model_validate_json(path.read_bytes()))
 
     def written(
         self,

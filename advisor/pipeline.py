@@ -98,6 +98,7 @@ ALWAYS: tuple[type[Fact], ...] = (
     PatternModule,
     OperatorRoofline,
     HeldKernels,
+    RankSplit,
     StageTime,
     SeenPeer,
 )

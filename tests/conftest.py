@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -25,6 +26,9 @@ hypothesis.settings.register_profile(  # how busy the machine is tells nothing o
 )
 hypothesis.settings.register_profile("nightly", deadline=None, database=None, print_blob=True)
 hypothesis.settings.load_profile(TIER)
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+"""What `jsonschema` looks at international addresses with builds 38 grammars as it is loaded, for most of a second; no
+schema of ours has one."""
 gc.set_threshold(
     1_000_000
 )  # as in the command itself; a generated job is hundreds of thousands of objects, none garbage

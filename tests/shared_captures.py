@@ -48,7 +48,8 @@ class SharedCaptures:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         folder.mkdir(exist_ok=True)
-        self._read = lru_cache(maxsize=16)(lambda path: Diagnosis.model_validate_json(path.read_bytes()))
+        self._read = lru_cache(maxsize=32)(self._whole)
+        self._just_made: dict[Path, Diagnosis] = {}
 
     def written(
         self,
@@ -87,8 +88,17 @@ class SharedCaptures:
     def diagnosis(self, folder: Path) -> Diagnosis:
         """What is wrong with a capture that no test changes, with the shipped rules and without settings."""
         saved = self._folder / f"{_digest(str(folder))}.diagnosis.json"
-        self.make_once(saved.name, lambda: saved.write_text(self._diagnose(folder).to_json(), "utf-8"))
+
+        def make() -> None:
+            self._just_made[saved] = self._diagnose(folder)
+            saved.write_text(self._just_made[saved].to_json(), "utf-8")
+
+        self.make_once(saved.name, make)
         return self._read(saved)
+
+    def _whole(self, saved: Path) -> Diagnosis:
+        """What was saved; who made it does without reading it, which takes half as long as making it."""
+        return self._just_made.pop(saved, None) or Diagnosis.model_validate_json(saved.read_bytes())
 
     def _diagnose(self, folder: Path) -> Diagnosis:
         """As `advisor.diagnose`, with rules that are read once."""

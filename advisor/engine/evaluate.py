@@ -94,6 +94,8 @@ def _evaluate_rule(rule: Rule, profile: ProfileLike, run: Run, of_run: Mapping[s
         if frame.length and np.any(kept == UNKNOWN) and not np.any(kept == TRUE):
             return _skip_rule(rule, frame, rule.where, run)
         frame = frame.keep(kept == TRUE)
+    if rule.for_each and not frame.length:
+        return _result_of_rule(rule, "quiet")  # there is nothing of which it could say anything
     steps = _steps_of_ranks(profile, run) if "rank" in rule.for_each else None
     grouped = _group_frame(rule, frame, steps)
     bound_by_free_communication(rule, grouped, profile)

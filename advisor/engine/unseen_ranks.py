@@ -16,7 +16,7 @@ from advisor.engine.vocabulary import FILES
 from advisor.facts.base import Fact
 from advisor.facts.derived import Coverage, Overlap
 from advisor.facts.observed import Damage, Kernel
-from advisor.facts.table import Table
+from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
 from advisor.model.findings import Finding, Outcome
 from advisor.model.run import Capture, Run
@@ -136,15 +136,19 @@ def _ranks_with_less_kernels(profile: Behind, part: float) -> list[int]:
     """The ranks whose lists of kernels cover less than this part of the time that they should cover, by the sums of the
     profiler or by what rows say of the idle time before them."""
     try:
-        split = profile.table(Overlap)
+        ranks, listed, needed = profile.table(Overlap).once(_kernels_by_rank)
     except FactMissing:
         return []
+    short: list[int] = ranks[listed < part * needed].tolist()
+    return short
+
+
+def _kernels_by_rank(split: Table[Overlap]) -> tuple[Array, Array, Array]:
+    """The ranks of which something tells how long kernels took, how long those that are listed did, and all."""
     split = split.take(split.texts("source").isin(["recorded", "incomplete"]) & ~np.isnan(split["listed_us"]))
     whole = np.where(np.isnan(split["compute_us"]), split["listed_us"] + split["unlisted_us"], split["compute_us"])
     ranks, of = np.unique(split["rank"], return_inverse=True)
-    listed, needed = (np.bincount(of, us, len(ranks)) for us in (split["listed_us"], whole))
-    short: list[int] = ranks[listed < part * needed].tolist()
-    return short
+    return ranks, np.bincount(of, split["listed_us"], len(ranks)), np.bincount(of, whole, len(ranks))
 
 
 FilesByRank = dict[int, set[str]]

@@ -13,7 +13,17 @@ from typing import Any
 import numpy as np
 
 from advisor.expr import reduce
-from advisor.expr.frame import TRUE, UNKNOWN, Frame, Value, is_missing, repeated, three_valued_truths
+from advisor.expr.frame import (
+    TRUE,
+    UNKNOWN,
+    Frame,
+    Value,
+    either_missing,
+    is_missing,
+    repeated,
+    single_truth,
+    three_valued_truths,
+)
 from advisor.facts.table import Array, Texts
 from advisor.units import ValueKind
 
@@ -108,7 +118,7 @@ def combined_numbers(sign: type[ast.operator], a: Evaluate, b: Evaluate, moments
 
 def _ns_between(left: Array, right: Array) -> Array:
     """The ns between two moments, exact where they are less than 104 days apart."""
-    missing = is_missing(left) | is_missing(right)
+    missing = either_missing(left, right)
     return np.where(missing, np.nan, np.subtract(left, right).astype(np.float64))
 
 
@@ -128,7 +138,7 @@ def compared_values(sign: type[ast.cmpop], kind: ValueKind, a: Evaluate, b: Eval
 
     def run(frame: Frame) -> Array:
         left, right = a(frame), b(frame)
-        return three_valued_truths(np.asarray(compare(left, right)), is_missing(left) | is_missing(right))
+        return three_valued_truths(np.asarray(compare(left, right)), either_missing(left, right))
 
     return run
 
@@ -137,10 +147,11 @@ def _same_text(left: Value, right: Value, negate: bool) -> Array:
     """Equality of texts, on codes: each distinct text is compared once."""
     if not isinstance(left, Texts):
         left, right = right, left
-    missing = is_missing(left) | is_missing(right)
     if not isinstance(left, Texts):
-        found = np.asarray(left == right)
-    elif isinstance(right, Texts):
+        known = isinstance(left, str) and isinstance(right, str)
+        return single_truth((left == right) != negate if known else None)
+    missing = either_missing(left, right)
+    if isinstance(right, Texts):
         index = {name: code for code, name in enumerate(left.names)}
         lookup = np.array([index.get(name, -2) for name in right.names] + [-1], np.int64)
         found = left.codes == lookup[right.codes]

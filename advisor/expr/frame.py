@@ -25,15 +25,29 @@ Value = Any
 
 _FROM_FLAG = np.array([FALSE, TRUE, UNKNOWN], np.uint8)  # -1, missing, reads the last
 _IS_MISSING, _IS_KNOWN = np.asarray(True), np.asarray(False)
+_SINGLE = {truth: np.asarray(truth, np.uint8) for truth in (FALSE, UNKNOWN, TRUE)}
 _DIRECT = 1 << 22
 
 
 def three_valued_truths(found: Array, missing: Array | bool = False) -> Array:
     """Three-valued truths from plain ones and a mask of what is missing."""
     values = np.multiply(found, TRUE, dtype=np.uint8)
-    if missing is False or not np.asarray(missing).any():
+    if missing is False or missing is _IS_KNOWN or not np.asarray(missing).any():
         return values
     return np.where(missing, np.uint8(UNKNOWN), values)
+
+
+def single_truth(found: bool | None) -> Array:
+    """The truth that stands for all rows or groups; None is missing."""
+    return _SINGLE[UNKNOWN if found is None else TRUE if found else FALSE]
+
+
+def either_missing(left: Value, right: Value) -> Array:
+    """Where one of two values is missing."""
+    of_left, of_right = is_missing(left), is_missing(right)
+    if of_left is _IS_KNOWN:
+        return of_right
+    return of_left if of_right is _IS_KNOWN else np.asarray(of_left | of_right)
 
 
 def repeated(value: Value, length: int) -> Array:

@@ -216,6 +216,10 @@ class FactsWanted:
         self.roots = frozenset[type[Fact]]().union(*needed.values())
         """The observed facts behind all of them."""
         behind = frozenset[type[Fact]]().union(*(makers.behind(fact_of_wanted(asked)) for asked in wanted))
+        used = frozenset[type[Fact]]().union(*map(makers.needs, behind))
+        chosen_from = {fact_of_wanted(asked) for asked in wanted if not isinstance(asked, type)}
+        self.passed_on = self.roots.difference(used, chosen_from, [Damage])
+        """The observed facts of which nothing is made here: each source gives the rows it has, of whichever rank."""
         together = _read_together(behind, makers)
         self.events = sorted(together, key=lambda root: (min(len(together[root]), APART + 1), root.longest, root.table))
         between = sorted((fact for fact in behind.difference(wanted) if not fact.observed), key=lambda fact: fact.table)
@@ -308,8 +312,8 @@ class FactsWanted:
     def _what_is_there(self, source: Source, found: RankFacts) -> tuple[object, ...] | None:
         """Equal for sources that can be derived from together; None for one that stands alone.
 
-        Where a table is missing or empty, derivations take other ways. Rows of other ranks, as groups that one folder
-        gives for all, and steps that do not count are of one source.
+        Where a table is missing or empty, derivations take other ways. Rows of other ranks of which anything is made,
+        and steps that do not count are of one source. Groups, which one folder gives for all, are passed on.
         """
         if not isinstance(source, OfOneRank) or _length_of(found.get(LeftOutStep)):
             return None
@@ -318,6 +322,8 @@ class FactsWanted:
             table = found[root]
             if isinstance(table, FactMissing):
                 there.append((table.tables, table.unreadable, table.incomplete, table.behind))
+            elif root in self.passed_on:
+                there.append(root.table)
             elif isinstance(table, Table):
                 if (table["rank"] != source.sole_rank).any():
                     return None
@@ -331,12 +337,16 @@ class FactsWanted:
         inputs = {**self.inputs, RunOfRanks: run.only(*ranks)}
         joined = ((root, join_ranks(root, [part[root] for part in read])) for root in self.roots)
         found: RankFacts = {root: table.by_name() if isinstance(table, Table) else table for root, table in joined}
+        lengths: dict[WantedFact, list[int]] = {
+            root: [_length_of(part[root]) for part in read] for root in self.passed_on
+        }
         for part in read:
             self._let_go(part, [*part])
         chosen: dict[WantedFact, tuple[ReadTable, list[int]]] = {}
         for asked, unneeded in zip(self.order, self.let_go, strict=True):
             table = resolve_fact(fact_of_wanted(asked), inputs, self.makers, found, cannot_read)
-            chosen[asked] = _choose_by_rank(asked, table, ranks)
+            passed_on = asked in lengths
+            chosen[asked] = (table, lengths[asked]) if passed_on else _choose_by_rank(asked, table, ranks)
             self._let_go(found, unneeded)
         self._let_go(found, [*found])
         given = FactsOfRanks(len(ranks))

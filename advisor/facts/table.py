@@ -48,6 +48,12 @@ _FEW_ROWS = 32
 """So many rows are looked through faster one by one than all at once, each time for all the names there are."""
 
 
+_MOST: Mapping[type[np.integer[Any]], int] = {
+    kind: int(np.iinfo(kind).max) for kind in (np.int8, np.int16, np.uint16, np.int32)
+}
+"""What numbers of these types are at most; asked for often, and NumPy works it out each time."""
+
+
 def values_at(values: Array, at: Array, missing: float = MISSING) -> Array:
     """Per position: the value there, and `missing` at -1 and behind the last. Copies no more than what is asked for."""
     if not len(values):
@@ -80,7 +86,7 @@ def places_in_order(keys: Array, values: Array, side: Literal["left", "right"]) 
 def sortable(group: Array, groups: int) -> Array:
     """The group of each row, of so many, in as few bytes as hold it: NumPy sorts numbers of 16 bits by counting them,
     in a fifth of the time."""
-    return group.astype(np.uint16) if groups <= np.iinfo(np.uint16).max else group
+    return group.astype(np.uint16) if groups <= _MOST[np.uint16] else group
 
 
 def stable_order(keys: Array) -> Array:
@@ -124,13 +130,12 @@ def write_first_rows(first: Array, keys: Array, low: int = 0) -> None:
 
 def row_type(rows: int) -> type[np.signedinteger[Any]]:
     """The narrowest type, of those worth the while, of the numbers of so many rows."""
-    return np.int32 if rows <= np.iinfo(np.int32).max else np.int64
+    return np.int32 if rows <= _MOST[np.int32] else np.int64
 
 
 def code_type(names: int) -> type[np.signedinteger[Any]]:
     """The narrowest type of codes for so many names; one more than each fits."""
-    fitting = (kind for kind in (np.int8, np.int16) if names < np.iinfo(kind).max)
-    return next(fitting, np.int32)
+    return np.int8 if names < _MOST[np.int8] else np.int16 if names < _MOST[np.int16] else np.int32
 
 
 class Texts(Struct, frozen=True):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -281,12 +282,39 @@ def refuse_shipped_id(rule_id: str) -> None:
 
 
 def read_rule(path: Path, *, tests: bool = False) -> Rule | list[Mistake]:
-    """The rule of one file, or everything wrong with it. What a file said before is not worked out again."""
+    """The rule of one file, or everything wrong with it. What a file said before is not worked out again, and a file
+    that nobody wrote to since it was read is not read again."""
+    stamp = _stamp_of_settled(path)
+    if stamp is not None and (known := _READ.get((path, tests))) is not None and known[0] == stamp:
+        return known[1]
     try:
         found = _bound(path, read_text(path, path.as_posix()).encode(), tests)
     except RuleError as error:
         return list(error.mistakes)
-    return found if isinstance(found, Rule) else list(found)
+    if not isinstance(found, Rule):
+        return list(found)
+    if stamp is not None and stamp == _stamp_of_settled(path):
+        _READ[path, tests] = stamp, found
+    return found
+
+
+_Stamp = tuple[int, int, int, int, int]
+_READ: dict[tuple[Path, bool], tuple[_Stamp, Rule]] = {}
+"""The rules that were read of files, with what told then whether somebody writes to them."""
+_SETTLED_NS = 2 * 10**9
+"""A file that was written to less than this ago can be written to again without another time: clocks of file systems
+are coarse."""
+
+
+def _stamp_of_settled(path: Path) -> _Stamp | None:
+    """What is another one as soon as somebody writes to this file; None where that cannot be told."""
+    try:
+        known = os.stat(path)
+    except OSError:
+        return None
+    if time.time_ns() - max(known.st_mtime_ns, known.st_ctime_ns) < _SETTLED_NS:
+        return None
+    return known.st_dev, known.st_ino, known.st_size, known.st_mtime_ns, known.st_ctime_ns
 
 
 @lru_cache(maxsize=1024)

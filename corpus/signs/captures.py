@@ -6,10 +6,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from pytest import approx
@@ -78,8 +80,22 @@ def write(
     level: int = 1,
     **how: Any,
 ) -> Path:
-    """Writes a generated job into a folder."""
-    return corpus.write(job(case, workload, without, strength, small=small), folder, export, level, **how)
+    """Writes a generated job into a folder: what was written before in this process is copied."""
+    asked = repr((case, workload, without, strength, small, export, level, sorted(how.items())))
+    if asked not in _WRITTEN:
+        kept = Path(_kept_folder().name) / str(len(_WRITTEN))
+        made = job(case, workload, without, strength, small=small)
+        _WRITTEN[asked] = corpus.write(made, kept, export, level, **how)
+    return shutil.copytree(_WRITTEN[asked], folder, copy_function=shutil.copyfile, dirs_exist_ok=True)
+
+
+_WRITTEN: dict[str, Path] = {}
+"""Where captures lie that many signs begin with."""
+
+
+@cache
+def _kept_folder() -> TemporaryDirectory[str]:
+    return TemporaryDirectory(prefix="signs-")
 
 
 def edit_json(folder: Path, name: str, change: Callable[[Any], object]) -> None:

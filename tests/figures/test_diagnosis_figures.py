@@ -36,10 +36,11 @@ DIGITS = 1e-6
 """Numbers of a diagnosis have nine digits; starts in two files of an export differ by a nanosecond."""
 
 
-def read_job(folder: Path, diagnosis: Diagnosis) -> Job:
+def job_of(recorded: list[Rank], folder: Path, diagnosis: Diagnosis) -> Job:
+    """What counts of that which was recorded."""
     parallel = diagnosis.run.parallel
     told = [one for one in diagnosis.findings if one.rule == "capture/start-up-step"]
-    ranks = without_steps(read_capture(folder), {event.step for one in told for event in one.occurrences})
+    ranks = without_steps(recorded, {event.step for one in told for event in one.occurrences})
     return Job(ranks, read_members(folder), {rank.number: parallel.stage_of(rank.number) for rank in ranks})
 
 
@@ -48,7 +49,8 @@ def near(value: float | str) -> Any:
 
 
 def assert_what_is_said_is_in_the_files(folder: Path, diagnosis: Diagnosis) -> set[str]:
-    job, recorded = read_job(folder, diagnosis), {rank.number: rank for rank in read_capture(folder)}
+    every = read_capture(folder)
+    job, recorded = job_of(every, folder, diagnosis), {rank.number: rank for rank in every}
     assert_split(job, diagnosis)
     assert_steps(job, diagnosis)
     assert_account(job, diagnosis)

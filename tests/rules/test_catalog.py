@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 import jsonschema
@@ -18,7 +19,8 @@ from advisor.facts.observed import Setting
 from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.errors import RuleError, UsageError
 from advisor.release import VERSION
-from advisor.rules import style
+from advisor.rules import catalog, style
+from advisor.rules.bind import Rule
 from advisor.rules.cases import OF_FINDINGS, parse_given
 from advisor.rules.catalog import Catalog, lint_rules, new_rule
 from advisor.rules.editor_schema import json_schema
@@ -80,6 +82,26 @@ def test_a_rule_that_was_edited_is_read_anew_even_where_size_and_time_stay(tmp_p
     os.utime(before.path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
     (after,) = Catalog.load([tmp_path]).rules
     assert (before.why.en, after.why.en) == ("It matters.", "It mutters.")
+
+
+def test_a_rule_file_is_not_read_again_until_somebody_writes_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catalog, "_SETTLED_NS", -(2**62))
+    path = rule_texts.write(tmp_path)
+    first = catalog.read_rule(path)
+    with monkeypatch.context() as patch:
+        patch.setattr(catalog, "read_text", None)
+        assert catalog.read_rule(path) is first
+    stamp = path.stat()
+    time.sleep(0.05)  # the clock of a file system is coarse: a file written to just now is read each time
+    path.write_text(path.read_text("utf-8").replace("It matters.", "It mutters."), "utf-8")
+    os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    after = catalog.read_rule(path)
+    assert isinstance(after, Rule)
+    assert after.why.en == "It mutters."
+    path.unlink()
+    assert not isinstance(catalog.read_rule(path), Rule)
 
 
 def test_what_a_report_says_comes_from_the_rule(tmp_path: Path) -> None:

@@ -127,9 +127,15 @@ def words(step: RemedyStep) -> str:
     return " ".join((step.do.en, step.do.zh, step.run, step.code, *care))
 
 
-def names(step: RemedyStep) -> set[str]:
+def names(step: RemedyStep) -> frozenset[str]:
     """What the run of a step has to be known for, by the tools it names."""
-    return {name for name, _ in named_tools(words(step))}
+    return names_in(words(step))
+
+
+@cache
+def names_in(said: str) -> frozenset[str]:
+    """The same of what it says, which many findings show."""
+    return frozenset(name for name, _ in named_tools(said))
 
 
 _SHOWN: dict[tuple[str, str], list[list[RemedyStep]]] = {}

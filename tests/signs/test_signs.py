@@ -16,9 +16,12 @@ from corpus.signs import Sign, all_signs
 SIGNS = all_signs()
 
 
+RULES = load_rules()
+
+
 def diagnosed(folder: Path, rule: str, sign: Sign) -> Diagnosis:
     told = TOLD_WORKLOADS.get(sign.workload)
-    return diagnose(open_profile(folder, jobs=1, job=told), load_rules().select([rule]))
+    return diagnose(open_profile(folder, jobs=1, job=told), RULES.select([rule]))
 
 
 @pytest.mark.parametrize("rule", sorted(SIGNS))

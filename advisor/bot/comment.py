@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from advisor.bot.entries import Entries, ListEntry, safe_markdown, safe_sentence
+from advisor.bot.entries import Entries, ListEntry, sentence_prose, without_references
 from advisor.bot.sticky import comment_mark
 from advisor.bot.words import say
 from advisor.messages.markup import web_address
@@ -16,14 +16,26 @@ from advisor.model.comparison import Comparison, Moved, Shift, Status
 from advisor.model.findings import Confidence, Diagnosis
 from advisor.model.leading_findings import first_findings
 from advisor.model.verdict import Verdict
+from advisor.report.blocks import (
+    Block,
+    Document,
+    FactLine,
+    Fold,
+    Heading,
+    ListBlock,
+    Paragraph,
+    paragraph_of,
+    with_prose,
+)
 from advisor.report.column_values import CAUSES
 from advisor.report.comparison.amounts import percent_change, signed_amount
 from advisor.report.comparison.answer import say_doubt
 from advisor.report.comparison.apart import say_barriers, with_both_times
-from advisor.report.diagnosis.headline import make_headline as answer_of
-from advisor.report.diagnosis.headline import say_doubts, time_sentence
+from advisor.report.diagnosis.cards import Card, make_cards
+from advisor.report.diagnosis.headline import make_headline, time_sentence
 from advisor.report.diagnosis.outcomes import first_unread
-from advisor.report.prose import TextPiece, clean_line, code_prose, parse_prose, plain_prose
+from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, parse_prose, plain_prose, strong
+from advisor.report.renderers.markdown import document_text
 from advisor.report.time_split import PARTS, time_parts
 from advisor.report.verdict.words import BUDGETS
 from advisor.report.words import say as report_word
@@ -65,14 +77,17 @@ def render_comment(  # noqa: PLR0917 - what is said, and how: each stands for it
 
     Bytes, so that it fits however a forge counts. What does not fit gives way from the end, and a sentence says so.
     """
-    head = [comment_mark(name), *_verdict_lines(diagnosis, comparison, verdict, language)]
-    sections = tuple(_comment_sections(diagnosis, comparison, verdict, language))
-    unread = ["", safe_markdown(first_unread(diagnosis.unread, language))] if diagnosis.unread else []
-    foot = [_foot_line(diagnosis, language, report_url), *unread]
+    cards = make_cards(diagnosis, language)
+    head = tuple(_answer_blocks(diagnosis, comparison, verdict, cards, language))
+    sections = tuple(_comment_sections(diagnosis, comparison, verdict, cards, language))
+    foot = tuple(_foot_blocks(diagnosis, language, report_url))
     text = ""
     for counts in _shrinking_counts([len(section.entries) for section in sections]):
-        text = _assemble_comment(head, sections, counts, foot, language=language, folds=folds)
-        if len(text.encode(errors="replace")) <= limit:
+        shown = [entry for section, count in zip(sections, counts, strict=True) for entry in section.entries[:count]]
+        blocks = (*head, *_section_blocks(sections, counts, language, folds=folds))
+        said = document_text(Document(language, (*with_prose(blocks, without_references), *foot)))
+        text = f"{comment_mark(name)}\n{said}{_hidden_keys(shown)}".encode(errors="replace").decode()
+        if len(text.encode()) <= limit:
             break
     return text
 
@@ -89,37 +104,28 @@ def headline(diagnosis: Diagnosis, comparison: Comparison | None, language: Lang
     return time_sentence(diagnosis, parts, language) or say("diagnosis", language)
 
 
-def _verdict_lines(
-    diagnosis: Diagnosis, comparison: Comparison | None, verdict: Verdict | None, language: Language
-) -> Iterator[str]:
-    yield f"### {safe_sentence(headline(diagnosis, comparison, language))}"
-    yield ""
-    lines = [
-        *([_gate_line(verdict, language)] if verdict else []),
-        *([safe_sentence(note.say(language)) for note in verdict.notes[:_MOST_MOVED]] if verdict else []),
-        *(_step_move_lines(comparison, language) if comparison else ()),
-    ]
-    for line in lines:
-        yield line
-        yield ""
-    for sentence in _nothing_first_lines(diagnosis, comparison, language):
-        yield sentence
-        yield ""
-    doubts = say_doubts(diagnosis, next(iter(first_findings(diagnosis)[1]), None), language)
-    if doubts:
-        yield safe_markdown(doubts)
-        yield ""
-
-
-def _nothing_first_lines(diagnosis: Diagnosis, comparison: Comparison | None, language: Language) -> Iterator[str]:
-    """What to say where there is nothing to put first: that nothing needs fixing, and where the next gain would be."""
+def _answer_blocks(
+    diagnosis: Diagnosis,
+    comparison: Comparison | None,
+    verdict: Verdict | None,
+    cards: Sequence[Card],
+    language: Language,
+) -> Iterator[Block]:
+    """The verdict, what moved the step, and what to say where there is nothing to put first."""
+    yield Heading(sentence_prose(headline(diagnosis, comparison, language)), 3)
+    if verdict is not None:
+        yield _gate_line(verdict, language)
+        yield from (Paragraph(sentence_prose(note.say(language))) for note in verdict.notes[:_MOST_MOVED])
+    if comparison is not None:
+        yield from map(Paragraph, _step_move_lines(comparison, language))
+    said = make_headline(diagnosis, cards, (), language)
     if comparison is not None and not comparison.unrelated and diagnosis.findings:
         if not comparison.having("new", "worse"):
-            yield safe_sentence(say("nothing_new", language))
-    elif not first_findings(diagnosis)[1]:
-        answer = answer_of(diagnosis, (), (), language)
-        yield safe_sentence(answer.says)
-        yield from map(safe_markdown, filter(None, (answer.beyond, answer.held)))
+            yield Paragraph(sentence_prose(say("nothing_new", language)))
+    elif said.first is None:
+        yield Paragraph(sentence_prose(said.says))
+        yield from map(Paragraph, filter(None, (said.beyond, said.held)))
+    yield from paragraph_of(*said.doubts)
 
 
 def _say_step_shift(step: Shift, called: str, language: Language) -> str:
@@ -133,16 +139,16 @@ def _say_step_shift(step: Shift, called: str, language: Language) -> str:
     )
 
 
-def _step_move_lines(comparison: Comparison, language: Language) -> Iterator[str]:
+def _step_move_lines(comparison: Comparison, language: Language) -> Iterator[Prose]:
     """What moved the step, and how sure that is."""
     if not (comparison.shifts or comparison.apart):
-        yield safe_sentence(say("no_step", language))
+        yield sentence_prose(say("no_step", language))
     moved = [entry for entry in comparison.moved if entry.beyond_noise][:_MOST_MOVED]
     if moved:
-        entries = " · ".join(_say_moved_part(entry, language) for entry in moved)
-        yield safe_sentence(say("moved", language)) + report_word("colon", language) + entries
+        entries = join_prose(" · ", (_say_moved_part(entry, language) for entry in moved))
+        yield (*sentence_prose(say("moved", language) + report_word("colon", language)), *entries)
     if comparison.confidence == Confidence.low and not comparison.apart:
-        yield safe_sentence(_say_unsure(comparison, language))
+        yield sentence_prose(_say_unsure(comparison, language))
 
 
 def _say_unsure(comparison: Comparison, language: Language) -> str:
@@ -151,14 +157,15 @@ def _say_unsure(comparison: Comparison, language: Language) -> str:
     return say("unsure because", language, why=why) if why else say("unsure", language)
 
 
-def _say_moved_part(entry: Moved, language: Language) -> str:
+def _say_moved_part(entry: Moved, language: Language) -> Prose:
     part = PARTS[entry.part].say(language)
     cause = word_for(CAUSES, entry.name, language)
     name = (TextPiece(f" {cause}"),) if cause else (TextPiece(" "), *code_prose(entry.name, 60)) if entry.name else ()
-    return safe_markdown((TextPiece(part), *name, TextPiece(f" ({signed_amount(entry.delta_us, 'us')})")))
+    return (TextPiece(part), *name, TextPiece(f" ({signed_amount(entry.delta_us, 'us')})"))
 
 
-def _gate_line(verdict: Verdict, language: Language) -> str:
+def _gate_line(verdict: Verdict, language: Language) -> FactLine:
+    """Whether the run passes, and why not."""
     errors = sum(ruling.fails for ruling in verdict.rulings)
     over = [
         say(
@@ -178,14 +185,18 @@ def _gate_line(verdict: Verdict, language: Language) -> str:
         *([say("unjudged", language, bars=", ".join(verdict.unjudged))] if verdict.unjudged else []),
     ]
     word = "passed" if verdict.passed else "blind" if verdict.blind else "failed"
-    return " · ".join([f"**{safe_sentence(say(word, language))}**", *map(safe_sentence, reasons)])
+    return FactLine((strong(sentence_prose(say(word, language))), *map(sentence_prose, reasons)))
 
 
 def _comment_sections(
-    diagnosis: Diagnosis, comparison: Comparison | None, verdict: Verdict | None, language: Language
+    diagnosis: Diagnosis,
+    comparison: Comparison | None,
+    verdict: Verdict | None,
+    cards: Sequence[Card],
+    language: Language,
 ) -> Iterator[_Section]:
     related = None if comparison is not None and comparison.unrelated else comparison
-    entries = Entries(diagnosis, related, language)
+    entries = Entries(diagnosis, related, language, cards)
     aside = _findings_set_aside(verdict)
     there = [finding.fingerprint for finding in diagnosis.findings]
     if related is None:
@@ -209,7 +220,8 @@ def _comment_sections(
     lines = [entries.short(each, suppressed=aside.get(each, False)) for each in rest[:MOST_FOLDED]]
     yield _make_section(say("others", language, count=len(rest)), lines, len(rest), folded=True)
     if comparison is not None:
-        notes = [ListEntry((f"- {safe_sentence(note.say(language))}",)) for note in comparison.notes[:MOST_NOTES]]
+        said = [sentence_prose(note.say(language)) for note in comparison.notes[:MOST_NOTES]]
+        notes = [ListEntry(paragraph_of(*note)) for note in said]
         yield _make_section(say("conditions", language), notes, len(comparison.notes), folded=True)
 
 
@@ -241,55 +253,38 @@ def _shrinking_counts(counts: list[int]) -> Iterator[list[int]]:
             yield list(left)
 
 
-def _assemble_comment(
-    head: Sequence[str],
-    sections: Sequence[_Section],
-    counts: Sequence[int],
-    foot: Sequence[str],
-    *,
-    language: Language,
-    folds: bool,
-) -> str:
-    lines = list(head)
-    shown: list[ListEntry] = []
+def _section_blocks(
+    sections: Sequence[_Section], counts: Sequence[int], language: Language, *, folds: bool
+) -> Iterator[Block]:
+    """So many entries of each section, and how many had no room."""
     for section, count in zip(sections, counts, strict=True):
-        shown += section.entries[:count]
-        lines += _section_lines(section, count, language, folds=folds)
-    left_out = sum(len(section.entries) for section in sections) - len(shown)
+        if not count:
+            continue
+        more = [paragraph_of(*sentence_prose(say("more", language, count=section.more)))] if section.more else []
+        listed = ListBlock((*(entry.item for entry in section.entries[:count]), *more))
+        title = sentence_prose(section.title)
+        yield from (Fold(title, (listed,)),) if section.folded and folds else (Paragraph(strong(title)), listed)
+    left_out = sum(len(section.entries) for section in sections) - sum(counts)
     if left_out:
-        lines += [safe_sentence(say("left_out", language, count=left_out)), ""]
-    return "\n".join([*lines, *foot, *_hidden_keys(shown)]).encode(errors="replace").decode() + "\n"
+        yield Paragraph(sentence_prose(say("left_out", language, count=left_out)))
 
 
-def _section_lines(section: _Section, count: int, language: Language, *, folds: bool) -> Iterator[str]:
-    if not count:
-        return
-    folded = section.folded and folds
-    yield f"<details><summary>{section.title}</summary>" if folded else f"**{safe_sentence(section.title)}**"
-    yield ""
-    for entry in section.entries[:count]:
-        yield from entry.lines
-    if section.more:
-        yield f"- {safe_sentence(say('more', language, count=section.more))}"
-    yield ""
-    if folded:
-        yield "</details>"
-        yield ""
-
-
-def _foot_line(diagnosis: Diagnosis, language: Language, report_url: str) -> str:
+def _foot_blocks(diagnosis: Diagnosis, language: Language, report_url: str) -> Iterator[Block]:
+    """Where the report is, what made it, and what could not be read; the only link of a comment is here."""
     url = web_address(report_url)
-    link = [f"[{say('report', language)}](<{url}>)"] if url else []
+    link = [(TextPiece(say("report", language), url=url),)] if url else []
     version = clean_line(diagnosis.version, 40)
     made = (
         parse_prose(say("made_by", language), {"version": TextPiece(version, code=True)})
         if version
         else plain_prose(say("made", language))
     )
-    return " · ".join([*link, safe_markdown(made)])
+    yield FactLine((*link, without_references(made)))
+    if diagnosis.unread:
+        yield Paragraph(without_references(first_unread(diagnosis.unread, language)))
 
 
-def _hidden_keys(shown: Sequence[ListEntry]) -> list[str]:
+def _hidden_keys(shown: Sequence[ListEntry]) -> str:
     """Each finding's name where people do not see it, for what reads the comment later."""
     keys = [entry.key for entry in shown if entry.key]
-    return ["", "<!-- advisor:findings", *keys, "-->"] if keys else []
+    return "\n".join(["", "<!-- advisor:findings", *keys, "-->", ""]) if keys else ""

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from advisor.cli.arguments import (
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     import argparse
 
     from advisor.cli.slips import Parser
+    from advisor.rules.catalog import Catalog
 
 LARGE_BYTES = 64 << 20
 """From here on reading takes longer than the drawing process takes to wake up, and wants the memory."""
@@ -75,28 +75,31 @@ def run(arguments: argparse.Namespace) -> int:
         settings = settings_of(arguments)
         language = language_of(arguments.lang)
         with ProgressBar(language) as bar:
-            from advisor.pipeline import judge_profile, open_profile, prepare_exhibits
+            from advisor.pipeline import diagnose, open_profile
 
             def told(what: str, done: int, total: int) -> None:
                 bar(what, done, total)
                 if done >= total and what == WORKED_OUT:
                     charts.wake()
 
-            words = {**ways_to_read(arguments, bar), "progress": told}
-            profile = open_profile(arguments.path, **words)
+            def rules() -> Catalog:
+                catalog = catalog_of(arguments.rules, settings, arguments.only)
+                warn_of_rules(arguments)
+                return catalog
+
+            profile = open_profile(arguments.path, **{**ways_to_read(arguments, bar), "progress": told})
             warn_of_chip(profile, arguments)
             outside_captures(outputs, arguments.path, profile.run.capture_paths)
             small = profile.size_bytes <= LARGE_BYTES
             if not small:
                 charts.rest()
-            rules = partial(catalog_of, arguments.rules, settings, arguments.only)
             # drawing takes as long as reading the rules, and they want all that rests on events
             alone = small and profile.single and arguments.cache is None  # tables of events are not kept
-            ahead = alone and charts.wanted and settings is None and not arguments.only
-            catalog = None if ahead else rules()
-            shown = prepare_exhibits(profile, catalog)
-            begin_charts(charts, language, shown, profile.run)
-            catalog = catalog or rules()
-            warn_of_rules(arguments)
-            diagnosis = judge_profile(profile, catalog, shown, bar)
+            diagnosis = diagnose(
+                profile,
+                rules,
+                bar,
+                tell_exhibits=lambda shown: begin_charts(charts, language, shown, profile.run),
+                events_first=alone and charts.wanted and settings is None and not arguments.only,
+            )
         return hand_out(diagnosis, arguments, outputs, charts)

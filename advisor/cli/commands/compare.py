@@ -20,9 +20,9 @@ from advisor.cli.arguments import (
 )
 from advisor.cli.exit_codes import FINE
 from advisor.cli.inputs import warn_of_chip, ways_to_read
-from advisor.cli.outputs import chart_renderer, show_document, sources_of, write_outputs
+from advisor.cli.outputs import TOP, chart_renderer, show_document, write_all
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
-from advisor.report.output_formats import COMPARED_WRITERS, Reported
+from advisor.report.output_formats import COMPARED_WRITERS
 
 if TYPE_CHECKING:
     from advisor.cli.slips import Parser
@@ -114,13 +114,10 @@ def hand_out(comparison: Comparison, arguments: argparse.Namespace, outputs: Seq
     """How a comparison leaves a command: files, the terminal, and an exit code that judges nothing."""
     from advisor.report.comparison.document import comparison_summary
 
-    language, sources = language_of(arguments.lang), sources_of(arguments)
-    locations = sources.locations(comparison.after)
-    reported = Reported(comparison.after, language, comparison, None, locations, charts)
-    written = write_outputs(reported, outputs, language)
-    if arguments.quiet:
-        return FINE
-    show_document(comparison_summary(comparison, language, arguments.top or 5), outputs, written)
+    written = write_all(comparison.after, arguments, outputs, charts, comparison=comparison)
+    if not arguments.quiet:
+        summary = comparison_summary(comparison, language_of(arguments.lang), arguments.top or TOP)
+        show_document(summary, outputs, written)
     return FINE
 
 

@@ -134,9 +134,7 @@ def test_a_part_of_the_step_is_a_number_from_zero_to_one(value: str) -> None:
         compare(CASE, CASE, f"--floor={value}")
 
 
-def test_findings_that_code_hosts_show_at_no_line_are_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_findings_that_code_hosts_show_at_no_line_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert compare(CASE, CASE, "-o", tmp_path / "c.sarif", "--lang", "en") == 0
     assert "have no line in the source code" in capsys.readouterr().err
 

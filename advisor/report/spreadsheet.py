@@ -29,9 +29,10 @@ _LONGEST_NAME = 31
 _MADE = datetime(2000, 1, 1)
 """The same in every file, so that two runs give the same bytes; the format knows no time zones."""
 
-
 UNIT_SIGNS = {"us": "µs", "times": "×", "share": "", "count": "", "TFLOP/s": "", "MAD": ""}
 """How units are written where people read; not at all where cells or their head say it."""
+FORMS = {"us": "#,##0.0##", "B": "#,##0", "share": "0.0%", "count": "#,##0", "GB/s": "0.0"}
+"""How numbers are shown, by their unit."""
 
 
 class Sheet(Struct, frozen=True):
@@ -46,6 +47,21 @@ class Sheet(Struct, frozen=True):
     """So many columns stay in sight."""
     note: str = ""
     """What is said below the rows."""
+
+
+def sheet_of_columns(
+    name: str,
+    columns: Iterable[tuple[str, str, str]],
+    rows: Iterable[Iterable[Scalar]],
+    language: Language,
+    *,
+    frozen: int,
+    note: str = "",
+) -> Sheet:
+    """A table whose columns are given by what they are called, their unit, and the form of their numbers."""
+    known = tuple(columns)
+    heads = tuple(head_with_unit(label, unit, language) for label, unit, _ in known)
+    return Sheet(name, heads, tuple(map(tuple, rows)), tuple(form for *_, form in known), frozen, note)
 
 
 def head_with_unit(label: str, unit: str, language: Language) -> str:

@@ -17,6 +17,7 @@ from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
 from advisor.messages.text import Language
 from advisor.model.findings import Scalar
+from advisor.model.unread import SavedMessage
 from advisor.report.blocks import Blocks, Grid, Heading, Paragraph
 from advisor.report.column_values import value_word
 from advisor.report.prose import clean_line, flat_text, letter_columns
@@ -70,11 +71,15 @@ def head_with_unit(label: str, unit: str, language: Language) -> str:
     return label + say_aside(sign, language) if sign else label
 
 
-def cell_in_words(cell: Scalar, column: str, language: Language) -> Scalar:
-    """A cell that people read: what is out of a fixed set in words of the language, a name harmless to show."""
+def cell_in_words(cell: Scalar, column: str, language: Language, said: SavedMessage | None = None) -> Scalar:
+    """A cell that people read: what is `said` as a message or is out of a fixed set in words of the language, a name
+    harmless to show."""
     if not isinstance(cell, str):
         return cell
-    return value_word(cell, column, language) or clean_line(cell, LONGEST_CELL)
+    word = said.say(language) if said else None
+    return (
+        clean_line(word, LONGEST_CELL) if word else value_word(cell, column, language) or clean_line(cell, LONGEST_CELL)
+    )
 
 
 def spreadsheet_library() -> Any:

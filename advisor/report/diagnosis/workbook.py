@@ -73,10 +73,12 @@ class _SheetMaker(Phrases):
         if table is None or not table.rows:
             return
         yield card.number, flat_text(card.title)
-        yield (None, *map(self.column_label, table.columns))
+        shown = [(at, table.columns[at]) for at in table.shown]
+        yield (None, *(self.column_label(head) for _, head in shown))
         for row in table.rows:
-            told = zip(row, table.columns, strict=False)
-            yield (None, *(cell_in_words(cell, head.name, self.language) for cell, head in told))
+            messages = table.messages(row)
+            told = ((row[at], head.name) for at, head in shown if at < len(row))
+            yield (None, *(cell_in_words(cell, name, self.language, messages.get(name)) for cell, name in told))
         yield ()
 
     def column_label(self, head: Head) -> str:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from advisor.cli.arguments import (
     finding_options,
     language_option,
-    named_path,
     output_options,
     reading_options,
     rule_options,
@@ -17,7 +16,7 @@ from advisor.cli.arguments import (
 from advisor.cli.inputs import refuse_saved, warn_of_chip, warn_of_rules, ways_to_read
 from advisor.cli.outputs import chart_renderer, hand_out
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
-from advisor.cli.several_captures import Captures
+from advisor.cli.several_captures import captures_argument
 
 if TYPE_CHECKING:
     import argparse
@@ -33,12 +32,9 @@ WORKED_OUT = "ranks"
 
 def words(one: Parser) -> None:
     """What the command understands."""
-    one.add_argument(
-        "path",
-        type=named_path,
-        nargs="+",
-        action=Captures,
-        help=one.say(
+    captures_argument(
+        one,
+        one.say(
             "a capture: *_ascend_pt, *_ascend_ms, PROF_* of msprof, a folder of many ranks, cluster_analysis_output, "
             "GPU traces, or a zip or tar of these",
             "采集数据：*_ascend_pt、*_ascend_ms、msprof 的 PROF_*、含多卡数据的目录、cluster_analysis_output、"

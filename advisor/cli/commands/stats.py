@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.cli.arguments import language_option, output_options, positive_number, reading_options
 from advisor.cli.exit_codes import FINE
-from advisor.cli.inputs import refuse_saved, ways_to_read
+from advisor.cli.inputs import refuse_saved, warn_of_chip, ways_to_read
 from advisor.cli.outputs import write_and_show
 from advisor.cli.settings_in_force import language_of, settings_of
 from advisor.cli.several_captures import captures_argument
@@ -104,6 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
     language = language_of(arguments.lang)
     with ProgressBar(language) as bar:
         profile = open_to_count(arguments.path, **ways_to_read(arguments, bar))
+        warn_of_chip(profile, arguments)
         outside_captures(outputs, arguments.path, profile.run.capture_paths)
         found = count_profile(profile, arguments.of, arguments.by, per_rank=arguments.per_rank)
         losses = losses_of_tables(profile, found, settings)

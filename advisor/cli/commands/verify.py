@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.cli.arguments import language_option, named_path, output_options, reading_options, rule_options
 from advisor.cli.exit_codes import FINE, FOUND
 from advisor.cli.inputs import given_diagnosis
-from advisor.cli.outputs import show_document, write_outputs
+from advisor.cli.outputs import write_and_show
 from advisor.cli.settings_in_force import language_of, settings_of
 from advisor.report.output_formats import DOCUMENT_WRITERS, Told
 
@@ -69,9 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     before, after = runs_told_apart((sides[0], sides[1]), (arguments.before, arguments.after))
     comparison = compare(before, after, settings)
     told, worked = _verify_one_or_all(comparison, arguments.finding, language_of(arguments.lang))
-    write_outputs(told, outputs, language_of(arguments.lang))
-    if not arguments.quiet:
-        show_document(told.document, outputs)
+    write_and_show(told, lambda: told.document, arguments, outputs)
     return FINE if worked else FOUND
 
 

@@ -25,7 +25,6 @@ from advisor.report.comparison.words import STATUSES
 from advisor.report.diagnosis.cards import Card, make_cards, open_title
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, parse_long_prose, strong
 from advisor.report.words import SEVERITIES
-from advisor.report.words import say as report_word
 from advisor.units import show_value
 
 _REFERENCES = re.compile(r'(?<=[!~%&$^@#])(?=[\w"{\[])|(?<=GH)(?=-\d)|(?<=\w/)(?=\w+[#!@])', re.IGNORECASE)
@@ -91,7 +90,7 @@ class Entries:
             return entry
         first = card.actions[0]
         command = next((line for line in first.run.splitlines() if line.strip()), "")
-        word = TextPiece(say("first_step", self.language) + report_word("colon", self.language))
+        word = TextPiece(say("first_fix", self.language) + say("colon", self.language))
         run = (TextPiece(" "), *code_prose(command)) if command else ()
         step = followed_by(led_by((word,), first.do), run)
         return ListEntry((*entry.item, ListBlock((step,))), entry.key)
@@ -141,7 +140,7 @@ class Entries:
     def _wins(self, time: str, change: Change) -> str:
         """What can be won: at most that much, where it is a bound."""
         word = "saves_at_most" if change.fingerprint in self._bounded else "saves"
-        return report_word(word if self._times_of == "step" else f"{word}_in_all", self.language, time=time)
+        return say(word if self._times_of == "step" else f"{word}_in_all", self.language, time=time)
 
     def _metric_facts(self, change: Change) -> list[Prose]:
         """The value that is held against a threshold, where no saving is known."""

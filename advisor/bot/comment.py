@@ -30,7 +30,7 @@ from advisor.report.blocks import (
 from advisor.report.column_values import CAUSES
 from advisor.report.comparison.amounts import percent_change, signed_amount
 from advisor.report.comparison.answer import say_doubt
-from advisor.report.comparison.apart import say_barriers, with_both_times
+from advisor.report.comparison.sides import say_barriers, with_both_times
 from advisor.report.diagnosis.cards import make_cards
 from advisor.report.diagnosis.headline import make_headline, time_sentence
 from advisor.report.diagnosis.outcomes import first_unread

@@ -9,9 +9,9 @@ from advisor.messages.text import Language, Text, TimesOf
 from advisor.model.comparison import Comparison, Difference
 from advisor.model.findings import Head, Scalar
 from advisor.report.column_values import CAUSES
-from advisor.report.comparison.apart import summed_times
 from advisor.report.comparison.document import ComparisonBlocks
 from advisor.report.comparison.plain_tables import plain_tables
+from advisor.report.comparison.sides import summed_times
 from advisor.report.comparison.tables import WHEN, column_label, table_title
 from advisor.report.comparison.words import STATUSES, say
 from advisor.report.spreadsheet import FORMS, Sheet, sheet_of_columns, workbook_bytes

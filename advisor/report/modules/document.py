@@ -20,7 +20,7 @@ from advisor.report.blocks import (
     quiet_line,
 )
 from advisor.report.line_breaks import BELOW
-from advisor.report.losses import TellLosses, losses_in_full, losses_in_short, say_losses
+from advisor.report.losses import losses_told, say_losses
 from advisor.report.modules.words import Marking, marking_code, say
 from advisor.report.phrases import Phrases
 from advisor.report.places import number_ranges
@@ -70,7 +70,7 @@ class ModuleBlocks(Phrases):
         if self.lacks_attention():
             yield self.heading("attention")
             yield from self.attention_marking()
-        yield from self.lost(losses_in_full)
+        yield from self.lost()
 
     def attention_marking(self) -> Iterator[Block]:
         """The code that marks what the masks of attention leave out."""
@@ -92,15 +92,16 @@ class ModuleBlocks(Phrases):
                 share = show_value(SHORT_SHARE, "share")
                 yield quiet_line(self.prose_of("modules_left", count=f"{left:,}", share=share), begins=True)
         yield from self.ranks_left(1)
-        yield from self.lost(losses_in_short)
+        yield from self.lost(briefly=True)
         if self.lacks_attention():
             yield quiet_line(self.prose_of("attention_unmarked_short"), begins=True)
         if self.report.ranks:
             yield quiet_line(self.prose_of("more_with_o"), begins=True)
 
-    def lost(self, tell: TellLosses) -> Iterator[Block]:
+    def lost(self, *, briefly: bool = False) -> Iterator[Block]:
         """What of the capture was damaged or lost of what they rest on."""
-        return tell(say_losses(self.report.losses), self.report.losses.unread, self.language)
+        losses = self.report.losses
+        return losses_told(say_losses(losses), losses.unread, self.language, briefly=briefly)
 
     def ranks_left(self, shown: int) -> Blocks:
         """How many ranks are not among the first that are shown."""

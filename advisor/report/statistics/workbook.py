@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from advisor.messages.text import Language
+from advisor.messages.text import Language, TimesOf
 from advisor.model.statistics import Statistics
 from advisor.report.prose import clean_line
 from advisor.report.spreadsheet import FORMS, cell_in_words, sheet_of_columns, workbook_bytes
-from advisor.report.statistics.document import sheet_name
-from advisor.report.statistics.words import say, say_column
+from advisor.report.statistics.words import SHEETS, say, say_column, say_table
+from advisor.report.words import word_for
 
 
 def statistics_workbook(statistics: Statistics, language: Language) -> bytes:
@@ -35,3 +35,8 @@ def statistics_workbook(statistics: Statistics, language: Language) -> bytes:
         for table in statistics.tables
     )
     return workbook_bytes(say("statistics", language, run=clean_line(statistics.run, 200)), sheets)
+
+
+def sheet_name(name: str, language: Language, times_of: TimesOf = "step") -> str:
+    """What the sheet of a table is called."""
+    return word_for(SHEETS, name, language) or say_table(name, language, times_of)

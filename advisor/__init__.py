@@ -130,16 +130,12 @@ def compare(
         RuleError: A rule of your own or a setting is wrong; the message lists every mistake.
     """
     from advisor import pipeline
-    from advisor.facts.profile import Profile
 
     given = _as_settings(settings)
     catalog = load_rules(rules, given)
-    sides = [_open_side(one, given, tables) for one in (before, after)]
-    one, other = (pipeline.diagnose_if_needed(side, catalog, tables=tables) for side in sides)
+    one, other = (_open_side(side, given, tables) for side in (before, after))
     _attach_html()
-    found = pipeline.compare(one, other, given)
-    profiles = [side for side in sides if isinstance(side, Profile)]
-    return pipeline.with_tables(found, *profiles) if tables and len(profiles) == len(sides) else found
+    return pipeline.compare_opened(one, other, catalog, settings=given, tables=tables)
 
 
 def verify(comparison: AnyPath | Comparison, finding: Finding | str | None = None) -> Verification | Verifications:

@@ -7,7 +7,7 @@ The command line, the Python API, the bot and the server for assistants all put 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -183,9 +183,26 @@ def _as_told(run: Run, chip: ToldChip, job: JobKind | None) -> Run:
     return run if job is None else run.model_copy(update={"job": job})
 
 
-def diagnose(profile: Profile, catalog: Catalog, progress: Progress = silent) -> Diagnosis:
-    """Every rule held against the profile; ranked findings, and what became of each rule."""
-    return judge_profile(profile, catalog, prepare_exhibits(profile, catalog), progress)
+def diagnose(
+    profile: Profile,
+    rules: Catalog | Callable[[], Catalog],
+    progress: Progress = silent,
+    *,
+    tell_exhibits: Callable[[tuple[Exhibit, ...]], None] | None = None,
+    events_first: bool = False,
+) -> Diagnosis:
+    """Every rule held against the profile; ranked findings, and what became of each rule.
+
+    `tell_exhibits` is told what charts will show as soon as that is known, so that they can be drawn beside the rest.
+    With `events_first`, for a capture that is small in memory, rules are read after that: they want what rests on
+    events, which is read without asking them.
+    """
+    given = rules if callable(rules) else lambda: rules
+    catalog = None if events_first else given()
+    shown = prepare_exhibits(profile, catalog)
+    if tell_exhibits is not None:
+        tell_exhibits(shown)
+    return judge_profile(profile, catalog or given(), shown, progress)
 
 
 def prepare_exhibits(
@@ -333,12 +350,32 @@ def compare(
     return compare_diagnoses(before, after, tolerance or (settings.tolerance if settings else Tolerance()))
 
 
-def with_tables(comparison: Comparison, before: Profile, after: Profile) -> Comparison:
-    """The comparison with kernels, operators, calls, collectives and memory side by side."""
-    from advisor.comparison.tables import table_differences
+def compare_opened(
+    before: Diagnosis | Profile,
+    after: Diagnosis | Profile,
+    catalog: Catalog,
+    tolerance: Tolerance | None = None,
+    *,
+    settings: Settings | None = None,
+    progress: Progress = silent,
+    tables: bool = False,
+    paths: tuple[Path, Path] | None = None,
+) -> Comparison:
+    """What changed between what was opened, diagnosed where it is not yet; with `tables`, kernels, operators, calls,
+    collectives and memory side by side, which only two captures hold. Runs of one name are called by their `paths`.
+    """
+    from advisor.comparison.run_names import runs_told_apart
+    from advisor.comparison.tables import CAPTURES_NEEDED, table_differences
 
-    found = table_differences(before, after)
-    return comparison.model_copy(update={"tables": found.tables, "notes": (*comparison.notes, *found.notes)})
+    old = diagnose_if_needed(before, catalog, progress, tables=tables)
+    new = diagnose_if_needed(after, catalog, progress, tables=tables)
+    found = compare(*(runs_told_apart((old, new), paths) if paths else (old, new)), settings, tolerance)
+    if not tables:
+        return found
+    if isinstance(before, Diagnosis) or isinstance(after, Diagnosis):
+        return found.model_copy(update={"notes": (*found.notes, CAPTURES_NEEDED)})
+    beside = table_differences(before, after)
+    return found.model_copy(update={"tables": beside.tables, "notes": (*found.notes, *beside.notes)})
 
 
 def open_to_count(

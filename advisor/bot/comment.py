@@ -3,30 +3,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from advisor.bot.entries import Entries, ListEntry, safe_markdown, safe_sentence
+from advisor.bot.entries import Entries, ListEntry, sentence_prose, without_references
 from advisor.bot.sticky import comment_mark
 from advisor.bot.words import say
 from advisor.messages.markup import web_address
 from advisor.messages.text import Language
-from advisor.model.comparison import Comparison, Moved, Shift, Status
+from advisor.model.comparison import Comparison, Moved, Status
 from advisor.model.findings import Confidence, Diagnosis
 from advisor.model.leading_findings import first_findings
-from advisor.model.verdict import Verdict
+from advisor.model.verdict import Budget, Verdict
+from advisor.report.blocks import (
+    Block,
+    Document,
+    FactLine,
+    Fold,
+    Heading,
+    ListBlock,
+    Paragraph,
+    paragraph_of,
+    with_prose,
+)
 from advisor.report.column_values import CAUSES
 from advisor.report.comparison.amounts import percent_change, signed_amount
 from advisor.report.comparison.answer import say_doubt
-from advisor.report.comparison.apart import say_barriers, with_both_times
-from advisor.report.diagnosis.headline import make_headline as answer_of
-from advisor.report.diagnosis.headline import say_doubts, time_sentence
+from advisor.report.comparison.sides import say_barriers, with_both_times
+from advisor.report.diagnosis.cards import make_cards
+from advisor.report.diagnosis.headline import make_headline, time_sentence
 from advisor.report.diagnosis.outcomes import first_unread
-from advisor.report.prose import TextPiece, clean_line, code_prose, parse_prose, plain_prose
+from advisor.report.phrases import Phrases
+from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, parse_prose, plain_prose, strong
+from advisor.report.renderers.markdown import document_text
 from advisor.report.time_split import PARTS, time_parts
 from advisor.report.verdict.words import BUDGETS
-from advisor.report.words import say as report_word
 from advisor.report.words import word_for
 from advisor.units import show_value
 
@@ -65,14 +77,15 @@ def render_comment(  # noqa: PLR0917 - what is said, and how: each stands for it
 
     Bytes, so that it fits however a forge counts. What does not fit gives way from the end, and a sentence says so.
     """
-    head = [comment_mark(name), *_verdict_lines(diagnosis, comparison, verdict, language)]
-    sections = tuple(_comment_sections(diagnosis, comparison, verdict, language))
-    unread = ["", safe_markdown(first_unread(diagnosis.unread, language))] if diagnosis.unread else []
-    foot = [_foot_line(diagnosis, language, report_url), *unread]
+    made = _CommentBlocks(diagnosis, comparison, verdict, language)
+    head, sections, foot = tuple(made.answer()), tuple(made.sections()), tuple(made.foot(report_url))
     text = ""
     for counts in _shrinking_counts([len(section.entries) for section in sections]):
-        text = _assemble_comment(head, sections, counts, foot, language=language, folds=folds)
-        if len(text.encode(errors="replace")) <= limit:
+        shown = [entry for section, count in zip(sections, counts, strict=True) for entry in section.entries[:count]]
+        blocks = (*head, *made.shown_sections(sections, counts, folds=folds))
+        said = document_text(Document(language, (*with_prose(blocks, without_references), *foot)))
+        text = f"{comment_mark(name)}\n{said}{_hidden_keys(shown)}".encode(errors="replace").decode()
+        if len(text.encode()) <= limit:
             break
     return text
 
@@ -83,142 +96,142 @@ def headline(diagnosis: Diagnosis, comparison: Comparison | None, language: Lang
         why = say("apart", language, why=say_barriers(comparison, comparison.apart, language))
         return with_both_times(why, comparison, language)
     step = comparison.step if comparison else None
-    if step:
-        return _say_step_shift(step, diagnosis.run.times_of, language)
-    parts = time_parts(diagnosis.split, language)
-    return time_sentence(diagnosis, parts, language) or say("diagnosis", language)
+    if step is None:
+        return time_sentence(diagnosis, time_parts(diagnosis.split, language), language) or say("diagnosis", language)
+    before, after = show_value(step.before_us, "us"), show_value(step.after_us, "us")
+    percent, became = percent_change(step.before_us, step.after_us), say(step.status, language)
+    return say(diagnosis.run.times_of, language, before=before, after=after, percent=percent, became=became)
 
 
-def _verdict_lines(
-    diagnosis: Diagnosis, comparison: Comparison | None, verdict: Verdict | None, language: Language
-) -> Iterator[str]:
-    yield f"### {safe_sentence(headline(diagnosis, comparison, language))}"
-    yield ""
-    lines = [
-        *([_gate_line(verdict, language)] if verdict else []),
-        *([safe_sentence(note.say(language)) for note in verdict.notes[:_MOST_MOVED]] if verdict else []),
-        *(_step_move_lines(comparison, language) if comparison else ()),
-    ]
-    for line in lines:
-        yield line
-        yield ""
-    for sentence in _nothing_first_lines(diagnosis, comparison, language):
-        yield sentence
-        yield ""
-    doubts = say_doubts(diagnosis, next(iter(first_findings(diagnosis)[1]), None), language)
-    if doubts:
-        yield safe_markdown(doubts)
-        yield ""
+class _CommentBlocks(Phrases):
+    """Makes the blocks of one comment."""
 
+    wording = say
 
-def _nothing_first_lines(diagnosis: Diagnosis, comparison: Comparison | None, language: Language) -> Iterator[str]:
-    """What to say where there is nothing to put first: that nothing needs fixing, and where the next gain would be."""
-    if comparison is not None and not comparison.unrelated and diagnosis.findings:
-        if not comparison.having("new", "worse"):
-            yield safe_sentence(say("nothing_new", language))
-    elif not first_findings(diagnosis)[1]:
-        answer = answer_of(diagnosis, (), (), language)
-        yield safe_sentence(answer.says)
-        yield from map(safe_markdown, filter(None, (answer.beyond, answer.held)))
+    def __init__(
+        self, diagnosis: Diagnosis, comparison: Comparison | None, verdict: Verdict | None, language: Language
+    ) -> None:
+        super().__init__(language, diagnosis.run.times_of)
+        self.diagnosis, self.comparison, self.verdict = diagnosis, comparison, verdict
+        self.related = None if comparison is not None and comparison.unrelated else comparison
+        self.cards = make_cards(diagnosis, language)
+        self.entries = Entries(diagnosis, self.related, language, self.cards)
 
+    def told(self, name: str, /, **values: object) -> Paragraph:
+        """A sentence, of which a part may be what a profile says of itself."""
+        return Paragraph(sentence_prose(self.say(name, **values)))
 
-def _say_step_shift(step: Shift, called: str, language: Language) -> str:
-    return say(
-        called,
-        language,
-        before=show_value(step.before_us, "us"),
-        after=show_value(step.after_us, "us"),
-        percent=percent_change(step.before_us, step.after_us),
-        became=say(step.status, language),
-    )
+    def answer(self) -> Iterator[Block]:
+        """The verdict, what moved the step, and what to say where there is nothing to put first."""
+        yield Heading(sentence_prose(headline(self.diagnosis, self.comparison, self.language)), 3)
+        if self.verdict is not None:
+            yield self.gate(self.verdict)
+            yield from (Paragraph(sentence_prose(one.say(self.language))) for one in self.verdict.notes[:_MOST_MOVED])
+        if self.comparison is not None:
+            yield from self.moved(self.comparison)
+        said = make_headline(self.diagnosis, self.cards, (), self.language)
+        if self.related is not None and self.diagnosis.findings:
+            if not self.related.having("new", "worse"):
+                yield self.told("nothing_new")
+        elif said.first is None:
+            yield Paragraph(sentence_prose(said.says))
+            yield from map(Paragraph, filter(None, (said.beyond, said.held)))
+        yield from paragraph_of(*said.doubts)
 
+    def moved(self, comparison: Comparison) -> Iterator[Paragraph]:
+        """What moved the step, and how sure that is."""
+        if not (comparison.shifts or comparison.apart):
+            yield self.told("no_step")
+        moved = [entry for entry in comparison.moved if entry.beyond_noise][:_MOST_MOVED]
+        if moved:
+            label = sentence_prose(self.say("moved") + self.colon)
+            yield Paragraph((*label, *join_prose(" · ", map(self.moved_part, moved))))
+        if comparison.confidence == Confidence.low and not comparison.apart:
+            why = say_doubt(comparison, self.language)
+            yield self.told("unsure because", why=why) if why else self.told("unsure")
 
-def _step_move_lines(comparison: Comparison, language: Language) -> Iterator[str]:
-    """What moved the step, and how sure that is."""
-    if not (comparison.shifts or comparison.apart):
-        yield safe_sentence(say("no_step", language))
-    moved = [entry for entry in comparison.moved if entry.beyond_noise][:_MOST_MOVED]
-    if moved:
-        entries = " · ".join(_say_moved_part(entry, language) for entry in moved)
-        yield safe_sentence(say("moved", language)) + report_word("colon", language) + entries
-    if comparison.confidence == Confidence.low and not comparison.apart:
-        yield safe_sentence(_say_unsure(comparison, language))
+    def moved_part(self, entry: Moved) -> Prose:
+        """What the time went into, and by how much it differs."""
+        cause = word_for(CAUSES, entry.name, self.language)
+        name = plain_prose(cause) if cause else code_prose(entry.name, 60) if entry.name else ()
+        part = plain_prose(PARTS[entry.part].say(self.language))
+        return (*join_prose(" ", filter(None, (part, name))), TextPiece(f" ({signed_amount(entry.delta_us, 'us')})"))
 
-
-def _say_unsure(comparison: Comparison, language: Language) -> str:
-    """That the comparison is not sure, and why."""
-    why = say_doubt(comparison, language)
-    return say("unsure because", language, why=why) if why else say("unsure", language)
-
-
-def _say_moved_part(entry: Moved, language: Language) -> str:
-    part = PARTS[entry.part].say(language)
-    cause = word_for(CAUSES, entry.name, language)
-    name = (TextPiece(f" {cause}"),) if cause else (TextPiece(" "), *code_prose(entry.name, 60)) if entry.name else ()
-    return safe_markdown((TextPiece(part), *name, TextPiece(f" ({signed_amount(entry.delta_us, 'us')})")))
-
-
-def _gate_line(verdict: Verdict, language: Language) -> str:
-    errors = sum(ruling.fails for ruling in verdict.rulings)
-    over = [
-        say(
-            "budget",
-            language,
-            name=BUDGETS[budget.name].say(language),
-            measured=show_value(budget.measured, budget.unit),
-            limit=show_value(budget.limit, budget.unit),
-        )
-        for budget in verdict.budgets
-        if budget.kept is False
-    ]
-    reasons = [
-        *([say("errors", language, count=errors)] if errors and not verdict.passed else []),
-        *over,
-        *([say("expired", language, count=len(verdict.expired))] if verdict.expired else []),
-        *([say("unjudged", language, bars=", ".join(verdict.unjudged))] if verdict.unjudged else []),
-    ]
-    word = "passed" if verdict.passed else "blind" if verdict.blind else "failed"
-    return " · ".join([f"**{safe_sentence(say(word, language))}**", *map(safe_sentence, reasons)])
-
-
-def _comment_sections(
-    diagnosis: Diagnosis, comparison: Comparison | None, verdict: Verdict | None, language: Language
-) -> Iterator[_Section]:
-    related = None if comparison is not None and comparison.unrelated else comparison
-    entries = Entries(diagnosis, related, language)
-    aside = _findings_set_aside(verdict)
-    there = [finding.fingerprint for finding in diagnosis.findings]
-    if related is None:
-        kind, leading = first_findings(diagnosis, aside)
-        first = [finding.fingerprint for finding in leading[:MOST_FIRST]]
-        if first:
-            yield _Section(report_word(f"lead_{kind}", language), tuple(map(entries.full, first)))
-        done: list[str] = []
-    else:
-        first = [each for each in _fingerprints_by_status(related, "new", "worse") if each not in aside][
-            : MOST_FULL + MOST_SHORT
+    def gate(self, verdict: Verdict) -> FactLine:
+        """Whether the run passes, and why not."""
+        errors = sum(ruling.fails for ruling in verdict.rulings)
+        over = [self.exceeded(budget) for budget in verdict.budgets if budget.kept is False]
+        reasons = [
+            *([self.say("errors", count=errors)] if errors and not verdict.passed else []),
+            *over,
+            *([self.say("expired", count=len(verdict.expired))] if verdict.expired else []),
+            *([self.say("unjudged", bars=", ".join(verdict.unjudged))] if verdict.unjudged else []),
         ]
-        full, short = first[:MOST_FULL], first[MOST_FULL:]
-        yield _Section(say("new_or_worse", language), (*map(entries.full, full), *map(entries.short, short)))
-        done = _fingerprints_by_status(related, "better", "gone")
-        yield _make_section(
-            say("better_or_gone", language), [entries.short(each) for each in done[:MOST_SHORT]], len(done)
-        )
-        there += _fingerprints_by_status(related, "not comparable")
-    rest = [each for each in dict.fromkeys(there) if each not in {*first, *done}]
-    lines = [entries.short(each, suppressed=aside.get(each, False)) for each in rest[:MOST_FOLDED]]
-    yield _make_section(say("others", language, count=len(rest)), lines, len(rest), folded=True)
-    if comparison is not None:
-        notes = [ListEntry((f"- {safe_sentence(note.say(language))}",)) for note in comparison.notes[:MOST_NOTES]]
-        yield _make_section(say("conditions", language), notes, len(comparison.notes), folded=True)
+        word = "passed" if verdict.passed else "blind" if verdict.blind else "failed"
+        return FactLine((strong(sentence_prose(self.say(word))), *map(sentence_prose, reasons)))
+
+    def exceeded(self, budget: Budget) -> str:
+        """A budget that was not kept, and by how much."""
+        measured, limit = show_value(budget.measured, budget.unit), show_value(budget.limit, budget.unit)
+        return self.say("budget", name=BUDGETS[budget.name].say(self.language), measured=measured, limit=limit)
+
+    def sections(self) -> Iterator[_Section]:
+        """What to fix first, or what came, grew, shrank or went; then all others, and how the captures differ."""
+        aside = _findings_set_aside(self.verdict)
+        there = [finding.fingerprint for finding in self.diagnosis.findings]
+        done: list[str] = []
+        if self.related is None:
+            kind, leading = first_findings(self.diagnosis, aside)
+            first = [finding.fingerprint for finding in leading[:MOST_FIRST]]
+            if first:
+                yield _Section(self.say(f"lead_{kind}"), tuple(map(self.entries.full, first)))
+        else:
+            came = [each for each in _fingerprints_by_status(self.related, "new", "worse") if each not in aside]
+            first = came[: MOST_FULL + MOST_SHORT]
+            full, short = map(self.entries.full, first[:MOST_FULL]), map(self.entries.short, first[MOST_FULL:])
+            yield _Section(self.say("new_or_worse"), (*full, *short))
+            done = _fingerprints_by_status(self.related, "better", "gone")
+            yield _make_section(self.say("better_or_gone"), map(self.entries.short, done[:MOST_SHORT]), len(done))
+            there += _fingerprints_by_status(self.related, "not comparable")
+        rest = [each for each in dict.fromkeys(there) if each not in {*first, *done}]
+        lines = (self.entries.short(each, suppressed=aside.get(each, False)) for each in rest[:MOST_FOLDED])
+        yield _make_section(self.say("others", count=len(rest)), lines, len(rest), folded=True)
+        if self.comparison is not None:
+            said = (sentence_prose(note.say(self.language)) for note in self.comparison.notes[:MOST_NOTES])
+            notes = (ListEntry(paragraph_of(*note)) for note in said)
+            yield _make_section(self.say("conditions"), notes, len(self.comparison.notes), folded=True)
+
+    def shown_sections(self, sections: Sequence[_Section], counts: Sequence[int], *, folds: bool) -> Iterator[Block]:
+        """So many entries of each section, and how many had no room."""
+        for section, count in zip(sections, counts, strict=True):
+            if not count:
+                continue
+            more = [(self.told("more", count=section.more),)] if section.more else []
+            listed = ListBlock((*(entry.item for entry in section.entries[:count]), *more))
+            title = sentence_prose(section.title)
+            yield from (Fold(title, (listed,)),) if section.folded and folds else (Paragraph(strong(title)), listed)
+        left_out = sum(len(section.entries) for section in sections) - sum(counts)
+        if left_out:
+            yield self.told("left_out", count=left_out)
+
+    def foot(self, report_url: str) -> Iterator[Block]:
+        """Where the report is, what made it, and what could not be read; the only link of a comment is here."""
+        url, version = web_address(report_url), clean_line(self.diagnosis.version, 40)
+        link = [(TextPiece(self.say("report"), url=url),)] if url else []
+        by = {"version": TextPiece(version, code=True)}
+        made = parse_prose(self.say("made_by"), by) if version else self.prose_of("made")
+        yield FactLine((*link, without_references(made)))
+        if self.diagnosis.unread:
+            yield Paragraph(without_references(first_unread(self.diagnosis.unread, self.language)))
 
 
 def _fingerprints_by_status(comparison: Comparison, *statuses: Status) -> list[str]:
     return [change.fingerprint for change in comparison.having(*statuses)]
 
 
-def _make_section(title: str, entries: Sequence[ListEntry], total: int, *, folded: bool = False) -> _Section:
-    return _Section(title, tuple(entries), folded, total - len(entries))
+def _make_section(title: str, entries: Iterable[ListEntry], total: int, *, folded: bool = False) -> _Section:
+    shown = tuple(entries)
+    return _Section(title, shown, folded, total - len(shown))
 
 
 def _findings_set_aside(verdict: Verdict | None) -> dict[str, bool]:
@@ -241,55 +254,7 @@ def _shrinking_counts(counts: list[int]) -> Iterator[list[int]]:
             yield list(left)
 
 
-def _assemble_comment(
-    head: Sequence[str],
-    sections: Sequence[_Section],
-    counts: Sequence[int],
-    foot: Sequence[str],
-    *,
-    language: Language,
-    folds: bool,
-) -> str:
-    lines = list(head)
-    shown: list[ListEntry] = []
-    for section, count in zip(sections, counts, strict=True):
-        shown += section.entries[:count]
-        lines += _section_lines(section, count, language, folds=folds)
-    left_out = sum(len(section.entries) for section in sections) - len(shown)
-    if left_out:
-        lines += [safe_sentence(say("left_out", language, count=left_out)), ""]
-    return "\n".join([*lines, *foot, *_hidden_keys(shown)]).encode(errors="replace").decode() + "\n"
-
-
-def _section_lines(section: _Section, count: int, language: Language, *, folds: bool) -> Iterator[str]:
-    if not count:
-        return
-    folded = section.folded and folds
-    yield f"<details><summary>{section.title}</summary>" if folded else f"**{safe_sentence(section.title)}**"
-    yield ""
-    for entry in section.entries[:count]:
-        yield from entry.lines
-    if section.more:
-        yield f"- {safe_sentence(say('more', language, count=section.more))}"
-    yield ""
-    if folded:
-        yield "</details>"
-        yield ""
-
-
-def _foot_line(diagnosis: Diagnosis, language: Language, report_url: str) -> str:
-    url = web_address(report_url)
-    link = [f"[{say('report', language)}](<{url}>)"] if url else []
-    version = clean_line(diagnosis.version, 40)
-    made = (
-        parse_prose(say("made_by", language), {"version": TextPiece(version, code=True)})
-        if version
-        else plain_prose(say("made", language))
-    )
-    return " · ".join([*link, safe_markdown(made)])
-
-
-def _hidden_keys(shown: Sequence[ListEntry]) -> list[str]:
+def _hidden_keys(shown: Sequence[ListEntry]) -> str:
     """Each finding's name where people do not see it, for what reads the comment later."""
     keys = [entry.key for entry in shown if entry.key]
-    return ["", "<!-- advisor:findings", *keys, "-->"] if keys else []
+    return "\n".join(["", "<!-- advisor:findings", *keys, "-->", ""]) if keys else ""

@@ -19,14 +19,12 @@ from advisor.bot.words import say
 from advisor.messages.text import Language
 from advisor.model.comparison import Change, Comparison
 from advisor.model.findings import Diagnosis, Finding, wins_at_most
-from advisor.report.blocks import followed_by, led_by, with_prose
+from advisor.report.blocks import Blocks, ListBlock, Paragraph, followed_by, led_by
 from advisor.report.comparison.items import saving_time
 from advisor.report.comparison.words import STATUSES
 from advisor.report.diagnosis.cards import Card, make_cards, open_title
-from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_long_prose
-from advisor.report.renderers.markdown import indent_lines, item_lines, markdown_prose
+from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, parse_long_prose, strong
 from advisor.report.words import SEVERITIES
-from advisor.report.words import say as report_word
 from advisor.units import show_value
 
 _REFERENCES = re.compile(r'(?<=[!~%&$^@#])(?=[\w"{\[])|(?<=GH)(?=-\d)|(?<=\w/)(?=\w+[#!@])', re.IGNORECASE)
@@ -36,15 +34,10 @@ _RULE = re.compile(r"[0-9a-z_]+(?:[-/][0-9a-z_]+)*")
 
 
 class ListEntry(Struct, frozen=True):
-    """One item of a list, its Markdown lines, and what names the finding where people do not see it."""
+    """One item of a list, and what names the finding where people do not see it."""
 
-    lines: tuple[str, ...]
+    item: Blocks
     key: str = ""
-
-
-def safe_markdown(pieces: Prose) -> str:
-    """Markdown of some text in which no forge finds anything to link, to mention or to do."""
-    return markdown_prose(without_references(pieces))
 
 
 def without_references(pieces: Prose) -> Prose:
@@ -63,9 +56,9 @@ def _link_as_text(url: str, pieces: Iterable[TextPiece]) -> Iterator[TextPiece]:
         yield from (TextPiece(" "), TextPiece(url, code=True))
 
 
-def safe_sentence(text: str) -> str:
-    """Markdown of a sentence, made harmless: one of our own may quote what a profile says of itself."""
-    return safe_markdown(parse_long_prose(text, _LONGEST))
+def sentence_prose(text: str) -> Prose:
+    """A sentence: one of our own may quote what a profile says of itself."""
+    return parse_long_prose(text, _LONGEST)
 
 
 def _bounded_findings(of: Diagnosis) -> Iterator[str]:
@@ -75,13 +68,15 @@ def _bounded_findings(of: Diagnosis) -> Iterator[str]:
 
 
 class Entries:
-    """Makes the entries of one comment."""
+    """Makes the entries of one comment; `cards` are those of the diagnosis."""
 
-    def __init__(self, diagnosis: Diagnosis, comparison: Comparison | None, language: Language) -> None:
+    def __init__(
+        self, diagnosis: Diagnosis, comparison: Comparison | None, language: Language, cards: Iterable[Card]
+    ) -> None:
         self.language, self._comparison = language, comparison
         self._times_of = diagnosis.run.times_of
         self._findings = diagnosis.by_fingerprint
-        self._cards = {card.finding.fingerprint: card for card in make_cards(diagnosis, language)}
+        self._cards = {card.finding.fingerprint: card for card in cards}
         sides = (diagnosis, comparison.before) if comparison else (diagnosis,)
         self._bounded = {name for side in sides for name in _bounded_findings(side)}
         earlier = make_cards(comparison.before, language) if comparison else ()
@@ -95,25 +90,25 @@ class Entries:
             return entry
         first = card.actions[0]
         command = next((line for line in first.run.splitlines() if line.strip()), "")
-        word = TextPiece(say("first_step", self.language) + report_word("colon", self.language))
+        word = TextPiece(say("first_fix", self.language) + say("colon", self.language))
         run = (TextPiece(" "), *code_prose(command)) if command else ()
-        step = item_lines("-", with_prose(followed_by(led_by((word,), first.do), run), without_references))
-        return ListEntry((*entry.lines, *indent_lines(step, 2)), entry.key)
+        step = followed_by(led_by((word,), first.do), run)
+        return ListEntry((*entry.item, ListBlock((step,))), entry.key)
 
     def short(self, fingerprint: str, *, suppressed: bool = False) -> ListEntry:
         """One line."""
         change = self._comparison.change(fingerprint) if self._comparison else None
         card = self._cards.get(fingerprint) or self._earlier.get(fingerprint)
-        title = safe_markdown(card.title) if card else self._title_of_rule(change)
-        severity = f"**{safe_sentence(self._severity_word(card, change))}**"
         marks = [
             *([STATUSES[change.status].say(self.language)] if change else []),
             *([say("suppressed", self.language)] if suppressed else []),
         ]
-        place = [safe_sentence(card.place_in_short)] if card and card.place_in_short else []
-        facts = [*map(safe_sentence, marks), *self._saving_facts(card, change), *place]
-        line = f"- {severity} · {title}" + (f" — {' · '.join(facts)}" if facts else "")
-        return ListEntry((line,), self._hidden_key(fingerprint, change))
+        place = [card.place_in_short] if card and card.place_in_short else []
+        facts = [*map(sentence_prose, marks), *self._saving_facts(card, change), *map(sentence_prose, place)]
+        title = card.title if card else self._title_of_rule(change)
+        line = join_prose(" · ", (strong(sentence_prose(self._severity_word(card, change))), title))
+        about = (TextPiece(" — "), *join_prose(" · ", facts)) if facts else ()
+        return ListEntry((Paragraph((*line, *about)),), self._hidden_key(fingerprint, change))
 
     def _severity_word(self, card: Card | None, change: Change | None) -> str:
         if card:
@@ -123,41 +118,37 @@ class Entries:
         level = change.severity_before if change.severity_after is None else change.severity_after
         return "–" if level is None else SEVERITIES[level.name].say(self.language)
 
-    def _title_of_rule(self, change: Change | None) -> str:
+    def _title_of_rule(self, change: Change | None) -> Prose:
         """The title of a finding that neither diagnosis holds any more: that of its rule, or the id of it."""
         rule = change.rule if change else ""
         known = [*self._comparison.after.rules, *self._comparison.before.rules] if self._comparison else []
         info = next((info for info in known if info.id == rule), None)
-        return safe_markdown(open_title(info, self.language)) if info else safe_markdown(code_prose(rule or "–"))
+        return open_title(info, self.language) if info else code_prose(rule or "–")
 
-    def _saving_facts(self, card: Card | None, change: Change | None) -> list[str]:
+    def _saving_facts(self, card: Card | None, change: Change | None) -> list[Prose]:
         """What fixing it wins, and what it would have won before."""
-        known = [safe_sentence(card.gain)] if card and card.saving_time else []
+        known = [sentence_prose(card.gain)] if card and card.saving_time else []
         if change is None:
             return known
         before, after = saving_time(change.saving_before), saving_time(change.saving_after)
         if change.status in ("worse", "better") and before and after:
-            return [safe_sentence(self._wins(f"{before} → {after}", change))]
+            return [sentence_prose(self._wins(f"{before} → {after}", change))]
         if change.status == "gone":
-            return [safe_sentence(say("before", self.language, saving=self._wins(before, change)))] if before else []
+            return [sentence_prose(say("before", self.language, saving=self._wins(before, change)))] if before else []
         return known or ([] if card else self._metric_facts(change))
 
     def _wins(self, time: str, change: Change) -> str:
         """What can be won: at most that much, where it is a bound."""
         word = "saves_at_most" if change.fingerprint in self._bounded else "saves"
-        return report_word(word if self._times_of == "step" else f"{word}_in_all", self.language, time=time)
+        return say(word if self._times_of == "step" else f"{word}_in_all", self.language, time=time)
 
-    def _metric_facts(self, change: Change) -> list[str]:
+    def _metric_facts(self, change: Change) -> list[Prose]:
         """The value that is held against a threshold, where no saving is known."""
         if not change.metrics:
             return []
         first = change.metrics[0]
         before, after = (clean_line(show_value(value, first.unit)) for value in (first.before, first.after))
-        return [
-            safe_markdown(
-                (*code_prose(first.name), TextPiece(" "), *code_prose(before), TextPiece(" → "), *code_prose(after))
-            )
-        ]
+        return [(*code_prose(first.name), TextPiece(" "), *code_prose(before), TextPiece(" → "), *code_prose(after))]
 
     def _hidden_key(self, fingerprint: str, change: Change | None) -> str:
         finding: Finding | None = self._findings.get(fingerprint)

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text
+from advisor.messages.text import Text
+from advisor.report.words import WORDS as OF_REPORTS
+from advisor.report.words import Wording
 
 _t = Text
 
@@ -53,7 +55,6 @@ WORDS: Mapping[str, Text] = {
     # a finding
     "suppressed": _t("suppressed", "已豁免"),
     "before": _t("before: {saving}", "此前{saving}"),
-    "first_step": _t("First step", "第一步"),
     # what the command tells
     "created": _t("comment written on {forge}", "已在 {forge} 发表评论"),
     "updated": _t("comment updated on {forge}", "已更新 {forge} 上的评论"),
@@ -68,7 +69,5 @@ WORDS: Mapping[str, Text] = {
     "made": _t("made by advisor", "由 advisor 生成"),
 }
 
-
-def say(name: str, language: Language, /, **values: object) -> str:
-    """One of the fixed words, with its holes filled."""
-    return WORDS[name].fill(language, **values)
+say = Wording(WORDS, OF_REPORTS)
+"""The words of the comment, else those that all reports share."""

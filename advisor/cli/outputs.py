@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,6 +60,24 @@ def _print_summary(
             top, reasons = (top, reasons - 1) if reasons > 1 or top == 1 else (top - 1, reasons)
             summary = diagnosis_summary(diagnosis, language, top, reasons=reasons, is_written=bool(files))
     print_document(summary, console, files)
+
+
+def write_and_show(
+    told: object,
+    shown: Callable[[], Document],
+    arguments: argparse.Namespace,
+    outputs: Sequence[Output],
+    *,
+    inset: int = 0,
+) -> None:
+    """Writes what writers are given in every format that was asked for, and prints what is to be `shown`.
+
+    Raises:
+        UsageError: A file cannot be written.
+    """
+    written = write_outputs(told, outputs, language_of(arguments.lang))
+    if not arguments.quiet:
+        show_document(shown(), outputs, written, inset=inset)
 
 
 def show_document(

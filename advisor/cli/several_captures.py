@@ -9,7 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from advisor.cli.arguments import named_path
 from advisor.cli.slips import Parser
+
+
+def captures_argument(one: Parser, words: str) -> None:
+    """What a command reads that takes several captures in place of one; `words` say so in its help."""
+    one.add_argument("path", type=named_path, nargs="+", action=Captures, help=words)
 
 
 class Captures(argparse.Action):

@@ -21,6 +21,7 @@ from advisor.facts.selection import Selected
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.model.findings import Head, Rows, Scalar
+from advisor.model.unread import message_column
 from advisor.rules.bind import ExcerptSpec, Rule
 
 
@@ -172,21 +173,24 @@ def worst_hits(hits: Sequence[Hit]) -> dict[object, int]:
 
 
 def _excerpt_of_groups(wanted: ExcerptSpec, shown: ShownRows, groups: Array) -> Iterator[Rows]:
-    """The excerpt of each of these groups."""
+    """The excerpt of each of these groups; what it shows in words it has as messages too, where its table does."""
     frame = shown.frame
     kept = value_per_row(wanted.where, frame) == TRUE
     order = value_per_row(wanted.order, frame).astype(np.float64)
     columns = [_column_or_named(frame, name) for name, _ in wanted.columns]
+    said = [name for name in (message_column(name) for name, _ in wanted.columns) if frame.has(name)]
+    messages = [frame.column(name) for name in said]
     rows = np.flatnonzero(kept)
     rows = rows[np.argsort(frame.codes[rows], kind="stable")]
     begin = np.searchsorted(frame.codes[rows], groups, "left")
     end = np.searchsorted(frame.codes[rows], groups, "right")
-    heads = tuple(Head(name=name, unit="ns" if kind.unit == MOMENT else kind.unit) for name, kind in wanted.columns)
+    heads = [Head(name=name, unit="ns" if kind.unit == MOMENT else kind.unit) for name, kind in wanted.columns]
+    heads += [Head(name=name) for name in said]
     for first, last in zip(begin.tolist(), end.tolist(), strict=True):
         mine = _first_by_order(rows[first:last], order, columns, wanted.top)
-        cells = [cells_of(column, mine) for column in columns]
+        cells = [cells_of(column, mine) for column in (*columns, *messages)]
         total = last - first if shown.stands_for is None else int(shown.stands_for[rows[first:last]].sum())
-        yield Rows(columns=heads, rows=tuple(zip(*cells, strict=True)), total=total)
+        yield Rows(columns=tuple(heads), rows=tuple(zip(*cells, strict=True)), total=total)
 
 
 def value_per_row(compiled: Compiled, frame: Frame) -> Array:

@@ -19,7 +19,7 @@ from advisor.messages.message import Message, did_you_mean
 from advisor.messages.text import Text
 from advisor.model.json_text import json_text
 from advisor.model.run import Run
-from advisor.model.unread import Unread
+from advisor.model.unread import SavedMessage, Unread, message_column, message_in_cell
 from advisor.units import show_value
 
 Scalar = int | float | bool | str | None
@@ -118,6 +118,18 @@ class Rows(_Model):
     rows: tuple[tuple[Scalar, ...], ...]
     total: int = 0
     """How many rows there were; `rows` holds the first of them."""
+
+    @property
+    def shown(self) -> tuple[int, ...]:
+        """The columns that people are shown: all but messages, which say in any language what stands in another."""
+        messages = {message_column(head.name) for head in self.columns}
+        return tuple(at for at, head in enumerate(self.columns) if head.name not in messages)
+
+    def messages(self, row: tuple[Scalar, ...]) -> dict[str, SavedMessage]:
+        """What cells of a row say, by the names of their columns, as far as that is a message."""
+        cells = {head.name: cell for head, cell in zip(self.columns, row, strict=False)}
+        said = ((name, message_in_cell(cells.get(message_column(name)))) for name in cells)
+        return {name: message for name, message in said if message is not None}
 
 
 class CodeLine(_Model):

@@ -59,6 +59,21 @@ class SavedMessage(_Model):
         return message.say(language) if message else None
 
 
+def message_column(name: str) -> str:
+    """The column of a table that holds as a message, in JSON, what this one holds in English."""
+    return f"{name}_message"
+
+
+def message_in_cell(cell: object) -> SavedMessage | None:
+    """The message in a cell of a saved table; None where there is none that can be read."""
+    if not isinstance(cell, str):
+        return None
+    try:
+        return SavedMessage.from_json(cell)
+    except (ValueError, RecursionError):  # a file may hold anything
+        return None
+
+
 class Unread(_Model):
     """Something in the input that could not be read. Place and trouble are in English; their messages, where there
     are any, say them in either language."""

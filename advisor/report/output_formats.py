@@ -16,7 +16,7 @@ from advisor.messages.text import Language, Text
 if TYPE_CHECKING:
     from advisor.model.comparison import Comparison
     from advisor.model.findings import Diagnosis
-    from advisor.model.statistics import Statistics
+    from advisor.model.statistics import Statistic, Statistics
     from advisor.model.verdict import Verdict
     from advisor.report.blocks import Document
     from advisor.report.charts.draw import Renderer
@@ -136,7 +136,9 @@ COMPARED_WRITERS: tuple[Writer, ...] = (
     *_document_formats("comparison", _compared),
     _table_format(
         "csv",
-        _written_by("comparison.grids:csv_files", lambda said, path: (said.comparison, path, said.language)),
+        _written_by(
+            "comparison.plain_tables:comparison_csv_files", lambda said, path: (said.comparison, path, said.language)
+        ),
         _FILE_PER_TABLE,
     ),
     *(writer for writer in FOR_PROGRAMS if writer.name != "csv"),
@@ -177,17 +179,17 @@ class CountedTables(NamedTuple):
     most: int
 
 
-def _counted_at(counted: CountedTables, path: Path) -> tuple[Statistics, Path]:
-    return counted.statistics, path
+def _counted_at(counted: CountedTables, path: Path) -> tuple[Sequence[Statistic], Path]:
+    return counted.statistics.tables, path
 
 
 STATISTICS_WRITERS: tuple[Writer, ...] = (
     *_plain_formats(
         _written_by("statistics.document:statistics_document", tuple), lambda counted: counted.statistics.to_json()
     ),
-    Writer(".xlsx", "xlsx", _written_by("statistics.files:statistics_workbook", lambda counted: counted[:2])),
-    _table_format("csv", _written_by("statistics.files:csv_files", _counted_at), _FILE_PER_TABLE),
-    _table_format("parquet", _written_by("statistics.files:parquet_files", _counted_at), Text("likewise", "同上")),
+    Writer(".xlsx", "xlsx", _written_by("statistics.workbook:statistics_workbook", lambda counted: counted[:2])),
+    _table_format("csv", _written_by("table_files:csv_files", _counted_at), _FILE_PER_TABLE),
+    _table_format("parquet", _written_by("table_files:parquet_files", _counted_at), Text("likewise", "同上")),
 )
 
 

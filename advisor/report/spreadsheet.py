@@ -17,6 +17,7 @@ from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
 from advisor.messages.text import Language
 from advisor.model.findings import Scalar
+from advisor.model.unread import SavedMessage
 from advisor.report.blocks import Blocks, Grid, Heading, Paragraph
 from advisor.report.column_values import value_word
 from advisor.report.prose import clean_line, flat_text, letter_columns
@@ -29,9 +30,10 @@ _LONGEST_NAME = 31
 _MADE = datetime(2000, 1, 1)
 """The same in every file, so that two runs give the same bytes; the format knows no time zones."""
 
-
 UNIT_SIGNS = {"us": "µs", "times": "×", "share": "", "count": "", "TFLOP/s": "", "MAD": ""}
 """How units are written where people read; not at all where cells or their head say it."""
+FORMS = {"us": "#,##0.0##", "B": "#,##0", "share": "0.0%", "count": "#,##0", "GB/s": "0.0"}
+"""How numbers are shown, by their unit."""
 
 
 class Sheet(Struct, frozen=True):
@@ -48,17 +50,36 @@ class Sheet(Struct, frozen=True):
     """What is said below the rows."""
 
 
+def sheet_of_columns(
+    name: str,
+    columns: Iterable[tuple[str, str, str]],
+    rows: Iterable[Iterable[Scalar]],
+    language: Language,
+    *,
+    frozen: int,
+    note: str = "",
+) -> Sheet:
+    """A table whose columns are given by what they are called, their unit, and the form of their numbers."""
+    known = tuple(columns)
+    heads = tuple(head_with_unit(label, unit, language) for label, unit, _ in known)
+    return Sheet(name, heads, tuple(map(tuple, rows)), tuple(form for *_, form in known), frozen, note)
+
+
 def head_with_unit(label: str, unit: str, language: Language) -> str:
     """What stands over a column: `Time per step (µs)`."""
     sign = UNIT_SIGNS.get(unit, unit)
     return label + say_aside(sign, language) if sign else label
 
 
-def cell_in_words(cell: Scalar, column: str, language: Language) -> Scalar:
-    """A cell that people read: what is out of a fixed set in words of the language, a name harmless to show."""
+def cell_in_words(cell: Scalar, column: str, language: Language, said: SavedMessage | None = None) -> Scalar:
+    """A cell that people read: what is `said` as a message or is out of a fixed set in words of the language, a name
+    harmless to show."""
     if not isinstance(cell, str):
         return cell
-    return value_word(cell, column, language) or clean_line(cell, LONGEST_CELL)
+    word = said.say(language) if said else None
+    return (
+        clean_line(word, LONGEST_CELL) if word else value_word(cell, column, language) or clean_line(cell, LONGEST_CELL)
+    )
 
 
 def spreadsheet_library() -> Any:

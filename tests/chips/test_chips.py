@@ -276,6 +276,8 @@ def test_a_capture_that_names_another_chip_is_believed_and_that_is_said(
     assert main(["diagnose", str(path), "-o", str(out), "--chip", "310P3", "--lang", lang]) == 0
     assert said in capsys.readouterr().err
     assert "Ascend310P3" in out.read_text("utf-8")
+    assert main(["stats", str(path), "--of", "ranks", "--chip", "310P3", "--lang", lang]) == 0
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

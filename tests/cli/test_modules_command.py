@@ -11,6 +11,7 @@ import sys
 import types
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ import pytest
 from advisor.cli.main import main
 from advisor.facts.table import Texts
 from advisor.messages.text import LANGUAGES, Language
-from advisor.report.modules.words import ATTENTION_MARKING, MARKING, MARKING_OF_MINDSPORE, code_with_comments
+from advisor.report.modules.words import Marking, marking_code
 from advisor.report.prose import letter_columns
 from advisor.sources.files.damage_notes import Notes
 from advisor.sources.shared.attention_words import table_of_marks
@@ -217,11 +218,11 @@ def test_programs_of_mindspore_are_given_code_that_marks_cells(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("code", [MARKING, MARKING_OF_MINDSPORE, ATTENTION_MARKING])
+@pytest.mark.parametrize("code", get_args(Marking))
 def test_the_code_that_marks_is_python_with_comments_in_the_language_of_the_reader(
-    code: str, language: Language
+    code: Marking, language: Language
 ) -> None:
-    said = code_with_comments(code, language)
+    said = marking_code(code, language)
     compile(said, "marking", "exec")
     assert max(map(letter_columns, said.splitlines())) < 80
     comments = [line.partition("# ")[2] for line in said.splitlines() if "# " in line]
@@ -258,7 +259,7 @@ def marks(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[list[str], types.Mo
     nn = _Module("torch.nn", functional=functional)
     for name, module in (("torch", _Module("torch", nn=nn)), ("torch.nn", nn), ("torch_npu", npu)):
         monkeypatch.setitem(sys.modules, name, module)
-    exec(compile(ATTENTION_MARKING, "marking", "exec"), {})  # noqa: S102 - our own code, as users run it
+    exec(compile(marking_code("attention", "en"), "marking", "exec"), {})  # noqa: S102 - our own code, as users run it
     yield found, npu, functional
 
 
@@ -293,7 +294,7 @@ def test_the_code_that_marks_attention_calls_on_and_marks_what_is_read(
 
 def test_the_page_shows_the_code_that_is_tried_here() -> None:
     page = (Path(__file__).parents[2] / "docs" / "modules.md").read_text("utf-8")
-    assert code_with_comments(ATTENTION_MARKING, "en") in page
+    assert marking_code("attention", "en") in page
 
 
 @pytest.mark.parametrize("ending", ["html", "md"])

@@ -51,10 +51,10 @@ def test_the_tables_of_one_output_that_were_written_are_listed_too(
     saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from advisor.model.saved import saved_comparison
-    from advisor.report.comparison.grids import csv_files
+    from advisor.report.comparison.plain_tables import comparison_csv_files
 
     assert main(["compare", str(saved), str(saved), "-q", "-o", f"json:{tmp_path / 'c.json'}"]) == 0
-    made = [path for path, _ in csv_files(saved_comparison(tmp_path / "c.json"), tmp_path / "t.csv", "en")]
+    made = [path for path, _ in comparison_csv_files(saved_comparison(tmp_path / "c.json"), tmp_path / "t.csv", "en")]
     made[1].mkdir()
     assert main(["compare", str(saved), str(saved), "-q", "-o", str(tmp_path / "t.csv")]) == 2
     assert f"written before that: {made[0]}\n" in capsys.readouterr().err

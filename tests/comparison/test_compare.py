@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 import corpus
-from advisor.cli.commands.compare import told_apart
 from advisor.cli.main import main
 from advisor.model.comparison import Comparison
 
@@ -135,21 +134,9 @@ def test_a_part_of_the_step_is_a_number_from_zero_to_one(value: str) -> None:
         compare(CASE, CASE, f"--floor={value}")
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "names"),
-    [
-        ("a/prof", "b/other", ("x", "y")),
-        ("main/prof", "branch/prof", ("main/prof", "branch/prof")),
-        ("m/1/prof", "m/2/prof", ("1/prof", "2/prof")),
-    ],
-)
-def test_two_runs_of_one_name_are_told_apart_by_their_paths(before: str, after: str, names: tuple[str, str]) -> None:
-    runs = names if names == ("x", "y") else ("prof", "prof")
-    assert told_apart(Path(before), Path(after), *runs) == names
-
-
-def test_a_path_given_twice_keeps_its_name() -> None:
-    assert told_apart(Path("a/prof"), Path("a/prof"), "prof", "prof") == ("prof", "prof")
+def test_findings_that_code_hosts_show_at_no_line_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert compare(CASE, CASE, "-o", tmp_path / "c.sarif", "--lang", "en") == 0
+    assert "have no line in the source code" in capsys.readouterr().err
 
 
 def test_nothing_is_written_into_either_capture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -167,6 +167,7 @@ def test_the_command_says_what_was_promised_and_won(
     assert "Fixed: the promise was kept." in said
     assert "200 µs" in said
     assert "comm/late" in said
+    assert str(report) in said.replace("\n", "") and str(data) in said.replace("\n", "")
     assert "# Fixed: the promise was kept." in report.read_text("utf-8")
     assert json.loads(data.read_text("utf-8"))["result"] == "kept"
 

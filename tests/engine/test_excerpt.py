@@ -12,14 +12,18 @@ from hypothesis import strategies as st
 from rank_by_rank import ByRank, Whole
 from rule_texts import IDLE, made, write
 
+from advisor import load_rules
 from advisor.engine.case_runs import TablesAlone
 from advisor.engine.evaluate import evaluate
 from advisor.engine.excerpt import top_rows
 from advisor.engine.needed_tables import wanted_by
 from advisor.facts.derived import Gap, Overlap
+from advisor.facts.observed import Damage
 from advisor.facts.table import read_table
+from advisor.messages.message import Message
 from advisor.rules.cases import run_of
 from advisor.rules.catalog import read_rule
+from advisor.sources.files.damage_notes import Notes
 
 SPANS = read_table(Overlap, "rank step free_us span_us\n0 1 400 1000\n1 1 300 1000")
 ROWS = "rows: {in: gaps, columns: [cause, duration_us], where: host, order: -duration_us, top: 3}\n"
@@ -78,6 +82,20 @@ def test_a_rule_that_shows_rows_of_a_heavy_table_does_not_want_it_whole(tmp_path
 def test_rows_that_were_not_recorded_cost_the_excerpt_and_not_the_finding(tmp_path: Path) -> None:
     (idle, _) = evaluate(made(tmp_path, body=IDLE + ROWS), TablesAlone({Overlap: SPANS}), run_of("", range(2))).hits
     assert idle.excerpt is not None and idle.excerpt.rows == ()
+
+
+def test_words_that_were_a_message_have_it_beside_them() -> None:
+    notes = Notes()
+    notes.add("a.csv", Message("at_row", n=3), Message("lacks_column", column="x"))
+    rule = next(rule for rule in load_rules().rules if rule.id == "capture/damaged-input")
+    (damaged,) = evaluate(rule, TablesAlone({Damage: notes.table(0)}), run_of("")).hits
+    assert damaged.excerpt is not None
+    assert [head.name for head in damaged.excerpt.columns][-2:] == ["place_message", "what_message"]
+    (row,) = damaged.excerpt.rows
+    assert row[:2] == ("a.csv", "row 3")
+    said = damaged.excerpt.messages(row)
+    assert {name: message.say("zh") for name, message in said.items()} == {"place": "第 3 行", "what": "缺少列 `x`"}
+    assert damaged.excerpt.shown == (0, 1, 2, 3, 4)
 
 
 @pytest.mark.parametrize(

@@ -31,9 +31,9 @@ from advisor.report.comparison import words
 from advisor.report.comparison.account import account_entries
 from advisor.report.comparison.document import ComparisonBlocks, comparison_document, comparison_summary
 from advisor.report.comparison.figures import comparison_charts
-from advisor.report.comparison.grids import csv_files
 from advisor.report.comparison.items import change_groups
 from advisor.report.comparison.page import comparison_page
+from advisor.report.comparison.plain_tables import comparison_csv_files
 from advisor.report.comparison.workbook import comparison_workbook
 from advisor.report.output_formats import COMPARED_WRITERS, FOR_PROGRAMS, Reported
 from advisor.report.pages import LARGEST_BYTES
@@ -412,7 +412,7 @@ def test_rows_that_are_left_out_are_said_in_the_sheet() -> None:
 
 
 def test_csv_is_one_file_per_table_and_says_which() -> None:
-    made = csv_files(compared(), Path("dir/out.csv"), "en")
+    made = comparison_csv_files(compared(), Path("dir/out.csv"), "en")
     assert [path.as_posix() for path, _ in made] == [
         "dir/out.csv",
         *(f"dir/out.{name}.csv" for name in ("moved", "kernels", "collectives", "memory")),
@@ -425,7 +425,7 @@ def test_csv_is_one_file_per_table_and_says_which() -> None:
 
 
 def test_no_cell_of_a_csv_is_a_formula() -> None:
-    for _, text in csv_files(compared(("=1+1", "-2", "+3", "@x")), Path("o.csv"), "en"):
+    for _, text in comparison_csv_files(compared(("=1+1", "-2", "+3", "@x")), Path("o.csv"), "en"):
         for row in csv.reader(io.StringIO(text[1:])):
             for cell in row:
                 assert not cell.startswith(("=", "@", "+")), row

@@ -21,6 +21,7 @@ from advisor.report.charts.words import AXES, CHARTS
 from advisor.report.column_values import CAUSES, DAMAGE_KINDS, RECORDED, SIGNS
 from advisor.report.columns import COLUMNS
 from advisor.report.diagnosis.document import diagnosis_document, diagnosis_summary
+from advisor.report.diagnosis.workbook import diagnosis_sheets
 from advisor.report.output_formats import WRITERS, Reported
 from advisor.report.renderers.markdown import document_text
 from advisor.report.renderers.terminal import print_document
@@ -142,16 +143,20 @@ def test_every_column_that_a_rule_shows_has_a_word() -> None:
     assert unnamed == {}, "name these columns in advisor/report/columns.py"
 
 
-def damaged(what_message: SavedMessage | None, place_message: SavedMessage | None = None) -> str:
-    """A report in Chinese of a capture in which one thing could not be read, that a finding shows in its table."""
+def with_damage(what_message: SavedMessage | None, place_message: SavedMessage | None = None) -> Diagnosis:
+    """Of a capture in which one thing could not be read, that a finding shows in its table."""
     trouble = Unread(
         file="a.csv", place="row 3", what="has no column `x`", what_message=what_message, place_message=place_message
     )
-    rows = table("kind place what", ("row", trouble.place, trouble.what))
+    messages = [said.to_json() if said else None for said in (place_message, what_message)]
+    rows = table("kind place what place_message what_message", ("row", trouble.place, trouble.what, *messages))
     found = finding(FREE, 0, Severity.low, excerpt=rows)
-    diagnosis = Diagnosis(run=Run(name="prof"), findings=(found,), rules=(FREE,), unread=(trouble,))
-    writer = next(writer for writer in WRITERS if writer.suffix == ".md")
-    return str(writer.text(Reported(diagnosis, "zh")))
+    return Diagnosis(run=Run(name="prof"), findings=(found,), rules=(FREE,), unread=(trouble,))
+
+
+def damaged(what_message: SavedMessage | None, place_message: SavedMessage | None = None) -> str:
+    """A report in Chinese of such a capture."""
+    return document_text(diagnosis_document(with_damage(what_message, place_message), "zh"))
 
 
 def test_what_told_something_is_said_in_words_and_not_in_those_of_the_tables() -> None:
@@ -182,6 +187,21 @@ def test_damage_is_said_in_the_language_of_the_report_wherever_it_is_shown() -> 
     )
     assert "| 部分行或事件 | 第 3 行 | 缺少列 `x` |" in said
     assert "| `a.csv` | 第 3 行 | 缺少列 `x` |" in said
+
+
+def test_messages_of_a_table_are_no_columns_of_what_people_are_shown() -> None:
+    said = SavedMessage(code="lacks_column", values={"column": "x"})
+    diagnosis = with_damage(said)
+    assert "lacks_column" not in damaged(said)
+    (rows,) = (sheet.rows for sheet in diagnosis_sheets(diagnosis, "zh") if sheet.name == "相关数据")
+    assert rows[1:3] == ((None, "类别", "位置", "问题"), (None, "部分行或事件", "row 3", "缺少列 `x`"))
+
+
+@pytest.mark.parametrize("cell", ["{", "[" * 100_000, '{"code": 3}', '{"code": "lacks_column", "values": {}}', "[]"])
+def test_what_is_no_message_in_the_place_of_one_leaves_the_words_as_they_are(cell: str) -> None:
+    found = finding(FREE, 0, Severity.low, excerpt=table("what what_message", ("has no column `x`", cell)))
+    text = document_text(diagnosis_document(Diagnosis(run=Run(), findings=(found,), rules=(FREE,)), "zh"))
+    assert "| `` has no column `x` `` |" in text
 
 
 @pytest.mark.parametrize("message", [None, SavedMessage(code="of a version to come")])

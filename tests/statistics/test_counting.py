@@ -24,9 +24,9 @@ from advisor.model.findings import Head, Rows
 from advisor.model.statistics import Statistic, Statistics
 from advisor.pipeline import modules, open_profile
 from advisor.report.output_formats import STATISTICS_WRITERS, CountedTables
-from advisor.report.statistics.document import sheet_name
 from advisor.report.statistics.words import TABLES as TITLES
 from advisor.report.statistics.words import say_column
+from advisor.report.statistics.workbook import sheet_name
 from advisor.report.writers import Output, write_files
 from advisor.statistics.counting import _rows_of_frame, _unit_of
 from advisor.statistics.tables import TABLES

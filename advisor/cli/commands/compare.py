@@ -20,14 +20,13 @@ from advisor.cli.arguments import (
 )
 from advisor.cli.exit_codes import FINE
 from advisor.cli.inputs import warn_of_chip, ways_to_read
-from advisor.cli.outputs import chart_renderer, show_document, sources_of, write_outputs
+from advisor.cli.outputs import TOP, chart_renderer, show_document, write_all
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
-from advisor.report.output_formats import COMPARED_WRITERS, Reported
+from advisor.report.output_formats import COMPARED_WRITERS
 
 if TYPE_CHECKING:
     from advisor.cli.slips import Parser
     from advisor.facts.profile import Profile
-    from advisor.messages.text import Text
     from advisor.model.comparison import Comparison, Tolerance
     from advisor.model.findings import Diagnosis
     from advisor.policy.settings import Settings
@@ -115,33 +114,24 @@ def hand_out(comparison: Comparison, arguments: argparse.Namespace, outputs: Seq
     """How a comparison leaves a command: files, the terminal, and an exit code that judges nothing."""
     from advisor.report.comparison.document import comparison_summary
 
-    language, sources = language_of(arguments.lang), sources_of(arguments)
-    locations = sources.locations(comparison.after)
-    reported = Reported(comparison.after, language, comparison, None, locations, charts)
-    written = write_outputs(reported, outputs, language)
-    if arguments.quiet:
-        return FINE
-    show_document(comparison_summary(comparison, language, arguments.top or 5), outputs, written)
+    written = write_all(comparison.after, arguments, outputs, charts, comparison=comparison)
+    if not arguments.quiet:
+        summary = comparison_summary(comparison, language_of(arguments.lang), arguments.top or TOP)
+        show_document(summary, outputs, written)
     return FINE
 
 
 def _compare_paths(arguments: argparse.Namespace, settings: Settings | None, outputs: Sequence[Output]) -> Comparison:
     """The comparison, with the tables of both captures where both are at hand."""
-    from advisor.facts.profile import Profile
-    from advisor.pipeline import compare, diagnose_if_needed, with_tables
+    from advisor.pipeline import compare_opened
     from advisor.report.progress_bar import ProgressBar
 
     catalog = catalog_of(arguments.rules, settings)
     paths = (arguments.before, arguments.after)
+    tolerance = _tolerance_in_force(arguments, settings)
     with ProgressBar(language_of(arguments.lang)) as bar:
-        opened = [_open_side(path, arguments, outputs, bar) for path in paths]  # both, before the work starts
-        old, new = (diagnose_if_needed(one, catalog, bar, tables=True) for one in opened)
-    old, new = runs_told_apart(paths, (old, new))
-    comparison = compare(old, new, tolerance=_tolerance_in_force(arguments, settings))
-    profiles = [one for one in opened if isinstance(one, Profile)]
-    if len(profiles) == len(opened):
-        return with_tables(comparison, *profiles)
-    return comparison.model_copy(update={"notes": (*comparison.notes, _captures_needed())})
+        before, after = (_open_side(path, arguments, outputs, bar) for path in paths)  # both, before the work starts
+        return compare_opened(before, after, catalog, tolerance, progress=bar, tables=True, paths=paths)
 
 
 def _open_side(
@@ -157,12 +147,6 @@ def _open_side(
         warn_of_chip(given, arguments)
         outside_captures(outputs, path, given.run.capture_paths)
     return given
-
-
-def _captures_needed() -> Text:
-    from advisor.report.comparison.words import WORDS
-
-    return WORDS["captures_needed"]
 
 
 def part_of_whole(words: str) -> float:
@@ -184,26 +168,3 @@ def _tolerance_in_force(arguments: argparse.Namespace, settings: Settings | None
     asked = {name: getattr(arguments, name) for name in ("floor", "relative", "spread")}
     base = settings.tolerance if settings is not None else Tolerance()
     return base.model_copy(update={name: value for name, value in asked.items() if value is not None})
-
-
-def runs_told_apart(paths: tuple[Path, Path], made: tuple[Diagnosis, Diagnosis]) -> tuple[Diagnosis, Diagnosis]:
-    """Both diagnoses, with names of their runs that differ."""
-    names = told_apart(*paths, made[0].run.name, made[1].run.name)
-    old, new = (_rename_run(diagnosis, name) for diagnosis, name in zip(made, names, strict=True))
-    return old, new
-
-
-def _rename_run(diagnosis: Diagnosis, name: str) -> Diagnosis:
-    return diagnosis.model_copy(update={"run": diagnosis.run.model_copy(update={"name": name})})
-
-
-def told_apart(before: Path, after: Path, old: str, new: str) -> tuple[str, str]:
-    """Two names that differ: those of the runs, else as much of the paths as it takes."""
-    if old and new and old != new:
-        return old, new
-    parts = [path.absolute().parts for path in (before, after)]
-    for length in range(1, max(map(len, parts)) + 1):
-        one, other = ("/".join(part[-length:]) for part in parts)
-        if one != other:
-            return one, other
-    return old or before.name, new or after.name

@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from advisor.cli.arguments import (
     finding_options,
     language_option,
-    named_path,
     output_options,
     reading_options,
     rule_options,
@@ -18,12 +16,13 @@ from advisor.cli.arguments import (
 from advisor.cli.inputs import refuse_saved, warn_of_chip, warn_of_rules, ways_to_read
 from advisor.cli.outputs import chart_renderer, hand_out
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
-from advisor.cli.several_captures import Captures
+from advisor.cli.several_captures import captures_argument
 
 if TYPE_CHECKING:
     import argparse
 
     from advisor.cli.slips import Parser
+    from advisor.rules.catalog import Catalog
 
 LARGE_BYTES = 64 << 20
 """From here on reading takes longer than the drawing process takes to wake up, and wants the memory."""
@@ -33,12 +32,9 @@ WORKED_OUT = "ranks"
 
 def words(one: Parser) -> None:
     """What the command understands."""
-    one.add_argument(
-        "path",
-        type=named_path,
-        nargs="+",
-        action=Captures,
-        help=one.say(
+    captures_argument(
+        one,
+        one.say(
             "a capture: *_ascend_pt, *_ascend_ms, PROF_* of msprof, a folder of many ranks, cluster_analysis_output, "
             "GPU traces, or a zip or tar of these",
             "采集数据：*_ascend_pt、*_ascend_ms、msprof 的 PROF_*、含多卡数据的目录、cluster_analysis_output、"
@@ -75,28 +71,31 @@ def run(arguments: argparse.Namespace) -> int:
         settings = settings_of(arguments)
         language = language_of(arguments.lang)
         with ProgressBar(language) as bar:
-            from advisor.pipeline import judge_profile, open_profile, prepare_exhibits
+            from advisor.pipeline import diagnose, open_profile
 
             def told(what: str, done: int, total: int) -> None:
                 bar(what, done, total)
                 if done >= total and what == WORKED_OUT:
                     charts.wake()
 
-            words = {**ways_to_read(arguments, bar), "progress": told}
-            profile = open_profile(arguments.path, **words)
+            def rules() -> Catalog:
+                catalog = catalog_of(arguments.rules, settings, arguments.only)
+                warn_of_rules(arguments)
+                return catalog
+
+            profile = open_profile(arguments.path, **{**ways_to_read(arguments, bar), "progress": told})
             warn_of_chip(profile, arguments)
             outside_captures(outputs, arguments.path, profile.run.capture_paths)
             small = profile.size_bytes <= LARGE_BYTES
             if not small:
                 charts.rest()
-            rules = partial(catalog_of, arguments.rules, settings, arguments.only)
             # drawing takes as long as reading the rules, and they want all that rests on events
             alone = small and profile.single and arguments.cache is None  # tables of events are not kept
-            ahead = alone and charts.wanted and settings is None and not arguments.only
-            catalog = None if ahead else rules()
-            shown = prepare_exhibits(profile, catalog)
-            begin_charts(charts, language, shown, profile.run)
-            catalog = catalog or rules()
-            warn_of_rules(arguments)
-            diagnosis = judge_profile(profile, catalog, shown, bar)
+            diagnosis = diagnose(
+                profile,
+                rules,
+                bar,
+                tell_exhibits=lambda shown: begin_charts(charts, language, shown, profile.run),
+                events_first=alone and charts.wanted and settings is None and not arguments.only,
+            )
         return hand_out(diagnosis, arguments, outputs, charts)

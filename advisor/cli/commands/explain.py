@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from advisor.cli.arguments import (
 )
 from advisor.cli.exit_codes import FINE
 from advisor.cli.inputs import diagnose_capture, is_saved, saved_diagnosis
-from advisor.cli.outputs import show_document, write_outputs
+from advisor.cli.outputs import write_and_show
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
 from advisor.report.output_formats import DOCUMENT_WRITERS, Told
 
@@ -158,6 +159,6 @@ def _hand_out(explanation: Explanation, arguments: argparse.Namespace, outputs: 
     from advisor.report.explanation.document import MOST_CASES, explanation_document
 
     language = language_of(arguments.lang)
-    written = write_outputs(Told(explanation_document(explanation, language), explanation.to_json), outputs, language)
-    if not arguments.quiet:
-        show_document(explanation_document(explanation, language, MOST_CASES), outputs, written, inset=2)
+    told = Told(explanation_document(explanation, language), explanation.to_json)
+    briefly = partial(explanation_document, explanation, language, MOST_CASES)
+    write_and_show(told, briefly, arguments, outputs, inset=2)

@@ -10,7 +10,7 @@ from advisor.cli.arguments import language_option, named_path, reading_options
 from advisor.cli.exit_codes import FINE
 from advisor.cli.inputs import refuse_saved, warn_of_chip, ways_to_read
 from advisor.cli.settings_in_force import language_of, settings_of
-from advisor.cli.several_captures import Captures
+from advisor.cli.several_captures import captures_argument
 from advisor.cli.signals import ended_in_order
 
 if TYPE_CHECKING:
@@ -21,13 +21,7 @@ if TYPE_CHECKING:
 
 def words(one: Parser) -> None:
     """What the command understands."""
-    one.add_argument(
-        "path",
-        type=named_path,
-        nargs="+",
-        action=Captures,
-        help=one.say("a capture, or a folder of many ranks", "一份采集数据，或含多卡数据的目录"),
-    )
+    captures_argument(one, one.say("a capture, or a folder of many ranks", "一份采集数据，或含多卡数据的目录"))
     one.add_argument(
         "-o",
         "--output",

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.cli.arguments import language_option, named_path, output_options, reading_options, rule_options
+from advisor.cli.arguments import language_option, output_options, reading_options, rule_options
 from advisor.cli.exit_codes import FINE, UNREADABLE
 from advisor.cli.inputs import refuse_saved
-from advisor.cli.outputs import show_document, write_outputs
+from advisor.cli.outputs import write_and_show
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
-from advisor.cli.several_captures import Captures
+from advisor.cli.several_captures import captures_argument
 from advisor.report.output_formats import DOCUMENT_WRITERS, Told
 
 if TYPE_CHECKING:
@@ -21,12 +21,9 @@ if TYPE_CHECKING:
 
 def words(one: Parser) -> None:
     """What the command understands."""
-    one.add_argument(
-        "path",
-        type=named_path,
-        nargs="+",
-        action=Captures,
-        help=one.say(
+    captures_argument(
+        one,
+        one.say(
             "a folder or file: captures, parts of them, or anything else",
             "目录或文件：采集数据、其中一部分，或任何其他内容",
         ),
@@ -53,7 +50,6 @@ def run(arguments: argparse.Namespace) -> int:
         words = {"chip": arguments.chip, "job": arguments.job, "cache": arguments.cache, "parts": arguments.parts}
         found = inspect(arguments.path, catalog, jobs=arguments.jobs, progress=bar, **words)
     outside_captures(outputs, arguments.path, tuple(one.path for one in found.found))
-    written = write_outputs(Told(inspection_document(found, language), found.to_json), outputs, language)
-    if not arguments.quiet:
-        show_document(inspection_summary(found, language), outputs, written)
+    told = Told(inspection_document(found, language), found.to_json)
+    write_and_show(told, lambda: inspection_summary(found, language), arguments, outputs)
     return FINE if found.run is not None else UNREADABLE

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.cli.arguments import language_option, named_path, output_options, reading_options
+from advisor.cli.arguments import language_option, output_options, reading_options
 from advisor.cli.exit_codes import FINE, UNREADABLE
 from advisor.cli.inputs import refuse_saved, warn_of_chip, ways_to_read
-from advisor.cli.outputs import show_document, write_outputs
+from advisor.cli.outputs import write_and_show
 from advisor.cli.settings_in_force import language_of, settings_of
-from advisor.cli.several_captures import Captures
+from advisor.cli.several_captures import captures_argument
 from advisor.messages.errors import InputError
 from advisor.messages.message import Message
 from advisor.report.output_formats import MODULE_WRITERS
@@ -23,12 +23,9 @@ if TYPE_CHECKING:
 
 def words(one: Parser) -> None:
     """What the command understands."""
-    one.add_argument(
-        "path",
-        type=named_path,
-        nargs="+",
-        action=Captures,
-        help=one.say(
+    captures_argument(
+        one,
+        one.say(
             "captures of a model whose modules were marked, or of Python stacks", "带模块标记或 Python 调用栈的采集数据"
         ),
     )
@@ -53,9 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         warn_of_chip(profile, arguments)
         outside_captures(outputs, arguments.path, profile.run.capture_paths)
         report = modules(profile, settings)
-    written = write_outputs((report, language), outputs, language)
-    if not arguments.quiet:
-        show_document(modules_summary(report, language), outputs, written)
-    elif not report.ranks:
+    write_and_show((report, language), lambda: modules_summary(report, language), arguments, outputs)
+    if arguments.quiet and not report.ranks:
         raise InputError(Message("no_modules_told", path=arguments.path), Message("without_quiet_how_to_record"))
     return FINE if report.ranks else UNREADABLE

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.cli.arguments import language_option, named_path, output_options, positive_number, reading_options
+from advisor.cli.arguments import language_option, output_options, positive_number, reading_options
 from advisor.cli.exit_codes import FINE
-from advisor.cli.inputs import refuse_saved, ways_to_read
-from advisor.cli.outputs import show_document, write_outputs
+from advisor.cli.inputs import refuse_saved, warn_of_chip, ways_to_read
+from advisor.cli.outputs import write_and_show
 from advisor.cli.settings_in_force import language_of, settings_of
-from advisor.cli.several_captures import Captures
+from advisor.cli.several_captures import captures_argument
 from advisor.report.output_formats import STATISTICS_WRITERS, CountedTables
 
 if TYPE_CHECKING:
@@ -46,13 +46,7 @@ _SHOWN = 10
 
 def words(one: Parser) -> None:
     """What the command understands."""
-    one.add_argument(
-        "path",
-        type=named_path,
-        nargs="+",
-        action=Captures,
-        help=one.say("a capture, or a folder of many ranks", "一份采集数据，或含多卡数据的目录"),
-    )
+    captures_argument(one, one.say("a capture, or a folder of many ranks", "一份采集数据，或含多卡数据的目录"))
     one.add_argument(
         "--of",
         action="append",
@@ -110,14 +104,14 @@ def run(arguments: argparse.Namespace) -> int:
     language = language_of(arguments.lang)
     with ProgressBar(language) as bar:
         profile = open_to_count(arguments.path, **ways_to_read(arguments, bar))
+        warn_of_chip(profile, arguments)
         outside_captures(outputs, arguments.path, profile.run.capture_paths)
         found = count_profile(profile, arguments.of, arguments.by, per_rank=arguments.per_rank)
         losses = losses_of_tables(profile, found, settings)
     _refuse_nothing(found, arguments)
     found = found.model_copy(update={"lost": say_losses(losses), "unread": losses.unread})
-    written = write_outputs(CountedTables(found, language, arguments.top), outputs, language)
-    if not arguments.quiet:
-        show_document(statistics_summary(found, language, arguments.top), outputs, written)
+    counted = CountedTables(found, language, arguments.top)
+    write_and_show(counted, lambda: statistics_summary(*counted), arguments, outputs)
     return FINE
 
 

@@ -6,10 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.cli.arguments import language_option, named_path, output_options, reading_options, rule_options
-from advisor.cli.commands.compare import runs_told_apart
 from advisor.cli.exit_codes import FINE, FOUND
 from advisor.cli.inputs import given_diagnosis
-from advisor.cli.outputs import show_document, write_outputs
+from advisor.cli.outputs import write_and_show
 from advisor.cli.settings_in_force import language_of, settings_of
 from advisor.report.output_formats import DOCUMENT_WRITERS, Told
 
@@ -54,6 +53,7 @@ def words(one: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compares both captures and says what became of findings; ends with 1 unless a fix worked at least in part."""
+    from advisor.comparison.run_names import runs_told_apart
     from advisor.comparison.verification import finding_named
     from advisor.pipeline import compare
     from advisor.report.writers import check_outputs, outside_captures
@@ -66,12 +66,10 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.finding is not None:
             finding_named(sides[0], arguments.finding)
         outside_captures(outputs, path, sides[-1].run.capture_paths)
-    before, after = runs_told_apart((arguments.before, arguments.after), (sides[0], sides[1]))
+    before, after = runs_told_apart((sides[0], sides[1]), (arguments.before, arguments.after))
     comparison = compare(before, after, settings)
     told, worked = _verify_one_or_all(comparison, arguments.finding, language_of(arguments.lang))
-    write_outputs(told, outputs, language_of(arguments.lang))
-    if not arguments.quiet:
-        show_document(told.document, outputs)
+    write_and_show(told, lambda: told.document, arguments, outputs)
     return FINE if worked else FOUND
 
 

@@ -19,10 +19,16 @@ from advisor.messages.errors import FactMissing
 from advisor.messages.text import Text
 from advisor.model.comparison import Difference
 
-__all__ = ["ALSO", "WANTED", "Differences", "table_differences"]
+__all__ = ["ALSO", "CAPTURES_NEEDED", "WANTED", "Differences", "table_differences"]
 
 ALSO = (operator_sums,)
 """Derivations that only comparisons want: a profile to be compared is opened with them."""
+CAPTURES_NEEDED = Text(
+    en="Tables of kernels, operators, calls, collectives and memory need both captures: a saved .json does not hold "
+    "them.",
+    zh="算子、host 调用、通信与内存的逐项对比表需要两份采集目录；保存的 .json 中不含这些明细。",
+)
+"""The note of a comparison that has no tables."""
 
 
 class Differences(Struct, frozen=True):

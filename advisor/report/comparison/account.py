@@ -11,7 +11,7 @@ from advisor.messages.text import Language
 from advisor.model.comparison import Comparison, Moved
 from advisor.report.column_values import CAUSES
 from advisor.report.comparison.amounts import signed_amount
-from advisor.report.comparison.apart import compared_times
+from advisor.report.comparison.sides import compared_times
 from advisor.report.comparison.words import say
 from advisor.report.prose import Prose, code_prose, plain_prose
 from advisor.report.time_split import PARTS

@@ -12,7 +12,7 @@ from advisor.model.comparison import STATUSES, Comparison, Moved
 from advisor.model.findings import Confidence
 from advisor.report.comparison.account import entry_name
 from advisor.report.comparison.amounts import percent_change, signed_amount
-from advisor.report.comparison.apart import compared_times, say_barriers, with_both_times
+from advisor.report.comparison.sides import compared_times, say_barriers, with_both_times
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
 from advisor.report.comparison.words import say
 from advisor.report.phrases import Phrases

@@ -29,9 +29,8 @@ from advisor.report.blocks import (
 from advisor.report.comparison.account import AccountEntry, account_entries
 from advisor.report.comparison.amounts import percent_change, signed_amount
 from advisor.report.comparison.answer import ComparisonVerdict
-from advisor.report.comparison.apart import shift_status, summed_times
 from advisor.report.comparison.items import FindingGroup, Item, WatchedValue, change_groups, values_line
-from advisor.report.comparison.sides import compared_sides, side_paragraphs, sides_chosen
+from advisor.report.comparison.sides import compared_sides, shift_status, side_paragraphs, sides_chosen, summed_times
 from advisor.report.comparison.tables import difference_fold
 from advisor.report.comparison.words import JUDGEMENTS, say, say_column
 from advisor.report.diagnosis.finding import ARROW

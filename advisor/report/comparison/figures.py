@@ -13,7 +13,7 @@ from advisor.report.charts.specs import Chart, charts_of
 from advisor.report.charts.words import ChartWords
 from advisor.report.comparison.account import AccountEntry
 from advisor.report.comparison.amounts import signed_amount
-from advisor.report.comparison.apart import compared_times
+from advisor.report.comparison.sides import compared_times
 from advisor.report.comparison.words import CHARTS, say
 from advisor.report.prose import clean_line, flat_text, letter_columns
 from advisor.units import show_value

@@ -174,11 +174,6 @@ WORDS: Mapping[str, Text] = {
         "More rows with -o differences.xlsx or -o differences.csv.",
         "更多行见 -o differences.xlsx 或 -o differences.csv。",
     ),
-    "captures_needed": _t(
-        "Tables of kernels, operators, calls, collectives and memory need both captures: a saved .json does not hold "
-        "them.",
-        "算子、host 调用、通信与内存的逐项对比表需要两份采集目录；保存的 .json 中不含这些明细。",
-    ),
     "left_out": _t("{count} {count|row|rows} with smaller differences left out", "略去差值较小的 {count} 行"),
     "shortest": _t("shortest", "最短"),
     "mean": _t("mean", "平均"),

@@ -9,16 +9,16 @@ from advisor.messages.text import Language, Text, TimesOf
 from advisor.model.comparison import Comparison, Difference
 from advisor.model.findings import Head, Scalar
 from advisor.report.column_values import CAUSES
-from advisor.report.comparison.apart import summed_times
 from advisor.report.comparison.document import ComparisonBlocks
-from advisor.report.comparison.grids import comparison_grids
+from advisor.report.comparison.plain_tables import plain_tables
+from advisor.report.comparison.sides import summed_times
 from advisor.report.comparison.tables import WHEN, column_label, table_title
 from advisor.report.comparison.words import STATUSES, say
-from advisor.report.spreadsheet import Sheet, head_with_unit, workbook_bytes
+from advisor.report.spreadsheet import FORMS, Sheet, sheet_of_columns, workbook_bytes
 from advisor.report.time_split import PARTS
 from advisor.report.words import CONFIDENCES, SEVERITIES, word_for
 
-_FORMS = {"us": "#,##0.0##", "B": "#,##0", "count": "General"}
+_FORMS = {**FORMS, "count": "General"}
 """How numbers are shown, by their unit: counts per step are whole or not."""
 _DELTA = "[Red]+{0};[Blue]-{0};0"
 """A difference with its sign: red for more, blue for less."""
@@ -39,7 +39,7 @@ def comparison_workbook(comparison: Comparison, language: Language) -> bytes:
         UsageError: The library that writes spreadsheets is not installed.
     """
     times_of = summed_times(comparison)
-    sheets = (_make_sheet(table, language, times_of) for table in comparison_grids(comparison, language))
+    sheets = (_make_sheet(table, language, times_of) for table in plain_tables(comparison, language))
     summary = tuple(ComparisonBlocks(comparison, language, 0).summary())
     return workbook_bytes(say("report", language), sheets, (say("summary", language), summary))
 
@@ -47,13 +47,13 @@ def comparison_workbook(comparison: Comparison, language: Language) -> bytes:
 def _make_sheet(table: Difference, language: Language, times_of: TimesOf) -> Sheet:
     heads, rows = table.rows.columns, table.rows.rows
     left = table.rows.total - len(rows)
-    return Sheet(
+    return sheet_of_columns(
         table_title(table.name, language),
-        tuple(_head_text(head, language, times_of) for head in heads),
-        tuple(tuple(_say_cell(row, at, table, language) for at in range(len(row))) for row in rows),
-        tuple(map(_number_form, heads)),
-        sum(not WHEN.search(head.name) for head in heads[:2]),
-        say("left_out", language, count=f"{left:,}") if left > 0 else "",
+        ((_label(head, language, times_of), head.unit, _number_form(head)) for head in heads),
+        ((_say_cell(row, at, table, language) for at in range(len(row))) for row in rows),
+        language,
+        frozen=sum(not WHEN.search(head.name) for head in heads[:2]),
+        note=say("left_out", language, count=f"{left:,}") if left > 0 else "",
     )
 
 
@@ -70,8 +70,8 @@ def _number_form(head: Head) -> str:
     return _DELTA.format(form) if form and "_delta" in head.name else form
 
 
-def _head_text(head: Head, language: Language, times_of: TimesOf) -> str:
-    """`Time per step, before (µs)`."""
+def _label(head: Head, language: Language, times_of: TimesOf) -> str:
+    """`Time per step, before`."""
     found = WHEN.search(head.name)
     when = f"{say('comma', language)}{say(found[1], language)}" if found else ""
-    return head_with_unit(column_label(head.name, language, times_of) + when, head.unit, language)
+    return column_label(head.name, language, times_of) + when

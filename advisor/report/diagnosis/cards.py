@@ -24,7 +24,7 @@ from advisor.model.findings import RemedyStep as Remedy
 from advisor.model.findings import Rows as Table
 from advisor.model.run import UNEVEN
 from advisor.model.symptoms import OF_RANKS, caused_in_part, finding_numbers, folded_under, partly_explained
-from advisor.model.unread import SavedMessage, Unread
+from advisor.model.unread import SavedMessage
 from advisor.report.blocks import Blocks, Grid, Paragraph, one_line
 from advisor.report.column_values import value_word
 from advisor.report.columns import COLUMNS
@@ -279,7 +279,6 @@ class Maker(Phrases):
         self.partly = partly_explained(diagnosis)
         self.caused_in_part = caused_in_part(diagnosis)
         self.numbers = finding_numbers(diagnosis)
-        self.unread = _messages_by_words(diagnosis.unread)
         self.many_ranks = len(diagnosis.run.ranks) > 1
         self.hosts = diagnosis.run.hosts
         self.step_us = diagnosis.run.step_us
@@ -414,7 +413,7 @@ class Maker(Phrases):
 
     def filling(self, value: Scalar, name: str, unit: str) -> TextPiece:
         """What fills a hole: a value out of a fixed set as a word of the language, not as a name of the profile."""
-        word = self.word(value, name) if isinstance(value, str) else None
+        word = value_word(value, name, self.language) if isinstance(value, str) else None
         return TextPiece(clean_line(word)) if word else self.piece(value, unit)
 
     def piece(self, value: Scalar, unit: str) -> TextPiece:
@@ -472,7 +471,7 @@ class Maker(Phrases):
     def excerpt(self, table: Table, info: RuleInfo, most: int = MOST_ROWS) -> CardRows:
         """The first rows, with the first columns that say anything of them."""
         shown = table.rows[:most]
-        told = [at for at in range(len(table.columns)) if any(row[at] is not None for row in shown if at < len(row))]
+        told = [at for at in table.shown if any(row[at] is not None for row in shown if at < len(row))]
         told = told[:MOST_COLUMNS]
         columns = [table.columns[at] for at in told]
         rows = [[row[at] for at in told if at < len(row)] for row in shown]
@@ -485,20 +484,20 @@ class Maker(Phrases):
         total = max(table.total, len(table.rows))
         note = "" if total <= len(rows) else self.say("rows_of", shown=len(rows), total=f"{total:,}")
         cells = tuple(
-            tuple(self.cell(value, column.name, unit) for value, column, unit in zip(row, columns, units, strict=False))
-            for row in rows
+            tuple(
+                self.cell(value, column.name, unit, said.get(column.name))
+                for value, column, unit in zip(row, columns, units, strict=False)
+            )
+            for row, said in zip(rows, map(table.messages, shown), strict=True)
         )
         return CardRows(Grid(heads, cells, tuple(map(bool, counted))), note, "ns" in units)
 
-    def cell(self, value: Scalar, column: str, unit: str) -> Prose:
-        if isinstance(value, str) and (word := self.word(value, column)):
+    def cell(self, value: Scalar, column: str, unit: str, said: SavedMessage | None = None) -> Prose:
+        """A value of a column in words: as a message that is `said`, as one out of a fixed set, or as it is."""
+        word = said.say(self.language) if said else None
+        if isinstance(value, str) and (word := word or value_word(value, column, self.language)):
             return parse_long_prose(word)
         return (self.piece(value, unit),)
-
-    def word(self, value: str, column: str) -> str | None:
-        """What a value out of a fixed set is called, and what is said of damage; None for a name from the profile."""
-        message = self.unread.get((column, value))
-        return message.say(self.language) if message else value_word(value, column, self.language)
 
     def where(self, spot: JoinedPlaces) -> Where:
         saving = show_value(spot.saving_us, "us") if spot.saving_us > 0 else ""
@@ -545,13 +544,6 @@ def worst_place(card: Card, language: Language) -> str:
 def finding_anchor(finding: Finding, number: int) -> str:
     """The id of a finding inside a page: its fingerprint, so that a link stays good from run to run."""
     return f"f-{finding.fingerprint}" if _ANCHOR.fullmatch(finding.fingerprint) else f"f-no-{number}"
-
-
-def _messages_by_words(unread: Iterable[Unread]) -> dict[tuple[str, str], SavedMessage]:
-    """What is said of damage by column and by what stands there in the tables of findings, which is English."""
-    told = [("place", item.place, item.place_message) for item in unread]
-    told += [("what", item.what, item.what_message) for item in unread]
-    return {(column, words): message for column, words, message in told if message}
 
 
 def _hole_values(finding: Finding) -> dict[str, Scalar]:

@@ -30,7 +30,7 @@ from advisor.report.blocks import (
 )
 from advisor.report.diagnosis.cards import Card, Maker, by_number, make_cards, order_of
 from advisor.report.diagnosis.finding import FindingBlocks, severity_piece
-from advisor.report.diagnosis.headline import Headline, make_headline
+from advisor.report.diagnosis.headline import make_headline
 from advisor.report.diagnosis.held_time import say_held
 from advisor.report.diagnosis.outcomes import (
     Unchecked,
@@ -41,7 +41,7 @@ from advisor.report.diagnosis.outcomes import (
     unread_in_short,
 )
 from advisor.report.phrases import Phrases
-from advisor.report.prose import Prose, Said, TextPiece, clean_line, code_prose, plain_prose, strong, toned
+from advisor.report.prose import Prose, Said, TextPiece, Tone, clean_line, code_prose, plain_prose, strong, toned
 from advisor.report.run_summary import captures_chosen, engine_grid, is_untried, run_list, run_title, to_read_first
 from advisor.report.time_split import time_parts
 from advisor.report.verdict_line import verdict_line
@@ -161,7 +161,7 @@ class DiagnosisBlocks(Phrases):
 
     def short(self, top: int, is_written: bool, reasons: int) -> Iterator[Block]:
         """What fits on a terminal."""
-        yield from self.headline_line()
+        yield from self.answer_in_a_line()
         yield from self.split()
         listed = [card for card in self.made[: max(top, 1) + SHORT_CARDS] if not card.is_folded]
         findings = FindingBlocks(self.language, self.diagnosis.run.times_of, listed[:top])
@@ -198,49 +198,48 @@ class DiagnosisBlocks(Phrases):
         """Where the time goes, what to fix first, and its first step: a paragraph each."""
         said = self.headline
         if said.time:
-            yield Paragraph((TextPiece(said.time, strong=True),))
-        if said.first:
-            yield Paragraph((*self.strong_label(said.label), *said.first.title, *self.won_by(said)))
-            if said.first.actions and with_step:
-                step = self.strong_label(self.say("next_step"))
-                yield Paragraph((*step, *first_paragraph(said.first.actions[0].do)))
-        else:
+            yield Paragraph(strong(plain_prose(said.time)))
+        if said.first is None:
             yield Paragraph(plain_prose(said.says))
-        yield from map(Paragraph, said.remarks)
-        yield from paragraph_of(*captures_chosen(self.diagnosis.run.notes, self.language))
+        else:
+            yield Paragraph(self.lead(said.first, self.before_colon(strong(plain_prose(said.label)))))
+            label = self.before_colon(strong(self.prose_of("next_step")))
+            yield from paragraph_of(*(self.next_step(said.first, label) if with_step else ()))
+        yield from self.remarks()
 
-    def won_by(self, said: Headline) -> Prose:
-        """What fixing the finding that leads wins, and where in the model it is, behind its title."""
-        won = plain_prose(f"{' — ' if self.language == 'en' else '——'}{said.won}") if said.won else ()
-        return (*won, *self.placed(said))
-
-    def placed(self, said: Headline) -> Prose:
-        """Where in the model the finding that leads is."""
-        return (TextPiece(self.say("semicolon")), *said.place) if said.place else ()
-
-    def strong_label(self, words: str) -> Prose:
-        """A word before what it names, to be seen first."""
-        return (TextPiece(words, strong=True), TextPiece(self.colon))
-
-    def headline_line(self) -> Iterator[Block]:
+    def answer_in_a_line(self) -> Iterator[Block]:
         """The same in one line; of a symptom or a doubt it says what to do next."""
         said = self.headline
-        second = plain_prose(said.says) if said.says else self.leading_sentence(said)
-        first = (TextPiece(said.time, strong=True),) if said.time else ()
-        yield Paragraph(self.in_a_row(first, second))
-        yield from map(quiet_line, said.remarks)
-        yield from paragraph_of(*toned(captures_chosen(self.diagnosis.run.notes, self.language), "quiet"))
+        sentences = [strong(plain_prose(said.time)) if said.time else (), plain_prose(said.says) if said.says else ()]
+        if said.first is not None:
+            lead = self.lead(said.first, self.before_colon(plain_prose(said.label)))
+            label = self.before_colon(self.prose_of("next_step"))
+            sentences += [(*lead, TextPiece(self.say("full_stop")))]
+            sentences += [self.next_step(said.first, label)] if said.kind != "fix" else []
+        yield Paragraph(self.in_a_row(*sentences))
+        yield from self.remarks("quiet")
 
-    def leading_sentence(self, said: Headline) -> Prose:
-        """What leads, and what to do next where it is no cause."""
-        if said.first is None:
-            return ()
-        stop = TextPiece(self.say("full_stop"))
-        line = (TextPiece(said.label + self.colon), *said.first.title, *self.won_by(said), stop)
-        if said.kind == "fix" or not said.first.actions:
-            return line
-        next_step = plain_prose(self.say("next_step") + self.colon)
-        return self.in_a_row(line, (*next_step, *first_paragraph(said.first.actions[0].do)))
+    def lead(self, first: Card, label: Prose) -> Prose:
+        """The finding that leads behind its label, what fixing it wins, and where in the model it is."""
+        place = (TextPiece(self.semicolon), *self.headline.place) if self.headline.place else ()
+        return (*label, *first.title, *(self.won(self.headline.won) if self.headline.won else ()), *place)
+
+    def won(self, said: str) -> Prose:
+        """What fixing the finding that leads wins, behind its title."""
+        return plain_prose(f"{' — ' if self.language == 'en' else '——'}{said}")
+
+    def next_step(self, first: Card, label: Prose) -> Prose:
+        """What to do first, behind its label; nothing where nothing is known."""
+        return (*label, *first_paragraph(first.actions[0].do)) if first.actions else ()
+
+    def before_colon(self, said: Prose) -> Prose:
+        """A word before what it names."""
+        return (*said, TextPiece(self.colon))
+
+    def remarks(self, tone: Tone = "") -> Iterator[Paragraph]:
+        """What stands under the answer, a sentence each, and which captures it is about."""
+        for said in (*self.headline.remarks, captures_chosen(self.diagnosis.run.notes, self.language)):
+            yield from map(Paragraph, filter(None, [toned(said, tone) if tone else said]))
 
     def ranking(self, *, titled: bool = True) -> Iterator[Block]:
         """The findings as a list of what to do."""

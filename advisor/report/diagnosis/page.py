@@ -25,7 +25,6 @@ from advisor.report.blocks import (
     Section,
     bullet_list,
     led_by,
-    paragraph_of,
     quiet_line,
 )
 from advisor.report.charts.draw import Renderer
@@ -36,7 +35,7 @@ from advisor.report.diagnosis.finding import FindingBlocks, remedy_list, severit
 from advisor.report.diagnosis.outcomes import unread_in_full
 from advisor.report.pages import Drawings, bounded_page, figure_blocks, page_part
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, plain_prose, quiet, strong, toned
-from advisor.report.run_summary import captures_chosen, run_line
+from advisor.report.run_summary import run_line
 from advisor.report.verdict_line import verdict_line
 
 if TYPE_CHECKING:
@@ -189,19 +188,18 @@ class _PageBlocks(DiagnosisBlocks):
             yield Section((Paragraph(strong(verdict_line(self.judged, self.language))),), "lead")
         yield Heading(plain_prose(said.time or said.says or self.say("title")), 1)
         if said.first:
-            won = quiet(f" {said.won}" if said.won else "")
-            title = link_prose(strong(said.first.title), said.first.anchor)
-            yield Section(
-                (Paragraph((TextPiece(f"{said.label} ", tone="label"), *title, *won, *self.placed(said))),), "lead"
-            )
+            title = replace(said.first, title=link_prose(strong(said.first.title), said.first.anchor))
+            yield Section((Paragraph(self.lead(title, (TextPiece(f"{said.label} ", tone="label"),))),), "lead")
             yield from self.first_step(said.first)
         elif said.time:
             yield Section((Paragraph(plain_prose(said.says)),), "lead")
-        yield from map(quiet_line, said.remarks)
-        yield from paragraph_of(*toned(captures_chosen(self.diagnosis.run.notes, self.language), "quiet"))
+        yield from self.remarks("quiet")
         yield from self.split()
         if not self.parts and self.diagnosis.outcomes:
             yield quiet_line(self.prose_of("no_split"))
+
+    def won(self, said: str) -> Prose:
+        return quiet(f" {said}")
 
     def first_step(self, card: Card) -> Iterator[Section]:
         """What to do first, with its command."""

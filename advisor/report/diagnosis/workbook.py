@@ -3,23 +3,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from advisor.messages.text import Language
+from advisor.messages.text import Language, Text
 from advisor.report.column_values import CAUSES
 from advisor.report.columns import COLUMNS
 from advisor.report.diagnosis.cards import Card, make_cards
 from advisor.report.diagnosis.outcomes import not_checked
-from advisor.report.diagnosis.words import say_in_sheet
 from advisor.report.phrases import Phrases
 from advisor.report.prose import clean_line, flat_text
 from advisor.report.spreadsheet import UNIT_SIGNS, Sheet, cell_in_words, head_with_unit, workbook_bytes
 from advisor.report.time_split import PARTS
-from advisor.report.words import word_for
+from advisor.report.words import WORDS as OF_REPORTS
+from advisor.report.words import Wording, word_for
 
 if TYPE_CHECKING:
     from advisor.model.findings import Diagnosis, Head, Scalar
+
+_t = Text
+
+_WORDS: Mapping[str, Text] = {
+    "findings": _t("Findings", "问题"),
+    "evidence": _t("Evidence", "依据"),
+    "excerpt": _t("Rows behind", "相关数据"),
+    "account": _t("Where a step goes", "单步耗时构成"),
+    "unchecked": _t("Not checked", "未检查"),
+    "us": _t("µs per step", "每步 µs"),
+    "saving_us": _t("Saving (µs per step)", "收益 (每步 µs)"),
+    "estimate": _t("estimate", "估算方式"),
+    "share": _t("share of the step", "占单步比例"),
+    "count": _t("per step", "每步次数"),
+    "where": _t("part of the step", "单步组成"),
+    "name": _t("name", "名称"),
+    "rules": _t("rules", "规则"),
+    "why": _t("reason", "原因"),
+    "unit": _t("unit", "单位"),
+}
+"""What sheets call otherwise than reports do, and what reports do not show."""
 
 
 def diagnosis_workbook(diagnosis: Diagnosis, language: Language) -> bytes:
@@ -39,7 +60,7 @@ def diagnosis_sheets(diagnosis: Diagnosis, language: Language) -> tuple[Sheet, .
 class _SheetMaker(Phrases):
     """Makes the sheets of one diagnosis in one language."""
 
-    wording = say_in_sheet
+    wording = Wording(_WORDS, OF_REPORTS)
 
     def __init__(self, diagnosis: Diagnosis, language: Language) -> None:
         super().__init__(language, diagnosis.run.times_of)
@@ -73,10 +94,12 @@ class _SheetMaker(Phrases):
         if table is None or not table.rows:
             return
         yield card.number, flat_text(card.title)
-        yield (None, *map(self.column_label, table.columns))
+        shown = [(at, table.columns[at]) for at in table.shown]
+        yield (None, *(self.column_label(head) for _, head in shown))
         for row in table.rows:
-            told = zip(row, table.columns, strict=False)
-            yield (None, *(cell_in_words(cell, head.name, self.language) for cell, head in told))
+            messages = table.messages(row)
+            told = ((row[at], head.name) for at, head in shown if at < len(row))
+            yield (None, *(cell_in_words(cell, name, self.language, messages.get(name)) for cell, name in told))
         yield ()
 
     def column_label(self, head: Head) -> str:

@@ -20,8 +20,8 @@ from advisor.report.blocks import (
     quiet_line,
 )
 from advisor.report.line_breaks import BELOW
-from advisor.report.losses import TellLosses, losses_in_full, losses_in_short, say_losses
-from advisor.report.modules.words import ATTENTION_MARKING, MARKING, MARKING_OF_MINDSPORE, code_with_comments, say
+from advisor.report.losses import losses_told, say_losses
+from advisor.report.modules.words import Marking, marking_code, say
 from advisor.report.phrases import Phrases
 from advisor.report.places import number_ranges
 from advisor.report.prose import Prose, Said, TextPiece, clean_line, code_prose, parse_prose, plain_prose
@@ -70,16 +70,16 @@ class ModuleBlocks(Phrases):
         if self.lacks_attention():
             yield self.heading("attention")
             yield from self.attention_marking()
-        yield from self.lost(losses_in_full)
+        yield from self.lost()
 
     def attention_marking(self) -> Iterator[Block]:
         """The code that marks what the masks of attention leave out."""
         yield self.sentence("attention_unmarked")
-        yield self.code(ATTENTION_MARKING)
+        yield self.code("attention")
 
-    def code(self, marking: str) -> Code:
+    def code(self, marking: Marking) -> Code:
         """Code that marks something, its comments in the language of the report."""
-        return Code(code_with_comments(marking, self.language), "python")
+        return Code(marking_code(marking, self.language), "python")
 
     def short(self) -> Iterator[Block]:
         """What fits on a terminal: of several ranks the first."""
@@ -92,15 +92,16 @@ class ModuleBlocks(Phrases):
                 share = show_value(SHORT_SHARE, "share")
                 yield quiet_line(self.prose_of("modules_left", count=f"{left:,}", share=share), begins=True)
         yield from self.ranks_left(1)
-        yield from self.lost(losses_in_short)
+        yield from self.lost(briefly=True)
         if self.lacks_attention():
             yield quiet_line(self.prose_of("attention_unmarked_short"), begins=True)
         if self.report.ranks:
             yield quiet_line(self.prose_of("more_with_o"), begins=True)
 
-    def lost(self, tell: TellLosses) -> Iterator[Block]:
+    def lost(self, *, briefly: bool = False) -> Iterator[Block]:
         """What of the capture was damaged or lost of what they rest on."""
-        return tell(say_losses(self.report.losses), self.report.losses.unread, self.language)
+        losses = self.report.losses
+        return losses_told(say_losses(losses), losses.unread, self.language, briefly=briefly)
 
     def ranks_left(self, shown: int) -> Blocks:
         """How many ranks are not among the first that are shown."""
@@ -148,16 +149,16 @@ class ModuleBlocks(Phrases):
         if run.framework == "MindSpore":
             yield self.sentence("how")
             yield self.sentence("how_mindspore")
-            yield self.code(MARKING_OF_MINDSPORE)
+            yield self.code("modules_of_mindspore")
             yield self.sentence("how_mindspore_graph")
             return
         may_mark = run.device_family == "npu"
         yield Paragraph(self.in_a_row(*map(self.prose_of, ("how", "two_ways") if may_mark else ("how",))))
         if may_mark:
             yield self.sentence("how_mark")
-            yield self.code(MARKING)
+            yield self.code("modules_of_pytorch")
             yield self.sentence("how_attention")
-            yield self.code(ATTENTION_MARKING)
+            yield self.code("attention")
         yield Paragraph(parse_prose(self.say("or_stack" if may_mark else "how_stack")))
 
     def head(self, rank: RankModules) -> Iterator[Block]:

@@ -9,7 +9,6 @@ from itertools import pairwise
 from advisor.messages.text import Language
 from advisor.model.modules import ModuleNode, ModuleReport, RankModules
 from advisor.report.blocks import Block, Document, FactLine, Fold, Meter, Section
-from advisor.report.losses import losses_in_full
 from advisor.report.modules.document import MOST_RANKS, ModuleBlocks, modules_first
 from advisor.report.pages import document_page, first_small_page, page_part
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, plain_prose
@@ -34,7 +33,7 @@ class _PageBlocks(ModuleBlocks):
         blocks = (Section(tuple(self.answer()), "verdict", element="section"), *self.ranks(most))
         if self.lacks_attention():
             blocks = (*blocks, *page_part("attention", self.attention_marking(), self.say("attention")))
-        blocks = (*blocks, *page_part("unread", self.lost(losses_in_full), self.say("unread")))
+        blocks = (*blocks, *page_part("unread", self.lost(), self.say("unread")))
         title = f"{clean_line(run.name, 80)} · {self.say('modules')}"
         return Document(self.language, blocks, self.report.version, code_prose(run.name, 80), title)
 

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.resources import files
+from typing import Literal
 
 from advisor.messages.text import Language, Text, fill_holes
 from advisor.report.columns import COLUMNS
@@ -133,127 +135,19 @@ _COMMENTS: Mapping[str, Text] = {
     "before_imports": _t("before other code imports these functions by name", "须在其他代码按名称导入这些函数之前执行"),
     "mark_is_full": _t("a mark holds no more: without the lengths", "超出打点长度上限：不带序列长度"),
 }
-"""What stands in comments of the code below."""
-MARKING = """\
-import torch_npu
-from torch import nn
-from torch_npu import profiler
+"""What stands in comments of the code that marks."""
+Marking = Literal["modules_of_pytorch", "modules_of_mindspore", "attention"]
+"""Code that marks the calls of modules, or the arguments of fused attention; each is a file of the folder `markings`.
 
-MARKED = {"DecoderLayer", "Attention", "MLP"}  # {your_classes}
-plain_call = nn.Module.__call__
-
-def marked_call(module, *args, **kwargs):
-    name = type(module).__name__
-    if name not in MARKED:
-        return plain_call(module, *args, **kwargs)
-    mark = torch_npu.npu.mstx.range_start(name, domain="Module")
-    try:
-        return plain_call(module, *args, **kwargs)
-    finally:
-        torch_npu.npu.mstx.range_end(mark, domain="Module")
-
-nn.Module.__call__ = marked_call
-
-config = profiler._ExperimentalConfig(
-    profiler_level=profiler.ProfilerLevel.Level1,
-    mstx=True,  # {older_option}
-    export_type=[profiler.ExportType.Text, profiler.ExportType.Db],
-)
-with profiler.profile(
-    activities=[profiler.ProfilerActivity.CPU, profiler.ProfilerActivity.NPU],
-    schedule=profiler.schedule(wait=0, warmup=1, active=3, skip_first=10),
-    on_trace_ready=profiler.tensorboard_trace_handler("./prof"),
-    record_shapes=True,
-    with_modules=True,
-    experimental_config=config,
-) as prof:
-    for batch in loader:
-        train_step(batch)
-        prof.step()
-"""
-"""What marks some modules of a model and records the marks; its comments are holes, as in those below."""
-MARKING_OF_MINDSPORE = """\
-from mindspore import nn, profiler
-
-MARKED = {"DecoderLayer", "Attention", "MLP"}  # {your_classes}
-plain_call = nn.Cell.__call__
-
-def marked_call(cell, *args, **kwargs):
-    name = type(cell).__name__
-    if name not in MARKED:
-        return plain_call(cell, *args, **kwargs)
-    mark = profiler.mstx.range_start(name, domain="Module")
-    try:
-        return plain_call(cell, *args, **kwargs)
-    finally:
-        profiler.mstx.range_end(mark, domain="Module")
-
-nn.Cell.__call__ = marked_call
-
-config = profiler._ExperimentalConfig(
-    profiler_level=profiler.ProfilerLevel.Level1,
-    mstx=True,
-)
-with profiler.profile(
-    activities=[profiler.ProfilerActivity.CPU, profiler.ProfilerActivity.NPU],
-    schedule=profiler.schedule(wait=0, warmup=1, active=3, skip_first=10),
-    on_trace_ready=profiler.tensorboard_trace_handler("./prof"),
-    experimental_config=config,
-) as prof:
-    for batch in loader:
-        train_step(batch)
-        prof.step()
-"""
-"""The same in MindSpore; older versions know no domains of marks.
-
+Older versions of MindSpore know no domains of marks:
 <https://www.mindspore.cn/docs/en/r2.7.1/api_python/mindspore/mindspore.profiler.mstx.html>.
 """
-ATTENTION_MARKING = """\
-import json
-import torch_npu
-from torch.nn import functional
-
-# {before_imports}
-fused = torch_npu.npu_fusion_attention
-scaled = functional.scaled_dot_product_attention
-ENDS = ("actual_seq_qlen", "actual_seq_kvlen")
-
-def mark_call(**said):
-    message = json.dumps(said, separators=(",", ":"))
-    if len(message) > 156:  # {mark_is_full}
-        said |= dict.fromkeys((*ENDS, "prefix"), [])
-        message = json.dumps(said, separators=(",", ":"))
-    torch_npu.npu.mstx.mark(message, domain="flash_attn_args")
-
-def marked_fused(*args, **kwargs):
-    layout = args[4] if len(args) > 4 else kwargs.get("input_layout")
-    mode = kwargs.get("sparse_mode", 0)
-    said = {"input_layout": layout, "sparse_mode": mode}
-    if kwargs.get("atten_mask") is not None and mode in (0, 4, 7, 8):
-        for name in ("pre_tockens", "next_tockens"):
-            said[name] = kwargs.get(name, 2147483647)
-    for name in ENDS:
-        said[name] = [int(end) for end in kwargs.get(name) or ()]
-    if kwargs.get("prefix"):
-        said["prefix"] = [int(one) for one in kwargs["prefix"]]
-    mark_call(**said)
-    return fused(*args, **kwargs)
-
-def marked_scaled(
-    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, **more
-):
-    mark_call(is_causal=is_causal)
-    return scaled(query, key, value, attn_mask, dropout_p, is_causal, **more)
-
-torch_npu.npu_fusion_attention = marked_fused
-functional.scaled_dot_product_attention = marked_scaled
-"""
-"""What marks the arguments of fused attention; recorded as the marks of modules are."""
 
 
-def code_with_comments(code: str, language: Language) -> str:
-    """One of these pieces of code, its comments in the language of the reader."""
-    return fill_holes(code, _COMMENTS, language)
+def marking_code(name: Marking, language: Language) -> str:
+    """The code, its comments in the language of the reader."""
+    written = files(__package__).joinpath("markings", f"{name}.txt").read_text("utf-8")
+    return fill_holes(written, _COMMENTS, language)
 
 
 say = Wording(WORDS, OF_REPORTS, COLUMNS)

@@ -123,17 +123,17 @@ def _list_lines(block: ListBlock) -> Iterator[str]:
     for at, (number, item) in enumerate(block.numbered()):
         if at and block.loose:
             yield ""
-        yield from item_lines("-" if number is None else f"{number}.", item)
+        yield from _item_lines("-" if number is None else f"{number}.", item)
 
 
-def item_lines(mark: str, item: Blocks) -> Iterator[str]:
+def _item_lines(mark: str, item: Blocks) -> Iterator[str]:
     """An item of a list, its further lines set back to where its words begin."""
     first, *others = _trim_empty_end(_lines_in_item(item)) or [""]
     yield f"{mark} {first}"
-    yield from indent_lines(others, len(mark) + 1)
+    yield from _indent_lines(others, len(mark) + 1)
 
 
-def indent_lines(lines: Iterable[str], indent: int) -> Iterator[str]:
+def _indent_lines(lines: Iterable[str], indent: int) -> Iterator[str]:
     """Lines as they stand inside an item of a list."""
     return (f"{' ' * indent}{line}" if line else "" for line in lines)
 

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from advisor.messages.text import Language, TimesOf
+from advisor.messages.text import Language
 from advisor.model.findings import Head, Scalar, number_or_none
 from advisor.model.statistics import Statistic, Statistics
 from advisor.report.blocks import Block, Document, Grid, Heading, grid_of, paragraph_of
 from advisor.report.column_values import value_word
-from advisor.report.losses import losses_in_full, losses_in_short
+from advisor.report.losses import losses_told
 from advisor.report.phrases import Phrases
 from advisor.report.prose import Said, TextPiece, clean_line, code_prose, parse_long_prose
 from advisor.report.run_summary import captures_chosen
-from advisor.report.statistics.words import SHEETS, say, say_column, say_table
-from advisor.report.words import say_row_count, word_for
+from advisor.report.statistics.words import say, say_column, say_table
+from advisor.report.words import say_row_count
 from advisor.units import show_value
 
 LONGEST_NAME = 60
@@ -36,21 +36,16 @@ PLAIN_NUMBERS = ("rank", "stage", "step", "source", "target")
 
 def statistics_document(statistics: Statistics, language: Language, most: int) -> Document:
     """Every table with at most so many rows."""
-    lost = losses_in_full(statistics.lost, statistics.unread, language)
+    lost = losses_told(statistics.lost, statistics.unread, language)
     blocks = (*_StatisticsBlocks(statistics, language, most).whole(), *lost)
     return Document(language, blocks, statistics.version)
 
 
 def statistics_summary(statistics: Statistics, language: Language, most: int) -> Document:
     """The same with as many columns as fit on a terminal."""
-    lost = losses_in_short(statistics.lost, statistics.unread, language)
+    lost = losses_told(statistics.lost, statistics.unread, language, briefly=True)
     blocks = (*_StatisticsBlocks(statistics, language, most, _LESS_TOLD).whole(), *lost)
     return Document(language, blocks, statistics.version)
-
-
-def sheet_name(name: str, language: Language, times_of: TimesOf = "step") -> str:
-    """What the sheet of a table is called."""
-    return word_for(SHEETS, name, language) or say_table(name, language, times_of)
 
 
 class _StatisticsBlocks(Phrases):

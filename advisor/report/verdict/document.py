@@ -27,8 +27,7 @@ from advisor.report.blocks import (
     quiet_line,
 )
 from advisor.report.comparison.answer import say_status_counts
-from advisor.report.comparison.apart import compared_times, say_barriers
-from advisor.report.comparison.sides import sides_chosen
+from advisor.report.comparison.sides import compared_times, say_barriers, sides_chosen
 from advisor.report.comparison.words import JUDGEMENTS
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
 from advisor.report.diagnosis.cards import Card, make_cards, worst_place

@@ -10,9 +10,15 @@ from advisor.messages.text import STEP_WORDS, Language, Text
 from advisor.model.comparison import Change, Comparison, Shift, Status
 from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph, quiet_line
 from advisor.report.comparison.amounts import signed_amount
-from advisor.report.comparison.apart import compared_times, say_barriers, say_both_times
 from advisor.report.comparison.items import Items
-from advisor.report.comparison.sides import side_paragraphs, sides_chosen, sides_in_title
+from advisor.report.comparison.sides import (
+    compared_times,
+    say_barriers,
+    say_both_times,
+    side_paragraphs,
+    sides_chosen,
+    sides_in_title,
+)
 from advisor.report.comparison.words import JUDGEMENTS, STATUSES
 from advisor.report.phrases import Phrases
 from advisor.report.prose import Prose, Said, TextPiece, Tone, clean_line, code_prose, plain_prose, quiet

@@ -11,25 +11,25 @@ from advisor.messages.text import Language
 from advisor.model.comparison import Change, Comparison, Difference, Moved
 from advisor.model.findings import Head, Rows, Saving, Scalar
 from advisor.report.comparison.items import Items
-from advisor.report.csv_tables import csv_of_rows, files_of_tables
 from advisor.report.prose import clean_line, flat_text
 from advisor.report.spreadsheet import LONGEST_CELL
+from advisor.report.table_files import csv_files
 
 T = TypeVar("T")
 Columns = Sequence[tuple[str, str, Callable[[T], Scalar]]]
 """What each column is called, its unit, and what stands in it of an entry."""
 
 
-def comparison_grids(comparison: Comparison, language: Language) -> tuple[Difference, ...]:
+def plain_tables(comparison: Comparison, language: Language) -> tuple[Difference, ...]:
     """What became of the findings, why the step moved, then every table of differences."""
     changes = _make_table("changes", _columns_of_changes(comparison, language), comparison.changes)
     found = (_make_table("moved", _MOVED, comparison.moved), *map(_clean_table, comparison.tables))
     return (changes, *(table for table in found if table.rows.rows))
 
 
-def csv_files(comparison: Comparison, path: Path, language: Language) -> tuple[tuple[Path, str], ...]:
+def comparison_csv_files(comparison: Comparison, path: Path, language: Language) -> tuple[tuple[Path, str], ...]:
     """A file with its text for each table: `out.csv` is that of the findings, `out.moved.csv` and others lie beside."""
-    return files_of_tables(path, comparison_grids(comparison, language), ".csv", csv_of_rows)
+    return csv_files(plain_tables(comparison, language), path)
 
 
 def _make_table(name: str, columns: Columns[T], entries: Iterable[T]) -> Difference:

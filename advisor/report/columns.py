@@ -361,6 +361,7 @@ COLUMNS: Mapping[str, Text] = {
     "moved_us": _t("Slow transfers", "慢传输"),
     "mte1_share": _t("MTE1 busy", "MTE1 占用率"),
     "mte2_share": _t("MTE2 busy", "MTE2 占用率"),
+    "mte3_share": _t("MTE3 busy", "MTE3 占用率"),
     "name": _t("Name", "名称"),
     "needed": _t("Needed", "应有"),
     "needed_us": _t("Without waits", "耗时（不含等待）"),

@@ -213,6 +213,7 @@ class OperatorShape(Fact):
     vector_share: Annotated[float, Share("Vector unit busy, weighted by time.")]
     scalar_share: Annotated[float, Share("Scalar unit busy, weighted by time.")]
     mte2_share: Annotated[float, Share("Loading busy, weighted by time.")]
+    mte3_share: Annotated[float, Share("Storing (MTE3) busy, weighted by time.")]
     mte1_share: Annotated[float, Share("Loading operands into L0A and L0B (MTE1) busy, weighted by time.")]
     fixpipe_share: Annotated[float, Share("Writing results out of L0C (FixPipe) busy, weighted by time.")]
     busiest_share: Annotated[float, Share(BUSIEST_PIPE)]

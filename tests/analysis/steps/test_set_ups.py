@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from advisor.analysis.operators.operators import operators
 from advisor.analysis.steps.overlap import overlaps
@@ -123,6 +125,34 @@ def test_where_rows_were_lost_before_what_is_timed_other_work_may_have_been_ther
     waits = [float(one.pause) for one in BENCHMARK]
     waits[3] -= lost_us
     assert count_set_up(kernels(BENCHMARK).having(wait_us=np.array(waits))) == count
+
+
+SOME = [DRAW, CAST, TIMED, Ran("Add", "64,32;64,32", "64,32"), Ran("Relu", "8", "8")]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(SOME), st.sampled_from([0, 5, LONG - 1, LONG, 9 * LONG])), min_size=1, max_size=9
+    )
+)
+def test_what_is_set_apart_is_what_a_plain_reading_says(drawn: list[tuple[Ran, int]]) -> None:
+    every = [one._replace(pause=pause) for one, pause in drawn]
+    assert count_set_up(kernels(every)) == ([float(found)] if (found := _plain_count(every)) else [])
+
+
+def _plain_count(every: list[Ran]) -> int:
+    """The same, one kernel after another: all that was drawn lies before the long pause, with what converts it."""
+    for count in range(len(every) - 1, 0, -1):
+        inputs, rest = every[:count], every[count:]
+        makers = [one for one in inputs if one.op_type == "DSARandomNormal"]
+        others = [one for one in inputs if one not in makers]
+        drawn_first = inputs[0] in makers and all(one.op_type in ("Cast", "Add") for one in others)
+        last = max((at for at, one in enumerate(inputs) if one in makers), default=0)
+        at_once = all(one.pause < LONG for one in inputs[last + 1 :])
+        again = {one.op_type for one in rest} & {"DSARandomNormal", *(one.op_type for one in others)}
+        if drawn_first and at_once and not again and rest[0].pause >= LONG:
+            return count
+    return 0
 
 
 def test_what_was_timed_once_behind_a_pause_is_not_taken_for_a_conversion() -> None:

@@ -26,7 +26,7 @@ DRAWING_CALLS = re.compile(
 """Operators that draw random numbers, by the names of their kernels: what converts inside of one is part of it."""
 _DRAWING_TYPES = re.compile(
     r"(DSA)?(Stateless)?(Random|ParameterizedTruncated|Truncated)\w*(Normal|Uniform)\w*|StandardNormal(V\d+)?"
-    r"|Uniform(Real|Int)|(Stateless)?Rand[Pp]erm\w*|aten::(normal_?|uniform_|rand\w*|exponential_)"
+    r"|Uniform(Real|Int)|(Stateless)?Rand[Pp]erm\w*|\w+::(normal_?|uniform_|rand\w*|exponential_)"
     r"|.*\bdistribution_(elementwise|nullary)\w*"
 )
 """The same by the types of operators; the masks of a dropout are none of them."""

@@ -129,6 +129,7 @@ VALUES: Mapping[str, SoughtValue] = {
     "mhz": _CLOCK,
     "mte1_share": _PIPES,
     "mte2_share": _PIPES,
+    "mte3_share": _PIPES,
     "patches": _PATCHES,
     "picks_last": SoughtValue(_t("along which axis lookups pick", "查表沿哪一轴取数"), "kernels", LEVEL1),
     "product_us": _SHAPES,

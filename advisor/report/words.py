@@ -94,6 +94,28 @@ WORDS: Mapping[str, Text] = {
         "{share} of the kernel time was held against what the chip can do.",
         "kernel 时间中有 {share} 与芯片能力做了对比。",
     ),
+    "hold_custom": _t(
+        "What a custom kernel has to do follows from no shape: time it beside a library operator that computes the "
+        "same on the same inputs.",
+        "自定义算子的工作量无法由 shape 得知：请在相同输入下与功能相同的库算子对比耗时。",
+    ),
+    "hold_no_shapes": _t(
+        "Record the shapes of operators, to hold them against the chip as well.",
+        "请采集算子的 shape，以便与芯片能力对比。",
+    ),
+    "hold_short": _t(
+        "Kernels this short are decided by their start-up: what helps is fewer of them, not quicker ones.",
+        "这么短的算子由启动开销决定：有效的是减少个数，而不是让单个更快。",
+    ),
+    "hold_unknown_npu": _t(
+        "Nothing names the chip: say which one it was with `--chip`, such as `--chip 910B3`, or as `chip` in "
+        "advisor.yaml.",
+        "采集数据未写明芯片型号：请用 `--chip`（如 `--chip 910B3`）或 advisor.yaml 中的 `chip` 指明。",
+    ),
+    "hold_unknown_gpu": _t(
+        "What this GPU can do is not known: add it to `chips` in advisor.yaml, with the source of each number.",
+        "该 GPU 的能力未知：请在 advisor.yaml 的 `chips` 中补充，并注明各数值的来源。",
+    ),
     "held_in_run": _t("{share} of the kernel time; not: {rest}", "kernel 时间的 {share}；未对比的有：{rest}"),
     "held_in_run_all": _t("{share} of the kernel time", "kernel 时间的 {share}"),
     "held_against_chip": _t("Held against what the chip can do", "与芯片能力做了对比的"),
@@ -122,6 +144,26 @@ WORDS: Mapping[str, Text] = {
         "Nothing needs fixing in the work of the device, as far as it was recorded; what it waited for in between "
         "cannot be judged in this capture. Rules that found nothing wrong: {looked}; not checked: {blind}.",
         "就已采集的内容而言，设备上的任务本身无需处理；任务之间在等待什么，这份采集无法判断。"
+        "检查通过的规则：{looked}；另有 {blind} 条未能检查。",
+    ),
+    "nothing_held": _t(
+        "No rule found anything to fix, but whether the kernels could be quicker is not known: {held} of their "
+        "time was held against what the chip can do. Rules that found nothing wrong: {looked}.",
+        "没有规则发现需要处理的问题，但算子能否更快并不清楚：kernel 时间中仅有 {held} 与芯片能力做了对比。"
+        "检查通过的规则：{looked}。",
+    ),
+    "nothing_held_but": _t(
+        "No rule found anything to fix, but whether the kernels could be quicker is not known: {held} of their "
+        "time was held against what the chip can do. Rules that found nothing wrong: {looked}; not checked: {blind}.",
+        "没有规则发现需要处理的问题，但算子能否更快并不清楚：kernel 时间中仅有 {held} 与芯片能力做了对比。"
+        "检查通过的规则：{looked}；另有 {blind} 条未能检查。",
+    ),
+    "nothing_held_in_work": _t(
+        "No rule found anything to fix, but neither is it known whether the kernels could be quicker ({held} of their "
+        "time was held against what the chip can do), nor what the device waited for in between. Rules that found "
+        "nothing wrong: {looked}; not checked: {blind}.",
+        "没有规则发现需要处理的问题，但算子能否更快并不清楚（kernel 时间中仅有 {held} 与芯片能力做了对比），"
+        "任务之间在等待什么也无从判断。"
         "检查通过的规则：{looked}；另有 {blind} 条未能检查。",
     ),
     "nothing_found_in_little": _t(

@@ -38,6 +38,22 @@ def _busy(op_type: str, **shares: float) -> Write:
     return _kernels(op_type, shares=tuple(shares.items()))
 
 
+def _custom(**shares: float) -> Write:
+    """A kernel that somebody wrote in the place of the updates of parameters, of a few values instead of all."""
+
+    def change(task: Task) -> KernelInfo | None:
+        info = task.kernel
+        if info is None or info.op_type != _ADAM:
+            return None
+        few = tensors((1024, 1024))
+        return replace(info, op_type="my_update_kernel", inputs=few, outputs=few, shares=tuple(shares.items()))
+
+    def written(folder: Path) -> None:
+        with_kernels(folder, change)
+
+    return written
+
+
 def _half_product(blocks: int) -> Write:
     """As long as the whole product: what a chip does of half of it with half of its cores."""
     return _kernels(
@@ -120,6 +136,11 @@ SIGNS: Mapping[str, Sign] = {
         spoiled=_busy("MatMulV3", mac=0.38, scalar=0.3, mte1=0.14, mte2=0.53, fixpipe=0.83),
         twin=_busy("MatMulV3", mac=0.38, scalar=0.3, mte1=0.14, mte2=0.53, fixpipe=0.78),
         shows={"emptying": about(0.83), "multiplying": about(0.38)},
+    ),
+    "compute/unsaturated-kernel": Sign(
+        spoiled=_custom(vec=0.54, scalar=0.1, mte2=0.52, mte3=0.02),
+        twin=_custom(vec=0.54, scalar=0.1, mte2=0.82, mte3=0.02),
+        shows={"turn_share": about(0.54), "second": about(0.52), "storing": about(0.02)},
     ),
     "compute/unbound-operators": Sign(
         spoiled=_busy_products(mac=0.45, scalar=0.2, mte1=0.4, mte2=0.5, fixpipe=0.1),

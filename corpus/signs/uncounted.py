@@ -13,6 +13,7 @@ from corpus.export import EPOCH_NS, us_text
 from corpus.msprof import STAMP, write_msprof
 from corpus.operators import vector
 from corpus.program import Host, Instruction, Launch, Pause, Step, Synchronize
+from corpus.serving_operators import draw
 from corpus.signs import Sign, Write
 from corpus.signs.captures import Altered, about, write_setup
 from corpus.transformer import Transformer
@@ -147,6 +148,20 @@ def _by_msprof(pause_ms: float) -> Write:
     return lambda folder: write_msprof(_job(Altered(_MODEL, change)), folder)
 
 
+def _timing(*drawing: int) -> Write:
+    """msprof records how one operator is timed. In these of three rounds inputs are drawn first, and it is built."""
+    inputs = (1024, 1024)
+
+    def change(step: Instructions, number: int) -> Instructions:
+        if number in drawing:
+            yield from [draw(inputs, 400.0, 20.0)] * 2
+            yield Synchronize()
+            yield Pause(300 * _MS)
+        yield from [vector("aten::gelu", "Gelu", inputs, 20.0)] * 40
+
+    return lambda folder: write_msprof(_job(Altered(_MODEL, change)), folder)
+
+
 def _job(change: Altered) -> Job:
     return corpus.job("healthy", seed=11, setup=replace(_ALONE, workload=change, name=""))
 
@@ -184,6 +199,11 @@ SIGNS: Mapping[str, Sign] = {
         spoiled=_pausing_without_steps(0),
         twin=_pausing_without_steps(0, _LAST),
         shows={"apart": about(1e6, 0.03), "tasks_before": 2},
+    ),
+    "capture/set-up-kernels": Sign(
+        spoiled=_timing(0),
+        twin=_timing(0, 1, _LAST),
+        shows={"made": 2, "busy": about(800, 0.03), "longest": "DSARandomUniform"},
     ),
     "capture/start-up-step": Sign(
         spoiled=_starting(73),

@@ -31,7 +31,7 @@ from advisor.model.findings import (
     TimeSplit,
     TitleWith,
 )
-from advisor.model.run import Run
+from advisor.model.run import Capture, Run
 from advisor.model.symptoms import folded_under
 from advisor.report.blocks import one_line
 from advisor.report.diagnosis.cards import by_number, make_cards, worst_place
@@ -260,6 +260,57 @@ def test_where_nothing_needs_fixing_it_is_said_how_much_was_held_against_the_chi
     assert _said(found, language).held == ()
     assert listed in one_line(diagnosis_document(found, language).blocks)
     assert _said(diagnosis_of(outcomes=quiet), language).held == ()
+
+
+def _unjudged(*held: HeldTime) -> Diagnosis:
+    spent = (Spent(part="compute", name="MatMulV3", us=600),)
+    found = diagnosis_of(outcomes=(Outcome(rule="compute/b", outcome="quiet"),))
+    return found.model_copy(update={"account": Account(spent=spent, held=held)})
+
+
+@pytest.mark.parametrize(
+    ("against", "helps"),
+    [
+        ("custom", "time it beside a library operator"),
+        ("", "Record the shapes of operators"),
+        ("short", "what helps is fewer of them"),
+        ("unknown work", "not: 95 % in kernels whose work is not known."),
+    ],
+)
+def test_where_hardly_anything_was_held_against_the_chip_the_kernels_are_not_called_fine(
+    against: str, helps: str
+) -> None:
+    said = _said(_unjudged(HeldTime(against=against, share=0.95), HeldTime(against="roofline", share=0.05)))
+    assert said.kind == "fine"
+    assert said.says.startswith(
+        "No rule found anything to fix, but whether the kernels could be quicker is not known: 5.0 %"
+    )
+    assert helps in _flat(said.held)
+    assert all(_said(_unjudged(HeldTime(against=against, share=1)), language).says for language in LANGUAGES)
+
+
+def test_where_nothing_names_the_chip_it_is_asked_for() -> None:
+    said = _said(_unjudged())
+    assert said.says.startswith(
+        "No rule found anything to fix, but whether the kernels could be quicker is not known: 0 %"
+    )
+    assert "--chip" in _flat(said.held)
+    idle = diagnosis_of(outcomes=(Outcome(rule="host/b", outcome="quiet"),)).model_copy(update={"account": Account()})
+    assert _said(idle).says.startswith("Nothing needs fixing.")
+
+
+def test_of_the_work_of_a_device_alone_it_is_said_as_well_that_nobody_knows_what_it_waited_for() -> None:
+    found = _unjudged(HeldTime(against="custom", share=1))
+    blind = (*found.outcomes, Outcome(rule="host/b", outcome="skipped"))
+    capture = Capture(rank=0, path="prof", source="text", recorder="msprof")
+    run = Run(ranks=(0,), captures=(capture,))
+    said = _said(found.model_copy(update={"outcomes": blind, "run": run}))
+    assert "0 % of their time was held" in said.says and "what the device waited for in between" in said.says
+
+
+def test_a_tenth_that_was_held_against_the_chip_is_enough_to_call_a_job_healthy() -> None:
+    said = _said(_unjudged(HeldTime(against="short", share=0.9), HeldTime(against="bandwidth", share=0.1)))
+    assert said.says.startswith("Nothing needs fixing.")
 
 
 def test_every_word_for_what_is_held_against_nothing_is_said_in_both_languages() -> None:

@@ -21,7 +21,13 @@ from advisor.rules.cases import run_of
 from advisor.rules.catalog import Catalog
 
 L0_BOUND = "compute/l0-bound-operator"
-BY_PIPES = ("l0-bound-operator", "memory-bound-operator", "scalar-bound-operator", "unbound-operators")
+BY_PIPES = (
+    "l0-bound-operator",
+    "memory-bound-operator",
+    "scalar-bound-operator",
+    "unbound-operators",
+    "unsaturated-kernel",
+)
 
 
 @cache

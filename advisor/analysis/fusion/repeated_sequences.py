@@ -266,6 +266,7 @@ def _sum_sequences(rows: Sequence[Array], every: StepKernels, device: DeviceTime
     kernels, owner = np.concatenate([row.ravel() for row in rows]), np.repeat(np.arange(len(rows)), times * lengths)
     alone = undisturbed_ns(device, every.row[kernels], owner, len(rows), all_work_beside(device)) / 1e3
     worst = np.lexsort((-lasted, of))[np.cumsum(times) - times]
+    in_graph = np.where(every.table["graph"][kernels] != MISSING, every.duration_us[kernels], 0.0)
     types = every.table.texts("op_type")
     return Table.build(
         RepeatedSequence,
@@ -274,6 +275,7 @@ def _sum_sequences(rows: Sequence[Array], every: StepKernels, device: DeviceTime
         times=times / steps,
         kernels=lengths.astype(np.float64),
         total_us=sums(total) / steps,
+        compiled_us=np.bincount(owner, weights=in_graph, minlength=len(rows)) / steps,
         alone_us=np.where(every.whole[first], alone, np.nan) / steps,
         longest_us=sums(longest) / steps,
         gap_us=sums(np.clip(lasted - total, 0, total)) / steps,

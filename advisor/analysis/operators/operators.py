@@ -23,6 +23,7 @@ from advisor.analysis.steps.completeness import lacks_kernel_rows
 from advisor.analysis.steps.device import KERNEL, DeviceTimeline, build_timeline
 from advisor.analysis.steps.recorded_clocks import clocks_at
 from advisor.analysis.steps.step_levels import EqualWork, equal_work, two_levels
+from advisor.facts.base import MISSING
 from advisor.facts.derived import ChainedOperator, ChipLimit, OperatorShape, OperatorShare, Overlap, Removal
 from advisor.facts.observed import Collective, Frequency, Kernel, OperatorTotal, StepWindow
 from advisor.facts.table import Array, Table, Texts, values_at
@@ -174,6 +175,7 @@ def _of_kernels(
         beyond_ridge_share=_share_beyond_ridge(groups, table, duration, limits),
         narrowable_share=_share_with_input(_NARROWABLE, groups, table.texts("input_dtypes"), duration),
         float64_share=_share_with_input(_FLOAT64, groups, table.texts("input_dtypes"), duration),
+        aclnn_share=_share_by_aclnn(groups, table, duration),
         inside_call=groups.leading(inside, duration),
         inside_share=ratio(groups.sums(duration * (inside.codes >= 0)), groups.sums(duration)),
         choosing_us=groups.sums(duration * work_of_choices(table)) / chosen.steps[first],
@@ -183,6 +185,16 @@ def _of_kernels(
 
 
 _HALF = 0.5
+_ACLNN = re.compile(r"(?:.*/)?aclnn[A-Z]")
+
+
+def _share_by_aclnn(groups: Groups, table: Table[Kernel], duration: Array) -> Array:
+    """Per group: the part of its time in kernels named after a call of aclnn, or of a compiled graph; NaN where no
+    kernel of the table is."""
+    by_aclnn = table.texts("op_name").passing(_ACLNN.match) | (table["graph"] != MISSING)
+    if not by_aclnn.any():
+        return np.full(len(groups), np.nan)
+    return ratio(groups.sums(np.where(by_aclnn, duration, 0.0)), groups.sums(duration))
 
 
 def _share_beyond_ridge(

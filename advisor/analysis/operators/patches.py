@@ -64,7 +64,8 @@ def patch_convolutions(
     chosen = every.take(np.flatnonzero(every.table.texts("op_type").isin(FORWARD)))
     groups = _by_inputs(chosen)
     first, table = groups.first, chosen.table
-    flops = [_as_product(*_shapes_of_row(table, row)) for row in first.tolist()]
+    shapes = [_shapes_of_row(table, row) for row in first.tolist()]
+    flops = [_as_product(*one) for one in shapes]
     kept = _unpadded_parts(every.table, table.take(first))
     beside = undisturbed_ns(
         device, chosen.row, groups.of, len(groups), decisive_work_beside(device, kernels, collectives)
@@ -77,6 +78,7 @@ def patch_convolutions(
         rank=table["rank"][first],
         **{key: table.texts(key).take(first) for key in _KEYS},
         patches=np.array([-1 if n is None else int(n > 0) for n in flops], np.int8),
+        places=np.array([_count_places(*one) for one in shapes], float),
         calls=groups.sizes / chosen.steps[first],
         total_us=total,
         unshared_us=np.where(chosen.whole[first], beside, np.nan) / chosen.steps[first] / 1e3,
@@ -118,6 +120,15 @@ def _as_product(inputs: str | None, formats: str | None, outputs: str | None) ->
     fits = strides == kernel if len(kernel) > 1 else [prod(strides)] == kernel
     whole = all(stride == int(stride) for stride in strides)
     return 2.0 * prod(x) * channels if fits and whole and prod(strides) > 1 else 0.0
+
+
+def _count_places(inputs: str | None, formats: str | None, outputs: str | None) -> float:
+    """How many patches each row of the input holds; NaN where the shapes do not tell."""
+    if not inputs or not outputs:
+        return float("nan")
+    layout, axes = (formats or "").split(";")[0], len(_parse_dims(inputs)[0])
+    sides = _spatial_sides(_parse_dims(outputs)[0], "", layout, axes)
+    return float("nan") if sides is None else float(prod(sides))
 
 
 def _unpadded_parts(kernels: Table[Kernel], convolutions: Table[Kernel]) -> Array:

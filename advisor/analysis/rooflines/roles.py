@@ -10,6 +10,7 @@ import re
 
 import numpy as np
 
+from advisor.analysis.steps.set_up_kernels import DRAWING_CALLS
 from advisor.facts.observed import Kernel
 from advisor.facts.observed.device import ROLES
 from advisor.facts.table import Table, Texts
@@ -25,12 +26,6 @@ _ROLES = tuple(
         ("fill", r"(Zeros|Ones)(Like)?|Fill(D|V2)?|Mem[Ss]et"),
     )
 )
-
-
-_DRAWS = re.compile(
-    r"(?:.*/)?aclnn(Inplace)?(Normal|Uniform|Random|Randperm|Bernoulli|Multinomial|Exponential|Geometric)"
-)
-"""Operators that draw random numbers: the cast inside of one is a part of it, and no choice of the model."""
 
 
 def roles_of_types(types: Texts) -> Texts:
@@ -52,7 +47,8 @@ def _find_roles(kernels: Table[Kernel]) -> Texts:
     casts = np.flatnonzero(found.isin(["cast"]))
     names = kernels.texts("op_name").take(casts)
     codes = np.unique(names.codes[names.codes >= 0])
-    drawing = [code for code in codes.tolist() if _DRAWS.match(names.names[code])]
+    # the cast inside of an operator that draws is a part of it, and no choice of the model
+    drawing = [code for code in codes.tolist() if DRAWING_CALLS.match(names.names[code])]
     inside = casts[np.isin(names.codes, drawing)]
     return Texts.concat([found, Texts.constant("other", 1)]).take(np.where(np.isin(every, inside), len(every), every))
 

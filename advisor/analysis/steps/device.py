@@ -14,8 +14,10 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
+from advisor.analysis.arrays.counted import distinct_ranks
 from advisor.analysis.arrays.intervals import Axis, Spans, axis_of_cells, gaps_in_window, union, union_of_sets
 from advisor.analysis.steps.cells import Cells, cells_of
+from advisor.analysis.steps.set_up_kernels import are_set_up
 from advisor.analysis.steps.stage_transfers import are_between_stages
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall
@@ -156,7 +158,7 @@ def _timeline_of(
 ) -> DeviceTimeline:
     collectives = Table.empty(Collective) if collectives is None else collectives
     tasks = Table.empty(DeviceTask) if tasks is None else tasks
-    compute, comm, other = kernel_times(kernels), collective_times(collectives), task_times(tasks)
+    compute, comm, other = work_times(kernels, collectives), collective_times(collectives), task_times(tasks)
     ranks = kernels["rank"][compute.row], collectives["rank"][comm.row]
     steps = kernels["step"][compute.row], collectives["step"][comm.row]
     begun = np.concatenate([compute.start, comm.start])
@@ -310,6 +312,18 @@ def _narrow_numbers(parts: list[Array]) -> Array:
     """Numbers of cells or rows as one array, in as few bytes as hold them: all work has them, as long as it is kept."""
     found: Array = np.concatenate(parts)
     return found.astype(row_type(int(found.max(initial=0)) + 1), copy=False)
+
+
+def work_times(kernels: Table[Kernel], collectives: Table[Collective]) -> Events:
+    """The same without what makes the inputs of a benchmark (see `set_up_kernels`)."""
+    events = kernel_times(kernels)
+    return events.take(~set_up_of(kernels, collectives))
+
+
+def set_up_of(kernels: Table[Kernel], collectives: Table[Collective]) -> Array:
+    """Per kernel with a believable time: whether it makes the inputs of a benchmark."""
+    events = kernel_times(kernels)
+    return are_set_up(kernels, events.row, events.start, events.end, distinct_ranks(collectives["rank"]).tolist())
 
 
 def kernel_times(kernels: Table[Kernel]) -> Events:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.steps.device import build_timeline, collective_times, kernel_times
+from advisor.analysis.steps.device import build_timeline, collective_times, work_times
 from advisor.facts.base import MISSING
 from advisor.facts.derived import StartUp
 from advisor.facts.observed import Collective, DeviceTask, Kernel, StepWindow
@@ -22,7 +22,7 @@ def start_ups(
     """One row per rank of which such a part was set apart (see `warm_up`)."""
     cells = build_timeline(kernels, collectives, tasks, windows).cells
     collectives = Table.empty(Collective) if collectives is None else collectives
-    compute, comm = kernel_times(kernels), collective_times(collectives)
+    compute, comm = work_times(kernels, collectives), collective_times(collectives)
     ranks = np.concatenate([kernels["rank"][compute.row], collectives["rank"][comm.row]])
     begun = np.concatenate([compute.start, comm.start])
     rows = []

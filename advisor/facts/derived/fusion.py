@@ -112,6 +112,7 @@ class RepeatedSequence(Fact):
     times: Annotated[float, Count("How often per step, none overlapping another.")]
     kernels: Annotated[float, Count("Operators in the sequence.")]
     total_us: Annotated[float, Us("These operators per step.")]
+    compiled_us: Annotated[float, Us("The part per step in compiled graphs, where the list of kernels names these.")]
     alone_us: Annotated[float, Us("The part per step in which nothing else ran.")]
     longest_us: Annotated[float, Us("The longest operator of each, per step: about what one kernel would need.")]
     gap_us: Annotated[float, Us("Pauses between them per step; of each sequence no more than its operators take.")]

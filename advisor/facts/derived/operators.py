@@ -113,6 +113,13 @@ class OperatorShare(Fact):
     float64_share: Annotated[
         float, Share("Part of its time in kernels with an input in float64; missing when types were not recorded.")
     ]
+    aclnn_share: Annotated[
+        float,
+        Share(
+            "Part of its time in kernels that calls of aclnn or compiled graphs launched, and not those of aclop, as "
+            "their names tell; missing where kernels have no names, on GPUs, and for the profiler's totals."
+        ),
+    ]
     inside_call: Annotated[
         str,
         Key(
@@ -213,6 +220,7 @@ class OperatorShape(Fact):
     vector_share: Annotated[float, Share("Vector unit busy, weighted by time.")]
     scalar_share: Annotated[float, Share("Scalar unit busy, weighted by time.")]
     mte2_share: Annotated[float, Share("Loading busy, weighted by time.")]
+    mte3_share: Annotated[float, Share("Storing (MTE3) busy, weighted by time.")]
     mte1_share: Annotated[float, Share("Loading operands into L0A and L0B (MTE1) busy, weighted by time.")]
     fixpipe_share: Annotated[float, Share("Writing results out of L0C (FixPipe) busy, weighted by time.")]
     busiest_share: Annotated[float, Share(BUSIEST_PIPE)]
@@ -492,6 +500,9 @@ class PatchConvolution(Fact):
     input_formats: Annotated[str, Key("Formats of the inputs.")]
     output_shapes: Annotated[str, Key("Shapes of the outputs.")]
     patches: Annotated[bool, Flag("Kernel as large as its stride, nothing padded; missing where shapes do not tell.")]
+    places: Annotated[
+        float, Count("Patches in each row of the input: places of the output; missing where shapes do not tell.")
+    ]
     calls: Annotated[float, Count("How often per step.")]
     total_us: Annotated[float, Us("Device time per step.")]
     unshared_us: Annotated[float, Us("The part per step in which no other kernel ran, as in `operators`.")]

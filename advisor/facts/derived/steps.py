@@ -175,6 +175,23 @@ class StartUp(Fact):
     tasks: Annotated[float, Count("Kernels and collectives in that time.")]
 
 
+class SetUp(Fact):
+    """The kernels by which a benchmark without steps makes its inputs: they draw random numbers, and convert those,
+    before the pause in front of what is timed. No other table counts them."""
+
+    table = "set_ups"
+    called = Text("how the inputs were made", "输入数据的生成")
+    observed = False
+    moment = Moment(lasts="span_us", name=("op_type",))
+
+    rank: Rank
+    start_ns: Annotated[int, Ns("Start of the first of them.")]
+    span_us: Annotated[float, Us("From there to the end of the last of them.")]
+    busy_us: Annotated[float, Us("How long they run, added up.")]
+    kernels: Annotated[float, Count("How many kernels.")]
+    op_type: Annotated[str, Name("Operator type that takes most of it.")]
+
+
 class StepCourse(Fact):
     """The course of a step: what the device did in each of its slices, which are equally long.
 

@@ -21,8 +21,8 @@ from advisor.model.leading_findings import (
 )
 from advisor.model.run import UNEVEN
 from advisor.report.diagnosis.cards import Card, Maker, describe_saving, say_category
-from advisor.report.diagnosis.held_time import say_held
-from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, parse_prose
+from advisor.report.diagnosis.held_time import is_hardly_held, say_held, say_how_to_hold, show_held
+from advisor.report.prose import BETWEEN_SENTENCES, Prose, TextPiece, clean_line, code_prose, join_prose, parse_prose
 from advisor.report.time_split import TimePart
 from advisor.report.words import say
 from advisor.units import show_value
@@ -78,7 +78,7 @@ def make_headline(
     if kind == "blind":
         return Headline("blind", time, "", None, say_unchecked(diagnosis, language), doubts=doubts)
     gain = () if diagnosis.asked else _next_gain(diagnosis, language)  # other rules may know of more
-    held = () if diagnosis.asked else say_held(diagnosis.account, language)
+    held = () if diagnosis.asked else _say_held(diagnosis, language)
     says = nothing_to_fix(diagnosis, language)
     return Headline("fine", time, "", None, says, beyond=gain, held=held, doubts=doubts)
 
@@ -162,12 +162,22 @@ def _join_alike(titles: Iterable[Prose], language: Language) -> Iterator[Prose]:
         before = lead
 
 
+def _say_held(diagnosis: Diagnosis, language: Language) -> Prose:
+    """How much was held against the chip, and where that is hardly anything what would help."""
+    said, account = say_held(diagnosis.account, language), diagnosis.account
+    if account is None or not is_hardly_held(account):
+        return said
+    helps = say_how_to_hold(account, diagnosis.run, language)
+    return join_prose(BETWEEN_SENTENCES[language], filter(None, (said, helps)))
+
+
 def nothing_to_fix(diagnosis: Diagnosis, language: Language) -> str:
     """That nothing needs fixing, and what was looked at: how many rules of each category found all in order.
 
     Of rules that were asked for alone it is said that these found nothing, which tells little of the job. Where no time
     of a step is known and more rules could not look than did, a job is not called healthy; nor where only the work of
-    the device is known, and not what it did in between.
+    the device is known, and not what it did in between; nor where hardly anything of its work was held against what the
+    chip can do.
     """
     quiet = quiet_by_category(diagnosis)
     looked = [f"{say_category(name, language)} {count}" for name, count in quiet.most_common()]
@@ -178,8 +188,11 @@ def nothing_to_fix(diagnosis: Diagnosis, language: Language) -> str:
     name = "nothing_found_in_little" if little else f"{begins}_but" if blind else begins
     if name == "nothing_found_but" and diagnosis.run.times_of == "work":
         name = "nothing_found_in_work"
+    account, held = diagnosis.account, ""
+    if account is not None and not little and not diagnosis.asked and is_hardly_held(account):
+        name, held = name.replace("found", "held"), show_held(account)
     comma, asked = say("comma", language), _say_asked(diagnosis, language)
-    return say(name, language, looked=comma.join(looked), blind=blind, asked=asked)
+    return say(name, language, looked=comma.join(looked), blind=blind, asked=asked, held=held)
 
 
 def say_unchecked(diagnosis: Diagnosis, language: Language) -> str:

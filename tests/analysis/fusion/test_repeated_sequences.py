@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.analysis.fusion.repeated_sequences import LONGEST, MOST, SHORTEST, _without_overlap, repeated_sequences
+from advisor.facts.base import MISSING
 from advisor.facts.chain_patterns import ChainPatterns
 from advisor.facts.derived import ChipLimit
 from advisor.facts.observed import Kernel
@@ -32,6 +33,13 @@ def sequences(types: str, patterns: ChainPatterns = ChainPatterns()) -> dict[str
 
 def test_what_repeats_between_products_is_found_and_counted_once():
     assert sequences("MatMulV3 Abs Exp Sub " * 7) == {"Abs → Exp → Sub": 7.0}
+
+
+def test_it_is_told_how_much_of_a_sequence_runs_in_compiled_graphs():
+    table = ran("MatMulV3 Abs Exp Sub " * 7)
+    graph = np.where(np.arange(len(table)) < 4 * 3, 5, MISSING)
+    (row,) = repeated_sequences(table.having(graph=graph), None, None, patterns=ChainPatterns()).rows()
+    assert (row["compiled_us"], row["total_us"]) == (90.0, 210.0)
 
 
 def test_a_sequence_that_follows_itself_is_not_counted_twice():

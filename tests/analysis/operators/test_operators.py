@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.analysis.operators.operators import PIPES, operator_shapes, operators
+from advisor.facts.base import MISSING
 from advisor.facts.derived import ChipLimit
 from advisor.facts.observed import Collective, Kernel
 from advisor.facts.table import Table, read_table
@@ -46,6 +47,24 @@ step start_ns duration_us op_type  core           op_state input_shapes input_dt
 2    60000    10          Cast     AI_VECTOR_CORE -        8            FLOAT        -         2
 2    80000    10          -        AI_CPU         -        -            -            -         -
 """
+
+
+def test_names_tell_what_aclnn_and_graphs_launched_and_what_aclop_did():
+    names = ["aclnnCast_CastAiCore_Cast", "trans_Cast_1", "Model/Cast_7", "aclnnAdd_AddAiCore_Add"]
+    table = Table.build(
+        Kernel,
+        rank=0,
+        step=1,
+        op_type=["Cast", "Cast", "Cast", "Add"],
+        op_name=names,
+        graph=[MISSING, MISSING, 3, MISSING],
+        start_ns=[0, 10_000, 20_000, 30_000],
+        duration_us=[1.0, 3.0, 2.0, 1.0],
+    )
+    found = {row["op_type"]: row["aclnn_share"] for row in operators(table, None, None).rows()}
+    assert found == {"Cast": 0.5, "Add": 1.0}
+    unnamed = operators(table.having(op_name=None, graph=MISSING), None, None).rows()
+    assert [row["aclnn_share"] for row in unnamed] == [None, None]
 
 
 def test_totals_are_per_step_and_the_core_is_the_one_with_most_time():

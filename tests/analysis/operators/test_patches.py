@@ -49,6 +49,11 @@ def test_a_kernel_as_large_as_its_stride_is_told_in_every_format(row):
     assert [r["patches"] for r in found(row)] == [True]
 
 
+def test_each_row_of_the_input_holds_so_many_patches_in_every_format():
+    assert [r["places"] for r in found(*PATCHES)] == [196] * 6 + [1] * 2
+    assert [r["places"] for r in found(conv("-", "-", "-").replace("-;-", "-"))] == [None]
+
+
 @pytest.mark.parametrize("op_type", WORDS)
 def test_convolutions_are_looked_at_by_each_of_their_names(op_type):
     assert len(found(conv("8,3,224,224", "768,3,16,16", "8,768,14,14", op_type=op_type))) == 1

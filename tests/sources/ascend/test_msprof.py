@@ -556,7 +556,7 @@ class TestRecorded:
 
     def test_no_idle_time_is_claimed_of_it(self, real_data: Path):
         found = diagnose(real_data / "helix_fixtures/msprof_real_output")
-        assert found.run.step_us == pytest.approx(40.6, abs=0.1)
+        assert found.run.step_us == pytest.approx(30.1, abs=0.1)  # the inputs that were drawn first are none of it
         assert not [one for one in found.findings if one.rule.startswith(("host/", "io/"))]
 
     def test_two_cards_of_2023_wait_in_their_only_collective(self, real_data: Path, tmp_path: Path):

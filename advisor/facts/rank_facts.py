@@ -317,7 +317,7 @@ class FactsWanted:
         for root in sorted(self.roots, key=lambda root: root.table):
             table = found[root]
             if isinstance(table, FactMissing):
-                there.append((table.tables, table.unreadable, table.incomplete, table.behind))
+                there.append((table.tables, table.unreadable, table.incomplete, table.behind, table.unnamed))
             elif isinstance(table, Table):
                 if (table["rank"] != source.sole_rank).any():
                     return None

@@ -116,6 +116,7 @@ COLUMNS: Mapping[str, Text] = {
     "communicates": _t("Waits for other ranks", "内含通信"),
     "compared_share": _t("Compared", "可比较占比"),
     "compared_steps": _t("Steps compared", "参与比较的 step 数"),
+    "compiled_us": _t("In compiled graphs", "由图编译器生成的部分"),
     "complete": _t("Properly stopped", "采集完整结束"),
     "component": _t("Component", "组件"),
     "compute_us": _t("Compute", "计算"),

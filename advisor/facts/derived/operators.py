@@ -419,7 +419,8 @@ class AicpuStage(Fact):
 
 
 class CacheCopy(Fact):
-    """All kernels of one type and shape that copy, cast or reorder a whole cache of keys and values, per step."""
+    """All kernels of one type and shape that copy, gather, cast or reorder a whole cache of keys and values, per
+    step."""
 
     table = "cache_copies"
     called = Text("copies of the KV cache", "KV 缓存的拷贝")
@@ -429,10 +430,17 @@ class CacheCopy(Fact):
     op_type: Annotated[str, Key("Operator type.")]
     input_shapes: Annotated[str, Key("Shapes of the inputs; one, or that of the output, is the shape of a cache.")]
     output_shapes: Annotated[str, Key("Shapes of the outputs.")]
+    gathers: Annotated[
+        bool, Flag("It takes what indices say out of a cache, much more than the new keys and values of the step.")
+    ]
     calls: Annotated[float, Count("How often per step.")]
     total_us: Annotated[float, Us("Device time per step.")]
     instant_us: Annotated[
-        float, Us("How much sooner a step would end if all kernels of this type took no time, as in `operators`.")
+        float,
+        Us(
+            "How much sooner a step would end if these kernels took no time: their part of what all of their type win, "
+            "as in `operators`."
+        ),
     ]
     step_share: Annotated[float, Share("Part of the step.")]
 

@@ -9,7 +9,7 @@ from math import prod
 
 import numpy as np
 
-from advisor.analysis.arrays.grouping import group_by, ratio, row_at
+from advisor.analysis.arrays.grouping import group_by, row_at
 from advisor.analysis.job.job_signs import OPERATORS
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CacheCopy, OperatorShape
@@ -49,14 +49,11 @@ def cache_copies(shapes: Table[OperatorShape]) -> Table[CacheCopy]:
     rows = np.flatnonzero(gathers)
     gathered[rows] = _gather_much(shapes, (known, cache[known]), rows, numbers)
     found = shapes.take(kept | gathered)
-    of_type = group_by(shapes["rank"], types)
-    part = ratio(shapes["total_us"], of_type.sums(shapes["total_us"])[of_type.of])
     return Table.build(
         CacheCopy,
         **{name: found.texts(name) for name in ("op_type", "input_shapes", "output_shapes")},
-        **{name: found[name] for name in ("rank", "calls", "total_us", "step_share")},
+        **{name: found[name] for name in ("rank", "calls", "total_us", "instant_us", "step_share")},
         gathers=gathered[kept | gathered].astype(np.int8),
-        instant_us=(shapes["instant_us"] * part)[kept | gathered],
     )
 
 

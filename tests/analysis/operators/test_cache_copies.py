@@ -76,19 +76,6 @@ def test_what_takes_little_or_of_another_tensor_gathers_no_cache(row: str) -> No
     assert copied(BLOCKS, ALONE, row) == []
 
 
-def test_kernels_of_a_cache_share_what_removing_their_type_wins() -> None:
-    table = """
-        rank op_type   input_shapes  output_shapes calls total_us instant_us
-        0    Transpose 2048,8,128;3  8,2048,128    24    300      200
-        0    Transpose 1,16,128;3    16,1,128      24    100      200
-        0    Index     384,128,8,128;1,16 1,16,128,8,128 24 900   800
-        0    IncreFlashAttention 1,16,1,128;1,8,2048,128;1,8,2048,128 1,16,1,128 24 700 700
-        0    ReshapeAndCache 1,8,128;1,8,128;384,128,8,128;384,128,8,128;1 384,128,8,128 24 70 70
-    """
-    found = cache_copies(read_table(OperatorShape, table))
-    assert found["instant_us"].tolist() == [150, 800]
-
-
 @pytest.mark.parametrize(
     "row",
     [

@@ -33,8 +33,8 @@ _NUMBER = re.compile(r"(?:_\d+)?")
 _EACH_NUMBER = re.compile(r"_\d+")
 _OF_AUTOFUSE = re.compile(r"autofuse_(?:[a-z]+_)+\d+_")
 _OF_MINDSPORE = "FusionOp_"
-_JOINED_NAME = re.compile(r"(?:[^_]*_\d+)+[A-Z][a-z]|.*_ub_fusion$|autofuse_[a-z]+_")
-"""Names that a compiler made of several, whether they can be read or not."""
+_JOINED_NAME = re.compile(r"_\d+[A-Z][a-z]|_ub_fusion$|^autofuse_[a-z]+_")
+"""What is in names that a compiler made of several, whether they can be read or not."""
 _VERSION = re.compile(r"(V\d+)?D?$")
 
 
@@ -88,12 +88,17 @@ def _called(operators: Sequence[str], passed_over: frozenset[str]) -> str:
 def _are_joined(types: Texts, names: Texts) -> Array:
     """Per kernel that could not be read: whether a compiler joined several operators into it."""
     of_type = types.passing(lambda name: name == _JOINED_TYPE or name.startswith(_OF_MINDSPORE))
-    return of_type | names.passing(_JOINED_NAME.match)
+    return of_type | names.passing(_looks_joined)
+
+
+def _looks_joined(name: str) -> bool:
+    """Whether a compiler of graphs made this name of several: others begin with the library that a kernel is of."""
+    return (name[:1].isupper() or name.startswith("autofuse_")) and _JOINED_NAME.search(name) is not None
 
 
 def _may_be_joined(name: str, known: frozenset[str]) -> bool:
     """Whether this name alone may be that of several operators."""
-    if _JOINED_NAME.match(name):
+    if _looks_joined(name):
         return True
     return name[:1].isupper() and len(name) <= _LONGEST_NAME and len(_read_whole(_plain(name), known)) > 1
 

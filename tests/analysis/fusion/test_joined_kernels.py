@@ -192,6 +192,14 @@ def test_where_names_that_a_compiler_joined_cannot_be_read_chains_were_not_looke
     assert chains(both).keys() == {"norm"}
 
 
+@pytest.mark.parametrize(
+    "name", ["Add" + "_111" * 400 + "x", "Mul" * 340 + "x", "_Z9reduce_4AddIfE" * 60, "void k_3Foo<int>"]
+)
+def test_a_name_that_is_long_or_of_another_library_is_passed_over_at_once(name):
+    kernels = ran(f"Add={name}", "Mul=Mul_1", "MatMulV3").having(op_type=["Add", "Mul", "MatMulV3"])
+    assert not fusible_chains(kernels, None, None, patterns=PATTERNS)
+
+
 def test_without_names_kernels_are_what_their_types_say():
     bare = ran("Square", "Add", "Mul").having(op_name=[None] * 3)
     assert not len(chains_in_steps(bare, None, None, None, PATTERNS).row)

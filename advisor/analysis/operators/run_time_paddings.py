@@ -24,7 +24,7 @@ _CUTS = re.compile(r"(Strided)?Slice(D|V\d+)?$")
 _USES = ("attention", "matmul")
 """Families for which the last axis is padded, what concerns more of a model first."""
 
-Sides = tuple[int, ...]
+TensorSides = tuple[int, ...]
 
 
 class _Use(Struct, frozen=True):
@@ -124,13 +124,13 @@ def _cuts_of_tensors(shapes: Table[OperatorShape], pads: Array) -> dict[tuple[ob
     return found
 
 
-def _told_apart(wide: Sides, narrow: Sides) -> tuple[Sides, Sides]:
+def _told_apart(wide: TensorSides, narrow: TensorSides) -> tuple[TensorSides, TensorSides]:
     """Both tensors in whatever order of their axes but the last: attention may have turned them."""
     both = ((*sorted(one[:-1]), one[-1]) for one in (wide, narrow))
     return next(both), next(both)
 
 
-def _first_tensors(shapes: Table[OperatorShape], row: int) -> tuple[Sides, Sides]:
+def _first_tensors(shapes: Table[OperatorShape], row: int) -> tuple[TensorSides, TensorSides]:
     """The first input and the first output, without leading axes of one; nothing where these are not known."""
     texts = (shapes.texts(name) for name in ("input_shapes", "output_shapes"))
     given, gives = (next(iter(_tensors(one.names[one.codes[row]])), ()) if one.codes[row] >= 0 else () for one in texts)
@@ -138,5 +138,5 @@ def _first_tensors(shapes: Table[OperatorShape], row: int) -> tuple[Sides, Sides
     return (given[ones:], gives[ones:]) if len(given) == len(gives) else ((), ())
 
 
-def _tensors(shapes: str) -> list[Sides]:
+def _tensors(shapes: str) -> list[TensorSides]:
     return [tuple(map(int, re.findall(r"\d+", part))) for part in shapes.split(";")]

@@ -96,7 +96,17 @@ def of_missing(missing: FactMissing, run: Run | None = None) -> Reason:
                 zh=f"数据不完整：{lacking.zh}，请提供 profiler 写出的完整文件",
             )
         )
+    if missing.unnamed:
+        said.append(_JOINED)
     return _with_hints(said, hints)
+
+
+_JOINED = Text(
+    en="a graph compiler joined most of the small operators, and the names of its kernels do not tell which: look "
+    "where the model calls norms, rotary embeddings and activations, and call fused operators there",
+    zh="图编译器合并了大部分小算子，而 kernel 名无法说明包含哪些算子："
+    "请直接检查模型中归一化、旋转位置编码与激活的写法，改为调用融合算子",
+)
 
 
 def _hints_of_summary(hints: Mapping[str, Text], tables: Iterable[str], run: Run | None) -> dict[str, Text]:

@@ -113,12 +113,19 @@ class ChainPatterns(Struct, frozen=True, dict=True):
     """Types that change or copy data only: autocast, expansion and views put them between the members of any chain."""
     aside: frozenset[str] = frozenset()
     """Those of them that have nothing to do with a chain: they stay where it is fused."""
+    joined: frozenset[str] = frozenset()
+    """What else a graph compiler joins with its neighbours, by the names that it gives operators."""
 
     @cached_property
     def types(self) -> frozenset[str]:
         """Every type that a member may have or that is passed over."""
         members = (one for order in self.orders for one in order.members)
         return self.passed_over.union(*(one.types for one in members))
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """Every operator that the name of a kernel may be made of where a graph compiler joined several into it."""
+        return self.joined.union(name for name in self.types if "::" not in name)
 
     @cached_property
     def of_orders(self) -> tuple[ChainPattern, ...]:

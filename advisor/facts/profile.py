@@ -174,7 +174,7 @@ class Profile:
         if not isinstance(found, FactMissing):
             return found
         if self._say_missing is None:
-            raise FactMissing(found.tables, found.unreadable, found.incomplete, found.behind)
+            raise FactMissing(found.tables, found.unreadable, found.incomplete, found.behind, found.unnamed)
         if found not in self._reasons:
             self._reasons[found] = self._say_missing(found, self.run)
         raise found.because(self._reasons[found])

@@ -321,7 +321,7 @@ class FactsWanted:
         for root in sorted(self.roots, key=lambda root: root.table):
             table = found[root]
             if isinstance(table, FactMissing):
-                there.append((table.tables, table.unreadable, table.incomplete, table.behind))
+                there.append((table.tables, table.unreadable, table.incomplete, table.behind, table.unnamed))
             elif root in self.passed_on:
                 there.append(root.table)
             elif isinstance(table, Table):

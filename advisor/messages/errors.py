@@ -158,7 +158,8 @@ class FactMissing(AdvisorError):
 
     `tables` names the observed facts that are absent, so that the report can say how to record them;
     `unreadable` names files that cannot be read, `behind` those of `tables` that are kept in them (all of them, where
-    nothing else is said); `incomplete` tables that are there, but lack rows.
+    nothing else is said); `incomplete` tables that are there, but lack rows; `unnamed` those whose rows have names that
+    do not tell what they are.
     """
 
     def __init__(
@@ -167,19 +168,21 @@ class FactMissing(AdvisorError):
         unreadable: Iterable[str] = (),
         incomplete: Iterable[str] = (),
         behind: Iterable[str] | None = None,
+        unnamed: Iterable[str] = (),
     ) -> None:
         self.tables = tuple(dict.fromkeys(tables))
         self.incomplete = tuple(dict.fromkeys(incomplete))
         self.unreadable = tuple(dict.fromkeys(unreadable))
+        self.unnamed = tuple(dict.fromkeys(unnamed))
         if behind is None:
             behind = self.tables if self.unreadable else ()
         self.behind = tuple(dict.fromkeys(behind))
         self.reason: Text | None = None
-        super().__init__(self.tables, self.unreadable, self.incomplete, self.behind)
+        super().__init__(self.tables, self.unreadable, self.incomplete, self.behind, self.unnamed)
 
     def because(self, reason: Text) -> FactMissing:
         """The same as somebody says it who knows what was recorded, and how to have the rest."""
-        told = FactMissing(self.tables, self.unreadable, self.incomplete, self.behind)
+        told = FactMissing(self.tables, self.unreadable, self.incomplete, self.behind, self.unnamed)
         told.reason = reason
         return told
 
@@ -190,7 +193,10 @@ class FactMissing(AdvisorError):
         between, colon, semicolon = ("、", "：", "；") if language == "zh" else (", ", ": ", "; ")
         absent = Text("not recorded", "未采集"), self.tables
         lacking = Text("rows missing in", "缺少数据行"), self.incomplete
-        parts = [f"{what.say(language)}{colon}{between.join(names)}" for what, names in (absent, lacking) if names]
+        untold = Text("names do not tell in", "名称无法识别"), self.unnamed
+        parts = [
+            f"{what.say(language)}{colon}{between.join(names)}" for what, names in (absent, lacking, untold) if names
+        ]
         files = between.join(self.unreadable)
         why = Text(f" ({files} cannot be read)", f"（{files} 无法读取）").say(language) if files else ""
         return semicolon.join(parts) + why
@@ -204,6 +210,7 @@ class FactMissing(AdvisorError):
             (file for one in every for file in one.unreadable),
             (name for one in every for name in one.incomplete),
             (name for one in every for name in one.behind),
+            (name for one in every for name in one.unnamed),
         )
 
 

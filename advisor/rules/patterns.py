@@ -133,6 +133,7 @@ class SpellingsFile(_Part):
     """How members are spelled."""
 
     passed_over: str
+    joined: str
     aside: str
     spellings: dict[str, str]
 
@@ -165,11 +166,13 @@ class PatternCatalog:
     patterns: tuple[Pattern, ...]
     passed_over: frozenset[str]
     aside: frozenset[str]
+    joined: frozenset[str]
+    """What else a graph compiler may join into one kernel."""
 
     @cached_property
     def chains(self) -> ChainPatterns:
         """What is looked for."""
-        return ChainPatterns(tuple(one.chain for one in self.patterns), self.passed_over, self.aside)
+        return ChainPatterns(tuple(one.chain for one in self.patterns), self.passed_over, self.aside, self.joined)
 
     def remedies_into(self, rule: Rule) -> Rule:
         """The rule with the steps of each pattern, for its own chains, before its own."""
@@ -225,7 +228,8 @@ def gather_patterns(files: Iterable[tuple[Path, Path]]) -> tuple[PatternCatalog,
             mistakes.append(found.document.mistake(("name",), Message("defined_twice", name=found.name), first))
     ordered = tuple(patterns[name] for name in sorted(patterns))
     aside = frozenset(words.aside.split())
-    return PatternCatalog(ordered, aside.union(words.passed_over.split()), aside), mistakes
+    passed_over, joined = aside.union(words.passed_over.split()), frozenset(words.joined.split())
+    return PatternCatalog(ordered, passed_over, aside, joined), mistakes
 
 
 def _shared_spellings(path: Path) -> SpellingsFile:

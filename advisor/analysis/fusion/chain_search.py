@@ -16,6 +16,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.arrays.grouping import group_by
+from advisor.analysis.fusion.joined_kernels import JoinedKernels, members_of, read_joined
 from advisor.analysis.fusion.lanes import (
     CONVERSION,
     HALF,
@@ -53,6 +54,10 @@ class FoundChains(Struct, frozen=True):
     """Per kernel: its type, or the operator that launched it where the chain is one of operators."""
     is_member: Array
     """Per kernel: whether it is a member, and stands not between two."""
+    moves: Array
+    """Per kernel: whether it does nothing but convert or copy."""
+    compiled: Array
+    """Per chain: whether a graph compiler made its kernels, and left more of them than the fused operator is."""
 
 
 def chains_in_steps(
@@ -82,10 +87,10 @@ def _search_steps(
 ) -> FoundChains:
     device = build_timeline(kernels, collectives, None, windows)
     every = in_steps(device, kernels, split)
-    lanes = stream_lanes(every, device, patterns.passed_over)
-    of_kernels = _Sought(lanes, every.table.texts("op_type"))
+    joined = read_joined(every.table, patterns)
+    of_kernels = _Sought(stream_lanes(every, device, patterns.passed_over, joined), joined.called)
     of_operators = _by_operators(of_kernels, every, device, patterns, (kernels, HostRecords(*host) if host else None))
-    return _find_chains(of_kernels, of_operators, every, patterns)
+    return _find_chains(of_kernels, of_operators, every, joined, patterns)
 
 
 class _Sought(Struct, frozen=True):
@@ -117,7 +122,7 @@ def _by_operators(
 
 
 def _find_chains(
-    of_kernels: _Sought, of_operators: _Sought, every: StepKernels, patterns: ChainPatterns
+    of_kernels: _Sought, of_operators: _Sought, every: StepKernels, joined: JoinedKernels, patterns: ChainPatterns
 ) -> FoundChains:
     """Every chain of these patterns, none sharing a kernel with another."""
     lanes = of_kernels.lanes
@@ -128,9 +133,10 @@ def _find_chains(
     ]
     taken = np.zeros(len(lanes.row), bool)
     order, first, last = _match_orders(sought, patterns.orders, taken)
-    first, last, halved = _with_conversions(lanes, every, patterns, (order, first, last), taken)
+    first, last, halved = _with_conversions(lanes, every.table, patterns, (order, first, last), taken)
     place, chain = _from_first_to_last(first, last)
-    own = ~_move_other_tensors(every.table, lanes.row[place], chain, patterns.passed_over)
+    moves = of_kernels.called.isin(patterns.passed_over)
+    own = ~_move_other_tensors(every.table, lanes.row[place], chain, moves[lanes.row[place]])
     spread = np.array([one.spread for one in patterns.orders], bool)[order][chain]
     own &= long[place] | ~spread
     own &= ~of_kernels.called.take(lanes.row[place]).isin(patterns.aside)
@@ -140,8 +146,19 @@ def _find_chains(
     both = Texts.concat([one.called.take(lanes.row[place]) for one in (of_kernels, of_operators)])
     called = Texts(np.where(of_call, *np.split(both.codes, 2)[::-1]), both.names)
     members = (_are_members(one.lanes)[place] for one in (of_operators, of_kernels))
+    row = lanes.row[place]
+    made, several = (np.bincount(chain, one[row], len(size)) for one in (joined.compiled, joined.several))
     return FoundChains(
-        lanes.row[place], chain, np.cumsum(size) - size, size, order, halved, called, np.where(of_call, *members)
+        row,
+        chain,
+        np.cumsum(size) - size,
+        size,
+        order,
+        halved,
+        called,
+        np.where(of_call, *members),
+        moves[row],
+        (made == size) | (several > 0),
     )
 
 
@@ -159,9 +176,8 @@ def _are_members(lanes: Lanes) -> Array:
     return found
 
 
-def _move_other_tensors(table: Table[Kernel], row: Array, chain: Array, passed_over: frozenset[str]) -> Array:
-    """Per kernel of the chains: whether it is passed over and has a tensor larger than any of the members has."""
-    passed = table.texts("op_type").take(row).isin(passed_over)
+def _move_other_tensors(table: Table[Kernel], row: Array, chain: Array, passed: Array) -> Array:
+    """Per kernel of the chains: whether it is `passed` over and has a tensor larger than any of the members has."""
     elements = np.fmax(*(_most_elements(table.texts(name).take(row)) for name in ("input_shapes", "output_shapes")))
     most = np.full(int(chain.max(initial=-1)) + 1, np.nan)
     np.fmax.at(most, chain[~passed], elements[~passed])
@@ -181,10 +197,11 @@ def _most_elements(shapes: Texts) -> Array:
 
 
 def _with_conversions(
-    lanes: Lanes, every: StepKernels, patterns: ChainPatterns, chains: tuple[Array, Array, Array], taken: Array
+    lanes: Lanes, table: Table[Kernel], patterns: ChainPatterns, chains: tuple[Array, Array, Array], taken: Array
 ) -> tuple[Array, Array, Array]:
     """Per chain: the positions of its first and last kernel, with the conversions around it where the fused operator
-    makes them inside, and whether it begins and ends in half precision."""
+    makes them inside, and whether it begins and ends in half precision. A kernel that stands for several operators may
+    convert itself."""
     order, first, last = chains
     widens = np.array([one.widens for one in patterns.orders], bool)[order]
     if not widens.any():
@@ -192,10 +209,14 @@ def _with_conversions(
     before, behind = np.maximum(first - 1, 0), np.minimum(last + 1, len(lanes.row) - 1)
     free = lanes.converts & ~taken
     begins = widens & free[before] & (lanes.lane[before] == lanes.lane[first]) & (before < first)
-    begins[begins] = _from_half(every.table, lanes.row[before[begins]], lanes.row[first[begins]])
-    ends = begins & free[behind] & (lanes.lane[behind] == lanes.lane[last]) & (behind > last)
-    ends[ends] = _from_half(every.table, lanes.row[behind[ends]], lanes.row[last[ends]], narrows=True)
-    halved = begins & (ends | _takes_half(every.table, lanes.row[last]))
+    begins[begins] = _from_half(table, lanes.row[before[begins]], lanes.row[first[begins]])
+    opening, closing = lanes.row[first], lanes.row[last]
+    from_half = begins | (widens & lanes.several[opening] & _are_half(table, "input_dtypes", opening))
+    ends = from_half & free[behind] & (lanes.lane[behind] == lanes.lane[last]) & (behind > last)
+    ends[ends] = _from_half(table, lanes.row[behind[ends]], lanes.row[last[ends]], narrows=True)
+    to_half = ends | _are_half(table, "input_dtypes", closing)
+    to_half |= lanes.several[closing] & _are_half(table, "output_dtypes", closing)
+    halved = from_half & to_half
     return np.where(begins, before, first), np.where(ends, behind, last), halved
 
 
@@ -222,9 +243,9 @@ def _turns_half(shape: str, given: str, made: str, shapes: str, dtypes: str, *, 
     return half in HALF and whole == WHOLE and is_theirs
 
 
-def _takes_half(table: Table[Kernel], rows: Array) -> Array:
-    """Per kernel: whether all its inputs with values are in half precision."""
-    dtypes = table.texts("input_dtypes").take(rows)
+def _are_half(table: Table[Kernel], column: str, rows: Array) -> Array:
+    """Per kernel: whether all these tensors of it with values are in half precision."""
+    dtypes = table.texts(column).take(rows)
     told = [HALF.issuperset(map(plain_dtype, filter(None, name.split(";")))) for name in dtypes.names]
     found: Array = np.array([*told, False], bool)[dtypes.codes]
     return found
@@ -326,6 +347,8 @@ def _begins_of_form(lanes: Lanes, tried: _Accepted, form: tuple[int, ...], place
             return begin
     for step in range(length - 1):
         begin = begin[lanes.joined[begin + step]]
+    last = begin + length - 1  # of a kernel that stands for several operators all or none; in one alone nothing is left
+    begin = begin[lanes.opens[begin] & lanes.closes[last] & (lanes.begin[begin] < lanes.end[last])]
     if tried.order.spread:
         begin = begin[lanes.end[begin + length - 1] - lanes.begin[begin] >= length]
     if tried.order.of_operators:  # what else their calls launched may be a member of another chain
@@ -361,7 +384,8 @@ def kept_kernels(found: FoundChains, patterns: ChainPatterns) -> Array:
     kept = np.zeros(len(found.row), bool)
     for number, order in enumerate(patterns.orders):
         if order.kept_types:
-            kept |= found.called.isin(order.kept_types) & (found.order[found.chain] == number)
+            holds = found.called.hits(not order.kept_types.isdisjoint(members_of(name)) for name in found.called.names)
+            kept |= holds & (found.order[found.chain] == number)
     return kept
 
 
@@ -370,7 +394,7 @@ def parts_of_passes(found: FoundChains, patterns: ChainPatterns, every: StepKern
     what is kept, and half of float32 where that one reads and writes half precision, which needs no conversion."""
     types, dtypes = every.table.texts("op_type").take(found.row), every.table.texts("input_dtypes").take(found.row)
     wide = np.array([*(plain_dtype(name.partition(";")[0]) == WHOLE for name in dtypes.names), False], bool)
-    halved = np.where(types.isin([CONVERSION]), 0.0, np.where(wide[dtypes.codes], 0.5, 1.0))
+    halved = np.where(types.isin([CONVERSION]) & found.moves, 0.0, np.where(wide[dtypes.codes], 0.5, 1.0))
     part = np.where(found.halved[found.chain], halved, 1.0)
     parts: Array = np.where(kept_kernels(found, patterns), 0.0, part)
     return parts

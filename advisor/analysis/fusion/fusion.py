@@ -15,9 +15,11 @@ from advisor.analysis.fusion.chain_search import (
     parts_of_passes,
     pattern_of_chains,
 )
+from advisor.analysis.fusion.joined_kernels import ARROW, members_of, read_joined
 from advisor.analysis.operators.kernel_costs import OtherWork, decisive_work_beside, undisturbed_ns
 from advisor.analysis.operators.launching_operators import HostRecords, called_by_operators
 from advisor.analysis.operators.operators import StepKernels, in_steps, sooner_by_name
+from advisor.analysis.rooflines.families import MULTIPLYING, families_of
 from advisor.analysis.rooflines.operator_work import TOLD_BY, work_of_kernel
 from advisor.analysis.rooflines.roles import roles_of_kernels
 from advisor.analysis.steps.device import COPY, DeviceTimeline, build_timeline
@@ -25,6 +27,9 @@ from advisor.facts.chain_patterns import ChainPatterns
 from advisor.facts.derived import ChainedOperator, ChipLimit, FusibleChain, Overlap, Removal
 from advisor.facts.observed import Collective, DeviceTask, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
+from advisor.messages.errors import FactMissing
+
+_MOSTLY = 0.5
 
 
 def fusible_chains(
@@ -39,12 +44,19 @@ def fusible_chains(
     host: HostRecords | None = None,
     patterns: ChainPatterns,
 ) -> Table[FusibleChain]:
-    """One row per rank and pattern that occurs."""
+    """One row per rank and pattern that occurs.
+
+    Raises:
+        FactMissing: None does, and most of the time outside of products is that of kernels that a graph compiler joined
+            of operators which their names do not tell.
+    """
     found = chains_in_steps(kernels, collectives, windows, split, patterns, host=host)
     kernels = called_by_operators(kernels, host, patterns)
     device = build_timeline(kernels, collectives, None, windows)
     every = in_steps(device, kernels, split)
     if not len(found.row):
+        if _are_unread(every, patterns):
+            raise FactMissing([], unnamed=[Kernel.table])
         return Table.empty(FusibleChain)
     beside = decisive_work_beside(device, kernels, collectives)
     idle_us = _idle_within(found, every, build_timeline(kernels, collectives, tasks, windows), split, tasks)
@@ -55,6 +67,16 @@ def fusible_chains(
     unreplayed = np.maximum(removed - chains["fused_us"], 0)
     won = np.where(np.isinf(gone.fused_us), unreplayed, np.minimum(gone.fused_us, chains["spared_us"]))
     return chains.having(removed_us=removed, spared_us=won)
+
+
+def _are_unread(every: StepKernels, patterns: ChainPatterns) -> bool:
+    """Whether most of the time outside of products is that of kernels whose operators nothing tells."""
+    unread = read_joined(every.table, patterns).unread
+    if not unread.any():
+        return False
+    small = ~families_of(every.table.texts("op_type"), every.table.texts("core")).isin(MULTIPLYING)
+    us = every.duration_us
+    return bool(us[unread].sum() > _MOSTLY * us[small | unread].sum())
 
 
 def chained_operators(
@@ -143,8 +165,7 @@ def _sum_chains(
     began = np.minimum.reduceat(start[row], begin)
     lasted = (np.maximum.reduceat(end[row], begin) - began) / 1e3
     names = pattern_of_chains(found, patterns)
-    types = every.table.texts("op_type").take(row)
-    passed = types.isin(patterns.passed_over)
+    types, passed = every.table.texts("op_type").take(row), found.moves
     between = np.bincount(chain, duration * passed)
     head = row[begin]
     groups = group_by(every.table["rank"][head], names)
@@ -163,6 +184,7 @@ def _sum_chains(
         chains=groups.sizes / steps,
         kernels=groups.sums(size) / groups.sizes,
         total_us=groups.sums(total) / steps,
+        compiled_us=groups.sums(total * found.compiled) / steps,
         unshared_us=np.where(whole, unshared, np.nan) / steps,
         longest_us=groups.sums(longest) / steps,
         between_us=groups.sums(between) / steps,
@@ -217,7 +239,8 @@ def _orders_of_chain(found: FoundChains, patterns: ChainPatterns, chain: int) ->
     """The operators of one chain as they run, and in the order that the fused operator takes."""
     order = patterns.orders[found.order[chain]]
     rows = np.arange(found.begin[chain], found.begin[chain] + found.size[chain])
-    members = [found.called.names[code] for code in found.called.codes[rows[found.is_member[rows]]]]
+    kernels = [found.called.names[code] for code in found.called.codes[rows[found.is_member[rows]]]]
+    members = [one for kernel in kernels for one in members_of(kernel)]
     form = next(
         form
         for form, _ in order.forms
@@ -225,7 +248,7 @@ def _orders_of_chain(found: FoundChains, patterns: ChainPatterns, chain: int) ->
         and all(one in order.members[at].types for one, at in zip(members, form, strict=True))
     )
     named = dict(zip(form, members, strict=True))
-    return " → ".join(members), " → ".join(named[at] for at in order.wanted if at in named)
+    return ARROW.join(members), ARROW.join(named[at] for at in order.wanted if at in named)
 
 
 def _spared_bytes(found: FoundChains, patterns: ChainPatterns, every: StepKernels) -> Array:

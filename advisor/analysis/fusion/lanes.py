@@ -10,6 +10,7 @@ import numpy as np
 from msgspec import Struct, structs
 
 from advisor.analysis.arrays.grouping import group_by
+from advisor.analysis.fusion.joined_kernels import ARROW, JoinedKernels, members_of
 from advisor.analysis.operators.operators import StepKernels
 from advisor.analysis.rooflines.tensors import parse_tensors
 from advisor.analysis.steps.device import DeviceTimeline
@@ -45,15 +46,29 @@ class Lanes(Struct, frozen=True, dict=True):
     shapes: Texts
     """Shapes and data types of the inputs, by row of the kernels."""
     dtypes: Texts
+    several: Array
+    """Per row: whether the kernel stands for several operators, so that its shapes are not those of each."""
     between: int = BETWEEN
     """At most so many kernels stand between two members."""
 
     @cached_property
     def with_vector(self) -> Array:
         """Per member: whether one of its inputs has a single axis."""
-        told = np.array([*map(_takes_vector, self.shapes.names), False])
-        found: Array = told[self.shapes.codes[self.row[self.member]]]
+        told, row = np.array([*map(_takes_vector, self.shapes.names), False]), self.row[self.member]
+        found: Array = told[self.shapes.codes[row]] & ~self.several[row]
         return found
+
+    @cached_property
+    def opens(self) -> Array:
+        """Per member: whether it is the first of those that its kernel stands for."""
+        opens: Array = np.append(True, self.member[1:] != self.member[:-1])[: len(self.member)]
+        return opens
+
+    @cached_property
+    def closes(self) -> Array:
+        """Per member: whether it is the last of those that its kernel stands for."""
+        closes: Array = np.append(self.member[1:] != self.member[:-1], True)[: len(self.member)]
+        return closes
 
     def add_to_gradients(self, at: Array) -> Array:
         """Per chosen member: whether it adds a float32 matrix to the weight gradient that the one before it makes."""
@@ -62,7 +77,8 @@ class Lanes(Struct, frozen=True, dict=True):
         alike = group_by(*texts)
         columns = (column.take(alike.first).values() for column in texts)
         told = np.array([_adds_to_gradient(*map(str, one)) for one in zip(*columns, strict=True)], bool)
-        found: Array = told[alike.of] & (at > 0)
+        plain = ~(self.several[rows[0]] | self.several[rows[1]])
+        found: Array = told[alike.of] & (at > 0) & plain
         return found
 
     @cached_property
@@ -87,13 +103,18 @@ class Lanes(Struct, frozen=True, dict=True):
         return np.sort(np.concatenate(chosen)) if chosen else np.empty(0, np.intp)
 
 
-def stream_lanes(every: StepKernels, device: DeviceTimeline, passed_over: frozenset[str]) -> Lanes:
-    """The kernels as they followed each other on each stream of each step."""
-    types, work = every.table.texts("op_type"), device.work
+def stream_lanes(
+    every: StepKernels, device: DeviceTimeline, passed_over: frozenset[str], joined: JoinedKernels | None = None
+) -> Lanes:
+    """The kernels as they followed each other on each stream of each step, by their types; with `joined` by the
+    operators that each stands for."""
+    types, work = every.table.texts("op_type") if joined is None else joined.called, device.work
     stream = group_by(work.cell[every.row], every.table["stream"]).of
     order = np.lexsort((work.start[every.row], stream))
-    member = np.flatnonzero(~types.isin(passed_over)[order])
-    code = types.codes[order][member]
+    position = np.flatnonzero(~types.isin(passed_over)[order])
+    code = types.codes[order][position]
+    of, code, names = _operators_of_kernels(np.where(code < 0, len(types.names), code), types.names)
+    member = position[of]
     return Lanes(
         order,
         stream[order],
@@ -101,12 +122,29 @@ def stream_lanes(every: StepKernels, device: DeviceTimeline, passed_over: frozen
         member,
         member,
         member,
-        np.where(code < 0, len(types.names), code),
-        types.names,
+        code,
+        names,
         types.isin([CONVERSION])[order],
         every.table.texts("input_shapes"),
         every.table.texts("input_dtypes"),
+        np.zeros(len(order), bool) if joined is None else joined.several,
     )
+
+
+def _operators_of_kernels(code: Array, names: tuple[str, ...]) -> tuple[Array, Array, tuple[str, ...]]:
+    """Per operator that a kernel stands for: which kernel, and the number of its name among the names that follow;
+    one without a name has the last number. `code` are those of the kernels."""
+    if not any(ARROW in name for name in names):
+        return np.arange(len(code)), code, names
+    index = {name: number for number, name in enumerate(names)}
+    stands_for = [[index.setdefault(one, len(index)) for one in members_of(name)] for name in names]
+    stands_for.append([len(index)])
+    counts = np.array([len(one) for one in stands_for])
+    begin = np.cumsum(counts) - counts
+    of = np.repeat(np.arange(len(code)), counts[code])
+    turn = np.arange(len(of)) - np.repeat(np.cumsum(counts[code]) - counts[code], counts[code])
+    every = np.array([number for one in stands_for for number in one])
+    return of, every[begin[code][of] + turn], tuple(index)
 
 
 def are_long(lanes: Lanes, duration_us: Array) -> Array:

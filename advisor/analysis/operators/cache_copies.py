@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels that copy, cast or reorder the whole cache of keys and values, told by its shape."""
+"""Kernels that copy, gather, cast or reorder the whole cache of keys and values, told by its shape."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from math import prod
 
 import numpy as np
 
-from advisor.analysis.arrays.grouping import row_at
+from advisor.analysis.arrays.grouping import group_by, row_at
 from advisor.analysis.job.job_signs import OPERATORS
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CacheCopy, OperatorShape
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, Texts
 
 _KEEPS = frozenset({"cache", "decode", "prefill"})
 """What an operator that works on the cache tells of a job."""
@@ -21,17 +21,22 @@ _COPIES = re.compile(
     r"(?i)(aclnn)?(Cast|Trans(pose|Data)|TensorMove|ViewCopy|AsStrided|Contiguous|InplaceCopy|Identity|Concat)"
     r"|\w+::(copy_|_to_copy|to|clone|contiguous|cat)$"
 )
+_GATHERS = re.compile(
+    r"(?i)(aclnn)?(Gather(D|Nd|Elements)?|Index(Select|ByTensor)?)(V\d+)?D?$|\w+::(index|index_select|gather)$"
+)
+"""Operators that take what indices say out of a tensor."""
 _BLOCKED = 3
 """Dimensions from which on a tensor may be a cache: blocks or requests, tokens, heads."""
 _LARGER = 8
-"""A cache is so many times as large as the new keys beside it, or nobody can tell the two apart."""
+"""A cache is so many times as large as the new keys beside it, or nobody can tell the two apart; so is what is gathered
+of it, for what reads the new keys alone is no copy of the others."""
 
 
 def cache_copies(shapes: Table[OperatorShape]) -> Table[CacheCopy]:
-    """One row per rank and kind of kernel that moves a tensor of exactly the shape of a cache."""
+    """One row per rank and kind of kernel that moves a tensor of exactly the shape of a cache, or much of one."""
     types, given, gives = (shapes.texts(name) for name in ("op_type", "input_shapes", "output_shapes"))
     works_on_cache = types.hits(not _KEEPS.isdisjoint(OPERATORS.told_by(name)) for name in types.names)
-    copies = types.passing(_COPIES.match) & ~works_on_cache
+    copies, gathers = (types.passing(one.match) & ~works_on_cache for one in (_COPIES, _GATHERS))
     numbers: dict[tuple[int, ...], int] = {}
     cache = _numbered(map(_cache_in, given.names), numbers)[given.codes]
     known = np.flatnonzero(works_on_cache & (cache >= 0))
@@ -40,10 +45,43 @@ def cache_copies(shapes: Table[OperatorShape]) -> Table[CacheCopy]:
         moved = _numbered(map(_largest, cells.names), numbers)[cells.codes]
         rows = np.flatnonzero(copies & (moved >= 0))
         kept[rows] |= row_at(shapes["rank"][known], cache[known], shapes["rank"][rows], moved[rows]) >= 0
-    names = ("rank", "op_type", "input_shapes", "output_shapes", "calls", "total_us", "instant_us", "step_share")
-    found = shapes.take(kept)
-    texts = {name: found.texts(name) for name in names[1:4]}
-    return Table.build(CacheCopy, **{name: texts[name] if name in texts else found[name] for name in names})
+    gathered = np.zeros(len(shapes), bool)
+    rows = np.flatnonzero(gathers)
+    gathered[rows] = _gather_much(shapes, (known, cache[known]), rows, numbers)
+    found = shapes.take(kept | gathered)
+    return Table.build(
+        CacheCopy,
+        **{name: found.texts(name) for name in ("op_type", "input_shapes", "output_shapes")},
+        **{name: found[name] for name in ("rank", "calls", "total_us", "instant_us", "step_share")},
+        gathers=gathered[kept | gathered].astype(np.int8),
+    )
+
+
+def _gather_much(
+    shapes: Table[OperatorShape],
+    caches: tuple[Array, Array],
+    rows: Array,
+    numbers: dict[tuple[int, ...], int],
+) -> Array:
+    """Per such row: whether it takes much more out of a cache than the new keys in it. `caches` are the rows of
+    operators that work on one, and the number of it."""
+    known, cache = caches
+    given, gives = (shapes.texts(name).take(rows) for name in ("input_shapes", "output_shapes"))
+    asked = _numbered((_key(next(iter(_tensors(name)), ())) for name in given.names), numbers)[given.codes]
+    taken = _sizes(gives)
+    both = group_by(np.append(shapes["rank"][known], shapes["rank"][rows]), np.append(cache, asked)).of
+    new = np.full(int(both.max(initial=-1)) + 1, np.inf)
+    new[both[: len(known)]] = 0
+    np.fmax.at(new, both[: len(known)], _sizes(shapes.texts("input_shapes").take(known)))
+    found: Array = (asked >= 0) & (taken >= _LARGER * new[both[len(known) :]])
+    return found
+
+
+def _sizes(shapes: Texts) -> Array:
+    """Per cell: the elements of the first tensor; NaN where it is not known."""
+    sizes = [float(prod(tensors[0])) if (tensors := _tensors(name)) and tensors[0] else np.nan for name in shapes.names]
+    found: Array = np.array([*sizes, np.nan])[shapes.codes]
+    return found
 
 
 def _numbered(tensors: Iterable[tuple[int, ...]], numbers: dict[tuple[int, ...], int]) -> Array:
@@ -57,10 +95,16 @@ def _tensors(shapes: str) -> list[tuple[int, ...]]:
     return [tuple(map(int, part)) for part in parts]
 
 
+def _key(tensor: tuple[int, ...]) -> tuple[int, ...]:
+    """A tensor as it is told from others: without leading axes of one, which CANN leaves out where it reorders; nothing
+    where it has too few dimensions for a cache."""
+    bare = tensor[next((at for at, side in enumerate(tensor) if side != 1), len(tensor)) :]
+    return bare if len(bare) >= _BLOCKED else tensor if len(tensor) >= _BLOCKED else ()
+
+
 def _largest(shapes: str) -> tuple[int, ...]:
-    """The largest tensor of a cell; nothing where it has too few dimensions for a cache."""
-    found = max(_tensors(shapes), key=prod, default=())
-    return found if len(found) >= _BLOCKED else ()
+    """The largest tensor of a cell; nothing where it is no cache."""
+    return _key(max(_tensors(shapes), key=prod, default=()))
 
 
 def _cache_in(shapes: str) -> tuple[int, ...]:

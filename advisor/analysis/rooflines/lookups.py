@@ -3,10 +3,16 @@
 
 from __future__ import annotations
 
+import re
+from math import prod
+
 import numpy as np
 
+from advisor.analysis.rooflines.tensors import SIZES, plain_dtype
 from advisor.facts.table import Array, Texts
 
+_PICKING = re.compile(r"(Gather(V\d+)?D?|Index(Select|ByTensor)?)$")
+"""What takes rows out of a tensor where one list of indices says; with several lists shapes tell nothing."""
 GATHERS = frozenset({"Gather", "GatherD", "GatherV2", "GatherV2D", "GatherV3"})
 
 
@@ -23,6 +29,21 @@ def gathers_along_last(types: Texts, inputs: Texts, outputs: Texts) -> Array:
         axis, axes = picked_axis(inputs.names[inputs.codes[row]], outputs.names[outputs.codes[row]])
         if axis is not None:
             found[row] = axes > 1 and axis == axes - 1
+    return found
+
+
+def bytes_of_rows(types: Texts, inputs: Texts, outputs: Texts, dtypes: Texts) -> Array:
+    """Per row: how many bytes lie together of what one index picks, all of the axes behind that along which it picks;
+    NaN where the shapes do not tell, and of what gathers nothing."""
+    found = np.full(len(types), np.nan)
+    rows = np.flatnonzero(types.passing(_PICKING.match) & (inputs.codes >= 0) & (outputs.codes >= 0))
+    for row in rows.tolist():
+        given = inputs.names[inputs.codes[row]]
+        axis, _ = picked_axis(given, outputs.names[outputs.codes[row]])
+        told = dtypes.names[dtypes.codes[row]] if dtypes.codes[row] >= 0 else ""
+        size = SIZES.get(plain_dtype(told.partition(";")[0]))
+        if axis is not None and size is not None:
+            found[row] = size * prod(int(side) for side in given.partition(";")[0].split(",")[axis + 1 :])
     return found
 
 

@@ -305,7 +305,7 @@ _WHOLE = re.compile(
     r"Cast|Trans(pose|Data)|TensorMove|Concat|Pack|Split|Tile|Broadcast|(Zeros|Ones)|Fill|Identity|InplaceCopy|MemSet|Pad"
 )
 """Movement that reads all of its inputs and writes all of its outputs."""
-_PICKS = re.compile(r"(Strided)?Slice(D|V2)?$|Gather(V\d|D|V2D)?$")
+_PICKS = re.compile(r"(Strided)?Slice(D|V2)?$|Gather(V\d|D|V2D)?$|Index(Select|ByTensor)?$")
 """Movement that reads no more than it writes."""
 
 

@@ -18,6 +18,7 @@ from advisor.analysis.rooflines.attention_work import BACKWARD_TIMES
 from advisor.analysis.rooflines.families import MULTIPLYING, go_by_index
 from advisor.analysis.rooflines.held_against import held_against
 from advisor.analysis.rooflines.like_shapes import beside_communication, marked_flops
+from advisor.analysis.rooflines.lookups import bytes_of_rows
 from advisor.analysis.rooflines.operator_work import TOLD_BY, Work, work_of_kernel
 from advisor.analysis.rooflines.precision import peak_dtype
 from advisor.chips.known_chips import Chip, ChipTable, peak_of_cores
@@ -311,6 +312,9 @@ def operator_rooflines(
         **beside_communication(shapes, beside),
         communicates=shapes["communicates"],
         picks_last=shapes["picks_last"],
+        row_bytes=bytes_of_rows(
+            *(shapes.texts(name) for name in ("op_type", "input_shapes", "output_shapes", "input_dtypes"))
+        ),
         goes_by_index=go_by_index(shapes.texts("op_type")).astype(np.int8),
         cube_cores=np.where(shapes.texts("core").isin(_CUBE), values_at(limits["cube_cores"], at, np.nan), np.nan),
         core_count=_cores(shapes, multiplies, limits, at),

@@ -23,6 +23,13 @@ class FusibleChain(Fact):
     chains: Annotated[float, Count("Chains per step.")]
     kernels: Annotated[float, Count("Kernels per chain.")]
     total_us: Annotated[float, Us("Kernels of the chains, conversions between them included, per step.")]
+    compiled_us: Annotated[
+        float,
+        Us(
+            "The part per step in chains whose kernels a graph compiler made: it joined some of their operators, and "
+            "left more kernels than the fused operator is."
+        ),
+    ]
     unshared_us: Annotated[float, Us("The part per step in which no other kernel ran, as in `operators`.")]
     removed_us: Annotated[
         float,

@@ -427,7 +427,8 @@ class AicpuStage(Fact):
 
 
 class CacheCopy(Fact):
-    """All kernels of one type and shape that copy, cast or reorder a whole cache of keys and values, per step."""
+    """All kernels of one type and shape that copy, gather, cast or reorder a whole cache of keys and values, per
+    step."""
 
     table = "cache_copies"
     called = Text("copies of the KV cache", "KV 缓存的拷贝")
@@ -437,12 +438,47 @@ class CacheCopy(Fact):
     op_type: Annotated[str, Key("Operator type.")]
     input_shapes: Annotated[str, Key("Shapes of the inputs; one, or that of the output, is the shape of a cache.")]
     output_shapes: Annotated[str, Key("Shapes of the outputs.")]
+    gathers: Annotated[
+        bool, Flag("It takes what indices say out of a cache, much more than the new keys and values of the step.")
+    ]
     calls: Annotated[float, Count("How often per step.")]
     total_us: Annotated[float, Us("Device time per step.")]
     instant_us: Annotated[
         float, Us("How much sooner a step would end if all kernels of this type took no time, as in `operators`.")
     ]
     step_share: Annotated[float, Share("Part of the step.")]
+
+
+class RunTimePadding(Fact):
+    """All kernels of one type and shape that pad the last axis of what a product or attention reads, per step; those
+    whose shapes were not recorded among them."""
+
+    table = "run_time_paddings"
+    called = Text("padding of tensors", "张量的补齐")
+    observed = False
+
+    rank: Rank
+    op_type: Annotated[str, Key("Operator type.")]
+    input_shapes: Annotated[str, Key("Shapes of the inputs.")]
+    output_shapes: Annotated[str, Key("Shapes of the outputs.")]
+    used_by: Annotated[
+        str,
+        Key(
+            "Type of the operator that reads the padded tensor; of several attention, then of the forward pass, then "
+            "the longest. Missing where the shapes of what pads were not recorded."
+        ),
+    ]
+    family: Annotated[str, Key("`attention` or `matmul`.")]
+    narrow_side: Annotated[float, Count("Length of the last axis before.")]
+    wide_side: Annotated[float, Count("Length of the last axis behind.")]
+    calls: Annotated[float, Count("How often per step.")]
+    pad_us: Annotated[float, Us("Device time per step.")]
+    cut_us: Annotated[float, Us("Kernels per step that cut such a tensor back.")]
+    instant_us: Annotated[
+        float,
+        Us("How much sooner a step would end if padding and cutting took no time, each as in `operator_shapes`."),
+    ]
+    step_share: Annotated[float, Share("Part of the step that padding and cutting take.")]
 
 
 LONGEST_COUNTED_US = 100

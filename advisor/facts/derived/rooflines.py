@@ -230,6 +230,13 @@ class OperatorRoofline(Fact):
             "finds, as pooling and sorting do, or adds up along an axis."
         ),
     ]
+    row_bytes: Annotated[
+        float,
+        Bytes(
+            "What lies together in memory of what one index of a gather picks; missing where shapes do not tell, and "
+            "of what gathers nothing."
+        ),
+    ]
     picks_last: Annotated[bool, Flag("A Gather along the last axis of its input, as in `operator_shapes`.")]
     step_share: Annotated[float, Share("Part of the step.")]
     mac_share: Annotated[float, Share("Cube busy, weighted by time.")]

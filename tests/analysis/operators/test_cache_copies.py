@@ -32,6 +32,50 @@ def test_a_copy_of_the_shape_of_the_cache_is_one_of_the_cache(cache: str, copy: 
     assert copied(cache, copy) == [copy.split()[1]]
 
 
+ALONE = "0 IncreFlashAttention 1,16,1,128;1,8,2048,128;1,8,2048,128 1,16,1,128 24 700"
+BLOCKS = "0 ReshapeAndCache 1,8,128;1,8,128;384,128,8,128;384,128,8,128;1 384,128,8,128;384,128,8,128 24 70"
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        "0 Transpose 2048,8,128;3 8,2048,128 24 90",
+        "0 AsStrided 1,2048,8,128 8,2048,128 24 90",
+        "0 Cast 1,8,2048,128 1,8,2048,128 24 90",
+    ],
+)
+def test_a_cache_of_one_request_is_the_same_with_and_without_its_leading_one(copy: str) -> None:
+    assert copied(ALONE, copy) == [copy.split()[1]]
+
+
+@pytest.mark.parametrize(
+    "gather",
+    [
+        "0 Index 384,128,8,128;1,16 1,16,128,8,128 24 900",
+        "0 GatherV2 384,128,8,128;16;1 16,128,8,128 24 900",
+        "0 IndexSelect 384,128,8,128;16 16,128,8,128 24 900",
+        "0 aten::index_select 384,128,8,128;16 16,128,8,128 24 900",
+    ],
+)
+def test_what_takes_more_than_the_new_rows_out_of_a_cache_gathers_it(gather: str) -> None:
+    head = "rank op_type input_shapes output_shapes calls total_us\n"
+    (row,) = cache_copies(read_table(OperatorShape, "\n".join([head + BLOCKS, ALONE, gather]))).rows()
+    assert (row["op_type"], row["gathers"]) == (gather.split()[1], True)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "0 Index 384,128,8,128;4 4,8,128 24 90",  # a few rows of it
+        "0 Index 59392,1536;2048 2048,1536 24 90",  # an embedding
+        "0 GatherPaKvCache 384,128,8,128;1,16 1,16,128,8,128 24 90",  # the operator for it
+        "0 IndexPutV2 384,128,8,128;1,8,128;1 384,128,8,128 24 90",  # writes new rows
+    ],
+)
+def test_what_takes_little_or_of_another_tensor_gathers_no_cache(row: str) -> None:
+    assert copied(BLOCKS, ALONE, row) == []
+
+
 @pytest.mark.parametrize(
     "row",
     [

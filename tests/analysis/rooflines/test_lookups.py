@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.analysis.operators.operators import operator_shapes
-from advisor.analysis.rooflines.lookups import gathers_along_last, picked_axis
+from advisor.analysis.rooflines.lookups import bytes_of_rows, gathers_along_last, picked_axis
 from advisor.facts.derived import ChipLimit
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Texts, read_table
@@ -33,6 +33,25 @@ def along_last(op_type: str | None, inputs: str | None, outputs: str | None) -> 
 )
 def test_the_axis_of_a_gather_is_told_by_its_shapes(inputs, outputs, told):
     assert along_last("GatherV2", inputs, outputs) == told
+
+
+@pytest.mark.parametrize(
+    ("op_type", "inputs", "outputs", "told"),
+    [
+        ("Index", "384,128,8,128;1,16", "1,16,128,8,128", 128 * 8 * 128 * 2),
+        ("GatherV2", "32000,4096;8,512;1", "8,512,4096", 8192),
+        ("GatherV2", "8,5000,16;300;1", "8,300,16", 32),
+        ("IndexSelect", "16,100000;1000", "16,1000", 2),
+        ("Index", "16,4;7;7", "7", None),
+        ("Index", "16,4", "7,4", None),
+        ("Mul", "16,4;16,4", "16,4", None),
+        ("Index", None, None, None),
+    ],
+)
+def test_a_gather_reads_in_one_piece_what_lies_behind_its_axis(op_type, inputs, outputs, told):
+    columns = (Texts.of([op_type]), Texts.of([inputs]), Texts.of([outputs]), Texts.of(["FLOAT16;INT64"]))
+    (found,) = bytes_of_rows(*columns).tolist()
+    assert found == told if told is not None else np.isnan(found)
 
 
 def test_what_is_no_gather_picks_nothing():

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from msgspec import structs
@@ -15,7 +16,7 @@ from advisor.explanation.checks import over_rows
 from advisor.explanation.logic import columns_of_rule
 from advisor.expr.compile import Compiled, Scope, compile_expr, compile_for_columns
 from advisor.expr.frame import column_scope
-from advisor.model.findings import Measure
+from advisor.model.findings import Evidence, Measure, Scalar
 from advisor.model.run import Run
 from advisor.rules.bind import ExcerptSpec, Rule
 
@@ -40,9 +41,14 @@ def hits_of_measures(
     found: dict[str, Hit] = {}
     for hit in evaluate(always, profile, run).hits:
         measure = by_subject.get(tuple(hit.subject.items()))
-        if measure is not None and hit.evidence == measure.evidence:
+        if measure is not None and _values_shown(hit.evidence) == _values_shown(measure.evidence):
             found.setdefault(measure.fingerprint, hit)
     return found
+
+
+def _values_shown(evidence: Iterable[Evidence]) -> Mapping[str, Scalar]:
+    """The values by name: a measure shows first what kept its rule quiet, beside thresholds that findings leave out."""
+    return {one.name: one.value for one in evidence}
 
 
 def _rule_with_rows(rule: Rule, rows: int) -> Rule:

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from advisor.explanation import explain
+from advisor.explanation.evaluated_again import hits_of_measures
 from advisor.explanation.logic import logic_of_rule, meaning_of_table
 from advisor.explanation.subject import find_rule_and_finding
 from advisor.facts.names import FACTS
@@ -100,6 +101,19 @@ def test_what_only_rows_can_tell_is_looked_up_in_the_capture(
     for case in told(rule, diagnosis, profile).cases:
         (check,) = [check for check in conditions(case) if "mean(span_us)" in check.text]
         assert check.right is not None and check.holds is not None
+
+
+def test_of_each_quiet_rule_the_place_that_was_measured_is_found_again(
+    catalog: Catalog, diagnosis: Diagnosis, profile: Profile
+) -> None:
+    quiet = {one.rule: one.measures for one in diagnosis.outcomes if one.outcome == "quiet" and one.measures}
+    lost = [
+        name
+        for name, measures in quiet.items()
+        if hits_of_measures(catalog.by_id[name], profile, diagnosis.run, 10, measures).keys()
+        != {one.fingerprint for one in measures}
+    ]
+    assert len(quiet) > 20 and lost == []
 
 
 def test_as_many_rows_are_shown_as_asked_for(catalog: Catalog, diagnosis: Diagnosis, profile: Profile) -> None:

@@ -264,6 +264,13 @@ def _of_steps(before: Diagnosis, after: Diagnosis, singles: int, wide: bool) -> 
 
 def _of_single_steps(run: Run, singles: int) -> Text:
     """That the spread of so many of the two is not known; they mark steps both or neither."""
+    if run.unplaced_steps:
+        return Text(
+            en="The steps of neither can be told apart, for when they begin was not given: how much one recording "
+            "differs from the next is not known, so confidence is low. Give the whole folders, with their timelines.",
+            zh="两份采集均未提供各步的起止时间，无法区分各 step，也就无法得知多次采集之间的波动，因此置信度低。"
+            "请提供含时间线的完整目录。",
+        )
     if not run.steps:
         return Text(
             en="Neither of the two marks steps: how much one recording differs from the next is not known, so "

@@ -280,6 +280,11 @@ _HOW_OF_MSPROF: Mapping[BudgetName, Text] = {
     ),
     "memory": Text(en="`msprof --task-memory=on` records it.", zh="可用 `msprof --task-memory=on` 采集。"),
 }
+_WITHOUT_PLACES = Text(
+    en="Budget step_time: not measured, because when the recorded steps begin was not given. Give the whole folder, "
+    "with its timeline.",
+    zh="预算 step_time 无法测量：未提供各步的起止时间。请提供含时间线的完整目录。",
+)
 _OF_SUMMARY = Text(
     en="A cluster summary does not hold it: diagnose the captures behind it.",
     zh="集群汇总中没有此项：请诊断该汇总所依据的各卡采集数据。",
@@ -288,6 +293,8 @@ _OF_SUMMARY = Text(
 
 def _why_unmeasured(name: BudgetName, run: Run) -> Text:
     """Why a budget is not held, and how to have what it needs, in the words of who recorded the run."""
+    if name == "step_time" and run.unplaced_steps:
+        return _WITHOUT_PLACES
     how = _OF_SUMMARY if run.is_summary else _HOW_OF_MSPROF[name] if run.recorder == "msprof" else _HOW[name]
     return Text(en=f"{_WHY[name].en} {how.en}", zh=f"{_WHY[name].zh}{how.zh}")
 

@@ -246,9 +246,9 @@ WORDS: Mapping[str, Text] = {
     "findings": _t("Findings", "问题列表"),
     "details": _t("Findings in detail", "问题详情"),
     "rank_by": _t(
-        f"Ordered by what can be won, causes before what they explain; symptoms are under their causes (1.1 under 1). "
-        f"{_NO_SUM.en}",
-        f"按可省时间排序，成因排在其影响之前；现象列在其成因之下（1.1 属于 1）。{_NO_SUM.zh}",
+        f"Ordered by what can be won (uncertain upper bounds count half), causes before what they explain; symptoms "
+        f"are under their causes (1.1 under 1). {_NO_SUM.en}",
+        f"按可省时间排序（不确定的上限按一半计），成因排在其影响之前；现象列在其成因之下（1.1 属于 1）。{_NO_SUM.zh}",
     ),
     "no_sum": _NO_SUM,
     "saving": _t("Saving", "收益"),

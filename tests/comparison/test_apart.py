@@ -302,6 +302,9 @@ def test_how_many_of_the_two_hold_a_single_step_is_told() -> None:
     windows = diagnosis(steps=(1000.0,), stepped=False)
     assert "Neither of the two marks steps" in said(compare(windows, windows))
     assert "single step" not in said(compare(windows, windows))
+    placeless = windows.model_copy(update={"run": windows.run.model_copy(update={"unplaced_steps": (0, 1)})})
+    assert "when they begin was not given" in said(compare(placeless, placeless))
+    assert "marks steps" not in said(compare(placeless, placeless))
     assert "both hold a single step" in render_comment(single, compare(single, single))
     assert "one of the two holds a single step" in render_comment(single, compare(many, single))
 

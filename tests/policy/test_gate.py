@@ -315,6 +315,12 @@ def test_what_a_budget_needs_is_asked_for_in_the_words_of_who_recorded(
     assert ("prof.step()" in said) == (step_time == "prof.step()")
 
 
+def test_steps_that_were_recorded_are_not_called_unmarked() -> None:
+    found = Diagnosis(run=Run(captures=(Capture(rank=0, path="", source="text"),), unplaced_steps=(0, 1, 2)))
+    said = " ".join(note.en for note in verdict(found, Policy(budgets=(budget("step_time", 0, "us"),))).notes)
+    assert "when the recorded steps begin was not given" in said and "prof.step()" not in said
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_a_number_that_is_none_is_not_measured(value: float) -> None:
     split = TimeSplit(step_us=1, compute_us=0, exposed_comm_us=0, overlapped_us=0, free_us=value)

@@ -98,8 +98,8 @@ WORDS: Mapping[str, Text] = {
         "两份采集都只有一个 step，无法得知 step 间的正常波动",
     ),
     "sure_low_unmarked": _t(
-        "neither marks steps, so how much one recording differs from the next is not known",
-        "两份采集均未标记 step，无法得知多次采集之间的正常波动",
+        "the steps of neither can be told apart, so how much one recording differs from the next is not known",
+        "两份采集均无法区分各 step，无法得知多次采集之间的正常波动",
     ),
     "sure_medium": _t(
         "the two were not recorded with the same options, and a profiler that records more slows the host down",

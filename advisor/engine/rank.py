@@ -2,7 +2,8 @@
 """The order of a report: what to fix first leads, and a symptom never stands above what explains a part of it.
 
 1. Findings of the category `capture` with severity high or above come first: nothing else can be trusted.
-   Other `capture` findings come last.
+   Other `capture` findings come last, those that a report begins with where it has nothing else before what is only
+   told for information.
 2. Findings that can be acted on follow by saving. A cause stands above other such findings that it explains, and as
    high as the largest of them would; one that wins too little to be fixed first, or less than a third of what it
    explains (half of a slow rank and of a bubble), and a slight one without an estimate, stand where they would alone;
@@ -35,6 +36,7 @@ from advisor.model.findings import (
     Finding,
     RemedyStep,
     Severity,
+    is_grave_doubt,
     seen_by_chance,
     steps_for,
     unexplained_part,
@@ -320,6 +322,8 @@ class _Lineup(Struct, frozen=True):
         finding = self.findings[number]
         tier, share, us = _weight_of_finding(finding)
         tier = _CHANCE if finding.fingerprint in self.chance else tier
+        if tier == _REMARK and is_grave_doubt(finding):
+            return _CHANCE, math.ulp(0.0), 0.0
         if finding.is_symptom:
             explained = any(not self._is_chance_alone(cause, number) for cause in self.causes[number])
             return (_EXPLAINED if explained else tier), share, us

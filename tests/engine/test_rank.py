@@ -247,6 +247,13 @@ def test_what_makes_all_else_doubtful_leads_and_other_remarks_on_the_capture_com
     assert order(found) == ["damaged", "a", "unset", "short"]
 
 
+def test_a_doubt_that_a_report_begins_with_stands_above_what_is_told_for_information() -> None:
+    found = [finding("compute/a", severity=Severity.info), finding("capture/lost"), finding("host/b", 0.01)]
+    assert order(found) == ["b", "lost", "a"]
+    found[1] = finding("capture/lost", severity=Severity.low)
+    assert order(found) == ["b", "a", "lost"]
+
+
 def test_causes_and_symptoms_are_linked_only_on_a_rank_they_share() -> None:
     cause, symptom = finding("host/c", 0.1, ranks=(0, 1)), finding("host/s", 0.2, ranks=(2,))
     whole = finding("comm/w", 0.3)

@@ -304,7 +304,7 @@ class _Timeline(TraceWriter):
     def _told(self, call: HostCall) -> tuple[str, str] | None:
         """Name and category of an event of the framework; None of what MindSpore records nothing of."""
         if call.layer == "step":
-            return call.name, ""
+            return f"Python::PythonObserved::{call.name}", ""
         if call.layer == "queue" and call.name != "Enqueue":
             return self.names.of_launch(call), ""
         if call.name == "aten::item":

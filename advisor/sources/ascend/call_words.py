@@ -33,6 +33,9 @@ _CALLS = (
 _AWAITING_SIZE = re.compile(r"aclnn(Nonzero|MaskedSelect|Unique)(?!.*GetWorkspaceSize)")
 """Operators whose result is as large as their values say: op-plugin calls them with EXEC_NPU_CMD_SYNC, which waits for
 the stream, and only then asks for the shape. The wait inside is a call of its own where calls are listed."""
+STEP_MARK = re.compile(r"(?:\w+::\w+::)?(ProfilerStep#(\d{1,18}))")
+"""What marks a step. MindSpore puts module and event before the name, as before any of its events:
+`Python::PythonObserved::ProfilerStep#11`."""
 WAITS_OF_MINDSPORE = {"Asnumpy": "read", "SyncStream": "synchronise"}
 """Stages in which MindSpore waits for the device: a tensor is read, or all streams are waited for. They are all that
 tells of it at Level0."""

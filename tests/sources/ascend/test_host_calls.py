@@ -40,6 +40,8 @@ SPELLED = [
         "operator",
         "PynativeFramework::PyNativeLaunchTask::Add",
     ),
+    (event("Python::PythonObserved::ProfilerStep#5", "1.000", cat=""), "step", "ProfilerStep#5"),
+    (event("ProfilerStep#5", "1.000", cat=""), "step", "ProfilerStep#5"),
     (event("Hccl@Launch_Ffts", "1.000"), "communicate", "Launch_Ffts"),
     (event("Communication@Launch_Ffts", "1.000"), "communicate", "Launch_Ffts"),
     (event("Runtime@StreamSynchronize", "1.000"), "runtime", "StreamSynchronize"),

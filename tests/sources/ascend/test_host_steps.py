@@ -12,7 +12,10 @@ from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.transfers import TRANSFERS
 from tests.sources.traces import captured, event, of
 
-MARKS = [event("ProfilerStep#7", "0.000", dur=100), event("ProfilerStep#8", "100.000", dur=100)]
+MARKS = [
+    event("Python::PythonObserved::ProfilerStep#7", "0.000", dur=100, cat=""),
+    event("Python::PythonObserved::ProfilerStep#8", "100.000", dur=100, cat=""),
+]
 KERNELS_OF_GRAPH = """Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),Block Dim
 Default/network/Mul-op7,Mul,AI_VECTOR_CORE,10.000,40,0,1
 Default/network/Mul-op7,Mul,AI_VECTOR_CORE,{second},40,0,1

@@ -14,7 +14,7 @@ from advisor.facts.narrow import NarrowColumn, take_by_blocks
 from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table, Texts, Values, code_type, row_type
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.call_words import STEP_MARK, WAITS_OF_MINDSPORE, activities_of_calls
+from advisor.sources.ascend.call_words import STEP_MARK, activities_of_calls, wait_of_mindspore
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import STAND_IN, Database, are_spans
 from advisor.sources.files.timeline import TraceTimeline
@@ -133,7 +133,7 @@ def _kind_of_name(name: str) -> str:
     """The kind of an event without a category; empty where the name tells none."""
     if STEP_MARK.fullmatch(name):
         return "step"
-    if name in WAITS_OF_MINDSPORE or _LAUNCHES.match(name):
+    if wait_of_mindspore(name) or _LAUNCHES.match(name):
         return "operator"
     return BY_LAYER.get(name.partition("@")[0], "") if "@" in name else ""
 

@@ -153,10 +153,9 @@ class _Capture:
                 "aic_metrics": "PipeUtilization" if level else "AiCoreNone", "mstx": False, "export_type": [kind],
                 "schedule": {"wait": 0, "active": len(trace.steps()), "warmup": 1, "repeat": 1, "skip_first": 10},
             },
-            "ms_profiler_info": {"context_mode": int(not self.names.graph), "rank_id": trace.rank,
-                                 "device_id": trace.device},
+            "ms_profiler_info": {"rank_id": str(trace.rank), "device_id": str(trace.device)},
             "cann_profiler_info": {}, "analysis_cost_time": {}, "ms_version": "2.7.0", "cann_version": "8.2.RC1",
-            "jit_level": "O0" if self.names.graph else "", "rank_id": trace.rank,
+            "jit_level": "O0" if self.names.graph else "",
         }  # fmt: skip
 
     # Tables

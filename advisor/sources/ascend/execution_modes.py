@@ -16,8 +16,8 @@ from advisor.sources.ascend.exact_moments import DETAILS
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.settings import WHOLE_GRAPH, recorded_settings
 
-_LAUNCH = re.compile(rb"(PynativeFramework::\w*LaunchTask\w*|\w+::\w*KernelLaunch\w*)::")
-_OF_PYNATIVE = b"PynativeFramework::"
+_LAUNCH = re.compile(rb"::(KernelLaunch|(?:PyNative)?LaunchTask)::")
+_OF_GRAPH = b"KernelLaunch"
 _NEARLY_ALL = 0.95
 """Own: in graph mode a job also makes some tensors beside its graph; in PyNative mode it may compile a function."""
 _LOOKED_AT = 1 << 24
@@ -39,7 +39,7 @@ def execution_of(folder: Folder) -> str:
 
 def _launches_in(folder: Folder, name: str) -> Counter[bool]:
     """How many launches a file tells of, by whether they are of PyNative mode."""
-    return Counter(launch.startswith(_OF_PYNATIVE) for launch in _LAUNCH.findall(_beginning(folder, name)))
+    return Counter(launch != _OF_GRAPH for launch in _LAUNCH.findall(_beginning(folder, name)))
 
 
 def _holds_rows(folder: Folder) -> bool:

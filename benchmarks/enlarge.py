@@ -24,7 +24,7 @@ from typing import Any
 
 _OUTPUT = "ASCEND_PROFILER_OUTPUT"
 _COLLECTIVE = re.compile(r"^(hcom_[A-Za-z]+__\d+_)(\d+)(.*)$")
-_STEP = re.compile(r"^(ProfilerStep#|step)(\d+)$")
+_STEP = re.compile(r"^((?:\w+::\w+::)?ProfilerStep#|step)(\d+)$")
 _HOLE = re.compile(r'"@#(\d+)#@"|@@(\d+)@@')
 _TIMES = ("Start Time(us)", "Timestamp(us)", "Allocation Time(us)", "Release Time(us)", "Active Release Time(us)")
 _STEPS = ("Step Id", "Step ID", "Step")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same job as MindSpore's profiler writes it: steps are windows of the host, kernels bear the name of their launch.
 
-The layout follows the writers of MindSpore 2.5 to 2.7 (`mindspore/python/mindspore/profiler/analysis/viewer`): no real
-capture was at hand.
+The layout follows the writers of MindSpore 2.7 to 2.10 (`mindspore/python/mindspore/profiler/analysis/viewer`), as they
+write it of raw data that was made up: no real capture was at hand.
 """
 
 from __future__ import annotations
@@ -153,10 +153,9 @@ class _Capture:
                 "aic_metrics": "PipeUtilization" if level else "AiCoreNone", "mstx": False, "export_type": [kind],
                 "schedule": {"wait": 0, "active": len(trace.steps()), "warmup": 1, "repeat": 1, "skip_first": 10},
             },
-            "ms_profiler_info": {"context_mode": int(not self.names.graph), "rank_id": trace.rank,
-                                 "device_id": trace.device},
+            "ms_profiler_info": {"rank_id": str(trace.rank), "device_id": str(trace.device)},
             "cann_profiler_info": {}, "analysis_cost_time": {}, "ms_version": "2.7.0", "cann_version": "8.2.RC1",
-            "jit_level": "O0" if self.names.graph else "", "rank_id": trace.rank,
+            "jit_level": "O0" if self.names.graph else "",
         }  # fmt: skip
 
     # Tables
@@ -304,7 +303,7 @@ class _Timeline(TraceWriter):
     def _told(self, call: HostCall) -> tuple[str, str] | None:
         """Name and category of an event of the framework; None of what MindSpore records nothing of."""
         if call.layer == "step":
-            return call.name, ""
+            return f"Python::PythonObserved::{call.name}", ""
         if call.layer == "queue" and call.name != "Enqueue":
             return self.names.of_launch(call), ""
         if call.name == "aten::item":

@@ -76,6 +76,15 @@ def test_steps_are_windows_of_the_host(tmp_path: Path) -> None:
     assert all(span <= host for span, host in zip(spans, lasted, strict=True))
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_a_step_is_marked_with_the_module_and_event_before_its_name(tmp_path: Path, mode: str) -> None:
+    corpus.write(_job(), tmp_path, mindspore=mode)
+    events = json.loads(min(tmp_path.glob("*_ascend_ms/*/trace_view.json")).read_text(encoding="utf-8"))
+    marks = [one["name"] for one in events if "ProfilerStep#" in one["name"]]
+    assert marks == [f"Python::PythonObserved::{call.name}" for call in _job().ranks[0].steps()]
+    assert advisor.diagnose(tmp_path).run.steps == tuple(int(name.partition("#")[2]) for name in marks)
+
+
 def test_a_database_holds_neither_steps_nor_calls_of_the_framework(tmp_path: Path) -> None:
     corpus.write(_job(), tmp_path, "database", mindspore="graph")
     path = min(tmp_path.glob("*_ascend_ms/*/ascend_mindspore_profiler_0.db"))
@@ -84,7 +93,7 @@ def test_a_database_holds_neither_steps_nor_calls_of_the_framework(tmp_path: Pat
     assert {"TASK", "CANN_API", "COMMUNICATION_OP"} <= tables
     assert not tables & {"STEP_TIME", "PYTORCH_API", "CONNECTION_IDS", "MEMORY_RECORD"}
     run = advisor.diagnose(tmp_path).run
-    assert (run.steps, run.framework, run.execution) == ((), "MindSpore", "graph")
+    assert (run.steps, run.framework, run.execution) == ((), "MindSpore", "")
 
 
 def mark_steps(job: corpus.Job, folder: Path) -> Path:

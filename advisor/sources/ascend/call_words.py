@@ -33,9 +33,15 @@ _CALLS = (
 _AWAITING_SIZE = re.compile(r"aclnn(Nonzero|MaskedSelect|Unique)(?!.*GetWorkspaceSize)")
 """Operators whose result is as large as their values say: op-plugin calls them with EXEC_NPU_CMD_SYNC, which waits for
 the stream, and only then asks for the shape. The wait inside is a call of its own where calls are listed."""
-WAITS_OF_MINDSPORE = {"Asnumpy": "read", "SyncStream": "synchronise"}
+STEP_MARK = re.compile(r"(?:\w+::\w+::)?(ProfilerStep#(\d{1,18}))")
+"""What marks a step. MindSpore puts module and event before the name, as before any of its events:
+`Python::PythonObserved::ProfilerStep#11`."""
+_STAGES_OF_WAITS = {"Asnumpy": "read", "SyncStream": "synchronise"}
 """Stages in which MindSpore waits for the device: a tensor is read, or all streams are waited for. They are all that
 tells of it at Level0."""
+_STREAM_SYNC = re.compile(r"\w+::StreamSync::")
+"""How the name of an event begins in which a graph waits for the device, as at the end of a step
+(`LoopCountActor::IncreaseLoopCount`). Others that wait (`WaitTaskFinish`) do so for other threads."""
 ACTIVITIES = (*(activity for activity, _ in _CALLS), "read", "fetch", "make", "compile", "await_size")
 _CODES = {activity: code for code, activity in enumerate(ACTIVITIES)}
 
@@ -56,9 +62,14 @@ def activities_of_calls(name: Texts, into_cann: ArrayLike, operator: ArrayLike, 
     return Texts(np.where(into_cann, calls, of_framework), ACTIVITIES)
 
 
+def wait_of_mindspore(name: str) -> str:
+    """What MindSpore does in an event in which it waits for the device; empty for all others."""
+    return _STAGES_OF_WAITS.get(name, "") or ("synchronise" if _STREAM_SYNC.match(name) else "")
+
+
 @lru_cache(maxsize=1 << 12)
 def _activity_of_operator(name: str) -> str:
-    return WAITS_OF_MINDSPORE.get(name, "") or activity_of_operator(name)
+    return wait_of_mindspore(name) or activity_of_operator(name)
 
 
 def _activity_in_totals(name: str) -> str:

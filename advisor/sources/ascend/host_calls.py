@@ -14,7 +14,7 @@ from advisor.facts.narrow import NarrowColumn, take_by_blocks
 from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table, Texts, Values, code_type, row_type
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.call_words import WAITS_OF_MINDSPORE, activities_of_calls
+from advisor.sources.ascend.call_words import STEP_MARK, activities_of_calls, wait_of_mindspore
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import STAND_IN, Database, are_spans
 from advisor.sources.files.timeline import TraceTimeline
@@ -131,7 +131,9 @@ def _unnamed_launches(timeline: TraceTimeline, kinds: Array) -> Array:
 @lru_cache(maxsize=1 << 12)  # every rank of a job makes the same calls
 def _kind_of_name(name: str) -> str:
     """The kind of an event without a category; empty where the name tells none."""
-    if name in WAITS_OF_MINDSPORE or _LAUNCHES.match(name):
+    if STEP_MARK.fullmatch(name):
+        return "step"
+    if wait_of_mindspore(name) or _LAUNCHES.match(name):
         return "operator"
     return BY_LAYER.get(name.partition("@")[0], "") if "@" in name else ""
 
@@ -141,9 +143,14 @@ _LAUNCHES = re.compile(r"[A-Za-z]\w*::\w*(KernelLaunch|LaunchTask)\w*::")
 
 
 def _shorten_names(name: Texts, kinds: Array, layered: Array) -> Texts:
-    """Names without their layer where they have one; collections of garbage are all called GC."""
+    """Names without their layer where they have one, of marks of steps without what MindSpore puts before them;
+    collections of garbage are all called GC."""
     index: dict[str, int] = {}
-    whole = [*(index.setdefault(n, len(index)) for n in name.names), -1]
+    marks = (STEP_MARK.fullmatch(n) for n in name.names)
+    whole = [
+        *(index.setdefault(mark[1] if mark else n, len(index)) for n, mark in zip(name.names, marks, strict=True)),
+        -1,
+    ]
     short = [*(index.setdefault(n.partition("@")[2] or n, len(index)) for n in name.names), -1]
     collected = index.setdefault("GC", len(index))
     kind = code_type(len(index))

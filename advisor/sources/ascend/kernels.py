@@ -21,7 +21,7 @@ from advisor.sources.ascend.attribution import steps_in_database, steps_in_timel
 from advisor.sources.ascend.counters import Counter, both_cores, counters_of_tasks, merged_counter
 from advisor.sources.ascend.device_tasks import HARDWARE, are_kernels, hardware_rows, streams_of_slices, task_columns
 from advisor.sources.ascend.exact_moments import DETAILS, STARTS, moments_of_device, note_rounded
-from advisor.sources.ascend.host_steps import steps_of_waiting_host
+from advisor.sources.ascend.host_steps import steps_of_waiting_host, steps_without_strays
 from advisor.sources.ascend.iterations import iterations_of
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.damage_notes import Unreadable
@@ -138,10 +138,8 @@ def _read_details(folder: Folder) -> dict[str, Values]:
         Kernel, DETAILS, {**HEADINGS, **counters, "cycles": ("aic_total_cycles",)}, _REQUIRED, columns
     )
     found["start_ns"] = _exact_starts(folder, found["start_ns"])
-    if folder.by_mindspore and "step" not in found:
-        start, lasts = found["start_ns"], found["duration_us"]
-        assert isinstance(start, np.ndarray) and isinstance(lasts, np.ndarray)  # noqa: S101 - times are numbers
-        found = {**found, "step": steps_of_waiting_host(folder, start, lasts)}
+    if folder.by_mindspore:
+        found = {**found, "step": _steps_of_mindspore(folder, found)}
     repeated = _repeated_rows(found)
     if not len(repeated):
         return with_plain_names(found)
@@ -151,6 +149,17 @@ def _read_details(folder: Folder) -> dict[str, Values]:
     return with_plain_names(
         {name: one.take(kept) if isinstance(one, Texts) else one[kept] for name, one in found.items()}
     )
+
+
+def _steps_of_mindspore(folder: Folder, columns: Mapping[str, Values]) -> Array:
+    start, lasts, step = columns["start_ns"], columns["duration_us"], columns.get("step")
+    assert isinstance(start, np.ndarray) and isinstance(lasts, np.ndarray)  # noqa: S101 - times are numbers
+    if not isinstance(step, np.ndarray):
+        return steps_of_waiting_host(folder, start, lasts)
+    launched = _text_of(columns, "op_name").hits(
+        bool(_LAUNCHED_BY.match(n)) for n in _text_of(columns, "op_name").names
+    )
+    return steps_without_strays(folder, step, start, launched)
 
 
 def _exact_starts(folder: Folder, start: Values) -> Values:

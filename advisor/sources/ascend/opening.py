@@ -24,6 +24,7 @@ from advisor.sources.ascend.captures import describe_capture, holds_details_alon
 from advisor.sources.ascend.communication import p2p_groups
 from advisor.sources.ascend.detect import FURTHER_FILES, PROFILER_INFO, CaptureFolders
 from advisor.sources.ascend.devices import chip_name, device_identity, rank_of_device
+from advisor.sources.ascend.execution_modes import execution_of
 from advisor.sources.ascend.groups import Sizes, parallel_layout, stages_by_pairs
 from advisor.sources.ascend.groups import groups_in_metadata as recorded_groups
 from advisor.sources.ascend.matrix_groups import groups_by_senders
@@ -438,6 +439,8 @@ class _Told(Struct):
     """Those of the first rank that has them."""
     worlds: list[str] = field(default_factory=list)
     """By rank: how many the job has; empty where that is not told."""
+    execution: str = ""
+    """How MindSpore ran the job, by the first rank that tells."""
 
 
 def _read_descriptions(folders: Iterable[Folder]) -> _Told:
@@ -448,6 +451,7 @@ def _read_descriptions(folders: Iterable[Folder]) -> _Told:
         told.captures.append(describe_capture(folder))
         told.about.append(Recorded(found.info, {}))
         told.chip = told.chip or chip_name(folder)
+        told.execution = told.execution or execution_of(folder)
         own = recorded_groups(found.metadata.get("parallel_group_info"))
         told.groups.update(own)
         told.own_groups[folder.rank] = tuple(own)
@@ -498,7 +502,7 @@ def _describe_run(path: Path, folders: Sequence[Folder], told: _Told, layout: Pa
     return Run(
         name=show_name(path.resolve().name),
         framework=_framework_name(folders, about),
-        execution=_first_word(found.execution for found in about),
+        execution=told.execution,
         cann_version=_word_of_all(found.version("cann_version") for found in about),
         torch_npu_version=_word_of_all(found.version("torch_npu_version") for found in about),
         chip=told.chip,
@@ -508,10 +512,6 @@ def _describe_run(path: Path, folders: Sequence[Folder], told: _Told, layout: Pa
         parallel=layout,
         captures=tuple(told.captures),
     )
-
-
-def _first_word(words: Iterable[str]) -> str:
-    return next((word for word in words if word), "")
 
 
 def _word_of_all(words: Iterable[str]) -> str:

@@ -36,6 +36,8 @@ SAMPLERS = ("sys_io", "sys_interconnection", "host_sys", "data_process")
 _NOTHING_COUNTED = ("ACL_AICORE_NONE", "AiCoreNone")
 _GRAPH, _PYNATIVE = 0, 1
 """Modes of MindSpore."""
+WHOLE_GRAPH = "O2"
+"""The `jit_level` at which a graph is executed as a whole."""
 _COMMON = ("config", "common_config")
 _EXPERIMENTAL = ("config", "experimental_config")
 
@@ -137,12 +139,17 @@ class Recorded(Struct, frozen=True):
 
     @property
     def execution(self) -> str:
-        """How MindSpore ran the job: `pynative`, `graph` or `whole graph`; empty when not recorded."""
+        """How MindSpore ran the job: `pynative`, `graph` or `whole graph`; empty when not recorded, as from 2.7 on."""
         mode = as_integer(value_at(self.info, "ms_profiler_info", "context_mode"))
-        levels = (value_at(self.info, "jit_level"), value_at(self.info, "ms_profiler_info", "jit_level"))
         if mode == _GRAPH:
-            return "whole graph" if "O2" in levels else "graph"
+            return "whole graph" if self.jit_level == WHOLE_GRAPH else "graph"
         return "pynative" if mode == _PYNATIVE else ""
+
+    @property
+    def jit_level(self) -> str:
+        """How MindSpore compiles its graphs, such as `O0`; empty when not recorded, or left to its default."""
+        places = (("jit_level",), ("ms_profiler_info", "jit_level"))
+        return next((level for place in places if (level := as_text(value_at(self.info, *place)))), "")
 
     def version(self, name: str) -> str:
         """`cann_version` or `torch_npu_version`; empty when not recorded."""

@@ -17,16 +17,16 @@ from advisor.facts.observed import StepWindow
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
+from advisor.sources.ascend.call_words import STEP_MARK
 from advisor.sources.ascend.iterations import iterations_of
 from advisor.sources.ascend.program_marks import HostMarks, marks_of_database, marks_of_timeline
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import are_spans
 from advisor.sources.reading import Reading
-from advisor.sources.shared.pytorch_words import STEP_NAME
 
 _DOMAIN = "default"
 """Of marks whose program names none."""
-_STEP_MARK = re.compile(r"step (\d{1,18})")
+_STEP_RANGE = re.compile(r"step (\d{1,18})")
 
 
 def _windows_from_text(folder: Folder) -> Table[StepWindow]:
@@ -34,11 +34,11 @@ def _windows_from_text(folder: Folder) -> Table[StepWindow]:
         marked = iterations_of(folder)
         return _window_table(folder, marked.step, marked.start_ns, marked.end_ns)
     slices = folder.timeline().slices
-    numbers = [STEP_NAME.fullmatch(name) for name in slices.name.names]
+    numbers = [STEP_MARK.fullmatch(name) for name in slices.name.names]
     rows = np.flatnonzero(slices.name.hits(found is not None for found in numbers))
     if folder.by_mindspore and not len(rows):
         return _windows_of_marks(folder, marks_of_timeline(folder))
-    step_of = np.array([int(found[1]) if found else MISSING for found in numbers] + [MISSING], np.int64)
+    step_of = np.array([int(found[2]) if found else MISSING for found in numbers] + [MISSING], np.int64)
     return _window_table(folder, step_of[slices.name.codes[rows]], slices.start_ns[rows], slices.end_ns[rows])
 
 
@@ -60,7 +60,7 @@ def _windows_of_marks(folder: Folder, marks: HostMarks) -> Table[StepWindow]:
     """The ranges `step N`, of those with one number the first. A step lasts until the next number begins, as between
     two calls of `prof.step()`: the batch is fetched between the ranges."""
     marks = marks.of(_DOMAIN, lasting=True)
-    numbers = [_STEP_MARK.fullmatch(message) for message in marks.message.names]
+    numbers = [_STEP_RANGE.fullmatch(message) for message in marks.message.names]
     step = np.array([int(found[1]) if found else MISSING for found in numbers] + [MISSING])[marks.message.codes]
     order = np.lexsort((marks.start, step))
     order = order[step[order] != MISSING]

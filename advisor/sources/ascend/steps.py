@@ -25,7 +25,9 @@ from advisor.sources.reading import Reading
 from advisor.sources.shared.step_sums import usable_step_times
 
 TIMES = "step_trace_time.csv"
-_MARK = re.compile(rb'"ProfilerStep#(\d{1,18})"')
+_MARK = re.compile(rb'ProfilerStep#(?<=[":]ProfilerStep#)(\d{1,18})"')
+"""With what is looked for first, for timelines are long; before it the name begins, or module and event of MindSpore
+end."""
 _ITERATION_MARK = re.compile(rb'"Iteration (\d{1,18})"')
 _PROGRAM_MARK = re.compile(rb'"step (\d{1,18})"')
 _EXECUTION_CALLED = "SELECT 1 FROM STRING_IDS WHERE value GLOB 'aclmdlExecute*' LIMIT 1"

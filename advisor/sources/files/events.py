@@ -30,7 +30,8 @@ SAMPLED = ("HBM ", "LLC ", "QoS ", "CPU ", "Memory Usage", "Disk Usage", "Networ
 """How the names of counters begin that tell what the memory and its cache moved, and how the host was used."""
 LINK = "HostToDevice"
 OPERATOR_LINK = "async_npu"
-"""Category of flows from an operator of the framework to the task it led to; their id is the start of the task, ns."""
+"""Category of flows from an operator of the framework to the task it led to; their id is the start of the task: ns as
+a whole number, or µs with a point, as MindSpore writes any moment."""
 GRADIENT_LINK = "fwdbwd"
 """Category of flows from an operator of the forward pass to the one that computes its gradient."""
 PASSED_TASK = "async_mindspore"
@@ -301,8 +302,27 @@ def _add_links(piece: EventBatch, part: str, starts: list[Any], ends: list[Any])
 def _add_operator_links(piece: EventBatch, starts: list[Any]) -> None:
     piece.parts["operator_links"] = {
         "operator_ns": times_ns(starts),
-        "device_ns": whole_numbers([e.id for e in starts]),
+        "device_ns": _moments_of_ids([e.id for e in starts]),
     }
+
+
+def _moments_of_ids(ids: Sequence[int | str | None]) -> Array:
+    """The moment that each id of a flow tells, ns; missing where it tells none."""
+    found = whole_numbers(ids)
+    pointed = [row for row in np.flatnonzero(found == MISSING).tolist() if "." in str(ids[row])]
+    texts = [str(ids[row]) for row in pointed]
+    try:
+        found[pointed] = exact_ns(texts)
+    except Odd:  # that of another one tells all the same
+        found[pointed] = [_moment_or_missing(text) for text in texts]
+    return found
+
+
+def _moment_or_missing(text: str) -> int:
+    try:
+        return int(exact_ns([text])[0])
+    except Odd:
+        return MISSING
 
 
 def add_gradient_links(piece: EventBatch, events: Sequence[Any]) -> None:

@@ -40,6 +40,8 @@ SPELLED = [
         "operator",
         "PynativeFramework::PyNativeLaunchTask::Add",
     ),
+    (event("Python::PythonObserved::ProfilerStep#5", "1.000", cat=""), "step", "ProfilerStep#5"),
+    (event("ProfilerStep#5", "1.000", cat=""), "step", "ProfilerStep#5"),
     (event("Hccl@Launch_Ffts", "1.000"), "communicate", "Launch_Ffts"),
     (event("Communication@Launch_Ffts", "1.000"), "communicate", "Launch_Ffts"),
     (event("Runtime@StreamSynchronize", "1.000"), "runtime", "StreamSynchronize"),
@@ -52,8 +54,15 @@ def test_calls_have_the_kind_and_name_of_their_layer(tmp_path: Path, found: Json
     assert (row["kind"], row["name"]) == (kind, name)
 
 
-@pytest.mark.parametrize(("name", "activity"), [("Asnumpy", "read"), ("SyncStream", "synchronise")])
-def test_a_stage_of_mindspore_in_which_the_host_waits_is_known_as_that(
+@pytest.mark.parametrize(
+    ("name", "activity"),
+    [
+        ("Asnumpy", "read"),
+        ("SyncStream", "synchronise"),
+        ("Kernel::StreamSync::kernel_graph_0_LoopCountActor", "synchronise"),  # at the end of a step of a graph
+    ],
+)
+def test_an_event_of_mindspore_in_which_the_host_waits_is_known_as_that(
     tmp_path: Path, name: str, activity: str
 ) -> None:
     (row,) = of(HOST_CALLS.ways["text"], captured(tmp_path, [event(name, "1.000", cat="")]))

@@ -40,6 +40,21 @@ def test_steps_are_numbered_as_the_job_numbers_them(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("scope", ["Python::PythonObserved::", "Other::Event::", ""])
+def test_steps_that_mindspore_marks_bear_its_module_and_event_before_their_name(tmp_path: Path, scope: str) -> None:
+    folder = captured(
+        tmp_path,
+        [
+            event(f"{scope}ProfilerStep#11", "10.000", 10.0, cat=""),
+            event(f"{scope}ProfilerStep#12", "20.000", 5.0, cat=""),
+            event(f"{scope}ProfilerStep#x", "1.000", 1.0, cat=""),
+            event(f"{scope}my ProfilerStep#9", "1.000", 1.0, cat=""),
+        ],
+    )
+    assert [row["step"] for row in of(STEP_WINDOWS.ways["text"], folder)] == [11, 12]
+    assert numbered_steps(folder) == (11, 12)
+
+
 def test_a_step_that_ends_where_it_begins_is_told(tmp_path: Path) -> None:
     path = tmp_path / "ascend_pytorch_profiler_3.db"
     with closing(sqlite3.connect(path)) as connection:
@@ -124,9 +139,13 @@ def test_steps_are_known_where_the_timeline_is_all_there_is(tmp_path: Path) -> N
 
 
 @settings(max_examples=60)
-@given(st.lists(st.integers(0, 10**18 - 1), max_size=6), st.integers(1, 40))
-def test_marks_of_steps_are_found_wherever_a_text_is_cut(steps: list[int], length: int) -> None:
-    text = b",".join(b'{"name": "ProfilerStep#%d"}' % step for step in steps)
+@given(
+    st.lists(st.integers(0, 10**18 - 1), max_size=6),
+    st.integers(1, 40),
+    st.sampled_from([b"", b"Python::PythonObserved::"]),
+)
+def test_marks_of_steps_are_found_wherever_a_text_is_cut(steps: list[int], length: int, scope: bytes) -> None:
+    text = b",".join(b'{"name": "%sProfilerStep#%d"}' % (scope, step) for step in steps)
     parts = (text[at : at + length] for at in range(0, len(text), length))
     assert {int(number) for number in _mark_numbers(parts)} == set(steps)
 

@@ -87,6 +87,29 @@ def test_a_database_holds_neither_steps_nor_calls_of_the_framework(tmp_path: Pat
     assert (run.steps, run.framework, run.execution) == ((), "MindSpore", "graph")
 
 
+def test_the_communication_of_a_database_is_told_without_steps_and_is_that_of_the_text(tmp_path: Path) -> None:
+    job = _job("slow-link")
+    corpus.write(job, tmp_path / "db", "database", mindspore="graph")
+    path = min((tmp_path / "db").glob("*_ascend_ms/*/communication_analyzer.db"))
+    with closing(sqlite3.connect(path)) as connection:
+        columns = {
+            name: [column[1] for column in connection.execute(f"PRAGMA table_info({name})")]
+            for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        }
+    assert sorted(columns) == ["CommAnalyzerBandwidth", "CommAnalyzerMatrix", "CommAnalyzerTime"]
+    assert not {"step", "type", "op_name"} & {name for names in columns.values() for name in names}
+    corpus.write(job, tmp_path / "text", mindspore="graph")
+    marked = mark_steps(job, tmp_path / "db")
+    told, wanted = (advisor.load_profile(folder) for folder in (marked, tmp_path / "text"))
+    for table, keys in (("transfers", ("rank", "step", "name", "link")), ("links", ("rank", "step", "op", "target"))):
+        assert {tuple(row[key] for key in keys) for row in told.table(table).rows()} == {
+            tuple(row[key] for key in keys) for row in wanted.table(table).rows()
+        }
+    assert not len(told.table("damages"))
+    for table, column in (("transfers", "transit_us"), ("links", "transit_us"), ("collectives", "wait_us")):
+        assert sum(told.table(table)[column]) == pytest.approx(sum(wanted.table(table)[column]))
+
+
 def mark_steps(job: corpus.Job, folder: Path) -> Path:
     """A range `step N` around each step on the thread that launches, as MindFormers marks them."""
     for trace in job.ranks:

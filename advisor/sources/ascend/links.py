@@ -17,6 +17,7 @@ from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
 from advisor.sources.ascend.cell_columns import CellColumns, plain_cells_at
+from advisor.sources.ascend.collectives import steps_of_records
 from advisor.sources.ascend.communication import (
     CommunicationEntry,
     communication_entries,
@@ -28,7 +29,6 @@ from advisor.sources.ascend.record_cells import (
     distinct_cells,
     groups_of_cells,
     number_rows,
-    steps_of_cells,
     texts_of_cells,
 )
 from advisor.sources.ascend.sent_pairs import MATRIX, pair_of_key
@@ -168,23 +168,23 @@ def _global_ranks(moved: LinkTransfers, groups: Mapping[str, GroupMembers]) -> t
 def _links_from_database(folder: Folder) -> Table[Link]:
     origin = Origin("analysis", "CommAnalyzerMatrix")
     wanted = ("step", "hccl_op_name", "group_name", "src_rank", "dst_rank", *_FIELDS)
-    found = read_record_columns(folder, origin, wanted)
+    found = read_record_columns(folder, origin, wanted, optional=("step",))
     if found is None:
         raise FactMissing([Link.table])
-    moved = _transfers_of_records(folder.rank, found, columns_of_table(folder, origin))
+    moved = _transfers_of_records(folder, found, columns_of_table(folder, origin))
     return link_table(moved, _members_of_groups(folder))
 
 
-def _transfers_of_records(rank: int, records: Sequence[Sequence[object]], columns: CellColumns) -> LinkTransfers:
+def _transfers_of_records(folder: Folder, records: Sequence[Sequence[object]], columns: CellColumns) -> LinkTransfers:
     """A row of the database is one pair of one entry of the file."""
     step, name, group, source, target, *cells = records
+    names = texts_of_cells(columns.words("hccl_op_name", name), lambda cell: bounded_name(str(cell).partition("@")[0]))
+    groups = groups_of_cells(group)
     return _transfers_of_pairs(
-        rank,
-        steps=steps_of_cells(step),
-        names=texts_of_cells(
-            columns.words("hccl_op_name", name), lambda cell: bounded_name(str(cell).partition("@")[0])
-        ),
-        groups=groups_of_cells(group),
+        folder.rank,
+        steps=steps_of_records(folder, step, names, groups),
+        names=names,
+        groups=groups,
         pairs=[f"{one}-{other}" for one, other in zip(source, target, strict=True)],
         columns=columns,
         cells=dict(zip(_FIELDS, cells, strict=True)),

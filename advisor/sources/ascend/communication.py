@@ -119,7 +119,7 @@ def steps_of_entries(entries: Iterable[CommunicationEntry]) -> Array:
 
 def p2p_groups(folder: Folder) -> frozenset[str] | None:
     """The communicators over which a rank sends or receives, by hash; None where no communication file tells them."""
-    if folder.databases:
+    if folder.exports[0] == "database":
         typed = query_rows(folder, "analysis", "SELECT DISTINCT hccl_op_name, group_name, type FROM CommAnalyzerTime")
         found = typed or query_rows(folder, "analysis", _OPERATORS_OF_MSPROF)
         sending = (group for name, group, kind in found if kind == "p2p" or is_p2p(op_of(str(name).partition("@")[0])))

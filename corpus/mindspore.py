@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same job as MindSpore's profiler writes it: steps are windows of the host, kernels bear the name of their launch.
 
-The layout follows the writers of MindSpore 2.5 to 2.7 (`mindspore/python/mindspore/profiler/analysis/viewer`): no real
+The layout follows the writers of MindSpore 2.5 to 2.10 (`mindspore/python/mindspore/profiler/analysis/viewer`): no real
 capture was at hand.
 """
 

@@ -136,6 +136,11 @@ def matrix(trace: RankTrace, export: Export) -> Document:
     return document
 
 
+def matrix_of_operators(trace: RankTrace) -> Document:
+    """The same as msprof tells it: of each operator, and no sums."""
+    return {f"{one.name}@{group_hash(one.group)}": _links_of(one) for one in trace.collectives}
+
+
 def _representatives(op: str, group: str, collectives: list[Collective]) -> Document:
     links: dict[str, list[Document]] = defaultdict(list)
     for collective in collectives:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus import schema
-from corpus.communication import matrix, times_and_bandwidths
+from corpus.communication import matrix, matrix_of_operators, times_and_bandwidths
 from corpus.events import NOT_COLLECTED, HostCall, Job, RankTrace, Task, Tensors, Transfer
 from corpus.export import Export, host_name, metadata, new_output
 from corpus.metrics import COLUMNS, metrics
@@ -63,9 +63,16 @@ def write_databases_of_msprof(job: Job, trace: RankTrace, output: Path, export: 
     kept = {name: columns for name, columns in schema.main(export.later).items() if name not in schema.OF_FRAMEWORK}
     _save(output / f"ascend_mindspore_profiler{export.suffix(trace)}.db", kept, schema.INDEXES, found)
     if export.level and trace.collectives:
-        told = schema.analysis(export.level, export.device_column)
-        told = {name: columns for name, columns in told.items() if name != "StepTraceTime"}
-        _save(output / "communication_analyzer.db", told, (), _analysis(trace, plain))
+        write_analysis_of_msprof(trace, output, plain)
+
+
+def write_analysis_of_msprof(trace: RankTrace, output: Path, export: Export) -> None:
+    """Write communication_analyzer.db, whose tables know neither steps nor kinds."""
+    tables, rows = schema.analysis_of_msprof(), _analysis(trace, export) | {"CommAnalyzerMatrix": []}
+    for name, pairs in matrix_of_operators(trace).items():
+        _add_links(rows, pairs, name, ("", ""))
+    kept = {name: [row[: len(columns.split(", "))] for row in rows[name]] for name, columns in tables.items()}
+    _save(output / "communication_analyzer.db", tables, (), kept)
 
 
 def _save(path: Path, tables: dict[str, str], indexes: tuple[str, ...], rows: Rows) -> None:

@@ -109,6 +109,10 @@ ANALYSIS: dict[str, str] = {
 }
 
 
+OF_STEPS = ("step TEXT", "type TEXT", "op_name TEXT")
+"""Columns that torch_npu adds to the communication tables of msprof."""
+
+
 def main(later: bool) -> dict[str, str]:
     """The tables of schema 1.0.0, or of 1.2.0, which says blockNum and adds columns."""
     if not later:
@@ -122,6 +126,15 @@ def analysis(level: int, device: bool) -> dict[str, str]:
     """The tables of analysis.db: the step times alone at Level0; with the device in front of them in later versions."""
     kept = ANALYSIS if level else {"StepTraceTime": ANALYSIS["StepTraceTime"]}
     return kept | {"StepTraceTime": "deviceId INTEGER, " * device + kept["StepTraceTime"]}
+
+
+def analysis_of_msprof() -> dict[str, str]:
+    """The tables of communication_analyzer.db: the communication alone, without steps and kinds."""
+    return {
+        name: ", ".join(column for column in columns.split(", ") if column not in OF_STEPS)
+        for name, columns in ANALYSIS.items()
+        if name != "StepTraceTime"
+    }
 
 
 _END = ((65534, "N/A"), (65535, "INVALID_TYPE"))

@@ -50,6 +50,7 @@ RUN: Mapping[str, Text] = {
     "stack": _t("software stack of the job", "任务所用软件栈"),
     "chip": _t("chip", "芯片型号"),
     "execution": _t("how the job is run", "执行方式"),
+    "export": _t("what was read", "数据来源"),
     "cann_version": _t("version of CANN", "CANN 版本"),
     "torch_npu_version": _t("version of torch_npu", "torch_npu 版本"),
 }

@@ -362,6 +362,12 @@ RUN_NAMES: tuple[RunName, ...] = (
         lambda r: r.execution or None,
         ("pynative", "graph", "whole graph"),
     ),
+    RunName(
+        "export",
+        _TEXT,
+        "what the captures were read from, such as `text`, `database` or `text+database`; missing where they differ",
+        lambda r: r.export or None,
+    ),
     RunName("cann_version", _TEXT, "version of CANN", lambda r: r.cann_version or None),
     RunName("torch_npu_version", _TEXT, "version of torch_npu", lambda r: r.torch_npu_version or None),
 )

@@ -284,14 +284,12 @@ def _python_code(recorder: Recorder, on: Collection[Switch], level: str) -> Iter
 
 
 def _code_of_data_pipeline(option: str) -> Iterator[str]:
-    """Of MindSpore, whose profiler switches the option off where it is given a schedule, and removes what it samples
-    of queues while it parses (`ProfilerParameters` and `data_simplification`)."""
+    """Of MindSpore, whose profiler switches the option off where it is given a schedule (`ProfilerParameters`)."""
     yield ""
     yield "# the data pipeline in a run of its own: a schedule would switch it off"
     yield "with profiler.profile("
     yield '    on_trace_ready=profiler.tensorboard_trace_handler("./prof_data"),'
     yield f"    {option},"
-    yield "    experimental_config=profiler._ExperimentalConfig(data_simplification=False),"
     yield "):"
     yield f"    for batch, _ in zip(loader, range({_BATCHES})):"
     yield "        train_step(batch)"

@@ -258,6 +258,12 @@ class Run(_Model):
         return "yes" if all(capture.lists_kernels for capture in self.captures) else "no"
 
     @property
+    def export(self) -> str:
+        """The one export that all captures were read from, such as `database`; empty where they differ."""
+        sources = {capture.source for capture in self.captures}
+        return sources.pop() if len(sources) == 1 else ""
+
+    @property
     def capture_paths(self) -> tuple[str, ...]:
         """Where its captures lie in what was given."""
         return tuple(capture.path for capture in self.captures)

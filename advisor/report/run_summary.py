@@ -25,6 +25,8 @@ from advisor.units import show_value
 
 _ENGINE_COLUMNS = ("engine_phase", "steps", "requests", "tokens", "apart_us", "engine_idle", "by")
 _EXPORTS = ("text", "database", "text+database")
+_OF_MINDSPORE = "FRAMEWORK"
+"""The folder in a capture of MindSpore whose files bear the names of those of its old profiler."""
 _MOST_NOTES = 20
 _MOST_NAMES = 2
 _LONGEST_SIGN = 100
@@ -206,7 +208,7 @@ def _say_notes(run: Run, language: Language) -> Prose:
 def is_untried(run: Run) -> bool:
     """Whether the present profiler of MindSpore recorded, of which no public capture is known."""
     by_framework = any(one.source in _EXPORTS and not one.recorder for one in run.captures)
-    return run.framework == "MindSpore" and by_framework
+    return run.framework == "MindSpore" and (by_framework or run.name == _OF_MINDSPORE)
 
 
 def _say_note(note: InputNote, language: Language) -> Prose:

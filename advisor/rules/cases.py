@@ -135,15 +135,15 @@ def _captures_lacking(said: Mapping[str, str], files: Sequence[str], ranks: Iter
     switched_on = {"host": ("CPU",), "device": (family.upper(),)}.get(alone, ("CPU", family.upper()))
     on = {name: said[name] for name in ("core_metrics", "sampled") if said.get(name, "-") != "-"}
     stacks = {"on": True, "off": False}.get(_one_of_words(said, "call_stacks"))
-    lists = _one_of_words(said, "kernel_list")
-    if not (files or family == "gpu" or by or on or stacks is not None or lists or alone):
+    lists, source = _one_of_words(said, "kernel_list"), _text_of_word(said, "export")
+    if not (files or family == "gpu" or by or on or stacks is not None or lists or alone or source):
         return ()
     files = (*files, *(["kernel_details.csv"] if lists == "no" else []))
     like = Capture(
         rank=0,
         path="",
         recorder=by,
-        source="text",
+        source=source or "text",
         activities=switched_on,
         with_stack=stacks,
         absent=tuple(files),

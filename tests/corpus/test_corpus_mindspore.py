@@ -96,6 +96,53 @@ def test_a_database_holds_neither_steps_nor_calls_of_the_framework(tmp_path: Pat
     assert (run.steps, run.framework, run.execution) == ((), "MindSpore", "")
 
 
+def test_the_communication_of_a_database_is_told_without_steps_and_is_that_of_the_text(tmp_path: Path) -> None:
+    job = _job("slow-link")
+    corpus.write(job, tmp_path / "db", "database", mindspore="graph")
+    path = min((tmp_path / "db").glob("*_ascend_ms/*/communication_analyzer.db"))
+    with closing(sqlite3.connect(path)) as connection:
+        columns = {
+            name: [column[1] for column in connection.execute(f"PRAGMA table_info({name})")]
+            for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        }
+    assert sorted(columns) == ["CommAnalyzerBandwidth", "CommAnalyzerMatrix", "CommAnalyzerTime"]
+    assert not {"step", "type", "op_name"} & {name for names in columns.values() for name in names}
+    corpus.write(job, tmp_path / "text", mindspore="graph")
+    marked = mark_steps(job, tmp_path / "db")
+    told, wanted = (advisor.load_profile(folder) for folder in (marked, tmp_path / "text"))
+    for table, keys in (("transfers", ("rank", "step", "name", "link")), ("links", ("rank", "step", "op", "target"))):
+        assert {tuple(row[key] for key in keys) for row in told.table(table).rows()} == {
+            tuple(row[key] for key in keys) for row in wanted.table(table).rows()
+        }
+    assert not len(told.table("damages"))
+    for table, column in (("transfers", "transit_us"), ("links", "transit_us"), ("collectives", "wait_us")):
+        assert sum(told.table(table)[column]) == pytest.approx(sum(wanted.table(table)[column]))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("renamed", [False, True])
+def test_the_text_of_a_folder_with_a_database_beside_it_is_read_first(tmp_path: Path, mode: str, renamed: bool) -> None:
+    """The database is msprof's: it knows neither the calls of the framework nor its steps."""
+    job = _job("exposed-communication")
+    text = corpus.write(job, tmp_path / "text", mindspore=mode)
+    both = corpus.write(job, tmp_path / "both", mindspore=mode)
+    corpus.write(job, tmp_path / "db", "database", mindspore=mode)
+    for path in (tmp_path / "db").glob("*_ascend_ms/ASCEND_PROFILER_OUTPUT/*.db"):
+        path.rename(both / path.relative_to(tmp_path / "db"))
+    if renamed:
+        for number, path in enumerate(sorted(both.glob("*_ascend_ms"))):
+            path.rename(both / f"rank{number}")
+    told, wanted = advisor.diagnose(both), advisor.diagnose(text)
+    assert {capture.source for capture in told.run.captures} == {"text+database"}
+    assert (told.run.steps, told.run.step_us) == (wanted.run.steps, wanted.run.step_us)
+    firsts = [[(one.rule, one.saving) for one in found.findings] for found in (told, wanted)]
+    assert firsts[0] == firsts[1]
+    profiles = [advisor.load_profile(folder) for folder in (both, text)]
+    for name in ("kernels", "launches", "host_calls", "collectives", "transfers", "links", "step_windows"):
+        assert len(profiles[0].table(name)) == len(profiles[1].table(name)), name
+    assert not len(profiles[0].table("damages"))
+
+
 def mark_steps(job: corpus.Job, folder: Path) -> Path:
     """A range `step N` around each step on the thread that launches, as MindFormers marks them."""
     for trace in job.ranks:

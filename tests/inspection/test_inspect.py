@@ -121,6 +121,7 @@ def communication_rows() -> int:
 def test_every_file_is_read_or_it_is_said_why_not(tmp_path: Path, rules: Catalog) -> None:
     output = write_capture(tmp_path, 0)
     (output / "PROF_000001_20250109084754000_ABC").mkdir()
+    (output / "FRAMEWORK").mkdir(exist_ok=True)
     (output / "ASCEND_PROFILER_OUTPUT" / "notes.txt").write_text("mine")
     (output / "ASCEND_PROFILER_OUTPUT" / "old.zip").write_bytes(b"PK")
     (group,) = pipeline.inspect(tmp_path, rules).ranks
@@ -128,6 +129,7 @@ def test_every_file_is_read_or_it_is_said_why_not(tmp_path: Path, rules: Catalog
     assert told["ASCEND_PROFILER_OUTPUT/notes.txt"] == "no part"
     assert told["ASCEND_PROFILER_OUTPUT/old.zip"] == "packed"
     assert told["PROF_000001_20250109084754000_ABC/"] == "not looked into"
+    assert told["FRAMEWORK/"] == "of no use"  # but for samples of MindSpore's data pipeline, as is said of it
     assert told["ASCEND_PROFILER_OUTPUT/kernel_details.csv"] == ""
     there = {file.relative_to(output).as_posix() for file in output.rglob("*") if file.is_file()}
     assert there <= told.keys()

@@ -171,7 +171,8 @@ def test_the_data_pipeline_of_mindspore_is_recorded_without_the_schedule_that_wo
     assert made is not None
     steps, data = made.code.split("with profiler.profile(")[1:]
     assert "schedule=steps" in steps and "data_process" not in steps
-    assert "data_process=True" in data and "schedule=" not in data and "data_simplification=False" in data
+    assert "data_process=True" in data and "schedule=" not in data
+    assert "data_simplification" not in made.code  # FRAMEWORK, where the samples are, stays either way
     compile(made.code, "recording", "exec")
 
 

@@ -173,3 +173,9 @@ def test_a_source_that_met_no_real_capture_is_said_to_have_met_none(
     found = Diagnosis(version="1", run=Run(name="prof", framework=framework, captures=(capture,)))
     said = _printed(diagnosis_document(found, language))
     assert (NEVER_MET[language] in said) == untried
+
+
+def test_the_samples_of_the_present_profiler_of_mindspore_are_not_taken_for_those_of_the_old_one() -> None:
+    capture = Capture(rank=0, path="", source="insight")
+    found = Diagnosis(version="1", run=Run(name="FRAMEWORK", framework="MindSpore", captures=(capture,)))
+    assert NEVER_MET["en"] in _printed(diagnosis_document(found, "en"))

@@ -61,18 +61,23 @@ def describe_capture(folder: Folder) -> Capture:
         core_metrics=found.core_metrics,
         sampled=found.sampled,
         complete=found.complete,
-        absent=_absent_files(folder),
+        absent=_absent_files(folder, found),
         size_bytes=folder.size_bytes,
     )
 
 
-def _absent_files(folder: Folder) -> tuple[str, ...]:
+def _absent_files(folder: Folder, found: Recorded) -> tuple[str, ...]:
     """The files of a text export that are not there; of msprof those that it always writes."""
     always = _BY_MSPROF if folder.by_msprof else TEXT_FILES
-    return tuple(name for name in always if name not in folder.files) if folder.exports_text else ()
+    never = _NEVER_WITHOUT_LEVEL if folder.by_mindspore and found.level == LEVELS[0] else frozenset()
+    return (
+        tuple(name for name in always if name not in folder.files and name not in never) if folder.exports_text else ()
+    )
 
 
 _BY_MSPROF = ("kernel_details.csv", "trace_view.json", "op_statistic.csv")
+_NEVER_WITHOUT_LEVEL = frozenset({"kernel_details.csv", "step_trace_time.csv"})
+"""Files that MindSpore does not write at its level `LevelNone`."""
 _CHEAP: tuple[type[Fact], ...] = (StepTime, OperatorTotal, ApiTotal, MemoryUse, Transfer, Kernel)
 _DETAILS: Mapping[str, type[Fact]] = {
     MATRIX: Link,

@@ -505,23 +505,26 @@ def _analysed_times(folder: Folder) -> tuple[Array, Array, Sequence[str]]:
 
 
 def _with_analysed_splits(folder: Folder, calls: RecordedCalls) -> RecordedCalls:
-    """The operators with what their time went to, found by step, name and group, or by name and group alone."""
+    """The operators with what their time went to, found by step, name and group, or by name and group alone; of
+    several that are listed as the same, by when they began."""
     times = {column: f"{kind.lower()}_time" for column, kind in _SPLITS.items()}
-    wanted = ("step", "hccl_op_name", "group_name", *times.values())
+    wanted = ("step", "hccl_op_name", "group_name", "start_timestamp", *times.values())
     origin = Origin("analysis", "CommAnalyzerTime")
     try:
-        told = read_record_columns(folder, origin, wanted)
+        told = read_record_columns(folder, origin, wanted, optional=("step", "start_timestamp"))
     except (FactMissing, Unreadable):  # not recorded, or noted as damage: the split stays unknown
         told = None
     if told is None:
         return calls
-    step, name, group, *us = told
+    step, name, group, start, *us = told
     names = texts_of_cells(name, lambda cell: bounded_name(str(cell).partition("@")[0]))
-    row = _rows_told(
-        (calls.step, [calls.name, calls.group]), (steps_of_cells(step), [names, _without(groups_of_cells(group), {""})])
-    )
+    steps, groups = steps_of_cells(step), _without(groups_of_cells(group), {""})
+    row = _rows_told((calls.step, [calls.name, calls.group]), (steps, [names, groups]))
     columns = columns_of_table(folder, origin)
     columns.words("hccl_op_name", name)
+    key = number_rows([steps, names.codes, groups.codes])
+    if (np.bincount(key) > 1).any():
+        row = _told_nearest(calls.start_ns, row, key, columns.moments_ns("start_timestamp", start))
     split = {
         column: columns.us(field, of, difference=column in DIFFERENCES)
         for (column, field), of in zip(times.items(), us, strict=True)
@@ -540,6 +543,28 @@ def collectives_of_export(folder: Folder, export: str) -> Table[Collective]:
     """
     groups, table = folder.once(f"collectives in {export}", lambda: (folder.groups, _WAYS[export](folder)))
     return table if groups is folder.groups else _WAYS[export](folder)
+
+
+def steps_of_records(folder: Folder, step: Sequence[object], names: Texts, groups: Texts) -> Array:
+    """The steps that rows of a communication table say; where none says any, as in those of msprof, the steps of their
+    operators: missing for one that ran in several."""
+    told = steps_of_cells(step)
+    if not len(told) or (told != MISSING).any():
+        return told
+    try:
+        ran = collectives_of_export(folder, "database")
+    except (FactMissing, Unreadable):  # noted where it is read
+        return told
+    known = [
+        Texts.concat([one, other]).codes
+        for one, other in ((names, ran.texts("name")), (_without(groups, {""}), ran.texts("group")))
+    ]
+    key, rows = number_rows(known), len(told)
+    least = np.full(int(key.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+    most = np.full(len(least), MISSING, np.int64)
+    np.minimum.at(least, key[rows:], ran["step"])
+    np.maximum.at(most, key[rows:], ran["step"])
+    return np.where(least == most, most, MISSING)[key[:rows]]
 
 
 COLLECTIVES = Reading(Collective, {export: partial(collectives_of_export, export=export) for export in _WAYS})

@@ -38,6 +38,8 @@ SCOPED_OP = re.compile(
 _TOTAL = "total op info"
 TIMES = "Communication Time Info"
 _START = "Start Timestamp(us)"
+_OPERATORS_OF_MSPROF = "SELECT DISTINCT hccl_op_name, group_name, NULL FROM CommAnalyzerTime"
+"""Whose table has no type."""
 
 
 class CommunicationEntry(Struct, frozen=True):
@@ -117,9 +119,10 @@ def steps_of_entries(entries: Iterable[CommunicationEntry]) -> Array:
 
 def p2p_groups(folder: Folder) -> frozenset[str] | None:
     """The communicators over which a rank sends or receives, by hash; None where no communication file tells them."""
-    if folder.databases:
-        found = query_rows(folder, "analysis", "SELECT DISTINCT hccl_op_name, group_name, type FROM CommAnalyzerTime")
-        sending = (group for name, group, kind in found if kind == "p2p" or is_p2p(op_of(str(name))))
+    if folder.exports[0] == "database":
+        typed = query_rows(folder, "analysis", "SELECT DISTINCT hccl_op_name, group_name, type FROM CommAnalyzerTime")
+        found = typed or query_rows(folder, "analysis", _OPERATORS_OF_MSPROF)
+        sending = (group for name, group, kind in found if kind == "p2p" or is_p2p(op_of(str(name).partition("@")[0])))
         return frozenset(communicator_hash(str(group)) for group in sending) if found else None
     if COMMUNICATION not in folder.files:
         return None

@@ -16,7 +16,8 @@ from advisor.facts.observed import Link
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
-from advisor.sources.ascend.cell_columns import CellColumns, plain_cells_at
+from advisor.sources.ascend.cell_columns import CellColumns, plain_cells, plain_cells_at
+from advisor.sources.ascend.collectives import steps_of_records
 from advisor.sources.ascend.communication import (
     CommunicationEntry,
     communication_entries,
@@ -28,13 +29,13 @@ from advisor.sources.ascend.record_cells import (
     distinct_cells,
     groups_of_cells,
     number_rows,
-    steps_of_cells,
     texts_of_cells,
 )
 from advisor.sources.ascend.sent_pairs import MATRIX, pair_of_key
 from advisor.sources.ascend.sqltable import Origin, columns_of_table, read_record_columns
 from advisor.sources.family import GroupMembers
 from advisor.sources.files.damage_notes import Notes
+from advisor.sources.files.jsonfile import value_at
 from advisor.sources.files.names import bounded_name
 from advisor.sources.reading import Reading
 
@@ -97,6 +98,7 @@ def transfers_of_entries(
         steps=np.repeat(steps, of_pair),
         names=names.take(entry_of),
         groups=Texts.of(entry.group for entry in entries).take(entry_of),
+        operators=texts_of_cells(plain_cells(_true_name(cell) for cell in cells), _name_of_cell),
         pairs=pairs,
         columns=columns,
         cells={
@@ -105,10 +107,35 @@ def transfers_of_entries(
     )
 
 
+def _true_name(cell: object) -> object:
+    """The operator that stands for others: torch_npu calls it `Op Name`, MindSpore `op_name`."""
+    return value_at(cell, "Op Name") or value_at(cell, "op_name")
+
+
+def _name_of_cell(cell: object) -> str | None:
+    return bounded_name(cell) if isinstance(cell, str) and cell else None
+
+
 def _op_and_total(name: str) -> tuple[str, bool]:
-    """`allreduce-total` is allreduce and a total; files of 2023 have the full name of each operator."""
+    """`allreduce-total` is allreduce and a total; files of 2023 have the full name of each operator. MindSpore knows no
+    kind of some, and writes their names with their communicators in its place."""
     found = _REPRESENTATIVE.match(name)
-    return (found[1].lower(), found[2] == "total") if found else (op_of(name).lower(), False)
+    whole = found[1].partition("@")[0] if found else name
+    return op_of(whole).lower(), found is not None and found[2] == "total"
+
+
+def _true_ops(told: Texts, operators: Texts, entries: Sequence[Array]) -> Texts:
+    """The kinds of operators as entries are called by, or, of entries that are told apart by these columns and by kind,
+    the one kind that their operators are of: a reduceScatter is listed as `reduce`."""
+    kinds = Texts.of(op_of(name).lower() for name in operators.names).at(operators.codes)
+    key = number_rows([*entries, told.codes])
+    seen = np.flatnonzero(kinds.codes >= 0)
+    least, most = np.full(len(key) + 1, len(kinds.names)), np.full(len(key) + 1, -1)
+    np.minimum.at(least, key[seen], kinds.codes[seen])
+    np.maximum.at(most, key[seen], kinds.codes[seen])
+    both = Texts.concat([told, Texts(np.where(least == most, most, -1)[key], kinds.names)])
+    rows = np.arange(len(told))
+    return both.take(np.where(both.codes[len(told) :] >= 0, rows + len(told), rows)).in_use()
 
 
 def link_table(moved: LinkTransfers, groups: Mapping[str, GroupMembers]) -> Table[Link]:
@@ -167,24 +194,25 @@ def _global_ranks(moved: LinkTransfers, groups: Mapping[str, GroupMembers]) -> t
 
 def _links_from_database(folder: Folder) -> Table[Link]:
     origin = Origin("analysis", "CommAnalyzerMatrix")
-    wanted = ("step", "hccl_op_name", "group_name", "src_rank", "dst_rank", *_FIELDS)
-    found = read_record_columns(folder, origin, wanted)
+    wanted = ("step", "hccl_op_name", "group_name", "op_name", "src_rank", "dst_rank", *_FIELDS)
+    found = read_record_columns(folder, origin, wanted, optional=("step", "op_name"))
     if found is None:
         raise FactMissing([Link.table])
-    moved = _transfers_of_records(folder.rank, found, columns_of_table(folder, origin))
+    moved = _transfers_of_records(folder, found, columns_of_table(folder, origin))
     return link_table(moved, _members_of_groups(folder))
 
 
-def _transfers_of_records(rank: int, records: Sequence[Sequence[object]], columns: CellColumns) -> LinkTransfers:
+def _transfers_of_records(folder: Folder, records: Sequence[Sequence[object]], columns: CellColumns) -> LinkTransfers:
     """A row of the database is one pair of one entry of the file."""
-    step, name, group, source, target, *cells = records
+    step, name, group, operator, source, target, *cells = records
+    names = texts_of_cells(columns.words("hccl_op_name", name), lambda cell: bounded_name(str(cell).partition("@")[0]))
+    groups = groups_of_cells(group)
     return _transfers_of_pairs(
-        rank,
-        steps=steps_of_cells(step),
-        names=texts_of_cells(
-            columns.words("hccl_op_name", name), lambda cell: bounded_name(str(cell).partition("@")[0])
-        ),
-        groups=groups_of_cells(group),
+        folder.rank,
+        steps=steps_of_records(folder, step, names, groups),
+        names=names,
+        groups=groups,
+        operators=texts_of_cells(operator, _name_of_cell),
         pairs=[f"{one}-{other}" for one, other in zip(source, target, strict=True)],
         columns=columns,
         cells=dict(zip(_FIELDS, cells, strict=True)),
@@ -197,11 +225,13 @@ def _transfers_of_pairs(
     steps: Array,
     names: Texts,
     groups: Texts,
+    operators: Texts,
     pairs: Sequence[str],
     columns: CellColumns,
     cells: Mapping[str, Sequence[object]],
 ) -> LinkTransfers:
-    """What pairs `from-to` of operators moved; `cells` are, by column, kinds of link, sizes in MB and times in ms."""
+    """What pairs `from-to` of operators moved; `cells` are, by column, kinds of link, sizes in MB and times in ms, and
+    `operators` those that stand for others."""
     (kind, link), (megabytes, size), (milliseconds, time) = cells.items()
     of_pair, distinct = distinct_cells(pairs)
     known = [pair_of_key(pair) for pair in distinct]
@@ -216,7 +246,7 @@ def _transfers_of_pairs(
     return LinkTransfers(
         rank=source if rank is None else np.full(len(pairs), rank),
         step=steps,
-        op=Texts.of(op for op, _ in ops).take(names.codes),
+        op=_true_ops(Texts.of(op for op, _ in ops).take(names.codes), operators, [steps, groups.codes]),
         group=groups,
         source=source,
         target=target,

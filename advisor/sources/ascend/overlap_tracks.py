@@ -18,7 +18,7 @@ _TYPES = (0, 2, 3)
 
 
 def _tracks_from_text(folder: Folder) -> Table[OverlapTrack]:
-    if folder.databases:  # no reason to decode the timeline beside a database
+    if folder.exports[0] == "database":  # no reason to decode the timeline beside it
         raise FactMissing([OverlapTrack.table])
     found = folder.timeline().overlap_us
     if not found or _is_cut(folder):

@@ -40,6 +40,7 @@ from advisor.sources.files.database import NOBODY, Database, Shared, open_readon
 from advisor.sources.files.rows_read import COUNTED, RowsRead
 from advisor.sources.files.timeline import TraceTimeline
 from advisor.sources.reading import Reading, read_best
+from advisor.sources.shared.ascend_names import PROFILER_DATABASE
 from advisor.sources.shared.environment_snapshot import FILE_NAME
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ SMALL_ROWS = 256
 """Tables of up to so many rows are remembered; they weigh less than a page of a file."""
 
 EXPORTS = ("database", "text")
-"""What the profilers export, the better one first."""
+"""What the profilers export, the better one first, but for MindSpore's (`Folder.exports`)."""
 
 _DEVICE = "device of the row"
 _DEVICE_COLUMN = Column("Device on its host; `host` for what belongs to none.", "text")
@@ -276,8 +277,17 @@ class Folder(Description):
 
     @property
     def by_mindspore(self) -> bool:
-        """Whether MindSpore's profiler wrote it, as the folder's name says."""
-        return self.root.name.endswith("_ascend_ms")
+        """Whether MindSpore's profiler wrote it, as the names of folder and database say."""
+        named = PROFILER_DATABASE.match(self.databases["profiler"].name) if "profiler" in self.databases else None
+        return self.root.name.endswith("_ascend_ms") or (named is not None and named[1] == "mindspore")
+
+    @property
+    def exports(self) -> tuple[str, ...]:
+        """The exports that it may hold, the better one first. A database of MindSpore is that of msprof, which knows
+        neither what the framework called nor its steps: a timeline beside it tells more."""
+        if not self.databases:
+            return EXPORTS[1:]
+        return EXPORTS[::-1] if self.by_mindspore and self.parts("trace_view.json") else EXPORTS
 
     @property
     def timeline_name(self) -> str:
@@ -413,7 +423,7 @@ class Folder(Description):
         self.shelf.leave(self)
 
     def read(self, fact: type[F]) -> Table[F]:
-        """The rows of a fact, from the database where it holds them, else from the text files.
+        """The rows of a fact, from the better export where it holds them, else from the other.
 
         Raises:
             FactMissing: Neither holds it, or what holds it cannot be read.
@@ -422,7 +432,7 @@ class Folder(Description):
             return self._kept.small[fact]
         self._kept.facts.add(fact)
         try:
-            table = read_best(self.readings, fact, self, EXPORTS if self.databases else EXPORTS[1:])
+            table = read_best(self.readings, fact, self, self.exports)
         finally:
             self._let_go_columns()
         if len(table) <= SMALL_ROWS and fact is not Damage:

@@ -29,7 +29,7 @@ _OPERATORS = """
 
 def sending_groups(folder: Folder, known: Collection[str]) -> frozenset[str]:
     """Communicator hashes; of one that none of the known ones fits, or several, the last digits."""
-    if folder.databases:
+    if folder.exports[0] == "database":
         found = query_rows(folder, "profiler", _OPERATORS)
         return frozenset(communicator_hash(str(group)) for _, group in found if group)
     ends = set(_ends_in_names(folder))

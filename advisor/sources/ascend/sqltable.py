@@ -219,19 +219,26 @@ def query_rows(folder: Folder, which: str, query: str) -> list[tuple[object, ...
         return []
 
 
-def read_record_columns(folder: Folder, origin: Origin, columns: Sequence[str]) -> list[list[object]] | None:
+def read_record_columns(
+    folder: Folder, origin: Origin, columns: Sequence[str], optional: Collection[str] = ()
+) -> list[list[object]] | None:
     """The cells of some columns, column by column; None when the table is not there, or lacks one of them, which is
-    noted.
+    noted. Of an optional one that it lacks all cells are None.
 
     Raises:
         FactMissing: There is no such database.
         Unreadable: It is no database.
     """
     there = {name.lower() for name in columns_of(folder, origin)}
-    absent = [name for name in columns if name.lower() not in there]
+    held = [name for name in columns if name.lower() in there]
+    absent = [name for name in columns if name not in held and (name not in optional or not there)]
     if there and absent:
         _note_absent_column(folder, origin, absent[0])
-    return None if absent else _fetch_columns(folder, origin, columns)
+    if absent:
+        return None
+    found = dict(zip(held, _fetch_columns(folder, origin, held), strict=True))
+    rows = len(next(iter(found.values()), ()))
+    return [found.get(name, [None] * rows) for name in columns]
 
 
 def columns_of_table(folder: Folder, origin: Origin) -> CellColumns:

@@ -61,12 +61,19 @@ FIELDS = {
 
 REQUIRED = ("compute_us", "free_us")
 _DEVICE = Column("Card on the host; no rank.", "int")
+_DIFFERENCE = Column("µs, below zero too.", "float")
 
 
 def _steps_from_text(folder: Folder) -> Table[StepTime]:
     headings = {**HEADINGS, "device": ("Device_id", "Device Id")}
-    found = folder.columns(StepTime, TIMES, headings, REQUIRED, {"device": _DEVICE})
-    devices = found.pop("device", None)
+    further = {"device": _DEVICE}
+    if folder.by_mindspore:  # below zero where the device was at work before the first event of the host
+        headings["difference"] = headings.pop("preparing_us")
+        further["difference"] = _DIFFERENCE
+    found = folder.columns(StepTime, TIMES, headings, REQUIRED, further)
+    devices, difference = found.pop("device", None), found.pop("difference", None)
+    if isinstance(difference, np.ndarray):
+        found["preparing_us"] = np.where(difference < 0, np.nan, difference)
     table = _of_rank(folder, Table.build(StepTime, **found))
     table = table if not isinstance(devices, np.ndarray) else _of_one_device(folder, table, devices, TIMES)
     return usable_step_times(table, folder.notes, TIMES, HEADINGS["exposed_comm_us"][0])

@@ -15,6 +15,7 @@ from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
 from advisor.sources.ascend.cell_columns import BYTES_PER_MB, UNUSABLE, CellColumns, plain_cells
+from advisor.sources.ascend.collectives import steps_of_records
 from advisor.sources.ascend.communication import (
     COMMUNICATION,
     CommunicationEntry,
@@ -24,11 +25,7 @@ from advisor.sources.ascend.communication import (
 )
 from advisor.sources.ascend.kernels import communication_rows, kernel_details
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.ascend.record_cells import (
-    groups_of_cells,
-    steps_of_cells,
-    texts_of_cells,
-)
+from advisor.sources.ascend.record_cells import groups_of_cells, texts_of_cells
 from advisor.sources.ascend.sqltable import Origin, columns_of_table, read_record_columns
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.names import bounded_name
@@ -155,13 +152,14 @@ def _transfers_from_database(folder: Folder) -> Table[Transfer]:
         folder,
         origin,
         ("step", "hccl_op_name", "group_name", "transport_type", "package_size", "count", "total_duration"),
+        optional=("step",),
     )
     if found is None:
         raise FactMissing([Transfer.table])
-    return transfer_table(_packets_of_records(folder.rank, found, columns_of_table(folder, origin)))
+    return transfer_table(_packets_of_records(folder, found, columns_of_table(folder, origin)))
 
 
-def _packets_of_records(rank: int, records: Sequence[Sequence[object]], columns: CellColumns) -> MovedPackets:
+def _packets_of_records(folder: Folder, records: Sequence[Sequence[object]], columns: CellColumns) -> MovedPackets:
     """A row of the database is one packet size of one link of one operator."""
     step, name, group, link, size, count, time = records
     names = texts_of_cells(
@@ -172,13 +170,14 @@ def _packets_of_records(rank: int, records: Sequence[Sequence[object]], columns:
         columns.words("transport_type", link),
         lambda cell: bounded_name(cell) if isinstance(cell, str) and cell not in SUMS else None,
     )
+    groups = groups_of_cells(group)
     packets = columns.amounts("count", count)
     rows = np.flatnonzero((names.codes >= 0) & (links.codes >= 0) & (packets > 0))
     return MovedPackets(
-        rank=np.full(len(rows), rank),
-        step=steps_of_cells(step)[rows],
+        rank=np.full(len(rows), folder.rank),
+        step=steps_of_records(folder, step, names, groups)[rows],
         name=names.take(rows),
-        group=groups_of_cells(group).take(rows),
+        group=groups.take(rows),
         link=links.take(rows),
         packet_bytes=columns.bytes("package_size", size)[rows],
         packets=packets[rows],

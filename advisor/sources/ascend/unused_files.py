@@ -65,9 +65,8 @@ WHY: Mapping[str, Text] = {
     ),
     "minddata_pipeline_summary": _t(
         "its queues are those of minddata_pipeline_raw_*.csv; what batches waited for is told by the samples in "
-        "FRAMEWORK, which data_simplification=False keeps",
-        "队列数据与 minddata_pipeline_raw_*.csv 相同；batch 的等待由 FRAMEWORK 中的采样判断"
-        "（data_simplification=False 时保留）",
+        "FRAMEWORK",
+        "队列数据与 minddata_pipeline_raw_*.csv 相同；batch 的等待由 FRAMEWORK 中的采样判断",
     ),
     "ccu_mission": _UNIT,
     "ccu_channel": _UNIT,
@@ -100,6 +99,10 @@ _OP_ARGS = _t(
     "the list of kernels",
     "文档未说明其字段写法；shape、数据类型与格式取自 kernel 列表",
 )
+_FRAMEWORK = _t(
+    "raw data of the framework, but for what MindSpore samples of its data pipeline, which is read",
+    "框架侧原始数据（其中 MindSpore 数据处理的采样文件会读取）",
+)
 _NAME = re.compile(
     rf"({'|'.join(sorted(WHY, key=len, reverse=True))})(?:_slice_\d{{1,6}})?(?:_\d{{1,20}})*\.(?:csv|json)"
 )
@@ -109,5 +112,7 @@ def why_unused(name: str) -> Text | None:
     """Why nothing is read of a file or folder of this name; None where it is not known to be of no use."""
     if name.rstrip("/").endswith("_op_args"):
         return _OP_ARGS
+    if name == "FRAMEWORK/":
+        return _FRAMEWORK
     found = _NAME.fullmatch(name)
     return WHY[found[1]] if found and (found[1], name[-4:]) != ("task_time", "json") else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -164,7 +164,9 @@ def host_cpu_table(rank: int, path: Path, notes: Notes) -> Table[HostCpu]:
         Unreadable: It cannot be opened, is empty, or is no JSON.
     """
     content = jsonfile.load_json(path, notes)
-    idle, waiting = (_mean_share(value_at(content, "device_info", f"{name}_utilization")) for name in ("idle", "io"))
+    samples = as_mapping(value_at(content, "device_info"))
+    seen = _looks_that_saw_something(samples)
+    idle, waiting = (_mean_share(samples.get(f"{name}_utilization"), seen) for name in ("idle", "io"))
     if math.isnan(idle):
         raise FactMissing([HostCpu.table])
     cores = _count(value_at(content, "cpu_processor_num"))
@@ -172,6 +174,17 @@ def host_cpu_table(rank: int, path: Path, notes: Notes) -> Table[HostCpu]:
     return Table.build(HostCpu, rank=[rank], cores=[cores], busy_share=[busy], waiting_share=[waiting])
 
 
-def _mean_share(listed: object) -> float:
-    values = [one / 100 for one in map(as_number, listed if isinstance(listed, list) else []) if 0 <= one <= 100]  # noqa: PLR2004 - per cent
+_LOOKED_AT = ("idle_utilization", "io_utilization", "user_utilization", "sys_utilization", "context_switch_count")
+
+
+def _looks_that_saw_something(samples: Mapping[str, object]) -> frozenset[int]:
+    """The samples that are no zeros throughout: the first is none, and MindSpore 2.10 looks again right after each."""
+    lists = [listed for listed in map(samples.get, _LOOKED_AT) if isinstance(listed, list)]
+    return frozenset(number for listed in lists for number, one in enumerate(listed) if as_number(one) > 0)
+
+
+def _mean_share(listed: object, seen: Collection[int]) -> float:
+    """The mean of these samples, as a share."""
+    chosen = [one for number, one in enumerate(listed if isinstance(listed, list) else []) if number in seen]
+    values = [one / 100 for one in map(as_number, chosen) if 0 <= one <= 100]  # noqa: PLR2004 - per cent
     return sum(values) / len(values) if values else math.nan

@@ -14,6 +14,7 @@ import pytest
 
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.collectives import COLLECTIVES
+from advisor.sources.ascend.communication import p2p_groups
 from advisor.sources.ascend.device_tasks import DEVICE_TASKS
 from advisor.sources.ascend.host_calls import HOST_CALLS
 from advisor.sources.ascend.kernel_counters import KERNEL_COUNTERS
@@ -410,6 +411,54 @@ def test_packets_and_links_are_read_by_their_names(tmp_path: Path) -> None:
     assert {(row["source"], row["target"], row["size_bytes"], row["transit_us"]) for row in links} == {
         (3, 1, 2e6, 500.0)
     }
+
+
+def by_msprof(row: Mapping[str, object]) -> dict[str, object]:
+    """A row of a communication table as msprof itself writes it: it knows neither steps nor which operators send."""
+    return {name: cell for name, cell in row.items() if name not in ("step", "type", "op_name")}
+
+
+def test_communication_tables_of_msprof_which_know_no_steps_are_put_into_those_of_their_operators(
+    tmp_path: Path,
+) -> None:
+    texts = Texts()
+    reduce, send = OPERATOR["hccl_op_name"], "hcom_send__789_0_1"
+    calls = [
+        {"opName": texts[reduce], "startNs": 1_000, "endNs": 61_000, "groupName": texts["6457"], "connectionId": 71},
+        {"opName": texts[send], "startNs": 101_000, "endNs": 161_000, "groupName": texts["6789"], "connectionId": 72},
+    ]
+    marks = [{"id": 13, "startNs": 0, "endNs": 100_000}, {"id": 14, "startNs": 100_000, "endNs": 200_000}]
+    api = [{"startNs": 500 + at, "endNs": 600 + at, "connectionId": 71 + n} for n, at in enumerate((0, 100_000))]
+    two = ({}, {"hccl_op_name": send, "group_name": "6789"})
+    timed = [by_msprof({**OPERATOR, "start_timestamp": 7.0, **SPENT, **other}) for other in two]
+    packets = [
+        by_msprof({**OPERATOR, "transport_type": "HCCS", "package_size": 2.0, "count": 3, "total_duration": 0.5, **one})
+        for one in two
+    ]
+    ways = [
+        by_msprof({**OPERATOR, "src_rank": "3", "dst_rank": "1", "transport_type": "HCCS", "transit_size": 2.0,
+                   "transit_time": 0.5, "bandwidth": 777, **one})
+        for one in two
+    ]  # fmt: skip
+    folder = database(
+        tmp_path, texts, COMMUNICATION_OP=calls, STEP_TIME=marks, CANN_API=api,
+        CommAnalyzerTime=timed, CommAnalyzerBandwidth=packets, CommAnalyzerMatrix=ways,
+    )  # fmt: skip
+    ran, moved, links = (rows_of(reading, folder) for reading in (COLLECTIVES, TRANSFERS, LINKS))
+    assert [row["transit_us"] for row in ran] == [11_000.0, 11_000.0]
+    assert [(row["step"], row["op"]) for row in moved] == [(13, "allReduce"), (14, "send")]
+    assert [(row["step"], row["op"]) for row in links] == [(13, "allreduce"), (14, "send")]
+    assert p2p_groups(folder) == {"6789"}
+    assert not folder.notes.all()
+
+
+def test_an_operator_that_msprof_lists_in_several_iterations_has_the_times_of_each(tmp_path: Path) -> None:
+    texts = Texts()
+    call = {"opName": texts[OPERATOR["hccl_op_name"]], "groupName": texts["6457"]}
+    calls = [{**call, "startNs": 1_000, "endNs": 60_000}, {**call, "startNs": 101_000, "endNs": 160_000}]
+    timed = [by_msprof({**OPERATOR, "start_timestamp": at, **SPENT, "wait_time": at}) for at in (1.0, 101.0)]
+    ran = rows_of(COLLECTIVES, database(tmp_path, texts, COMMUNICATION_OP=calls, CommAnalyzerTime=timed))
+    assert [row["wait_us"] for row in ran] == [1_000.0, 101_000.0]
 
 
 MEMORY: tuple[tuple[str, Reading[Any, Any], dict[str, object], dict[str, object]], ...] = (

@@ -41,6 +41,48 @@ def test_the_files_are_read_where_the_profiler_writes_them(capture: Path) -> Non
     assert source.read(HostCpu).rows()[0]["busy_share"] == pytest.approx(0.65)
 
 
+SAMPLED = {
+    "context_switch_count": [0, 0, 5874, 0, 5573, 0],
+    "idle_utilization": [0, 0, 60, 0, 0, 0],
+    "io_utilization": [0, 0, 10, 0, 0, 0],
+    "runnable_process": [7, 7, 6, 6, 7, 7],
+    "sys_utilization": [0, 0, 12],
+    "user_utilization": [0, 0, 18],
+}
+"""As MindSpore 2.10 writes it: the first is no measurement, and each other one is followed by a second look at once,
+which sees nothing; loads of user and system are cut to half of the list."""
+
+
+def _sample(capture: Path, **samples: list[int]) -> None:
+    content = {"cpu_processor_num": 2, "device_info": {**SAMPLED, **samples}}
+    (capture / "FRAMEWORK" / "minddata_cpu_utilization_0.json").write_text(json.dumps(content))
+
+
+def test_looks_at_the_processors_that_saw_nothing_are_no_load(capture: Path) -> None:
+    _sample(capture)
+    _, (source,) = open_input(capture)
+    (row,) = source.read(HostCpu).rows()
+    assert (row["busy_share"], row["waiting_share"]) == (pytest.approx((0.3 + 1) / 2), pytest.approx(0.05))
+
+
+def test_processors_of_which_no_look_saw_anything_were_not_recorded(capture: Path) -> None:
+    nothing = [0] * 6
+    _sample(capture, context_switch_count=nothing, idle_utilization=nothing, io_utilization=nothing,
+            sys_utilization=nothing, user_utilization=nothing)  # fmt: skip
+    _, (source,) = open_input(capture)
+    with pytest.raises(FactMissing):
+        source.read(HostCpu)
+
+
+def test_busy_processors_beside_no_device_are_told_without_one(capture: Path) -> None:
+    _sample(capture, idle_utilization=[0] * 6, io_utilization=[0] * 6)
+    found = advisor.diagnose(capture / "FRAMEWORK")
+    (finding,) = (one for one in found.findings if one.rule == "host/saturated-cpu")
+    title = found.rule(finding.rule).title_of(finding)
+    assert "device" not in title.en
+    assert "设备" not in title.zh
+
+
 def test_files_of_another_rank_are_not_taken(capture: Path) -> None:
     output = capture / "ASCEND_PROFILER_OUTPUT"
     (output / "minddata_pipeline_raw_0.csv").rename(output / "minddata_pipeline_raw_3.csv")

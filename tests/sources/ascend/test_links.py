@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import json
 import math
 import shutil
 import sqlite3
@@ -15,8 +16,11 @@ from hypothesis import strategies as st
 
 import advisor
 from advisor.facts.base import MISSING
+from advisor.facts.observed import Link
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.links import LinkTransfers, link_table
+from advisor.sources.ascend.reading import Folder
+from advisor.sources.ascend.readings import READINGS
 from advisor.sources.family import GroupMembers
 from tests.shared_captures import SharedCaptures
 from tests.sources.ascend.row_columns import columns_as_in
@@ -134,6 +138,42 @@ def test_rows_are_the_sums_of_a_plain_loop_in_order_with_global_ranks(cells: lis
 
 def none_of_nan(value: float) -> float | None:
     return None if math.isnan(value) else value
+
+
+MOVED = {"Transport Type": "HCCS", "Transit Size(MB)": 4.0, "Transit Time(ms)": 2.0}
+MINDSPORE: Mapping[str, tuple[dict[str, list[str]], list[str]]] = {
+    "one kind listed as another": ({"reduce": ["hcom_reduceScatter__789_34_1"]}, ["reducescatter"]),
+    "two kinds listed as one": ({"reduce": ["hcom_reduceScatter__789_34_1", "hcom_reduce__789_3_1"]}, ["reduce"]),
+    "several kinds": (
+        {
+            "reduce": ["hcom_reduceScatter__789_34_1"],
+            "allreduce": ["hcom_allReduce__789_1_1"],
+            "broadcast": [""],
+            "alltoall": ["hcom_alltoallv__789_36_1"],
+        },
+        ["allreduce", "alltoallv", "broadcast", "reducescatter"],
+    ),
+    "no name": ({"alltoall": [""]}, ["alltoall"]),
+    "a kind that is not known": ({"hcom_send__789_3_1@77": ["hcom_send__789_3_1"]}, ["send"]),
+    "the name of a graph": ({"alltoall": ["Default/AllToAllv-op3"]}, ["alltoallv"]),
+}
+"""Keys of MindSpore's communication_matrix.json with the operators that stand for each, and what they are."""
+
+
+@pytest.mark.parametrize("how", MINDSPORE)
+def test_links_are_of_the_kind_that_their_operators_are_named_after(how: str, tmp_path: Path) -> None:
+    listed, expected = MINDSPORE[how]
+    entries: dict[str, object] = {}
+    for key, names in listed.items():
+        for place, name in zip(("top1", "bottom1"), names, strict=False):
+            entries[f"{key}-{place}@77"] = {"1-0": {**MOVED, **({"op_name": name} if name else {})}}
+        entries[f"{key}-total@77"] = {"1-0": MOVED}
+    (tmp_path / "communication_matrix.json").write_text(json.dumps({"step2": {"p2p": {}, "collective": entries}}))
+    files = {"communication_matrix.json": tmp_path / "communication_matrix.json"}
+    folder = Folder(rank=1, root=tmp_path, output=tmp_path, readings=READINGS, files=files, groups={})
+    rows = folder.read(Link).rows()
+    assert [row["op"] for row in rows] == expected
+    assert {row["size_bytes"] for row in rows} == {4e6}
 
 
 ODD = {

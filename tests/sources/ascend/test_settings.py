@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from advisor.facts.observed import Setting
+from advisor.sources.ascend.captures import describe_capture
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.readings import READINGS
 from advisor.sources.ascend.settings import recorded_settings
@@ -58,6 +60,23 @@ def test_switches_are_named_without_the_nesting_of_the_file(tmp_path: Path) -> N
         "profiler_level": ("Level1", None),
         "gc_detect_threshold": ("", None),
     }
+
+
+@pytest.mark.parametrize(
+    ("level", "absent"), [("LevelNone", set()), ("Level0", {"kernel_details.csv", "step_trace_time.csv"})]
+)
+def test_what_mindspore_never_writes_without_a_level_is_not_absent(
+    tmp_path: Path, level: str, absent: set[str]
+) -> None:
+    info = {"profiler_parameters": {"profiler_level": level, "activities": ["CPU", "NPU"]}}
+    found = folder(tmp_path, info)
+    (tmp_path / "trace_view.json").write_text("[]")
+    found = replace(
+        found,
+        root=tmp_path / "host_1_ascend_ms",
+        files={**found.files, "trace_view.json": tmp_path / "trace_view.json"},
+    )
+    assert {"kernel_details.csv", "step_trace_time.csv"} & set(describe_capture(found).absent) == absent
 
 
 @pytest.mark.parametrize("spelling", ["Level_none", "LevelNone", "Level0", "level2"])

@@ -10,6 +10,7 @@ import csv
 import io
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -257,6 +258,18 @@ def test_the_sums_of_a_step_are_read_by_their_names(columns: str, tmp_path: Path
     (row,) = of(STEP_TIMES.ways["text"], captured(tmp_path, step_trace_time=table(columns, **told)))
     expected = {**SUMS, "preparing_us": 17.0 if "Preparing" in columns else None}
     assert {name: row[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(("wrote", "damaged"), [("host_1_2_ascend_ms", 0), ("host_1_2_ascend_pt", 1)])
+def test_a_device_at_work_before_the_first_event_of_mindspore_took_no_preparation(
+    wrote: str, damaged: int, tmp_path: Path
+) -> None:
+    """Without `prof.step()` it takes the first task of the device less the first event of the host."""
+    folder = captured(tmp_path, step_trace_time=table(STEPS_2025, **{**STEP, "Preparing": "-12.345"}))
+    folder = replace(folder, root=tmp_path / wrote)
+    (row,) = of(STEP_TIMES.ways["text"], folder)
+    assert (row["preparing_us"], row["compute_us"]) == (None, 11.0)
+    assert len(folder.notes.all()) == damaged
 
 
 TOTALS: tuple[tuple[str, Reading[Any, Any], str, Mapping[str, str], Mapping[str, object]], ...] = (

@@ -57,7 +57,7 @@ def judge_by_policy(
     held = tuple(map(_unless_kept, held)) if doubtful else held
     if fail_on and comparison is not None and all(budget.name != "slowdown" for budget in policy.budgets):
         unasked = _held_slowdown(SLOWDOWN, comparison)
-        held += (unasked,) if unasked.budget.kept is False else ()
+        held += () if unasked.budget.kept else (unasked,)  # kept goes without saying, not looked at does not
     budgets = tuple(one.budget for one in held)
     failing = any(ruling.fails for ruling in rulings)
     exceeded = any(budget.fails for budget in budgets)

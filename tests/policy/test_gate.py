@@ -196,6 +196,13 @@ def test_what_the_baseline_cannot_tell_is_said_where_it_would_decide() -> None:
     assert not verdict(found, Policy({"host/*": "warn"}), against=against, fail_on=CHANGED).notes
 
 
+def test_of_many_names_the_first_and_how_many_more_there_are() -> None:
+    found = diagnosis(outcomes={f"host/blind-{number}": "skipped" for number in range(7)})
+    (said,) = (note for note in verdict(found, Policy({"host/blind-*": "error"})).notes if "Set to error" in note.en)
+    assert said.en.endswith("host/blind-3, host/blind-4 and 2 more.")
+    assert said.zh.endswith("host/blind-3、host/blind-4 等 7 条。")
+
+
 # suppressions
 
 

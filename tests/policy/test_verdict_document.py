@@ -94,6 +94,14 @@ def test_what_stands_between_the_two_captures_is_said() -> None:
     assert lines[1:] == [f"Against the baseline: no findings on either side; {step}.", "– Other\\u001b[2J chip."]
 
 
+def test_a_window_is_named_in_the_middle_of_a_sentence() -> None:
+    found = diagnosis()
+    unmarked = found.model_copy(update={"run": found.run.model_copy(update={"times_of": "window", "steps": ()})})
+    against = comparison(unmarked, {}, step=(1000.0, 1000.0))
+    against = against.model_copy(update={"before": unmarked})
+    assert "; the captured window 1.00 ms" in printed(unmarked, against=against)
+
+
 def test_a_verdict_is_a_document_that_every_format_writes() -> None:
     found = diagnosis(FREE)
     made = verdict_document(

@@ -231,7 +231,8 @@ class _Binder:
             else:
                 found.append((name, self.compiled((section, name), text, scope, "bool", group=True)))
         if not found or found[-1][1] is not None or any(test is None for _, test in found[:-1]):
-            self.wrong((section,), Message("last_is_otherwise", name=section), key=True)
+            how = Message("write_it_as", words=f"{section}: {{high: …, medium: otherwise}}")
+            self.wrong((section,), Message("last_is_otherwise", name=section), how, key=True)
         return found
 
     def severity(self, scope: Scope) -> Levels:

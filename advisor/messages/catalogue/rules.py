@@ -231,7 +231,9 @@ TEXTS: Mapping[str, Text] = {
     "test_it_next": Text("next: advisor rules test {folder}", "下一步：advisor rules test {folder}"),
     "case_passed": Text("ok", "通过"),
     "case_failed": Text("FAILED", "失败"),
-    "cases_counted": Text("{passed} passed, {failed} failed", "{passed} 项通过，{failed} 项失败"),
+    "cases_counted": Text(
+        "rules and patterns: {passed} passed, {failed} failed", "规则与模式：{passed} 项通过，{failed} 项失败"
+    ),
     "outcome_fired": Text("fired", "触发"),
     "outcome_quiet": Text("quiet", "未触发（`quiet`）"),
     "outcome_not_applicable": Text("not applicable", "不适用（`not applicable`）"),

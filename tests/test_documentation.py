@@ -27,6 +27,7 @@ from advisor.report.output_formats import COMPARED_WRITERS, MODULE_WRITERS, STAT
 from advisor.report.rule_text import rule_text
 from advisor.report.writers import check_output
 from advisor.rules.catalog import Catalog
+from advisor.rules.schema import WholeRuleFile
 
 TOP = Path(__file__).parent.parent
 PAGES = [*TOP.glob("*.md"), *(TOP / "docs").glob("*.md")]
@@ -56,6 +57,14 @@ def test_the_guide_names_every_name_of_the_run_and_every_text_it_can_be() -> Non
         told = re.search(rf"`{one.name}` \(([^()]*)\)", listed)
         wrong = set(re.findall(r"`([^`]+)`", told[1])) - set(one.values) if told and one.values else set()
         assert wrong == set(), one.name
+
+
+def test_the_guide_names_every_key_that_a_rule_needs() -> None:
+    page = (TOP / "docs/writing-rules.md").read_text("utf-8")
+    told = re.search(r"^A rule needs (.*?); all others", page, re.M | re.S)
+    needed = [field.alias or name for name, field in WholeRuleFile.model_fields.items() if field.is_required()]
+    assert told is not None
+    assert sorted(re.findall(r"`(\w+)`", told[1])) == sorted(needed)
 
 
 def test_the_remedy_of_the_guide_fits_into_its_rule(tmp_path: Path) -> None:

@@ -60,6 +60,8 @@ class _Section(Struct, frozen=True):
     folded: bool = False
     more: int = 0
     """Entries beyond those."""
+    note: str = ""
+    """What holds of all of them."""
 
 
 def render_comment(  # noqa: PLR0917 - what is said, and how: each stands for itself
@@ -155,7 +157,8 @@ class _CommentBlocks(Phrases):
         cause = word_for(CAUSES, entry.name, self.language)
         name = plain_prose(cause) if cause else code_prose(entry.name, 60) if entry.name else ()
         part = plain_prose(PARTS[entry.part].say(self.language))
-        return (*join_prose(" ", filter(None, (part, name))), TextPiece(f" ({signed_amount(entry.delta_us, 'us')})"))
+        parted = self.colon if cause else " "  # two words of ours would read as one
+        return (*join_prose(parted, filter(None, (part, name))), TextPiece(f" ({signed_amount(entry.delta_us, 'us')})"))
 
     def gate(self, verdict: Verdict) -> FactLine:
         """Whether the run passes, and why not."""
@@ -184,12 +187,13 @@ class _CommentBlocks(Phrases):
             kind, leading = first_findings(self.diagnosis, aside)
             first = [finding.fingerprint for finding in leading[:MOST_FIRST]]
             if first:
-                yield _Section(self.say(f"lead_{kind}"), tuple(map(self.entries.full, first)))
+                listed = tuple(map(self.entries.full, first))
+                yield _Section(self.say(f"lead_{kind}"), listed, note=self.no_sum(first))
         else:
             came = [each for each in _fingerprints_by_status(self.related, "new", "worse") if each not in aside]
             first = came[: MOST_FULL + MOST_SHORT]
             full, short = map(self.entries.full, first[:MOST_FULL]), map(self.entries.short, first[MOST_FULL:])
-            yield _Section(self.say("new_or_worse"), (*full, *short))
+            yield _Section(self.say("new_or_worse"), (*full, *short), note=self.no_sum(first))
             done = _fingerprints_by_status(self.related, "better", "gone")
             yield _make_section(self.say("better_or_gone"), map(self.entries.short, done[:MOST_SHORT]), len(done))
             there += _fingerprints_by_status(self.related, "not comparable")
@@ -201,6 +205,10 @@ class _CommentBlocks(Phrases):
             notes = (ListEntry(paragraph_of(*note)) for note in said)
             yield _make_section(self.say("conditions"), notes, len(self.comparison.notes), folded=True)
 
+    def no_sum(self, listed: Iterable[str]) -> str:
+        """That savings are not to be added, where several of these have one."""
+        return self.say("no_sum") if sum(map(self.entries.has_saving, listed)) > 1 else ""
+
     def shown_sections(self, sections: Sequence[_Section], counts: Sequence[int], *, folds: bool) -> Iterator[Block]:
         """So many entries of each section, and how many had no room."""
         for section, count in zip(sections, counts, strict=True):
@@ -210,6 +218,8 @@ class _CommentBlocks(Phrases):
             listed = ListBlock((*(entry.item for entry in section.entries[:count]), *more))
             title = sentence_prose(section.title)
             yield from (Fold(title, (listed,)),) if section.folded and folds else (Paragraph(strong(title)), listed)
+            if section.note:
+                yield Paragraph(sentence_prose(section.note))
         left_out = sum(len(section.entries) for section in sections) - sum(counts)
         if left_out:
             yield self.told("left_out", count=left_out)

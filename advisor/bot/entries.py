@@ -19,7 +19,7 @@ from advisor.bot.words import say
 from advisor.messages.text import Language
 from advisor.model.comparison import Change, Comparison
 from advisor.model.findings import Diagnosis, Finding, wins_at_most
-from advisor.report.blocks import Blocks, ListBlock, Paragraph, followed_by, led_by
+from advisor.report.blocks import Blocks, ListBlock, Paragraph, followed_by, led_by, paragraph_of
 from advisor.report.comparison.items import saving_time
 from advisor.report.comparison.words import STATUSES
 from advisor.report.diagnosis.cards import Card, make_cards, open_title
@@ -83,9 +83,12 @@ class Entries:
         self._earlier = {card.finding.fingerprint: card for card in earlier}
 
     def full(self, fingerprint: str) -> ListEntry:
-        """What it is, what it costs, where, and what to do first."""
+        """What it is, what it costs, where, and what to do first; of what is the same time as a cause, that cause."""
         entry = self.short(fingerprint)
         card = self._cards.get(fingerprint)
+        if card is not None and card.is_folded and card.causes:
+            word = TextPiece(say(card.caused, self.language) + say("colon", self.language))
+            return ListEntry((*entry.item, ListBlock((paragraph_of(word, *card.causes[0].title),))), entry.key)
         if card is None or not card.actions:
             return entry
         first = card.actions[0]
@@ -109,6 +112,11 @@ class Entries:
         line = join_prose(" · ", (strong(sentence_prose(self._severity_word(card, change))), title))
         about = (TextPiece(" — "), *join_prose(" · ", facts)) if facts else ()
         return ListEntry((Paragraph((*line, *about)),), self._hidden_key(fingerprint, change))
+
+    def has_saving(self, fingerprint: str) -> bool:
+        """Whether its entry says what fixing it wins."""
+        card = self._cards.get(fingerprint)
+        return card is not None and bool(card.saving_time)
 
     def _severity_word(self, card: Card | None, change: Change | None) -> str:
         if card:

@@ -47,6 +47,7 @@ WORDS: Mapping[str, Text] = {
     "others": _t("Other findings: {count}", "其他问题：{count} 个"),
     "conditions": _t("How the two captures differ", "两份采集的差异"),
     "nothing_new": _t("Nothing new and nothing worse than in the baseline.", "与基线相比没有新增或变差的问题。"),
+    "no_sum": _t("Savings overlap and do not add up.", "各项收益有重叠，不可相加。"),
     "more": _t("… and {count} more", "……另有 {count} 个"),
     "left_out": _t(
         "Shortened: {count} {count|entry|entries} did not fit into a comment here; the report holds them all.",

@@ -27,6 +27,7 @@ from advisor.yaml_files import source
 from advisor.yaml_files.suggestions import suggest_known
 
 F = TypeVar("F", bound=Fact)
+_MOST_NEAREST = 3
 Broken = Message | Mistake
 """What a rule promised and did not keep."""
 
@@ -80,7 +81,10 @@ def prove_case(rule: Rule, case: CaseFile) -> list[Message]:
         wrong = Message("expected_outcome", wanted=_OUTCOMES[case.expect], got=_say_outcome(result))
         return [] if got == case.expect else [wrong]
     if got != "fired":
-        return [Message("expected_findings", got=_say_outcome(result))]
+        nearest = _nearest_values(rule, result)
+        missed = Message("missed_by", condition=" ".join(rule.when.source.split()), values=nearest)
+        said = Message("got_nearest", got=_say_outcome(result), missed=missed) if nearest else _say_outcome(result)
+        return [Message("expected_findings", got=said)]
     pairs = {finding.fingerprint: (finding, hit) for finding, hit in with_worst(result)}
     order = rank_findings((finding for finding, _ in pairs.values()), Catalog((rule,)))
     found = [pairs[finding.fingerprint] for finding in order]
@@ -126,6 +130,22 @@ def _say_outcome(result: RuleResult) -> MessageValue:
         return Message("got_findings", count=len(found), values=listed)
     needs = f" [{', '.join(result.outcome.needs)}]" if result.outcome.needs else ""
     return got if reason is None else Message("got_outcome", outcome=got, reason=reason, needs=needs)
+
+
+def _nearest_values(rule: Rule, result: RuleResult) -> str:
+    """What a quiet rule measured where it came nearest, and the thresholds beside it, as a case writes them."""
+    if result.outcome.outcome != "quiet":
+        return ""
+    params = {name: param.value for name, param in rule.params.items() if name in rule.when.names}
+    measured = (
+        {**one.subject, **{item.name: item.value for item in one.evidence}, **params}
+        for one in result.outcome.measures[:_MOST_NEAREST]
+    )
+    return "; ".join(", ".join(f"{name} {_as_written(value)}" for name, value in one.items()) for one in measured)
+
+
+def _as_written(value: object) -> str:
+    return "-" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _finding_values(finding: Finding, worst: Hit) -> dict[str, object]:

@@ -93,7 +93,9 @@ def _sides_of_comparison(text: str) -> tuple[str, str, str]:
 
 
 def _unit_of_comparison(rule: Rule, *sides: str) -> str:
-    """The unit of a comparison: a bare number takes that of the other side."""
+    """The unit of a comparison: a bare number takes that of the other side, and a share that the rule shows as times,
+    or holds against times, is a ratio."""
     scope = scope_of(rule)
-    units = (shown_unit(compile_expr(side, scope).type) for side in sides if side)
-    return next((unit for unit in units if unit), "")
+    shown = {item.name: item.show_as for item in rule.evidence}
+    units = [shown.get(side) or shown_unit(compile_expr(side, scope).type) for side in sides if side]
+    return "times" if "times" in units else next((unit for unit in units if unit), "")

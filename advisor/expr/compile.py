@@ -320,7 +320,8 @@ class _Compiler:
         for text in texts:
             if isinstance(text, ast.Constant) and isinstance(text.value, str) and text.value not in values:
                 allowed, given = ", ".join(values), text.value
-                hint = did_you_mean(difflib.get_close_matches(given, values, 1, 0.5))
+                alike = [value for value in values if value.lower() == given.lower()]
+                hint = did_you_mean(alike or difflib.get_close_matches(given, values, 1, 0.5))
                 raise self.fail(text, Message("is_one_of", name=node.id, allowed=allowed, given=given), hint)
 
     def member(self, left: TypedEvaluate, left_node: ast.expr, node: ast.expr, negate: bool) -> TypedEvaluate:
@@ -372,7 +373,8 @@ class _Compiler:
 
     def on_call(self, node: ast.Call) -> TypedEvaluate:
         if not isinstance(node.func, ast.Name):
-            raise self.fail(node, Message("only_listed_functions"), _function_around(node))
+            known = Message("known", names=", ".join(entry.name for entry in language.FUNCTIONS))
+            raise self.fail(node, Message("only_listed_functions"), _function_around(node) or known)
         name = node.func.id
         if name not in language.FUNCTION_NAMES:
             raise self.fail(node, Message("unknown_function", name=name), language.nearest_function(name))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
-from advisor.messages.text import Text
+from advisor.messages.text import Language, Text
 from advisor.model.comparison import Comparison, Status
 from advisor.model.findings import Diagnosis, Finding, Severity, fingerprint, is_grave_doubt
 from advisor.model.run import Run
@@ -57,7 +57,7 @@ def judge_by_policy(
     held = tuple(map(_unless_kept, held)) if doubtful else held
     if fail_on and comparison is not None and all(budget.name != "slowdown" for budget in policy.budgets):
         unasked = _held_slowdown(SLOWDOWN, comparison)
-        held += (unasked,) if unasked.budget.kept is False else ()
+        held += () if unasked.budget.kept else (unasked,)  # kept goes without saying, not looked at does not
     budgets = tuple(one.budget for one in held)
     failing = any(ruling.fails for ruling in rulings)
     exceeded = any(budget.fails for budget in budgets)
@@ -193,8 +193,8 @@ class _Case:
         demanded = [rule for rule in blind if (self.policy.asked(self.names(rule), None) or ("",))[0] == "error"]
         if demanded:
             yield Text(
-                en=f"Set to error, but could not look: {_list_first_names(demanded, ', ')}.",
-                zh=f"已设为 error 但未能检查：{_list_first_names(demanded, '、')}。",
+                en=f"Set to error, but could not look: {_list_first_names(demanded, 'en')}.",
+                zh=f"已设为 error 但未能检查：{_list_first_names(demanded, 'zh')}。",
             )
 
     def uncertain(self, rulings: Iterable[Ruling]) -> Iterator[Text]:
@@ -202,8 +202,8 @@ class _Case:
         doubtful = self.doubtful(rulings)
         if doubtful:
             yield Text(
-                en=f"Not counted as new, because the baseline cannot tell: {_list_first_names(doubtful, ', ')}.",
-                zh=f"以下问题无法与基线比较，因此未计为新增：{_list_first_names(doubtful, '、')}。",
+                en=f"Not counted as new, because the baseline cannot tell: {_list_first_names(doubtful, 'en')}.",
+                zh=f"以下问题无法与基线比较，因此未计为新增：{_list_first_names(doubtful, 'zh')}。",
             )
 
     def doubtful(self, rulings: Iterable[Ruling]) -> list[str]:
@@ -232,9 +232,13 @@ def _is_past(one: Suppression, today: date) -> bool:
     return bool(one.expires) and today > date.fromisoformat(one.expires)
 
 
-def _list_first_names(names: Iterable[str], comma: str) -> str:
+def _list_first_names(names: Iterable[str], language: Language) -> str:
+    """The first of them, and how many there are beyond, to stand before a full stop."""
     found = list(dict.fromkeys(names))
-    return comma.join(found[:MOST_NAMES]) + ("…" if len(found) > MOST_NAMES else "")
+    shown, more = found[:MOST_NAMES], len(found) - MOST_NAMES
+    if language == "zh":
+        return "、".join(shown) + (f" 等 {len(found)} 条" if more > 0 else "")
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
 
 
 class _Held(NamedTuple):

@@ -163,6 +163,7 @@ def json_schema(rules: Iterable[Rule]) -> dict[str, Any]:
         "additionalProperties": anything,
         "properties": {rule.id: _of_rule(rule) for rule in sorted(rules, key=lambda rule: rule.id)},
     }
+    schema["type"] = ["object", "null"]  # a file of comments alone, as `advisor init` writes it, holds nothing
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 

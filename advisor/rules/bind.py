@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,7 +14,7 @@ from advisor.expr.language import MOMENT, RESERVED, RUN_SCOPE
 from advisor.expr.mismatches import say_type, say_wrong_kind
 from advisor.facts.base import Fact
 from advisor.facts.names import FACTS
-from advisor.messages.errors import ExprError, Mistake
+from advisor.messages.errors import ExprError, FilePlace, Mistake
 from advisor.messages.message import Message
 from advisor.messages.text import Text, hole_names, holes_with_more, open_hole_names
 from advisor.model.findings import Confidence, Param, Severity
@@ -40,9 +40,20 @@ def bind_rule(document: RuleDocument, path: Path) -> Rule | list[Mistake]:
     """The rule a file describes, or everything wrong with it."""
     written, mistakes, bridged = check_shape(document)
     if written is None:
-        return sorted(mistakes, key=lambda mistake: mistake.place)
+        return causes_first(mistakes)
     rule = _Binder(document, path, written, mistakes, bridged).bound()
-    return sorted(rule, key=lambda mistake: mistake.place) if isinstance(rule, list) else rule
+    return causes_first(rule) if isinstance(rule, list) else rule
+
+
+def causes_first(mistakes: Iterable[Mistake]) -> list[Mistake]:
+    """In the order of the files, and last what a rule lacks as a whole: mostly it is there, and misspelt."""
+
+    def order(mistake: Mistake) -> tuple[str, bool, FilePlace]:
+        what = mistake.what
+        lacks = isinstance(what, Message) and what.code == "is_missing" and "." not in str(dict(what.values)["name"])
+        return mistake.place.file, lacks, mistake.place
+
+    return sorted(mistakes, key=order)
 
 
 _OF_FINDINGS = ("severity", "confidence", "saving", "symptom", "fix", "rows", "occurrences")
@@ -78,6 +89,8 @@ class _Binder:
         self.document, self.path, self.written, self.mistakes = document, path, written, mistakes
         self.bridged = bridged
         """Where something of ours stands in for what is missing, which was told."""
+        self.without_key = False
+        """Whether a key is misspelt, which then is the reason that nothing fills its hole."""
         self.broken: set[str] = set()
         """Names whose own expression is wrong: what else is wrong where they are used may come from that."""
 
@@ -153,6 +166,7 @@ class _Binder:
         columns = fact.columns()
         for number, name in enumerate(self.written.for_each):
             if name not in columns:
+                self.without_key = True
                 what = Message("no_column", table=fact.table, name=name)
                 self.wrong(("for_each", number), what, suggest_known(name, columns))
             elif columns[name].store == "float" or columns[name].unit:
@@ -169,7 +183,7 @@ class _Binder:
             elif name in RESERVED:
                 self.wrong(path, Message("is_reserved", name=name), Message("choose_another_name"), key=True)
             elif name in taken:
-                self.wrong(path, Message("is_taken", name=name), key=True)
+                self.wrong(path, Message("is_taken", name=name), Message("choose_another_name"), key=True)
 
     def compiled(
         self, path: Path_, text: str, scope: Scope, kind: ValueKind | None = None, *, group: bool = False
@@ -217,7 +231,8 @@ class _Binder:
             else:
                 found.append((name, self.compiled((section, name), text, scope, "bool", group=True)))
         if not found or found[-1][1] is not None or any(test is None for _, test in found[:-1]):
-            self.wrong((section,), Message("last_is_otherwise", name=section), key=True)
+            how = Message("write_it_as", words=f"{section}: {{high: …, medium: otherwise}}")
+            self.wrong((section,), Message("last_is_otherwise", name=section), how, key=True)
         return found
 
     def severity(self, scope: Scope) -> Levels:
@@ -259,7 +274,7 @@ class _Binder:
         names = scope.names if other is None else {**fixed, **column_scope(other)}
         possible = {n: t for n, t in names.items() if t.per_row}
         for number, name in enumerate(rows.columns):
-            if name not in possible:
+            if name not in possible and not (other is None and name in fact.columns()):  # a `let` took it: told there
                 what = Message("no_column", table=(other or fact).table, name=name)
                 self.wrong(("rows", "columns", number), what, suggest_known(name, possible))
         columns = tuple((name, possible[name]) for name in rows.columns if name in possible)
@@ -392,10 +407,11 @@ class _Binder:
         known = {shown.show for shown in self.written.evidence} | set(self.written.for_each)
         right = known.intersection(scope.names)  # what is no name itself is nothing to suggest, but what it may mean is
         meant = right if right == known else right.union(self.written.let)
-        all_told = not any(path[0] == "evidence" and path[-1] == "show" for path in self.bridged)
+        all_told = not (self.without_key or any(one[0] == "evidence" and one[-1] == "show" for one in self.bridged))
         for name in hole_names(words):
             if name not in known and all_told:
-                self.wrong(path, Message("hole_is_unknown", hole=f"{{{name}}}"), suggest_known(name, meant))
+                hint = Message("show_as_evidence", name=name) if name in meant else suggest_known(name, meant)
+                self.wrong(path, Message("hole_is_unknown", hole=f"{{{name}}}"), hint)
         for hole, name in holes_with_more(words).items():
             if name in known:
                 self.wrong(path, Message("hole_has_more", hole=hole), Message("name_alone", hole=f"{{{name}}}"))

@@ -16,7 +16,7 @@ from advisor.facts.base import Fact
 from advisor.machine.shipped_files import shipped_folder
 from advisor.messages.errors import FilePlace, Mistake, RuleError, UsageError, reason_of_error
 from advisor.messages.message import Message, did_you_mean
-from advisor.rules.bind import Rule, bind_rule
+from advisor.rules.bind import Rule, bind_rule, causes_first
 from advisor.rules.patterns import Pattern, PatternCatalog, gather_patterns, is_pattern_file, shipped_patterns
 from advisor.rules.skeleton import new_rule
 from advisor.yaml_files.document import read_text, refused_link
@@ -353,4 +353,4 @@ def lint_rules(directories: Iterable[Path]) -> list[Mistake]:
     for pattern in patterns.patterns:
         if pattern.path in roots:
             mistakes += style.check_pattern(pattern, roots[pattern.path])
-    return sorted(mistakes, key=lambda mistake: mistake.place)
+    return causes_first(mistakes)

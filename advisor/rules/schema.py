@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from advisor.messages.errors import Mistake, Unclear
-from advisor.messages.message import Message
+from advisor.messages.message import Message, did_you_mean
 from advisor.messages.text import Text
 from advisor.messages.wide_signs import hint_on_wide_sign
 from advisor.model.findings import Reference, RemedyStep
@@ -275,9 +275,10 @@ def cases_of_document(document: RuleDocument) -> tuple[tuple[CaseFile, ...], lis
         try:
             found.append(CaseFile.model_validate(entry))
         except ValidationError as error:
-            for wrong in error.errors(include_url=False):
-                path = ("tests", number, *_path_in_data(wrong["loc"], entry))
-                mistakes.append(_mistake_of_slip(document, path, dict(wrong)))
+            told: dict[Path_, dict[str, Any]] = {}
+            for wrong in error.errors(include_url=False):  # of a word and a list that both fail, the word is told
+                told.setdefault(("tests", number, *_path_in_data(wrong["loc"], entry)), dict(wrong))
+            mistakes += (_mistake_of_slip(document, path, wrong) for path, wrong in told.items())
     return tuple(found), mistakes
 
 
@@ -321,7 +322,9 @@ def _mistake_of_slip(
         given, allowed = str(entry.get("input")), [*_words_allowed(model or WholeRuleFile, path)]
         what = Message("is_one_of", name=name, allowed=", ".join(allowed), given=given)
         hint = _hint_on_unit(given) if path[-1] == "unit" else None
-        return document.mistake(path, what, hint or suggest_close(given, allowed), key=path[-1] == given)
+        meant = [_SAME_ACROSS[given]] if path[-1] == "across" and given in _SAME_ACROSS else []
+        hint = hint or did_you_mean(meant) or suggest_close(given, allowed)
+        return document.mistake(path, what, hint, key=path[-1] == given)
     if kind == "string_pattern_mismatch":
         return document.mistake(path, Message("is_web_address" if name.endswith("url") else "is_rule_id", name=name))
     if kind in _NEEDS:
@@ -381,6 +384,8 @@ def _hint_on_shape(kind: str, path: Path_, given: object, model: type[BaseModel]
     return None
 
 
+_SAME_ACROSS = {"max": "worst", "maximum": "worst", "min": "least", "minimum": "least", "average": "mean"}
+"""How ranks become one, by the words that are used for it elsewhere."""
 _IN_US = {"s": "1000000", "ms": "1000", "ns": "0.001"}
 _PERCENT = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?[%％]")
 

@@ -28,6 +28,7 @@ from advisor.yaml_files.document import Path_, RuleDocument
 from advisor.yaml_files.suggestions import suggest_known
 
 FEWEST_CASES = 3
+_LEAST_PERCENT = 2
 
 
 def check_rule(rule: Rule, directory: Path, known: Collection[str]) -> Iterator[Mistake]:
@@ -170,13 +171,23 @@ def _check_thresholds(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:
         what = Message("number_is_threshold", number=text)
         yield document.mistake(("when",), what, Message("name_the_threshold"), column=column)
     used = {evidence.threshold for evidence in rule.evidence}.union(*(one.names for one in rule.expressions()))
-    for name in rule.params:
+    for name, param in rule.params.items():
+        if param.unit == "share" and param.value > 1:
+            what = Message("share_beyond_whole", name=f"params.{name}", number=f"{param.value:g}")
+            yield document.mistake(("params", name, "value"), what, _hint_on_share(param.value))
         if name not in used:
             yield document.mistake(("params", name), Message("param_not_used", name=name), key=True)
     used |= {evidence.name for evidence in rule.evidence}
     for name in rule.let:
         if name not in used:
             yield document.mistake(("let", name), Message("value_not_used", name=name), key=True)
+
+
+def _hint_on_share(value: float) -> Message:
+    """What a share beyond the whole may be meant as: from 2 on hardly anything but a percentage."""
+    if not _LEAST_PERCENT <= value <= 100:  # noqa: PLR2004 - the whole in percent
+        return Message("beyond_whole_is_times")
+    return Message("percent_or_times", percent=f"{value:g}", number=f"{value / 100:g}")
 
 
 def _check_missing_values(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:

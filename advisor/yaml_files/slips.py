@@ -29,6 +29,7 @@ _CLOSED_BY: Mapping[str, str] = {"{": "}", "[": "]", '"': '"', "'": "'"}
 _NO_BEGINNING = frozenset("@`%*&")
 """What no text begins with, unless it stands in quotes."""
 _COLON_INSIDE = re.compile(r":(?:\s|$)")
+_ENDS_AN_ENTRY = re.compile(r"[,{\[]|:\s")
 _HOLE = re.compile(r"\{\w{1,60}\}")
 _LONGEST_EXAMPLE = 60
 
@@ -108,8 +109,16 @@ def _hint_on_value(text: str, column: int, *, in_brackets: bool) -> Message | No
     if not in_brackets:
         is_inside = _COLON_INSIDE.match(text, column) and text[:column].strip()
         return Message("quote_the_colon") if is_inside else None
-    hole = _HOLE.match(text, column)
-    return Message("quote_the_hole", hole=hole[0]) if hole else hint_on_wide_sign(text[start:])
+    if hole := _HOLE.match(text, column):
+        return Message("quote_the_hole", hole=hole[0])
+    if _COLON_INSIDE.match(text, column):
+        return hint_on_wide_sign(_entry_before(text, column)) or Message("quote_colon_or_part")
+    return hint_on_wide_sign(text[start:])
+
+
+def _entry_before(text: str, column: int) -> str:
+    """What stands in brackets before the column, as far as it is one key or one value: signs elsewhere are no slips."""
+    return _ENDS_AN_ENTRY.split(text[:column])[-1]
 
 
 def in_quotes(value: str) -> str:

@@ -225,8 +225,32 @@ def test_without_a_baseline_the_verdict_comes_first_and_then_what_to_fix_first()
         "- **critical** · Communication is exposed for 70 % of each step — saving about 57.0 ms per step (49 %)"
     )
     assert said[4] == "  - First step: Let gradient buckets be sent while the backward pass still runs."
-    assert said[9] == "<details><summary>Other findings: 1</summary>"
-    assert said[12].startswith(f"[Report](<{URL}>) · made by advisor")
+    assert said[9] == "Savings overlap and do not add up."
+    assert said[10] == "<details><summary>Other findings: 1</summary>"
+    assert said[13].startswith(f"[Report](<{URL}>) · made by advisor")
+
+
+def test_what_is_the_same_time_as_a_cause_names_that_instead_of_a_step_of_its_own() -> None:
+    idle = IDLE.model_copy(update={"causes": (LAUNCH.fingerprint,), "restated": IDLE.saving})
+    after = with_findings(LAUNCH, idle)
+    said = lines(render_comment(after, changed(with_findings(), after)))
+    (at,) = (place for place, line in enumerate(said) if line.startswith("- **medium** · The device is idle"))
+    cause = said[at - 2].removeprefix("- **high** · ").partition(" — ")[0]
+    assert said[at + 1] == f"  - Caused by: {cause}"
+    assert sum("First step" in line for line in said) == 1
+    chinese = lines(render_comment(after, changed(with_findings(), after), language="zh"))
+    assert sum(line.startswith("  - 根因：") for line in chinese) == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"), [("en", "Savings overlap and do not add up."), ("zh", "各项收益有重叠，不可相加。")]
+)
+def test_that_savings_do_not_add_up_is_said_where_there_are_several(language: Language, sentence: str) -> None:
+    one, two = with_findings(LAUNCH), with_findings(SLOW, LAUNCH)
+    assert sentence in lines(render_comment(two, language=language))
+    assert sentence in lines(render_comment(two, changed(with_findings(), two), language=language))
+    assert sentence not in render_comment(one, language=language)
+    assert sentence not in render_comment(two, changed(one, two), language=language)
 
 
 def test_what_the_gate_could_not_judge_without_a_baseline_is_said() -> None:
@@ -251,15 +275,16 @@ def test_against_a_baseline_new_and_worse_come_first_then_better_and_gone_then_t
     )
     said = lines(render_comment(after, comparison))
     assert said[1] == "### Mean step 98.0 ms → 117 ms (+19 %): slower"
-    assert said[2] == "What changed most: exposed communication `allReduce` (+18.0 ms) · idle late launch (−1.00 ms)"
+    assert said[2] == "What changed most: exposed communication `allReduce` (+18.0 ms) · idle: late launch (−1.00 ms)"
     assert said[3] == "**New or worse**"
     assert [" — new · saving about 57.0 ms" in said[4], " — worse · about 3.00 ms → 14.0 ms per step" in said[6]] == [
         True,
         True,
     ]
-    assert said[8] == "**Better or gone**"
+    assert said[8] == "Savings overlap and do not add up."
+    assert said[9] == "**Better or gone**"
     assert (
-        said[9]
+        said[10]
         == "- **high** · 83 % of launches reach a device that has run dry — gone · before: about 21.0 ms per step"
     )
     assert headline(after, comparison, "zh") == "平均单步 98.0 ms → 117 ms（+19 %）：变慢"

@@ -241,7 +241,20 @@ def test_cases_are_told_in_chinese(tmp_path: Path, capsys: pytest.CaptureFixture
     said = capsys.readouterr().out
     assert said.startswith("通过      acme/right\n失败      acme/wrong\n")
     assert "应为未触发（`quiet`），实为跳过（`skipped`）" in said
-    assert said.endswith("1 项通过，1 项失败\n")
+    assert said.endswith("规则与模式：1 项通过，1 项失败\n")
+
+
+def test_each_line_of_what_is_wrong_stands_below_its_rule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules", "new", "acme/bare", "--dir", str(tmp_path)]) == 0
+    path = tmp_path / "acme/bare.yaml"
+    path.write_text(path.read_text("utf-8").partition("\ntests:")[0] + "\ntests: []\n", "utf-8")
+    capsys.readouterr()
+    assert main(["rules", "test", str(tmp_path), "--lang", "en"]) != 0
+    first, *below, counted = capsys.readouterr().out.splitlines()
+    assert first.split() == ["FAILED", "acme/bare"]
+    assert "hint: at least one in which it fires" in "\n".join(below)
+    assert all(line.startswith(" " * 8) for line in below)
+    assert counted == "rules and patterns: 0 passed, 1 failed"
 
 
 def test_settings_switch_rules_off_and_move_thresholds(

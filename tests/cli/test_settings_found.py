@@ -192,6 +192,7 @@ def test_settings_that_are_there_get_their_schema_and_stay_as_they_are(
 
 
 VALID = (
+    "# language: en",
     "language: en",
     "chip: 910b3",
     "chips: {Ascend910B4: {memory: 64GiB, source: npu-smi}, A-1: {tflops: {BF16: 400}, clock_mhz: 1600, source: us}}",

@@ -46,7 +46,11 @@ HELD = "what the time of steps was spent on; record with ProfilerActivity.NPU am
         ("1000    100", "1000    101", "expected quiet, got 1 finding"),
         ("        0    1000    200", "        99999999999999999999 1 1", "a whole number is larger than 64 bits"),
         ("1000    200", "1000    '200", "given: a quote is not closed"),
-        ("1000    200", "1000    20", "expected findings, got quiet"),
+        (
+            "1000    200",
+            "1000    20",
+            "expected findings, got quiet: `idle_share > tolerated` does not hold of idle_share 0.02, tolerated 0.1",
+        ),
         ("      overlaps", "      overlap", "given: unknown table `overlap`; did you mean `overlaps`?"),
         ("rank span_us", "rank span", "given: `overlaps` has no column `span`"),
         ("    given:\n", "    given:\n      run: rank_cont=3\n", "given: run: unknown name `rank_cont`"),

@@ -22,6 +22,7 @@ from advisor.messages.errors import UsageError
 from advisor.messages.text import LANGUAGES
 from advisor.model.explanation import Case, Check, Explanation
 from advisor.model.findings import Diagnosis, wins_at_most
+from advisor.pipeline import diagnose
 from advisor.policy.settings import Settings
 from advisor.report.diagnosis.cards import make_cards
 from advisor.report.explanation.chinese_meanings import chinese_meanings, meaning_of_column
@@ -30,6 +31,7 @@ from advisor.report.pages import document_page
 from advisor.report.renderers.markdown import document_text
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog
+from tests.rules import rule_texts
 
 
 def told(rule: Rule, diagnosis: Diagnosis, profile: Profile | None = None, rows: int = 10) -> Explanation:
@@ -51,6 +53,20 @@ def test_what_fired_meets_its_conditions_and_what_stayed_quiet_does_not(
                 assert joined(held), rule.id
             elif " or " not in rule.when.source:
                 assert not all(held), rule.id
+
+
+@pytest.mark.parametrize(
+    ("condition", "shown"), [("idle_share > tolerated", ""), ("idle_share > 0", "as: times, ")], ids=["held", "shown"]
+)
+def test_a_ratio_that_is_held_against_times_or_shown_so_is_no_share(
+    condition: str, shown: str, profile: Profile, tmp_path: Path
+) -> None:
+    body = rule_texts.IDLE.replace("unit: share", "unit: times").replace(
+        "when: idle_share > tolerated", f"when: {condition}"
+    )
+    rule = rule_texts.made(tmp_path, body=body.replace("{show: idle_share, ", f"{{show: idle_share, {shown}"))
+    case, *_ = told(rule, diagnose(profile, Catalog((rule,)))).cases
+    assert [check.unit for check in conditions(case)] == ["times"]
 
 
 def test_the_severity_of_a_finding_is_that_of_the_first_condition_that_holds(

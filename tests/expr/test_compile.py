@@ -116,6 +116,19 @@ def test_of_many_names_those_of_the_run_are_not_listed() -> None:
     assert str(caught.value.hint) == "known here: op_type, total_us"
 
 
+def test_a_value_of_the_run_in_other_letters_is_the_one_that_is_meant() -> None:
+    with pytest.raises(ExprError) as caught:
+        compile_expr('stack == "vllm"', Scope(RUN_SCOPE))
+    assert str(caught.value.hint) == "did you mean `vLLM`?"
+
+
+def test_what_is_no_function_is_told_with_the_functions_there_are() -> None:
+    with pytest.raises(ExprError) as caught:
+        compile_expr('__import__("os").system("id")', Scope(RUN_SCOPE))
+    assert str(caught.value.hint).startswith("known: ")
+    assert "median" in str(caught.value.hint)
+
+
 @pytest.mark.parametrize(
     ("source", "hint"),
     [

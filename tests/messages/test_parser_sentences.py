@@ -113,7 +113,7 @@ def test_the_place_of_a_mistake_in_toml_is_read_from_attributes_where_there_are(
         ('"a": 1\nb', "check_yaml_here"),
         ("{op} when served\nb", "check_yaml_here"),
         ('"a": 1\n---\nb: 1', "one_document"),
-        ("a: {b: c: d}", "check_yaml_here"),
+        ("a: {b: c: d}", "quote_colon_or_part"),
         ("a: {b: c\nd: e}\nf: }", "check_yaml_here"),
     ],
 )

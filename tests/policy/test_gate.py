@@ -188,11 +188,19 @@ def test_asking_for_what_changed_without_a_baseline_is_wrong_use(since: str) -> 
 
 def test_what_the_baseline_cannot_tell_is_said_where_it_would_decide() -> None:
     found = diagnosis(FREE, CAST)
-    against = comparison(found, {FREE.fingerprint: "not comparable", CAST.fingerprint: "not comparable"})
+    statuses: dict[str, Status] = {FREE.fingerprint: "not comparable", CAST.fingerprint: "not comparable"}
+    against = comparison(found, statuses, step=(1000.0, 1000.0))
     (note,) = verdict(found, against=against, fail_on=CHANGED).notes
     assert note.en.endswith("the baseline cannot tell: host/free-time.")
     assert not verdict(found, against=against, fail_on=ALONE).notes
     assert not verdict(found, Policy({"host/*": "warn"}), against=against, fail_on=CHANGED).notes
+
+
+def test_of_many_names_the_first_and_how_many_more_there_are() -> None:
+    found = diagnosis(outcomes={f"host/blind-{number}": "skipped" for number in range(7)})
+    (said,) = (note for note in verdict(found, Policy({"host/blind-*": "error"})).notes if "Set to error" in note.en)
+    assert said.en.endswith("host/blind-3, host/blind-4 and 2 more.")
+    assert said.zh.endswith("host/blind-3、host/blind-4 等 7 条。")
 
 
 # suppressions
@@ -370,6 +378,16 @@ def test_a_step_a_tenth_longer_fails_where_nothing_is_said_of_it(after: float, p
     said = verdict(found, against=against, fail_on=CHANGED)
     assert said.passed is passed
     assert [one.name for one in said.budgets] == ([] if passed else ["slowdown"])
+
+
+def test_that_the_usual_limit_of_a_slowdown_could_not_be_held_is_said() -> None:
+    found = diagnosis()
+    said = verdict(found, against=comparison(found, {}), fail_on=CHANGED)
+    assert [(one.name, one.limit, one.measured) for one in said.budgets] == [("slowdown", 0.1, None)]
+    assert "Budget slowdown: not measured" in "\n".join(note.en for note in said.notes)
+    assert said.passed
+    assert verdict(found, against=comparison(found, {}), fail_on=()).budgets == ()
+    assert verdict(found, against=comparison(found, {}, step=(1000.0, 1010.0)), fail_on=CHANGED).budgets == ()
 
 
 def test_the_usual_limit_of_a_slowdown_gives_way_to_what_a_project_says() -> None:

@@ -86,9 +86,20 @@ def test_warnings_known_from_the_baseline_are_only_counted(status: Status, liste
 
 def test_what_stands_between_the_two_captures_is_said() -> None:
     found = diagnosis()
-    against = comparison(found, {}).model_copy(update={"notes": (Text(en="Other\x1b[2J chip.", zh="芯片不同。"),)})
+    against = comparison(found, {}, step=(1000.0, 1000.0)).model_copy(
+        update={"notes": (Text(en="Other\x1b[2J chip.", zh="芯片不同。"),)}
+    )
     lines = printed(found, against=against).splitlines()
-    assert lines[1:] == ["Against the baseline: no findings on either side.", "– Other\\u001b[2J chip."]
+    step = "mean step 1.00 ms → 1.00 ms (within noise)"
+    assert lines[1:] == [f"Against the baseline: no findings on either side; {step}.", "– Other\\u001b[2J chip."]
+
+
+def test_a_window_is_named_in_the_middle_of_a_sentence() -> None:
+    found = diagnosis()
+    unmarked = found.model_copy(update={"run": found.run.model_copy(update={"times_of": "window", "steps": ()})})
+    against = comparison(unmarked, {}, step=(1000.0, 1000.0))
+    against = against.model_copy(update={"before": unmarked})
+    assert "; the captured window 1.00 ms" in printed(unmarked, against=against)
 
 
 def test_a_verdict_is_a_document_that_every_format_writes() -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from report_samples import rich, write_report
 
+from advisor.messages.text import Text
 from advisor.model.findings import Occurrence, TimeSplit
 from advisor.report.charts.draw import Renderer
 from advisor.report.renderers.html import LONGEST_WHOLE
@@ -62,6 +63,19 @@ def test_the_first_screen_holds_verdict_time_split_and_the_first_findings(opened
     for selector in ("h1", ".lead", ".first-step", ".bar", ".legend", ".ranking li:nth-child(2)"):
         (one,) = shown(opened, selector)
         assert one.rect["y"] + one.rect["height"] <= 800, selector
+
+
+def test_a_list_in_a_list_is_indented_and_words_at_the_right_are_no_numbers(
+    browser: Any, renderer: Renderer, tmp_path: Path
+) -> None:
+    why = Text("- one\n  1. inner\n\n| a | b |\n|---|---:|\n| x | y |", "")
+    made = rich()
+    rules = tuple(one.model_copy(update={"why": why}) for one in made.rules)
+    write_report(made.model_copy(update={"rules": rules}), tmp_path / "report.html", "en", renderer)
+    browser.get((tmp_path / "report.html").as_uri())
+    outer, inner = (browser.find_element("css selector", name) for name in (".why > ul > li", ".why li > ol > li"))
+    assert inner.location["x"] > outer.location["x"]
+    assert browser.find_element("css selector", ".why td.n").value_of_css_property("font-weight") == "400"
 
 
 def test_nine_findings_print_on_a_dozen_pages(browser: Any, renderer: Renderer, tmp_path: Path) -> None:

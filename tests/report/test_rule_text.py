@@ -19,7 +19,7 @@ from advisor.report.diagnosis.document import diagnosis_document, diagnosis_summ
 from advisor.report.diagnosis.page import diagnosis_page
 from advisor.report.explanation.rule_document import rule_document
 from advisor.report.notebook import finding_html
-from advisor.report.prose import TextPiece, flat_text, parse_prose
+from advisor.report.prose import TextPiece, flat_text, parse_prose, toned
 from advisor.report.renderers.html import HtmlBlocks
 from advisor.report.renderers.markdown import document_text
 from advisor.report.renderers.terminal import print_document
@@ -108,6 +108,15 @@ def test_a_value_in_a_text_is_escaped_in_html(value: str) -> None:
 def test_only_addresses_of_the_web_become_links(url: str) -> None:
     assert not any(piece.url for piece in pieces(rule_text(f"[x]({url}) <{url}> [y][z]\n\n[z]: {url}")))
     assert "<a " not in HtmlBlocks().blocks(rule_text(f"[x]({url})"))
+
+
+def test_a_note_with_a_link_and_emphasis_is_one_sentence() -> None:
+    said = HtmlBlocks().words(toned(rule_sentence("*Our* target, see [wiki](https://wiki.example/x)."), "note"))
+    assert said.startswith("<small><em>Our</em> target, see <a ")
+    assert said.endswith(">wiki</a>.</small>")
+    assert said.count("<small>") == 1
+    beside = HtmlBlocks().words((TextPiece("x"), *toned(rule_sentence("a [b](https://b.example) c"), "note")))
+    assert beside.startswith("x<small>a <a ")
 
 
 def test_raw_html_is_shown_as_it_stands() -> None:

@@ -268,6 +268,37 @@ def test_evidence_in_a_unit_nobody_reads_is_told(tmp_path: Path) -> None:
     assert told(tmp_path) == ["`odd` is in us*us, which a report cannot show"]
 
 
+def test_a_share_beyond_the_whole_is_told_with_what_may_be_meant(tmp_path: Path) -> None:
+    written = "value: 0.1, unit: share"
+    assert written in rule_texts.IDLE
+    rule_texts.write(tmp_path, body=rule_texts.IDLE.replace(written, "value: 20, unit: share"))
+    (mistake,) = lint_rules([tmp_path])
+    assert str(mistake.what) == "`params.tolerated`: 20 is more than the whole"
+    assert str(mistake.hint) == "20 % is written as 0.2; what can be more than the whole has `unit: times`"
+    rule_texts.write(tmp_path, body=rule_texts.IDLE.replace(written, "value: 1.5, unit: share"))
+    (mistake,) = lint_rules([tmp_path])
+    assert str(mistake.hint) == "what can be more than the whole has `unit: times`"
+    rule_texts.write(tmp_path, body=rule_texts.IDLE.replace(written, "value: 1, unit: share"))
+    assert told(tmp_path) == []
+
+
+def test_of_what_a_case_expects_a_wrong_word_is_told_alone(tmp_path: Path) -> None:
+    path = rule_texts.write(tmp_path)
+    path.write_text(path.read_text("utf-8").replace("expect: quiet", "expect: silent", 1), "utf-8")
+    (mistake,) = lint_rules([tmp_path])
+    assert str(mistake.what).endswith("is one of quiet, skipped, not applicable, not `silent`")
+
+
+def test_what_is_misspelt_is_told_before_what_is_missing_for_it(tmp_path: Path) -> None:
+    rule_texts.write(tmp_path, body=rule_texts.IDLE.replace("severity:", "severty:"))
+    assert told(tmp_path) == ["unknown key `severty`", "`severity` is missing"]
+
+
+def test_a_hole_that_a_misspelt_key_leaves_open_is_no_mistake_of_its_own(tmp_path: Path) -> None:
+    rule_texts.write(tmp_path, body=rule_texts.IDLE.replace("for_each: [rank]", "for_each: [ranks]"))
+    assert told(tmp_path) == ["`overlaps` has no column `ranks`"]
+
+
 def test_a_param_nobody_uses_is_told(tmp_path: Path) -> None:
     body = rule_texts.IDLE.replace("params:\n", "params:\n  spare: {value: 1, basis: {en: x, zh: 无}}\n")
     rule_texts.write(tmp_path, body=body)

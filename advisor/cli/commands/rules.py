@@ -168,6 +168,8 @@ def _lint_rules(arguments: argparse.Namespace) -> int:
 
 
 def _test_rules(arguments: argparse.Namespace) -> int:
+    from textwrap import indent
+
     from advisor.engine.case_runs import prove_rule
     from advisor.messages.errors import RuleError, UsageError
     from advisor.messages.message import Message
@@ -183,7 +185,7 @@ def _test_rules(arguments: argparse.Namespace) -> int:
         kept = Message("case_failed" if wrong else "case_passed").say(language)
         print(show_hidden(f"{kept:<7} {name}"))
         for line in wrong:
-            print(show_hidden_in_lines(f"        {line.say(language)}"))
+            print(show_hidden_in_lines(indent(line.say(language), " " * 8)))
     failed = sum(bool(wrong) for _, wrong, _ in proofs)
     print(Message("cases_counted", passed=len(proofs) - failed, failed=failed).say(language))
     if not any(cases for _, _, cases in proofs):

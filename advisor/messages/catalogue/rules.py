@@ -67,6 +67,10 @@ TEXTS: Mapping[str, Text] = {
     "one_document": Text(
         "a file holds one document: no `---` further down", "一个文件只能有一个文档：请删去中间的 `---`"
     ),
+    "quote_colon_or_part": Text(
+        'between brackets a text with ": " in it stands in quotes, and a comma parts what is listed',
+        "括号内含“: ”的文本需加引号，各项之间以半角逗号分隔",
+    ),
     "quote_the_colon": Text('a text with ": " in it stands in quotes', "含有“: ”的文本需加引号"),
     # its shape
     "rule_is_mapping": Text("a rule file is a mapping that begins with `id:`", "规则文件应为映射，并以 `id:` 开头"),
@@ -134,6 +138,7 @@ TEXTS: Mapping[str, Text] = {
     "hole_is_unknown": Text(
         "`{hole}` is neither evidence nor a key of `for_each`", "`{hole}` 既不是 evidence，也不是 `for_each` 的键"
     ),
+    "show_as_evidence": Text("show `{name}` under `evidence`", "请在 `evidence` 中列出 `{name}`"),
     "value_per_group_needed": Text(
         "one value per group is needed, and this has one per row", "此处每组需要一个值，而它每行一个值"
     ),
@@ -188,6 +193,14 @@ TEXTS: Mapping[str, Text] = {
     "put_in_block": Text("put it on a line of its own below `{key}: |-`", "请写成 `{key}: |-`，内容另起一行"),
     "param_not_used": Text("param `{name}` is not used", "参数 `{name}` 未被使用"),
     "value_not_used": Text("value `{name}` is not used", "中间量 `{name}` 未被使用"),
+    "share_beyond_whole": Text("`{name}`: {number} is more than the whole", "`{name}`：{number} 超过整体"),
+    "percent_or_times": Text(
+        "{percent} % is written as {number}; what can be more than the whole has `unit: times`",
+        "{percent} % 请写成 {number}；可超过整体的比值请用 `unit: times`",
+    ),
+    "beyond_whole_is_times": Text(
+        "what can be more than the whole has `unit: times`", "可超过整体的比值请用 `unit: times`"
+    ),
     "number_is_threshold": Text("the number {number} in `when` is a threshold", "`when` 中的数 {number} 是阈值"),
     "name_the_threshold": Text("give it a name and a basis under `params`", "请在 `params` 中命名并写明依据"),
     "tool_of_some_runs": Text(
@@ -218,7 +231,9 @@ TEXTS: Mapping[str, Text] = {
     "test_it_next": Text("next: advisor rules test {folder}", "下一步：advisor rules test {folder}"),
     "case_passed": Text("ok", "通过"),
     "case_failed": Text("FAILED", "失败"),
-    "cases_counted": Text("{passed} passed, {failed} failed", "{passed} 项通过，{failed} 项失败"),
+    "cases_counted": Text(
+        "rules and patterns: {passed} passed, {failed} failed", "规则与模式：{passed} 项通过，{failed} 项失败"
+    ),
     "outcome_fired": Text("fired", "触发"),
     "outcome_quiet": Text("quiet", "未触发（`quiet`）"),
     "outcome_not_applicable": Text("not applicable", "不适用（`not applicable`）"),
@@ -246,6 +261,8 @@ TEXTS: Mapping[str, Text] = {
     "run_word_is_number": Text("run: {name} is a number, not `{given}`", "run：{name} 应为数字，不能是 `{given}`"),
     "expected_outcome": Text("expected {wanted}, got {got}", "应为{wanted}，实为{got}"),
     "expected_findings": Text("expected findings, got {got}", "应有发现，实为{got}"),
+    "got_nearest": Text("{got}: {missed}", "{got}：{missed}"),
+    "missed_by": Text("`{condition}` does not hold of {values}", "以下取值不满足 `{condition}`：{values}"),
     "expected_count": Text(
         "expected {wanted} {wanted|finding|findings}, got {got}: {values}",
         "应有 {wanted} 个发现，实有 {got} 个：{values}",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.model.findings import Severity
 from advisor.model.json_text import json_text
-from advisor.report.formats.results import RULE, ResultLevel, nothing_checked, open_results, stand_in
+from advisor.report.formats.results import RULE, ResultLevel, ToolResult, nothing_checked, open_results, stand_in
 from advisor.report.prose import clean_line
 
 if TYPE_CHECKING:
@@ -44,12 +44,20 @@ def _finding_entries(reported: Reported) -> Iterable[dict[str, Any]]:
             "check_name": result.card.rule,
             # the same fingerprint twice can only come from a file that was edited by hand
             "fingerprint": name if seen[name] == 1 else f"{name}-{seen[name]}",
-            "severity": _BY_POLICY[result.level] if reported.verdict else _SEVERITIES[result.finding.severity],
+            "severity": _severity_word(result, judged=reported.verdict is not None),
             "location": _location_json(result.location, reported),
         }
     if blind := nothing_checked(reported):
         place = _location_json(None, reported)
         yield {"description": blind, "check_name": RULE, "fingerprint": RULE, "severity": "info", "location": place}
+
+
+def _severity_word(result: ToolResult, *, judged: bool) -> str:
+    """What the policy says; where no setting of it decided, the severity, but nothing that passes blocks."""
+    if result.is_decided:
+        return _BY_POLICY[result.level]
+    word = _SEVERITIES[result.finding.severity]
+    return "critical" if judged and word == "blocker" else word
 
 
 def _location_json(at: Location | None, reported: Reported) -> dict[str, Any]:

@@ -53,6 +53,8 @@ class ToolResult(Struct, frozen=True):
     location: Location | None = None
     change: Change | None = None
     suppression: Suppression | None = None
+    is_decided: bool = False
+    """Whether a setting of the policy, and not its severity, says how grave it is."""
 
     @property
     def headline(self) -> str:
@@ -106,6 +108,7 @@ def reported_results(reported: Reported) -> tuple[ToolResult, ...]:
             location=_clean_location(reported.locations.get(finding.fingerprint)),
             change=changes.get(finding.fingerprint),
             suppression=ruling.suppressed if ruling else None,
+            is_decided=ruling is not None and (ruling.action == "error" or bool(ruling.by)),
         )
         for card in make_cards(reported.diagnosis, reported.language)
         if (ruling := rulings.get(card.finding.fingerprint)) is None or ruling.action != "off"

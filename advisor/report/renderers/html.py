@@ -117,6 +117,13 @@ class HtmlBlocks:
         if len(pieces) == 1 and pieces[0] == TextPiece(pieces[0].text, pieces[0].code):  # most cells of tables
             return self._piece_html(pieces[0])
         return join_markup(
+            self._with_tone(self._linked_html(toned(tuple(alike), "")), "note") if noted else self._linked_html(alike)
+            for noted, alike in groupby(pieces, key=lambda piece: piece.tone == "note")
+        )
+
+    def _linked_html(self, pieces: Iterable[TextPiece]) -> Markup:
+        """Pieces with their links. A note stands on lines of its own, so all of it is one element around them."""
+        return join_markup(
             self._with_link(join_markup(self._toned_html(linked)), url)
             for url, linked in groupby(pieces, key=lambda piece: piece.url)
         )

@@ -136,6 +136,7 @@ class _Maker(Phrases):
         name = "step_time" if times_of == "step" else "window_time"
         before, after = show_value(step.before_us, "us"), show_value(step.after_us, "us")
         said = say(name, self.language, times_of, before=before, after=after, judged=judged)
+        said = said[:1].lower() + said[1:]  # goes on behind a semicolon
         return TextPiece(said, tone="warn" if step.status == "worse" else "")
 
     def failed(self, card: Card, ruling: Ruling) -> Iterator[Prose]:

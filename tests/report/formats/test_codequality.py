@@ -77,6 +77,17 @@ def test_the_policy_decides_what_is_grave() -> None:
     assert {entry["severity"] for entry in found} == {"blocker", "minor"}
 
 
+def test_where_no_setting_decided_the_severity_counts_but_nothing_that_passes_blocks() -> None:
+    diagnosis = SHAPES["rich"]
+    verdict = judged(diagnosis)
+    undecided = tuple(
+        one.model_copy(update={"action": "warn", "by": "", "suppressed": None}) for one in verdict.rulings
+    )
+    found = entries(of("rich", verdict=verdict.model_copy(update={"rulings": undecided})))
+    words = {f.severity.name: e["severity"] for f, e in zip(diagnosis.findings, found, strict=True)}
+    assert words == {"critical": "critical", "high": "critical", "medium": "major", "low": "minor", "info": "info"}
+
+
 def test_a_finding_without_a_line_is_not_lost() -> None:
     first = SHAPES["rich"].findings[0]
     found = entries(of("rich", locations={first.fingerprint: Location("train.py", 3)}))

@@ -16,7 +16,7 @@ from advisor.sources.ascend.exact_moments import DETAILS
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.settings import WHOLE_GRAPH, recorded_settings
 
-_LAUNCH = re.compile(rb"::(KernelLaunch|(?:PyNative)?LaunchTask)::")
+_LAUNCH = re.compile(rb"::(KernelLaunch|(?:PyNative)?LaunchTask)(?:Inner)?::")
 _OF_GRAPH = b"KernelLaunch"
 _NEARLY_ALL = 0.95
 """Own: in graph mode a job also makes some tensors beside its graph; in PyNative mode it may compile a function."""

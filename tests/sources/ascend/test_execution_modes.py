@@ -17,6 +17,7 @@ PYNATIVE = "PynativeFramework::PyNativeLaunchTask::Add/aclnnAdd_AddAiCore_Add"
 OF_CORE = "PynativeFramework::LaunchTask::Add/aclnnAdd_AddAiCore_Add"
 """As the C++ part of 2.10 names the same event."""
 GRAPH = "Kernel::KernelLaunch::Default/network/Add-op1/aclnnAdd_AddAiCore_Add"
+OF_INNER = "Kernel::KernelLaunchInner::Default/network/Add-op1/aclnnAdd_AddAiCore_Add"
 BARE = "Default/network/Add-op1"
 
 
@@ -43,7 +44,7 @@ def capture(
         ([PYNATIVE, PYNATIVE], {"jit_level": ""}, "pynative"),
         ([OF_CORE, BARE], {"jit_level": "O2"}, "pynative"),  # the level is of functions that are compiled
         ([GRAPH, GRAPH], {"jit_level": ""}, "graph"),
-        ([GRAPH, GRAPH], {"jit_level": "O0"}, "graph"),
+        ([GRAPH, OF_INNER], {"jit_level": "O0"}, "graph"),
         ([GRAPH] * 39 + [PYNATIVE], {"jit_level": "O1"}, "graph"),  # a tensor is made beside the graph
         ([GRAPH, PYNATIVE], {"jit_level": "O0"}, ""),
         ([BARE, BARE], {"jit_level": "O2"}, "whole graph"),

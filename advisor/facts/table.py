@@ -737,7 +737,9 @@ def read_table(fact: type[F], text: str) -> Table[F]:
             cells, times = cells[:-1], int(cells[-1][1:])
         if len(cells) != len(header.cells):
             counts = {"cells": len(cells), "headings": len(header.cells)}
-            raise Unclear(Message("cells_not_headings", table=fact.table, **counts, row=" ".join(cells)), at=line.at)
+            what = Message("cells_not_headings", table=fact.table, **counts, row=" ".join(cells))
+            too_few = len(cells) < len(header.cells)
+            raise Unclear(what, Message("dash_is_missing") if too_few else None, at=line.at)
         try:
             row = [_parse_cell(declared[name], cell) for name, cell in zip(header.cells, cells, strict=True)]
         except _UnclearCell as unclear:

@@ -17,6 +17,7 @@ from advisor.facts.derived import Dispatch
 from advisor.facts.narrow import EndColumn
 from advisor.facts.observed import HostCall, Kernel, Launch
 from advisor.facts.table import order_by_group, places_in_order, stable_order, values_at
+from advisor.messages.errors import Unclear
 
 words = st.lists(st.none() | st.text(max_size=4), max_size=12)
 
@@ -90,6 +91,15 @@ def test_a_narrow_table_gives_what_it_gave_before() -> None:
 def test_a_slip_in_a_written_table_is_told(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read_table(Dispatch, text)
+
+
+def test_a_row_with_too_few_cells_is_told_what_stands_for_a_missing_one() -> None:
+    with pytest.raises(Unclear) as caught:
+        read_table(Dispatch, "latency_us op_type\n1")
+    assert str(caught.value.hint) == "`-` stands for a value that is missing"
+    with pytest.raises(Unclear) as caught:
+        read_table(Dispatch, "latency_us op_type\n1 Add Mul")
+    assert caught.value.hint is None
 
 
 def test_unknown_columns_and_different_lengths_are_refused() -> None:

@@ -245,6 +245,7 @@ TEXTS: Mapping[str, Text] = {
         "{table}: {cells} {cells|cell|cells} under {headings} {headings|heading|headings}: {row}",
         "{table}：{headings} 个表头下有 {cells} 个单元格：{row}",
     ),
+    "dash_is_missing": Text("`-` stands for a value that is missing", "缺失的值写作 `-`"),
     "table_has": Text("it has {names}", "它有 {names}"),
     "cell_is_flag": Text(
         "{column} is true, false or -, not `{given}`", "{column} 应为 true、false 或 -，不能是 `{given}`"

@@ -24,9 +24,10 @@ DRAWING_CALLS = re.compile(
     r"(?:.*/)?aclnn(Inplace)?(Normal|Uniform|Random|Randperm|Bernoulli|Multinomial|Exponential|Geometric)"
 )
 """Operators that draw random numbers, by the names of their kernels: what converts inside of one is part of it."""
+_RANDOM = re.compile(r"(DSA)?(Stateless)?(Random|ParameterizedTruncated|Truncated)")
+_DISTRIBUTIONS = ("Normal", "Uniform")
 _DRAWING_TYPES = re.compile(
-    r"(DSA)?(Stateless)?(Random|ParameterizedTruncated|Truncated)\w*(Normal|Uniform)\w*|StandardNormal(V\d+)?"
-    r"|Uniform(Real|Int)|(Stateless)?Rand[Pp]erm\w*|\w+::(normal_?|uniform_|rand\w*|exponential_)"
+    r"StandardNormal(V\d+)?|Uniform(Real|Int)|(Stateless)?Rand[Pp]erm\w*|\w+::(normal_?|uniform_|rand\w*|exponential_)"
     r"|.*\bdistribution_(elementwise|nullary)\w*"
 )
 """The same by the types of operators; the masks of a dropout are none of them."""
@@ -38,6 +39,13 @@ FEW = 10
 LOST_NS = 10_000
 """Where the pause before a row is so much longer than its row says, rows are gone from the list, and with them perhaps
 other work: a kernel takes some microseconds."""
+
+
+def _is_drawing_type(name: str) -> bool:
+    """Whether operators of this type, or functions of this name, draw random numbers."""
+    return bool(_RANDOM.match(name) and any(one in name for one in _DISTRIBUTIONS)) or bool(
+        _DRAWING_TYPES.fullmatch(name)
+    )
 
 
 def are_set_up(kernels: Table[Kernel], row: Array, start: Array, end: Array, communicating: Collection[int]) -> Array:
@@ -63,7 +71,7 @@ def _draw(kernels: Table[Kernel]) -> Array:
     """Per kernel: whether it draws random numbers, or is part of what does."""
     found: Array = kernels.texts("op_name").passing(DRAWING_CALLS.match)
     for name in ("op_type", "function"):
-        found = found | kernels.texts(name).passing(_DRAWING_TYPES.fullmatch)
+        found = found | kernels.texts(name).passing(_is_drawing_type)
     return found
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 from msgspec import Struct
@@ -100,7 +100,20 @@ def _may_be_joined(name: str, known: frozenset[str]) -> bool:
     """Whether this name alone may be that of several operators."""
     if _looks_joined(name):
         return True
-    return name[:1].isupper() and len(name) <= _LONGEST_NAME and len(_read_whole(_plain(name), known)) > 1
+    if len(name) > _LONGEST_NAME or not _begins_with_operator(name, known):
+        return False
+    return len(_read_whole(_plain(name), known)) > 1
+
+
+def _begins_with_operator(name: str, known: frozenset[str]) -> bool:
+    """Whether a known operator stands first: names that are paths through a model begin with none, and are not read."""
+    return name[:1].isupper() and any(name[:end] in known for end in range(1, 1 + min(len(name), _longest(known))))
+
+
+@cache
+def _longest(known: frozenset[str]) -> int:
+    """How long the longest name of an operator is."""
+    return max(map(len, known), default=0)
 
 
 def _plain(name: str) -> str:
@@ -138,7 +151,7 @@ def _read_whole(name: str, known: frozenset[str]) -> tuple[str, ...]:
 
     Each may have a number behind it. One before a slash is what the next one was made of, and is not there any more.
     """
-    longest = max(map(len, known), default=0)
+    longest = _longest(known)
     steps: list[tuple[int, int, bool] | None] = [None] * len(name)
     for at in reversed(range(len(name))):
         if not name[at].isupper():

@@ -19,7 +19,7 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["advisor"]):
-    from advisor.analysis.rooflines.tensors import parse_tensors, size_of_all
+    from advisor.analysis.arrays.tensors import parse_tensors, size_of_all
     from advisor.expr.compile import compile_for_columns
     from advisor.facts.observed import Kernel
     from advisor.messages.errors import ExprError

@@ -16,6 +16,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.arrays.grouping import group_by
+from advisor.analysis.arrays.tensors import parse_tensors, plain_dtype
 from advisor.analysis.fusion.joined_kernels import JoinedKernels, members_of, read_joined
 from advisor.analysis.fusion.lanes import (
     CONVERSION,
@@ -30,7 +31,6 @@ from advisor.analysis.fusion.lanes import (
 from advisor.analysis.operators.launching_operators import HostRecords, called_by_operators, callers_of_kernels
 from advisor.analysis.operators.operators import StepKernels, in_steps
 from advisor.analysis.rooflines.reachable import START_US, reachable_us
-from advisor.analysis.rooflines.tensors import parse_tensors, plain_dtype
 from advisor.analysis.steps.device import DeviceTimeline, build_timeline
 from advisor.facts.chain_patterns import ChainOrder, ChainPatterns
 from advisor.facts.derived import ChipLimit, Overlap

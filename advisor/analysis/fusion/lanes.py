@@ -10,9 +10,9 @@ import numpy as np
 from msgspec import Struct, structs
 
 from advisor.analysis.arrays.grouping import group_by
+from advisor.analysis.arrays.tensors import parse_tensors
 from advisor.analysis.fusion.joined_kernels import ARROW, JoinedKernels, members_of
 from advisor.analysis.operators.operators import StepKernels
-from advisor.analysis.rooflines.tensors import parse_tensors
 from advisor.analysis.steps.device import DeviceTimeline
 from advisor.facts.table import Array, Texts
 

@@ -17,6 +17,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.arrays.grouping import ratio
+from advisor.analysis.arrays.tensors import parse_tensors
 from advisor.analysis.fusion.chain_search import FoundChains, chains_in_steps
 from advisor.analysis.fusion.lanes import Lanes, stream_lanes
 from advisor.analysis.operators.kernel_costs import all_work_beside, undisturbed_ns
@@ -24,7 +25,6 @@ from advisor.analysis.operators.launching_operators import HostRecords, called_b
 from advisor.analysis.operators.operators import StepKernels, in_steps
 from advisor.analysis.rooflines.families import families_of
 from advisor.analysis.rooflines.reachable import pass_within_reach_us
-from advisor.analysis.rooflines.tensors import parse_tensors
 from advisor.analysis.steps.device import DeviceTimeline, build_timeline
 from advisor.facts.base import MISSING
 from advisor.facts.chain_patterns import ChainPatterns

@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.arrays.grouping import group_by
+from advisor.analysis.arrays.tensors import parse_tensors
 from advisor.analysis.modules.module_calls import ChargedWork, LaunchTables, charge_work, linked_operators
 from advisor.analysis.operators.launching_operators import lanes_of
 from advisor.analysis.rooflines.attention_work import BACKWARD, FORWARD, AttentionArguments, flops_of_marked_attention
 from advisor.analysis.rooflines.families import MULTIPLYING, families_of
-from advisor.analysis.rooflines.tensors import parse_tensors
 from advisor.facts.derived import AttentionCall
 from advisor.facts.nesting import nest_intervals
 from advisor.facts.observed import (

@@ -10,6 +10,7 @@ from math import prod
 import numpy as np
 
 from advisor.analysis.arrays.grouping import group_by, row_at
+from advisor.analysis.arrays.tensors import first_sides, parse_sides
 from advisor.analysis.job.job_signs import OPERATORS
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CacheCopy, OperatorShape
@@ -67,7 +68,7 @@ def _gather_much(
     operators that work on one, and the number of it."""
     known, cache = caches
     given, gives = (shapes.texts(name).take(rows) for name in ("input_shapes", "output_shapes"))
-    asked = _numbered((_key(next(iter(_tensors(name)), ())) for name in given.names), numbers)[given.codes]
+    asked = _numbered((_key(first_sides(name)) for name in given.names), numbers)[given.codes]
     taken = _sizes(gives)
     both = group_by(np.append(shapes["rank"][known], shapes["rank"][rows]), np.append(cache, asked)).of
     new = np.full(int(both.max(initial=-1)) + 1, np.inf)
@@ -79,7 +80,7 @@ def _gather_much(
 
 def _sizes(shapes: Texts) -> Array:
     """Per cell: the elements of the first tensor; NaN where it is not known."""
-    sizes = [float(prod(tensors[0])) if (tensors := _tensors(name)) and tensors[0] else np.nan for name in shapes.names]
+    sizes = [float(prod(sides)) if sides else np.nan for sides in map(first_sides, shapes.names)]
     found: Array = np.array([*sizes, np.nan])[shapes.codes]
     return found
 
@@ -88,11 +89,6 @@ def _numbered(tensors: Iterable[tuple[int, ...]], numbers: dict[tuple[int, ...],
     """A number for each distinct tensor, those met before first; -1 for none, and behind the last."""
     found = [numbers.setdefault(tensor, len(numbers)) if tensor else MISSING for tensor in tensors]
     return np.array([*found, MISSING], np.int64)
-
-
-def _tensors(shapes: str) -> list[tuple[int, ...]]:
-    parts = (re.findall(r"\d+", part) for part in shapes.split(";"))
-    return [tuple(map(int, part)) for part in parts]
 
 
 def _key(tensor: tuple[int, ...]) -> tuple[int, ...]:
@@ -104,10 +100,10 @@ def _key(tensor: tuple[int, ...]) -> tuple[int, ...]:
 
 def _largest(shapes: str) -> tuple[int, ...]:
     """The largest tensor of a cell; nothing where it is no cache."""
-    return _key(max(_tensors(shapes), key=prod, default=()))
+    return _key(max(parse_sides(shapes), key=prod, default=()))
 
 
 def _cache_in(shapes: str) -> tuple[int, ...]:
     """The cache among the inputs of an operator that works on one: far larger than the first of them, the new rows."""
-    tensors, cache = _tensors(shapes), _largest(shapes)
+    tensors, cache = parse_sides(shapes), _largest(shapes)
     return cache if cache and prod(cache) >= _LARGER * prod(tensors[0]) else ()

@@ -13,10 +13,10 @@ from math import prod
 import numpy as np
 
 from advisor.analysis.arrays.grouping import Groups, group_by, ratio, row_of_key
+from advisor.analysis.arrays.tensors import parse_tensors
 from advisor.analysis.operators.kernel_costs import decisive_work_beside, undisturbed_ns
 from advisor.analysis.operators.operators import StepKernels, in_steps
 from advisor.analysis.rooflines.rooflines import peaks_of_rows
-from advisor.analysis.rooflines.tensors import parse_tensors
 from advisor.analysis.steps.device import build_timeline
 from advisor.facts.derived import ChipLimit, Overlap, PatchConvolution
 from advisor.facts.observed import Collective, Kernel, StepWindow

@@ -15,6 +15,7 @@ from math import prod
 import numpy as np
 from msgspec import Struct
 
+from advisor.analysis.arrays.tensors import first_sides, parse_sides
 from advisor.analysis.rooflines.families import families_of
 from advisor.facts.derived import OperatorShape, RunTimePadding
 from advisor.facts.table import Array, Table
@@ -102,7 +103,7 @@ def _uses_of_tensors(shapes: Table[OperatorShape], pads: Array) -> dict[tuple[in
     given, backward = shapes.texts("input_shapes"), shapes.texts("op_type").passing(lambda name: "Grad" in name)
     for row in np.flatnonzero(chosen & (given.codes >= 0)).tolist():
         turn, us = _USES.index(families.names[families.codes[row]]), float(shapes["total_us"][row])
-        for sides in {*_tensors(given.names[given.codes[row]])}:
+        for sides in {*parse_sides(given.names[given.codes[row]])}:
             if sides:
                 found[int(shapes["rank"][row]), prod(sides)].append(_Use(turn, bool(backward[row]), us, sides[-1], row))
     return found
@@ -133,10 +134,6 @@ def _told_apart(wide: TensorSides, narrow: TensorSides) -> tuple[TensorSides, Te
 def _first_tensors(shapes: Table[OperatorShape], row: int) -> tuple[TensorSides, TensorSides]:
     """The first input and the first output, without leading axes of one; nothing where these are not known."""
     texts = (shapes.texts(name) for name in ("input_shapes", "output_shapes"))
-    given, gives = (next(iter(_tensors(one.names[one.codes[row]])), ()) if one.codes[row] >= 0 else () for one in texts)
+    given, gives = (first_sides(one.names[one.codes[row]]) if one.codes[row] >= 0 else () for one in texts)
     ones = next((at for at, side in enumerate(gives) if side != 1), 0)
     return (given[ones:], gives[ones:]) if len(given) == len(gives) else ((), ())
-
-
-def _tensors(shapes: str) -> list[TensorSides]:
-    return [tuple(map(int, re.findall(r"\d+", part))) for part in shapes.split(";")]

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.arrays.grouping import group_by, ratio, row_at
+from advisor.analysis.arrays.tensors import parse_tensors
 from advisor.analysis.operators.expert_loads import are_grouped, rows_of_inputs
 from advisor.analysis.rooflines.families import communicate_inside, families_of
-from advisor.analysis.rooflines.tensors import parse_tensors
 from advisor.analysis.steps.completeness import lacks_kernel_rows
 from advisor.facts.derived import Overlap, StepLoad, StepWork
 from advisor.facts.observed import Kernel

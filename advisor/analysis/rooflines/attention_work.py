@@ -16,7 +16,7 @@ from math import prod
 import numpy as np
 from msgspec import Struct
 
-from advisor.analysis.rooflines.tensors import Tensor
+from advisor.analysis.arrays.tensors import Tensor
 from advisor.facts.observed.device import CAUSAL
 from advisor.facts.table import Array
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.arrays.grouping import ratio
+from advisor.analysis.arrays.tensors import parse_tensors
 from advisor.analysis.rooflines.attention_work import flops_per_key_of_attention, full_mask_of_attention
 from advisor.analysis.rooflines.like_shapes import marked_flops
-from advisor.analysis.rooflines.tensors import parse_tensors
 from advisor.facts.derived import AttentionShape, FullMask, OperatorShape
 from advisor.facts.table import Array, Table
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from math import prod
 
+from advisor.analysis.arrays.tensors import Tensor
 from advisor.analysis.rooflines.products import Tensors, are_equal, product_of
-from advisor.analysis.rooflines.tensors import Tensor
 
 _RECEIVES = re.compile(r"(AllGather|All[Tt]o[Aa]llv?)\w*Mat_?[Mm]ul(V\d)?$")
 """Rows come from other ranks before they are multiplied: as many as the output has."""

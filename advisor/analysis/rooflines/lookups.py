@@ -8,7 +8,7 @@ from math import prod
 
 import numpy as np
 
-from advisor.analysis.rooflines.tensors import SIZES, plain_dtype
+from advisor.analysis.arrays.tensors import SIZES, first_sides, plain_dtype
 from advisor.facts.table import Array, Texts
 
 _PICKING = re.compile(r"(Gather(V\d+)?D?|Index(Select|ByTensor)?)$")
@@ -43,7 +43,8 @@ def bytes_of_rows(types: Texts, inputs: Texts, outputs: Texts, dtypes: Texts) ->
         told = dtypes.names[dtypes.codes[row]] if dtypes.codes[row] >= 0 else ""
         size = SIZES.get(plain_dtype(told.partition(";")[0]))
         if axis is not None and size is not None:
-            found[row] = size * prod(int(side) for side in given.partition(";")[0].split(",")[axis + 1 :])
+            sides = first_sides(given)
+            found[row] = size * prod(sides[axis + 1 :]) if sides else np.nan
     return found
 
 

@@ -15,6 +15,7 @@ from math import prod
 
 from msgspec import Struct
 
+from advisor.analysis.arrays.tensors import ROWS_OF_BLOCK, SIZES, Tensor, parse_tensors, size_of_all, unpack_int4
 from advisor.analysis.rooflines.attention_work import (
     BACKWARD,
     FORWARD,
@@ -36,7 +37,6 @@ from advisor.analysis.rooflines.products import (
     listed_weights,
     product_of,
 )
-from advisor.analysis.rooflines.tensors import ROWS_OF_BLOCK, SIZES, Tensor, parse_tensors, size_of_all, unpack_int4
 
 TOLD_BY = ("op_type", "function", "input_shapes", "input_dtypes", "input_formats", "output_shapes", "output_dtypes")
 """The columns of a kernel that tell its work, in the order of `work_of_kernel`."""

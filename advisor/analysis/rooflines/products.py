@@ -8,7 +8,7 @@ from math import prod
 
 from msgspec import Struct
 
-from advisor.analysis.rooflines.tensors import FRACTAL_NZ, ROWS_OF_BLOCK, SIZES, Tensor
+from advisor.analysis.arrays.tensors import FRACTAL_NZ, ROWS_OF_BLOCK, SIZES, Tensor
 
 Tensors = tuple[Tensor | None, ...]
 

@@ -16,9 +16,12 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from advisor.analysis.arrays.grouping import group_by
+from advisor.analysis.arrays.tensors import parse_sides
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Array, Table, Texts
+
+_Sides = tuple[int, ...]
 
 DRAWING_CALLS = re.compile(
     r"(?:.*/)?aclnn(Inplace)?(Normal|Uniform|Random|Randperm|Bernoulli|Multinomial|Exponential|Geometric)"
@@ -80,7 +83,7 @@ def _count_leading(kernels: Table[Kernel], drawing: Array, start: Array, end: Ar
     last = int(np.flatnonzero(drawing)[-1])
     alike = group_by(*(kernels.texts(name) for name in ("op_type", "op_name", "function", "input_shapes")))
     inputs, outputs = (kernels.texts(name) for name in ("input_shapes", "output_shapes"))
-    written: set[str] = set()
+    written: set[_Sides] = set()
     converting: list[int] = []
     busy_until, count = int(end[0]), 0
     for at in range(len(kernels)):
@@ -89,9 +92,9 @@ def _count_leading(kernels: Table[Kernel], drawing: Array, start: Array, end: Ar
             return 0
         if at > last and pause >= PAUSE_NS:
             break
-        results = _shapes_of(outputs, at)
+        results = _tensors_in(outputs, at)
         if not drawing[at]:
-            if not _converts(_shapes_of(inputs, at), results, written):
+            if not _converts(_tensors_in(inputs, at), results, written):
                 break
             converting.append(at)
         written.update(results)
@@ -106,17 +109,14 @@ def _count_leading(kernels: Table[Kernel], drawing: Array, start: Array, end: Ar
     return count if is_benchmark else 0
 
 
-def _converts(read: Sequence[str], results: Sequence[str], written: Collection[str]) -> bool:
+def _converts(read: Sequence[_Sides], results: Sequence[_Sides], written: Collection[_Sides]) -> bool:
     """Whether a kernel reads nothing but what was drawn, and writes as many values as it reads."""
     if not read or not results or not all(shape in written for shape in read):
         return False
-    return max(map(_count_values, read)) == max(map(_count_values, results))
+    return max(map(math.prod, read)) == max(map(math.prod, results))
 
 
-def _shapes_of(texts: Texts, row: int) -> list[str]:
+def _tensors_in(texts: Texts, row: int) -> list[_Sides]:
+    """The tensors of a cell that were given."""
     code = int(texts.codes[row])
-    return [shape for shape in (texts.names[code] or "").split(";") if shape] if code >= 0 else []
-
-
-def _count_values(shape: str) -> int:
-    return math.prod(int(side) for side in shape.split(",") if side.isdigit())
+    return [sides for sides in parse_sides(texts.names[code]) if sides] if code >= 0 else []

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from advisor.analysis.arrays.tensors import Tensor, parse_tensors
 from advisor.analysis.rooflines.attention_work import (
     BAND,
     BAND_FIRST,
@@ -26,7 +27,6 @@ from advisor.analysis.rooflines.attention_work import (
     full_mask_of_attention,
     layout_by_sums,
 )
-from advisor.analysis.rooflines.tensors import Tensor, parse_tensors
 
 
 def pairs_one_by_one(  # noqa: PLR0917 - what a call is given

@@ -85,6 +85,16 @@ def parse_tensors(shapes: str | None, dtypes: str | None = "", formats: str | No
     return tuple(found)
 
 
+def parse_sides(shapes: str | None) -> tuple[tuple[int, ...], ...]:
+    """The sides of these tensors in order, none of one that was not given; none at all of shapes that are damaged."""
+    return tuple(() if one is None else one.sides for one in parse_tensors(shapes))
+
+
+def first_sides(shapes: str | None) -> tuple[int, ...]:
+    """The sides of the first of these tensors; nothing where it was not given, or shapes are damaged."""
+    return next(iter(parse_sides(shapes)), ())
+
+
 _PACKED = 8
 """Values of INT4 in one INT32 (npu_convert_weight_to_int4pack)."""
 
